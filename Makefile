@@ -151,8 +151,8 @@ restarts: $(STAMP) ## kill the servers of a running stack a thousand times: no d
 soak: $(STAMP) ## visitors for hours, each store away for a part of them: what grows (MINUTES=120 VISITORS=4)
 	$(BIN)/python -m tests.endurance.soak $(if $(MINUTES),--minutes $(MINUTES)) $(if $(VISITORS),--visitors $(VISITORS))
 
-kill-doors: $(STAMP) ## kill -9 of the gateway at random moments behind each door that resumes (KILLS=20), and a thousand readers who do not read
-	NEXUS_KILLS=$(or $(KILLS),20) NEXUS_READERS=1000 $(BIN)/pytest -n 0 -q tests/faults/test_kill_behind_a_door.py services/gateway/tests/doors/test_responses_survive.py services/gateway/tests/doors/test_hostile.py
+kill-doors: $(STAMP) ## kill -9 of the gateway at random moments behind each door (KILLS=20), and a thousand readers who do not read
+	NEXUS_KILLS=$(or $(KILLS),20) NEXUS_READERS=1000 $(BIN)/pytest -n 0 -q tests/faults/test_kill_behind_a_door.py tests/faults/test_kill_behind_npm_clients.py tests/faults/test_kill_behind_mcp.py services/gateway/tests/doors/test_responses_survive.py services/gateway/tests/doors/test_hostile.py
 
 test-containers: $(STAMP) ## the system tests against official NATS, Redis and MongoDB images (needs Docker)
 	$(BIN)/python -m tests.support.containers

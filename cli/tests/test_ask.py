@@ -23,6 +23,7 @@ from contracts.languages import Language
 from nexus_cli.ask.chart import svg
 from nexus_cli.ask.client import spans, stretch_of
 from nexus_cli.ask.report_text import show, sparkline
+from nexus_cli.commands.ask import print_report
 from nexus_cli.main import app
 from nexus_cli.testing import Nexus
 
@@ -114,6 +115,17 @@ def test_a_report_is_shown_whole_at_the_width_of_a_terminal_in_its_languages_fig
     values = [one["value"] for finding in DERIVED for one in finding["derived"]]
     assert not {percent(value, language) for value in values} - {" ".join(one.split()) for one in re.findall(
         r"-?\d+[.,]\d\s?%", text)}  # fmt: skip
+
+
+def test_a_pipe_is_as_wide_as_it_says_and_a_source_is_named_once(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    report = {**REPORT, "summary": "IBM rose. " * 20, "sources": REPORT["sources"] * 3}
+    print_report(report, {}, as_json=False)
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 80
+    assert shown.count("IBM: sample") == 1
 
 
 def test_a_chart_is_an_svg_with_a_line_for_each_ticker_whatever_the_question_holds() -> None:

@@ -68,6 +68,7 @@ async def test_a_visitor_is_merged_with_a_customer_after_a_question_and_separate
     async with await a_visitor(stack) as visitor, ChatClient(stack.url, stack.mint("user", user, "demo")) as customer:
         await customer.hello()
         await customer.ask(f"Is my {word} on its way?")
+        await customer.ask(f"Remember that my {word} is blue")
         await visitor.hello()
         await visitor.ask("hello from the telephone")
         page = await signed_in(visits)
@@ -98,12 +99,15 @@ async def test_a_visitor_is_merged_with_a_customer_after_a_question_and_separate
         await expect(page.get_by_role("button", name="Separate")).to_be_visible()
         await expect(page.locator(".thread .notice.change").last).to_contain_text(f"merged the visitor with {user}")
         await expect(page.locator(f'.details .earlier a[href$="{customer.conversation}"]')).to_be_visible()
+        await expect(page.locator(".details .earlier", has_text="Remembered")).to_contain_text(f"{word} is blue")
         await expect(row).to_contain_text(user)
         await page.get_by_role("button", name="Separate").click()
         assert await violations(page) == []
         await page.get_by_role("dialog").get_by_role("button", name="Separate").click()
         await expect(page.get_by_role("button", name="Merge with…")).to_be_visible()
         await expect(row).not_to_contain_text(user)
+        # What is the customer's is theirs alone again.
+        await expect(page.locator(".details .earlier *")).to_have_count(0)
         # Nobody in the chats has seen anything of it.
         assert word not in str(visitor.frames)
         assert "telephone" not in str(customer.frames)

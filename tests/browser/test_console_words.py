@@ -81,6 +81,26 @@ async def test_a_chart_of_nothing_says_so(visits: Visits) -> None:
     await expect(page.get_by_text("como mucho 0")).to_have_count(0)
 
 
+@pytest.mark.parametrize(
+    ("cost", "tokens", "shown"), [(0, 0, "–"), (0, 700, "Sin precio"), (0.5, 700, "0,50 US$"), (None, 0, "–")]
+)
+async def test_what_nobody_paid_for_costs_nothing_and_what_has_no_price_is_not_free(
+    visits: Visits, cost: float | None, tokens: int, shown: str
+) -> None:
+    async def told(route: Route) -> None:
+        row = {"key": "2026-11-26", "conversations": 2, "promptTokens": tokens, "completionTokens": 0}
+        row |= {} if cost is None else {"costPerConversation": cost}
+        await route.fulfill(json={"rows": [row], "total": row, "currency": "USD", "complete": True})
+
+    page = await visits.open("/console", locale="es-ES")
+    await page.route("**/v2/reports?*", told)
+    await page.get_by_role("button", name="Agente").click()
+    await page.get_by_role("link", name="Informes").click()
+    column = page.get_by_role("columnheader", name="Coste por conversación")
+    place = await column.evaluate("(cell) => cell.cellIndex")
+    await expect(page.locator("tbody tr").first.locator("th, td").nth(place)).to_have_text(shown)
+
+
 async def test_an_agents_words_look_alike_on_both_sides_and_a_customers_stay_as_written(
     visits: Visits, stack: RunningStack
 ) -> None:

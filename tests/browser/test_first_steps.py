@@ -162,8 +162,14 @@ async def test_a_team_comes_in_by_its_own_accounts_and_whoever_leaves_is_out_at_
             ("Client secret", SECRET),
         ):
             await boss.get_by_label(label).fill(value)
-        await boss.get_by_role("button", name="Save").click()
-        await expect(boss.get_by_role("status").filter(has_text="Saved")).to_be_visible()
+        issuer, save = boss.get_by_label("Provider's address (issuer)"), boss.get_by_role("button", name="Save")
+        await issuer.fill("http://127.0.0.1:9")
+        await save.click()
+        await expect(boss.get_by_role("status").filter(has_text="nobody can sign in with it yet")).to_be_visible()
+        visits.complaints.clear()  # the browser's, of the answer that nobody is there
+        await issuer.fill(provider.issuer)
+        await save.click()
+        await expect(boss.get_by_role("status").filter(has_text="Your team can sign in")).to_be_visible()
         await boss.get_by_label("Name", exact=True).fill("Bea")
         await boss.get_by_label("E-mail", exact=True).fill("bea@acme.example")
         await boss.get_by_role("button", name="Invite", exact=True).click()
@@ -179,6 +185,7 @@ async def test_a_team_comes_in_by_its_own_accounts_and_whoever_leaves_is_out_at_
         stranger = await visits.open(f"/console?company={company}")
         await stranger.get_by_role("button", name="Continue with your company's account").click()
         await expect(stranger.get_by_text("Ask an admin for an invitation")).to_be_visible()
+        await expect(stranger.get_by_label("Company")).to_have_value(company)
 
         # By the link, with an account whose e-mail nobody knows here.
         provider.account = Account("sub-bea-too")

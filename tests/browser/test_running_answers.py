@@ -147,6 +147,7 @@ async def test_the_quantity_of_a_paper_order_can_be_changed_before_the_yes(
     card = chat.panel.get_by_role("group", name="Buy 3 IBM at market (paper)")
     field = card.get_by_label("Quantity")
     await expect(field).to_have_value("3")
+    await expect(card).to_contain_text("Estimated amount")
     await field.fill("1000000000")
     await card.get_by_role("button", name="Confirm").click()
     await expect(card.locator(".problem")).to_contain_text("buy less")
@@ -156,7 +157,14 @@ async def test_the_quantity_of_a_paper_order_can_be_changed_before_the_yes(
     await expect(field).to_be_focused()
     await field.fill("2")
     await card.get_by_role("button", name="Confirm").click()
-    await expect(chat.panel.get_by_role("group", name="Buy 2 IBM at market (paper)")).to_have_class(CONFIRMED)
+    done = chat.panel.get_by_role("group", name="Buy 2 IBM at market (paper)")
+    await expect(done).to_have_class(CONFIRMED)
+    # The estimate was of three.
+    await expect(done).not_to_contain_text("Estimated amount")
+    await page.reload()
+    await page.evaluate("(token) => Nexus.identify(token)", token)
+    await expect(done).to_have_class(CONFIRMED)
+    await expect(done).not_to_contain_text("Estimated amount")
 
 
 async def test_an_order_decided_on_one_screen_is_offered_on_no_other(

@@ -1,5 +1,6 @@
 """kill -9 of the gateway in mid-answer: other people's clients resume in their own way, with the whole answer once."""
 
+import asyncio
 import uuid
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -13,31 +14,18 @@ from a2a.types import a2a_pb2 as a2a
 from a2a.utils.errors import UnsupportedOperationError
 from nats.aio.client import Client as Nats
 
-from agent.scripted_model.script import Reply
 from agent.scripted_model.server import ScriptedModel
 from gateway.domain.conversation_ids import named_conversation_id
 from gateway.testing_agui import AgUi, events_in, text
-from gateway.testing_doors import kill_moments
 from gateway.testing_ui import ui_clients
 from nexus_cli.drill.log_reader import FINAL, read_log
 from runtime.connection import jetstream
 from runtime.testing import eventually
+from tests.faults.pulled_plug import IN_MID_ANSWER, SAID, SECONDS_A_CHARACTER, SLOW, Plug, said_once
 from tests.support.chatwoot import chatwoot
 from tests.support.running_stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-SAID = "This answer is long enough for somebody to pull the plug while it is being said."
-SLOW = Reply(text=SAID, token_ms=150)
-IN_MID_ANSWER = pytest.mark.parametrize("heard", kill_moments(len("This answer is long"), len(SAID) - 30))
-"""Characters that the client has when the gateway is killed."""
-
-
-async def said_once(stack: RunningStack, conversation: str) -> bool:
-    facts = await read_log(stack.facts()["urls"]["nats"], "acme", conversation)
-    finals = [fact.data["text"] for fact in facts if fact.kind in FINAL]
-    assert [fact.kind for fact in facts].count("visitor") == 1
-    assert finals in ([], [SAID])
-    return bool(finals)
 
 
 @IN_MID_ANSWER
@@ -144,8 +132,9 @@ async def nothing_waits(stack: RunningStack) -> None:
         await bus.close()
 
 
-async def test_chatwoots_reader_has_the_answer_once(stack: RunningStack, model: ScriptedModel) -> None:
-    """The gateway dies as soon as it has taken the message, and memory while Chatwoot takes the answer from it."""
+@IN_MID_ANSWER
+async def test_chatwoots_reader_has_the_answer_once(stack: RunningStack, model: ScriptedModel, heard: int) -> None:
+    """The gateway dies in mid-answer, and memory while Chatwoot takes the answer from it."""
     model.say(default=SLOW)
     company = f"c-{uuid.uuid4().hex[:12]}"
     async with chatwoot() as there:
@@ -155,9 +144,10 @@ async def test_chatwoots_reader_has_the_answer_once(stack: RunningStack, model: 
         dead: list[int] = []
         there.on_message = lambda: dead.append(stack.kill("memory")) if not dead else None
         assert await there.send(there.message(1, "tell me")) == 200
-        gone = stack.kill("gateway")
+        plug = Plug(stack)
+        asyncio.get_running_loop().call_later(heard * SECONDS_A_CHARACTER, plug.pull)
         await there.until(lambda: len(dead) == 1)
-        await stack.back("gateway", gone)
+        await plug.mended()
         there.webhook = f"{stack.url}/v2/channels/chatwoot/{company}_shop"
         await stack.back("memory", dead[0])
         assert await there.send(there.message(1, "and again")) == 200

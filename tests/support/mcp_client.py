@@ -47,9 +47,10 @@ async def connected(
     mode: Mode = "auto",
     transport: httpx2.AsyncBaseTransport | None = None,
     extensions: Sequence[ClientExtension] = (),
+    language: str = "en",
 ) -> AsyncGenerator[Client]:
     """A client of the gateway at `url`; `mode` legacy is the revision 2025-11-25."""
-    headers = {"Authorization": f"Bearer {token}", "Accept-Language": "en"}
+    headers = {"Authorization": f"Bearer {token}", "Accept-Language": language}
     async with httpx2.AsyncClient(headers=headers, timeout=30, transport=transport) as http:
         streams = streamable_http_client(f"{url}/mcp", http_client=http)
         callback = person.elicit if person else None

@@ -10,7 +10,7 @@ import pytest
 from nexus_cli.drill.log_reader import read_log
 from runtime.testing import eventually
 from tests.support.chat_client import ChatClient
-from tests.support.chatwoot import SECRET, TOKEN, Chatwoot, chatwoot
+from tests.support.chatwoot import BOT, SECRET, TOKEN, Chatwoot, chatwoot
 from tests.support.running_stack import RunningStack
 
 PRICE = "what does the Pro plan cost?"
@@ -136,6 +136,21 @@ async def test_a_conversation_of_a_persons_is_theirs_until_it_comes_back(desk: D
     owners = [kind for kind, _ in await desk.log(2) if kind == "owner"]
     assert len(owners) == 4
     assert there.statuses == [(2, "open"), (2, "pending")]
+
+
+async def test_a_conversation_that_is_given_to_the_bot_by_hand_is_answered(desk: Desk) -> None:
+    there = desk.there
+    olga, bot = {"id": 9, "name": "Olga", "type": "user"}, {"id": BOT, "name": "Nexus", "type": "agent_bot"}
+    assert await there.send(there.message(6, "hello")) == 200
+    await there.until(lambda: len(there.texts(6)) == 1)
+    assert await there.send(there.changed(6, "open", olga)) == 200
+    # Some releases leave it open, and some make it pending as well.
+    for told in (there.changed(6, "open", bot), there.changed(6, "pending", bot)):
+        told["meta"]["assignee_type"] = "AgentBot"
+        assert await there.send(told) == 200
+    assert await there.send(there.message(6, PRICE)) == 200
+    await there.until(lambda: len(there.texts(6)) == 2)
+    await desk.until_log(6, "visitor", "assistant", "owner", "owner", "visitor", "assistant")
 
 
 async def test_a_wish_for_a_person_opens_the_conversation_there(desk: Desk) -> None:

@@ -10,10 +10,12 @@ import pytest
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
+from gateway.testing_npm import npm_clients
 from tests.support.mcp_client import VIEWS, Mode, Person, Tasks, about_task, connected
 from tests.support.running_stack import RunningStack
 
 ORDER: dict[str, Any] = {"symbol": "IBM", "side": "buy", "quantity": 2, "order_type": "market"}
+QUESTION = {"query": "Compare IBM and MSFT over the last year"}
 MODES: tuple[Mode, ...] = ("auto", "legacy")
 
 
@@ -47,6 +49,82 @@ async def test_the_catalogue_of_the_plan_is_listed_and_called(
         assert json.loads(_text(result)) == result.structured_content
         assert result.meta is not None
         assert result.meta["nexus/limit"]["limit"] == 60
+
+
+async def ask_npm(stack: RunningStack, token: str, client: str, *calls: list[Any], **more: Any) -> Any:
+    """What a session of npm's client comes to, call by call, and what it asked its user. `client`: mcp is
+    `@modelcontextprotocol/client` (2026-07-28), mcp1 `@modelcontextprotocol/sdk`, which hosts have had for years."""
+    async with npm_clients() as clients:
+        return await clients.ask(client, stack.url, token, calls=calls, **more)
+
+
+@pytest.mark.parametrize("client", ["mcp", "mcp1"])
+async def test_npms_clients_list_call_confirm_and_are_refused(stack: RunningStack, ana: str, client: str) -> None:
+    async def ask(*calls: list[Any], **more: Any) -> Any:
+        return await ask_npm(stack, ana, client, *calls, **more)
+
+    told = await ask(
+        ["listTools"],
+        ["callTool", {"name": "get_price", "arguments": {"symbol": "IBM"}}],
+        ["callTool", {"name": "get_price", "arguments": {"symbol": 5}}],
+        ["callTool", {"name": "no_such_tool", "arguments": {}}],
+        ["callTool", {"name": "market_analysis", "arguments": QUESTION}],
+        ["listResources"],
+        ["listResourceTemplates"],
+        ["readResource", {"uri": "ui://nexus/chart"}],
+        ["callTool", {"name": "create_paper_order", "arguments": ORDER}],
+        answer={"action": "accept", "content": {"confirm": True, "quantity": 3}},
+    )
+    listed, price, wrong, unknown, analysis, resources, templates, view, order = told["done"]
+    assert {"get_price", "create_paper_order", "market_analysis"} <= {tool["name"] for tool in listed["tools"]}
+    assert price["structuredContent"]["symbol"] == "IBM"
+    assert (wrong["isError"], wrong["structuredContent"]["error"]["code"]) == (True, "VALIDATION_ERROR")
+    assert (unknown["thrown"]["code"], unknown["thrown"]["data"]) == (-32602, {"code": "TOOL_NOT_FOUND"})
+    assert analysis["structuredContent"]["tickers"] == ["IBM", "MSFT"]
+    assert len(resources["resources"]) == 2
+    assert templates["resourceTemplates"] == []
+    assert view["contents"][0]["text"].startswith("<!doctype html>")
+    (form,) = told["asked"]
+    assert list(form["requestedSchema"]["properties"]) == ["confirm", "quantity"]
+    made = order["structuredContent"]
+    assert (made["status"], made["order"]["quantity"], made["estimate"]) == ("confirmed", 3, None)
+    assert "3 IBM" in made["summary"]
+
+
+async def test_who_declares_no_tasks_may_not_ask_to_be_told_of_them(stack: RunningStack, ana: str) -> None:
+    async def listen(wanted: dict[str, Any], **more: Any) -> dict[str, Any]:
+        told = await ask_npm(stack, ana, "mcp", ["listen", wanted], **more)
+        return told["done"][0]["thrown"]
+
+    refused = await listen({"taskIds": ["t"]})
+    tasks: dict[str, Any] = {"io.modelcontextprotocol/tasks": {}}
+    assert (refused["code"], refused["data"]) == (-32021, {"requiredCapabilities": {"extensions": tasks}})
+    # Nobody else is told of anything either, which is no such method.
+    asked: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({"toolsListChanged": True}, {}),
+        ({"taskIds": ["t"]}, {"extensions": tasks}),
+    ]
+    for wanted, declared in asked:
+        assert '"code":-32601' in (await listen(wanted, capabilities=declared))["message"]
+
+
+async def test_who_names_no_language_hears_their_own_or_their_companys(stack: RunningStack) -> None:
+    company = f"c-{uuid.uuid4().hex[:12]}"
+    await stack.create_company(company, languages=["en", "es"])
+    token = stack.mint("user", "lee", company, plan="pro")
+    order = ["callTool", {"name": "create_paper_order", "arguments": ORDER}]
+    said = {"answer": {"action": "decline"}}
+    (form,) = (await ask_npm(stack, token, "mcp", order, **said))["asked"]
+    assert form["message"].startswith("Do you confirm")
+    heard: list[str] = []
+
+    async def heard_of(progress: float, total: float | None, message: str | None) -> None:
+        del progress, total
+        heard.append(message or "")
+
+    async with connected(stack.url, token, language="*") as client:
+        await client.call_tool("market_analysis", {"query": "¿Cómo va IBM?"}, progress_callback=heard_of)
+    assert heard[0] == "En cola"
 
 
 async def test_what_is_refused_is_a_result_that_tells_its_code(stack: RunningStack, ana: str) -> None:
@@ -148,9 +226,6 @@ async def test_nobody_confirms_what_another_was_asked(stack: RunningStack, ana: 
                 await client.session.call_tool(
                     "create_paper_order", arguments, input_responses=said, request_state=asked.request_state
                 )
-
-
-QUESTION = {"query": "Compare IBM and MSFT over the last year"}
 
 
 async def test_an_analysis_is_a_task_of_its_users(stack: RunningStack, ana: str) -> None:

@@ -122,9 +122,8 @@ async def _market(data: Path) -> list[Diagnosis]:
         text = "sample data, which ends in 2013"
         if running is not None:
             text += f"; the market is at {running.as_of:%Y-%m-%d}{', played again' if running.notes else ''}"
-        return [
-            Diagnosis("market", "note", text, "for today's: NEXUS_MARKET_PROVIDER=live; demo: 30 symbols, no network")
-        ]
+        how = "for today's: NEXUS_MARKET_PROVIDER=live; for 30 symbols that end today, without a network: =demo"
+        return [Diagnosis("market", "note", text, how)]
     if running is not None:
         return [Diagnosis("market", "ok", f"{provider}: the running stack's")]
     if provider != "live":

@@ -2,7 +2,8 @@
 
 import pytest
 
-from contracts.languages import named_language, spoken_language
+from contracts.company import CompanyConfig
+from contracts.languages import Language, named_language, spoken_language, written_language
 
 
 @pytest.mark.parametrize(
@@ -30,3 +31,28 @@ from contracts.languages import named_language, spoken_language
 def test_the_first_of_ours_that_is_named_counts(tags: str | None, language: str | None) -> None:
     assert named_language(tags) == language
     assert spoken_language(tags) == (language or "es")
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("I would like to talk to somebody", "en"),
+        ("quiero hablar con alguien", "es"),
+        ("¿AAPL?", "es"),
+        ("AAPL", None),
+        ("", None),
+    ],
+)
+def test_a_text_shows_its_language_or_does_not(text: str, language: str | None) -> None:
+    assert written_language(text) == language
+
+
+def test_a_company_speaks_its_own_language_first() -> None:
+    languages: dict[str, tuple[list[Language], list[Language]]] = {
+        "both": (["en", "es"], ["en", "es", "en"]),
+        "one": (["en"], ["en", "en", "en"]),
+        "unsaid": ([], ["es", "es", "en"]),
+    }
+    for speaks, told in languages.values():
+        company = CompanyConfig(company_id="acme", languages=speaks)
+        assert [company.spoken(None), company.spoken("es"), company.spoken("en")] == told

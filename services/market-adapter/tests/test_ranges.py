@@ -138,6 +138,21 @@ async def test_parts_and_the_other_figures_of_a_stretch_are_what_pandas_says(cal
 
 
 @pytest.mark.parametrize(
+    ("ticker", "first", "last"),
+    [("IBM", "2012-01-01", "2012-12-31"), ("MSFT", "2008-01-01", "2008-12-31"), ("AAPL", "2005-01-01", "2005-12-31")],
+)
+async def test_the_longest_streaks_are_what_pandas_says(call: Call, ticker: str, first: str, last: str) -> None:
+    answer = await call("get_performance", tickers=[ticker], start=first, end=last)
+    moves = between(ticker, first, last).diff().dropna()
+    for name, held in (("up_streak", moves > 0), ("down_streak", moves < 0)):
+        runs = held[held].groupby((~held).cumsum()[held])
+        longest = runs.size().idxmax()
+        days = runs.get_group(longest).index
+        told = next(one for one in answer["figures"] if one["figure"] == name)
+        assert (told["value"], told["from"], told["to"]) == (len(days), days[0], days[-1])
+
+
+@pytest.mark.parametrize(
     ("period", "first"),
     [("mtd", "2013-03-01"), ("qtd", "2013-01-01"), ("wtd", "2013-02-25"), ("since-09", "2012-09-01"),
      ("since-03", "2012-03-01"), ("since-02-31", "2013-02-28")],

@@ -1,5 +1,6 @@
 """After the last recorded session: the recorded ones again, on the exchange's next dates, and said to be so."""
 
+import gc
 from datetime import date, timedelta
 from itertools import pairwise
 from typing import Any
@@ -15,7 +16,7 @@ from market_adapter.adapters.sample_facts import load_facts
 from market_adapter.adapters.sample_files import load_sample
 from market_adapter.adapters.sample_provider import SampleProvider
 from market_adapter.adapters.sample_replay import SampleReplay, following_sessions
-from market_adapter.app import sample_clock
+from market_adapter.app import sample_clock, warm_up
 from market_adapter.context import MarketContext
 from market_adapter.domain.paper.orders import OrderState
 from market_adapter.domain.sample_clock import SampleClock
@@ -164,3 +165,12 @@ async def test_facts_are_never_played_again() -> None:
     assert all(event.on > again.now().date() for event in await again.events(IBM, date(2020, 1, 1)))
     with pytest.raises(NotInSampleError):
         await again.fundamentals(parse_symbol("TSLA"))
+
+
+async def test_what_is_imported_beside_the_start_is_never_looked_through_again() -> None:
+    sample = load_sample()
+    before = gc.get_freeze_count()
+    await warm_up(SampleProvider(sample, load_facts(), sample_clock(sample, frozen=True)))
+    assert gc.isenabled()
+    assert gc.get_freeze_count() > before
+    gc.unfreeze()

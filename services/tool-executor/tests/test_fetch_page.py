@@ -16,6 +16,7 @@ from contracts.errors import ToolCode
 from contracts.text import Text
 from runtime.testing import ValkeyServer
 from tool_executor.adapters.page_fetcher import FetchLimits, PageFetcher
+from tool_executor.adapters.page_text import readable_text
 from tool_executor.adapters.site_pages import SitePages
 from tool_executor.domain.declaration import ToolFailed, ToolRefused
 from tool_executor.domain.plans import CompanyTools
@@ -78,6 +79,18 @@ def redirect(location: str, status: int = 302) -> PageHandler:
         return web.Response(status=status, headers={"Location": location})
 
     return page
+
+
+def test_links_alone_before_the_first_words_and_behind_the_last_are_a_menu() -> None:
+    menu = "".join(f"<div><a href='/{name}'>{name}</a></div>" for name in ("Prices", "Team", "Contact"))
+    guides = "<h2>Guides</h2>" + menu
+    foot = f"<footer>{menu}</footer>"
+    text = readable_text(f"{menu}<h1>Bikes</h1><p>See <a href='/p'>our prices</a>.</p>{foot}").text
+    assert text == "# Bikes\nSee our prices."
+    assert readable_text(f"<h1>Bikes</h1>{guides}").text == "# Bikes\n## Guides\nPrices\nTeam\nContact"
+    assert readable_text(menu).text == "Prices\nTeam\nContact"
+    call = "<a href='tel:5550100'>555 0100</a>"
+    assert readable_text(f"<p>Call us</p>{menu}{call}").text.endswith("555 0100")
 
 
 async def test_a_page_comes_back_as_readable_text(served: Served):

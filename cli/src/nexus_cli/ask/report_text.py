@@ -122,11 +122,12 @@ def _companies(findings: Sequence[Report], words: Mapping[str, str]) -> Table:
 
 
 def _sources(report: Report) -> list[str]:
-    return [
+    lines = (
         f"{one['ticker']}: {one['source']}, {str(one['as_of'])[:10]}"
         + (f", {one['report']}" if one.get("report") else "")
         for one in report["sources"]
-    ]
+    )
+    return list(dict.fromkeys(lines))
 
 
 def _listed(console: Console, title: str, lines: Sequence[str]) -> None:

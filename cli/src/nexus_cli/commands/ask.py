@@ -73,7 +73,7 @@ def ask(
     if record.report is None:
         problem = record.error
         fail(f"{problem.code}: {problem.message}" if problem else "the analysis failed")
-    _printed(record.report, series, as_json=as_json)
+    print_report(record.report, series, as_json=as_json)
     if chart is not None:
         _drawn(chart, record.report, series)
 
@@ -125,7 +125,8 @@ async def _asked(
 def _doing(record: AnalysisRecord) -> str:
     if record.stage != "calling":
         return _STAGES.get(record.stage, record.stage)
-    return "; ".join(f"{call.tool} {', '.join(call.tickers)}" for call in record.calls if call.result is None)
+    running = (f"{call.tool} {', '.join(call.tickers)}" for call in record.calls if call.result is None)
+    return "; ".join(dict.fromkeys(running))
 
 
 @contextlib.asynccontextmanager
@@ -152,11 +153,14 @@ def _progress() -> Generator[Callable[[str], None]]:
         return
     from rich.console import Console
 
-    with Console(stderr=True).status("…") as status:
-        yield lambda line: status.update(line)
+    console = Console(stderr=True)
+    with console.status("…") as status:
+        # A line that wraps stays behind in the terminal.
+        yield lambda line: status.update(line[: console.width - 4])
 
 
-def _printed(report: dict[str, Any], series: Series, *, as_json: bool) -> None:
+def print_report(report: dict[str, Any], series: Series, *, as_json: bool) -> None:
+    """The report on standard output: for people, or as JSON."""
     if as_json:
         print(json.dumps(report, indent=2, ensure_ascii=False))
         return
@@ -164,8 +168,9 @@ def _printed(report: dict[str, Any], series: Series, *, as_json: bool) -> None:
 
     from nexus_cli.ask.report_text import show
 
-    # A pipe has no width: wide enough for the tables.
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    # A pipe has no width of its own: wide enough for the tables, unless COLUMNS says how wide.
+    known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    console = Console(highlight=False, width=None if known else 120)
     show(console, report, series)
 
 

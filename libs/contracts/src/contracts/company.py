@@ -25,6 +25,7 @@ from contracts.envelope import Wire
 from contracts.errors import FieldFault
 from contracts.ids import CompanyId, derive_id
 from contracts.json_values import is_object
+from contracts.languages import DEFAULT_LANGUAGE
 from contracts.office_hours import OfficeHours, TimeZone
 from contracts.own_model import OwnModel
 from contracts.own_tools import OwnTools, endpoint
@@ -313,9 +314,12 @@ class CompanyConfig(Strict):
         """Whether the company's product is a trading platform. A profile that only a newer release knows is not."""
         return self.profile == TRADING
 
-    def spoken(self, language: Language) -> Language:
-        """The language in which the company answers whoever speaks this one."""
-        return self.languages[0] if self.languages and language not in self.languages else language
+    def spoken(self, language: Language | None) -> Language:
+        """The language in which the company answers whoever speaks this one; None: nobody knows which they speak."""
+        own = self.languages[0] if self.languages else None
+        if language is None or (own is not None and language not in self.languages):
+            return own or DEFAULT_LANGUAGE
+        return language
 
     @property
     def own_zone(self) -> tzinfo:

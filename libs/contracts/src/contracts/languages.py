@@ -7,8 +7,32 @@ Language = Literal["es", "en"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 DEFAULT_LANGUAGE: Language = "es"
 
+MOST_READ = 1_000
+"""Characters of a message that show its language."""
 _LONGEST = 1_000
 _BY_SUBTAG: dict[str, Language] = {language: language for language in LANGUAGES}
+_MOST_WRITTEN: dict[Language, str] = {
+    "es": (
+        "el la los las un una de del que qué cuál cuánto cuanto cuesta cuestan precio precios por para con hola "
+        "buenos buenas gracias quiero puedo cómo como dónde donde es son está tiene hay mi tu su plan acción "
+        "acciones cotiza vale tamaño posición riesgo beneficio persona ayuda hablar entrada compra comprar vende "
+        "vender cartera cuándo cuando pase baje lista agrega añade quita mis recuerda recuerdas olvida noticias "
+        "avísame avisame sí tengo lo pero pues abrís abris estáis estais tenéis teneis sois soy muy eso esa ese "
+        "algo también tambien puedes quieres hacer cual más mas cuantos cuantas cuánta se al dais os sin hasta "
+        "desde y que te nos le les ya va voy vais ni porque quien quién cada sirve nada necesito ser haceis "
+        "hacéis"
+    ),
+    "en": (
+        "the an of what which how much does do cost costs price prices is are trading at for with hello hi thanks "
+        "want can where my your plan stock share position size risk reward person help talk speak to on and buy "
+        "sell portfolio when add remove remember forget news alert yes please human somebody someone anyone the "
+        "this that it you we they would could should have has not if be there from get was were will by or so "
+        "about any need who why them his her"
+    ),
+}
+_COMMON = {language: frozenset(words.split()) for language, words in _MOST_WRITTEN.items()}
+_ONLY_SPANISH = "¿¡ñ"
+_WORD = re.compile(r"[^\W_]+")
 _QUALITY = re.compile(r"^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$")
 
 
@@ -31,6 +55,17 @@ def named_language(tags: str | None) -> Language | None:
 def spoken_language(tags: str | None) -> Language:
     """The same, but Spanish if none of ours is named."""
     return named_language(tags) or DEFAULT_LANGUAGE
+
+
+def written_language(text: str) -> Language | None:
+    """The language a text is written in, by its commonest words; None when it does not show."""
+    if any(mark in text for mark in _ONLY_SPANISH):
+        return "es"
+    words = [word.lower() for word in _WORD.findall(text)]
+    spanish, english = (sum(word in _COMMON[language] for word in words) for language in LANGUAGES)
+    if spanish == english:
+        return None
+    return "es" if spanish > english else "en"
 
 
 def _quality(parameters: list[str]) -> float:

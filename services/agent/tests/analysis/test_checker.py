@@ -60,7 +60,7 @@ def test_what_the_tools_gave_may_be_said(text: str) -> None:
         "MSFT rose 13.4% over the last year.",
         "MSFT rose 2.7% over the last year.",
         "IBM returned 6.8% over the last year.",
-        "IBM did better by 16.1 percentage points.",
+        "IBM did better by 61.1 percentage points.",
         "IBM's target price is $250.",
         "IBM has 282,000 employees.",
         "IBM doubled over the last year.",

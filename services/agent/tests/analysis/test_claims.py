@@ -134,6 +134,20 @@ IN_A_CHAT = [
     "IBM no reparte dividendo.",
     # Causes.
     "MSFT fell 13.41% over the last year because its margins shrank.",
+    "MSFT fell 13.41% over the last year amid weak demand for computers.",
+    "IBM subió un 2,72 % en el último año por la fuerte demanda de servicios.",
+    # Figures and yardsticks that no tool has, beside right numbers.
+    "IBM's forward P/E is 14.12.",
+    "IBM's operating margin is 15.9%.",
+    "El BPA ajustado de IBM es de 14,37 dólares.",
+    "IBM trades at 14.12 times earnings, below its historical norm.",
+    "MSFT's 3.1% yield is the best in the sector.",
+    "IBM's net margin of 15.9% is a record.",
+    # A move by a verb of which nobody knows the direction; whose number it is.
+    "IBM forfeited 2.72% over the last year.",
+    "Maximum drawdown: IBM, -19.7%; MSFT, -12.6%.",
+    "Volatility: 19.9% in the case of IBM.",
+    "IBM's P/E is more than 15.",
 ]
 
 
@@ -306,3 +320,81 @@ def test_averages_crossed_on_that_day_and_that_way(sentence: str, right: bool) -
     days = [{"on": "2012-06-20", "above": False, "close": 198.44}, {"on": "2012-09-12", "above": True, "close": 205.0}]
     known = facts_of_results([("get_crossings", {"symbol": "IBM", "fast": 50, "slow": 200, "crossings": days})])
     assert (ClaimChecker(known, strict=False).reasons(sentence) == ()) is right
+
+
+YEAR_2008: dict[str, object] = {
+    "figures": [
+        {"ticker": "IBM", "figure": figure, "value": value, "from": first, "to": last,
+         "asked": asked or f"{first}/{last}"}
+        for figure, value, first, last, asked in (
+            ("return", -0.2215, "2008-01-02", "2008-12-31", "2008-01-01/2008-12-31"),
+            ("growth", 7785.38, "2008-01-02", "2008-12-31", "2008-01-01/2008-12-31"),
+            ("best_month", 0.0797, "2008-07-01", "2008-07-31", "2008-01-01/2008-12-31"),
+            ("worst_month", -0.2051, "2008-10-01", "2008-10-31", "2008-01-01/2008-12-31"),
+            ("month_return", 0.0797, "2008-07-01", "2008-07-31", None),
+            ("month_return", -0.2051, "2008-10-01", "2008-10-31", None),
+        )
+    ]
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("IBM's volatility is more than 16%, and MSFT's nearly 20%.",
+         "IBM's volatility is more than 17%, and MSFT's nearly 20%."),
+        ("MSFT's volatility is just under 20%.", "MSFT's volatility is just over 20%."),
+        ("La volatilidad de MSFT supera el 19 %.", "La volatilidad de MSFT supera el 20 %."),
+        ("IBM trades 3.8% below its 52-week high.", "IBM trades 12.6% below its 52-week high."),
+        ("IBM cotiza un 3,8 % por debajo de su máximo.", "IBM cotiza un 3,8 % por encima de su máximo."),
+        ("IBM outperformed MSFT by about 16 percentage points over the last year.",
+         "IBM underperformed MSFT by about 16 percentage points over the last year."),
+        ("Only IBM trades above its 200-day average; MSFT remains below theirs.",
+         "Only IBM trades above its 50-day average."),
+        ("IBM es la única de las dos que cotiza por encima de su media de 200 sesiones.",
+         "IBM es la única de las dos que cotiza por encima de su media de 50 sesiones."),
+        ("IBM trades at 14.1x earnings, MSFT at about 14x.", "IBM trades at 14.1x sales."),
+        ("IBM was the clear winner of the two, up 2.7% over the last year.",
+         "IBM was the clear loser of the two, up 2.7% over the last year."),
+        ("MSFT leads with a net margin of 23.0%.", "IBM leads with a net margin of 15.9%."),
+        ("IBM had the lower risk, with a volatility of 16.5%.", "IBM had the higher risk, with a volatility of 16.5%."),
+        ("Year to date, IBM and MSFT rose, with IBM slightly ahead.",
+         "Year to date, IBM and MSFT rose, with MSFT slightly ahead."),
+        ("1. **IBM** was the best of the two over the last year.", "1. **MSFT** was the best of the two "
+         "over the last year."),
+        ("Both stocks rose in 2013: IBM 5.9% and MSFT 4.6%.", "Both stocks fell in 2013: IBM 5.9% and MSFT 4.6%."),
+        ("IBM rose 2.7% over the last year, while MSFT fell 13.4% over the same period.",
+         "IBM reportedly rose 2.7% over the last year."),
+        ("MSFT yields 3.1%.", "MSFT yields 3.1%, whereas IBM pays nothing."),
+        ("The total return of IBM is not known.", "IBM paid a dividend last month."),
+        ("IBM's P/E is 14.1, and MSFT's a similar 14.0.", "IBM's volatility is 16.5%, and MSFT's a similar 19.9%."),
+        ("Both IBM and MSFT noticeably rose over the last three months.", "IBM hardly rose over the last "
+         "three months."),
+        ("En el último mes IBM cede un 1,1 %, mientras que Microsoft se mantiene plana.",
+         "En el último mes Microsoft cede un 1,1 %, mientras que IBM se mantiene plana."),
+    ],
+)  # fmt: skip
+def test_a_report_may_word_its_figures_as_models_do(right: str, wrong: str) -> None:
+    assert unsupported(right, facts(), "1y") == []
+    assert unsupported(wrong, facts(), "1y")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("IBM's worst month was October, when it dropped 20.5%, and its best was July.",
+         "IBM's worst month was July, when it dropped 20.5%, and its best was October."),
+        ("El mejor mes de IBM fue julio, con una subida cercana al 8 %.", "El mejor mes de IBM fue octubre."),
+        ("IBM fell in October.", "IBM fell in July."),
+        ("A $10,000 investment in IBM would have shrunk to about $7,785 by year-end.",
+         "A $10,000 investment in IBM would have grown to about $7,785 by year-end."),
+        ("Una inversión de 10.000 dólares en IBM se habría quedado en unos 7.785 dólares.",
+         "Una inversión de 5.000 dólares en IBM se habría quedado en unos 7.785 dólares."),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("strict", [True, False])
+def test_months_and_amounts_are_those_of_the_year_that_was_asked_for(right: str, wrong: str, *, strict: bool) -> None:
+    known = facts_of_results([("get_performance", YEAR_2008)])
+    known.add_amount(["IBM"], {"amount": 10_000.0})
+    assert ClaimChecker(known, strict=strict).reasons(right) == ()
+    assert ClaimChecker(known, strict=strict).reasons(wrong)

@@ -7,12 +7,14 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from agent.domain.analysis.derived import told_derived
+from agent.domain.analysis.derived import told_asked, told_derived
 from agent.domain.analysis.figures import gathered
+from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.plan import ToolInfo
 from agent.domain.analysis.steps import AnalysisPolicy, CallTools, Finish, advance, ran
 from agent.domain.claims.checker import unsupported
 from agent.domain.claims.facts import facts_of_findings
+from agent.testing.figures import output
 from contracts.analysis_report import report_schema
 from contracts.events.analysis import AnalysisCall, AnalysisRecord, AnalysisRequested
 
@@ -230,3 +232,52 @@ def test_what_could_not_be_answered_is_said_with_its_reason() -> None:
         "Not answered: the figures of the period (2008-01-01 – 2008-12-31) of FB, because no sessions then."
     ]
     assert [finding["ticker"] for finding in step.report["findings"]] == ["IBM"]
+
+
+@pytest.mark.parametrize(
+    ("query", "last"),
+    [
+        ("Order IBM and MSFT by 1-year return. What is the P/E of the second one?", "MSFT: P/E 13.97."),
+        ("Rank IBM and MSFT by volatility, and give me the P/E of the last one", "IBM: P/E 14.12."),
+        ("Ordena IBM y MSFT por volatilidad. ¿Y la segunda, qué PER tiene?", "IBM: PER 14,12."),
+        ("Who reports next week, IBM or MSFT?",
+         "Next earnings date: IBM 18 April 2013 (expected), MSFT 18 April 2013 (expected)."),
+    ],
+)  # fmt: skip
+def test_the_second_in_an_order_is_the_one_that_is_told_of(query: str, last: str) -> None:
+    language = "es" if "Ordena" in query else "en"
+    assert told_asked(known(), read_question(query, ("IBM", "MSFT")), language).splitlines()[-1] == last
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("Who reports next week, IBM or MSFT?", "With results from 4 March 2013 to 10 March 2013: none that is known."),
+        ("IBM and MSFT results in April?", "With results from 1 April 2013 to 30 April 2013: IBM and MSFT."),
+        (
+            "IBM and MSFT results in January?",
+            "With results from 1 January 2014 to 31 January 2014: none that is known.",
+        ),
+        (
+            "IBM and MSFT results in the next two weeks?",
+            "With results from 2 March 2013 to 15 March 2013: none that is known.",
+        ),
+        ("IBM and MSFT results next month?", "With results from 1 April 2013 to 30 April 2013: IBM and MSFT."),
+    ],
+)
+def test_results_ahead_are_those_of_the_stretch_that_is_asked_for(query: str, first: str) -> None:
+    findings_of = known(("fundamentals_events",))
+    assert told_asked(findings_of, read_question(query, ("IBM", "MSFT")), "en").splitlines()[0] == first
+
+
+def known(tools: tuple[str, ...] = ("market_snapshot", "fundamentals_events")) -> list[dict[str, Any]]:
+    tickers = ["IBM", "MSFT"]
+    return gathered(
+        tickers,
+        [
+            AnalysisCall(
+                call_id=tool, tool=tool, tickers=tickers, result={"success": True, "data": output(tool, tickers)}
+            )
+            for tool in tools
+        ],
+    ).findings

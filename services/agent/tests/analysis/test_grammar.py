@@ -51,6 +51,30 @@ CALLS: list[tuple[str, list[tuple[str, dict[str, Any]]]]] = [
         ("Backtest a 50/200 crossing on IBM since 2005",
          [("backtest_strategy", {"rule": "sma_cross", "fast": 50, "slow": 200, "start": "2005-01-01"})]),
         ("Worst drawdowns of IBM in 2008", [("get_performance", {"start": "2008-01-01", "end": "2008-12-31"})]),
+        ("IBM's longest losing streak", [("get_performance", {"start": "1900-01-01"})]),
+        ("How many days in a row did IBM fall in 2008?",
+         [("get_performance", {"start": "2008-01-01", "end": "2008-12-31"})]),
+        ("Which quarter of 2009 was the best for IBM?",
+         [("get_performance", {"start": "2009-01-01", "end": "2009-12-31", "every": "quarter"})]),
+        ("Worst five days for IBM in 2008",
+         [("get_performance", {"start": "2008-01-01", "end": "2008-12-31", "top": 5})]),
+        ("How far is IBM from its 50-day in percent?", [("get_indicators", {"indicators": ["SMA"], "length": 50})]),
+        ("Who reports next week?", [("fundamentals_events", {})]),
+        ("Does IBM report in the next two weeks?", [("fundamentals_events", {})]),
+        ("What would 1k in IBM on IPO day be worth now?",
+         [("get_performance", {"start": "1900-01-01", "amount": 1000.0})]),
+        ("¿Presenta IBM resultados en abril?", [("fundamentals_events", {})]),
+        ("If I had followed the 50/200 crossing on IBM since 2006, would I have made more than by holding?",
+         [("backtest_strategy", {"rule": "sma_cross", "fast": 50, "slow": 200, "start": "2006-01-01"})]),
+        ("Is IBM's volatility this year above its 2012 level?",
+         [("get_performance", {"period": "ytd"}),
+          ("get_performance", {"start": "2012-01-01", "end": "2012-12-31"})]),
+        ("20-day vs 100-day cross on IBM in 2012?",
+         [("get_crossings", {"fast": 20, "slow": 100, "start": "2012-01-01", "end": "2012-12-31"})]),
+        ("Name the month in 2012 when IBM fell the most",
+         [("get_performance", {"start": "2012-01-01", "end": "2012-12-31", "every": "month"})]),
+        ("¿Cuántas veces cerró IBM por encima de 210 dólares en 2012?",
+         [("get_performance", {"start": "2012-01-01", "end": "2012-12-31"})]),
         ("Any news about IBM?", [("get_news", {})]),
         ("How's IBM doing this year, and is it above its 200 day average?",
          [("market_snapshot", {}), ("get_indicators", {"indicators": ["SMA"], "length": 200})]),
@@ -251,3 +275,36 @@ def test_figures_that_are_known_of_now_alone_are_told_apart() -> None:
 def test_the_stretch_is_the_period_that_claims_are_of() -> None:
     assert when_in("IBM in 2008").period == "2008-01-01/2008-12-31"
     assert when_in("IBM last quarter").period == "3m"
+
+
+@pytest.mark.parametrize(
+    ("query", "figure"),
+    [
+        ("IBM's longest run of red days in 2012", "down_streak"),
+        ("longest winning streak IBM has had since 2010?", "up_streak"),
+        ("¿Cuál fue la racha más larga de subidas de IBM en 2010?", "up_streak"),
+        ("¿Cuántos días seguidos llegó a bajar IBM en 2008?", "down_streak"),
+        ("How many days did IBM fall in 2008?", "down_days"),
+    ],
+)
+def test_a_streak_is_told_from_a_count_of_days(query: str, figure: str) -> None:
+    question = read_question(query, ("IBM",))
+    assert (question.figures, question.unread) == ([figure], [])
+
+
+@pytest.mark.parametrize(
+    ("query", "unread"),
+    [
+        ("Who had the smaller drawdown in 2008, and by how much?", "by how much"),
+        ("What was the gap between IBM's high and low in 2008?", "the gap between"),
+        ("What share of days did IBM close higher in 2012?", "what share of days"),
+        ("How volatile was IBM in its first three months?", "first three months"),
+        ("Average close of IBM in February 2013?", "average close"),
+        ("longest run without a down day for IBM in 2012", "without a down day"),
+        ("¿Cuándo tocó IBM su mínimo de 2009 y cuánto ha subido desde entonces?", "desde entonces"),
+        ("¿Qué tal va IBM este trimestre comparado con el anterior?", "con el anterior"),
+        ("If I'd bought IBM at the 2009 low, how much would I be up?", "bought ibm at the"),
+    ],
+)
+def test_what_no_tool_works_out_is_said_to_be_unanswered(query: str, unread: str) -> None:
+    assert read_question(query, ("IBM", "MSFT")).unread == [unread]

@@ -185,7 +185,7 @@ async def test_a_person_who_has_it_is_told_of_and_heard(desk: Desk) -> None:
     await desk.agent.append(ChatKind.OWNER, OwnerChanged(owner=olga, by="olga"), "o1")
     (told,) = await running
     assert states([told]) == ["WORKING"]
-    assert told.task.status.message.parts[0].text == "Una persona atiende esta conversación."
+    assert told.task.status.message.parts[0].text == "A person has this conversation."
     following = asyncio.create_task(desk.subscribe(told.task.id))
     await eventually(lambda: not following.done(), DEADLINE)
     spoken = OperatorMessage(message_id="p1", client_message_id="p1", text="I am here", operator_id="olga", name="Olga")

@@ -1,7 +1,6 @@
 """AG-UI's, A2A's and OpenAI's clients of npm, unchanged, at one gateway. The AI SDK has test_ui.py."""
 
 import asyncio
-import json
 import uuid
 from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
@@ -12,9 +11,9 @@ from contracts.events.chat import Action
 from contracts.events.market import ActionDecided
 from gateway.testing import AgentStandIn, GatewayUnderTest, TokenMaker
 from gateway.testing_doors import AnsweringAgent, in_two_pieces
+from gateway.testing_npm import npm_clients
 from gateway.testing_records import RecordsStandIn, tell
 from gateway.testing_services import CompletionsStandIn
-from gateway.testing_ui import HOME, NODE
 from runtime.clock import SystemClock
 
 Json = dict[str, Any]
@@ -24,32 +23,12 @@ Ask = Callable[..., Coroutine[Any, Any, Any]]
 @pytest.fixture
 async def ask(gateway: GatewayUnderTest, tokens: TokenMaker) -> AsyncIterator[Ask]:
     """Asks one of the clients for something; gives what it has come to."""
-    process = await asyncio.create_subprocess_exec(
-        str(NODE), str(HOME / "door_clients.mjs"), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
-    )
-    asked: dict[str, asyncio.Future[Json]] = {}
+    async with npm_clients() as clients:
 
-    async def read() -> None:
-        assert process.stdout is not None
-        while line := await process.stdout.readline():
-            told = json.loads(line)
-            asked.pop(told["id"]).set_result(told)
+        async def one(client: str, *, token: str | None = None, **params: Any) -> Any:
+            return await clients.ask(client, gateway.url, token or tokens.user("ana", "user"), **params)
 
-    async def one(client: str, *, token: str | None = None, **params: Any) -> Any:
-        assert process.stdin is not None
-        identity, mine = uuid.uuid4().hex, token or tokens.user("ana", "user")
-        answer = asked[identity] = asyncio.get_running_loop().create_future()
-        call = {"id": identity, "with": client, "url": gateway.url, "token": mine, **params}
-        process.stdin.write(json.dumps(call).encode() + b"\n")
-        async with asyncio.timeout(30):
-            told = await answer
-        return told["done"] if "done" in told else told["failed"]
-
-    reading = asyncio.create_task(read())
-    yield one
-    process.kill()
-    await process.wait()
-    await reading
+        yield one
 
 
 async def orders(agent: AnsweringAgent, turn: AgentStandIn, basis: int, text: str) -> None:

@@ -116,13 +116,27 @@ def test_the_heading_of_a_passage_is_that_of_the_section_that_tells_most_of_the_
         ("¿cómo llego?", "en/visit#1"),
         ("¿cuándo puedo ir?", "en/visit#2"),
         ("¿quiénes sois?", "en/visit#3"),
+        ("how do I sign up?", "es/visita#4"),
+        ("¿cómo me apunto?", "en/visit#4"),
     ],
 )
 def test_what_asks_for_a_place_or_a_time_finds_it_on_pages_in_the_other_language(question: str, place: str) -> None:
     """Those headings are all of words that tell nothing in a text."""
     texts = {
-        "es": {"Dónde estamos": "Plaza Mayor 3.", "Cómo llegar": "Línea 4.", "Cuándo": "De 9 a 14.", "Quiénes": "Ana."},
-        "en": {"Where we are": "3 Main Square.", "On foot": "From the station.", "When": "9 to 5.", "Who": "Ann."},
+        "es": {
+            "Dónde estamos": "Plaza Mayor 3.",
+            "Cómo llegar": "Línea 4.",
+            "Cuándo": "De 9 a 14.",
+            "Quiénes": "Ana.",
+            "Apuntarse": "Rellena el formulario.",
+        },
+        "en": {
+            "Where we are": "3 Main Square.",
+            "On foot": "From the station.",
+            "When": "9 to 5.",
+            "Who": "Ann.",
+            "How to join": "Fill in the form.",
+        },
     }
     language = place[:2]
     index = CompanyIndex()

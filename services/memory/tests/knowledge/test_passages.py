@@ -31,6 +31,11 @@ def test_small_sections_share_a_passage_and_each_keeps_its_heading() -> None:
     ]
 
 
+def test_what_stands_under_no_heading_is_not_read_as_the_section_before_it() -> None:
+    hours, foot = Block(headings=["Hours"], text="Open from nine."), Block(text="Bikes Ltd, 31 Port Street")
+    assert [cut.text for cut in passages([hours, foot])] == ["Open from nine.", "Bikes Ltd, 31 Port Street"]
+
+
 def test_a_section_that_is_large_enough_stands_alone() -> None:
     one, two = (Block(headings=[name], anchor=name, text=f"{name} " * 90) for name in ("first", "second"))
     assert [cut.sections[0].anchor for cut in passages([one, two])] == ["first", "second"]

@@ -126,6 +126,7 @@ def _asked_with(facts: Facts, arguments: str) -> None:
         asked: object = json.loads(arguments)
     except ValueError:
         return
+    facts.add_amount(facts.subjects, object_of(asked))
     for name, value in object_of(asked).items():
         texts = value if is_list(value) else [value]
         if name in ("symbol", "tickers", "symbols", "benchmark"):

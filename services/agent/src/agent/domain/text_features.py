@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from agent.domain.tickers import KNOWN_LOWER, NAMES, undotted
-from contracts.languages import Language
+from contracts.languages import Language, written_language
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -14,22 +14,6 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_ES = word_set(
-    "el la los las un una de del que qué cuál cuánto cuanto cuesta cuestan precio precios por para con hola buenos "
-    "buenas gracias quiero puedo cómo como dónde donde es son está tiene hay mi tu su plan acción acciones cotiza vale "
-    "tamaño posición riesgo beneficio persona ayuda hablar entrada compra comprar vende vender cartera cuándo cuando "
-    "pase baje lista agrega añade quita mis recuerda recuerdas olvida noticias avísame avisame sí "
-    "tengo lo pero pues abrís abris estáis estais tenéis teneis sois soy muy eso esa ese "
-    "algo también tambien puedes quieres hacer cual más mas cuantos cuantas cuánta se al dais os sin hasta desde "
-    "y que te nos le les ya va voy vais ni porque quien quién cada sirve nada necesito ser haceis hacéis"
-)
-_EN = word_set(
-    "the an of what which how much does do cost costs price prices is are trading at for with hello hi thanks want "
-    "can where my your plan stock share position size risk reward "
-    "person help talk speak to on and buy sell portfolio when add remove remember forget "
-    "news alert yes please human somebody someone anyone the this that it you we they would could should have has not "
-    "if be there from get was were will by or so about any need who why them his her"
-)
 _CRYPTO = re.compile(r"\b(BTC|ETH|SOL|ADA|XRP)(?:[/-]?(USDT?))?\b", re.IGNORECASE)
 _TICKER = re.compile(r"(?<![\w/&'’])\$?([A-Z]{1,5}(?:\.[A-Z])?)(?![\w/&]|['’](?!s\b))")
 """A whole word: the C of Cómo is none, and no letter of P/E or I'm."""
@@ -52,14 +36,7 @@ _STOP = word_set(
 
 def language_of(text: str, default: Language) -> Language:
     """The language the text is written in; the default when it does not show."""
-    if any(mark in text for mark in "¿¡ñ"):
-        return "es"
-    words = [word.lower() for word in _WORD.findall(text)]
-    spanish = sum(word in _ES for word in words)
-    english = sum(word in _EN for word in words)
-    if spanish == english:
-        return default
-    return "es" if spanish > english else "en"
+    return written_language(text) or default
 
 
 def plain(text: str) -> str:
@@ -155,8 +132,8 @@ def stem(word: str) -> str:
         if word.endswith("ss") or not ending:
             break
         word = word[: -len(ending)]
-        if ending not in _MORE_BEFORE:
-            break
+        if ending not in _MORE_BEFORE and not (ending == "e" and word.endswith("s")):
+            break  # course is one with courses, which lose "es" and the "s" before it
     # Of verbs whose vowel breaks up: prueba and probar, cierra and cerrar.
     return word.replace("ue", "o").replace("ie", "e")
 

@@ -77,7 +77,12 @@ def _brought_up(message: MessageView, known: dict[str, Action]) -> MessageView:
 
 def _merged(told: Action, now: Action | None) -> Action:
     # What was told has the estimate that the person saw, which the order itself does not keep.
-    return told if now is None else now.model_copy(update={"details": told.details | now.details})
+    if now is None:
+        return told
+    details = told.details | now.details
+    if details.get("contentHash") != told.details.get("contentHash"):
+        details.pop("estimate", None)  # it was of what had been asked for, which the yes has changed
+    return now.model_copy(update={"details": details})
 
 
 def _actions(fact: Fact) -> list[Action]:

@@ -27,7 +27,7 @@ from contracts.events.chat import (
 from contracts.events.fact import ConversationRated, FeedbackGiven
 from contracts.files import FileRef
 from contracts.ids import derive_id, turn_id, uuid7
-from contracts.languages import named_language
+from contracts.languages import MOST_READ, named_language, written_language
 from contracts.office_hours import opening
 from contracts.person_rules import Asking, ruling
 from contracts.rpc import MessageView
@@ -137,13 +137,14 @@ class Commands:
         """
         caller = place.caller
         await self._shares.admit(caller.company)
+        locale = draft.locale or written_language(draft.text[:MOST_READ])
         data = VisitorMessage(
             message_id=message_id(place, draft.client_message_id),
             client_message_id=draft.client_message_id,
             text=draft.text,
-            principal=self._principals.sign(caller, place.conversation, draft.locale),
+            principal=self._principals.sign(caller, place.conversation, locale),
             role="user" if caller.role == "user" else "visitor",
-            locale=draft.locale,
+            locale=locale,
             page=draft.page,
             funnel_stage=caller.visit.funnel_stage,
             door=draft.door,

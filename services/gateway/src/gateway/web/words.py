@@ -12,7 +12,7 @@ from contracts.languages import Language
 SITE = files("gateway") / "site"
 
 AcceptLanguage = Annotated[
-    str | None, Header(alias="Accept-Language", max_length=200, description="es or en; es where it names neither")
+    str | None, Header(alias="Accept-Language", max_length=200, description="es or en: what you are told is in it")
 ]
 Words = dict[str, str]
 

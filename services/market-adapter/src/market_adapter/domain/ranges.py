@@ -135,6 +135,20 @@ def extremes(of: Stretch, most: int) -> tuple[list[tuple[date, float]], list[tup
     return [(of.days[at + 1], float(moves[at])) for at in best], [(of.days[at + 1], float(moves[at])) for at in worst]
 
 
+def streak(of: Stretch, *, rising: bool) -> tuple[date, date, int] | None:
+    """The longest run of sessions that each closed higher, or lower, than the one before: its first and last session
+    and how many they are; of equal ones the earliest. None: no session did."""
+    best, start = (0, 0), 0
+    moves = of.returns if rising else -of.returns
+    for at, move in enumerate(moves):
+        if move <= 0:
+            start = at + 1
+        elif at + 1 - start > best[1] - best[0]:
+            best = (start, at + 1)
+    first, end = best
+    return (of.days[first + 1], of.days[end], end - first) if end else None
+
+
 def yearly(of: Stretch, gained: float) -> float | None:
     """The yearly rate that compounds to what was gained; None for a stretch of less than a year."""
     years = (of.last - of.days[0]).days / DAYS_OF_A_YEAR

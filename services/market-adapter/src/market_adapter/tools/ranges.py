@@ -34,6 +34,7 @@ from market_adapter.domain.ranges import (
     drawdowns,
     extremes,
     parts,
+    streak,
     stretch,
     together,
     total_return,
@@ -243,6 +244,11 @@ def _figures(ticker: str, of: Stretch, asked: str, history: BarHistory, top: int
         _figure(ticker, "down_days", int((moves < 0).sum()), of, asked),
         _figure(ticker, "dividends", sum(paid for _, paid in _dividends(history, of)), of, asked, currency=currency),
     ]
+    for name, rising in (("up_streak", True), ("down_streak", False)):
+        if run_of := streak(of, rising=rising):
+            first, last, count = run_of
+            one = _figure(ticker, name, count, of, asked, on=first)
+            found.append(one.model_copy(update={"first": first, "last": last}))
     for name, end in zip(("highest_close", "lowest_close"), close_extremes(of), strict=True):
         found.append(_figure(ticker, name, end.value, of, asked, on=end.on, currency=currency))
     most = busiest(of)

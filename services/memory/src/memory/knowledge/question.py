@@ -32,6 +32,10 @@ _ASKING = tuple(
             "how+get+there how+get+to directions llego llega llegar bus train autobus tren",
             "llegar directions bus train station autobus tren estacion",
         ),
+        (
+            "sign+up register join enrol apunto apuntarme inscribo inscribirme registro registrarme",
+            "register registration join enrol apuntarse inscripcion registro registrarse alta",
+        ),
     )
 )
 """By the words that ask for something (`a+b`: all of these): what pages call it, in either language."""

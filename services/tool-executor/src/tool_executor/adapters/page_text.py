@@ -1,13 +1,14 @@
 """Readable text out of HTML, taken while the markup streams by (extraction/markup.py).
 
 Larger readers (trafilatura, readability) guess which part of an article matters; a site's pricing table is what they
-drop first. So everything visible is kept, in reading order, with headings, list items and table cells told apart.
+drop first. So everything visible is kept, in reading order, with headings, list items and table cells told apart; only
+menus are left out: nav, and links alone before the first words or behind the last.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tool_executor.extraction.markup import BLOCKS, IN_HEAD, UNSEEN, is_hidden, read
+from tool_executor.extraction.markup import BLOCKS, IN_HEAD, MENU, UNSEEN, are_entries, is_hidden, read
 
 _BLOCKS = BLOCKS | {"br"}
 _OPENING = {f"h{level}": "#" * level + " " for level in range(1, 7)} | {"li": "- ", "td": " | ", "th": " | "}
@@ -42,6 +43,10 @@ class _PageTextTarget:
         self._title: list[str] = []
         self._heading: list[str] = []
         self._lines: list[str] = []
+        self._entries: list[int] = []
+        """By line: the links that are all of it; 0: it says more."""
+        self._line_links = 0
+        self._beside_links = False
         self._main_lines: list[str] = []
         self._line: list[str] = []
         self._open = {"title": 0, "main": 0, "h1": 0, "head": 0}
@@ -66,6 +71,7 @@ class _PageTextTarget:
             self._open["head"] = 0
         if tag in self._open:
             self._open[tag] += 1
+        self._line_links += tag == "a"
         # Buttons that stand side by side are apart on the screen, whatever the markup has between them.
         self._line.append(" " if self._parted and tag in _BUTTONS else _OPENING.get(tag, ""))
 
@@ -98,6 +104,7 @@ class _PageTextTarget:
             self._title.append(text)
         elif not self._open["head"]:
             self._line.append(text)
+            self._beside_links |= not self._linking and any(map(str.isalnum, text))
             if self._open["h1"]:
                 self._heading.append(text)
 
@@ -111,13 +118,28 @@ class _PageTextTarget:
         title = " ".join("".join(self._title or self._heading).split())[:_LONGEST_TITLE]
         main = "\n".join(self._main_lines)
         links = tuple((address, " ".join("".join(words).split()), lang) for address, words, lang in self._links)
-        return ReadableText(title, main if len(main) >= _ENOUGH else "\n".join(self._lines), links)
+        return ReadableText(title, main if len(main) >= _ENOUGH else "\n".join(self._without_menus()), links)
+
+    def _without_menus(self) -> list[str]:
+        """The lines without the links that stand alone before the page's first words and behind its last."""
+        first, end = 0, len(self._lines)
+        while first < end and self._entries[first]:
+            first += 1
+        while end > first and self._entries[end - 1]:
+            end -= 1
+        first = first if sum(self._entries[:first]) >= MENU else 0
+        headed = end > 0 and self._lines[end - 1].startswith("#")  # they are what their own heading tells
+        end = end if sum(self._entries[end:]) >= MENU and not headed else len(self._lines)
+        return self._lines[first:end] or self._lines
 
     def _end_line(self) -> None:
         text = " ".join("".join(self._line).split()).strip("| ")
         self._line.clear()
+        links, beside = self._line_links, self._beside_links
+        self._line_links, self._beside_links = int(self._linking), False
         if not text.strip("-#| "):
             return
         self._lines.append(text)
+        self._entries.append(links if not beside and not text.startswith("#") and are_entries(text, links) else 0)
         if self._open["main"]:
             self._main_lines.append(text)

@@ -11,7 +11,18 @@ from urllib.parse import urljoin
 from contracts.knowledge import Block
 from tool_executor.extraction.document import LONGEST_TITLE, Extracted, bounded
 from tool_executor.extraction.language import language_of
-from tool_executor.extraction.markup import BLOCKS, IN_HEAD, UNSEEN, full_lines, is_hidden, one_line, read, tags
+from tool_executor.extraction.markup import (
+    BLOCKS,
+    IN_HEAD,
+    MENU,
+    UNSEEN,
+    are_entries,
+    full_lines,
+    is_hidden,
+    one_line,
+    read,
+    tags,
+)
 from tool_executor.extraction.tables import Table
 
 _UNSEEN_ROLES = tags("navigation search dialog alertdialog menu menubar")
@@ -28,12 +39,6 @@ _APART = tags("article section aside")
 _FRAME = tags("header footer")
 _FRAME_ROLES = tags("banner contentinfo")
 """What frames the page's own words, unless it is a part's own header or footer."""
-_MENU = 3
-"""Links without other words that are a menu, where nothing frames them."""
-_LONGEST_ENTRY = 40
-"""Characters of a menu's entry; a longer link says something."""
-_TELLING = re.compile(r"[\d@]")
-"""A telephone number, an address or a time: people want to know it, though it is a link."""
 _LONGEST_HEADING = 300
 _MOST_LINKS = 2000
 _PERMALINK = re.compile(r"(?<!\s)\s*+[¶#🔗]\s*+$")
@@ -279,7 +284,7 @@ class _Reader:
         """Of how many links a text is all, as a menu's are; then those are counted anew."""
         links, beside = self._links, self._beside_links
         self._links, self._beside_links = self._linking, False
-        is_menu = not beside and len(text) <= links * _LONGEST_ENTRY and not _TELLING.search(text)
+        is_menu = not beside and are_entries(text, links)
         return links if is_menu and self._main_in is None and not self._parts else 0
 
     def _drop_menus(self) -> None:
@@ -293,9 +298,9 @@ class _Reader:
             if blocks[end - 1].headings != blocks[end - 2].headings:
                 break  # they are what their own heading tells
             end -= 1
-        if sum(entries[end:]) >= _MENU:
+        if sum(entries[end:]) >= MENU:
             del blocks[end:]
-        if sum(entries[:first]) >= _MENU and first < len(blocks):
+        if sum(entries[:first]) >= MENU and first < len(blocks):
             del blocks[:first]
 
     def _flush(self) -> None:

@@ -5,6 +5,7 @@ follow HTML5 to the letter are quadratic in its nesting (100,000 nested <div> to
 half a second).
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
@@ -43,6 +44,18 @@ BLOCKS = tags(
 IN_HEAD = tags("html head base basefont bgsound link meta title noscript noframes style script template")
 """What leaves the head open. All else ends it, as HTML has it, though no tag says so; the parser does not for elements
 that are younger than it, such as main."""
+
+MENU = 3
+"""Links without other words that are a menu, where nothing frames them."""
+_LONGEST_ENTRY = 40
+"""Characters of a menu's entry; a longer link says something."""
+_TELLING = re.compile(r"[\d@]")
+"""A telephone number, an address or a time: people want to know it, though it is a link."""
+
+
+def are_entries(text: str, links: int) -> bool:
+    """Whether a text that is all links could be entries of a menu."""
+    return len(text) <= links * _LONGEST_ENTRY and not _TELLING.search(text)
 
 
 def read(html: str, target: MarkupTarget) -> None:

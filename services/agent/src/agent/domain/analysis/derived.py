@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
+from agent.domain.analysis.episodes import told_ahead, told_crossings, told_falls
 from agent.domain.analysis.figures import has_prices
 from agent.domain.analysis.formats import as_date, day, figure_name, joined, money, number, percent, signed
 from agent.domain.analysis.headlines import told_news
@@ -48,7 +49,7 @@ def told_derived(findings: Sequence[Finding], language: Language) -> str:
     lines: list[str] = []
     for finding in findings:
         lines += _stretches(finding, _USUAL, language)
-        lines += _crossings(finding, language)
+        lines += told_crossings(finding, language)
         lines += told_news(finding, language)
     return "\n".join([*lines, *_ranks(findings, ("return",), language, lowest_first=False)])
 
@@ -58,6 +59,10 @@ def told_asked(findings: Sequence[Finding], question: Question, language: Langua
     names = [part for name in question.figures for part in _PARTS.get(name, (name,))]
     ranked = [name for name in names if name not in {*_LISTED, *question.most}] if len(findings) > 1 else []
     side_by_side = _ranks(findings, ranked, language, question.lowest_first, question.periods, by_size=question.by_size)
+    if chosen := _in_place(findings, ranked, question):
+        first, *others = dict.fromkeys(ranked)
+        side_by_side = _ranks(findings, [first], language, question.lowest_first, question.periods)
+        return "\n".join([*side_by_side, *_stretches(chosen, frozenset(others), language, question.periods)])
     alone = frozenset(names) - {"sentiment"} - {name for name in ranked if _known(findings, name, question.periods) > 1}
     lines: list[str] = []
     if question.by_year and len(findings) == 1:
@@ -68,13 +73,15 @@ def told_asked(findings: Sequence[Finding], question: Question, language: Langua
             lines += _beside_averages(finding, question.averages, language)
         lines += _stretches(finding, alone, language, question.periods, question.most)
         if "drawdowns" in question.figures:
-            lines += _falls(finding, language)
+            lines += told_falls(finding, language)
         if "crossings" in question.figures:
-            lines += _crossings(finding, language)
+            lines += told_crossings(finding, language)
         if "sentiment" in question.figures:
             lines += _tone(finding, language)
         if "news" in question.figures:
             lines += told_news(finding, language)
+    if question.ahead and "next_earnings_date" in names:
+        side_by_side = [*told_ahead(findings, question.ahead, language), *side_by_side]
     return "\n".join([*side_by_side, *lines])
 
 
@@ -198,7 +205,7 @@ def _said(one: Mapping[str, Any], language: Language) -> str:
     text = f"{label} {_value(one, language)}"
     if one.get("on") and name != "close" and not name.startswith("sma_") and one["figure"] not in _OF_DAY:
         first, last = one.get("from"), one.get("to")
-        if name.startswith(("best_", "worst_")) and not name.endswith("_day") and first and last:
+        if name.startswith(("best_", "worst_", "up_", "down_")) and not name.endswith("_day") and first and last:
             return text + {"es": f" (del {day(first, 'es')} al {day(last, 'es')})",
                            "en": f" ({day(first, 'en')} to {day(last, 'en')})"}[language]  # fmt: skip
         text += {"es": f" el {day(str(one['on']), 'es')}", "en": f" on {day(str(one['on']), 'en')}"}[language]
@@ -255,44 +262,6 @@ def _beside_averages(finding: Finding, lengths: Sequence[int], language: Languag
     return lines
 
 
-def _falls(finding: Finding, language: Language) -> list[str]:
-    """The deepest falls from a peak, with their days."""
-    found = cast("Sequence[Mapping[str, Any]]", finding.get("drawdowns") or ())
-    said: list[str] = []
-    # A fall that a longer stretch has too is told once, with its recovery.
-    for one in {(one["peak"], one["trough"]): one for one in found}.values():
-        depth, peak, low = (
-            percent(float(one["depth"]), language),
-            day(one["peak"], language),
-            day(one["trough"], language),
-        )
-        back = day(one["recovered"], language) if one.get("recovered") else None
-        end = {"es": f"recuperado el {back}" if back else "sin recuperar hasta el final",
-               "en": f"recovered on {back}" if back else "not recovered by the end"}[language]  # fmt: skip
-        said.append({"es": f"{depth}, del {peak} al {low}, {end}", "en": f"{depth}, {peak} to {low}, {end}"}[language])
-    head = {"es": "mayores caídas desde un máximo", "en": "deepest falls from a peak"}[language]
-    return [f"{finding['ticker']}, {head}: {'; '.join(said)}."] if said else []
-
-
-def _crossings(finding: Finding, language: Language) -> list[str]:
-    if finding.get("crossings") is None:
-        return []
-    fast, slow = cast("Sequence[int]", finding.get("crossing_averages") or (50, 200))
-    found = cast("Sequence[Mapping[str, Any]]", finding["crossings"])
-    whose = {
-        "es": f"de la media de {fast} sesiones con la de {slow}",
-        "en": f"of the {fast}-session average with the {slow}-session one",
-    }[language]
-    if fast == 1:
-        whose = {"es": f"del cierre con su media de {slow} sesiones",
-                 "en": f"of the close with its {slow}-session average"}[language]  # fmt: skip
-    head = {"es": f"{finding['ticker']}, cruces {whose}", "en": f"{finding['ticker']}, crossings {whose}"}[language]
-    ways = {"es": ("por debajo", "por encima"), "en": ("below", "above")}[language]
-    said = [f"{day(str(one['on']), language)} ({ways[bool(one['above'])]})" for one in found]
-    none = {"es": "ninguno en ese periodo", "en": "none in that period"}[language]
-    return [f"{head}: {', '.join(said) if said else none}."]
-
-
 def _tone(finding: Finding, language: Language) -> list[str]:
     labels: dict[str, str] = {"positive": "positivo", "negative": "negativo", "neutral": "neutro"}
     lines: list[str] = []
@@ -321,8 +290,7 @@ def _ranks(
         for asked, known in _by_stretch(findings, name, periods).items():
             if len(known) < 2:
                 continue
-            falls = name in FALLS
-            order = sorted(known, key=lambda ticker: _sortable(known[ticker]["value"], falls), reverse=not lowest_first)
+            order = _order(known, name, lowest_first=lowest_first)
             if by_size and name == "return":
                 order = sorted(known, key=lambda ticker: abs(float(known[ticker]["value"])), reverse=not lowest_first)
             said = ", ".join(f"{ticker} {_side(known[ticker], language)}" for ticker in order)
@@ -330,6 +298,21 @@ def _ranks(
             head = f"{over(asked, language)}, {head}" if asked else head[0].upper() + head[1:]
             lines.append(f"{head}: {said}.")
     return lines
+
+
+def _order(known: Mapping[str, Mapping[str, Any]], name: str, *, lowest_first: bool) -> list[str]:
+    return sorted(known, key=lambda ticker: _sortable(known[ticker]["value"], name in FALLS), reverse=not lowest_first)
+
+
+def _in_place(findings: Sequence[Finding], ranked: Sequence[str], question: Question) -> Finding | None:
+    """The one of which the other figures are asked for, by its place in the order by the first of them."""
+    if question.place is None or len(set(ranked)) < 2:
+        return None
+    for known in _by_stretch(findings, ranked[0], question.periods).values():
+        order = _order(known, ranked[0], lowest_first=question.lowest_first)
+        if question.place < len(order):
+            return next(one for one in findings if one["ticker"] == order[question.place])
+    return None
 
 
 def _years(finding: Finding, names: Sequence[str], language: Language, lowest_first: bool) -> list[str]:

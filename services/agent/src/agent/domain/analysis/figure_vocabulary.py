@@ -39,12 +39,40 @@ INDICATOR_WORDS = {
     "ADX": r"adx",
 }
 _SHARE = r"(?:%|per ?cent(?:age)?|share|fraction|proportion|porcentaje|proporcion|por ?ciento)"
+BACK = (
+    r"(?:back|return) (?:to|at|above)(?: (?:its|the|their))?(?= (?:\d{4} )?(?:[a-z-]+ )?(?:highs?|peak|top)\b)"
+    r"|v(?:ol|uel)v\w+ a(?: (?:sus?|los))?(?= maximos?\b)"
+)
 _PRICE = r"(?:its |the |their |su |el )?(?:share |stock )?(?:price|precio|cotizacion)"
 _OF_THE_PRICE = (
     rf"[^?;\x00]{{0,30}}?(?:(?:in|as|en) (?:an? |un |el )?{_SHARE}(?: terms)?(?: (?:of|de|del|al|sobre) {_PRICE})?"
     rf"|{_SHARE} (?:of|de|del|al|sobre) {_PRICE}"
     rf"|(?:relative to|compared (?:to|with)|against|respecto (?:a|de|al|del)|relativ[oa] al?|frente al?) {_PRICE})"
 )
+_UP_WORDS = (
+    r"(?:w[io]n(?:s|ning)?|up|green|positive|gains?|gaining|r[io]s(?:e|es|ing)|higher|advances|alcistas?|ganador[ae]s?|"
+    r"positiv[oa]s?|verdes?|al alza|subi(?:da|das|endo|r|o)|sub[ea]n?|alzas?|ganancias?|ganando)"
+)
+_DOWN_WORDS = (
+    r"(?:los(?:s|ses|e|ing)|down|red|negative|f[ae]ll(?:s|ing)?|lower|declin(?:es?|ing)|drops?|bajistas?|perdedor[ae]s?|"
+    r"negativ[oa]s?|roj[oa]s?|a la baja|baj(?:ada|adas|ando|ar|o|a|an)|caidas?|ca(?:yendo|er|e|yo)|perdidas?|perdiendo)"
+)
+
+
+def _streaks(words: str) -> str:
+    """How sessions of one direction, one after the other, are asked for."""
+    days = r"(?:days?|sessions?|dias?|sesion(?:es)?|closes|cierres)"
+    of = r"(?: (?:of|de|en|in|with|con))?"
+    row = r"(?:straight|consecutive|successive|in a row|running|seguid[oa]s|consecutiv[oa]s)"
+    run = r"(?:streaks?|runs?|strings?|rachas?|series?)(?: mas largas?)?"
+    return (
+        rf"(?:longest |mayor )?(?:{words}[- ](?:{days}[- ])?{run}|{run}{of}(?: (?:los|las|the))?(?: "
+        rf"{row})?(?: {days})?{of} "
+        rf"{words}(?: {days})?(?: {row})?|(?:most )?{row} {words}(?: {days})?|{words}[- ]{days} {row}"
+        rf"|{days} {row}[^?;\x00]{{0,40}}?\x01*[^?;\x00]{{0,20}}?\b{words}|{words}[^?;\x00\d]{{0,20}}? {days} {row})"
+    )
+
+
 INDICATOR_OF = {"atr_share": "ATR"}
 """Figures that an indicator gives beside its own."""
 ROWS: tuple[FigureWords, ...] = (
@@ -84,10 +112,13 @@ ROWS: tuple[FigureWords, ...] = (
          r"(?:que|lo que) se (?:dijo|dice|decia|ha dicho|publico|comento) (?:de(?:l)?|sobre)", r"que dice la prensa",
          r"(?:latest |ultim[oa]s )?(?:news|headlines?|noticias?|titulares?)"),
     _row("stretch", "highest_volume", r"(?:highest|largest|biggest|most|heaviest|record) (?:trading )?volume",
+        r"(?:(?:trading )?volume\b[^?;\x00]{0,20}?)?busiest (?:day|session)",
          r"(?:mayor|mas|maximo) (?:volumen|negociacion)"),
     _row("stretch", "average_volume", r"(?:average|mean|usual|typical) (?:daily )?(?:trading )?volumes?",
          r"volumen(?:es)? (?:diario )?(?:medio|promedio|habitual)(?: diario)?"),
     _row("standing", "volume_zscore", r"(?:trading )?volumes?|volumen(?:es)?(?: de negociacion)?"),
+    _row("stretch", "up_streak", _streaks(_UP_WORDS)),
+    _row("stretch", "down_streak", _streaks(_DOWN_WORDS)),
     _row("stretch", "up_days", r"(?:end(?:ed)?|finish(?:ed)?|clos(?:e|ed)) (?:the )?(?:(?:day|session) )?(?:up|higher)",
          r"(?:acabo|termino|cerro|cerraron) (?:al alza|en (?:verde|positivo))",
          r"(?:up|positive|winning|green)[- ](?:days?|sessions?)", r"(?:dias?|"
@@ -109,7 +140,7 @@ ROWS: tuple[FigureWords, ...] = (
          r"main|longest) (?:falls|"
          r"drawdowns|drops|declines)", r"periodos? de (?:caidas?|retroceso|drawdown)|(?:mayores|peores|"
          r"principales) (?:caidas|retrocesos)",
-         r"recover(?:ed|s|y)?|recuper\w+",
+         r"recover(?:ed|s|y)?|recuper\w+", BACK,
          r"(?:when|cuando)\b[^?;\x00]{0,30}?(?:bottom(?:ed)?(?: out)?|(?:hit|reach(?:ed)?) (?:the |its )?bottom|"
          r"toco (?:suelo|fondo))"),
     _row("stretch", "high low", r"(?:trading |price )?range", r"rango(?: de (?:precios|cotizacion))?",
@@ -118,7 +149,8 @@ ROWS: tuple[FigureWords, ...] = (
          r"mas cerca de[^?\x00]{0,40}?(?:maxim|minim)o[^?\x00]{0,20}?(?:maxim|minim)os?"),
     _row("stretch", "low price",
          r"(?:a que distancia|how far|lejos)\b[^?\x00]{0,60}?\b(?:minimos?|lows?|troughs?|bottom)"),
-    _row("stretch", "current_drawdown", r"(?:a que distancia|how far|lejos|"
+    _row("stretch", "current_drawdown", r"how far (?:below|off|under|from) (?:it|that)",
+         r"a (?:cuanto|que distancia) (?:esta |queda |estamos )?de el", r"(?:a que distancia|how far|lejos|"
          r"cuanto le falta)\b[^?\x00]*?(?:maximos?|peaks?|highs?)",
          r"(?:below|from|off|under) (?:its|the|their) (?:\w+[- ]){0,2}(?:peak|"
          r"highs?|top|maximum)",
@@ -210,6 +242,8 @@ puedes puesto puse pusiera quedaria quedarian queria quiero rank ranked ranking 
 resumeme right rule salio sea sell selling serie should siempre sort sorted starting strategies strategy subir
 summarise summarize symbol symbols table tal tan tarda tardaron tardo tell tendria tendrian tenemos thank thanks
 bad chart coming dibuja draw economicos grafico i'd inside ordename plot puesta puestos
+morning afternoon evening talk buenos dias tardes longest larga largo print printed
+hit hits toco hey anything someone somebody necesito ordenalas ordenalos quick react reacted else nothing putting
 thing things three times tipo together told tres two use usually valdria valdrian vale valen valia vender ver versus
 view vs want way whats whether whose
 """

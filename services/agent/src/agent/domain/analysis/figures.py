@@ -93,8 +93,8 @@ def has_prices(finding: Mapping[str, Any]) -> bool:
 def _figures(tool: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     names = _SNAPSHOT_FIGURES if tool == SNAPSHOT else _EVENTS_FIGURES
     taken = {name: entry[name] for name in names if name in entry}
+    taken["as_of"] = entry["as_of"]
     if tool == SNAPSHOT:
-        taken["as_of"] = entry["as_of"]
         window = entry.get("ohlcv")
         if isinstance(window, dict):
             bars = cast("dict[str, Any]", window)

@@ -75,6 +75,8 @@ FIGURES: dict[str, dict[Language, str]] = {
     "cagr": {"es": "rentabilidad anualizada", "en": "annualised return"},
     "total_return": {"es": "rentabilidad con dividendos reinvertidos", "en": "return with dividends reinvested"},
     "dividends": {"es": "dividendos por acción", "en": "dividends a share"},
+    "up_streak": {"es": "racha alcista más larga en sesiones", "en": "longest winning streak in sessions"},
+    "down_streak": {"es": "racha bajista más larga en sesiones", "en": "longest losing streak in sessions"},
     "up_days": {"es": "sesiones al alza", "en": "sessions up"},
     "down_days": {"es": "sesiones a la baja", "en": "sessions down"},
     "week_return": {"es": "rentabilidad", "en": "return"},

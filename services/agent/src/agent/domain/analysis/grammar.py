@@ -15,6 +15,8 @@ from agent.domain.analysis.call_plan import Asked, ByKind, CallPlan
 from agent.domain.analysis.figure_vocabulary import INDICATOR_WORDS, LOWEST, ROWS, Kind, meant
 from agent.domain.analysis.normalization import normalized
 from agent.domain.analysis.question_patterns import (
+    AHEAD,
+    APART,
     AVERAGES,
     BEATING,
     BETA,
@@ -26,19 +28,24 @@ from agent.domain.analysis.question_patterns import (
     DOWN,
     DURING,
     EACH,
+    EARNINGS,
     EXTREME,
     FROM_THE_TOP,
     HOURS,
     HOW_MANY,
+    HOW_OFTEN,
+    IN_A_ROW,
     LENGTH_OF,
     LENGTHS,
     LEVEL,
+    NO_TOOL,
     NOW,
     ODD_BARS,
     OF_SHARES,
     OTHER_AVERAGE,
     OVERALL,
     PAST,
+    PLACE,
     RECOVERED,
     REGULAR,
     RULES,
@@ -48,6 +55,7 @@ from agent.domain.analysis.question_patterns import (
     WHICH_YEAR,
     WHOLE_AVERAGE,
     WORST,
+    awaited,
     numbers_of,
     unit_of,
     unread_words,
@@ -104,12 +112,20 @@ class _QuestionReader:
         if (beyond := self._unread.first(BEYOND)) is not None:
             found.unread.append(beyond[0])
             self._places.append((beyond.start(), "highest_close", "stretch"))
+        level = self._unread.first(LEVEL)
         money = amount_in(self._unread)
         if money is not None and (other := self._unread.first(WITH_MONEY)) is not None:
             found.unread.append(other[0])
         if (shares := self._unread.first(OF_SHARES)) is not None:
             found.unread.append(shares[0])
             self._places.append((shares.start(), "price", "stretch"))
+        for pattern in (APART, NO_TOOL):
+            if (untold := self._unread.first(pattern)) is not None:
+                found.unread.append(untold[0].strip())
+        self._ordered()
+        if EARNINGS.search(self._unread.text) and (ahead := self._unread.first(AHEAD)) is not None:
+            found.ahead = awaited(ahead)
+            self._places.append((ahead.start(), "next_earnings_date", "company"))
         relation = self._relation()
         rule = self._rule()
         crossing = None if rule else self._crossing()
@@ -117,7 +133,7 @@ class _QuestionReader:
         lengths = self._indicator_lengths()
         every, extremes = self._extremes()
         hours = self._unread.first(HOURS)
-        every = self._counted() or every
+        every = self._counted(level) or every
         self._figures()
         from_then = money is not None and not DURING.search(folded(self._query))
         stretches = stretches_in(self._unread, invested=from_then)
@@ -144,6 +160,13 @@ class _QuestionReader:
         found.calls = CallPlan(self._tickers, asked, found, by_kind, own).calls(stretches)
         return found
 
+    def _ordered(self) -> None:
+        """Of which one in an order of several something is asked for."""
+        place = self._unread.first(PLACE) if len(self._tickers) > 1 else None
+        if place is not None:
+            places = {"first": 0, "second": 1, "third": 2, "last": -1}
+            self._found.place = places[str(place.lastgroup)]
+
     def _mean(self, stretches: list[When], *, invested: bool) -> None:
         """Which figure each word means beside the stretches that are named."""
         dated = any(one.arguments or one.period not in (None, "1d") for one in stretches)
@@ -161,6 +184,8 @@ class _QuestionReader:
         if RECOVERED.search(query):
             # A fall of 2008 may have been recovered later.
             stretches = [*stretches, *(one for one in map(since, stretches) if one not in stretches)]
+        if not stretches and names & {"up_streak", "down_streak"}:
+            stretches = [ALL_TIME]
         if all(one.period == "1d" for one in stretches) and (
             every not in (None, "day") or ALL_TIME_WORDS.search(query)
         ):
@@ -282,7 +307,7 @@ class _QuestionReader:
             for which in filter(None, (match["one"], match["two"])):
                 name = f"{'best' if which.startswith(('best', 'mejor')) else 'worst'}_{unit}"
                 found.append((match.start(), name))
-                if count := match["count"]:
+                if count := match["count"] or match["count2"]:
                     self._found.most[name] = int(NUMBERS.get(count, count))
         each = self._unread.first(EACH)
         if each is not None:
@@ -300,17 +325,16 @@ class _QuestionReader:
                 found.append((each.start(), f"{unit}_return"))
         return every, found
 
-    def _counted(self) -> str | None:
-        """A close beyond a price, and months that ended higher: which parts are counted."""
+    def _counted(self, level: re.Match[str] | None) -> str | None:
+        """A close beyond a price (`level`), and months that ended higher: which parts are counted."""
         counted = HOW_MANY.search(self._unread.text)
         unit = unit_of(counted["unit"]) if counted else None
-        level = self._unread.first(LEVEL)
         if level is not None:
             self._places.append((level.start(), "highest_close" if level["up"] else "lowest_close", "stretch"))
-            if counted is not None or WHICH_DAY.search(folded(self._query)):
+            if counted is not None or HOW_OFTEN.search(folded(self._query)) or WHICH_DAY.search(folded(self._query)):
                 self._found.unread.append(level[0])
             return None
-        if unit == "day":
+        if unit == "day" and not IN_A_ROW.search(self._unread.text):
             for name, pattern in (("up_days", UP), ("down_days", DOWN)):
                 if moved := self._unread.first(pattern):
                     self._places.append((moved.start(), name, "stretch"))
@@ -343,6 +367,8 @@ class _QuestionReader:
     def _named(self) -> ByKind:
         """The figures by who has them; all of them, each once, in the question's order."""
         found = self._found
+        if found.ahead:
+            self._places = [one for one in self._places if one[1] != "eps"]
         names = {name for _, name, _ in self._places}
         exact = {"growth", "cagr", "average_volume", *(() if self._how_it_did else ("averages", "crossings"))}
         more_exact = {name for name in names if name.endswith("_return") or name in exact}

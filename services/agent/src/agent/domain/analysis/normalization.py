@@ -99,6 +99,36 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
         ),
         lambda match: f"{match['count']} {'best' if match['best'] else 'worst'} {match['unit']} {match['mid']}",
     ),
+    # Which quarter of 2009 was the best?
+    (
+        re.compile(
+            r"\b(?:which|what|que|cual) (?P<unit>day|week|month|quarter|dia|semana|mes|"
+            r"trimestre)\b(?P<mid>[^?;,]{0,40}?) "
+            r"(?:was|were|is|fue|ha sido|es) (?:[a-z]+'s |its |their |the |el |la |su )?"
+            r"(?:(?P<best>best|strongest|mejor)|worst|weakest|peor)\b"
+        ),
+        lambda match: f"{'best' if match['best'] else 'worst'} {match['unit']}{match['mid']}",
+    ),
+    # How far is it from its 50-day?
+    (
+        re.compile(
+            rf"\b(?P<head>(?:from|above|below|over|under) (?:its|the|their) \d{{2,3}})[- ]day(?={_ENDS}| "
+            rf"in (?:%|per ?cent))"
+        ),
+        lambda match: f"{match['head']}-day average",
+    ),
+    # The month in 2012 when it fell the most.
+    (
+        re.compile(
+            rf"\b(?:the|el|la) {UNIT}\b(?P<mid>[^?;]{{0,30}}?) (?:when|where|in which|that|(?:en )?(?:el |"
+            rf"la )?que|cuando)\b"
+            rf"(?P<who>[^?;]{{0,20}}?) (?:mas (?:(?P<up2>{_UP})|{_DOWN})|(?:(?P<up>{_UP})|{_DOWN}) (?:the "
+            rf")?(?:most|mas))\b"
+        ),
+        lambda match: (
+            f"{'best' if match['up'] or match['up2'] else 'worst'} {match['unit']}{match['mid']}{match['who']}"
+        ),
+    ),
     # In which month of 2008 did it fall most?
     (
         re.compile(

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Collection
 
-from agent.domain.analysis.figure_vocabulary import FELL, INDICATOR_WORDS, QUESTION_WORDS
+from agent.domain.analysis.figure_vocabulary import BACK, FELL, INDICATOR_WORDS, QUESTION_WORDS
+from agent.domain.claims import times
+from contracts.spoken import MONTHS
 
 CORRELATED = re.compile(
     r"\b(?:(?:least |most )?(?:un)?correlat\w+|correlaci\w+|correlacionad\w+"
@@ -30,7 +32,8 @@ OTHER_AVERAGE = re.compile(
 )
 """Beside an average: that of 200, its 200-day one."""
 LENGTHS = re.compile(
-    r"\b(\d{1,3})(?:[- ]?(?:day|session|dia|sesion)\w*)?(?: ?(?:/|and|y|,|over|sobre|with the|con la de|con|"
+    r"\b(\d{1,3})(?:[- ]?(?:day|session|dia|sesion)\w*)?(?: ?(?:/|and|y|,|vs\.?|versus|over|sobre|with "
+    r"the|con la de|con|"
     r"-) ?)(?:the |la de )?(\d{1,3})\b(?! ?%)"
     r"(?:[- ]?(?:day|session|dia|sesion)\w*)?"
 )
@@ -49,10 +52,33 @@ FROM_THE_TOP = re.compile(
     rf"{FELL} (?:the )?(?:least|less|menos)|menos (?:(?:se )?han? )?{FELL})\b"
 )
 """Who fell least stands first where returns are told from the top."""
+APART = re.compile(
+    r"\b(?:by how (?:much|many \w+)|por cuantos?(?: puntos)?|(?:the )?(?:gap|difference|spread) "
+    r"(?:between|in)|(?:la )?diferencia (?:entre|de|en)|"
+    r"(?:bought|compr(?:ad[oa]|e)) [^?;]{0,20}?(?:at|en) (?:the|its|el|su)(?= [^?;]{0,15}?(?:lows?|highs?|"
+    r"bottom|top|minimo|maximo))|"
+    r"(?:what )?(?:share|percentage|proportion) of (?:the )?(?:days|sessions)|(?:que )?porcentaje de "
+    r"(?:dias|sesiones))\b"
+)
+"""What is worked out of two figures, which no tool does."""
+AHEAD = re.compile(
+    r"\b(?P<week>next week|(?:la )?(?:proxima semana|semana que viene))|(?P<month>next month|(?:el "
+    r")?(?:proximo mes|mes que viene))"
+    rf"|(?:next|(?:l[oa]s )?proxim[oa]s) (?P<count>{times.COUNT}) (?P<unit>days|weeks|months|dias|semanas|meses)\b"
+    rf"|(?:in|en) (?P<name>{'|'.join(MONTHS)})\b(?! (?:of |de |del )?\d)"
+)
+"""When results are awaited."""
+EARNINGS = re.compile(r"\b(?:earnings|results|reports?|reporting|resultados|presenta\w*|publica\w*)\b")
+PLACE = re.compile(
+    r"\b(?:the|la|el) (?:(?P<second>second|segund[oa])|(?P<third>third|tercer[oa])|(?P<last>last|"
+    r"ultim[oa])|(?P<first>first|primer[oa]))"
+    r"(?: one| of (?:them|those)| de ellas)?(?=\W*$|[?.,;:]|\W+(?:que|what|cual)\b)"
+)
+"""Which of those in an order a figure is asked for of."""
 BY_SIZE = re.compile(
     r"\bmoved? (?:the )?(?:most|least)\b|\bmov(?:io|ieron|ido) (?:mas|menos)\b|\b(?:mas|menos) se (?:ha |han )?mov"
 )
-RECOVERED = re.compile(r"\b(?:recover\w*|recuper\w+)")
+RECOVERED = re.compile(rf"\b(?:recover\w*|recuper\w+|{BACK})")
 LENGTH_OF = re.compile(
     rf"\b(?:(?P<before>\d{{1,3}})[- ](?:day|session|bar|period)s?[- ](?P<name>{'|'.join(INDICATOR_WORDS.values())})"
     rf"|(?P<name2>{'|'.join(INDICATOR_WORDS.values())}) ?(?:\(|de |of |"
@@ -76,7 +102,8 @@ EXTREME = re.compile(
     rf"\b(?:(?P<count>[2-9]|10|two|three|four|five|ten|dos|tres|cuatro|cinco|diez) )?"
     rf"(?P<one>best|worst|mejor(?:es)?|peor(?:es)?)(?: (?:and|y|or|o) (?:the |el |la )?(?P<two>best|worst|"
     rf"mejor(?:es)?|peor(?:es)?))?"
-    rf"(?: (?:single|trading|calendar))? {UNIT}\b"
+    rf"(?: (?:single|trading|calendar))?(?: (?P<count2>[2-9]|10|two|three|four|five|ten|dos|tres|cuatro|"
+    rf"cinco|diez))? {UNIT}\b"
 )
 EACH = re.compile(
     rf"\b(?:(?:each|every|per|by|cada|por) {UNIT}(?! on average)|(?P<over>year by year|month by month|"
@@ -90,6 +117,7 @@ TRIAL = re.compile(
     r"|\b(?:buy(?:ing)?|compr(?:ar|ando|o|ase|ara)|entr(?:ar|ando)) [^?;]{0,40}?"
     r"\b(?:when(?:ever)?|(?:each|every) time|if|cuando|cada vez que|si)\b"
     r"(?=[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)"
+    r"|\b(?:follow(?:ed|ing)?|segu(?:ir|ido|ida|imos)|siguiendo)\b(?=[^?]{0,60}?\b(?:cross\w*|cruces?|averages?|medias?|rsi)\b)"
     r"|\b(?:would|habria\w*)\b(?=[^?]{0,40}?\b(?:buying|comprando|comprar)\b[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)"
 )
 REGULAR = re.compile(
@@ -112,6 +140,15 @@ BEYOND = re.compile(
 )
 """A price that was gone beyond, which is no amount put in."""
 DURING = re.compile(r"\b(?:during|durante|throughout|a lo largo de)\b")
+NO_TOOL = re.compile(
+    r"\b(?:first|primer[oa]s?) (?:\w+ )?(?:days|weeks|months|years|dias|semanas|meses|anos)\b"
+    r"|\b(?:average|mean|median) (?:daily |weekly )?(?:clos(?:e|ing)(?: price)?|price|moves?|returns?)\b"
+    r"|\b(?:cierre|precio|movimiento) (?:medio|promedio)\b"
+    r"|\bsince then\b|\bdesde entonces\b|\b(?:without|sin) (?:an? |un |una )?(?:single )?(?:down|red|losing|up|green|"
+    r"dia|sesion)(?: (?:day|session|a la baja|en rojo|de bajada))?\b"
+    r"|\b(?:than|with|to|vs\.?|con|que) (?:the |el |la )(?:previous|prior|anterior)(?: one)?(?=\W*$|[?.,;])"
+)
+"""Stretches and averages that no tool has: the first three months, since then, an average close, the one before."""
 WHICH_DAY = re.compile(r"\b(?:when|cuando|last time|last|ultima vez|first time|first|primera vez)\b")
 UP = re.compile(r"\b(?:subio|subieron|ha subido|rose|rise|gained|went up|go up)\b")
 DOWN = re.compile(r"\b(?:bajo|bajaron|ha bajado|cayo|cayeron|fell|fall|lost|went down|go down)\b")
@@ -124,10 +161,12 @@ WHICH_YEAR = re.compile(
     r"|\b(?:most|least) \w+ years?\b|\banos? (?:(?:con|de) )?(?:mas|menos|mayor|menor)\b"
 )
 HOW_MANY = re.compile(rf"\b(?:how many|cuant[oa]s|on how many|en cuant[oa]s) {UNIT}\b")
+IN_A_ROW = re.compile(r"\bin a row\b|\bconsecutiv\w+|\bseguid[oa]s\b|\bstraight\b")
+HOW_OFTEN = re.compile(r"\b(?:how (?:often|many times)|cuantas veces)\b")
 RULES = (
     ("rsi_reversion", re.compile(r"\brsi\b(?: (?:strategy|reversion))?")),
     ("momentum", re.compile(r"\bmoment(?:um|o)\b")),
-    ("buy_and_hold", re.compile(r"\b(?:buy and hold|comprar y mantener)\b")),
+    ("buy_and_hold", re.compile(r"\b(?:buy(?:ing)? and hold(?:ing)?|comprar y mantener|manteniendo|holding)\b")),
 )
 BEATING = re.compile(
     r"\b(?:beat\w*|outperform\w*|better|worse|than|vs\.?|versus|against|compar\w+|superad\w+|bat(?:e|ir|ido|io)\w*|"
@@ -149,6 +188,15 @@ OVERALL = re.compile(
 )
 WORD = re.compile(r"[a-z][a-z'-]+|(?<![\w.,])\d[\d.,]{0,20}(?: ?%| per ?cent| por ?ciento)")
 """A word, or a percentage: what a question measures by and no rule has read is said too."""
+
+
+def awaited(ahead: re.Match[str]) -> str:
+    """When, as AHEAD has found it: week, month, a month's number, or so many days, weeks, months from now (2w)."""
+    if ahead["name"]:
+        return str(MONTHS[ahead["name"]])
+    if ahead["count"]:
+        return times.length_of(ahead["count"], ahead["unit"], exact=True)
+    return "week" if ahead["week"] else "month"
 
 
 def numbers_of(match: re.Match[str]) -> list[int]:

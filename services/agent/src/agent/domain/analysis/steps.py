@@ -253,7 +253,7 @@ def _finished(record: AnalysisRecord, usable: Usable, language: Language, now: d
             messages = summary_messages(request.query, found.findings, limitations, asked, language)
             return record.model_copy(update={"stage": "writing"}), AskModel("summary", messages)
         by_rule_said = _by_rule(found, question, missing, period.period, language)
-        summary, remark, dropped = _judged(reply, found, by_rule_said, asked, language)
+        summary, remark, dropped = _judged(reply, found, record.calls, by_rule_said, asked, language)
         limitations = [*limitations, *remark]
     else:
         summary, dropped = _by_rule(found, question, missing, period.period, language), 0
@@ -262,7 +262,12 @@ def _finished(record: AnalysisRecord, usable: Usable, language: Language, now: d
 
 
 def _judged(
-    reply: AnalysisReply, found: Gathered, by_rule: str, asked: str, language: Language
+    reply: AnalysisReply,
+    found: Gathered,
+    calls: Sequence[AnalysisCall],
+    by_rule: str,
+    asked: str,
+    language: Language,
 ) -> tuple[str, list[str], int]:
     """What of the model's summary the tools back, what to say of the rest, and how many sentences that is; where it is
     less than half of them, the summary is the rule's."""
@@ -270,7 +275,10 @@ def _judged(
         return by_rule, [note("summary_away", language)], 0
     if len(reply.text) > MAX_SUMMARY:
         return by_rule, [note("summary_unsupported", language)], 0
-    said = checked(reply.text.strip(), facts_of_findings(found.findings, found.sources), asked)
+    facts = facts_of_findings(found.findings, found.sources)
+    for call in calls:
+        facts.add_amount(call.tickers, call.arguments or {})
+    said = checked(reply.text.strip(), facts, asked)
     dropped = len(said.dropped)
     if not said.kept or dropped > said.kept:
         return by_rule, [note("summary_unsupported", language)], dropped

@@ -58,7 +58,7 @@ ALL_TIME = When({"start": "1900-01-01"}, "1900-01-01/")
 ALL_TIME_WORDS = re.compile(
     r"\b(?:all[- ]time|ever(?! since)|in (?:its|their) (?:whole |entire |full )?history|(?<=maximo )historico|"
     r"(?<=minimo )historico|(?:de|en) (?:toda )?su historia|desde siempre|"
-    r"(?:since|at|on) (?:its|the|their) (?:ipo|listing|flotation|debut|first (?:trading )?day)|"
+    r"(?:since|at|on) (?:(?:its|the|their) )?(?:ipo(?: day)?|listing|flotation|debut|first (?:trading )?day)|"
     r"(?:since|(?:on )?(?:the )?day(?: that)?) (?:it|\x01+) (?:was )?(?:listed|went public|floated|(?:began|started) "
     r"trading)|(?:desde|en|con) su (?:salida a bolsa|opv|debut)|(?:desde|(?:el )?dia(?: en)?) que "
     r"(?:\x01+ )?(?:cotiza|(?:salio|entro) a bolsa|debuto|empezo a cotizar)|"
@@ -103,8 +103,8 @@ def when_in(query: str) -> When:
 
 
 def stretches_in(unread: Unread, *, invested: bool = False) -> list[When]:
-    """All of them, in the question's order; lengths only where no days are named. `invested`: an amount was put in at
-    the point that is named: from then on."""
+    """All of them, in the question's order; lengths, but for this year, only where no days are named. `invested`: an
+    amount was put in at the point that is named: from then on."""
     found = sorted(_days_in(unread), key=lambda pair: pair[0])
     if len(found) == 1 and unread.first(ALL_TIME_WORDS) is not None:
         return [
@@ -123,7 +123,9 @@ def stretches_in(unread: Unread, *, invested: bool = False) -> list[When]:
                 ]
         if invested and all("end" in one.arguments for one in days):
             return _since_then(days)
-        return [_on_a_session(one) if one.is_day else one for one in days]
+        this_year = not any(one.is_day for one in days) and any(one.period == "ytd" for one in _lengths(unread))
+        beside = [When({"period": "ytd"}, "ytd")] if this_year else []
+        return [*beside, *(_on_a_session(one) if one.is_day else one for one in days)]
     return _lengths(unread)
 
 

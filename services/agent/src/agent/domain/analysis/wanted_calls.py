@@ -38,4 +38,8 @@ class Question:
     """Whether returns are ranked by their size, up or down alike: what moved most."""
     by_year: bool = False
     """Whether one of several years is asked for."""
+    place: int | None = None
+    """Of which one in the order by the first figure the others are asked for: 1 the second, -1 the last."""
+    ahead: str | None = None
+    """When the results that are asked about are awaited: week, month, a month's number, or so many from now (2w)."""
     currency: str | None = None

@@ -5,6 +5,7 @@ import re
 from itertools import chain
 
 from agent.domain.claims.lexer import folded
+from contracts.spoken import MONTHS
 
 _N = r"[-+−]?\$?\d[\d.,]*\d|\$?\d"
 _UNIT = r"(?P<{0}>\s?(?:%|billion|million|bn|millones|mil millones|usd|dollars|dolares))"
@@ -28,7 +29,8 @@ _AHEAD = re.compile(
     rf"[^.;%\d]{{0,20}}?(?P<b>{_N})\s?%"
 )
 _IN_BRACKETS = re.compile(
-    rf"\((?P<a>{_N})(?P<ua>\s?%?)\)[^.;()\d]{{0,40}}?\b(?:(?P<more>above|higher|more|over|por encima|mayor|"
+    rf"\((?P<a>{_N})(?P<ua>\s?%?)\)[^.;()\d]{{0,40}}?\b(?:(?P<more>above|higher|more|over|exceeds?|tops|"
+    rf"por encima|mayor|supera|"
     r"mas alt[oa])"
     r"|below|lower|less|under|por debajo|menor|mas baj[oa])\b[^.;()\d]{0,30}?"
     rf"\((?P<b>{_N})(?P<ub>\s?%?)\)"
@@ -69,6 +71,18 @@ _THEN = re.compile(
     rf"(?P<b>{_N}[.,]\d\d)\b"
 )
 """Two prices, one after the other: "closed at 202.33, rose to 200.83"."""
+_GREW = re.compile(
+    rf"(?P<a>{_N})[^.;%]{{0,90}}?\b(?:(?P<up>grown|crecido)|shrunk|reducido) (?:to|a|hasta)"
+    rf"(?: (?:some|about|roughly|around|just|unos|apenas))? (?P<b>{_N})(?!\s?%)"
+)
+"""$10,000 would have shrunk to $7,785."""
+_UNITS = r"day|session|week|month|quarter|year|d[ií]a|sesi[oó]n|semana|mes|trimestre|a[nñ]o"
+_END = re.compile(rf"\b(?:best|worst|mejor|peor) (?P<unit>{_UNITS})\b", re.I)
+_BARE_END = re.compile(
+    rf"\b(?:(?:its|the) (?:best|worst)|(?:el|la|su) (?:mejor|peor))\b(?= (?:was|is|fue|es|en|in|on|el|"
+    rf"{'|'.join(MONTHS)})\b|[,:])",
+    re.I,
+)
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _YEAR_BESIDE = re.compile(
     r"\b(?:(?:the|in the|al|el) )?(?:(?P<next>following year|year after|next year|a[nñ]o siguiente)|year before|"
@@ -87,6 +101,14 @@ def beside_the_close(said: str) -> str:
     return _DAY_BEFORE.sub(lambda match: "up" if match["up"] else "down", said)
 
 
+def with_its_unit(said: str) -> str:
+    """A sentence in which "and the best, July" is "and the best month, July" once a worst month was named."""
+    named = _END.search(said)
+    if named is None:
+        return said
+    return said[: named.end()] + _BARE_END.sub(lambda match: f"{match[0]} {named['unit']}", said[named.end() :])
+
+
 def without_span_verbs(said: str) -> str:
     """A sentence in which "shrank from 25% to 4%" is "was from 25% to 4%": neither number is a move."""
     match = _SPAN.search(folded(said))
@@ -102,7 +124,7 @@ def agrees(low: str) -> bool:
         return True
     if _ABOVE_THE_TOP.search(low):
         return False
-    for match in (*_SPAN.finditer(low), *_THEN.finditer(low)):
+    for match in chain(_SPAN.finditer(low), _THEN.finditer(low), _GREW.finditer(low)):
         if (_value(match["b"]) > _value(match["a"])) != bool(match["up"]):
             return False
     for match in _AHEAD.finditer(low):

@@ -5,15 +5,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from agent.domain.claims.agreement import agrees, beside_the_close, without_span_verbs
+from agent.domain.claims.agreement import agrees, beside_the_close, with_its_unit, without_span_verbs
 from agent.domain.claims.claim import Carried, Claim, SentenceClaims
-from agent.domain.claims.clauses import BEARING
+from agent.domain.claims.comparisons import BEARING
 from agent.domain.claims.crossings import COUNT, crossings_right, only_lengths
 from agent.domain.claims.events import events, in_general, of_speaker
 from agent.domain.claims.facts import HOLDING, Facts
 from agent.domain.claims.lexer import Lexer, Number, Token, folded, is_talk
 from agent.domain.claims.reader import read
 from agent.domain.claims.spoken_frame import without_frame
+from agent.domain.claims.times import with_year
 from agent.domain.claims.unbacked import unbacked
 from agent.domain.claims.verdicts import contradicted, wrong
 from agent.domain.claims.words import TALK
@@ -21,7 +22,7 @@ from agent.domain.tickers import NAMES
 
 _END = re.compile(
     r"(?<=[.!?…])(?<!\bvs\.)(?<!\bapprox\.)(?<!\baprox\.)(?<!\bU\.S\.)(?<!\bEE\.)(?<!\bInc\.)(?<!\bNo"
-    r"\.)[\"”»)]?\s+(?=[^\d\s])|\n+"
+    r"\.)(?<!\A\d\.)(?<!\n\d\.)(?<!\n\d\d\.)[\"”»)]?\s+(?=[^\d\s])|\n+"
 )
 _MARKS = re.compile(r"[*_`#]+|\[\w{1,4}\]|^\s*(?:[-•]|\d{1,2}[.)])\s+")
 _WORD = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*")
@@ -74,6 +75,8 @@ class ClaimChecker:
             {folded(text) for texts in facts.texts.values() for text in texts if len(text) > 8}, key=len
         )
         self._given = [{word[:_SAME] for word in _WORD.findall(folded(text))} for text in facts.given]
+        years = {one.period[at : at + 4] for one in facts.facts if one.period and "/" in one.period for at in (0, 11)}
+        self._year = int(min(years)) if len(years) == 1 else None
         self._lost = False
         self._columns: tuple[str, ...] = ()
 
@@ -95,7 +98,9 @@ class ClaimChecker:
         return tuple(dict.fromkeys(reason for one in told if _SAYS.search(one) for reason in self._reasons(one)))
 
     def _reasons(self, sentence: str) -> tuple[str, ...]:
-        said = beside_the_close(_MARKS.sub(" ", sentence))
+        said = with_its_unit(beside_the_close(_MARKS.sub(" ", sentence)))
+        if self._year is not None:
+            said = with_year(said, self._year)
         if not said.strip():
             return ()
         if said.lstrip().startswith(("{", "[")) or "```" in sentence:
@@ -182,6 +187,8 @@ class ClaimChecker:
         unclaimed = offers or (
             not kinds & (BEARING - {"unknown"}) and (bool(kinds & {"not", "unknown"}) or not symbols)
         )
+        if not figures and any(map(_moves_unread, tokens, tokens[1:], tokens[2:])):
+            found.append("a move that no rule reads")
         for problem in reading.problems:
             foreign = problem.startswith("a source") or (problem.startswith("a ticker") and not unclaimed)
             promised = reading.named and problem.startswith("a promise") and not _WILL_TELL.search(low)
@@ -271,7 +278,11 @@ _DEFINITE = frozenset(("ticker", "foreign", "number", "spelled", "source", "day"
 _SAME = 5
 """Letters in which the forms of a word agree: cancel, cancelled."""
 _CAUSE = re.compile(
-    r"\b(?:because|due to|thanks to|owing to|driven by|as a result of|on the back of|porque|debido a|gracias a|"
+    r"\b(?:because|due to|thanks to|owing to|driven by|amid|in the wake of|on (?:strong|weak|robust|solid|"
+    r"better|worse)|"
+    r"reflect(?:s|ed|ing)?|weigh(?:s|ed|ing)? on|lifted|boosted|refleja\w*|explica\w*|impulso|lastr\w+|"
+    r"por (?:la|el|las|los) (?:\w+ )?(?:demanda|caida|subida|auge|debilidad|fortaleza)|entre (?:dudas|temores)|"
+    r"as a result of|on the back of|porque|debido a|gracias a|"
     r"a causa de|"
     r"por culpa de|impulsad[oa]s? por|tras (?:el|la|los|las))\b"
 )
@@ -306,15 +317,26 @@ def _has_owner(number: Number | None, tokens: Sequence[Token]) -> bool:
     for before, token in zip(reversed(tokens[: at - 1]), reversed(tokens[:at]), strict=False):
         if token.kind in ("ticker", "foreign"):
             return before.kind != "than"
+        if token.kind == "break" and token.text in _BESIDE and before.kind in ("ticker", "foreign"):
+            continue  # IBM, -12.6%
         if token.kind in ("number", "break", "than"):
             break
-    after = [token for token in tokens[at + 1 : at + 4] if token.text not in ("(", ")")]
+    after = [token for token in tokens[at + 1 : at + 6] if token.text not in ("(", ")")]
     return any(
         token.kind == "ticker" and all(one.word in _OF for one in after[:place]) for place, token in enumerate(after)
     )
 
 
-_OF = frozenset(("for", "of", "in", "de", "del", "para", "en", "by"))
+def _moves_unread(whom: Token, verb: Token, number: Token) -> bool:
+    """Whether three tokens tell a move by a verb of which nobody knows the direction: IBM forfeited 2.7%."""
+    if whom.kind != "ticker" or verb.kind != "odd" or number.kind != "number":
+        return False
+    value: Number = number.value
+    return value.percent and not value.sign
+
+
+_BESIDE = frozenset((",", ":", "—"))
+_OF = frozenset(("for", "of", "in", "de", "del", "para", "en", "by", "the", "el", "case", "caso"))
 
 
 def _told(tokens: Sequence[Token], *kinds: str) -> set[str]:

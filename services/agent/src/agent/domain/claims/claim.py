@@ -20,6 +20,7 @@ Relation = Literal[
     "below",
     "between",
     "dated",
+    "during",
     "unknown",
     "confirmed",
     "expected",

@@ -4,69 +4,35 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from agent.domain.claims.claim import Claim, Context, Relation, SentenceClaims
+from agent.domain.claims.claim import Claim, Context, SentenceClaims
+from agent.domain.claims.comparisons import BEARING, BILLION, MOVES, PRICES, ComparingClause
 from agent.domain.claims.facts import FALLS
 from agent.domain.claims.lexer import Number, Token
 from agent.domain.claims.times import Day
 
-MOVES = {"rise": "rose", "fall": "fell"}
-BILLION = 1e9
-"""From so many on an amount is no price: it is what a company is worth, or sells."""
 DENIAL = "a denial, which no figure can back"
-PRICES = frozenset(("price", "close", "return"))
 _MOVABLE = frozenset(("price", "close", "return", "high", "low"))
 """Figures that a rise or a fall may be said of: the price's own."""
-_BEARING = """
-number rise fall flat even more less highest lowest better worse moved figure above below between up down unknown day
-report confirmed expected
-"""
-BEARING = frozenset(_BEARING.split())
-
-
+ENDS = ("best_", "worst_")
 LINES = ("sma_", "upper", "middle", "lower")
 """What a price stands above or below: averages, and the bands around one."""
 _RELATIONS = BEARING - {"figure", "unknown", "day", "report"}
 """What a clause says of a figure, beside that there is none."""
+_TIMES = ("x ", "times ", "veces ")
+"""How the figure begins that stands right behind a multiple: 14.1x earnings."""
+_THEIRS = frozenset(("theirs", "suya", "suyas"))
+"""Behind above or below: the average that the clause before has named."""
 _PLAIN = frozenset(("is", "dated", "report", "unknown"))
 
 
-def periods_of(segment: Sequence[Token]) -> list[str]:
-    return [cast("str", token.value) for token in segment if token.kind == "period"]
-
-
-class Clause:
+class Clause(ComparingClause):
     """One clause: its tokens, and the claims that they make in their context."""
 
-    def __init__(self, tokens: Sequence[Token], known: Sequence[str]) -> None:
-        self.tokens = tokens
-        self.known = known
-        self.bears = any(token.kind in BEARING for token in tokens)
-        kinds = {token.kind for token in tokens}
-        self.denies = bool(kinds & {"not", "neither"}) != ("untrue" in kinds)
-        self.everyone = "all" in kinds or ("neither" in kinds and "ticker" not in kinds)
-        self.passing = bool(tokens) and tokens[0].kind == "than"
-        self.tickers = [cast("str", token.value) for token in tokens if token.kind == "ticker"]
-        self.objects = self._objects()
-        self.subjects = [one for one in self.tickers if one not in self.objects]
-        self.periods = periods_of(tokens)
-        self.figure: tuple[str, ...] = ()
-        self.move: str | None = None
-        self.follow: tuple[str, ...] = ()
-
-    def _objects(self) -> list[str]:
-        """The tickers that others are compared with: those after the comparison."""
-        start = next(
-            (t.at for t in self.tokens if t.kind in ("than", "better", "worse")),
-            None,
-        )
-        if start is None:
-            place = next((t.at for t in self.tokens if t.kind in ("above", "below")), None)
-            if place is None or not any(t.kind == "ticker" and t.at < place for t in self.tokens):
-                return []
-            # Above MSFT's is a comparison; above its average is none.
-            after = [t for t in self.tokens if t.at > place and t.kind in ("ticker", "figure", "number")]
-            return [cast("str", after[0].value)] if after and after[0].kind == "ticker" else []
-        return [cast("str", t.value) for t in self.tokens if t.kind == "ticker" and t.at > start]
+    @property
+    def names_when(self) -> bool:
+        """Whether it tells when a best or worst stretch was, and not how much: "its worst month was October"."""
+        numbers = any(token.kind == "number" for token in self.tokens)
+        return bool(self.figure and self.figure[0].startswith(ENDS) and self.periods and not numbers)
 
     def read(self, reading: SentenceClaims, context: Context) -> None:
         kinds = {token.kind for token in self.tokens}
@@ -74,8 +40,7 @@ class Clause:
         numbers = [token for token in self.tokens if token.kind == "number"]
         moves = [token for token in self.tokens if token.kind in MOVES]
         before = len(reading.claims)
-        if figures:
-            self.figure = cast("tuple[str, ...]", figures[-1].value)
+        self.figure = cast("tuple[str, ...]", figures[-1].value) if figures else self.compared
         if moves:
             self.move = MOVES[moves[-1].kind]
         if not self.known:
@@ -90,6 +55,9 @@ class Clause:
         self._comparisons(reading, context, figures, moves)
         self._places(reading, context, figures)
         self._days(reading, context, figures)
+        if self.names_when:
+            for subject in context.subjects or (None,):
+                reading.claims.append(Claim("during", subject, self.figure, periods=tuple(self.periods)))
         if self.denies:
             self._denied(reading, before)
 
@@ -134,14 +102,16 @@ class Clause:
                         cast("Number", token.value),
                         move,
                         allowed,
-                        self._against(token),
+                        self._against(token, subject, context),
                         soft=not periods and not context.later,
                     )
                 )
         return used
 
-    def _against(self, token: Token) -> str | None:
-        """Whom a correlation or a beta is measured against, where it is said."""
+    def _against(self, token: Token, subject: str | None, context: Context) -> str | None:
+        """Whom a correlation or a beta is measured against, where it is said; whose figure is so many points away."""
+        if cast("Number", token.value).points and len(context.whole) == 2:
+            return next((one for one in context.whole if one != subject), None)
         place = next((t.at for t in self.tokens if t.kind in ("than",)), None)
         if place is None:
             return None
@@ -154,6 +124,9 @@ class Clause:
         if nearest is None or (nearest.at < start and any(start < token.at < f.at < end for f in figures)):
             nearest = next((f for f in figures if token.at < f.at < end), nearest)
         number = cast("Number", token.value)
+        behind = next((t for t in self.tokens if t.at > token.at and t.kind != "word"), None)
+        if behind is not None and (behind.value == ("current_drawdown",) or behind.text.startswith(_TIMES)):
+            return cast("tuple[str, ...]", behind.value)  # trades 3.8% below its high, at 14.1x earnings
         if nearest is not None and (nearest.at > start or number.scale == 1 or not PRICES.issuperset(nearest.value)):
             return cast("tuple[str, ...]", nearest.value)
         if (nearest is not None or not context.figure) and number.scale > 1:
@@ -163,8 +136,9 @@ class Clause:
         if number.money and any(t.kind in MOVES for t in self.tokens):
             return ("price",)
         if any(t.kind in MOVES for t in self.tokens) or context.move:
-            return ("return",)
-        return context.figure
+            # Its worst month was October, when it fell 20%.
+            return context.figure if context.figure and context.figure[0].startswith(ENDS) else ("return",)
+        return context.figure or self.compared
 
     def _periods_of(self, token: Token, start: int, end: int) -> tuple[str, ...]:
         numbers, periods = ([t for t in self.tokens if t.kind == kind] for kind in ("number", "period"))
@@ -282,81 +256,6 @@ class Clause:
             return (cast("str", min(own, key=lambda t: abs(t.at - token.at)).value),)
         return context.periods or context.later or context.fallback[:1]
 
-    def _comparisons(
-        self, reading: SentenceClaims, context: Context, figures: Sequence[Token], moves: Sequence[Token]
-    ) -> None:
-        periods = tuple(self.periods) or context.periods or context.later or context.fallback[:1]
-        figure = cast("tuple[str, ...]", figures[0].value) if figures else context.figure
-        if not figures and any(cast("Number", t.value).scale >= BILLION for t in self.tokens if t.kind == "number"):
-            figure = ("market_cap",)
-        place = next((t for t in self.tokens if t.kind in ("above", "below")), None)
-        for token in self.tokens:
-            if token.kind in ("better", "worse"):
-                relation = "more" if token.kind == "better" else "less"
-                own = figures or token.text in ("more than", "less than")
-                compared = figure if own and figure and not PRICES.intersection(figure) else ("return",)
-                if moves and compared == ("return",) and token.text in ("more than", "less than"):
-                    self._compared(reading, context, relation, ("return",), periods, MOVES[moves[0].kind])
-                else:
-                    self._compared(reading, context, relation, compared, periods)
-            elif token.kind in ("more", "less"):
-                self._compared(reading, context, token.kind, (cast("str", token.value),), periods)
-            elif token.kind == "moved":
-                move, much = cast("tuple[str, str]", token.value)
-                self._compared(reading, context, cast("Any", much), ("return",), periods, MOVES[move])
-            elif token.kind in ("up", "down") and (self.objects or any(t.kind == "than" for t in self.tokens)):
-                self._compared(reading, context, "more" if token.kind == "up" else "less", figure, periods)
-            elif token.kind in ("up", "down") and not any(t.kind == "number" for t in self.tokens):
-                self._against_the_rest(reading, context, "more" if token.kind == "up" else "less", figure, periods)
-            elif token.kind in ("highest", "lowest"):
-                ranked = (cast("str", token.value),) if token.value else figure
-                who = context.subjects if context.named else tuple(self.tickers) or context.subjects
-                for subject in who[:1] if len(who) > 1 and self.tickers else who:
-                    reading.claims.append(Claim(token.kind, subject, ranked, periods=periods))
-                if not ranked:
-                    reading.problems.append("a superlative of nothing")
-        if (
-            place is not None
-            and self.objects
-            and not any(t.kind in ("up", "down", "more", "less") for t in self.tokens)
-        ):
-            self._compared(reading, context, "more" if place.kind == "above" else "less", figure, periods)
-
-    def _compared(
-        self,
-        reading: SentenceClaims,
-        context: Context,
-        relation: Relation,
-        figures: tuple[str, ...],
-        periods: tuple[str, ...],
-        move: str | None = None,
-    ) -> None:
-        others = self.objects or [one for one in context.whole if one not in context.subjects][:1]
-        # IBM did better, of two: than the other one.
-        others = others or [one for one in self.known if one not in context.subjects and len(self.known) == 2]
-        subjects = [one for one in context.subjects if one not in others]
-        if not others or not subjects or not figures:
-            reading.problems.append("a comparison with nobody")
-            return
-        for subject in subjects:
-            for other in others:
-                reading.claims.append(Claim(relation, subject, figures, None, move, periods, other))
-        self.follow = tuple(subjects)
-
-    def _against_the_rest(
-        self,
-        reading: SentenceClaims,
-        context: Context,
-        relation: Relation,
-        figures: tuple[str, ...],
-        periods: tuple[str, ...],
-    ) -> None:
-        """Volatility was higher for IBM: than for all others."""
-        for subject in context.subjects:
-            for other in self.known:
-                if other != subject:
-                    reading.claims.append(Claim(relation, subject, figures, None, None, periods, other))
-
     def _places(self, reading: SentenceClaims, context: Context, figures: Sequence[Token]) -> None:
         for token in self.tokens:
             if token.kind not in ("above", "below", "between") or self.objects:
@@ -366,6 +265,8 @@ class Clause:
                 for f in figures
                 if f.at > token.at and cast("tuple[str, ...]", f.value)[0].startswith(LINES)
             ]
+            if not averages and any(t.word in _THEIRS for t in self.tokens) and context.figure[:1]:
+                averages = [one for one in context.figure[:1] if one.startswith(LINES)]
             if averages:
                 for subject in context.subjects or (None,):
                     reading.claims.append(Claim(token.kind, subject, (*averages, *context.averages)))

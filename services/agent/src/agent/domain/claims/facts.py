@@ -18,7 +18,7 @@ FRACTIONS = frozenset(
 MONEY = frozenset(
     ("price", "change", "open", "high", "low", "close", "sma_20", "sma_50", "sma_200", "atr_14", "eps", "revenue",
      "market_cap", "SMA", "EMA", "VWAP", "ATR", "upper", "middle", "lower", "MACD", "macd", "signal", "histogram",
-     "growth", "final", "costs", "base", "highest_close", "lowest_close", "dividends")
+     "growth", "final", "invested", "costs", "base", "highest_close", "lowest_close", "dividends")
 )  # fmt: skip
 HOLDING = "buy and hold"
 """Whom a trial of a rule is compared with: one more of whom figures are told."""
@@ -84,9 +84,11 @@ class Facts:
         found = [fact for fact in self.facts if fact.subject == subject and fact.figure in names]
         if not wanted:
             return found
+        newest = max(self.days.get(subject, ()), default=None)
         if LAST_YEAR in wanted:
-            newest = max(self.days.get(subject, ()), default=None)
             wanted |= {"1y", year_range(newest.year - 1)} if newest else {"1y"}
+        if newest is not None and year_range(newest.year) in wanted:
+            wanted |= {"ytd"}
         now = any(self._reaches(subject, period) for period in wanted)
         return [one for one in found if (now if one.period is None else _same_period(one.period, wanted))]
 
@@ -113,6 +115,13 @@ class Facts:
             number = None if value is None else float(value)
             unit: Unit = "fraction" if is_fraction(name) else "money" if name in MONEY else "number"
             self.facts.append(FigureFact(subject, name, number, unit, period, currency, other))
+
+    def add_amount(self, subjects: Iterable[str], arguments: Mapping[str, object]) -> None:
+        """What a tool was asked to put into each of them."""
+        for name in ("amount", "cash"):
+            for subject in subjects:
+                if name in arguments:
+                    self.add(subject, "invested", arguments[name])
 
     def add_crossing(self, entry: Mapping[str, object]) -> None:
         """A day on which averages crossed, if the entry is one."""

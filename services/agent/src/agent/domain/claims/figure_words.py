@@ -5,7 +5,7 @@ import re
 FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
     (
         ("max_drawdown",),
-        r"(?:maximum|max\.?|worst|peak-to-trough) (?:drawdown|falls?|drop|decline|"
+        r"(?:maximum|max\.?|worst|(?:worst )?peak-to-trough) (?:drawdown|falls?|drop|decline|"
         r"loss)s?|drawdown maximo|caidas? maximas?|"
         r"maximas? caidas?|retroceso maximo|maximo retroceso|peores caidas|peor caida",
     ),
@@ -44,7 +44,8 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("eps",), r"eps|earnings per share|beneficios? por accion|bpa"),
     (
         ("market_cap",),
-        r"capitalizan?|market cap(?:italisation|italization|\.)?|market value|capitalizacion(?:es)?(?: "
+        r"(?:(?<=\x00 )|by )size|por tamano|capitalizan?|market cap(?:italisation|italization|\.)?|market "
+        r"value|capitalizacion(?:es)?(?: "
         r"bursatil| de mercado)?|valor (?:de mercado|en bolsa|bursatil)",
     ),
     (
@@ -61,6 +62,14 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("dividend_yield",), r"dividend yields?|\byields?|rentabilidad(?:es)? por dividendo"),
     (("revenue",), r"(?:annual )?revenues?|\bsales\b|ingresos?|ingresaron|\bventas\b|facturacion"),
     (("beta",), r"\bbetas?\b"),
+    (
+        ("up_streak",),
+        r"(?:longest )?winning streaks?|rachas? alcistas?(?: mas largas?)?|racha (?:mas larga )?de (?:subidas|alzas)",
+    ),
+    (
+        ("down_streak",),
+        r"(?:longest )?losing streaks?|rachas? bajistas?(?: mas largas?)?|racha (?:mas larga )?de (?:bajadas|caidas)",
+    ),
     (("correlation",), r"correlat(?:ion|ions|ed|es)|correlacion(?:es|ada|adas|ado|ados)?"),
     (
         ("next_earnings_date",),
@@ -97,8 +106,12 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
     (
         ("growth", "final"),
         r"(?:would (?:now )?be|is now|are now|serian(?: ahora)?|habria|son ahora|"
-        r"se habrian convertido en|would have (?:become|grown to)|turned into|became) "
-        r"(?:worth )?(?=(?:some |about |unos )?(?:usd |\$)?\d)",
+        r"se habria(?:n convertido| convertido| quedado| reducido) (?:en|a)|would have (?:become|(?:grown|shrunk) to)|"
+        r"turned into|became)(?: worth)?(?= (?:(?:some|about|roughly|around|just|unos|apenas) )?(?:usd |\$)?\d)",
+    ),
+    (
+        ("invested",),
+        r"invest(?:ment|ing|ed)|inversion|invertid[oa]s?|invertir",
     ),
     *(
         (
@@ -126,9 +139,10 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
         r" del ano| de 52 semanas)|period low|\blow of|(?:its|the|their) low\b",
     ),
     (("dividends", "dividend_yield"), r"dividends?|dividendos?"),
+    (("total_return",), r"total returns?|rentabilidad(?:es)? total(?:es)?"),
     (
         ("return",),
-        r"returns?|returned|performance|rentabilidad(?:es)?|rendimientos?|variacion(?:es)?|"
+        r"returns?|returned|returning|performance|rentabilidad(?:es)?|rendimientos?|variacion(?:es)?|"
         r"price change|rindio|rinde|rindieron|rendido|desempeno",
     ),
     (
@@ -142,7 +156,16 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
 )
 _FALL_IS = r"(?=[^.;,]{0,40}?\b(?:was|of|is|fue|es|era|del?|:) ?(?:del? |un |of )?\d)"
 PARTS = (
+    (("pe",), re.compile(r"(?<=\d)x (?:trailing )?(?:earnings|beneficios)\b")),
     (("RSI",), re.compile(r"\b(?:rsi de 14 (?:sesiones|dias|periodos)|14[- ](?:day|session|period) rsi)\b")),
+    (
+        ("current_drawdown",),
+        re.compile(
+            r"\b(?:from|below|under|off|beneath) (?:its|their|the) (?:52-week|12-month|one-year|recent) (?:closing )?"
+            r"(?:peak|high)\b|\b(?:desde|bajo|por debajo de) (?:el|sus?) maximos? (?:anual|recientes?|del "
+            r"ano|de 52 semanas)\b"
+        ),
+    ),
     *((names, re.compile(rf"\b(?:{pattern})\b")) for names, pattern in FIGURES if names[0][:5] in ("best_", "worst")),
     (
         ("max_drawdown",),
@@ -152,4 +175,4 @@ PARTS = (
         ),
     ),
 )
-"""Names in which days, months and years are no periods; the deepest fall of a stretch, with its number."""
+"""Names in which days, months, weeks and years are no periods; the deepest fall of a stretch, with its number."""

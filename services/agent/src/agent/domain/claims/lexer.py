@@ -14,6 +14,7 @@ from agent.domain.claims.figure_words import FIGURES, PARTS
 from agent.domain.claims.patterns import (
     ABOUT,
     ADJECTIVES,
+    BOUND,
     CURRENCY,
     FINE_SOURCES,
     HAS_AVERAGE,
@@ -53,11 +54,19 @@ class Number:
     times: bool = False
     about: bool = False
     """Whether the words before it say that it is no more than near: "a little over 25%"."""
+    bound: str = ""
+    """`>` where its figure is said to be more than it, `<` where less."""
 
 
 _WORDS_RE = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*|\d[\d.,]*\w*|[^\s\w]")
 _NEAR = 24
 """Characters before a number in which words say how near it is."""
+_MANNER = re.compile(
+    r"(?!(?:reported|alleged|supposed|purported|inverse|negative|former|hard|bare|scarce)ly$)"
+    r"(?!(?:fami|supp|assemb|ita|monopo|anoma|ju|re|al)ly$)"
+    r"(?!(?:supuesta|presunta|inversa|negativa)mente$)[a-z]{2,}(?:ly|mente)"
+)
+"""Adverbs: how something is so, but for those that take it back, or turn it round; and what only looks like one."""
 _PUNCTUATION = frozenset(".,;:()[]«»“”\"'’‘?!¿¡/-–—*_…·→|•`#")
 
 
@@ -111,7 +120,7 @@ class Lexer:
             bare = word.removesuffix("'s").strip("'’.-")
             if bare in COMPARING:
                 found.append(Token("loaded", word, match.start(), word=bare))
-            elif word in _PUNCTUATION or bare in self._words or not bare:
+            elif word in _PUNCTUATION or bare in self._words or not bare or _MANNER.fullmatch(bare):
                 found.append(Token("word", word, match.start(), word=bare))
             else:
                 found.append(Token("odd", word, match.start(), word=bare))
@@ -176,7 +185,7 @@ class Lexer:
         for match in each(times.IN_YEAR):
             take("period", match, times.year_range(int(match["year"])))
         for match in each(times.UNIT):
-            if times.SORT_OF.search(text, 0, match.start()):
+            if match[0] == "year-end" or times.SORT_OF.search(text, 0, match.start()):
                 take("word", match)
         for name, pattern in ((times.LAST_YEAR, times.IN_LAST_YEAR), *times.NAMED):
             for match in each(pattern):
@@ -184,12 +193,14 @@ class Lexer:
 
     def _numbers(self, text: str, take: Callable[..., None], each: Callable[..., Iterator[re.Match[str]]]) -> None:
         for match in each(NUMBER):
+            near = text[max(match.start() - _NEAR, 0) : match.start()]
+            bound = BOUND.search(near)
             before, after = (match["before"] or "").strip(), (match["after"] or "").strip()
             money = CURRENCY.get(before) or CURRENCY.get(after.removeprefix("us "))
             number = Number(
                 readings(match["digits"]), bool(match["percent"]), money, SCALES.get(match["scale"] or "", 1.0),
                 match["sign"] or match["sign2"] or "", bool(match["points"]), bool(match["times"]),
-                bool(ABOUT.search(text[max(match.start() - _NEAR, 0) : match.start()])),
+                bool(ABOUT.search(near)), "" if bound is None else ">" if bound["over"] else "<",
             )  # fmt: skip
             take("number", match, number)
 
@@ -201,6 +212,8 @@ def _valued(kind: str, match: re.Match[str]) -> tuple[str, re.Match[str], Any]:
         index = next(i for i in range(len(FIGURES)) if groups[f"f{i}"])
         return "figure", match, FIGURES[index][0]
     if kind == "compare":
+        if groups["rmore"] or groups["rless"]:
+            return ("more" if groups["rmore"] else "less"), match, "volatility"
         if any(groups[name] for name in ("wmore", "wless", "vmore", "vless")):
             return ("less" if groups["wless"] or groups["vless"] else "more"), match, "market_cap"
         adjective = groups["adj"] or groups["adj2"] or groups["adj3"] or groups["adj4"] or groups["er"] or "volatil"
@@ -216,8 +229,9 @@ def _valued(kind: str, match: re.Match[str]) -> tuple[str, re.Match[str], Any]:
         much = groups["much"] or groups["fmuch"]
         return "moved", match, ("fall" if groups["fdir"] else "rise", "more" if much in ("more", "mas") else "less")
     if kind == "best":
-        which = groups["b"] or groups["b2"] or groups["b3"] or "best"
-        return ("lowest" if which in ("worst", "peor") else "highest"), match, "return"
+        which = groups["b"] or groups["b2"] or groups["b3"] or ("worst" if groups["loser"] else "best")
+        figure = None if re.match("lead|led|lider", match[0]) else "return"
+        return ("lowest" if which in ("worst", "peor") else "highest"), match, figure
     return kind, match, None
 
 

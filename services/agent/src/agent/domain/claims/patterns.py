@@ -46,10 +46,17 @@ NUMBER = re.compile(
 )
 ABOUT = re.compile(
     r"\b(?:(?:a (?:little|bit|touch) |just |slightly |well )?(?:over|under)|more than|above|below|less than|nearly|"
-    r"almost|about|around|roughly|approximately|some|close to|"
+    r"almost|about|around|roughly|approximately|some|close to|near|"
     r"unos|unas|casi|(?:cerca|alrededor|mas|menos|por encima) del?|aproximadamente|en torno al?|sobre|"
     r"por debajo del?)(?: (?:an?|un|el))? ?$"
 )
+_OVER = (
+    r"(?:(?:more|higher|greater) than|over|above|exceed(?:s|ed)?|topped|(?:mas|por encima) de|superior(?:es)? a|"
+    r"super(?:a|an|aba|o|aron))"
+)
+_UNDER = r"(?:(?:less|lower|smaller) than|under|below|nearly|almost|casi|(?:menos|por debajo) de|inferior(?:es)? a)"
+BOUND = re.compile(rf"\b(?:(?P<over>{_OVER})|{_UNDER})(?:l| el| los| un| an?)? ?$")
+"""What says that a figure is above the number that follows, or below it."""
 SPELLED = (
     r"\b(?:(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|"
     r"seventy|eighty|ninety|hundred|half|a third|a quarter|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|quince|"
@@ -85,27 +92,29 @@ RISE = (
     r"rall(?:y|ied|ies)|jump(?:s|ed)?|surg(?:e|ed|es)|soar(?:s|ed)?|added|went "
     r"up|gone up|in the black|appreciat(?:ed|es)|"
     r"sub(?:io|ieron|ido|ida|idas|e|en|ir|iendo)|gan(?:o|ar|aron|a|an|ado|ancia|"
-    r"ancias|ando)|se anot\w+|se apunt\w+|avanz\w*|avance|crec\w+|positiv\w*|aument\w*|"
-    r"revaloriz\w*|alza|repunt\w*|sumo|suma|sumaron|escal(?:o|aron)|increment\w*)\b"
+    r"ancias|ando)|se anot\w+|se apunt\w+|avanz\w*|avances?|crec\w+|positiv\w*|aument\w*|"
+    r"revaloriz\w*|alzas?|repunt\w*|sumo|suma|sumaron|escal(?:o|aron)|increment\w*)\b"
 )
 FLAT = (
     r"\b(?:hardly (?:moved|changed)|barely (?:moved|changed)|flat|unchanged|little changed|"
-    r"apenas se movio|apenas vario|apenas cambio|plan[oa]s?|sin cambios|se mantuvo estable)\b"
+    r"apenas se (?:movio|mueve)|(?:hardly|barely) moves|apenas vario|apenas cambio|plan[oa]s?|sin cambios|"
+    r"se mantuvo estable)\b"
 )
 EVEN = r"\b(?:next to no difference|la diferencia es minima)\b"
 BETTER = (
     r"\b(?:outperform\w*|outpac\w*|beat|beats|beating|beaten|"
-    r"(?:did|done|fared|performed) better(?: than)?|(?:better|stronger) performer|returned better than|ahead of|"
+    r"(?:did|done|fared|performed) better(?: than)?|(?:better|stronger) performer|returned better than|"
+    r"ahead(?: of|(?= ?[(,.;]|$))|"
     r"super(?:o|a|aron|an|ando) a|bati(?:o|eron) a|bate a|(?:lo hizo|lo hicieron|"
     r"se comporto|fue|rindio|le fue|evoluciono) mejor que|mejor que|better than|"
-    r"por delante de|gano a|rindio mas que|rinde mas que|returned more than|more than)\b"
+    r"por delante de|gano a|rindio mas que|rinde mas que|returned more than|more than(?! \$?\d))\b"
 )
 WORSE = (
-    r"\b(?:underperform\w*|lagg\w*|lags|trail(?:s|ed|ing)?|short of|"
-    r"(?:did|done|fared|performed) worse(?: than)?|(?:worse|weaker) performer|returned worse than|behind|"
+    r"\b(?:underperform\w*|lagg\w*|lags|trail(?:s|ed)?|trailing(?= \x00)|short of|"
+    r"(?:did|done|fared|performed) worse(?: than)?|(?:worse|weaker) performer|returned worse than|(?<!close )behind|"
     r"(?:lo hizo|lo hicieron|se comporto|fue|rindio|le fue|evoluciono) peor "
     r"que|peor que|worse than|por detras de|rindio menos que|rinde menos que|"
-    r"quedo por debajo de|returned less than|less than)\b"
+    r"quedo por debajo de|returned less than|less than(?! \$?\d))\b"
 )
 ADJECTIVES = {
     "volatil": "volatility",
@@ -137,13 +146,14 @@ COMPARATIVE = (
     rf"menos))|(?P<more>more|mas) (?P<adj>{ADJ})|(?P<less>less|menos) (?P<adj2>{ADJ})"
     r"|(?:is |are )?worth (?:\w+ )?(?:(?P<wmore>more)|(?P<wless>less))(?= than\b)"
     r"|vale[n]? (?:(?P<vmore>mas)|(?P<vless>menos))(?: en bolsa)?(?= que\b)"
+    r"|(?:(?P<rmore>higher|more|mayor|mas)|(?P<rless>lower|less|menor|menos)) (?:risk|riesgo)\b"
     r"|(?P<er>riskier|cheaper|calmer|steadier|safer)|not as (?P<adj3>" + ADJ + r")|tan (?P<adj4>" + ADJ + r"))\b"
 )
 SUPERLATIVE = (
     rf"\b(?:(?:the |el |la |los |las )?(?P<smost>most|mas) (?P<sadj>{ADJ})(?= "
     rf"(?:of|de|among|entre|was|fue|is|es|one|were)\b|[:.,]|$)"
     rf"|(?:the )?(?P<sleast>least|menos) (?P<sadj2>{ADJ})(?= (?:of|de|among|entre|was|fue|is|es|one)\b|[:.,]|$)"
-    rf"|(?:the|el|la|los|las) (?:most|mas) (?P<sadj3>{ADJ})(?= \x00)"
+    rf"|(?:the|el|la|los|las) (?:most|mas) (?P<sadj3>{ADJ})(?= (?:\x00|\(|(?:name|stock|company)\b))"
     rf"|(?P<sest>riskiest|cheapest|calmest|steadiest|safest))\b"
 )
 UP = (
@@ -193,8 +203,12 @@ FINE = re.compile(
     r"not (?:financial |investment )?advice|no es (?:asesoramiento|consejo|una recomendacion)(?: financiero)?|"
     r"(?:split|splits?)[- ]adjusted|ajustad[oa]s? por splits|as of|a fecha de|"
     r"up to|de al menos|at least|a lo sumo|at most|como mucho|"
-    r"more or less|mas o menos|in terms of|up or down|g[ai]ves? up (?:some |a little )?(?:returns?|gains?|upside) for|"
+    r"more or less|mas o menos|in terms of|close behind(?= (?:at|with|\()|[,.;])|of the (?:two|three|four|"
+    r"five)|de l[oa]s (?:dos|tres|cuatro|cinco)|up or down|"
+    r"g[ai]ves? up (?:some |a little )?(?:returns?|gains?|upside) for|"
     r"risk over at most a year|no more than|not today's market)\b"
+    r"|\b(?:near|cercan[oa]s? al?|ronda(?:n|ba)?(?: el| los)?) (?=[$€]?\d)"
+    rf"|\b(?:{_OVER}|{_UNDER})(?:l| el| los| un| an?)? (?=[$€]?\d)"
 )
 UNKNOWN = re.compile(
     r"\b(?:there is )?not enough (?:history|data) for\b|\bno hay (?:historia|datos?) suficientes? para\b|"
@@ -239,9 +253,12 @@ TOKENS: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"\b(?:did|performed|fared) (?P<b>best|worst)\b|\b(?P<w1>the )?(?P<b2>best|"
             r"worst)(?:[- ](?:performer|performing|return|returns|result|performance)\w*(?: "
             r"(?:stock|ticker|one))?)?(?= (?:\x00|was|were|is|of|among|,)|[:.,]|$)|"
+            r"\b(?:the |la |el )?(?:clear |big )?(?:winner|ganador[ae]?|(?P<loser>loser|laggard|"
+            r"perdedor[ae]?|rezagad[oa]))\b|"
             r"\b(?:la|el|lo) (?:que )?(?:(?:mas subio|hizo)? ?)?(?P<b3>mejor|peor)(?: "
             r"rentabilidad| rendimiento| comportamiento| desempeno)?(?= (?:\x00|fue|"
-            r"es|de|entre|,)|[:.,]|$)|\bleads?\b|\bled\b|\blider\w*"
+            r"es|de|entre|,)|[:.,]|$)|\b(?:leads?|led)\b(?: (?:with|in|by|on)\b)?|"
+            r"\blider\w*(?: (?:en|por|con)\b)?"
         ),
     ),
     ("better", re.compile(BETTER)),
@@ -250,7 +267,7 @@ TOKENS: tuple[tuple[str, re.Pattern[str]], ...] = (
         "than",
         re.compile(
             r"\b(?:than (?:that of |those of |the )?|que (?:el de|la de|los de|las de)|"
-            r"que(?= \x00)|compared (?:with|to)|relative to|versus|vs\.?|against|frente "
+            r"(?<!mientras )que(?= \x00)|compared (?:with|to)|relative to|versus|vs\.?|against|frente "
             r"a(?:l| la| los)?(?: de)?|comparad[oa]s? con|respecto a(?:l)?|en comparacion "
             r"con)(?!\w)|(?:(?<=superior )|(?<=inferior )|(?<=superiores )|(?<=inferiores "
             r"))a(?:l| la| los| las)?(?: de)?(?= \x00)"
@@ -316,6 +333,7 @@ TOKENS: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"\b(?:(?:both|ambos|los dos)(?! (?:years?|periods?|times?|cases?|counts?|measures?|"
             r"anos|periodos|casos|ejercicios)\b)|"
             r"all(?: (?:three|four|five|six|of them))?|ambas|"
+            r"the (?:two|three|four) (?:companies|stocks|shares|tickers|names)|"
             r"tod[oa]s|(?:l[oa]s|tod[oa]s l[oa]s) (?:dos|tres|cuatro|cinco))\b(?! (?:ultim|pasad))"
         ),
     ),

@@ -7,8 +7,9 @@ else after it, or else in the clause before; a period holds for its clause, and 
 from collections.abc import Iterator, Sequence
 from typing import cast
 
-from agent.domain.claims.claim import Carried, Context, SentenceClaims
-from agent.domain.claims.clauses import BEARING, DENIAL, LINES, Clause, periods_of
+from agent.domain.claims.claim import Carried, Claim, Context, SentenceClaims
+from agent.domain.claims.clauses import DENIAL, LINES, Clause
+from agent.domain.claims.comparisons import BEARING, periods_of
 from agent.domain.claims.lexer import Token
 
 _ODD = {
@@ -19,6 +20,9 @@ _ODD = {
     "promise": "a promise or advice",
     "loaded": "a comparison that cannot be read",
 }
+_PAID = "words that no tool's figures back: a dividend that is paid"
+_NOTHING = frozenset(("nothing", "nada"))
+_DIVIDENDS = frozenset(("dividend_yield", "dividends"))
 CONTRAST = frozenset(("but", "pero", "while", "whereas", "mientras", "mientras que", "although", "though", "aunque"))
 """Whom the clause before named is not whom the next one speaks of."""
 
@@ -32,6 +36,7 @@ def read(tokens: Sequence[Token], known: Sequence[str], carried: Carried, asked:
     lead = _lead(segments)
     subjects, figure, move = carried.subjects, (), None
     pending: list[str] = []
+    then: tuple[str, ...] = ()
     whole = tuple(dict.fromkeys(cast("str", t.value) for t in tokens if t.kind == "ticker"))
     if tokens and tokens[0].text in ("with", "con", "at", "a") and whole:
         # With a P/E of 14, IBM …: the clause is about whom the next one names.
@@ -49,25 +54,33 @@ def read(tokens: Sequence[Token], known: Sequence[str], carried: Carried, asked:
         if segment[0].text in CONTRAST:
             pending = []
         if not clause.bears:
+            if clause.pays:
+                nothing = any(token.word in _NOTHING for token in segment)
+                reading.claims += [Claim("unknown", one, ("dividend_yield",)) for one in clause.tickers if nothing]
+                reading.problems += [] if nothing and clause.tickers else [_PAID]
             pending += clause.tickers
             continue
         own = list(dict.fromkeys([*pending, *clause.subjects]))
         if not own and index and segment[0].text in ("que", "which", "who"):  # more than Microsoft, which gains 4.6%
             own = [cast("str", t.value) for t in segments[index - 1] if t.kind == "ticker"][-1:]
         pending = []
-        if clause.everyone:
+        if clause.everyone and len(own) < 2:
             own = list(known) if not (len(carried.subjects) == 2 and not whole) else list(carried.subjects)
         if any(token.kind == "rest" for token in segment):
             own = [one for one in known if one not in whole]
         named = tuple(own) or subjects
-        periods = tuple(clause.periods) or lead
+        periods = tuple(clause.periods) or then or lead
         later = () if periods else _later(segments[index + 1 :])
         # The one period of the sentence is every clause's: "In 2011 Microsoft fell, while IBM gained 25%".
         sole = sentence_periods if len(set(sentence_periods)) == 1 else ()
         fallback = tuple(one for one in (*sole, *carried.periods, asked) if one)
         averages = tuple(_averages(segments[index + 1 :]))
         context = Context(named, periods, later, fallback, figure, move, whole, bool(own), len(own) > 1, averages)
+        before = len(reading.claims)
         clause.read(reading, context)
+        if clause.pays and not any(_DIVIDENDS & {*one.figures} for one in reading.claims[before:]):
+            reading.problems.append(_PAID)
+        then = tuple(clause.periods) if clause.names_when else ()
         if clause.figure:
             figure = clause.figure
         elif clause.move:

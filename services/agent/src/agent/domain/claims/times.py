@@ -30,6 +30,9 @@ RANGE = re.compile(
 )
 """From one point to another: of two that are named side by side ("in March and in May") each stands alone."""
 SINCE = re.compile(rf"\b(?:since|desde)(?: el| the)? (?P<first>{_POINT})(?![\w%])")
+_BARE_MONTH = re.compile(
+    rf"(?<!\d )(?<!\d de )(?<!\d of )\b(?:{'|'.join(MONTHS)})\b(?! \d| (?:of|de|del) \d|, \d{{4}})", re.I
+)
 QUARTER = re.compile(
     rf"\b(?:q(?P<q>[1-4])|(?:the |el )?(?P<word>first|second|third|fourth|primer|segundo|tercer|cuarto) "
     rf"(?:quarter|trimestre))(?:{_OF}| )(?P<year>{YEAR})\b"
@@ -69,9 +72,12 @@ _UNITS = {
     "year": "y",
     "ano": "y",
 }
-UNIT = re.compile(r"\b(?:year|month|week|quarter|day|ano|mes|semana|trimestre|dia)\b")
-SORT_OF = re.compile(r"\b(?:was|were|been|is|fue|era|es|sido) (?:an?|una?) (?:[\w-]+ ){0,3}$")
-"""What comes before a unit that is no length: 2008 was a rough year."""
+UNIT = re.compile(r"\b(?:year-end|year|month|week|quarter|day|ano|mes|semana|trimestre|dia)\b")
+SORT_OF = re.compile(
+    r"\b(?:was|were|been|is|fue|era|es|sido) (?:an?|una?) (?:[\w-]+ ){0,3}$|\b(?:end|close|start|"
+    r"beginning|cierre|final(?:es)?|comienzos?|principios?) (?:of|del?) (?:the |el )?$"
+)
+"""What comes before a unit that is no length: 2008 was a rough year, by the end of the year."""
 LAST_YEAR = "last_year"
 """The calendar year before this one, and for some the twelve months up to now."""
 IN_LAST_YEAR = re.compile(r"\b(?<!the )last year\b|\b(?:en )?el ano pasado\b")
@@ -99,10 +105,10 @@ NAMED: tuple[tuple[str, re.Pattern[str]], ...] = (
             rf"session|en la sesion)\b"
         ),
     ),
-    ("1w", re.compile(rf"\b{_WORD}(?:week(?:ly)?|semanal(?:es|mente)?|semana|1w)\b")),
-    ("1m", re.compile(rf"\b{_WORD}(?:month(?:ly)?|mensual(?:es|mente)?|mes|1m)\b")),
+    ("1w", re.compile(rf"\b{_WORD}(?:week(?:ly)?|semanal(?:es|mente)?|semana|1w)\b(?: alone\b)?")),
+    ("1m", re.compile(rf"\b{_WORD}(?:month(?:ly)?|mensual(?:es|mente)?|mes|1m)\b(?: alone\b)?")),
     ("3m", re.compile(rf"\b{_WORD}(?:quarter(?:ly)?|trimestral(?:es)?|trimestre|3m)\b")),
-    ("1y", re.compile(rf"\b{_WORD}(?:year(?:ly)?|anual(?:es)?|ano|1y|12m)\b")),
+    ("1y", re.compile(rf"\b{_WORD}(?:year(?:ly)?|anual(?:es)?|ano|1y|12m)\b(?: alone\b)?")),
 )
 _SAME = {
     "12m": "1y",
@@ -141,10 +147,12 @@ def span_of(match: re.Match[str]) -> str:
     return length_of(match["count"], match["unit"])
 
 
-def length_of(count: str, unit: str) -> str:
-    """A count and a unit, as words: six months as 6m."""
+def length_of(count: str, unit: str, *, exact: bool = False) -> str:
+    """A count and a unit, as words: six months as 6m; unless it is to be `exact`, seven days as 1w."""
     code = next(code for name, code in _UNITS.items() if unit.startswith(name))
     number = int(count) if count.isdigit() else _NUMBERS[count]
+    if exact:
+        return f"{number}{code}"
     return _SAME.get(f"{number}{code}", f"{number * 3}m" if code == "q" else f"{number}{code}")
 
 
@@ -172,6 +180,11 @@ def month_range(year: int, first: int, last: int | None = None) -> str:
     """Whole months."""
     end = last or first
     return f"{year}-{first:02}-01/{year}-{end:02}-{calendar.monthrange(year, end)[1]:02}"
+
+
+def with_year(text: str, year: int) -> str:
+    """A sentence in which October is October of that year: the one that all the figures are of."""
+    return _BARE_MONTH.sub(lambda match: match[0] if match[0] in ("may", "march") else f"{match[0]} {year}", text)
 
 
 def quarter_range(match: re.Match[str]) -> str:

@@ -46,7 +46,8 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
         re.compile(
             r"\b(?:at|near|close to|to|hit|set|reached|marked) (?:its|their|an?|the) (?:new |fresh )?"
             r"(?:(?:52-week|all-time|record|yearly|annual) )?(?:highs?|lows?|peak)\b(?! of)|"
-            r"\brecord (?:high|low)s?\b|\ben (?:sus )?(?:maximos|minimos)\b"
+            r"\b(?:an?|its|un|su) (?:new |nuevo )?record\b|\brecord (?:high|low)s?\b|\ben (?:sus "
+            r")?(?:maximos|minimos)\b"
         ),
     ),
     (
@@ -54,6 +55,24 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
         re.compile(
             r"\b(?:every|all) (?:single )?(?:periods?|measures?|metrics?|counts?|respects?|horizons?)\b|"
             r"\ben tod[oa]s (?:los|las) (?:plazos|periodos|medidas|metricas|aspectos|horizontes)\b"
+        ),
+    ),
+    (
+        "a figure that no tool gave",
+        re.compile(
+            r"\b(?:adjusted|forward|operating|organic|underlying|quarterly|semi-annual) "
+            r"(?:eps|earnings|p/e|pe|margins?|revenues?|sales|profits?|income)\b"
+            r"|\b(?:bpa|beneficios?|margen(?:es)?|ingresos?|ventas|per) "
+            r"(?:ajustad[oa]s?|operativ[oa]s?|subyacentes?|organic[oa]s?|trimestral(?:es)?|semestral(?:es)?|futur[oa]s?)\b"
+        ),
+    ),
+    (
+        "a yardstick that no tool gave",
+        re.compile(
+            r"\b(?:above|below|than|to|over|under|lag\w*|trail\w*|beat\w*|in|of|encima|debajo|frente|que|del?|al?) "
+            r"(?:(?:the|its|their|el|la|su|sus) )?(?:wider |broader |historical |five-year |long-term |long-run )?"
+            r"(?:sector|industry|market average|broader market|historical (?:average|norm|mean)|norm|peers|industria|"
+            r"media historica|competidores|comparables)\b"
         ),
     ),
     (
@@ -82,9 +101,12 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
 _AGO = re.compile(
     r"\b(?:days?|weeks?|months?|years?) ago\b|\bhace (?:un|una|dos|tres|\d+) (?:dias?|semanas?|mes|anos?)"
 )
-_ONLY = re.compile(r"\b(?:only|alone|solo|unicamente|solamente)\b")
-_EACH = re.compile(r"\b(?:each|both|all|the (?:other )?two|cada un[oa]|ambos|ambas|l[oa]s (?:otr[oa]s )?dos)\b")
-_MOVES = ("rose", "fell")
+_ONLY = re.compile(
+    r"\b(?:only|(?<!day )(?<!session )(?<!week )(?<!month )(?<!quarter )(?<!year )alone|solo|unicamente|"
+    r"solamente|unic[oa]s?)\b"
+)
+_EACH = re.compile(r"\b(?:each|both|all|the (?:other )?two|cada un[oa]|ambos|ambas|(?<!de )l[oa]s (?:otr[oa]s )?dos)\b")
+_MOVES = ("rose", "fell", "above", "below")
 _TIMES = re.compile(
     r"\b(?:(?P<half>(?<!first )(?<!second )half (?:of|as|that|its)|halved|(?<!primera )(?<!segunda )mitad)|"
     r"(?P<two>twice|doubl(?:e|ed)|dobl(?:e|o|ad[oa])|duplic(?:o|a|ado)|two times|dos veces)|"
@@ -94,6 +116,11 @@ _RATIO = {"half": 0.5, "two": 2.0, "three": 3.0}
 _ABOUT = 0.15
 """How far a multiple that is said in a word may be off."""
 _MULTIPLE = _KINDS[0][0]
+_ALIKE = re.compile(
+    r"\b(?:identical|similar(?:es)?|alike|parecid[oa]s?|identic[oa]s?)\b"
+    r"(?! (?:story|picture|pattern|direction|historia|patron))"
+)
+"""Said of figures, not of how they tell the same story."""
 
 
 def _is_multiple(low: str, claims: Sequence[Claim]) -> bool | None:
@@ -107,6 +134,15 @@ def _is_multiple(low: str, claims: Sequence[Claim]) -> bool | None:
     return other != 0 and abs(one / other / _RATIO[str(match.lastgroup)] - 1) <= _ABOUT
 
 
+def _differ(claims: Sequence[Claim]) -> bool:
+    """Whether the figures that are told of two tickers are far apart."""
+    told: dict[tuple[str, ...], set[float]] = {}
+    for claim in claims:
+        if claim.number is not None and claim.relation == "is":
+            told.setdefault(claim.figures, set()).add(claim.number.readings[0][0] * claim.number.scale)
+    return any(len(values) == 2 and max(values) > (1 + _ABOUT) * min(values) for values in told.values())
+
+
 def unbacked(low: str, claims: Sequence[Claim], facts: Facts) -> list[str]:
     """What a folded sentence with claims says that no tool can have given."""
     found = [reason for reason, pattern in _KINDS if pattern.search(low)]
@@ -116,6 +152,8 @@ def unbacked(low: str, claims: Sequence[Claim], facts: Facts) -> list[str]:
     apart = [claim for claim in claims if claim.number is not None and claim.number.points]
     if apart and all(is_difference(claim, facts) for claim in apart):
         found = [reason for reason in found if reason != _APART]
+    if _ALIKE.search(low) and _differ(claims):
+        found.append("they are not alike")
     if _AGO.search(low) and any(is_of_now(claim, facts) for claim in claims):
         found.append("a figure of now, told of then")
     moves = [claim for claim in claims if claim.relation in _MOVES and claim.subject is not None]

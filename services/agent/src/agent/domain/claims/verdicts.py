@@ -13,6 +13,8 @@ FLAT = 0.0015
 """A return below which a price has hardly moved: it is written as 0.1 % at most."""
 FLAT_OVER_TIME = 0.01
 """The same over more than a day."""
+RETURNS = ("return", "day_return", "week_return", "month_return", "quarter_return", "year_return")
+"""What a rise or fall may be: of the stretch, or of one of its days, weeks, months."""
 EVEN = 0.0011
 """Returns that differ by less are written alike."""
 
@@ -46,6 +48,8 @@ def _wrong(claim: Claim, facts: Facts) -> str | None:
             return _placed(claim, facts)
         case "dated":
             return _dated(claim, facts)
+        case "during":
+            return None if all(_facts(claim, facts, (one,)) for one in claim.periods) else "it was not then"
         case "unknown":
             known = any(fact.value for fact in _facts(claim, facts, claim.periods))
             return "said to be unknown, and a tool gave it" if known else None
@@ -62,6 +66,8 @@ _OF_VERBS = frozenset(("price", "close", "return"))
 """Figures that verbs name by the way: trades at, fell."""
 NEAR = 0.04
 """What a number may be off that is said to be no more than near."""
+WITHIN = 0.1
+"""The same of a number that a figure is said to be above or below, and is."""
 _NAMED = frozenset(name for names, _ in FIGURES for name in names) | {"sma_20", "sma_50", "sma_200"}
 """Figures that words call by name: what is said of one is said of no other."""
 UNKNOWN = (
@@ -92,13 +98,20 @@ def contradicted(
 
 
 def is_difference(claim: Claim, facts: Facts) -> bool:
-    """Whether its number, in points, is what lies between two tickers' values of one figure and stretch."""
+    """Whether its number, in points, is what lies between two tickers' values of one figure and stretch: where it
+    names two, between theirs."""
     if claim.number is None or not claim.number.points:
         return False
-    known = [(one.figure, one.period, one.value) for one in facts.facts if isinstance(one.value, float)]
+    pair = {claim.subject, claim.other} if claim.other else set(facts.subjects)
+    figures = set(claim.figures) - _OF_VERBS
+    known = [
+        (one.figure, one.period, one.value)
+        for one in facts.facts
+        if isinstance(one.value, float) and one.subject in pair and (not figures or one.figure in figures)
+    ]
     known = [one for one in known if is_fraction(one[0]) and (not claim.periods or one[1] in claim.periods)]
     return any(
-        one[:2] == other[:2] and _rounds(claim.number, (one[2] - other[2]) * 100)
+        one[:2] == other[:2] and _is_told(claim.number, (one[2] - other[2]) * 100)
         for one, other in combinations(known, 2)
     )
 
@@ -132,7 +145,9 @@ def _is_near(number: Number, fact: FigureFact, move: str | None) -> bool:
 
 
 def _approaches(number: Number, actual: float) -> bool:
-    return any(abs(value * number.scale - actual) <= NEAR * actual for value, _ in number.readings)
+    near = [value * number.scale for value, _ in number.readings]
+    near = [value for value in near if not number.bound or (actual >= value) == (number.bound == ">")]
+    return any(abs(value - actual) <= (WITHIN if number.bound else NEAR) * actual for value in near)
 
 
 def _worked_out(number: Number, facts: Facts) -> bool:
@@ -206,7 +221,9 @@ def _number(claim: Claim, facts: Facts) -> str | None:
     number = claim.number
     if number is None:
         return "no number"
-    if number.points or number.times:
+    if number.points and (claim.other or len(facts.subjects) == 2) and is_difference(claim, facts):
+        return None
+    if number.points or (number.times and claim.figures != ("pe",)):
         return "a difference or a multiple that no tool gave"
     if _fits_any(claim, number, facts):
         return None
@@ -227,8 +244,8 @@ def _fits_any(claim: Claim, number: Number, facts: Facts) -> bool:
 
 def _named(claim: Claim, number: Number) -> tuple[str, ...]:
     """The figures that a number may be: a percentage beside a price, or of nothing, is its return."""
-    if number.percent and (not claim.figures or _PRICES & set(claim.figures)):
-        return ("return",)
+    if number.percent and (claim.figures in ((), ("return",)) or _PRICES & set(claim.figures)):
+        return RETURNS
     if "volume" in claim.figures:
         return (*claim.figures, "volume_zscore")
     if not number.percent and claim.figures in ((), ("return",)):
@@ -245,7 +262,7 @@ def is_of_now(claim: Claim, facts: Facts) -> bool:
 
 
 def _timed(names: Iterable[str]) -> bool:
-    return not set(names) <= _PRICES
+    return not set(names) <= {*_PRICES, "invested"}
 
 
 def _fits(fact: FigureFact, number: Number, move: str | None) -> bool:
@@ -256,7 +273,7 @@ def _fits(fact: FigureFact, number: Number, move: str | None) -> bool:
     if number.money is not None and (fact.unit != "money" or (fact.currency or number.money) != number.money):
         return False
     actual = fact.value * 100 if fact.unit == "fraction" else fact.value
-    if not _rounds(number, actual):
+    if not _is_told(number, actual):
         return False
     if fact.figure in FALLS or fact.figure.startswith("worst_"):
         return number.sign != "+" or actual == 0
@@ -266,7 +283,7 @@ def _fits(fact: FigureFact, number: Number, move: str | None) -> bool:
         return actual > 0 or _zero(number)
     if _zero(number):
         return True
-    if fact.figure in ("return", "cagr", "change"):
+    if fact.figure in (*RETURNS, "cagr", "change") or fact.figure.startswith("best_"):
         return actual <= 0 if move == "fell" else actual >= 0
     return actual >= 0 or fact.figure == "volume_zscore"
 
@@ -281,6 +298,11 @@ def _rounds(number: Number, actual: float) -> bool:
         <= 0.5 * 10.0 ** -_places(value, places, number) * number.scale * 1.000001
         for value, places in number.readings
     )
+
+
+def _is_told(number: Number, actual: float) -> bool:
+    """Whether it is the figure, rounded; or near a figure that is said to be above or below it, and is."""
+    return _approaches(number, abs(actual)) if number.bound else _rounds(number, actual)
 
 
 def _places(value: float, places: int, number: Number) -> int:
@@ -302,7 +324,7 @@ def _value(facts: Facts, subject: str, figures: Sequence[str], periods: Sequence
 def _moved(claim: Claim, facts: Facts) -> str | None:
     if claim.subject is None:
         return "a move of nobody"
-    value = _value(facts, claim.subject, ("return",), claim.periods)
+    value = _value(facts, claim.subject, RETURNS, claim.periods)
     if value is None:
         return f"{claim.subject}: no return of that period"
     flat = FLAT if claim.periods in ((), ("1d",)) else FLAT_OVER_TIME

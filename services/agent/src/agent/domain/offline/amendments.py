@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from agent.domain.offline.bar_range import frame_in, in_frame, names_stretch
 from agent.domain.offline.changes import change_in, changed, share_in
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.slots import (
@@ -18,6 +19,7 @@ from agent.domain.offline.slots import (
     arguments_for,
     as_given,
     missing_from,
+    only_figures,
 )
 from agent.domain.offline.small_talk import small
 from agent.domain.offline.talk_words import AMENDS, CORRECTS, GOING_ON, TURNS
@@ -61,12 +63,14 @@ def amended(
         tool == "create_alert"
         and row is None
         and not own
-        and GOING_ON.search(said)
+        and (GOING_ON.search(said) or only_figures(said, schema))
         and TURNS.search(said)
         and "price" in given
         and change_in(said) is None
     ):
         return Wish(Intent.TOOL, ((tool, {**arguments, "condition": given["condition"], "price": given["price"]}),))
+    if earlier.missing == ("symbol",) and same and own and "tickers" in schema["properties"]:
+        return replace(earlier, calls=((tool, {**arguments, "tickers": list(own)}),), missing=())
     if earlier.missing == ("symbol",) and same and len(own) > 1:
         return replace(earlier, calls=tuple((tool, {**arguments, "symbol": one}) for one in own), missing=())
     answers = "?" not in text or earlier.missing == tuple(given)
@@ -81,6 +85,7 @@ def amended(
     if tool == "get_price" and row is None and not own and change is not None and change.factor is not None:
         return Wish(Intent.TOOL, earlier.calls, way="part", shown=str(change.factor))
     corrects = AMENDS.search(said) or (CORRECTS.search(said) and len(said.split()) <= FEW)
+    corrects = corrects or (row is None and not own and only_figures(said, schema))
     if tool in _REPLACED and corrects and change is None:
         merged = _with_figures(said, tool, arguments, given, own)
         if merged is not None:
@@ -92,6 +97,8 @@ def amended(
         frame = given.get("timeframe")
         if frame is not None and frame != arguments.get("timeframe"):
             return Wish(Intent.TOOL, ((tool, {**arguments, "timeframe": frame}),))
+    if tool == "get_ohlcv" and same and not own and (frame := frame_in(said)) and not names_stretch(text, said):
+        return Wish(Intent.TOOL, ((tool, in_frame(arguments, frame)),))
     if own and row is None and tool not in _REPLACED and len(said.split()) <= FEW - 1 and GOING_ON.search(said):
         name = "tickers" if "tickers" in arguments else "symbol"
         if name in arguments:
@@ -128,6 +135,9 @@ def _with_figures(
         arguments, new = {name: one for name, one in arguments.items() if name != "kept"}, {"share": share}
     merged = {**arguments, **new}
     if tool == _ORDER:
+        for name, other in (("stop", "limit"), ("limit", "stop")):
+            if re.search(rf"\b{name} order\b|\borden (?:de )?{name}", said) and not re.search(rf"\b{other}", said):
+                merged.pop(f"{other}_price", None)
         if AT_MARKET.search(said):
             merged = {name: value for name, value in merged.items() if not name.endswith("_price")}
         kinds = [name for name in ("stop", "limit") if f"{name}_price" in merged]

@@ -11,8 +11,9 @@ from agent.domain.offline.calculator_answers import DISCLAIMER, position_size, r
 from agent.domain.offline.copilot_answers import copilot_answer, how_many, needs_a_plan, on_day
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.kinds import TITLE_END
-from agent.domain.offline.repeats import without_repeats
+from agent.domain.offline.quotations import quoted
 from agent.domain.offline.slots import date_in
+from agent.domain.offline.talk_words import ANOTHER_DAY
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import plain
 from contracts.languages import Language
@@ -79,6 +80,10 @@ _UNKNOWN: tuple[dict[Language, str], dict[Language, str]] = (
     {"es": "Tampoco lo sé.", "en": "I do not know that either."},
 )
 """The first time in a conversation, and from then on."""
+_NOTHING_ABOUT: dict[Language, str] = {
+    "es": "no encuentro en el sitio nada sobre",
+    "en": "I cannot find anything on the site about",
+}
 _PERSON: tuple[dict[Language, str], dict[Language, str]] = (
     {"es": "Si lo prefieres, pide hablar con una persona.", "en": "If you like, ask for a person."},
     _OFFER,
@@ -88,8 +93,12 @@ _UNSURE: dict[Language, str] = {
     "en": "I am not sure this answers your question.",
 }
 _NEAREST: dict[Language, str] = {
-    "es": "No lo sé con certeza: no encuentro una respuesta clara en el sitio. Esto es lo más cercano:",
-    "en": "I do not know for certain: I cannot find a clear answer on the site. This comes closest:",
+    "es": "No lo sé con certeza: {why}. Esto es lo más cercano:",
+    "en": "I do not know for certain: {why}. This comes closest:",
+}
+_NOTHING_CLEAR: dict[Language, str] = {
+    "es": "no encuentro una respuesta clara en el sitio",
+    "en": "I cannot find a clear answer on the site",
 }
 _SAYS: dict[Language, str] = {"es": "El sitio dice:", "en": "The site says:"}
 _SAYS_UNDER: dict[Language, str] = {"es": "En «{name}» el sitio dice:", "en": "Under “{name}” the site says:"}
@@ -138,6 +147,8 @@ _WHICH: dict[str, dict[Language, str]] = {
     "symbol": {"es": "¿De qué valor? Dime su símbolo, como AAPL.", "en": "Which one? Tell me its symbol, such as "
     "AAPL."},
     "none": {"es": "No encuentro ninguna que encaje con eso.", "en": "I cannot find one that matches."},
+    "symbols": {"es": "No sé qué valores entran en «{group}». Dime sus símbolos.",
+                "en": "I do not know which shares belong to “{group}”. Tell me their symbols."},
     "several": {"es": "Hay varias. ¿Cuál? Dime su símbolo{prices}:", "en": "There are several. Which one? Tell me "
     "its symbol{prices}:"},
     "position": {"es": "No tienes esa posición en la cartera.", "en": "You do not hold that position."},
@@ -155,6 +166,10 @@ _STATUS: dict[str, dict[Language, str]] = {
     "closed": {"es": "El mercado está cerrado", "en": "The market is closed"},
     "pre_market": {"es": "El mercado está en preapertura", "en": "The market is in pre-market trading"},
     "after_hours": {"es": "El mercado ya ha cerrado (fuera de horario)", "en": "The market is closed (after hours)"},
+}
+_NO_OTHER_DAY: dict[Language, str] = {
+    "es": "De otros días no sé si abre: solo conozco el estado de ahora y la próxima sesión.",
+    "en": "I do not know whether it opens on other days: I only know how it is now and its next session.",
 }
 NOT_ASKED = "NOT_ASKED"
 """The code of a call that the user's own words did not ask for."""
@@ -194,7 +209,7 @@ def _plain_answer(wish: Wish, language: Language, offered: Collection[str], *, m
     if wish.intent is Intent.ABILITIES:
         return abilities(offered, language)
     if wish.missing == ("symbol",):
-        return _WHICH["symbol"][language]
+        return which("symbols", language, group=wish.shown) if wish.shown else _WHICH["symbol"][language]
     if "quantity" in wish.missing and not wish.way and "symbol" in wish.calls[0][1]:
         return how_many(wish.calls[0][1], language)
     if wish.intent is Intent.CHOSEN:
@@ -208,15 +223,28 @@ def _plain_answer(wish: Wish, language: Language, offered: Collection[str], *, m
 
 
 def unknown(
-    language: Language, *, missed: bool, nearest: Sequence[Excerpt] = (), around: Sequence[Excerpt] = ()
+    language: Language,
+    *,
+    missed: bool,
+    nearest: Sequence[Excerpt] = (),
+    around: Sequence[Excerpt] = (),
+    word: str = "",
 ) -> str:
     """That nothing known answers this for certain, and a person is offered. `nearest`: what may be the answer all the
-    same; `around`: what only stands near it. Each is quoted as no more than that."""
+    same; `around`: what only stands near it. Each is quoted as no more than that. `word`: what the question is about
+    and nothing was found about."""
+    about = f"{_NOTHING_ABOUT[language]} {'«{}»' if language == 'es' else '“{}”'}".format(word) if word else ""
     if not nearest and not around:
-        return f"{_UNKNOWN[missed][language]} {_PERSON[missed][language]}"
+        said = (
+            f"{_UNKNOWN[missed][language].partition(':')[0].rstrip('.')}: {about}."
+            if word
+            else _UNKNOWN[missed][language]
+        )
+        return f"{said} {_PERSON[missed][language]}"
     shown = [one if one.heading else replace(one, heading=TITLE_END.split(one.title)[0]) for one in nearest or around]
     told, other = quoted(shown, language), _OTHERWISE[missed][language]
-    says = f"{_UNSURE[language]} {_SAYS[language]}" if nearest else _NEAREST[language]
+    near_it = _NEAREST[language].format(why=about or _NOTHING_CLEAR[language])
+    says = f"{_UNSURE[language]} {_SAYS[language]}" if nearest else near_it
     if len({one.heading for one in shown}) > 1:
         return f"{says}\n{told}\n{other}"
     if not nearest:
@@ -244,8 +272,11 @@ def is_unknown(text: str) -> bool:
 
 def tells_nothing(text: str) -> bool:
     """Whether an answer was that nothing is known, or nothing but what stands near it."""
-    begins = (said.partition(".")[0] for said in _NEAREST.values())
-    return any(said[language] in text for said in _UNKNOWN for language in said) or any(one in text for one in begins)
+    begins = [said.partition("{")[0] for said in _NEAREST.values()]
+    return any(
+        said in text
+        for said in (*begins, *_NOTHING_ABOUT.values(), *(one for pair in _UNKNOWN for one in pair.values()))
+    )
 
 
 def offers_person(text: str) -> bool:
@@ -278,49 +309,22 @@ def multiplied(price: float, factor: float, language: Language) -> str:
     return f"{times} × {one} = {product}"
 
 
-def market_now(market: Mapping[str, Any] | None, language: Language) -> str | None:
-    """Whether the market is open, and what comes next; None: not known."""
+def market_now(question: str, market: Mapping[str, Any] | None, language: Language) -> str | None:
+    """Whether the market is open, and when it opens and closes next; None: not known. Of the day that a question names
+    no more is known."""
     status = _STATUS.get(str((market or {}).get("status")))
     if market is None or status is None:
         return None
-    after = "close" if market["status"] == "open" else "open"
-    at = market.get(f"next_{after}")
-    words = {"open": {"es": "abre", "en": "opens"}, "close": {"es": "cierra", "en": "closes"}}[after][language]
-    next_one = f"; {words} {'el' if language == 'es' else 'on'} {moment(at, language)}" if at else ""
-    return f"{status[language]}{next_one}."
-
-
-def quoted(passages: Sequence[Excerpt], language: Language) -> str:
-    """What the site says, word for word and each thing once, with where it says it: the number of its passage, or else
-    its page."""
-    passages = without_repeats(passages)
-    numbered = all(one.number for one in passages)
-    marks = "".join(f"[{number}]" for number in dict.fromkeys(one.number for one in passages)) if numbered else ""
-    headings = list(dict.fromkeys(one.heading for one in passages))
-    if len(headings) > 1:
-        under = {name: [one for one in passages if one.heading == name] for name in headings}
-        lines = [f"- {name}: ".replace("- : ", "- ") + _joined(those) + _mark(those) for name, those in under.items()]
-        said = "\n".join(lines)
-    elif len(passages) > 3 and any(one.row for one in passages):
-        said = "\n".join(f"- {one.text}{_mark([one])}" for one in passages)
-    else:
-        ended = [one.text if one.text.endswith((".", "!", "?", ":")) else f"{one.text}." for one in passages]
-        said = " ".join(ended) + (f" {marks}" if numbered else "")
-    if numbered:
-        return said
-    pages = dict.fromkeys((one.title or one.url, one.url) for one in passages)
-    source = "; ".join(f"{title}, {url}" for title, url in pages)
-    joint = "\n\n" if "\n" in said else " "
-    return f"{said}{joint}" + {"es": f"(Fuente: {source})", "en": f"(Source: {source})"}[language]
-
-
-def _joined(passages: Sequence[Excerpt]) -> str:
-    sentences = all(one.text.endswith((".", "!", "?")) for one in passages)
-    return (" " if sentences else "; ").join(one.text for one in passages)
-
-
-def _mark(passages: Sequence[Excerpt]) -> str:
-    return "".join(f" [{number}]" for number in dict.fromkeys(one.number for one in passages) if number)
+    words = {"open": {"es": "abre", "en": "opens"}, "close": {"es": "cierra", "en": "closes"}}
+    ends = ("close", "open") if market["status"] == "open" else ("open", "close")
+    told = [
+        f"{words[end][language]} {'el' if language == 'es' else 'on'} {moment(market[f'next_{end}'], language)}"
+        for end in ends
+        if market.get(f"next_{end}")
+    ]
+    next_ones = "; ".join(["", {"es": " y ", "en": " and "}[language].join(told)]) if told else ""
+    said = f"{status[language]}{next_ones}."
+    return f"{_NO_OTHER_DAY[language]} {said}" if ANOTHER_DAY.search(plain(question)) else said
 
 
 def unread(reason: str, language: Language) -> str:

@@ -20,8 +20,10 @@ from agent.domain.offline.intents import asks_how, goes_on, wish_in
 from agent.domain.offline.listed import chosen_in
 from agent.domain.offline.person_words import beside_the_wish
 from agent.domain.offline.questions import is_vague, leans, terms
+from agent.domain.offline.shorthand import spelled_out
 from agent.domain.offline.site import SiteQuestion, from_knowledge, from_site
 from agent.domain.offline.steps import SayText, UseTools, step_of
+from agent.domain.offline.talk_words import GREETED
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.steps import FORGET
 from agent.domain.text_features import decision_words, language_of
@@ -57,6 +59,7 @@ def respond(
     question, after, before, said = _question(messages)
     for said_before in [*before[-1:], question]:
         language = language_of(said_before, language)
+    question, before = spelled_out(question, language), [spelled_out(one, language) for one in before]
     language = company.spoken(language) if company else language
     results, missed = _results(after), any(map(is_unknown, said))
     accepts = bool(said) and offers_person(said[-1]) and decision_words(question)
@@ -93,7 +96,9 @@ def respond(
         about = wish.intent is Intent.ABOUT
         earlier = before[-1] if before else ""
         told = next((one for one in reversed(said) if not tells_nothing(one)), "")
-        asked = SiteQuestion(question, leaning, language, page_url, about, missed, answered, away, earlier, told)
+        asked = SiteQuestion(
+            GREETED.sub("", question), leaning, language, page_url, about, missed, answered, away, earlier, told
+        )
         if knowledge is not None and known and not asked.about:
             response = from_knowledge(asked, knowledge)
             if wish.withheld and is_unknown(response.text):
@@ -102,7 +107,7 @@ def respond(
             response = from_site(asked, results, last=last)
     elif wish.intent is Intent.HANDOFF and HAND_OFF in offered and not handed:
         response = UseTools(((HAND_OFF, {"reason": "missed" if accepts else "asked"}),))
-    elif wish.intent is Intent.MARKET and (state := market_now(market, language)):
+    elif wish.intent is Intent.MARKET and (state := market_now(question, market, language)):
         response = SayText(state)
     elif wish.way and not wish.missing:
         response = step_of(wish, results, language)

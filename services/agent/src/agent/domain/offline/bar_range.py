@@ -1,6 +1,7 @@
 """Which bars a text asks to see: the last ones of a length, or those of some days, in bars of which length."""
 
 import re
+from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any
 
@@ -68,9 +69,24 @@ def bar_range(text: str, said: str, day: date | None, *, days: bool) -> dict[str
     )
     if frame == "1d" and sessions > MOST_DAYS:
         frame = "1w"
-    if frame == "1w":
-        return {"timeframe": frame, "limit": _held(round(sessions * 52 / 252))}
-    return {"timeframe": frame, "limit": _held(sessions * _A_SESSION[frame])}
+    return {"timeframe": frame, "limit": _held(round(sessions * _bars_of_a_session(frame)))}
+
+
+def names_stretch(text: str, said: str) -> bool:
+    """Whether a text says of how long, or of which days."""
+    return bool(when_in(text).arguments) or any(shape.search(said) for shape in (_HOURS, _CANDLES, _SPAN))
+
+
+def in_frame(arguments: Mapping[str, Any], frame: str) -> dict[str, Any]:
+    """The same stretch in bars of another length."""
+    if "start" in arguments:
+        return {**arguments, "timeframe": frame}
+    sessions = arguments["limit"] / _bars_of_a_session(arguments["timeframe"])
+    return {**arguments, "timeframe": frame, "limit": _held(round(sessions * _bars_of_a_session(frame)))}
+
+
+def _bars_of_a_session(frame: str) -> float:
+    return 52 / 252 if frame == "1w" else _A_SESSION[frame]
 
 
 def _held(bars: int) -> int:

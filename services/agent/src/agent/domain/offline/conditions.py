@@ -46,10 +46,10 @@ def waiting(order: Wish, condition: str) -> Wish:
     said = plain(condition)
     side = condition_in(said)
     found, name = _at_a_price(arguments, side)
-    percent, numbers = percent_in(said), numbers_in(said)
-    if percent is None and numbers:
-        return replace(order, calls=((tool, {**found, name: numbers[-1][1]}), *order.calls[1:]))
-    if percent is not None and side != "==" and not order.way and not order.missing:
+    percent, numbers, alone = percent_in(said), numbers_in(said), len(order.calls) == 1
+    if percent is None and numbers and alone:
+        return replace(order, calls=((tool, {**found, name: numbers[-1][1]}),))
+    if percent is not None and side != "==" and alone and not order.way and not order.missing:
         return _share_of_now(tool, found, percent, side)
     return replace(order, calls=((tool, found), *order.calls[1:]), missing=(*order.missing, name))
 

@@ -1,17 +1,20 @@
 """Decides whether an answer is certain, what to show beside it where it is not, and what comes nearest to none."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from agent.domain.offline.common_words import is_common
 from agent.domain.offline.constraints import FREE_OR_PAID
 from agent.domain.offline.evidence import tells
 from agent.domain.offline.excerpts import Excerpt
+from agent.domain.offline.intents import goes_on
+from agent.domain.offline.lexicon import keys_in
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.passages import TELLS, as_a_whole
 from agent.domain.offline.questions import needed, terms
 from agent.domain.offline.relevance import Section, likely
-from agent.domain.offline.shapes import BARE, DO_YOU, TOLD_OTHERWISE
-from agent.domain.text_features import plain
+from agent.domain.offline.shapes import BARE, DO_YOU, MAY, SAID_AS, TOLD_ITSELF, TOLD_OTHERWISE
+from agent.domain.text_features import plain, stem
 
 CERTAIN = 0.5
 """The likelihood that an answer's section needs for the answer to be certain."""
@@ -39,6 +42,14 @@ _TITLED = 0.5
 """What a word counts at least that the page's title has."""
 _SHORTEST = 3
 """Letters of a word that says what a question is about: shorter ones are "m" and "ke"."""
+_SEVERAL = 2
+"""Words that a question needs to say clearly what it is about."""
+_TELLING = 4
+"""Letters, at least, of the stem of a word that is told to be nowhere: of "use" nobody needs to hear that."""
+_MONTH = frozenset(("=month",))
+"""What another month has too."""
+_NAMED = 0.85
+"""What a word counts at least that a row, its columns, its heading or its page's title have."""
 _NAMING = 4
 """Digits from which on a number is a name, a year or an amount."""
 
@@ -63,15 +74,62 @@ def doubts(
     asked = terms(FREE_OR_PAID.sub(" ", question))
     spots = [at for at, one in enumerate(among.passages) if one in chosen]
     untold = [word for word in _untold(asked, spots, among) if not asked[word] & TOLD_OTHERWISE]
+    untold += [word for word, keys in asked.items() if _MONTH & keys and not _is_told(keys - _MONTH, spots, among)]
+    if not untold and any(_tells_all(asked, must, at, among) for at in spots):
+        return None
     untold += [word for word in asked if _is_name(word) and all(not index.has(asked[word], at) for at in spots)]
     first, share = sections[0], sum(one.likelihood for one in mine) / sum(one.likelihood for one in sections)
     far_behind = whole[0].likelihood >= CERTAIN and sum(one.likelihood for one in mine) < _FAR_BEHIND
-    if not untold and first in mine and share >= CERTAIN and not far_behind:
-        return None
+    if not untold and first in mine and not far_behind:
+        alike = any(_is_headed_alike(asked, among.passages[at].heading) for at in spots)
+        if alike or share >= CERTAIN:
+            return None
     first = whole[0] if far_behind else first
     shown = _extract(chosen, mine[0], among)
     other = [] if first in mine else _extract((), first, among)
     return [*other, *shown] if far_behind else [*shown, *other]
+
+
+def _tells_all(asked: Mapping[str, frozenset[str]], must: Sequence[frozenset[str]], at: int, among: Candidates) -> bool:
+    """Whether all that a question is about stands in a table's row with what names it, or in a sentence's heading."""
+    index, words = among.index, [*_specific(asked), *(word for word in asked if word.isdigit())]
+    if len(words) < _SEVERAL or not index.holds(must, at):
+        return False
+    if (one := among.passages[at]).row:
+        # Its page's title may be about another sense of a word; what it is called itself is not.
+        columns = keys_in(" ".join((one.column, *one.columns)))
+        named = any(index.says(asked[word], at) for word in words if not asked[word] & BARE)
+        return named and all(asked[word] & columns or index.has(asked[word], at) >= _NAMED for word in words)
+    return index.is_headed(asked, words, at)
+
+
+def _is_told(keys: frozenset[str], at_places: Sequence[int], among: Candidates) -> bool:
+    return any(among.index.says(keys, at) for at in at_places)
+
+
+def _is_headed_alike(asked: Mapping[str, frozenset[str]], heading: str) -> bool:
+    """Whether a heading asks what the question does in other words: "Getting here", "What to bring"."""
+    return any(key in asked and said.search(heading) for key, said in SAID_AS if key in ("=directions", *TOLD_ITSELF))
+
+
+def nowhere(question: str, among: Candidates) -> list[str]:
+    """Of a question for whether there is something: the words for it, as they are written, that nothing found has, nor
+    another word that means the same. None where all that was found is in another language."""
+    said, index = plain(question), among.index
+    same_language = any(one.number not in among.foreign for one in among.passages)
+    if not same_language or not (DO_YOU.search(said) or MAY.search(said) or goes_on(question)):
+        return []
+    asked = terms(FREE_OR_PAID.sub(" ", question))
+    missing = {
+        word
+        for word in _specific(asked)
+        if len(word) >= _TELLING and not any(index.has(asked[word], at) for at in range(len(among.passages)))
+    }
+    return [
+        word
+        for word in re.findall(r"[^\W\d_]+", question)
+        if stem(plain(word)) in missing and not DO_YOU.fullmatch(plain(word))
+    ]
 
 
 def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[list[Excerpt], bool]:
@@ -95,6 +153,9 @@ def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[
         return (index.share(asked, at) if asked else 0.0) + beside >= (_AROUND if before or told else NEAR_DOING)
 
     found = [one for one in likely(question, earlier, told, among) if stands_near(one)]
+    if specific and len(nowhere(question, among)) >= len(specific):
+        # What stands near the question before it is about other things.
+        found = [one for one in found if one.likelihood >= _HALF]
     if not found:
         return [], False
     # A price, or when, is told by what shows one.

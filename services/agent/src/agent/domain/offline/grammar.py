@@ -84,7 +84,6 @@ TABLE: tuple[ToolPhrase, ...] = (
          unless=r"\b(?:dic\w+|dij\w+|quier\w+|recom\w+|acons\w+|sugi\w+|pid\w+|espera\w*) que\b"),
     _row("get_portfolio", r"\bhow (?:did|is|has) (?:that|the|my|this)(?: \w+)? (?:trade|order|purchase|sale|buy)\b|"
          r"\bcomo (?:fue|salio|quedo|va|ha ido) (?:esa|la|mi)(?: \w+)? (?:orden|compra|venta|operacion)\b"),
-    _row("get_portfolio", r"\bllevo (?:ganad|perdid)[oa]\b|\bhow much (?:have i|did i|i) (?:ma[dk]e|lose|lost)\b"),
     _row("create_paper_order", SHARE.pattern, rf"\b(?:sell|vend(?:e|er|o)(?:me)?(?:l[oa]s?)?|{_LETS_GO})\b",
          unless=_ADVICE, way="sell"),
     _row("create_paper_order", rf"^(?:[^\d?]{{0,20}})\b(?:{_LETS_GO}|close|exit|liquidate|cierra|cerrar|liquida)\b"
@@ -153,6 +152,14 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_ohlcv",
          r"\b(chart|graph|plot|draw|candles?|history|bars|grafic[oa]s?|dibuja(?:me)?|velas|evolucion|historico)\b",
          about=True),
+    _row("get_portfolio", r"\b(?:am i|have i been|i am|i m|estoy|voy|llevo)\b.{0,12}\b(?:up|down|winning|losing|making|"
+         r"ganando|perdiendo|ganad[oa]|perdid[oa])\b.{0,12}\b(?:money|overall|dinero|total|so far)\b|"
+         r"\bam i (?:up|down|winning|losing)\b|"
+         r"\b(?:he|hemos|llevo|voy) (?:ganado|perdido|ganando|perdiendo)\b|"
+         r"\b(?:have|did) i (?:made?|earn\w*|gain\w*|lost|lose)\b|"
+         r"\bmy (?:total )?(?:profits?|loss(?:es)?|gains?|p ?& ?l|pnl)\b|"
+         r"\bmis? (?:ganancias?|perdidas?|plusvalias?)\b",
+         unless=r"\b(?:would|habria|hubiera|if|si)\b"),
     _row("market_snapshot",
          r"\b(compar\w+|versus|vs|perform\w*|how (?:did|has)|returns?|drawdown|rendimiento|rentabilidad|moved?|"
          r"como (?:le )?(?:fue|va|ha ido)|volatile?|volatil(?:es)?|volatilidad|rose|fell|climbed|"
@@ -180,10 +187,6 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_portfolio", r"\b(?:how much|cuant[oa])\b.{0,12}\b(?:money|cash|dinero|efectivo|plata)\b.*\b(?:left|"
                           r"have|got|"
          r"queda|tengo)\b"),
-    _row("get_portfolio", r"\b(?:am i|have i been|i am|i m|estoy|voy|llevo)\b.{0,12}\b(?:up|down|winning|losing|making|"
-         r"ganando|perdiendo|ganad[oa]|perdid[oa])\b.{0,12}\b(?:money|overall|dinero|total|so far)\b"),
-    _row("get_portfolio", r"\b(?:profits?|p ?& ?l|pnl|gains|losses|ganancias?|perdidas|plusvalias?)\b", _MINE,
-         unless=r"\d|\b(?:risk\w*|stop|targets?|taxes|riesgo|objetivo|impuestos)\b"),
     _row("get_portfolio", r"\b(?:risk|exposure|riesgo|exposicion)\b", _MINE,
          r"\b(?:now|current\w*|ahora|actual\w*)\b",
          unless=r"\d"),

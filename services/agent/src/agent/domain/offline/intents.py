@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from agent.domain.analysis.stretches import when_in
 from agent.domain.analysis.wanted_calls import PERFORMANCE
+from agent.domain.number_words import in_figures
 from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, amended
 from agent.domain.offline.changes import kept_in, percent_in, share_in
 from agent.domain.offline.common_words import telling
@@ -16,6 +17,7 @@ from agent.domain.offline.person_words import asks_for_person, only_asks_for_per
 from agent.domain.offline.questions import terms
 from agent.domain.offline.slots import (
     EXPLAIN,
+    SAYS_SIDE,
     ParsedText,
     Schema,
     arguments_for,
@@ -47,10 +49,11 @@ from agent.domain.offline.talk_words import (
     PLAN_FOR_IT,
     POSSESSED,
     STATED,
+    THIS_PLACE,
     TRADING,
     YOU_ALL,
 )
-from agent.domain.offline.wishes import Intent, Wish
+from agent.domain.offline.wishes import Calls, Intent, Wish
 from agent.domain.shortcuts.memory_words import memory_wish
 from agent.domain.shortcuts.words import decision_in
 from agent.domain.text_features import numbers_in, plain, symbols_in, word_set
@@ -71,6 +74,11 @@ _LONGEST = 600
 """Characters of a message that are read."""
 _LEANS_ON_ONE = ("create_paper_order", "create_alert")
 """What is done about one symbol, and never about another than is meant."""
+_EACH = re.compile(r",(?!\d)|;|\b(?:and|plus|y|mas|más)\b", re.IGNORECASE)
+"""What stands between the orders of one text."""
+_EITHER = re.compile(r"\b(?:or|and|o|y)\b", re.IGNORECASE)
+"""What stands between the prices of one."""
+_ORDERS_ONE = re.compile(rf"^\W*\d|{SAYS_SIDE.pattern}")
 _LOOKED_UP = word_set("get_price get_indicators get_fundamentals fundamentals_events get_news market_snapshot")
 
 
@@ -113,7 +121,7 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return Wish(Intent.FINE)
     if found is not None or _PAGE not in schemas:
         return found or Wish(Intent.UNKNOWN)
-    bare = YOU_ALL.sub("you", said)
+    bare = THIS_PLACE.sub("this", YOU_ALL.sub("you", said))
     return Wish(Intent.ABOUT if IS_ABOUT.search(bare) and not terms(bare) else Intent.SITE)
 
 
@@ -137,7 +145,7 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         spoken = (_meant(put_right(one)) for one in reversed(before[-FAR:]))
         way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)
         row = next((one for one in TABLE if way and one.way == way), None)
-    own = symbols_in(text)
+    own, again = symbols_in(text), None
     compares = bool(own and before and COMPARED_WITH.search(said))
     if compares:
         own = list(dict.fromkeys([*one_before(said, before), *own]))
@@ -150,11 +158,12 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     ):
         row = _meant(put_right(before[-1]))  # what it was that was explained, or asked of another
         row = row if row is not None and row.about and row.tool in _LOOKED_UP else None
+        again = None if compares else row
     if row is not None and not own and ASKS_HOW.search(said) and not re.search(r"\d", said):
         row = None  # how something is done is told by the pages
     earlier = _earlier(schemas, before) if before else None
     if earlier is not None and (row is None or AMENDS.search(said) or row.tool == earlier.calls[0][0]):
-        instead = amended(text, said, earlier, schemas, own, row)
+        instead = amended(text, said, earlier, schemas, own, row if row is not again else None)
         if instead is not None:
             return instead
     if "explain_concept" in schemas and (two := DIFFERENCE.search(plain(text))):
@@ -185,10 +194,11 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         and last.withheld
     ):
         return None  # what the plan costs that has it
-    if row.about and not own and row.tool in _LOOKED_UP and GROUP.search(said) and not STATED.search(said):
-        return Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",)) if row.tool in schemas else None
+    if row.about and not own and row.tool in _LOOKED_UP and (group := GROUP.search(said)) and not STATED.search(said):
+        asks = Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",), shown=group[0])
+        return asks if row.tool in schemas else None
     leans = row.tool != "get_price" or bool(GOING_ON.search(said))
-    both = row.tool in _LOOKED_UP and BOTH.search(said)
+    both = row.tool in (*_LOOKED_UP, "get_ohlcv") and BOTH.search(said)
     about = own or (
         both_before(before) if both else one_before(said, before) if leans and (row.about or row.way) else ()
     )
@@ -200,12 +210,41 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
             return _call(other, ParsedText(text, said, ()), schemas)  # what my portfolio is worth is no share's price
         strong = row.tool not in ("get_price", "get_ohlcv", "market_snapshot", "get_fundamentals", "create_paper_order")
         return Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",)) if strong and row.tool in schemas and before else None
+    if row.tool == "create_paper_order" and not row.way and len(own) > 1 and row.tool in schemas:
+        return _orders(text, row.tool, schemas[row.tool])
+    if row.tool == "create_alert" and row.tool in schemas and len(about) == 1 and percent_in(said) is None:
+        alerts = _alerts(text, row.tool, schemas[row.tool], about)
+        if len(alerts) > 1:
+            return Wish(Intent.TOOL, alerts)
     wish = _call(row, ParsedText(text, said, tuple(about)), schemas)
     if wish is not None and wish.missing and row.tool in FIGURES and (known := _figured(schemas, before)):
         # What was worked out before says the rest.
         merged = {**{name: one for name, one in known.items() if name in wish.missing}, **wish.calls[0][1]}
         return Wish(Intent.TOOL, ((row.tool, merged),), missing_from(schemas[row.tool], merged))
     return wish
+
+
+def _orders(text: str, tool: str, schema: Schema) -> Wish:
+    """An order for each share that a text names; how many is asked where it does not say so of each in its own part."""
+    whole = ParsedText.of(text)
+    side = arguments_for(tool, schema, whole).get("side")
+    if side is None:
+        return Wish(Intent.TOOL, ((tool, {"symbol": whole.symbols[0]}),), ("side", "quantity"))
+    calls: list[tuple[str, dict[str, Any]]] = []
+    for part in filter(str.strip, _EACH.split(text)):
+        said = ParsedText.of(part)
+        found = {"side": side, **arguments_for(tool, schema, said)}
+        side = found["side"]
+        if len(said.symbols) != 1 or "quantity" not in found or not _ORDERS_ONE.search(in_figures(said.plain)):
+            return Wish(Intent.TOOL, ((tool, {"side": side, "symbol": whole.symbols[0]}),), ("quantity",))
+        calls.append((tool, found))
+    return Wish(Intent.TOOL, tuple(calls))
+
+
+def _alerts(text: str, tool: str, schema: Schema, about: Sequence[str]) -> Calls:
+    """An alert for each price that a text names of one share: above this, or below that."""
+    parts = [arguments_for(tool, schema, ParsedText.of(part, about)) for part in _EITHER.split(text)]
+    return tuple((tool, found) for found in parts if "price" in found)
 
 
 def _figured(schemas: Mapping[str, Schema], before: Sequence[str]) -> dict[str, Any]:
@@ -234,7 +273,10 @@ def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> W
             found["stop_price"] = found.pop("quantity")
         if row.way == "delete_alert" and (level := numbers_in(said.plain)):
             found["price"] = level[-1][1]
-        found |= {"symbol": said.symbols[0]} if said.symbols else {}
+        whole = row.way in ("cancel", "delete_alert") and share_in(said.plain) == 1
+        symbols = symbols_in(said.text) if whole else said.symbols
+        found |= {"symbol": symbols[0]} if symbols else {}
+        found |= {"share": 1.0} if whole else {}
         if row.way in ("sell", "stop"):
             kept, part, percent = kept_in(said.plain), share_in(said.plain), percent_in(said.plain)
             if percent is not None and row.way == "stop":

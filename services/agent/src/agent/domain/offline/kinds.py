@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
+from agent.domain.offline.shapes import WHICH_DAYS
 from agent.domain.text_features import plain
 
 MOST_SHOWN = 8
@@ -44,7 +45,7 @@ _NAME = 4
 def listed(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """Of a question for what there is of a kind: each of them; nothing where the pages do not show them as such."""
     found = _LISTED.search(plain(question))
-    if found is None:
+    if found is None or WHICH_DAYS.search(plain(question)):
         return []
     kind = found["kind"] or found["named"]
     every = (members, _columns, _items, _named_alike, _sections, _enumerated)

@@ -72,6 +72,7 @@ class PassageIndex:
         self._own = [keys_in(one.text) | {key for key, shape in SHAPES if shape.search(one.text)} for one in passages]
         # Pages that were fetched are few and have names of one word; those of a whole company are told apart by theirs.
         self._around = [keys_in(f"{one.title} {one.heading}" if one.number else one.heading) for one in passages]
+        self._above = frozenset[str]().union(*self._around)
         for one, around in zip(passages, self._around, strict=True):
             around |= {"=name"} if FULL_NAME.search(one.heading) else set()
         # A title stands above all of its page: of its parts, the one whose own heading says it is meant.
@@ -296,7 +297,7 @@ class PassageIndex:
             return _BESIDE  # the other of its days
         if shared:
             return 1.0 if len(keys) == 1 or any(not key.startswith("=") for key in shared) else 0.93
-        if keys & self._around[at] and self._titled(keys, at):
+        if keys & self._around[at] and (self._titled(keys, at) or self._meant_in_title(keys, at)):
             return _TITLE_ALONE
         if keys & self._around[at]:
             return 0.97 if self._named[at] and keys & self._headed[at] else 0.9 if self._named[at] else _AROUND
@@ -311,6 +312,14 @@ class PassageIndex:
         """Whether a word stands in the page's title alone, above a section that has a heading of its own."""
         headed = self._under[at] and not self._row[at]
         return bool(headed) and not keys & (self._under[at] | self._beside[at])
+
+    def _meant_in_title(self, keys: frozenset[str], at: int) -> bool:
+        """Whether a word stands in the page's title alone, and there as another word of that meaning, though other
+        titles or headings have the word itself: a workshop that mends is no course."""
+        shared = keys & self._around[at]
+        if shared & self._headed[at] or not all(key.startswith("=") for key in shared):
+            return False
+        return any(key in self._above for key in keys if not key.startswith("="))
 
     def _near(self, keys: frozenset[str]) -> frozenset[str]:
         """Words of the pages that are a letter away from what was written, where it is in none as it stands."""

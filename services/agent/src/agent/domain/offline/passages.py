@@ -34,6 +34,7 @@ from agent.domain.offline.shapes import (
     OBLIGED,
     OF_IT,
     PRICE,
+    TOLD_ITSELF,
 )
 from agent.domain.offline.superlatives import asks_for_most, the_most
 from agent.domain.text_features import plain, stem
@@ -69,10 +70,18 @@ def rank(question: str, before: str, among: Candidates, enough: float = ENOUGH, 
     sections = as_a_whole(question, before, passages)
     question = FREE_OR_PAID.sub(" ", question)
     asked, earlier = _asked(question, before, passages), terms(before)
-    if sections or asks_for_most(question) or not passages or not asked or not (before or telling(question)):
+    if (
+        sections
+        or asks_for_most(question)
+        or not passages
+        or not asked
+        or not (before or telling(question) or "=directions" in asked)
+    ):
         return sections
     if all(keys & PRICE for keys in asked.values()) and OBLIGED.search(plain(question)):
         return []  # whether it has to be paid, or when
+    if not earlier and is_bare(asked) and not any(key in asked for key in TOLD_ITSELF):
+        return []  # when, or for how much: of what is not said
     index = among.index
     leaning_on = carried(question, before) if before else []
     names_alone = bool(earlier) and index.names_alone(asked)

@@ -125,7 +125,8 @@ def needed(question: str) -> list[frozenset[str]]:
             doing = next(iter(telling(said[bringing.end() :])), "")
         another = TO_ANOTHER.match(said, may.end())
         meant = {"change"} if another else meanings_of(doing)
-        found.append(frozenset(f"={name}" for name in meant) - TOLD_OTHERWISE)
+        done = frozenset(f"={name}" for name in meant)
+        found.append(frozenset() if done & TOLD_OTHERWISE else done)
     return [keys for keys in found if keys]
 
 

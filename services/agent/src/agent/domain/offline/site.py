@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from agent.domain.offline.ages import is_for_age
-from agent.domain.offline.answers import is_unknown, not_searched, quoted, unknown, unread
+from agent.domain.offline.answers import is_unknown, not_searched, unknown, unread
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.constraints import A_DAY
-from agent.domain.offline.doubts import doubts, nearest
+from agent.domain.offline.doubts import doubts, nearest, nowhere
 from agent.domain.offline.evidence import answers
 from agent.domain.offline.excerpts import Excerpt, SitePage, sentences_of
 from agent.domain.offline.follow_up_rows import follow_up_rows
@@ -18,6 +18,7 @@ from agent.domain.offline.lexicon import keys_in, keys_of, meanings_of, words_of
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.passages import ENOUGH, about, best_passages, rank
 from agent.domain.offline.questions import leans, terms
+from agent.domain.offline.quotations import quoted
 from agent.domain.offline.shapes import FULL_NAME, OF_IT, TOLD_ITSELF, WHERE_IS
 from agent.domain.offline.steps import Result, SayText, UseTools
 from agent.domain.offline.superlatives import asks_for_most
@@ -56,6 +57,10 @@ _CLAUSE = re.compile(
 _YES_OR_NO = re.compile(r"(?:yes|no|s[ií])\b(?=[,.;:!])", re.IGNORECASE)
 _NAME = 3
 """Words of a heading that is what its list is of."""
+_FEW = 3
+"""Words that do not say by themselves of what they are."""
+_QUOTED = 3
+"""Sections of an answer, of one of which a question such as "which days?" is."""
 _OTHER: dict[Language, Language] = {"es": "en", "en": "es"}
 _SERVING = frozenset(("=help", "=begin", "=contact", "=price"))
 """What pages are about that answer questions of any kind."""
@@ -81,11 +86,12 @@ class SiteQuestion:
     told: str = ""
     """What was quoted last."""
 
-    def unknown(self, near: Sequence[Excerpt] = (), around: Sequence[Excerpt] = ()) -> SayText:
-        """That nothing is found, or that nobody could look; with what may be meant, or else stands around it."""
+    def unknown(self, near: Sequence[Excerpt] = (), around: Sequence[Excerpt] = (), word: str = "") -> SayText:
+        """That nothing is found, or that nobody could look; with what may be meant, or else stands around it, and the
+        word that nothing is found about."""
         if self.away:
             return SayText(not_searched(self.language))
-        return SayText(unknown(self.language, missed=self.missed, nearest=near, around=around))
+        return SayText(unknown(self.language, missed=self.missed, nearest=near, around=around, word=word))
 
 
 def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
@@ -121,11 +127,18 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
         if _of_a_person(asked.question):
             return asked.unknown()
         near, may = nearest(asked.question, asked.earlier, asked.told, everything)
-        return asked.unknown(near) if may else asked.unknown((), near)
+        if may:
+            return asked.unknown(near)
+        # What a question is about stands behind what is said of it in English, before it in Spanish.
+        missing = nowhere(asked.question, everything) or [""]
+        return asked.unknown((), near, missing[-1 if asked.language == "en" else 0])
     shown = doubts(asked.question, asked.before, asked.earlier, chosen, everything, asked.told)
     if shown is not None:
         return asked.unknown(shown)
-    return SayText(quoted([_named(one, asked.question) for one in chosen[:1]] + chosen[1:], asked.language))
+    shown = [_named(one, asked.question) for one in chosen[:1]] + chosen[1:]
+    if len(shown) == 1:
+        shown = [_of_what(shown[0])]
+    return SayText(quoted(shown, asked.language))
 
 
 def _answering(asked: SiteQuestion, mine: Candidates, others: Candidates) -> list[Excerpt]:
@@ -170,7 +183,10 @@ def _same_section(asked: SiteQuestion, passages: Sequence[Excerpt]) -> list[Exce
         if found := rank(asked.question, "", Candidates(of_them)):
             return found
     told = [one for one in passages if one.text in asked.answered]
-    if len({(one.url, one.heading) for one in told}) != 1:
+    places = {(one.url, one.heading) for one in told}
+    if 1 < len(places) <= _QUOTED and leans(asked.question):
+        return rank(asked.question, "", Candidates([one for one in passages if (one.url, one.heading) in places]))
+    if len(places) != 1:
         return []
     beside = [one for one in passages if (one.url, one.heading) == (told[0].url, told[0].heading) and not one.row]
     if _WHAT_IT_HAS.search(plain(asked.question)):
@@ -197,6 +213,12 @@ def _named(one: Excerpt, question: str) -> Excerpt:
     if told is None or any(word in plain(question) for word in words_of(one.heading)) or one.row:
         return one
     return replace(one, text=f"{one.heading}: {one.text}")
+
+
+def _of_what(one: Excerpt) -> Excerpt:
+    """A few words, such as a price alone, with the heading that says of what they are."""
+    short = not one.row and len(words_of(one.text)) <= _FEW
+    return replace(one, text=f"{one.heading}: {one.text}") if short and one.heading and one.heading[-1] != "?" else one
 
 
 def _is_said(word: str, passages: Sequence[Excerpt]) -> bool:

@@ -56,9 +56,11 @@ _AFTER: dict[str, str] = {
     "limit_price": r"limit(?:e)?|(?:as|como|de) (?:(?:a|the|un|el) )?limite?",
     "quantity": r"shares?|acciones|units?|unidades|titulos?|stocks?",
 }
-_LINKS = (
-    r"(?:\s*(?:at|of|a|en|de|del|el|la|the|is|es|to|price|precio|around|about|=|:|\$|€|un|una|me|in)\b|\s|[=:$€@])*$"
+_LINK = (
+    r"(?:\s*(?:at|of|a|en|de|del|el|la|the|is|es|to|price|precio|around|about|order|orden|=|:|\$|€|un|una|me|in)\b|\s|"
+    r"[=:$€@])"
 )
+_LINKS = rf"{_LINK}*$"
 ALONE: dict[str, str] = {
     "create_paper_order": "quantity",
     "create_alert": "price",
@@ -171,6 +173,15 @@ def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = F
     if found.get("risk_percent", 0) >= _WHOLE_PERCENT:
         found["risk_percent"] /= 100
     return found
+
+
+def only_figures(said: str, schema: Schema) -> bool:
+    """Whether a text (plain) is nothing but figures, each with what it is: "limit 180", "15 shares at 30"."""
+    names = [names[one] for names in (_BEFORE, _AFTER) for one in schema["properties"] if one in names]
+    names += [_OVER.pattern, _UNDER.pattern] if "condition" in schema["properties"] else []
+    rest, named = re.subn(rf"(?<!\w)(?:{'|'.join([*names, 'at', '@'])})(?!\w)", " ", said)
+    rest, figures = re.subn(_NUMBER, " ", rest)
+    return bool(named and figures) and re.fullmatch(rf"(?:{_LINK}|\W|\b(?:and|with|y|con)\b)*", rest) is not None
 
 
 def as_given(name: str, figures: str) -> float:

@@ -30,6 +30,8 @@ _AROUND_SMALL = word_set(
     "day that there again que tal como estas how are going today amigo buen dia tengas un and y see the of muy "
     "bien to me"
 )
+_DRAWN_OUT = re.compile(r"(?<=(\w))\1+$")
+"""The end of "holaaa"."""
 _NAMES_ITSELF = re.compile(
     r"^(?P<hello>(?:hi|hello|hey|hola|ola|buen[oa]s)\b[^.?!]*?)[ ,.!]+"
     r"(?:soy|me llamo|mi nombre es|i am|i ?'?m|my name is|this is) (?!not? )\w+(?: \w+)?\W*$"
@@ -43,7 +45,8 @@ def small(said: str) -> Intent | None:
         said = named["hello"]
     words = re.findall(r"\w+", OPENING.sub("hola", said))
     around = [word for word in words if word not in _AROUND_SMALL]
-    kinds = [next((kind for kind, known in _SMALL if word in known), None) for word in around]
+    kinds = [next((kind for kind, known in _SMALL if not known.isdisjoint((word, _DRAWN_OUT.sub("", word)))), None)
+             for word in around]  # fmt: skip
     if not words or None in kinds or len(words) > 12:
         return None
     greeted = re.search(r"\b(how are you|que tal|como estas)\b", said)

@@ -22,6 +22,8 @@ _FIRST = {
 """What is looked up, by the way that leads to the call."""
 _WATCHED = 5
 """Of the own list, how many are looked up."""
+_ENDED = 20
+"""Orders or alerts that are ended by one message."""
 _NAMED = {"cancel": ("orders", "order_id"), "delete_alert": ("alerts", "alert_id")}
 
 
@@ -89,6 +91,8 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
     ]  # fmt: skip
     if wish.shown:
         fitting = fitting[:1]  # those that read alike are alike
+    if arguments.get("share") == 1 and 0 < len(fitting) <= _ENDED:
+        return UseTools(tuple((tool, {name: one[name]}) for one in fitting))
     if len(fitting) != 1:
         told = answer_from(looked, {}, {kind: fitting}, "", language)
         return SayText(f"{which('several', language)}\n{told}" if fitting else which("none", language))

@@ -3,6 +3,9 @@ themselves."""
 
 import re
 
+from agent.domain.offline.constraints import A_DAY
+from contracts.spoken import MONTHS
+
 ABILITIES = re.compile(
     r"\b(what (can|could) (you|i)( \w+)? (do|ask|help)( \w+)?|what do you (do|know)\W*$|how can you help|what are "
     r"you able|"
@@ -24,6 +27,12 @@ OPENING = re.compile(
     r"(?:(?:quick|short|little) )?(?:question|pregunta|preguntita|duda|consulta)(?: (?:rapida|please|por favor))?\W*$"
 )
 """A greeting with the time of day, whose words by themselves ask for one, or that a question will follow."""
+GREETED = re.compile(
+    r"^[¡¿\s]*(?:hola|ola|hi|hello|hey|buen[oa]s?(?: (?:d[ií]as?|tardes?|noches?))?|good (?:morning|afternoon|evening))"
+    r"\b[\s,.!¡:;-]*(?=[¿\w])",
+    re.IGNORECASE,
+)
+"""A greeting before what is asked."""
 AMENDS = re.compile(
     r"\b(make (?:it|that|them)|change (?:it|that)|instead|rather|better|let it be|set it|actually|que sean?|mejor|"
     r"hazl[oa]s?|"
@@ -129,6 +138,11 @@ MARKET = re.compile(
     r"horario|abiert\w|cerrad\w|abre|cierra)\b"
 )
 OPEN = re.compile(r"\b(open\w*|clos\w*|hours|abr\w+|abiert\w+|cerr\w+|cierr\w+|horario)\b")
+ANOTHER_DAY = re.compile(
+    rf"\b(?:tomorrow|holidays?|christmas|easter|manana|festivos?|navidad|nochebuena|semana santa|"
+    rf"(?:{'|'.join(MONTHS)}) \d+|\d+(?:st|nd|rd|th)? (?:of |de )?(?:{'|'.join(MONTHS)}))\b|{A_DAY.pattern}"
+)
+"""A day that may be another than today."""
 ADVICE = re.compile(
     r"\b(?:should|shall) (?:i|we)\b|\b(?:deberia|debo|conviene|recomiendas|aconsejas|recommend|consejos?|advice|"
     r"good (?:time|idea|"
@@ -141,6 +155,7 @@ IS_ABOUT = re.compile(
     r"vosotros|sois|"
     r"son|empresa|sitio|web|pagina|negocio|haceis|hacen|do)\b|^\W*(?:about|sobre) (?:you|us|this|nosotros|vosotros)\b"
 )
+THIS_PLACE = re.compile(r"\b(?:this|est[ae]) (?:place|lugar)\b")
 YOU_ALL = re.compile(r"\byou (?:people|guys|folks|lot|all)\b")
 PLAN_FOR_IT = re.compile(
     r"\b(?:what|which|que|cual) (?:\w+ )?plan\b.*\b(?:for (?:that|it|this)|need|necesito|hace falta|para (?:eso|"
@@ -173,7 +188,8 @@ _TRADE = (
 )
 GROUP = re.compile(
     rf"\b(?:{_TRADE}) (?:stocks?|shares|companies|names|sector|ones)\b|\b(?:las?|l[oa]s|el|the|big) (?:tech|techs|"
-    r"tecnologicas|bancos|banca|banks|petroleras|electricas|farmaceuticas|chipmakers|faang|cryptos?|criptos?)\b|"
+    r"tecnologicas|bancos|banca|banks|petroleras|electricas|farmaceuticas|chipmakers|faang|cryptos?|criptos?)"
+    r"(?: (?:stocks?|shares|companies|names|sector))?\b|"
     rf"\b(?:acciones|valores|empresas|sector) (?:del? )?(?:el |la |las )?(?:{_TRADE})\b"
 )
 """A line of business: which symbols are meant nobody has said."""

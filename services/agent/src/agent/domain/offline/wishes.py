@@ -38,7 +38,8 @@ Calls = tuple[tuple[str, dict[str, Any]], ...]
 class Wish:
     """An intent with the tool calls that serve it. `missing`: arguments that the user still has to give, while `calls`
     holds the rest of the call; `withheld`: a tool that it needs and that the user's plan lacks; `way`: which look-up
-    comes before `calls`; `shown`: the line of the last answer's list that is meant.
+    comes before `calls`; `shown`: the line of the last answer's list that is meant, or the
+    group of shares whose symbols nobody has told.
     """
 
     intent: Intent

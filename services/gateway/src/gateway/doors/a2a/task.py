@@ -11,7 +11,7 @@ from contracts import ws
 from contracts.events import turn
 from contracts.events.chat import Action, ActionState, OwnerKind, Role
 from contracts.ids import is_id
-from contracts.languages import DEFAULT_LANGUAGE, Language
+from contracts.languages import Language
 from contracts.rpc import MessageView
 from contracts.text import Text
 from gateway.chat.exchange import Ended, Event, ExchangeEnd
@@ -55,14 +55,14 @@ class TaskName:
 class Task:
     """One task. `hear` returns the updates for an event, without what was already told."""
 
-    def __init__(self, name: TaskName, asked: MessageView, language: Language | None) -> None:
+    def __init__(self, name: TaskName, asked: MessageView, language: Language) -> None:
         self.name = name
         self.state = SUBMITTED
         self.actions: Sequence[Action] = ()
         self.left_to_person = False
         self.changed = asked.created_at
         self._asked = asked
-        self._language = language or DEFAULT_LANGUAGE
+        self._language = language
         self._message: Json | None = None
         self._metadata: Json = {}
         self._artifacts: dict[str, Json] = {}

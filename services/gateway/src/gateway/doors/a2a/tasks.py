@@ -24,7 +24,7 @@ from gateway.doors.completions.route import while_connected
 from gateway.errors import Refused, TookTooLong
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
-from gateway.web.deps import Api
+from gateway.web.deps import Api, language_for
 
 DOOR = "a2a"
 STOPPED_SECONDS = 5.0
@@ -159,7 +159,10 @@ class Tasks:
                 client_message_id=message.message_id,
                 created_at=self.api.clock.now(),
             )
-            yield Task(TaskName(conversation, stored.seq), asked, self.language), thread
+            yield await self._task(TaskName(conversation, stored.seq), asked), thread
+
+    async def _task(self, name: TaskName, asked: MessageView) -> Task:
+        return Task(name, asked, await language_for(self.api, self.caller, self.language, asked.text))
 
     @asynccontextmanager
     async def _continued(self, message: wire.Message) -> AsyncGenerator[tuple[Task, Thread | None]]:
@@ -194,7 +197,7 @@ class Tasks:
             told = await thread.now(name.seq, patient=True)
             if thread.question is None:
                 raise task_not_found()
-            task = Task(name, thread.question, self.language)
+            task = await self._task(name, thread.question)
             for event in told:
                 task.hear(event)
             yield task, thread
@@ -272,7 +275,7 @@ class Tasks:
             if fact.kind is not ChatKind.VISITOR:
                 continue
             asked = MessageView.model_validate(message_view(fact))
-            task = Task(TaskName(conversation, fact.seq), asked, self.language)
+            task = await self._task(TaskName(conversation, fact.seq), asked)
             exchange = Exchange(company, conversation, fact.seq, rules, patient=True)
             for frame in frames:
                 for event in exchange.read(frame):

@@ -6,12 +6,11 @@ from contracts.events.chat import Owner, OwnerKind
 from contracts.ids import channel_conversation
 from gateway.adapters.service_calls import ask
 from gateway.chat.commands import ConversationPlace, MessageDraft
-from gateway.doors.chatwoot.payload import ChatwootConversation, ChatwootPerson, Said, StatusChanged
+from gateway.doors.chatwoot.payload import OPEN, PENDING, ChatwootConversation, ChatwootPerson, Said, StatusChanged
 from gateway.doors.messages import message_key
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api
 
-OPEN, PENDING = "open", "pending"
 FOREVER = 4_102_444_800.0
 
 

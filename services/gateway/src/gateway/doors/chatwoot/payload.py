@@ -15,6 +15,7 @@ from contracts.json_values import list_of, object_of
 
 Json = dict[str, object]
 BESIDE = "nexus_message_id"
+OPEN, PENDING = "open", "pending"
 _INCOMING, _OUTGOING = (0, "incoming"), (1, "outgoing")
 _MOST = 10**18
 """The highest conversation number of an account, since the number is part of an id."""
@@ -101,14 +102,16 @@ def _standing(conversation: Json, event: Json) -> ChatwootConversation | None:
         contact = _person(object_of(event.get("contact")) or object_of(event.get("sender")))
     if not isinstance(number, int) or not 0 < number < _MOST or contact is None:
         return None
+    # Given to a bot by hand it is the bot's, which some releases leave open.
+    bots, status = meta.get("assignee_type") == "AgentBot", str(conversation.get("status", ""))
     inbox = conversation.get("inbox_id") or object_of(event.get("inbox")).get("id")
     locale = object_of(conversation.get("additional_attributes")).get("browser_language")
     return ChatwootConversation(
         number=number,
-        status=str(conversation.get("status", "")),
+        status=PENDING if bots and status == OPEN else status,
         changed=_seconds(conversation.get("updated_at") or conversation.get("timestamp") or event.get("created_at")),
         contact=contact,
-        assignee=_person(object_of(meta.get("assignee"))),
+        assignee=None if bots else _person(object_of(meta.get("assignee"))),
         inbox=inbox if isinstance(inbox, int) else None,
         locale=locale[:35] if isinstance(locale, str) and locale else None,
     )

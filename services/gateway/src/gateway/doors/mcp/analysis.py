@@ -85,11 +85,12 @@ class McpAnalyses:
         analysis_id = uuid7() if key is None else derive_id("analysis", key)
         try:
             body = AnalysisBody.model_validate({name: said for name, said in arguments.items() if said is not None})
-            await begin(self._api, caller_of(context), body, analysis_id, language_of(context))
+            language = await language_of(context, body.query)
+            await begin(self._api, caller_of(context), body, analysis_id, language)
             if not takes_tasks(context):
-                return await self._waited(context, analysis_id, again=key is not None)
+                return await self._waited(context, analysis_id, language, again=key is not None)
             kept = await self._api.analyses.get(caller_of(context), analysis_id)
-            return {**_handle(kept, language_of(context)), "resultType": "task"}
+            return {**_handle(kept, language), "resultType": "task"}
         except ValidationError as error:
             first = error.errors()[0]
             return refused(ToolCode.VALIDATION_ERROR, f"{'.'.join(map(str, first['loc']))}: {message_of(first)}")
@@ -99,7 +100,7 @@ class McpAnalyses:
     async def get(self, context: Context, task_id: str) -> Json | None:
         """Its progress, and finally its report."""
         kept = await self._kept(context, task_id)
-        return None if kept is None else _task(kept, language_of(context))
+        return None if kept is None else _task(kept, await language_of(context, kept.record.request.query))
 
     async def update(self, context: Context, task_id: str, responses: Mapping[str, object]) -> bool:
         """An analysis never asks its client anything, so any input is refused."""
@@ -126,19 +127,21 @@ class McpAnalyses:
         except Unavailable as error:
             raise unavailable(error) from error
 
-    async def _waited(self, context: Context, analysis_id: str, *, again: bool) -> types.CallToolResult:
+    async def _waited(
+        self, context: Context, analysis_id: str, language: Language, *, again: bool
+    ) -> types.CallToolResult:
         """The result. `again`: the call can be made again, and finds it. Else a client that hangs up has cancelled it:
         "The server MUST treat a client disconnect as cancellation of that request"."""
         try:
-            return await self._followed(context, analysis_id)
+            return await self._followed(context, analysis_id, language)
         except anyio.get_cancelled_exc_class():
             if not again:
                 with anyio.move_on_after(CANCEL_SECONDS, shield=True):
                     await self._api.analyses.cancel(caller_of(context), analysis_id)
             raise
 
-    async def _followed(self, context: Context, analysis_id: str) -> types.CallToolResult:
-        language, reported = language_of(context), 0
+    async def _followed(self, context: Context, analysis_id: str, language: Language) -> types.CallToolResult:
+        reported = 0
         await context.session.report_progress(0, len(_STAGES) - 1, _STAGES["queued"][language])
         async for record in self._api.analyses.follow(caller_of(context), analysis_id, LONGEST):
             if record.status != "running":

@@ -10,9 +10,10 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from starlette.requests import Request
 
-from contracts.languages import Language, spoken_language
+from contracts.languages import Language
 from gateway.doors.mcp.tasks import TaskHandlers
 from gateway.ports import TokenCaller
+from gateway.web.deps import get_api, language_for
 
 Context = ServerRequestContext[Any, Any]
 
@@ -52,6 +53,7 @@ def principal_of(caller: TokenCaller) -> str:
     return f"{caller.company}/{caller.role}/{caller.subject}"
 
 
-def language_of(context: Context) -> Language:
-    """What its user reads."""
-    return spoken_language(cast("Request", context.request).headers.get("accept-language"))
+async def language_of(context: Context, text: str = "") -> Language:
+    """What its user reads; `text`: of theirs."""
+    request = cast("Request", context.request)
+    return await language_for(get_api(request), caller_of(context), request.headers.get("accept-language"), text)

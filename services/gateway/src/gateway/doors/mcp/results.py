@@ -8,6 +8,7 @@ from mcp.shared.exceptions import MCPError
 
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolError, ToolMetadata, ToolResult
+from contracts.json_values import object_of
 from contracts.tools_rpc import ToolDetails
 from gateway.doors.mcp.views import VIEWS
 from gateway.errors import Unavailable
@@ -26,7 +27,7 @@ def described(tool: ToolDetails, *, views: bool) -> types.Tool:
         name=tool.name,
         description=tool.description,
         input_schema=tool.parameters,
-        output_schema=tool.output_schema,
+        output_schema=_with_refusals(tool.output_schema),
         annotations=types.ToolAnnotations(
             read_only_hint=not tool.side_effects,
             destructive_hint=tool.destructive,
@@ -70,6 +71,20 @@ def unavailable(error: Unavailable) -> MCPError:
 def done(data: Mapping[str, object]) -> ToolResult:
     """Data that no tool returned."""
     return ToolResult(success=True, data=dict(data), metadata=ToolMetadata(execution_time=0.0))
+
+
+def _with_refusals(schema: Mapping[str, object] | None) -> dict[str, object] | None:
+    """What a tool gives, or why it gives nothing: clients hold a refusal's structured content against the schema too,
+    and throw where it does not fit."""
+    if schema is None:
+        return None
+    rest = {name: value for name, value in schema.items() if name != "required"}
+    error = {"type": "object", "description": "Why there is no result"}
+    return {
+        **rest,
+        "properties": {**object_of(schema.get("properties")), "error": error},
+        "anyOf": [{"required": schema.get("required", [])}, {"required": ["error"]}],
+    }
 
 
 def _text(body: Mapping[str, object]) -> types.TextContent:

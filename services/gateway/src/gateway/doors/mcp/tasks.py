@@ -5,14 +5,17 @@ from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
 import mcp_types as types
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import MCP_NAME_HEADER, decode_header_value
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.requests import Request
 
+from contracts.json_values import object_of
+
 EXTENSION = "io.modelcontextprotocol/tasks"
+LISTEN = "subscriptions/listen"
 _NEEDED = types.ClientCapabilities(extensions={EXTENSION: {}})
 Context = ServerRequestContext[Any, Any]
 Json = dict[str, object]
@@ -83,7 +86,17 @@ def serve_tasks(server: Server[Any], tasks: TaskHandlers) -> None:
             raise _unknown()
         return types.EmptyResult()
 
+    async def listen(ctx: Context, call_next: CallNext) -> HandlerResult:
+        # Nobody is told of tasks here (-32601), but who may not even ask is told so: "Servers MUST return this error
+        # for non-declaring clients requesting task notifications on subscriptions/listen".
+        wanted = object_of(object_of(ctx.params).get("notifications"))
+        asked = ctx.method == LISTEN and ctx.protocol_version in MODERN_PROTOCOL_VERSIONS and "taskIds" in wanted
+        if asked and not takes_tasks(ctx):
+            raise needs_tasks()
+        return await call_next(ctx)
+
     server.extensions[EXTENSION] = {}
+    server.middleware.append(listen)
     server.add_request_handler("tasks/get", TaskParams, get)
     server.add_request_handler("tasks/update", UpdateParams, update)
     server.add_request_handler("tasks/cancel", TaskParams, cancel)

@@ -43,6 +43,7 @@ from gateway.doors.mcp.views import (
     confirmation_of,
     decide_tool,
     is_confirmation,
+    list_no_templates,
     list_views,
     read_view,
     shows_views,
@@ -77,6 +78,7 @@ class McpTools:
                 "on_list_tools": self.list_tools,
                 "on_call_tool": self.call_tool,
                 "on_list_resources": list_views,
+                "on_list_resource_templates": list_no_templates,
                 "on_read_resource": read_view,
             },
             cache_hints=dict.fromkeys(("tools/list", "resources/list", "resources/read"), fresh),
@@ -87,7 +89,7 @@ class McpTools:
     async def list_tools(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """The tools of the caller's plan in the catalogue's own order, always the same; one page."""
         check_page(params)
-        caller, language = caller_of(context), language_of(context)
+        caller, language = caller_of(context), await language_of(context)
         try:
             tools = await self._api.tools.details(caller, language)
             own = await self._analyses.listed(caller, language)
@@ -102,7 +104,7 @@ class McpTools:
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult | Json:
         """One call; with the same idempotency key again it is the same call."""
-        caller, language = caller_of(context), language_of(context)
+        caller, language = caller_of(context), await language_of(context)
         if params.request_state is not None:
             waiting = PendingAction.read(params.request_state)
             return await self._decide(caller, waiting, answer_in(params.input_responses), language)
@@ -187,7 +189,7 @@ def _decided(data: dict[str, object], action: Action, changed: dict[str, object]
         told = action.details.get("status")
         decided["order"] = {**order, "status": told if isinstance(told, str) else action.state.value, **changed}
     if changed:
-        decided["summary"] = action.summary
+        decided |= {"summary": action.summary, "estimate": None}  # which was of what had been asked for
     return decided
 
 

@@ -89,12 +89,21 @@ async def list_views(context: Context, params: types.PaginatedRequestParams | No
     )
 
 
+async def list_no_templates(
+    context: Context, params: types.PaginatedRequestParams | None
+) -> types.ListResourceTemplatesResult:
+    """There are none; clients ask for them wherever there are resources."""
+    del context
+    check_page(params)
+    return types.ListResourceTemplatesResult(resource_templates=[])
+
+
 async def read_view(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
     """One of them; raises MCPError."""
     uri = str(params.uri)
     if uri not in _NAMES:
         raise MCPError(code=types.INVALID_PARAMS, message="Resource not found", data={"uri": uri[:200]})
-    text = document(language_of(context))
+    text = document(await language_of(context))
     contents = types.TextResourceContents(uri=uri, mime_type=MEDIA_TYPE, text=text, _meta=_META)
     return types.ReadResourceResult(contents=[contents])
 

@@ -8,12 +8,19 @@ const KEY = "nexus.console.signing";
 const text = (bytes) => btoa(String.fromCharCode(...bytes)).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
 const random = (count) => text(crypto.getRandomValues(new Uint8Array(count)));
 
-/* Goes to the provider. Raises Problem: 403 where the company has none. */
-export async function leave(company, invitation = null) {
-  const kept = { company, invitation, state: random(24), nonce: random(24), verifier: random(48) };
+/* The address at the company's provider, and what this tab has to keep for the way back. Raises Problem: 403 where the
+   company has none, and what is wrong with it. */
+export async function begin(company) {
+  const kept = { company, state: random(24), nonce: random(24), verifier: random(48) };
   const proof = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(kept.verifier)));
   const { address } = await post("/v2/sign-in/start", { companyId: company, state: kept.state, nonce: kept.nonce, challenge: text(proof) });
-  sessionStorage.setItem(KEY, JSON.stringify(kept));
+  return { address, kept };
+}
+
+/* Goes to the provider. Raises what `begin` does. */
+export async function leave(company, invitation = null) {
+  const { address, kept } = await begin(company);
+  sessionStorage.setItem(KEY, JSON.stringify({ ...kept, invitation }));
   location.assign(address);
 }
 
@@ -21,9 +28,10 @@ export async function leave(company, invitation = null) {
 export async function returned() {
   const said = new URLSearchParams(location.search);
   if (!said.has("state") || !(said.has("code") || said.has("error"))) return "";
-  history.replaceState(null, "", location.pathname + location.hash);
   const kept = JSON.parse(sessionStorage.getItem(KEY) || "null");
   sessionStorage.removeItem(KEY);
+  // Whoever tries again need not name the company again.
+  history.replaceState(null, "", location.pathname + (kept ? `?company=${encodeURIComponent(kept.company)}` : "") + location.hash);
   if (kept?.state !== said.get("state")) return say("signInElsewhere");
   if (said.has("error")) return said.get("error") === "access_denied" ? say("signInDenied") : say("signInFailed", { why: said.get("error_description") || said.get("error") });
   const { company, invitation, nonce, verifier } = kept;

@@ -313,10 +313,11 @@ export class ConversationView {
     const who = found.visitor?.id;
     if (!who || who === "-" || who === this.#earlierOf) return;
     this.#earlierOf = who;
+    this.#earlier.replaceChildren();
     try {
       const { items } = await get(`/v2/conversations?${new URLSearchParams({ visitor: who, limit: 20 })}`);
       const others = items.filter((one) => one.id !== this.#id);
-      if (others.length) {
+      if (others.length && who === this.#earlierOf) {
         this.#earlier.replaceChildren(make("h2", {}, say("earlier")), make("ul", {}, ...others.map((one) =>
           make("li", {}, make("a", { href: `#/inbox/${encodeURIComponent(one.id)}` }, one.topic || one.lastMessage?.text.slice(0, 60) || one.id), " ",
             make("small", {}, moment(one.lastMessage?.createdAt || one.startedAt))))));
@@ -326,12 +327,15 @@ export class ConversationView {
   /* What is remembered of a customer, in their own words: read once, too. */
   #remembered = make("div", { class: "earlier" }); #rememberedOf = null;
   async #showRemembered({ visitor }) {
-    if (!(visitor?.plan || visitor?.was) || visitor.id === this.#rememberedOf) return;
-    this.#rememberedOf = visitor.id;
+    const who = visitor?.plan || visitor?.was ? visitor.id : null;
+    if (who === this.#rememberedOf) return;
+    this.#rememberedOf = who;
+    this.#remembered.replaceChildren();
+    if (!who) return;
     try {
-      const known = await get(`/v2/users/${encodeURIComponent(visitor.id)}/memory`);
+      const known = await get(`/v2/users/${encodeURIComponent(who)}/memory`);
       const told = [known.name, ...(known.preferences || []), ...(known.userNotes || []), (known.favoriteSymbols || []).join(", ")].filter(Boolean);
-      if (told.length) this.#remembered.replaceChildren(make("h2", {}, say("remembered")), make("ul", {}, ...told.slice(0, 20).map((one) => make("li", { dir: "auto" }, one))));
+      if (told.length && who === this.#rememberedOf) this.#remembered.replaceChildren(make("h2", {}, say("remembered")), make("ul", {}, ...told.slice(0, 20).map((one) => make("li", { dir: "auto" }, one))));
     } catch { this.#rememberedOf = null; }
   }
   #rating = null;

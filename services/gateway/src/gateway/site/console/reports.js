@@ -4,15 +4,16 @@ import { save } from "./copying.js";
 import { button, make } from "./dom.js";
 import { nameOf } from "./inbox.js";
 import { Reading } from "./reading.js";
-import { dayOf, exactly, moment, money, number, say, span } from "./words-of.js";
+import { cost, dayOf, exactly, moment, number, say, span } from "./words-of.js";
 
 const SPANS = [7, 30, 90], OPENED = 20;
 const BY = ["day", "channel", "language", "user", "door"];
 const seconds = (value) => span(value * 1000);
+const costOf = (value, currency, row) => cost(value, currency, row.promptTokens + row.completionTokens);
 const COLUMNS = [
   ["conversations", number.format, "conversations"], ["answeredByAi", number.format, "answeredByAi"], ["resolvedByAi", number.format, "resolvedByAi"],
   ["handedOver", number.format, "handedOver"], ["firstAnswerSeconds", seconds, "firstAnswerSeconds"], ["toPersonSeconds", seconds, "toPersonSeconds"],
-  ["csat", number.format, "rated"], ["costPerConversation", money, "cost"], ["costPerResolution", money, "cost"],
+  ["csat", number.format, "rated"], ["costPerConversation", costOf, "cost"], ["costPerResolution", costOf, "cost"],
   ["promptTokens", number.format], ["completionTokens", number.format], ["tools", number.format, "tools"], ["gaps", number.format, "gaps"],
 ];
 
@@ -55,7 +56,7 @@ class ReportsView {
   }
   #table({ rows, total, currency }, query) {
     const line = (name, row, key) => make("tr", {}, make("th", { scope: "row" }, name), ...COLUMNS.map(([field, shown, figure]) => {
-      const value = row[field] ?? null, words = value === null ? "–" : shown(value, currency);
+      const value = row[field] ?? null, words = value === null ? "–" : shown(value, currency, row);
       return make("td", {}, value && figure ? button(words, () => this.#open(query, key, figure), { class: "quiet figure" }) : words);
     }));
     const named = (key) => (this.#by === "day" ? dayOf(key) : this.#by === "user" ? nameOf({ id: key }) : key);

@@ -1,4 +1,5 @@
 /* Who works for the company here: invited, given a role, signed out, removed; and the provider that says who they are. */
+import { begin } from "./account.js";
 import { call, get, Problem } from "./api.js";
 import { make, button } from "./dom.js";
 import { copying } from "./copying.js";
@@ -19,7 +20,7 @@ class TeamView {
     this.#company = session.who.company;
     this.#told = make("p", { class: "told", role: "status" });
     this.#people = make("div", {});
-    this.#provider = make("div", {});
+    this.#provider = make("section", {});
     this.#link = make("div", { class: "result", "aria-live": "polite" });
     const own = make("section", {}, make("h2", {}, say("ownSessions")), make("p", { class: "hint" }, say("ownSessionsHint")),
       make("p", {}, button(say("signOutEverywhere"), () => this.#do(() => call("POST", "/v2/team/me/sign-out")))));
@@ -33,17 +34,17 @@ class TeamView {
     this.#people.replaceChildren(...(members.length ? [make("ul", { class: "people" }, ...members.map((one) => this.#row(one)))] : [make("p", { class: "empty" }, say("noTeam"))]));
     if (!this.#provider.firstChild) await this.#showProvider();
   }
-  /* Something is done, and the team is as it is then. */
-  async #do(work, done = "done") {
-    this.#told.textContent = "";
+  /* Something is done, which is told, and the team is as it is then. */
+  async #do(work, done = "done", told = this.#told) {
+    told.textContent = "";
     try {
       const answer = await work();
-      this.#told.textContent = say(done);
+      told.textContent = say(done);
       await this.#reading.now();
       return answer;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      this.#told.textContent = error.message;
+      told.textContent = error.message;
       return null;
     }
   }
@@ -88,14 +89,18 @@ class TeamView {
     const { provider } = (await get(address)).team ?? {};
     const field = (name, type, more = {}) => make("input", { id: `provider-${name}`, type, value: provider?.[name] ?? "", ...more });
     const fields = { issuer: field("issuer", "url", { placeholder: "https://login.example.com" }), clientId: field("clientId", "text"), clientSecret: field("clientSecret", "password", { autocomplete: "new-password" }) };
+    const told = make("p", { class: "told", role: "status" });
     const save = async (event) => {
       event.preventDefault();
       const value = Object.fromEntries(Object.entries(fields).map(([name, input]) => [name, input.value.trim() || null]));
-      await this.#do(() => call("PATCH", address, { body: { team: { provider: value.issuer ? value : null } }, headers: { "If-Match": "*" } }), "saved");
+      const saved = await this.#do(() => call("PATCH", address, { body: { team: { provider: value.issuer ? value : null } }, headers: { "If-Match": "*" } }), value.issuer ? "providerTried" : "providerGone", told);
+      if (!saved || !value.issuer) return;
+      // As whoever signs in does: a provider that is not there, or is none, is told now and not to them.
+      told.textContent = await begin(this.#company).then(() => say("providerSaved"), (error) => say("providerUnusable", { why: error.message }));
     };
     this.#provider.replaceChildren(make("h2", {}, say("provider")), make("p", { class: "hint" }, say("providerHint")),
-      make("p", {}, say("redirectUri"), " ", make("code", {}, `${location.origin}/console`)),
+      make("p", { class: "hint" }, say("redirectUri"), " ", make("code", {}, `${location.origin}/console`)),
       make("form", { class: "settings", onsubmit: save }, ...Object.entries(fields).flatMap(([name, input]) => [make("label", { for: input.id }, say(`provider_${name}`)), input]),
-        make("p", { class: "row end" }, make("button", { type: "submit", class: "primary" }, say("save")))));
+        make("div", { class: "row end" }, told, make("button", { type: "submit", class: "primary" }, say("save")))));
   }
 }

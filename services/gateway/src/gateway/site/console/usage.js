@@ -2,7 +2,7 @@
 import { get } from "./api.js";
 import { draw, make, button } from "./dom.js";
 import { Reading } from "./reading.js";
-import { dayOf, exactly, money, number, percent, say } from "./words-of.js";
+import { cost, dayOf, exactly, number, percent, say } from "./words-of.js";
 
 const SPANS = [7, 30, 90];
 const WIDTH = 640, HEIGHT = 140;
@@ -39,16 +39,14 @@ class UsageView {
   }
 }
 
-const sum = (days, name) => days.reduce((total, day) => total + day[name], 0);
+const sum = (days, name) => days.reduce((total, day) => total + (day[name] || 0), 0);
 const share = (part, whole) => (whole ? percent.format(part / whole) : "–");
 const outOf = (part, whole) => say("outOf", { part: number.format(part), whole: number.format(whole) });
 const card = (name, value, note = "") => make("div", { class: "card" }, make("p", {}, say(name)), make("b", {}, value), make("small", {}, note));
 
-/* What is not priced is said to be so: it is not free. */
-function cost(days, currency) {
-  const priced = sum(days, "cost"), unpriced = days.reduce((total, day) => total + (day.unpricedTokens || 0), 0);
-  const note = unpriced ? say("unpriced", { count: number.format(unpriced) }) : "";
-  return card("cost", priced ? money(priced, currency) : unpriced ? say("noPrice") : "–", note);
+function costCard(days, currency) {
+  const unpriced = sum(days, "unpricedTokens");
+  return card("cost", cost(sum(days, "cost"), currency, unpriced), unpriced ? say("unpriced", { count: number.format(unpriced) }) : "");
 }
 
 function spent({ days, budget }, names) {
@@ -61,7 +59,7 @@ function spent({ days, budget }, names) {
       make("div", { class: "cards" },
         card("turns", number.format(sum(days, "turns"))),
         card("tokens", number.format(days.reduce((total, day) => total + tokens(day), 0))),
-        cost(days, currency),
+        costCard(days, currency),
         card("today", number.format(budget.usedToday), limit ? say("ofBudget", { limit: number.format(limit) }) : say("noBudget"))),
       limit && make("div", { class: "meter", role: "meter", "aria-label": say("today"), "aria-valuemin": "0", "aria-valuemax": String(limit), "aria-valuenow": String(budget.usedToday) },
         bar(part)),

@@ -4,7 +4,7 @@ import { make, button } from "./dom.js";
 import { link } from "./markdown.js";
 import { session } from "./session.js";
 import { Sides, callList } from "./sides.js";
-import { exactly, money, number, percent, say, span } from "./words-of.js";
+import { cost, exactly, number, percent, say, span } from "./words-of.js";
 
 export async function showWhy(conversation, message) {
   const body = make("div", { class: "why" }, make("p", {}, say("loading")));
@@ -33,7 +33,7 @@ function described(turn, calls) {
     ["model", [turn.model, turn.provider && `(${turn.provider})`].filter(Boolean).join(" ")],
     ["configVersion", turn.configVersion && number.format(turn.configVersion)],
     ["tokens", turn.usage && say("tokensOf", { prompt: number.format(turn.usage.promptTokens), completion: number.format(turn.usage.completionTokens) })],
-    ["cost", turn.cost != null && money(turn.cost, turn.currency)],
+    ["cost", turn.usage && cost(turn.cost, turn.currency, turn.usage.promptTokens + turn.usage.completionTokens)],
     ["latency", turn.latencyMs != null && (turn.latencyMs < 10_000 ? `${number.format(turn.latencyMs)} ms` : span(turn.latencyMs))],
     ["discarded", turn.discarded > 0 && say("discardedTimes", { count: turn.discarded })],
   ].filter(([, value]) => value);

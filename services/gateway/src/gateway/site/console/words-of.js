@@ -22,6 +22,8 @@ export const number = new Intl.NumberFormat(language);
 export const percent = new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 });
 export const money = (amount, currency = "USD") =>
   new Intl.NumberFormat(language, { style: "currency", currency, maximumFractionDigits: amount < 1 ? 4 : 2 }).format(amount);
+/* What so many tokens cost. What has no price is said to be so: it is not free; where no model was asked there is nothing to pay. */
+export const cost = (amount, currency, tokens) => (amount ? money(amount, currency) : tokens ? say("noPrice") : "–");
 export const moment = (stamp) => {
   const at = new Date(stamp);
   return at.toDateString() === new Date().toDateString() ? clock.format(at) : calendar.format(at);

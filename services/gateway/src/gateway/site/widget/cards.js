@@ -19,7 +19,10 @@ export class ActionCard {
 
   update(action) {
     // A later frame may say less of the details than the answer did (the estimate): what is known stays.
-    this.action = { ...this.action, ...action, details: { ...(this.action || {}).details, ...action.details } };
+    const known = (this.action || {}).details || {}, details = { ...known, ...action.details };
+    // It was of what had been asked for, which the yes has changed.
+    if (known.contentHash && details.contentHash !== known.contentHash) delete details.estimate;
+    this.action = { ...this.action, ...action, details };
     this.#settled();
   }
   /* The decision did not reach its place. */

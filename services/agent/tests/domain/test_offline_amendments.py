@@ -1,0 +1,133 @@
+"""What a short message changes of the request before it, and orders for several shares in one message."""
+
+from typing import Any
+
+import pytest
+
+from agent.domain.offline.answers import market_now, plain_answer
+from agent.domain.offline.assistant import respond
+from agent.domain.offline.intents import wish_in
+from agent.domain.offline.small_talk import small
+from agent.domain.offline.steps import UseTools, step_of
+from agent.domain.offline.wishes import Intent
+from agent.testing.offered import SCHEMAS
+
+ORDER: dict[str, Any] = {"symbol": "IBM", "side": "buy", "quantity": 10.0, "order_type": "market"}
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("limit 180", {"order_type": "limit", "limit_price": 180.0}),
+        ("at 180", {"order_type": "limit", "limit_price": 180.0}),
+        ("con límite 180", {"order_type": "limit", "limit_price": 180.0}),
+        ("y stop en 170", {"order_type": "stop", "stop_price": 170.0}),
+        ("15 shares", {"quantity": 15.0}),
+    ],
+)
+def test_a_figure_with_its_name_changes_the_order(change: str, expected: dict[str, Any]) -> None:
+    wish = wish_in(change, SCHEMAS, ["buy 10 IBM"])
+    assert (wish.way, wish.calls[0][1]) == ("replace", {**ORDER, **expected})
+
+
+def test_a_figure_without_a_name_or_with_other_words_does_not() -> None:
+    for said in ("15", "the limit of messages is 180?", "shares"):
+        assert not wish_in(said, SCHEMAS, ["buy 10 IBM"]).calls
+
+
+def test_an_alert_moves_to_another_price() -> None:
+    before = ["alert me if IBM falls below 190"]
+    assert wish_in("at 185", SCHEMAS, before).calls[0][1] == {"symbol": "IBM", "condition": "<=", "price": 185.0}
+    assert wish_in("above 210", SCHEMAS, before).calls[0][1] == {"symbol": "IBM", "condition": ">=", "price": 210.0}
+
+
+def test_the_order_turns_into_a_sale() -> None:
+    wish = wish_in("no, sell instead", SCHEMAS, ["buy 10 IBM", "limit 180"])
+    assert wish.calls[0][1] == {**ORDER, "side": "sell", "order_type": "limit", "limit_price": 180.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "orders"),
+    [
+        ("buy 3 shares of microsoft and 2 of apple", [("buy", 3, "MSFT"), ("buy", 2, "AAPL")]),
+        ("compra 3 de microsoft y dos de apple", [("buy", 3, "MSFT"), ("buy", 2, "AAPL")]),
+        ("sell 5 AAPL and buy 1,000 MSFT", [("sell", 5, "AAPL"), ("buy", 1000, "MSFT")]),
+    ],
+)
+def test_a_message_that_names_several_shares_makes_an_order_of_each(text: str, orders: list[Any]) -> None:
+    calls = [arguments for _, arguments in wish_in(text, SCHEMAS).calls]
+    assert [(one["side"], one["quantity"], one["symbol"]) for one in calls] == orders
+
+
+@pytest.mark.parametrize(
+    "text", ["buy 5 AAPL and MSFT", "buy 3 AAPL instead of MSFT", "buy 10 AAPL and 5 more of IBM MSFT"]
+)
+def test_how_many_is_asked_where_it_is_not_said_of_each(text: str) -> None:
+    assert wish_in(text, SCHEMAS).missing == ("quantity",)
+
+
+@pytest.mark.parametrize("text", ["cuánto he ganado con apple", "how much have I made on MSFT?", "mis pérdidas"])
+def test_what_somebody_has_gained_is_told_by_the_portfolio(text: str) -> None:
+    assert wish_in(text, SCHEMAS).calls == (("get_portfolio", {}),)
+
+
+def test_what_somebody_would_have_gained_is_not() -> None:
+    assert not wish_in("how much would I have made with AAPL?", SCHEMAS).calls
+
+
+def test_two_prices_are_two_alerts() -> None:
+    calls = wish_in("alert me when apple goes over 700 or below 500", SCHEMAS).calls
+    assert [(one["condition"], one["price"]) for _, one in calls] == [(">=", 700.0), ("<=", 500.0)]
+    assert {one["symbol"] for _, one in calls} == {"AAPL"}
+
+
+def test_all_orders_are_ended_and_not_only_those_of_what_was_spoken_of() -> None:
+    wish = wish_in("cancela todas mis órdenes", SCHEMAS, ["compra 5 MSFT"])
+    listed = {"orders": [{"order_id": name, "symbol": symbol} for name, symbol in (("a", "MSFT"), ("b", "IBM"))]}
+    ended = step_of(wish, [("get_pending_orders", {}, listed)], "es")
+    assert ended == UseTools(tuple(("cancel_paper_order", {"order_id": name}) for name in "ab"))
+    one = wish_in("cancela mi orden", SCHEMAS, ["compra 5 MSFT"])
+    assert step_of(one, [("get_pending_orders", {}, listed)], "es") == UseTools(
+        (("cancel_paper_order", {"order_id": "a"}),)
+    )
+
+
+def test_another_kind_of_order_keeps_no_price_of_the_first() -> None:
+    wish = wish_in("make that a stop order at 200", SCHEMAS, ["buy 10 IBM", "at 190"])
+    assert wish.calls[0][1] == {**ORDER, "order_type": "stop", "stop_price": 200.0}
+
+
+def test_what_was_asked_of_one_is_asked_of_another_as_it_was() -> None:
+    wish = wish_in("y de msft?", SCHEMAS, ["rsi y macd de ibm"])
+    assert wish.calls == (("get_indicators", {"symbol": "MSFT", "indicators": ["RSI", "MACD"]}),)
+    both = wish_in("gráfico de las dos", SCHEMAS, ["precio de apple y de google"]).calls
+    assert [one["symbol"] for _, one in both] == ["AAPL", "GOOG"]
+
+
+def test_other_candles_show_the_same_stretch() -> None:
+    wish = wish_in("weekly candles instead", SCHEMAS, ["chart of MSFT for the last 6 months"])
+    assert wish.calls == (("get_ohlcv", {"symbol": "MSFT", "timeframe": "1w", "limit": 26}),)
+
+
+def test_a_group_of_shares_is_asked_for_by_its_symbols() -> None:
+    asked = "How did the tech stocks do this week?"
+    text = plain_answer(wish_in(asked, SCHEMAS), "en")
+    assert text == "I do not know which shares belong to “the tech stocks”. Tell me their symbols."
+    wish = wish_in("AAPL and MSFT", SCHEMAS, [asked])
+    assert (wish.calls, wish.missing) == ((("market_snapshot", {"tickers": ["AAPL", "MSFT"]}),), ())
+
+
+def test_shorthand_is_read_as_words() -> None:
+    said = respond([{"role": "user", "content": "q significa macd"}], SCHEMAS, "es")
+    assert said == UseTools((("explain_concept", {"concept": "macd"}),))
+    assert [small(one) for one in ("holaaa", "graciasss", "byeee")] == [Intent.GREETING, Intent.THANKS, Intent.FAREWELL]
+
+
+def test_the_market_tells_both_ends_of_its_next_session_and_of_no_other_day() -> None:
+    state = {"status": "closed", "next_open": "2012-09-07T13:30:00Z", "next_close": "2012-09-07T20:00:00Z"}
+    told = "The market is closed; opens on 7 September 2012, 13:30 UTC and closes on 7 September 2012, 20:00 UTC."
+    assert market_now("what time does it close?", state, "en") == told
+    said = market_now("is the market open on December 25?", state, "en")
+    assert said is not None
+    assert said.startswith("I do not know whether it opens on other days")
+    assert said.endswith(told)

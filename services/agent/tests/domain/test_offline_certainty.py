@@ -1,0 +1,87 @@
+"""Which answers are told as certain, which with a doubt, and what is said of words that no page has."""
+
+from typing import Any
+
+import pytest
+
+from agent.domain.offline.answers import is_unknown, offers_person, tells_nothing
+from agent.domain.text_features import stem
+from agent.testing.passages import answered, passage
+
+RATES = (
+    "| Boat | 2 hours | 1 day |\n| --- | --- | --- |\n| Canoe | 9 € | 30 € |\n| Rowing boat | 12 € | 41 € |\n"
+    "| Pedal boat | 14 € | 45 € |"
+)
+WORKSHOP = "| Work | Price |\n| --- | --- |\n| New seat | 25 € |\n| Paint | 90 € |"
+HARBOUR = [
+    passage("Boat rental and rates", RATES, heading=["Rates"]),
+    passage("Deposits", "A rowing boat needs a deposit of 100 €, which we give back in a day.", heading=["Deposit"]),
+    passage("Workshop", WORKSHOP, heading=["Prices"]),
+    passage("Courses for beginners", "Six evenings on the lake. It costs 80 €.", heading=["Beginners"]),
+    passage("Find us", "Tram 5 to Lakeside, then four minutes on foot along the quay.", heading=["Getting here"]),
+    passage("Around the lake", "The tram runs all night, and bicycles may be taken on it.", heading=["Good to know"]),
+    passage("Hours", "From April to October 9:00-19:00. In August until 21:00.", heading=["Opening hours"]),
+    passage("Child seats", "5 € a day", heading=["Child seat"]),
+]
+
+
+def said(question: str, *before: dict[str, Any]) -> str:
+    return answered(question, HARBOUR, "en", *before)
+
+
+def test_a_row_that_has_all_that_is_asked_is_no_guess() -> None:
+    assert said("how much is it to rent a rowing boat for a day?") == "Rowing boat: 2 hours 12 €, 1 day 41 €. [1]"
+
+
+def test_a_title_that_means_something_else_by_the_word_names_no_row() -> None:
+    assert "New seat" not in said("how much is the course?")
+
+
+def test_the_way_is_told_under_a_heading_that_asks_for_it() -> None:
+    told = "Tram 5 to Lakeside, then four minutes on foot along the quay. [5]"
+    assert [said(one) for one in ("how do I get there?", "how do I get there by tram?")] == [told, told]
+
+
+def test_another_month_is_no_certain_answer() -> None:
+    assert is_unknown(said("what are your opening hours in July?"))
+    assert not is_unknown(said("what are your opening hours in August?"))
+
+
+def test_a_price_alone_is_told_with_what_it_is_of() -> None:
+    assert said("what does a child seat cost?") == "Child seat: 5 € a day. [8]"
+
+
+@pytest.mark.parametrize(
+    ("question", "word"), [("do you have a sauna?", "sauna"), ("is there a sandy Beach?", "Beach")]
+)
+def test_a_word_that_no_page_has_is_named(question: str, word: str) -> None:
+    told = said(question)
+    assert told.startswith(f"I do not know: I cannot find anything on the site about “{word}”.")
+    assert tells_nothing(told)
+    again = said("and a helipad?", {"role": "user", "content": question}, {"role": "assistant", "content": told})
+    assert again.startswith("I do not know that either: I cannot find anything on the site about “helipad”.")
+    assert again.endswith("Would you like somebody from the team to take over? Say “yes” and I will ask them.")
+    assert offers_person(again)
+
+
+def test_days_are_no_kind_of_things_and_those_of_nothing_named_are_not_told() -> None:
+    assert is_unknown(said("on which days are there shows?"))
+
+
+def test_where_pages_are_in_another_language_no_word_is_said_to_be_nowhere() -> None:
+    spanish = [passage("Entradas", "La taquilla abre una hora antes.", "es", heading=["Taquilla"])]
+    assert "anything" not in answered("do you have a cloakroom?", spanish, "en")
+
+
+def test_what_pays_is_told_by_what_may_be_paid_with() -> None:
+    spanish = [passage("Entradas", "Se puede pagar con tarjeta o en efectivo.", "es", heading=["Taquilla"])]
+    assert answered("can I pay by card?", spanish, "en").startswith("Se puede pagar con tarjeta o en efectivo.")
+
+
+def test_a_courses_plural_is_the_same_word() -> None:
+    pairs = (("course", "courses"), ("house", "houses"), ("clase", "clases"), ("autobus", "autobuses"))
+    assert all(stem(one) == stem(several) for one, several in pairs)
+
+
+def test_a_greeting_before_a_question_is_no_part_of_it() -> None:
+    assert said("Good morning, what does a child seat cost?") == said("what does a child seat cost?")

@@ -1,0 +1,68 @@
+"""For tests: the official clients of npm, under node, over real sockets. `make mcp-suite` installs them."""
+
+# ruff: noqa: S101 - asserts are what tests are made of
+
+import asyncio
+import json
+import uuid
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from gateway.testing_ui import HOME, NODE
+
+Json = dict[str, Any]
+DEADLINE = 60.0
+
+
+class NpmClients:
+    """One node process with a client of each kind for each call."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._asked: dict[str, asyncio.Future[Json]] = {}
+        self._hearing: dict[str, Callable[[str], None]] = {}
+
+    async def ask(
+        self, client: str, url: str, token: str, heard: Callable[[str], None] | None = None, **params: Any
+    ) -> Any:
+        """What one of the clients has come to, or how it has failed. `heard`: told the answer's text so far."""
+        assert self._process.stdin is not None
+        identity = uuid.uuid4().hex
+        answer = self._asked[identity] = asyncio.get_running_loop().create_future()
+        if heard is not None:
+            self._hearing[identity] = heard
+        call = {"id": identity, "with": client, "url": url, "token": token, **params}
+        self._process.stdin.write(json.dumps(call).encode() + b"\n")
+        async with asyncio.timeout(DEADLINE):
+            told = await answer
+        return told["done"] if "done" in told else told["failed"]
+
+    async def read(self) -> None:
+        """Hands on what the process says, to its end."""
+        assert self._process.stdout is not None
+        while line := await self._process.stdout.readline():
+            told = json.loads(line)
+            if "heard" not in told:
+                self._hearing.pop(told["id"], None)
+                self._asked.pop(told["id"]).set_result(told)
+            elif told["id"] in self._hearing:
+                self._hearing[told["id"]](told["heard"])
+
+
+@asynccontextmanager
+async def npm_clients() -> AsyncGenerator[NpmClients]:
+    """The clients, running."""
+    assert (HOME / "node_modules/openai").exists(), f"npm's clients are not installed: run `make mcp-suite` ({HOME})"
+    process = await asyncio.create_subprocess_exec(
+        str(NODE), str(HOME / "door_clients.mjs"), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+        limit=16 * 1024 * 1024,
+    )  # fmt: skip
+    clients = NpmClients(process)
+    reading = asyncio.create_task(clients.read())
+    try:
+        yield clients
+    finally:
+        process.kill()
+        await process.wait()
+        await reading
