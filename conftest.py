@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings  # noqa: E402
 from xdist.remote import Producer  # noqa: E402
 from xdist.scheduler.loadscope import LoadScopeScheduling  # noqa: E402
 
-from runtime.process import keep_what_is_there  # noqa: E402
+from runtime.process import freeze_heap  # noqa: E402
 
 # How fast an example is says how busy the machine is, and a run that fails is to say something of the change and not of
 # the dice. To throw the dice: pytest --hypothesis-profile=dice.
@@ -48,7 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop() -> None:
     """The modules and the tests stay to the end: a collection during a test looks through what tests have made."""
-    keep_what_is_there()
+    freeze_heap()
 
 
 LONGEST = (

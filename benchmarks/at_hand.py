@@ -11,7 +11,7 @@ from contracts.market_rpc import ActiveAlert, Holdings, MarketEvent, MarketStatu
 from contracts.memory_rpc import LongTermMemory
 from contracts.rpc import MessageView
 from memory.application.contexts import ContextBuilder
-from memory.application.conversation_context import Talks
+from memory.application.conversation_context import PastConversations
 from memory.application.history import HistoryReader
 from memory.application.memories import Memories
 from memory.context_ports import PastToolCall
@@ -19,7 +19,7 @@ from memory.domain.conversation import InboxConversation
 from memory.domain.keys import LogPosition
 from memory.domain.recent import HELD, RecentMessages
 from memory.domain.remembered import Remembered
-from memory.domain.short_term import Happening
+from memory.domain.short_term import UserActivity
 from memory.ports import Versioned
 from runtime.clock import FakeClock
 
@@ -58,7 +58,7 @@ def contexts(said: Sequence[MessageView]) -> ContextBuilder:
     histories = HistoryReader(
         facts=nothing, conversations=nothing, windows=Windows(said), log=known_log, floor=nothing, deadline=1
     )
-    talks = Talks(
+    talks = PastConversations(
         histories=histories,
         conversations=known_conversations,
         summaries=cast("Any", Summaries()),
@@ -147,7 +147,7 @@ class ShortTerm:
     async def get(self, company: str, user: str) -> ShortTermMemory:
         return ShortTermMemory()
 
-    async def update(self, company: str, user: str, happening: Happening) -> None: ...
+    async def update(self, company: str, user: str, happening: UserActivity) -> None: ...
 
     async def clear(self, company: str, user: str) -> bool:
         return True

@@ -11,7 +11,7 @@ import tracemalloc
 from datetime import UTC, datetime, timedelta
 
 from benchmarks.report import Figure, median, percentile
-from memory.domain.inbox_index import Findable, InboxIndex, Wanted
+from memory.domain.inbox_index import Findable, InboxIndex, InboxQuery
 from memory.domain.keys import LogPosition
 
 QUESTION = "inbox search"
@@ -44,14 +44,14 @@ async def run() -> list[Figure]:
     began = time.process_time()
     InboxIndex().put(rows)
     reading = time.process_time() - began
-    index.find(Wanted(query=words[0][:2]))
+    index.find(InboxQuery(query=words[0][:2]))
     costs: list[float] = []
     for number in range(QUESTIONS):
         asked = chance.choices(words, cum_weights=weights, k=chance.randint(1, 3))
         if number % 2:
             asked[-1] = asked[-1][: max(3, len(asked[-1]) - 2)]
         began = time.process_time()
-        index.find(Wanted(query=" ".join(asked), label="vip" if number % 10 == 0 else None))
+        index.find(InboxQuery(query=" ".join(asked), label="vip" if number % 10 == 0 else None))
         costs.append((time.process_time() - began) * 1000)
     note = f"{CONVERSATIONS:,} conversations of {WORDS} words"
     return [

@@ -25,7 +25,7 @@ from nexus_cli.target import Addresses
 from runtime.connection import connect
 from runtime.conversation import ConversationLog
 from runtime.errors import NotReady
-from runtime.file_store import Described, FileStore, read_whole
+from runtime.file_store import FileMetadata, FileStore, read_whole
 from runtime.folder_store import FolderStore
 from runtime.mongo import Database
 from runtime.publisher import Publisher
@@ -62,8 +62,8 @@ async def test_a_restored_stream_counts_on_under_another_epoch(nats_streams: Cli
             await client.close()
 
 
-def described(content: bytes) -> Described:
-    return Described("foto ñ.png", "image/png", len(content), hashlib.sha256(content).hexdigest())
+def described(content: bytes) -> FileMetadata:
+    return FileMetadata("foto ñ.png", "image/png", len(content), hashlib.sha256(content).hexdigest())
 
 
 async def stored(store: FileStore, content: bytes) -> str:

@@ -90,7 +90,7 @@ async def _round(stack: NetworkedStack, plan: Plan, number: int, batch: list[Fau
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=30)) as session:
         here = Field(stack, Http(stack.url, session), Random())
         scenes = [
-            asyncio.create_task(_again_and_again(here, scene, f"{plan.seed}/{number}/{place}"))
+            asyncio.create_task(repeat_until_over(here, scene, f"{plan.seed}/{number}/{place}"))
             for place, scene in enumerate(SCENES)
         ]
         coming = iter(batch)
@@ -129,7 +129,7 @@ async def _lane(
         say(f"{fault}, ready again in {window.ready - window.ended:.1f} s")
 
 
-async def _again_and_again(here: Field, scene: Callable[[Field], Awaitable[None]], seed: str) -> Violation | None:
+async def repeat_until_over(here: Field, scene: Callable[[Field], Awaitable[None]], seed: str) -> Violation | None:
     """One visit after the other, each with a seed of its own, so that what others do does not change it. A violation:
     in all the time that somebody tries they could not go on.
     """

@@ -13,7 +13,7 @@ from typing import Any
 import aiohttp
 
 from gateway.testing_http import Http
-from nexus_cli.drill.books import ConversationBooks, SentMessage
+from nexus_cli.drill.books import ConversationBooks, DrillMessage
 from runtime.testing import eventually
 from tests.faults.effect_books import EffectBooks
 from tests.faults.networked_stack import NetworkedStack
@@ -118,9 +118,9 @@ class Person:
             else:
                 return
 
-    async def say(self, text: str, *, twice: bool = False) -> SentMessage:
+    async def say(self, text: str, *, twice: bool = False) -> DrillMessage:
         """Sends until it is acknowledged. `twice`: once more after that, as a client does that did not see it."""
-        said = SentMessage(text, sent_at=time.monotonic())
+        said = DrillMessage(text, sent_at=time.monotonic())
         self.books.said.append(said)
         identity = self.field.identity()
         again = False
@@ -186,7 +186,7 @@ class Person:
             await asyncio.sleep(0.02)
         return None
 
-    async def answered(self, said: SentMessage, token: str | None, mark: int) -> Mapping[str, Any] | None:
+    async def answered(self, said: DrillMessage, token: str | None, mark: int) -> Mapping[str, Any] | None:
         """The message that answers: it names the token, or (None) is the first after what was said. None: something
         else has settled it, or nobody answered in time; the books will tell."""
         by_people = False
@@ -206,7 +206,7 @@ class Person:
             self.field.waits.append(Wait(said.sent_at, time.monotonic()))
         return message if message["role"] == "assistant" else None
 
-    def _settles(self, message: Mapping[str, Any], said: SentMessage, token: str | None) -> bool:
+    def _settles(self, message: Mapping[str, Any], said: DrillMessage, token: str | None) -> bool:
         if said.seq is None or message["seq"] <= said.seq:
             return False
         if message["role"] == "assistant":

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from contracts.errors import OUTCOME_UNKNOWN
-from nexus_cli.drill.books import SentMessage
+from nexus_cli.drill.books import DrillMessage
 from tests.faults.effect_books import told
 from tests.faults.people import ANSWERED_WITHIN, BROKEN, COMPANY, PAUSE, Field, Person
 from tests.support.effects_ledger import EffectsLedger, View
@@ -30,7 +30,7 @@ async def visitor(here: Field) -> None:
         mark = len(person.client.frames)
         deed = here.random.choice(["single", "single", "burst", "repeat", "leave", "cancel"])
         words: list[str] = []
-        said: SentMessage | None = None
+        said: DrillMessage | None = None
         for _ in range(here.random.randint(2, 3) if deed == "burst" else 1):
             words.append(here.token())
             said = await person.say(f"tell me about {words[-1]}", twice=deed == "repeat")
@@ -74,7 +74,7 @@ async def human_agent(here: Field) -> None:
         for _ in range(here.random.randint(0, 2)):
             await here.rest(here.random.uniform(0.2, 3.0))
             text = f"this is Ana, {here.token()}"
-            said = SentMessage(text)
+            said = DrillMessage(text)
             books.said.append(said)
             body = {"text": text, "clientMessageId": here.identity()}
             said.seq = (await _until_done(here, token, f"{path}/messages", body))["seq"]
@@ -161,7 +161,7 @@ async def watcher(here: Field) -> None:
     await person.arrive()
     words: list[str] = []
     mark = len(person.client.frames)
-    said: SentMessage | None = None
+    said: DrillMessage | None = None
     for _ in range(here.random.randint(1, 2)):
         words.append(here.token())
         here.effects.alerts.ask(words[-1], words[-1])

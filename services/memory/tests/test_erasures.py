@@ -38,7 +38,7 @@ from memory.testing import Replica, Servers, Writer, replica, serve_deletions
 from runtime.clock import FakeClock
 from runtime.connection import jetstream
 from runtime.direct import DirectReader
-from runtime.file_store import Described
+from runtime.file_store import FileMetadata
 from runtime.folder_store import FolderStore
 from runtime.publisher import Publisher
 from runtime.testing import NatsServer, eventually
@@ -80,7 +80,7 @@ async def _holds(files: FolderStore, keys: list[str]) -> bool:
 async def keep(files: FolderStore, writer: Writer) -> FileRef:
     """A file that was taken in, and is in no message yet."""
     file = FileRef(id=uuid7(), name="a.txt", type="text/plain", size=len(SECRET), hash="0" * 64)
-    about = Described(file.name, file.type, file.size, file.hash)
+    about = FileMetadata(file.name, file.type, file.size, file.hash)
     for key in (unsent_key, file_key):
         await files.put(key(writer.company, writer.conversation, file.id), BytesIO(SECRET.encode()), about)
     return file

@@ -21,7 +21,7 @@ from memory.domain.keys import LogPosition
 from memory.erasure_ports import Erasure
 from memory.testing import Servers, replica
 from runtime.clock import FakeClock
-from runtime.file_store import Described
+from runtime.file_store import FileMetadata
 from runtime.folder_store import FolderStore
 
 MOST = 1_000
@@ -29,7 +29,7 @@ MOST = 1_000
 
 async def stored(store: FolderStore, conversation: str, size: int, file: str | None = None) -> str:
     file, content = file or uuid7(), bytes(size)
-    about = Described("a.txt", "text/plain", size, hashlib.sha256(content).hexdigest())
+    about = FileMetadata("a.txt", "text/plain", size, hashlib.sha256(content).hexdigest())
     for key in (unsent_key, file_key):
         await store.put(key("acme", conversation, file), BytesIO(content), about)
     return file

@@ -10,7 +10,7 @@ from contracts.channels import ChatKind
 from contracts.events.chat import VisitorMessage
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_facts import MongoFacts
-from memory.adapters.near_windows import NearWindows
+from memory.adapters.near_windows import CachedWindows
 from memory.adapters.signed_principals import PrincipalCheck
 from memory.application.projection import Projection
 from memory.domain.conversation import InboxConversation
@@ -65,7 +65,7 @@ async def test_conversations_that_have_gone_are_not_kept() -> None:
         principals=cast("PrincipalCheck", None),
         clock=clock.monotonic,
     )
-    windows = NearWindows(stores, clock.monotonic)
+    windows = CachedWindows(stores, clock.monotonic)
     states, read = there(InboxConversation), there(RecentMessages)
     for seq in range(1, MANY + 1):
         await projection.project([fact(seq)])

@@ -23,7 +23,7 @@ from contracts.rpc import (
 from contracts.streams import CHAT
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.trimmed_chat import TrimmedChat
-from memory.application.log_trimmer import Trimming
+from memory.application.log_trimmer import LogTrimmer
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.connection import jetstream
 from runtime.conversation import ConversationLog
@@ -44,7 +44,7 @@ class ClockAhead:
 
 
 @asynccontextmanager
-async def trimming(memory: Replica, ahead: timedelta = MONTHS, kept: int = 0) -> AsyncGenerator[Trimming]:
+async def trimming(memory: Replica, ahead: timedelta = MONTHS, kept: int = 0) -> AsyncGenerator[LogTrimmer]:
     """Trimming as it will be in a while, once all that is written now is projected."""
     log = StreamLog(ConversationLog(memory.client), Publisher(memory.client))
     await log.refresh()
@@ -55,7 +55,7 @@ async def trimming(memory: Replica, ahead: timedelta = MONTHS, kept: int = 0) ->
         return state is not None and state.read_up_to == state.last_seq
 
     await eventually(all_read)
-    yield Trimming(trimmed, ClockAhead(ahead), CHAT.window, kept=kept)
+    yield LogTrimmer(trimmed, ClockAhead(ahead), CHAT.window, kept=kept)
 
 
 async def held(memory: Replica, writer: Writer) -> list[tuple[ChatKind | None, int]]:

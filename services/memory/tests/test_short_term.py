@@ -28,7 +28,7 @@ from memory.application.activity import AT_ONCE, Activity
 from memory.domain.conversation import Person
 from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
-from memory.domain.short_term import Happening
+from memory.domain.short_term import UserActivity
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.clock import FakeClock, SystemClock
 from runtime.errors import RpcError
@@ -105,9 +105,9 @@ async def test_two_hundred_updates_at_once_lose_nothing(servers: Servers) -> Non
 
 async def test_what_happened_may_come_late_twice_and_in_any_order(valkey_server: ValkeyServer) -> None:
     happenings = [
-        Happening(START + timedelta(seconds=number), f"c{number}", (f"S{number % 13}",), (action(f"o{number}"),))
+        UserActivity(START + timedelta(seconds=number), f"c{number}", (f"S{number % 13}",), (action(f"o{number}"),))
         for number in range(15)
-    ] + [Happening(START + timedelta(seconds=20), clear=("o3", "o7"))]
+    ] + [UserActivity(START + timedelta(seconds=20), clear=("o3", "o7"))]
     clock = FakeClock(START + timedelta(seconds=30))
     async with Redis.from_url(valkey_server.url) as redis:  # pyright: ignore[reportUnknownMemberType]
         store = RedisShortTerm(redis, clock)
@@ -126,12 +126,12 @@ async def test_what_happened_may_come_late_twice_and_in_any_order(valkey_server:
 async def test_redis_itself_lets_go_an_hour_after_the_last_activity(valkey_server: ValkeyServer) -> None:
     async with Redis.from_url(valkey_server.url) as redis:  # pyright: ignore[reportUnknownMemberType]
         store, now = RedisShortTerm(redis, SystemClock()), SystemClock().now()
-        await store.update("acme", "ana", Happening(now - timedelta(minutes=50), "c1"))
+        await store.update("acme", "ana", UserActivity(now - timedelta(minutes=50), "c1"))
         left = await redis.pttl(key_of("acme", "ana"))
         assert 590_000 < left <= 600_000
-        await store.update("acme", "ana", Happening(now, "c1"))
+        await store.update("acme", "ana", UserActivity(now, "c1"))
         assert 3_590_000 < await redis.pttl(key_of("acme", "ana")) <= 3_600_000
-        await store.update("acme", "bob", Happening(now - timedelta(hours=2), "c1"))
+        await store.update("acme", "bob", UserActivity(now - timedelta(hours=2), "c1"))
         assert await redis.exists(key_of("acme", "bob")) == 0
 
 
@@ -203,7 +203,7 @@ class Nonsense:
         self.asked += 1
         raise KeyError("person")
 
-    async def update(self, company: str, user: str, happening: Happening) -> None:
+    async def update(self, company: str, user: str, happening: UserActivity) -> None:
         self.kept.append(f"{company}/{user}")
 
 

@@ -21,7 +21,7 @@ from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.catalogue.announced import MOST_TOOLS, Offers
 from tool_executor.catalogue.registry import build_registry
 from tool_executor.domain.plans import CompanyTools, Plan, VerifiedCaller
-from tool_executor.testing import Asker, Counting, Memory, Someone, running_executor, tool_named
+from tool_executor.testing import CountingHandler, Memory, Someone, ToolRequester, running_executor, tool_named
 
 AnnouncedEvent = CloudEvent[ToolsAnnounced]
 WithdrawnEvent = CloudEvent[ToolsWithdrawn]
@@ -68,7 +68,7 @@ def clock() -> Clock:
 def offers(clock: Clock) -> Offers:
     """Over a catalogue of one tool, `ours`."""
     schemas = CompiledSchemas()
-    return Offers(build_registry([tool_named("ours", Counting())], schemas), schemas, clock)
+    return Offers(build_registry([tool_named("ours", CountingHandler())], schemas), schemas, clock)
 
 
 def test_an_announced_tool_lasts_until_its_time_is_over(offers: Offers, clock: Clock):
@@ -213,7 +213,7 @@ async def test_an_announced_tool_is_called_under_the_same_rules(nats_client: Cli
         await weather.serve()
         await weather.announce(declared(required_plan="pro", per_minute=4, cacheable=True))
         await eventually(lambda: executor.offers.find("forecast", "demo"))
-        asker, ana = Asker(nats_client), Someone(sub="ana", plan="pro")
+        asker, ana = ToolRequester(nats_client), Someone(sub="ana", plan="pro")
 
         free = (await asker.call("forecast", {"city": "Lima"})).result.error
         assert free is not None
@@ -243,7 +243,7 @@ async def test_arguments_that_the_service_refuses_are_told_field_by_field(
         await weather.serve()
         await weather.announce(declared())
         await eventually(lambda: executor.offers.find("forecast", "demo"))
-        error = (await Asker(nats_client).call("forecast", {"city": "Atlantis"})).result.error
+        error = (await ToolRequester(nats_client).call("forecast", {"city": "Atlantis"})).result.error
         assert error is not None
         assert error.code == ToolCode.VALIDATION_ERROR
         assert [(one.field, one.message) for one in error.fields or ()] == [("city", "lies under the sea")]
@@ -261,7 +261,9 @@ async def test_an_answer_that_is_none_is_a_failure_in_the_callers_language(
         await subscribe(nats_client, SUBJECT, answers)
         await weather.announce(declared())
         await eventually(lambda: executor.offers.find("forecast", "demo"))
-        error = (await Asker(nats_client).call("forecast", {"city": "Lima"}, Someone(language="es"))).result.error
+        error = (
+            await ToolRequester(nats_client).call("forecast", {"city": "Lima"}, Someone(language="es"))
+        ).result.error
         assert error is not None
         assert (error.code, error.reason) == (ToolCode.EXECUTION_ERROR, "internal")
         assert error.message == "forecast ha fallado."
@@ -277,7 +279,7 @@ async def test_what_was_announced_before_an_executor_started_is_known_to_it(
     await weather.withdraw()
     await weather.announce(declared())
     async with running_executor(nats_client, valkey_server.url) as executor:
-        assert (await Asker(nats_client).call("forecast", {"city": "Lima"})).result.success
+        assert (await ToolRequester(nats_client).call("forecast", {"city": "Lima"})).result.success
         assert executor.offers.find("gone", "demo") is None
         assert executor.offers.find("forecast", "other") is None
 
@@ -290,7 +292,7 @@ async def test_tools_go_with_their_owner(nats_client: Client, valkey_server: Val
         await weather.serve()
         await weather.announce(declared())
         await eventually(lambda: executor.offers.find("forecast", "demo"))
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         assert (await asker.call("forecast", {"city": "Lima"})).result.success
         if withdrawn:
             await weather.withdraw()

@@ -21,10 +21,10 @@ from tool_executor.domain.declaration import CallContext, Data
 from tool_executor.domain.plans import Arguments, Plan
 from tool_executor.testing import (
     ANYTHING,
-    Asker,
-    Counting,
+    CountingHandler,
     Memory,
     Someone,
+    ToolRequester,
     listen,
     running_executor,
     settings_of,
@@ -48,7 +48,7 @@ PRICE = {
 async def test_a_call_is_answered_and_its_completion_is_a_fact(nats_client: Client, valkey_server: ValkeyServer):
     async with running_executor(nats_client, valkey_server.url):
         facts = await listen(nats_client, "tools.call.completed.v1.>")
-        completed = await Asker(nats_client).call("calculate_risk_reward", RISK, call_id="call-1")
+        completed = await ToolRequester(nats_client).call("calculate_risk_reward", RISK, call_id="call-1")
         assert completed.result.success
         assert completed.result.data == {
             "side": "long",
@@ -65,9 +65,9 @@ async def test_a_call_is_answered_and_its_completion_is_a_fact(nats_client: Clie
 
 
 async def test_a_call_without_a_valid_principal_is_refused(nats_client: Client, valkey_server: ValkeyServer):
-    counting = Counting()
+    counting = CountingHandler()
     async with running_executor(nats_client, valkey_server.url, tools=(tool_named("count", counting),)):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         nobody = await asker.call("count", {}, anonymous=True)
         forged = await asker.call("count", {}, Someone(sub="a/b"))
         for completed in (nobody, forged):
@@ -80,7 +80,7 @@ async def test_a_principal_of_one_conversation_is_good_for_that_one_alone(
     nats_client: Client, valkey_server: ValkeyServer
 ):
     async with running_executor(nats_client, valkey_server.url):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         bound = Someone(conversation="c1")
         own = await asker.call("calculate_risk_reward", RISK, bound, conversation="c1")
         assert own.result.success
@@ -95,7 +95,7 @@ async def test_a_tool_that_nobody_declared_is_not_found_and_the_id_stays_free(
 ):
     await Memory().serve(nats_client)  # a name that is nobody's may be a tool of the company's own
     async with running_executor(nats_client, valkey_server.url):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         missing = await asker.call("no_such_tool", RISK, call_id="again")
         assert missing.result.error is not None
         assert missing.result.error.code == ToolCode.TOOL_NOT_FOUND
@@ -106,9 +106,9 @@ async def test_a_tool_that_nobody_declared_is_not_found_and_the_id_stays_free(
 async def test_visitors_get_what_their_company_lists_and_nothing_else(nats_client: Client, valkey_server: ValkeyServer):
     memory = Memory({"demo": ToolConfig(enabled_tools=["calculate_risk_reward", "paid"])})
     await memory.serve(nats_client)
-    paid = tool_named("paid", Counting(), required_plan="pro")
+    paid = tool_named("paid", CountingHandler(), required_plan="pro")
     async with running_executor(nats_client, valkey_server.url, tools=(paid,)):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         assert (await asker.call("calculate_risk_reward", RISK, VISITOR)).result.success
         for name in ("calculate_position_size", "get_price", "paid", "fetch_page"):
             error = (await asker.call(name, {}, VISITOR)).result.error
@@ -123,7 +123,7 @@ async def test_a_change_of_the_settings_takes_effect_with_the_next_call(
     memory = Memory({"demo": ToolConfig(enabled_tools=["calculate_risk_reward"])})
     await memory.serve(nats_client)
     async with running_executor(nats_client, valkey_server.url):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         assert (await asker.call("calculate_risk_reward", RISK, VISITOR)).result.success
         changed = CompanyConfigChanged(**settings_of("demo", ToolConfig(), version=2).model_dump())
         event = CloudEvent[CompanyConfigChanged](source="/test", type="company.config.changed.v1", data=changed)
@@ -148,10 +148,10 @@ async def test_a_change_of_the_settings_takes_effect_with_the_next_call(
 async def test_a_plan_that_does_not_suffice_is_told_what_would(
     nats_client: Client, valkey_server: ValkeyServer, language: str, plan: str | None, needed: str, says: str
 ):
-    counting = Counting()
+    counting = CountingHandler()
     paid = tool_named("paid", counting, required_plan=needed)
     async with running_executor(nats_client, valkey_server.url, tools=(paid,)):
-        error = (await Asker(nats_client).call("paid", {}, Someone(plan=plan, language=language))).result.error
+        error = (await ToolRequester(nats_client).call("paid", {}, Someone(plan=plan, language=language))).result.error
         assert error is not None
         assert (error.code, error.required_plan) == (ToolCode.PLAN_REQUIRED, needed)
         assert says in error.message
@@ -160,7 +160,7 @@ async def test_a_plan_that_does_not_suffice_is_told_what_would(
 
 async def test_wrong_arguments_are_told_field_by_field(nats_client: Client, valkey_server: ValkeyServer):
     async with running_executor(nats_client, valkey_server.url):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         error = (await asker.call("calculate_risk_reward", {"entry_price": "x", "bogus": 1})).result.error
         assert error is not None
         assert error.code == ToolCode.VALIDATION_ERROR
@@ -208,7 +208,7 @@ async def test_what_is_wrong_with_an_argument_is_said_in_the_callers_language(
     nats_client: Client, valkey_server: ValkeyServer, tool: str, arguments: dict[str, Any], field: str, es: str, en: str
 ):
     async with running_executor(nats_client, valkey_server.url):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         for language, message in (("es", es), ("en", en)):
             error = (await asker.call(tool, arguments, Someone(plan="pro", language=language))).result.error
             assert error is not None
@@ -222,10 +222,10 @@ async def test_secrets_in_the_arguments_are_not_in_the_fact(nats_client: Client,
         "additionalProperties": False,
         "properties": {"api_key": {}, "text": {}},
     }
-    tool = tool_named("echo", Counting(), input_schema=schema)
+    tool = tool_named("echo", CountingHandler(), input_schema=schema)
     async with running_executor(nats_client, valkey_server.url, tools=(tool,)):
         secret = "gsk_" + "a" * 40
-        completed = await Asker(nats_client).call("echo", {"api_key": "hunter2", "text": f"use {secret} now"})
+        completed = await ToolRequester(nats_client).call("echo", {"api_key": "hunter2", "text": f"use {secret} now"})
         assert completed.result.success
         assert completed.arguments == {"api_key": "***", "text": "use *** now"}
 
@@ -237,7 +237,7 @@ async def test_a_handler_that_takes_too_long_is_a_timeout(nats_client: Client, v
 
     tool = tool_named("endless", endless, time_limit=0.1)
     async with running_executor(nats_client, valkey_server.url, tools=(tool,)):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         for error in (
             (await asker.call("endless", {})).result.error,
             (await asker.call("calculate_risk_reward", RISK, seconds=-5)).result.error,
@@ -251,7 +251,7 @@ async def test_what_a_handler_raises_is_an_error_with_a_reason(nats_client: Clie
         raise KeyError("a secret detail")
 
     async with running_executor(nats_client, valkey_server.url, tools=(tool_named("broken", broken),)):
-        error = (await Asker(nats_client).call("broken", {})).result.error
+        error = (await ToolRequester(nats_client).call("broken", {})).result.error
         assert error is not None
         assert (error.code, error.reason) == (ToolCode.EXECUTION_ERROR, "internal")
         assert "secret" not in error.message
@@ -261,11 +261,11 @@ async def test_what_a_handler_raises_is_an_error_with_a_reason(nats_client: Clie
 async def test_output_that_does_not_fit_its_schema_is_tried_once_more_unless_it_has_effects(
     nats_client: Client, valkey_server: ValkeyServer, side_effects: bool, tries: int
 ):
-    counting = Counting()
+    counting = CountingHandler()
     schema = ANYTHING | {"required": ["price"]}
     tool = tool_named("wrong", counting, output_schema=schema, side_effects=side_effects)
     async with running_executor(nats_client, valkey_server.url, tools=(tool,)):
-        error = (await Asker(nats_client).call("wrong", {})).result.error
+        error = (await ToolRequester(nats_client).call("wrong", {})).result.error
         assert error is not None
         assert error.code == ToolCode.INVALID_OUTPUT
         assert counting.runs == tries
@@ -283,7 +283,7 @@ async def test_a_price_comes_from_the_service_that_serves_it_and_its_spellings_s
     async with running_executor(nats_client, valkey_server.url):
         server = RpcServer(nats_client)
         await server.serve(tool_service("get_price", "market-adapter"), get_price)
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         first = await asker.call("get_price", {"symbol": "aapl"}, category="market")
         assert first.result.data == PRICE
         assert asked[0].arguments == {"symbol": "AAPL"}
@@ -302,7 +302,7 @@ async def test_what_the_serving_service_cannot_answer_keeps_its_reason(
 
     async with running_executor(nats_client, valkey_server.url):
         await RpcServer(nats_client).serve(tool_service("get_price", "market-adapter"), get_price)
-        error = (await Asker(nats_client).call("get_price", {"symbol": "TSLA"})).result.error
+        error = (await ToolRequester(nats_client).call("get_price", {"symbol": "TSLA"})).result.error
         assert error is not None
         assert (error.code, error.reason) == (ToolCode.EXECUTION_ERROR, "not_in_sample")
 
@@ -315,7 +315,7 @@ async def test_a_tool_that_nobody_serves_is_unavailable_and_may_be_asked_again(
 
     await Memory({"demo": ToolConfig()}).serve(nats_client)
     async with running_executor(nats_client, valkey_server.url):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         error = (await asker.call("get_price", {"symbol": "AAPL"}, call_id="p", seconds=1.0)).result.error
         assert error is not None
         assert error.code == ToolCode.UNAVAILABLE
@@ -328,7 +328,7 @@ async def test_the_catalogue_shows_each_caller_their_own_tools(nats_client: Clie
         fetch_page_enabled=True, allowed_domains=["https://www.example.com"], enabled_tools=["calculate_risk_reward"]
     )
     await Memory({"demo": site}).serve(nats_client)
-    paid = tool_named("paid", Counting(), required_plan="pro")
+    paid = tool_named("paid", CountingHandler(), required_plan="pro")
     async with running_executor(nats_client, valkey_server.url, tools=(paid,)) as executor:
         client = RpcClient(nats_client)
 

@@ -19,7 +19,7 @@ from runtime.testing import ValkeyServer, eventually
 from tool_executor.adapters.companies import ExecutorCompanies
 from tool_executor.domain.declaration import ServiceAway
 from tool_executor.domain.plans import CompanyTools
-from tool_executor.testing import Asker, Memory, Someone, running_executor, settings_of
+from tool_executor.testing import Memory, Someone, ToolRequester, running_executor, settings_of
 
 NONE = ToolConfig()
 SOME = ToolConfig(enabled_tools=["get_price"])
@@ -127,7 +127,7 @@ async def test_what_cannot_be_asked_is_said_and_not_guessed(nats_client: Client,
     with pytest.raises(ServiceAway):
         await companies.tools_of("demo")
     async with running_executor(nats_client, valkey_server.url):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         visitor = Someone(role="visitor")
         risk = {"entry_price": 100, "stop_loss_price": 95, "take_profit_price": 115}
         error = (await asker.call("calculate_risk_reward", risk, visitor, call_id="v")).result.error

@@ -18,7 +18,7 @@ from runtime.testing_cluster import run_valkey_cluster
 from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.adapters.user_keys import UserKeys
 from tool_executor.domain.declaration import CacheScope
-from tool_executor.testing import Asker, Counting, Memory, Someone, running_executor, tool_named
+from tool_executor.testing import CountingHandler, Memory, Someone, ToolRequester, running_executor, tool_named
 
 ANA, ANNA, ELSEWHERE = Someone(sub="ana"), Someone(sub="anna"), Someone(sub="ana", company="other")
 ASKED = UserRef(company_id="demo", user_id="ana")
@@ -26,9 +26,9 @@ ASKED = UserRef(company_id="demo", user_id="ana")
 
 async def test_nothing_of_a_deleted_user_is_left_and_others_keep_theirs(nats_client: Client, tmp_path: Path):
     tools = (
-        tool_named("mine", Counting(), category="portfolio", cache=CacheScope.USER),
-        tool_named("order", Counting(), category="trading", side_effects=True),
-        tool_named("everybodys", Counting(), category="market", cache=CacheScope.PUBLIC),
+        tool_named("mine", CountingHandler(), category="portfolio", cache=CacheScope.USER),
+        tool_named("order", CountingHandler(), category="trading", side_effects=True),
+        tool_named("everybodys", CountingHandler(), category="market", cache=CacheScope.PUBLIC),
     )
     async with AsyncExitStack() as kept:
         # Keys of a cluster lie in slots: no command may name keys of two.
@@ -43,7 +43,7 @@ async def test_nothing_of_a_deleted_user_is_left_and_others_keep_theirs(nats_cli
             found = cast("AsyncIterator[bytes]", redis.scan_iter(match="tool:*"))  # pyright: ignore[reportUnknownMemberType]
             return {key.decode() async for key in found}
 
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         for someone in (ANNA, ELSEWHERE):
             for tool in ("order", "mine"):
                 assert (await asker.call(tool, {}, someone)).result.success

@@ -10,7 +10,7 @@ from nats.aio.client import Client
 
 from contracts.errors import ToolCode
 from runtime.testing import NatsServer, ValkeyServer, eventually
-from tool_executor.testing import Asker, running_executor
+from tool_executor.testing import ToolRequester, running_executor
 
 EXAMPLE = Path(__file__).parents[3] / "examples/announced_tool.py"
 
@@ -27,7 +27,7 @@ async def test_the_example_offers_a_tool_answers_and_takes_it_back(
         example = subprocess.Popen([sys.executable, str(EXAMPLE)], env=environment)
         try:
             await eventually(lambda: executor.offers.find("convert_distance", "demo"))
-            asker = Asker(nats_client)
+            asker = ToolRequester(nats_client)
             result = (await asker.call("convert_distance", {"value": 10, "unit": "km"})).result
             assert result.data == {"value": 6.21371}
             wrong = (await asker.call("convert_distance", {"value": 10, "unit": "parsec"})).result.error

@@ -9,7 +9,7 @@ import pytest
 from contracts.files import file_key
 from contracts.tools_rpc import PIECE, FilePieceRequest, FileTextReply, FileTextRequest
 from runtime.errors import RpcError
-from runtime.file_store import Described
+from runtime.file_store import FileMetadata
 from runtime.folder_store import FolderStore
 from tool_executor.extraction.isolation import Extraction
 from tool_executor.extraction.testing import pdf_of
@@ -30,7 +30,7 @@ async def test_documents_are_read_to_a_bound_and_the_rest_says_why_it_is_not(tmp
         ("photo.png", "image/png", b"\x89PNG\r\n\x1a\n"),
         ("all.zip", "application/zip", b"PK\x03\x04"),
     ):
-        about = Described(name, kind, len(content), "0" * 64)
+        about = FileMetadata(name, kind, len(content), "0" * 64)
         await store.put(file_key("acme", "c1", name.replace(".", "-")), BytesIO(content), about)
     assert "warranty ends after thirty days" in (await read(texts, "terms-pdf")).text
     assert await read(texts, "notes-txt", 7) == FileTextReply(text="one two", truncated=True)
@@ -46,7 +46,7 @@ async def test_documents_are_read_to_a_bound_and_the_rest_says_why_it_is_not(tmp
 async def test_a_picture_is_given_piece_by_piece_and_nothing_else_is(tmp_path: Path) -> None:
     store, content = FolderStore(tmp_path), bytes(range(256)) * 5_000
     for name, kind in (("photo", "image/png"), ("notes", "text/plain")):
-        about = Described(name, kind, len(content), "0" * 64)
+        about = FileMetadata(name, kind, len(content), "0" * 64)
         await store.put(file_key("acme", "c1", name), BytesIO(content), about)
 
     async def piece(file: str, offset: int, texts: FileTexts) -> str:

@@ -13,7 +13,7 @@ from redis import Redis
 
 from contracts.errors import ToolCode
 from runtime.testing import NatsServer, ValkeyServer, eventually
-from tool_executor.testing import Asker, Someone
+from tool_executor.testing import Someone, ToolRequester
 from tool_executor.testing_process import PER_SECOND
 
 SECONDS = 30.0
@@ -33,7 +33,7 @@ async def test_three_processes_never_let_more_through_than_the_limit(
     ]
     try:
         await eventually(lambda: all(file.exists() for file in ready), 60)
-        outcomes, admitted, opening = await _hammer(Asker(nats_client))
+        outcomes, admitted, opening = await _hammer(ToolRequester(nats_client))
     finally:
         for process in processes:
             process.kill()
@@ -58,7 +58,7 @@ async def test_three_processes_never_let_more_through_than_the_limit(
         assert any(times[first + PER_SECOND - 1] - times[first] < MICRO for first in full), "refused below the limit"
 
 
-async def _hammer(asker: Asker) -> tuple[Counter[str], set[str], set[int]]:
+async def _hammer(asker: ToolRequester) -> tuple[Counter[str], set[str], set[int]]:
     """Asks as fast as 64 tasks can; what came of it, the calls that were let through, and when the others were told
     that the limit opens (milliseconds since the epoch)."""
     outcomes: Counter[str] = Counter()

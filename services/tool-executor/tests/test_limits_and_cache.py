@@ -20,7 +20,7 @@ from tool_executor.domain.limits import CallWindow, limits_of
 from tool_executor.domain.plans import Arguments, VerifiedCaller
 from tool_executor.ports import RateLimiter
 from tool_executor.settings import ExecutorSettings
-from tool_executor.testing import Asker, Counting, Someone, running_executor, tool_named
+from tool_executor.testing import CountingHandler, Someone, ToolRequester, running_executor, tool_named
 
 ANA = VerifiedCaller("demo", "ana", "user")
 BEN = VerifiedCaller("demo", "ben", "user")
@@ -85,10 +85,10 @@ async def test_many_at_once_never_get_more_than_the_limit(store: RedisStore):
 async def test_a_limit_refuses_with_the_time_when_it_opens_and_the_id_stays_free(
     nats_client: Client, valkey_server: ValkeyServer
 ):
-    counting = Counting()
+    counting = CountingHandler()
     tool = tool_named("few", counting, per_minute=2, input_schema={"type": "object", "additionalProperties": False})
     async with running_executor(nats_client, valkey_server.url, tools=(tool,)):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         assert (await asker.call("few", {})).result.success
         invalid = (await asker.call("few", {"x": 1})).result.error
         assert invalid is not None
@@ -115,7 +115,7 @@ async def test_empty_values_are_hits(nats_client: Client, valkey_server: ValkeyS
 
     tool = tool_named("give", give, category="news", cache=CacheScope.PUBLIC)
     async with running_executor(nats_client, valkey_server.url, tools=(tool,)):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         assert not (await asker.call("give", {})).result.metadata.cached
         second = (await asker.call("give", {}, Someone(sub="user-2"))).result
         assert second.metadata.cached
@@ -124,10 +124,10 @@ async def test_empty_values_are_hits(nats_client: Client, valkey_server: ValkeyS
 
 
 async def test_a_users_own_data_is_kept_for_that_user_alone(nats_client: Client, valkey_server: ValkeyServer):
-    counting = Counting()
+    counting = CountingHandler()
     tool = tool_named("mine", counting, category="portfolio", cache=CacheScope.USER)
     async with running_executor(nats_client, valkey_server.url, tools=(tool,)):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         seen = [
             (await asker.call("mine", {}, someone)).result.data
             for someone in (Someone(), Someone(sub="user-2"), Someone(company="other"), Someone())
@@ -136,7 +136,7 @@ async def test_a_users_own_data_is_kept_for_that_user_alone(nats_client: Client,
 
 
 async def test_what_changes_state_and_what_fails_is_never_kept(nats_client: Client, valkey_server: ValkeyServer):
-    counting = Counting()
+    counting = CountingHandler()
     runs = 0
 
     async def fails(arguments: Arguments, context: CallContext) -> Data:
@@ -149,7 +149,7 @@ async def test_what_changes_state_and_what_fails_is_never_kept(nats_client: Clie
         tool_named("fails", fails, category="market", cache=CacheScope.PUBLIC),
     )
     async with running_executor(nats_client, valkey_server.url, tools=tools):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         for _ in range(2):
             await asker.call("order", {})
             await asker.call("fails", {})
@@ -173,7 +173,7 @@ async def test_many_that_miss_at_once_cause_one_execution_across_executors(
         running_executor(nats_client, valkey_server.url, tools=tools) as one,
         running_executor(nats_client, valkey_server.url, tools=tools) as two,
     ):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         calls = [asyncio.create_task(asker.call("slow", {}, Someone(sub=f"u{n}"))) for n in range(40)]
         await eventually(lambda: one.worker.in_work + two.worker.in_work == 40)
         go_on.set()
@@ -194,7 +194,7 @@ async def test_who_misses_at_once_hears_of_a_failure_in_their_own_language(
 
     tools = (tool_named("fails", fails, category="news", cache=CacheScope.PUBLIC, time_limit=30.0),)
     async with running_executor(nats_client, valkey_server.url, tools=tools) as executor:
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         languages = ["en", "es", "en", "es"]
         calls = [
             asyncio.create_task(asker.call("fails", {}, Someone(sub=f"u{n}", language=language)))
@@ -232,10 +232,10 @@ async def test_a_full_category_does_not_starve_the_others(nats_client: Client, v
         await go_on.wait()
         return {}
 
-    tools = (tool_named("slow", slow, category="ml", time_limit=60.0), tool_named("quick", Counting()))
+    tools = (tool_named("slow", slow, category="ml", time_limit=60.0), tool_named("quick", CountingHandler()))
     settings = ExecutorSettings(slots=8, slow_slots=2)
     async with running_executor(nats_client, valkey_server.url, tools=tools, settings=settings):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         slow_calls = [asyncio.create_task(asker.call("slow", {}, deadline=60)) for _ in range(12)]
         async with asyncio.timeout(40):
             assert (await asker.call("quick", {})).result.success

@@ -12,7 +12,7 @@ from tool_executor.catalogue.all_tools import all_tools
 from tool_executor.catalogue.registry import build_registry
 from tool_executor.domain.declaration import CacheScope
 from tool_executor.domain.nulls import taking_null, without_nulls
-from tool_executor.testing import Asker, Counting, Someone, running_executor, tool_named
+from tool_executor.testing import CountingHandler, Someone, ToolRequester, running_executor, tool_named
 
 NESTED: dict[str, Any] = {
     "type": "object",
@@ -77,10 +77,10 @@ def test_every_tool_of_the_catalogue_takes_null_for_every_optional():
 async def test_a_call_with_nulls_is_the_call_without_them(
     nats_client: Client, valkey_server: ValkeyServer, scope: CacheScope
 ):
-    counting = Counting()
+    counting = CountingHandler()
     tool = tool_named("part", counting, input_schema=NESTED, cache=scope, category="market")
     async with running_executor(nats_client, valkey_server.url, tools=(tool,)):
-        ask = Asker(nats_client)
+        ask = ToolRequester(nats_client)
         first = await ask.call("part", {"name": "x", "size": None, "where": None}, call_id="one")
         again = await ask.call("part", {"name": "x"}, call_id="one", attempt=2)
         other = await ask.call("part", {"side": None, "name": "x"}, call_id="two")
@@ -91,7 +91,7 @@ async def test_a_call_with_nulls_is_the_call_without_them(
 
 async def test_a_required_argument_that_is_null_is_said_to_be(nats_client: Client, valkey_server: ValkeyServer):
     async with running_executor(nats_client, valkey_server.url):
-        answer = await Asker(nats_client).call("get_price", {"symbol": None}, Someone())
+        answer = await ToolRequester(nats_client).call("get_price", {"symbol": None}, Someone())
     assert answer.result.error is not None
     assert answer.result.error.code == "VALIDATION_ERROR"
     fields = [(one.field, one.message) for one in answer.result.error.fields or []]
@@ -105,7 +105,7 @@ HUGE = ["9" * 310, "-" + "9" * 310, "9" * 5000, "1e400"]
 async def test_numbers_beyond_a_double_are_refused_by_the_executor(
     nats_client: Client, valkey_server: ValkeyServer, number: str
 ):
-    counting = Counting()
+    counting = CountingHandler()
     anything: dict[str, Any] = {"type": "object", "properties": {"n": {}}, "additionalProperties": False}
     tool = tool_named("anything", counting, input_schema=anything)
     async with running_executor(nats_client, valkey_server.url, tools=(tool,)):
@@ -116,11 +116,11 @@ async def test_numbers_beyond_a_double_are_refused_by_the_executor(
         assert answer["error"]["fields"][0]["field"] == "n.0"
         assert counting.runs == 0
         # The next call is answered after this one was dealt with: it is no dead letter.
-        assert (await Asker(nats_client).call("anything", {"n": 1})).result.success
+        assert (await ToolRequester(nats_client).call("anything", {"n": 1})).result.success
         assert dead.pending_msgs == 0
 
 
-class RawAsker(Asker):
+class RawAsker(ToolRequester):
     """Sends arguments as they are written."""
 
     async def call_raw(self, tool: str, arguments: str) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from tool_executor.domain.plans import Arguments, VerifiedCaller
 from tool_executor.pipeline.call import CallProgress, Outcome, Postponed
 from tool_executor.pipeline.idempotency import Idempotency
 from tool_executor.ports import CallKey, Claimed, OtherArguments, RecordedResult, RunningElsewhere, StoreAway
-from tool_executor.testing import Asker, Counting, Someone, listen, running_executor, tool_named
+from tool_executor.testing import CountingHandler, Someone, ToolRequester, listen, running_executor, tool_named
 
 KEY = CallKey("demo", "user-1", "call-1")
 DONE = ToolResult(success=True, data={"answer": None}, metadata=ToolMetadata(execution_time=1.0))
@@ -37,9 +37,9 @@ VALUE = {"type": "object", "properties": {"value": {"type": "number"}}, "additio
 
 
 async def test_a_repeat_is_answered_with_the_recorded_result(nats_client: Client, valkey_server: ValkeyServer):
-    counting = Counting()
+    counting = CountingHandler()
     async with running_executor(nats_client, valkey_server.url, tools=(tool_named("count", counting),)):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         first = await asker.call("count", {}, call_id="same")
         again = await asker.call("count", {}, call_id="same", attempt=2)
         assert again.result == first.result
@@ -48,7 +48,7 @@ async def test_a_repeat_is_answered_with_the_recorded_result(nats_client: Client
 
 async def test_an_error_is_recorded_like_a_result(nats_client: Client, valkey_server: ValkeyServer):
     async with running_executor(nats_client, valkey_server.url):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         first = await asker.call("calculate_risk_reward", {"entry_price": 1}, call_id="same")
         again = await asker.call("calculate_risk_reward", {"entry_price": 1}, call_id="same", attempt=2)
         assert first.result.error is not None
@@ -56,10 +56,10 @@ async def test_an_error_is_recorded_like_a_result(nats_client: Client, valkey_se
 
 
 async def test_the_same_id_with_other_arguments_is_a_conflict(nats_client: Client, valkey_server: ValkeyServer):
-    counting = Counting()
+    counting = CountingHandler()
     tool = tool_named("count", counting, input_schema=VALUE)
     async with running_executor(nats_client, valkey_server.url, tools=(tool,)):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         assert (await asker.call("count", {"value": 1.0}, call_id="same")).result.success
         error = (await asker.call("count", {"value": 2}, call_id="same", attempt=2)).result.error
         assert error is not None
@@ -68,9 +68,9 @@ async def test_the_same_id_with_other_arguments_is_a_conflict(nats_client: Clien
 
 
 async def test_an_id_belongs_to_its_user_and_company(nats_client: Client, valkey_server: ValkeyServer):
-    counting = Counting()
+    counting = CountingHandler()
     async with running_executor(nats_client, valkey_server.url, tools=(tool_named("count", counting),)):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         callers = (Someone(), Someone(sub="user-2"), Someone(company="other"))
         for attempt, someone in enumerate(callers, start=1):
             data = (await asker.call("count", {}, someone, call_id="same", attempt=attempt)).result.data
@@ -93,7 +93,7 @@ async def test_many_deliveries_of_one_call_run_it_once(nats_client: Client, valk
         running_executor(nats_client, valkey_server.url, tools=tools),
         running_executor(nats_client, valkey_server.url, tools=tools),
     ):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         calls = [asyncio.create_task(asker.call("slow", {}, call_id="one", attempt=n)) for n in range(1, 6)]
         async with asyncio.timeout(40):
             await started.wait()
@@ -106,7 +106,7 @@ async def test_many_deliveries_of_one_call_run_it_once(nats_client: Client, valk
 async def test_who_asks_for_a_call_that_runs_already_hears_of_its_end_soon(valkey_server: ValkeyServer):
     store = RedisStore(valkey_server.url, 10.0)
     schemas = CompiledSchemas()
-    offers = Offers(build_registry([tool_named("count", Counting())], schemas), schemas)
+    offers = Offers(build_registry([tool_named("count", CountingHandler())], schemas), schemas)
     recall = Idempotency(RedisCallRecords(store, Renewals(store), 60), offers)
     runs: list[str] = []
     started, go_on = asyncio.Event(), asyncio.Event()
@@ -213,10 +213,10 @@ async def test_a_store_that_hangs_costs_one_deadline_and_not_each_call_one(valke
 
 
 async def test_without_redis_what_has_no_effects_goes_on_and_says_so(nats_client: Client, valkey_server: ValkeyServer):
-    effects = tool_named("effects", Counting(), side_effects=True)
-    limited = tool_named("limited", Counting(), per_minute=2)
+    effects = tool_named("effects", CountingHandler(), side_effects=True)
+    limited = tool_named("limited", CountingHandler(), per_minute=2)
     async with running_executor(nats_client, valkey_server.url, tools=(effects, limited)):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         valkey_server.kill()
         refused = (await asker.call("effects", {}, call_id="e1")).result
         assert refused.error is not None
@@ -266,7 +266,7 @@ async def test_a_call_whose_executor_was_killed_is_run_again_only_without_effect
     async def look_up(arguments: Arguments, context: CallContext) -> Data:
         return {"found": context.call_id}
 
-    counting = Counting()
+    counting = CountingHandler()
     tools = (
         tool_named("read", counting, time_limit=60.0),
         tool_named("write", counting, time_limit=1.0, side_effects=True),
@@ -276,7 +276,7 @@ async def test_a_call_whose_executor_was_killed_is_run_again_only_without_effect
     inbox = await listen(nats_client, "answers")
     with executor_process(nats_server.url, valkey_server.url, tmp_path) as process:
         await eventually(lambda: (tmp_path / "ready").exists(), 60)
-        await Asker(nats_client).send(name, {}, Someone(), call_id=call_id, reply_to="answers")
+        await ToolRequester(nats_client).send(name, {}, Someone(), call_id=call_id, reply_to="answers")
         await eventually(lambda: (tmp_path / call_id).exists())
         process.send_signal(signal.SIGKILL)
         process.wait(timeout=30)

@@ -13,7 +13,7 @@ from runtime.testing import ValkeyServer, eventually
 from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.domain.declaration import CacheScope, CallContext, Data
 from tool_executor.domain.plans import Arguments
-from tool_executor.testing import Asker, Counting, Memory, Someone, running_executor, tool_named
+from tool_executor.testing import CountingHandler, Memory, Someone, ToolRequester, running_executor, tool_named
 
 BEN = Someone(sub="user-2")
 
@@ -22,10 +22,10 @@ BEN = Someone(sub="user-2")
 async def test_a_fill_or_a_decision_ends_what_is_kept_of_that_user_alone(
     nats_client: Client, valkey_server: ValkeyServer, kind: str
 ):
-    mine = tool_named("mine", Counting(), category="portfolio", cache=CacheScope.USER)
+    mine = tool_named("mine", CountingHandler(), category="portfolio", cache=CacheScope.USER)
     store = RedisStore(valkey_server.url, 1.0)
     async with running_executor(nats_client, valkey_server.url, tools=(mine,)):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         assert (await asker.call("mine", {})).result.data == {"run": 1}
         assert (await asker.call("mine", {}, BEN)).result.data == {"run": 2}
         await nats_client.publish(fact(kind, "demo", "user-1"), b"{}")
@@ -41,7 +41,7 @@ async def test_a_fill_or_a_decision_ends_what_is_kept_of_that_user_alone(
 
 
 async def test_what_was_computed_before_an_order_is_not_kept_after_it(nats_client: Client, valkey_server: ValkeyServer):
-    counting, started, go_on = Counting(), asyncio.Event(), asyncio.Event()
+    counting, started, go_on = CountingHandler(), asyncio.Event(), asyncio.Event()
 
     async def slow(arguments: Arguments, context: CallContext) -> Data:
         data = await counting(arguments, context)
@@ -51,10 +51,10 @@ async def test_what_was_computed_before_an_order_is_not_kept_after_it(nats_clien
 
     tools = (
         tool_named("mine", slow, category="portfolio", cache=CacheScope.USER, time_limit=60.0),
-        tool_named("order", Counting(), category="trading", side_effects=True),
+        tool_named("order", CountingHandler(), category="trading", side_effects=True),
     )
     async with running_executor(nats_client, valkey_server.url, tools=tools):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         before = asyncio.create_task(asker.call("mine", {}))
         async with asyncio.timeout(20):
             await started.wait()
@@ -69,9 +69,9 @@ async def test_what_is_left_of_each_window_can_be_asked_without_consuming(
     nats_client: Client, valkey_server: ValkeyServer
 ):
     await Memory().serve(nats_client)
-    tool = tool_named("few", Counting(), per_minute=3, per_hour=5)
+    tool = tool_named("few", CountingHandler(), per_minute=3, per_hour=5)
     async with running_executor(nats_client, valkey_server.url, tools=(tool,)):
-        asker, client = Asker(nats_client), RpcClient(nats_client)
+        asker, client = ToolRequester(nats_client), RpcClient(nats_client)
         for _ in range(2):
             await asker.call("few", {})
 

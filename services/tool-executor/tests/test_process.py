@@ -23,7 +23,7 @@ from runtime.principals import PrincipalSigner
 from runtime.rpc import RpcServer
 from runtime.settings import TokenSettings
 from runtime.testing import NatsServer, ValkeyServer, eventually
-from tool_executor.testing import Asker, Someone, listen
+from tool_executor.testing import Someone, ToolRequester, listen
 
 KEY = "a-shared-secret-of-32-characters!"
 RISK = {"entry_price": 100, "stop_loss_price": 95, "take_profit_price": 115}
@@ -94,7 +94,7 @@ async def test_a_process_is_ready_answers_and_ends_in_good_order(
             for path in ("healthz", "readyz", "metrics"):
                 async with http.get(f"http://127.0.0.1:{port}/{path}") as response:
                     assert response.status == 200, path
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         assert (await asker.call("calculate_risk_reward", RISK, signed())).result.success
         async with aiohttp.ClientSession() as http, http.get(f"http://127.0.0.1:{port}/metrics") as response:
             counted = 'nexus_tool_calls_total{cached="no",outcome="ok",tool="calculate_risk_reward"} 1.0'
@@ -148,7 +148,7 @@ async def test_a_call_in_work_at_kill_9_is_answered_by_the_next_process(
     answers = await listen(nats_client, "answers")
     with process(nats_server, valkey_server, tmp_path / "one") as first:
         await first.ready()
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         await asker.send("get_price", {"symbol": "AAPL"}, signed(), call_id="mid-call", reply_to="answers")
         await eventually(lambda: asked)
         first.popen.send_signal(signal.SIGKILL)

@@ -16,7 +16,7 @@ from tool_executor.domain.declaration import CallContext, Category, Data, OverTh
 from tool_executor.domain.defaults import with_defaults
 from tool_executor.domain.plans import Arguments, CompanyTools, Plan, VerifiedCaller
 from tool_executor.ports import SchemaBroken
-from tool_executor.testing import NOTHING, Counting, tool_named
+from tool_executor.testing import NOTHING, CountingHandler, tool_named
 
 SCHEMAS = CompiledSchemas()
 
@@ -29,7 +29,7 @@ async def registry():
 
 
 def some(**declared: Any) -> Registry:
-    return build_registry([tool_named("some", **({"handler": Counting()} | declared))], SCHEMAS)
+    return build_registry([tool_named("some", **({"handler": CountingHandler()} | declared))], SCHEMAS)
 
 
 @pytest.mark.parametrize(
@@ -57,21 +57,23 @@ def test_a_wrong_declaration_names_the_tool_and_what_to_change(declared: dict[st
 
 
 def test_names_and_ids_are_unique():
-    tools = [tool_named("a", Counting(), id="x.a"), tool_named("a", Counting(), id="x.b")]
+    tools = [tool_named("a", CountingHandler(), id="x.a"), tool_named("a", CountingHandler(), id="x.b")]
     with pytest.raises(CatalogueError, match="the name 'a'"):
         build_registry(tools, SCHEMAS)
-    tools = [tool_named("a", Counting(), id="x.a"), tool_named("b", Counting(), id="x.a")]
+    tools = [tool_named("a", CountingHandler(), id="x.a"), tool_named("b", CountingHandler(), id="x.a")]
     with pytest.raises(CatalogueError, match=r"the id 'x\.a'"):
         build_registry(tools, SCHEMAS)
 
 
 def test_a_name_must_fit_into_a_subject_and_a_function_definition():
     with pytest.raises(CatalogueError, match="the name"):
-        build_registry([tool_named("a.b", Counting())], SCHEMAS)
+        build_registry([tool_named("a.b", CountingHandler())], SCHEMAS)
 
 
 def test_tools_are_listed_by_plan():
-    both = build_registry([tool_named("f", Counting()), tool_named("p", Counting(), required_plan="premium")], SCHEMAS)
+    both = build_registry(
+        [tool_named("f", CountingHandler()), tool_named("p", CountingHandler(), required_plan="premium")], SCHEMAS
+    )
     assert [entry.tool.name for entry in both.for_plan(Plan.PRO)] == ["f"]
     assert [entry.tool.name for entry in both.for_plan(Plan.PREMIUM)] == ["f", "p"]
 

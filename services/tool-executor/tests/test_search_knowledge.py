@@ -8,7 +8,7 @@ from contracts.rpc import CATALOGUE, CatalogueRequest, ToolServiceData, ToolServ
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
 from runtime.testing import ValkeyServer
-from tool_executor.testing import Asker, Memory, Someone, running_executor
+from tool_executor.testing import Memory, Someone, ToolRequester, running_executor
 
 FOUND = {
     "passages": [
@@ -43,7 +43,7 @@ async def test_a_visitor_finds_what_their_company_says(nats_client: Client, valk
     server = await memory.serve(nats_client)
     await server.serve(tool_service("search_knowledge", "memory"), search)
     async with running_executor(nats_client, valkey_server.url):
-        asker, visitor = Asker(nats_client), Someone(role="visitor", plan=None, conversation="c1")
+        asker, visitor = ToolRequester(nats_client), Someone(role="visitor", plan=None, conversation="c1")
         answer = await asker.call("search_knowledge", {"query": "returns"}, visitor, category="knowledge")
         assert answer.result.data == FOUND
         assert asked[0].arguments == {"query": "returns", "limit": 5}

@@ -29,7 +29,7 @@ from tool_executor.domain.declaration import CallContext, Category, Data, OverTh
 from tool_executor.domain.plans import Arguments, Plan, VerifiedCaller
 from tool_executor.pipeline.call import CallProgress
 from tool_executor.pipeline.permission import RateStep
-from tool_executor.testing import Asker, Someone, running_executor, tool_named
+from tool_executor.testing import Someone, ToolRequester, running_executor, tool_named
 
 SOMEONE = Someone(sub="ann")
 
@@ -88,7 +88,7 @@ def tool(name: str = "act", **more: Any) -> Any:
     return tool_named(name, OverTheBus(), **declared)
 
 
-async def asked(asker: Asker, attempt: int, call_id: str = "same", **more: Any) -> ToolResult:
+async def asked(asker: ToolRequester, attempt: int, call_id: str = "same", **more: Any) -> ToolResult:
     return (await asker.call("act", {}, SOMEONE, call_id=call_id, attempt=attempt, **more)).result
 
 
@@ -98,7 +98,7 @@ async def test_a_timed_out_call_says_unknown_and_its_repeat_the_truth(
 ):
     owner, server = await owner_of(nats_client, tool_service("act", "market-adapter"), TOOL_OUTCOME)
     async with running_executor(nats_client, valkey_server.url, tools=(tool(),)):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         owner.hangs, owner.effect, owner.silent = True, effect, True
         for attempt in (1, 2):  # still silent: still unknown, and nothing is run again
             error = (await asked(asker, attempt)).error
@@ -122,7 +122,7 @@ async def test_of_a_timed_out_call_that_nobody_can_look_up_it_is_said_that_it_is
 ):
     owner, server = await owner_of(nats_client, tool_service("act", "market-adapter"))
     async with running_executor(nats_client, valkey_server.url, tools=(tool(reconcile=None),)):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         owner.hangs = True
         codes = [one.error.code for n in range(1, 4) if (one := await asked(asker, n)).error is not None]
         assert codes == [ToolCode.TIMEOUT, ToolCode.UNKNOWN_OUTCOME, ToolCode.UNKNOWN_OUTCOME]
@@ -145,7 +145,7 @@ async def test_an_owner_that_failed_half_way_is_asked_what_it_has_done(
 ):
     owner, server = await owner_of(nats_client, tool_service("act", "market-adapter"), TOOL_OUTCOME)
     async with running_executor(nats_client, valkey_server.url, tools=(tool(),)):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         owner.error, owner.effect = error, effect
         failed = (await asked(asker, 1)).error
         assert failed is not None
@@ -159,7 +159,7 @@ async def test_an_owner_that_failed_half_way_is_asked_what_it_has_done(
 async def test_a_refusal_is_final_and_is_not_looked_up(nats_client: Client, valkey_server: ValkeyServer):
     owner, server = await owner_of(nats_client, tool_service("act", "market-adapter"), TOOL_OUTCOME)
     async with running_executor(nats_client, valkey_server.url, tools=(tool(),)):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         owner.error, owner.effect = RpcError(ToolCode.EXECUTION_ERROR, "no cash", reason="no_cash"), False
         first = await asked(asker, 1)
         owner.heal()
@@ -173,7 +173,7 @@ async def test_a_call_that_came_too_late_to_be_run_may_be_made_in_time(
 ):
     owner, server = await owner_of(nats_client, tool_service("act", "market-adapter"), TOOL_OUTCOME)
     async with running_executor(nats_client, valkey_server.url, tools=(tool(),)):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         error = (await asked(asker, 1, seconds=-1.0)).error
         assert error is not None
         assert (error.code, error.reason) == (ToolCode.TIMEOUT, "deadline_passed")
@@ -185,7 +185,7 @@ async def test_a_call_that_came_too_late_to_be_run_may_be_made_in_time(
 async def test_what_an_owner_does_not_know_stays_unknown(nats_client: Client, valkey_server: ValkeyServer):
     owner, server = await owner_of(nats_client, tool_service("act", "market-adapter"), TOOL_OUTCOME)
     async with running_executor(nats_client, valkey_server.url, tools=(tool(),)):
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         owner.error, owner.state = RpcError(ErrorCode.INTERNAL, "died half-way"), "unknown"
         await asked(asker, 1)
         owner.error = None
@@ -217,7 +217,7 @@ async def test_an_announced_tool_is_looked_up_where_its_service_says(nats_client
         subject = fact("tools.announced.v1", "demo", "-")
         await Publisher(nats_client).append(subject, event, stream="FACTS", msg_id="crm-1")
         await eventually(lambda: executor.offers.find("act", "demo") is not None)
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         owner.hangs = True
         assert not (await asked(asker, 1)).success
         owner.heal()
@@ -285,7 +285,7 @@ async def test_a_refusal_whose_message_could_come_again_is_not_told(
         proxy.listener = lambda: lose_the_acknowledgement
         far = await connect(NatsSettings(url=proxy.url), name="tool-executor")
         async with running_executor(far, valkey_server.url, tools=(acts,)):
-            asking = asyncio.create_task(asked(Asker(nats_client), 1))
+            asking = asyncio.create_task(asked(ToolRequester(nats_client), 1))
             await asyncio.wait_for(cut.wait(), 30)
             away.back = True
             async with running_executor(nats_client, valkey_server.url, tools=(acts,)):
@@ -303,7 +303,7 @@ async def test_a_refusal_that_cannot_be_logged_does_not_make_the_call_later(
         full = {**stream_config(FACTS), "max_bytes": 1, "discard": "new"}
         answer = await nats_client.request("$JS.API.STREAM.UPDATE.FACTS", json.dumps(full).encode(), timeout=10)
         assert "error" not in json.loads(answer.data)
-        error = (await asked(Asker(nats_client), 1)).error
+        error = (await asked(ToolRequester(nats_client), 1)).error
         assert error is not None
         assert error.code == ToolCode.UNAVAILABLE
         away.back = True

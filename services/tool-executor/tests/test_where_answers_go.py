@@ -16,7 +16,7 @@ from contracts.streams import STREAMS
 from runtime.publisher import Publisher
 from runtime.testing import ValkeyServer
 from tool_executor.handlers import is_reply_subject
-from tool_executor.testing import Asker, Someone, listen, running_executor
+from tool_executor.testing import Someone, ToolRequester, listen, running_executor
 
 RISK = {"entry_price": 100, "stop_loss_price": 95, "take_profit_price": 115}
 
@@ -55,7 +55,7 @@ async def test_something_that_is_no_call_is_answered_and_becomes_a_dead_letter(
 async def test_an_answer_is_never_sent_into_the_trees_of_nexus(nats_client: Client, valkey_server: ValkeyServer):
     async with running_executor(nats_client, valkey_server.url):
         forged = await listen(nats_client, "live.>")
-        asker = Asker(nats_client)
+        asker = ToolRequester(nats_client)
         await asker.send("calculate_risk_reward", RISK, Someone(), reply_to="live.chat.demo.c1.message.assistant.v1")
         facts = await listen(nats_client, "tools.call.completed.v1.>")
         await asker.call("calculate_risk_reward", RISK)

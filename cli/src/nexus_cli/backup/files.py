@@ -23,7 +23,7 @@ from nexus_cli.backup.streams import BackupFailed
 from nexus_cli.stack.errors import BadSetting
 from runtime.clock import SystemClock
 from runtime.errors import NotReady
-from runtime.file_store import Described, FileStore, FilesUnavailable
+from runtime.file_store import FileMetadata, FileStore, FilesUnavailable
 from runtime.file_stores import file_store
 from runtime.folder_store import FolderStore
 from runtime.settings import FileSettings
@@ -162,7 +162,7 @@ async def _keys(store: FileStore, prefix: str) -> AsyncIterator[str]:
         after = page[-1]
 
 
-async def _fetched(store: FileStore, key: str, about: Described) -> BinaryIO | None:
+async def _fetched(store: FileStore, key: str, about: FileMetadata) -> BinaryIO | None:
     """The content, in a temporary file without a name; None: it is not there, or not what was stored."""
     found = await store.open(key)
     if found is None or found.about != about:
@@ -179,11 +179,11 @@ async def _fetched(store: FileStore, key: str, about: Described) -> BinaryIO | N
     return content
 
 
-def _listed(directory: Path) -> Iterator[tuple[str, Described]]:
+def _listed(directory: Path) -> Iterator[tuple[str, FileMetadata]]:
     with (directory / LIST).open("rb") as listing:
         for line in listing:
             about = orjson.loads(line)
-            yield about.pop("key"), Described(**about)
+            yield about.pop("key"), FileMetadata(**about)
 
 
 @contextlib.asynccontextmanager

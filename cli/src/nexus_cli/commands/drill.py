@@ -55,7 +55,7 @@ def drill(
     plan = DrillPlan(minutes, seed, visitors, faults or MANY, company, kinds, frozenset(process or ()))
     _say(f"seed {plan.seed}; {f'the stack on {data} is broken' if running else 'a stack of its own is started'}")
     try:
-        report = asyncio.run(_there(plan, data) if running else _of_its_own(plan))
+        report = asyncio.run(_there(plan, data) if running else _drill_new_stack(plan))
     except StackError as error:
         fail(error)
     print(json.dumps(report.as_json()) if as_json else report.as_text())
@@ -63,7 +63,7 @@ def drill(
         raise typer.Exit(1)
 
 
-async def _of_its_own(plan: DrillPlan) -> DrillReport:
+async def _drill_new_stack(plan: DrillPlan) -> DrillReport:
     from nexus_cli.drill.drill import drill
     from nexus_cli.drill.stack import drilled_stack
 

@@ -60,7 +60,7 @@ class Mismatch:
 
 
 @dataclass(slots=True)
-class SentMessage:
+class DrillMessage:
     """One message of a person. `seq`: where its acknowledgement says that it stands; None: none came."""
 
     text: str
@@ -75,7 +75,7 @@ class ConversationBooks:
     all of them have caught up with the log's end before the books are closed."""
 
     conversation: str
-    said: list[SentMessage] = field(default_factory=list[SentMessage])
+    said: list[DrillMessage] = field(default_factory=list[DrillMessage])
     shown: list[list[tuple[int, str]]] = field(default_factory=list[list[tuple[int, str]]])
     echoes: bool = True
 

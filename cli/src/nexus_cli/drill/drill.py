@@ -140,7 +140,7 @@ async def drill(plan: DrillPlan, stack: RunningStack, say: Say, break_it: Break 
     scene = Scene(stack, plan.company, waits=report.waits)
     people: list[Callable[[Scene, Random], Awaitable[None]]] = [*[visit] * plan.visitors, take_over]
     there = [
-        asyncio.create_task(_again_and_again(scene, one, f"{plan.seed}/{number}")) for number, one in enumerate(people)
+        asyncio.create_task(repeat_until_over(scene, one, f"{plan.seed}/{number}")) for number, one in enumerate(people)
     ]
     try:
         await break_it(plan, stack, report, say)
@@ -156,7 +156,7 @@ async def drill(plan: DrillPlan, stack: RunningStack, say: Say, break_it: Break 
     return report
 
 
-async def _again_and_again(scene: Scene, one: Callable[[Scene, Random], Awaitable[None]], seed: str) -> None:
+async def repeat_until_over(scene: Scene, one: Callable[[Scene, Random], Awaitable[None]], seed: str) -> None:
     for number in itertools.count():
         if scene.over.is_set():
             return

@@ -18,7 +18,7 @@ import aiohttp
 from nats.errors import Error as NatsError
 
 from nexus_cli.chat.client import ChatConnection, ChatFailed, Frame, conversation, visitor_token
-from nexus_cli.drill.books import ConversationBooks, SentMessage, settled_at
+from nexus_cli.drill.books import ConversationBooks, DrillMessage, settled_at
 from nexus_cli.drill.log_reader import LoggedFact, read_log
 from nexus_cli.drill.stack import RunningStack
 from runtime.errors import RuntimeFault
@@ -90,7 +90,7 @@ class Visitor:
 
     def __init__(self, scene: Scene, chat: ChatConnection, books: ConversationBooks) -> None:
         self._scene, self._chat, self.books = scene, chat, books
-        self._waiting: dict[str, SentMessage] = {}
+        self._waiting: dict[str, DrillMessage] = {}
         self._shown: list[tuple[int, str]] = []
         self._settled = 0
         self._answered = 0
@@ -133,7 +133,7 @@ class Visitor:
 
     async def say(self, text: str) -> None:
         """Sends, and waits until it is acknowledged and answered. Raises GaveUp when nobody acknowledges it."""
-        said, self._handed_over = SentMessage(text, sent_at=time.monotonic()), False
+        said, self._handed_over = DrillMessage(text, sent_at=time.monotonic()), False
         self._reconnects = 0
         self.books.said.append(said)
         self._waiting[await self._chat.say(text)] = said
@@ -181,13 +181,13 @@ class Visitor:
 
 async def visit(scene: Scene, random: Random) -> None:
     """One visitor from the first word to the last."""
-    token = await until_done(lambda: visitor_token(scene.stack.url, scene.company, LOCALE))
+    token = await retry_until_done(lambda: visitor_token(scene.stack.url, scene.company, LOCALE))
     async with contextlib.AsyncExitStack() as stack:
 
         async def open_one() -> tuple[ChatConnection, Frame]:
             return await stack.enter_async_context(conversation(scene.stack.url, token, LOCALE))
 
-        chat, welcome = await until_done(open_one)
+        chat, welcome = await retry_until_done(open_one)
         books = ConversationBooks(welcome["conversationId"], echoes=False)
         scene.books.append(books)
         visitor = Visitor(scene, chat, books)
@@ -228,7 +228,7 @@ async def _speak_in(scene: Scene, random: Random, books: ConversationBooks) -> N
     scene.takeovers += 1
     try:
         await scene.rest(random.uniform(0.2, 2.0))
-        said = SentMessage(f"this is Ana, m{random.getrandbits(40):010x}")
+        said = DrillMessage(f"this is Ana, m{random.getrandbits(40):010x}")
         books.said.append(said)
         body = {"text": said.text, "clientMessageId": str(uuid.UUID(int=random.getrandbits(128), version=4))}
         said.seq = (await _post(scene, token, f"{path}/messages", body))["seq"]
@@ -237,7 +237,7 @@ async def _speak_in(scene: Scene, random: Random, books: ConversationBooks) -> N
         await _post(scene, token, f"{path}/owner", {"owner": "ai"})
 
 
-async def until_done(ask: Callable[[], Awaitable[T]]) -> T:
+async def retry_until_done(ask: Callable[[], Awaitable[T]]) -> T:
     """Asks until it is done: whatever people ask for here may be asked again. Raises GaveUp."""
     end = time.monotonic() + ACKNOWLEDGED_WITHIN
     while True:
@@ -259,7 +259,7 @@ async def _post(scene: Scene, token: str, path: str, body: dict[str, Any]) -> An
                 raise ChatFailed(f"{path} was refused with {answer.status}: {(await answer.text())[:200]}")
             return await answer.json()
 
-    return await until_done(post)
+    return await retry_until_done(post)
 
 
 async def _or_end(work: Awaitable[None], reading: asyncio.Task[None]) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from agent.domain.claims.checker import unsupported
 from agent.domain.claims.facts import facts_of_findings
 from contracts.languages import Language
-from nexus_cli.evaluation.made_figures import MadeFigures, made_up, units, wrong_percent
+from nexus_cli.evaluation.made_figures import MadeFigures, random_figures, units, wrong_percent
 from nexus_cli.evaluation.phrases import (
     ABOVE,
     ADJECTIVES,
@@ -101,7 +101,7 @@ def made(count: int, seed: int) -> Iterator[Sentence]:
     rng = random.Random(seed)
     left = count
     while left > 0:
-        world = made_up(rng)
+        world = random_figures(rng)
         language: Language = rng.choice(("en", "es"))
         make = rng.choice(_MAKERS)
         true, changed = make(rng, world, language)

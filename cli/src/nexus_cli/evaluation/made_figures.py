@@ -29,7 +29,7 @@ class MadeFigures:
         return finding["returns"][period] if period else finding[name]
 
 
-def made_up(rng: random.Random) -> MadeFigures:
+def random_figures(rng: random.Random) -> MadeFigures:
     """Figures by chance, as tools would have given them."""
     source = rng.choice(("sample", "yahoo", "files"))
     date = rng.choice(DATES)

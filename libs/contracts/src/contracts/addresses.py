@@ -10,7 +10,7 @@ from contracts.own_tools import endpoint, is_local, split_address
 from contracts.plain_text import LINE_OF_SETTINGS
 
 _AUTHORITY = re.compile(r"(?:(?:[\w-]+\.)*[\w-]+\.?|\[[0-9a-fA-F:.]+\])(?::[0-9]{1,5})?")
-"""A host, or an IPv6 address in brackets, and a port if any."""
+"""A host name, or an IPv6 address in brackets, optionally with a port."""
 
 
 def _origin(value: str, info: ValidationInfo) -> str:

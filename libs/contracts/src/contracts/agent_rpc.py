@@ -1,8 +1,8 @@
-"""What the agent answers beside turns: the models that can be chosen, suggested replies, better wording.
+"""Calls that the agent serves besides turns: available models, suggested replies, improved wording.
 
-Errors, beside those of the runtime: NOT_FOUND (no such company or conversation), FORBIDDEN (the company's settings have
-suggestions off), RATE_LIMITED (the company's budget is spent; the message says so), UNAVAILABLE (no model answered).
-What a call spends counts against the company's budget and is told in usage.recorded, as a turn's is.
+Errors, besides those of the runtime: NOT_FOUND (no such company or conversation), FORBIDDEN (suggestions are off in the
+company's settings), RATE_LIMITED (the company's budget is spent; the message says so), UNAVAILABLE (no model answered).
+The cost of a call counts against the company's budget and is published in usage.recorded, like that of a turn.
 """
 
 from pydantic import Field
@@ -14,21 +14,20 @@ from contracts.rpc import Method, Rpc
 
 QUEUE = "agent"
 DEADLINE = 30.0
-"""Seconds within which a model's answer must be back; callers wait this long and a little."""
+"""Seconds within which a model must answer; callers wait slightly longer."""
 
 # ---------------------------------------------------------------- providers
 
 
 class ProvidersRequest(Wire):
-    """Which providers are there, for this company? The keys are the installation's, never shown."""
+    """Which providers can this company use? The keys belong to the installation and are never shown."""
 
     company_id: CompanyId
 
 
 class ModelView(Wire):
-    """One model. `aliases`: other names that mean it; `default`: the provider's own choice; `params`: its size in
-    words, e.g. 70B; a window in tokens.
-    """
+    """One model. `aliases`: other names for it; `default`: the provider's own choice; `params`: its size as text,
+    e.g. 70B; the window is in tokens."""
 
     id: str
     aliases: list[str] = Field(default_factory=list[str])
@@ -39,9 +38,8 @@ class ModelView(Wire):
 
 
 class ProviderView(Wire):
-    """One provider. `label`: its name for people; `configured`: this installation has what it takes to call it
-    (offline: always).
-    """
+    """One provider. `label`: its name for people; `configured`: this installation has the key to call it (offline:
+    always)."""
 
     id: str
     label: str | None = None
@@ -59,23 +57,25 @@ class ProvidersReply(Wire):
 
 
 class SuggestRequest(Wire):
-    """Three replies for a human agent to choose from, to the newest messages of the conversation."""
+    """Asks for three replies to the newest messages, for a human agent to choose from."""
 
     company_id: CompanyId
     conversation_id: Id
 
 
 class SuggestReply(Wire):
-    """Three distinct texts in the conversation's language; `model` wrote them."""
+    """Three different texts in the conversation's language, written by `model`."""
 
     suggestions: list[str] = Field(min_length=3, max_length=3)
     model: str
 
 
 class ImproveRequest(Wire):
-    """A draft to be written better: the same meaning, facts and figures; with a conversation, fitting to it.
+    """Asks for a better wording of a draft with the same meaning, facts and figures, suited to the conversation if one
+    is given.
 
-    `tone` in the writer's own words (friendly, formal …); `locale` e.g. es or en-US: None is the draft's own language.
+    `tone`: in the writer's own words (friendly, formal …); `locale`: e.g. es or en-US, None for the draft's own
+    language.
     """
 
     company_id: CompanyId
@@ -86,7 +86,7 @@ class ImproveRequest(Wire):
 
 
 class ImproveReply(Wire):
-    """The text, written better; `model` wrote it."""
+    """The improved text, written by `model`."""
 
     text: str = Field(min_length=1)
     model: str

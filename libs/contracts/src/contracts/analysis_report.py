@@ -1,8 +1,8 @@
-"""The report of a market analysis: what `nexus ask`, /v2/analysis, the event and the chat all answer with.
+"""The report of a market analysis, as `nexus ask`, /v2/analysis, the event and the chat return it.
 
-Tool data, so snake_case. Figures are those that the tools gave, untouched: fractions for returns, drawdowns,
-volatility, margins and yield (0.05 = 5 %), money in the ticker's currency; null where a tool said that it is not known,
-absent where no tool was asked. The published JSON Schema is `schemas/analysis.report/v1.json`.
+It is tool data, so its names are snake_case. Figures are exactly those of the tools: fractions for returns, drawdowns,
+volatility, margins and yield (0.05 = 5 %), money in the ticker's currency; null if a tool said that a figure is
+unknown, absent if no tool was asked. The published JSON Schema is `schemas/analysis.report/v1.json`.
 """
 
 from datetime import date, datetime
@@ -18,7 +18,7 @@ VERSION = "v1"
 
 
 class Window(Snake):
-    """The bars that the figures look at, as one: at most a year of sessions."""
+    """The period of bars that the figures cover, taken as one: at most a year of sessions."""
 
     first: date
     last: date
@@ -31,7 +31,7 @@ class Window(Snake):
 
 
 class Derived(Snake):
-    """A figure of a stretch of time, or of a ticker beside another: return, max_drawdown, correlation, growth, …"""
+    """A figure of a period, or of one ticker against another: return, max_drawdown, correlation, growth, …"""
 
     ticker: str
     figure: str
@@ -47,7 +47,7 @@ class Derived(Snake):
 
 
 class Fall(Snake):
-    """A fall from a peak; `recovered` null: not yet."""
+    """A fall from a peak; `recovered` is null while it has not recovered."""
 
     peak: date
     trough: date
@@ -56,7 +56,7 @@ class Fall(Snake):
 
 
 class Crossing(Snake):
-    """A session at whose close the fast average stood on the other side of the slow one."""
+    """A session at whose close the fast average had crossed to the other side of the slow one."""
 
     on: date
     above: bool
@@ -108,7 +108,7 @@ class Finding(Snake):
 
 
 class Ranked(Snake):
-    """One figure side by side; `highest` and `lowest` only where every ticker has it and they differ."""
+    """One figure compared across tickers; `highest` and `lowest` only if every ticker has it and they differ."""
 
     figure: str
     values: dict[str, float | None]
@@ -117,7 +117,7 @@ class Ranked(Snake):
 
 
 class Comparison(Snake):
-    """Several tickers side by side. `period`: the one that the query asks about."""
+    """A comparison of several tickers. `period`: the one that the query asks about."""
 
     period: Literal["1d", "1w", "1m", "3m", "1y", "ytd"]
     tickers: list[str] = Field(min_length=2)
@@ -133,7 +133,7 @@ class ToolUse(Snake):
 
 
 class Source(Snake):
-    """Where a ticker's figures are from, and of when they are. `report`: the published accounts behind them."""
+    """Where a ticker's figures come from, and their date. `report`: the published accounts behind them."""
 
     ticker: str
     source: str = Field(min_length=1)
@@ -143,7 +143,7 @@ class Source(Snake):
 
 
 class Failure(Snake):
-    """A ticker that a tool could not answer."""
+    """A ticker for which a tool failed."""
 
     error: str
     ticker: str
@@ -170,7 +170,7 @@ class AnalysisReport(Snake):
 
 
 def report_schema() -> dict[str, object]:
-    """The JSON Schema (2020-12) of a report, as the model has it now."""
+    """The JSON Schema (2020-12) of a report, generated from the current model."""
     schema = AnalysisReport.model_json_schema()
     schema["title"] = f"{NAME}.{VERSION}"
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

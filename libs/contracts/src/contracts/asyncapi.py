@@ -1,4 +1,4 @@
-"""The AsyncAPI 3.0 document of the whole bus, made from the registry of events and the table of calls.
+"""Generates the AsyncAPI 3.0 document of the whole bus from the registry of events and the table of calls.
 
 https://www.asyncapi.com/docs/reference/specification/v3.0.0
 """
@@ -20,15 +20,15 @@ _COMPONENT = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class Shapes:
-    """What several payloads refer to: each shape stands once in the document, in its `components.schemas`."""
+    """Definitions shared by several payloads; each stands once in the document, in its `components.schemas`."""
 
     def __init__(self) -> None:
         self.shared: dict[str, object] = {}
         self._as_given: dict[str, object] = {}
 
     def payload(self, key: str, schema: JsonObject) -> JsonObject:
-        """The schema of the message `key`, its own definitions put among the shared ones; another shape that has the
-        name already is kept under both names."""
+        """The schema of the message `key`, with its definitions moved to the shared ones. If the name is taken by a
+        different shape, both are kept under different names."""
         given = object_of(schema.get("$defs", {}))
         names = {
             name: name if self._as_given.setdefault(name, shape) == shape else f"{key}-{name}"
@@ -141,7 +141,7 @@ def _add_call(
 def _add_websocket(
     channels: dict[str, object], operations: dict[str, object], messages: dict[str, object], shapes: Shapes
 ) -> None:
-    """The chat's websocket, as the gateway has it: it receives what clients send, and sends what they are told."""
+    """Adds the chat's websocket from the gateway's side: it receives client frames and sends server frames."""
     keys: dict[str, list[str]] = {}
     for side, action, frames in (("client", "receive", ws.CLIENT_FRAMES), ("server", "send", ws.SERVER_FRAMES)):
         for kind, model in frames.items():
@@ -171,7 +171,8 @@ def _add_websocket(
 
 
 def _referring(part: object, names: Mapping[str, str]) -> object:
-    """A part of a schema, its references to definitions of its own led to the shared ones by their `names` there."""
+    """A part of a schema, with references to its own definitions replaced by references to the shared ones
+    (`names`)."""
     if is_object(part):
         return {
             key: f"#/components/schemas/{names[value.removeprefix('#/$defs/')]}"

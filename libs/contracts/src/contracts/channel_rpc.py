@@ -1,4 +1,4 @@
-"""Companies' channels: who keeps their secrets checks what comes in, and sends what goes out."""
+"""Calls about companies' channels. Memory, which keeps their secrets, verifies incoming webhooks and sends replies."""
 
 import hashlib
 from typing import Annotated, Literal
@@ -13,16 +13,16 @@ from contracts.rpc import Method, Rpc
 QUEUE = "memory"
 MOST_BODY = 512 * 1024
 PERSON = "cw_"
-"""How the ids of a channel's own people begin."""
+"""Prefix of the ids of people on a channel's side."""
 
 
 def text_digest(text: str) -> str:
-    """By which a text is recognised that has come back: SHA-256 in hexadecimal."""
+    """The SHA-256 of a text in hexadecimal, by which an echo of our own message is recognised."""
     return hashlib.sha256(text.strip().encode()).hexdigest()
 
 
 class ChannelVerifyRequest(Wire):
-    """A webhook as it came: is it the channel's? `signature` and `timestamp` are the values of its headers."""
+    """Does this webhook come from the channel? `signature` and `timestamp` are its header values."""
 
     channel_id: str = Field(max_length=100)
     timestamp: str = Field(max_length=40)
@@ -31,15 +31,15 @@ class ChannelVerifyRequest(Wire):
 
 
 class ChannelVerifyReply(Wire):
-    """NOT_FOUND, FORBIDDEN: it is not. `inbox`: the only one that is answered; null: all."""
+    """Errors NOT_FOUND and FORBIDDEN: it does not. `inbox`: the only inbox that is answered; null: all."""
 
     company_id: CompanyId
     inbox: int | None = None
 
 
 class ChannelEchoRequest(Wire):
-    """A message of ours has come to the channel: Chatwoot itself says so. It is not sent again. One that does not
-    keep what we put beside a text tells the text alone (`text`, as SHA-256 in hexadecimal)."""
+    """Chatwoot reports one of our messages back, so it has arrived and is not sent again. A channel that does not
+    keep our marker on a message gives only its text (`text`, SHA-256 in hexadecimal)."""
 
     company_id: CompanyId
     conversation_id: Id
@@ -52,20 +52,20 @@ class ChannelEchoReply(Wire):
 
 
 class ChannelCheckRequest(Wire):
-    """Do the company's channels let us in?"""
+    """Can the company's channels be reached with their tokens?"""
 
     company_id: CompanyId
 
 
 class ChannelProblem(Wire):
-    """What keeps a channel from working."""
+    """The reason why a channel does not work."""
 
     channel_id: str
     problem: Annotated[Literal["token", "unreachable"], OPEN]
 
 
 class ChannelCheckReply(Wire):
-    """Those that do not."""
+    """The channels that do not work."""
 
     problems: list[ChannelProblem] = Field(default_factory=list[ChannelProblem])
 

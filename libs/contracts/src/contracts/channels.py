@@ -1,4 +1,4 @@
-"""Subjects: every address on the bus, built and taken apart in one place. Every id is checked on the way in."""
+"""Subjects: every address on the bus is built and parsed here. Every id is checked first."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +7,7 @@ from contracts.ids import NOBODY, check_company, check_id
 
 
 class ChatKind(StrEnum):
-    """The facts that order a conversation; the value is the tail of the subject."""
+    """The kinds of facts in a conversation's log; the value is the tail of the subject."""
 
     VISITOR = "message.visitor.v1"
     ASSISTANT = "message.assistant.v1"
@@ -18,7 +18,7 @@ class ChatKind(StrEnum):
 
     @property
     def short(self) -> str:
-        """The kind's word in a Nats-Msg-Id and in derived ids."""
+        """The kind's short name in a Nats-Msg-Id and in derived ids."""
         return _SHORT[self]
 
     @property
@@ -39,7 +39,7 @@ MESSAGE_KINDS = (ChatKind.VISITOR, ChatKind.ASSISTANT, ChatKind.OPERATOR, ChatKi
 
 
 class LiveTurnKind(StrEnum):
-    """What a running turn tells the gateways that have its conversation open; may be lost, never stored."""
+    """Progress of a running turn, for gateways that have its conversation open; may be lost, is never stored."""
 
     RUN_STARTED = "run.started"
     TOOL_STARTED = "tool.started"
@@ -51,7 +51,7 @@ class LiveTurnKind(StrEnum):
 
 
 class PresenceKind(StrEnum):
-    """High-rate signs of life between people, outside the log."""
+    """Frequent signals between people (typing, read receipts), kept out of the log."""
 
     TYPING = "typing"
     RECEIPT = "receipt"
@@ -60,14 +60,15 @@ class PresenceKind(StrEnum):
 CHAT_ALL = "chat.>"
 LIVE_CHAT_ALL = "live.chat.>"
 TURN_TRIGGERS = (f"chat.*.*.{ChatKind.VISITOR}", f"chat.*.*.{ChatKind.OWNER}")
-"""What the agents' turn consumer takes from CHAT: visitor messages, and conversations given back to the AI."""
+"""The CHAT facts that the agents' turn consumer takes: visitor messages, and conversations given back to the AI."""
 ANALYSIS_REQUESTS = "analysis.requested.v1.*.*"
 TOOL_REQUESTS = "tools.call.requested.v1.*"
 MARKET_CLOCK = "live.market.clock.v1"
-"""An empty message: the sample market's clock has moved. Replicas of the market-adapter tell each other."""
+"""Replicas of the market-adapter tell each other here that the sample market's clock has moved. The message is
+empty."""
 TRACE_PARTS = "traces.recorded.v1.>"
 TRACES_WANTED = "live.traces.wanted.v1"
-"""An empty message: somebody wants to read traces now, and what has been gathered of them is to be sent."""
+"""Somebody wants to read traces now: services send what they have gathered. The message is empty."""
 WEBHOOK_DELIVERIES = "webhooks.delivery.v1.*.*"
 MAX_DELIVERIES = "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>"
 
@@ -78,7 +79,7 @@ def chat(company: str, conversation: str, kind: ChatKind) -> str:
 
 
 def conversation_tree(company: str, conversation: str) -> str:
-    """Every fact of one conversation. Fences use exactly this filter, byte for byte."""
+    """Every fact of one conversation. Fences use exactly this filter."""
     return f"chat.{check_company(company)}.{check_id(conversation, 'conversation')}.>"
 
 
@@ -89,7 +90,7 @@ def chat_msg_id(company: str, conversation: str, kind: ChatKind, identity: str) 
 
 @dataclass(frozen=True, slots=True)
 class ChatAddress:
-    """A CHAT subject (or its live copy) taken apart."""
+    """The parts of a CHAT subject (or of its live copy)."""
 
     company: str
     conversation: str
@@ -97,7 +98,7 @@ class ChatAddress:
 
 
 def parse_chat(subject: str) -> ChatAddress | None:
-    """The parts of ``[live.]chat.<company>.<conversation>.<kind>``; None when it is no such subject."""
+    """The parts of ``[live.]chat.<company>.<conversation>.<kind>``; None if it is another subject."""
     parts = subject.removeprefix("live.").split(".", 3)
     if len(parts) != 4 or parts[0] != "chat":
         return None
@@ -108,23 +109,23 @@ def parse_chat(subject: str) -> ChatAddress | None:
 
 
 def journal(company: str, conversation: str) -> str:
-    """The one journal value of a conversation, in TURNS."""
+    """The subject of a conversation's journal, in TURNS."""
     return f"turn.{check_company(company)}.{check_id(conversation, 'conversation')}.journal.v1"
 
 
 def analysis(company: str, user: str, analysis_id: str) -> str:
-    """The one value of an analysis, in TURNS; the user is part of it, so that theirs can be read by nobody else and
-    purged together."""
+    """The subject of an analysis, in TURNS. It contains the user, so that others cannot read it and a deletion can
+    purge all of a user's analyses."""
     return f"turn.{check_company(company)}.{check_id(user, 'user')}.{check_id(analysis_id, 'analysis')}.analysis.v1"
 
 
 def analyses_of(company: str, user: str) -> str:
-    """Every analysis of one user: for purging."""
+    """All analyses of one user, for purging."""
     return f"turn.{check_company(company)}.{check_id(user, 'user')}.*.analysis.v1"
 
 
 def client_result(company: str, conversation: str, call: str) -> str:
-    """The one value of what came of a call that a client was handed, in TURNS."""
+    """The subject of the result of a handed call, in TURNS."""
     return (
         f"turn.{check_company(company)}.{check_id(conversation, 'conversation')}.{check_id(call, 'call')}"
         ".client_result.v1"
@@ -132,32 +133,32 @@ def client_result(company: str, conversation: str, call: str) -> str:
 
 
 def client_results_of(company: str, conversation: str) -> str:
-    """All of them of one conversation: for purging."""
+    """All results of handed calls of one conversation, for purging."""
     return f"turn.{check_company(company)}.{check_id(conversation, 'conversation')}.*.client_result.v1"
 
 
 def analysis_msg_id(company: str, user: str, analysis_id: str) -> str:
-    """The Nats-Msg-Id of a request, or of its outcome: deduplication is stream-wide."""
+    """The Nats-Msg-Id of a request or its outcome; deduplication is stream-wide."""
     return f"{company}.{user}.analysis.{analysis_id}"
 
 
 def tool_request(category: str) -> str:
-    """Where a tool call of a category is asked for, in TOOLS."""
+    """The subject for tool calls of a category, in TOOLS."""
     return f"tools.call.requested.v1.{check_id(category, 'category')}"
 
 
 def fact(event_type: str, company: str, user: str | None) -> str:
-    """A FACTS subject: the type, then company and user (``-`` when the fact is no user's)."""
+    """A FACTS subject: the type, then company and user (``-`` if the fact belongs to no user)."""
     return f"{event_type}.{check_company(company)}.{check_id(user, 'user') if user else NOBODY}"
 
 
 def company_of(subject: str) -> str:
-    """The company that a FACTS subject names (see `fact`)."""
+    """The company in a FACTS subject (see `fact`)."""
     return subject.split(".")[-2]
 
 
 def live_turn(company: str, conversation: str, kind: LiveTurnKind) -> str:
-    """Where the driving agent tells what the turn is doing."""
+    """The subject on which the driving agent publishes a turn's progress."""
     return f"live.turn.{check_company(company)}.{check_id(conversation, 'conversation')}.{kind.value}.v1"
 
 
@@ -167,38 +168,39 @@ def live_presence(company: str, conversation: str, kind: PresenceKind) -> str:
 
 
 def trace_part(company: str | None, part: str) -> str:
-    """Spans of a company's traces in TRACES (None: nobody's); `part` is new for each message."""
+    """The subject for spans of a company's traces in TRACES (company None: of no company); `part` is new for each
+    message."""
     return f"traces.recorded.v1.{NOBODY}.{check_company(company) if company else NOBODY}.{check_id(part, 'part')}"
 
 
 def knowledge_work(event_type: str, company: str) -> str:
-    """Where work on a company's knowledge is asked for, in KNOWLEDGE."""
+    """The subject for work on a company's knowledge, in KNOWLEDGE."""
     return f"{event_type}.{check_company(company)}"
 
 
 def upload_piece(company: str, upload: str, piece: int) -> str:
-    """One piece of a file, in UPLOADS; the first is 0."""
+    """The subject of one piece of a file, in UPLOADS; the first is 0."""
     return f"uploads.v1.{check_company(company)}.{check_id(upload, 'upload')}.{piece}"
 
 
 def upload(company: str, upload_id: str) -> str:
-    """Every piece of a file: for purging."""
+    """All pieces of a file, for purging."""
     return f"uploads.v1.{check_company(company)}.{check_id(upload_id, 'upload')}.*"
 
 
 def webhook_delivery(company: str, endpoint: str) -> str:
-    """Where a fact waits for its delivery to one endpoint of a company, in WEBHOOKS."""
+    """The subject of a fact's delivery to one endpoint of a company, in WEBHOOKS."""
     return f"webhooks.delivery.v1.{check_company(company)}.{check_id(endpoint, 'endpoint')}"
 
 
 def parse_webhook_delivery(subject: str) -> tuple[str, str] | None:
-    """Company and endpoint of a WEBHOOKS subject; None when it is no such subject."""
+    """Company and endpoint of a WEBHOOKS subject; None if it is another subject."""
     parts = subject.removeprefix("webhooks.delivery.v1.").split(".")
     return (parts[0], parts[1]) if len(parts) == 2 else None
 
 
 def dead_letter(service: str, stream: str, letter: str) -> str:
-    """Where a service puts what it could not handle, in DLQ; `letter` names the message: there is one of each."""
+    """The subject of a message that a service could not handle, in DLQ; there is one for each `letter`."""
     return f"dlq.{service}.{stream}.{check_id(letter, 'letter')}"
 
 
@@ -214,5 +216,5 @@ _PARAMETERS = {
 
 
 def parameters_of(address: str) -> dict[str, str]:
-    """The ids in an address template such as ``chat.{company}.{conversation}.>``, each with what it may be."""
+    """The ids in an address template such as ``chat.{company}.{conversation}.>``, each with its allowed form."""
     return {name: text for name, text in _PARAMETERS.items() if f"{{{name}}}" in address}

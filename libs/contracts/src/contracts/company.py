@@ -39,7 +39,7 @@ from contracts.wrong_fields import message_of
 from contracts.zones import zone
 
 NULL_IS_A_VALUE = frozenset({"budget.visitorHourlyTokens"})
-"""Fields whose null means "no limit", which is not their default: a merge patch keeps it."""
+"""Fields in which null means "no limit" rather than the default; a merge patch keeps it."""
 RESERVED_COMPANIES = frozenset({"providers", "-"})
 
 
@@ -55,7 +55,7 @@ _COLOR = re.compile(r"^#[0-9a-fA-F]{6}$")
 Profile = Annotated[Literal["support", "trading"], OPEN_BEHIND_THE_DOOR]
 SUPPORT, TRADING = "support", "trading"
 TRADING_CATEGORIES = frozenset({"market", "portfolio", "news", "ml", "trading", "alerts", "calculate", "education"})
-"""Categories of tools that only the profile `trading` has, whatever else the settings say."""
+"""Tool categories that only the profile `trading` has, whatever else is set."""
 Category = Annotated[
     Literal[
         "market",
@@ -76,15 +76,15 @@ Category = Annotated[
 
 
 class Categories(Strict):
-    """Categories of tools switched on or off, for visitors and for customers apart. One that is not named is as
-    without this: customers have those of their plan, visitors what `enabledTools` and fetch_page's switch say."""
+    """Tool categories switched on or off, separately for visitors and customers. For a category that is not named,
+    customers have what their plan allows, visitors what `enabledTools` and fetch_page's switch allow."""
 
     visitors: dict[Category, StrictBool] = Field(default_factory=dict[Category, StrictBool], max_length=20)
     customers: dict[Category, StrictBool] = Field(default_factory=dict[Category, StrictBool], max_length=20)
 
 
 class ToolConfig(Strict):
-    """Which tools a company's visitors get, and the limits of fetch_page."""
+    """The tools of a company's visitors, and the limits of fetch_page."""
 
     fetch_page_enabled: StrictBool = False
     allowed_domains: list[Origin] = Field(default_factory=list[str], max_length=20)
@@ -101,7 +101,7 @@ class ToolConfig(Strict):
 
 
 class Budget(Strict):
-    """What a company and a visitor may spend, in tokens, and what happens when it is spent."""
+    """What a company and a visitor may spend, in tokens, and what happens after that."""
 
     daily_tokens: StrictInt | None = Field(default=None, ge=0, description="null: no limit")
     visitor_hourly_tokens: StrictInt | None = Field(default=50_000, ge=0, description="null: no limit")
@@ -110,8 +110,9 @@ class Budget(Strict):
     fallback_text: Annotated[str, Field(max_length=2000), WORDS_OF_SETTINGS] | None = None
 
     @model_serializer(mode="wrap")
-    def _with_what_is_not_known_here(self, serialize: SerializerFunctionWrapHandler, info: SerializationInfo):  # noqa: ANN202 - as in Strict
-        """Nulls are left out on the wire; here one means "no hourly limit", which is not the default."""
+    def _serialize_with_unknown(self, serialize: SerializerFunctionWrapHandler, info: SerializationInfo):  # noqa: ANN202 - as in Strict
+        """Serialises null as "no hourly limit", which differs from the default, and fields that only a newer release
+        knows; other nulls are left out on the wire."""
         data: dict[str, object] = serialize(self) | self.unknown
         if self.visitor_hourly_tokens is None:
             data["visitorHourlyTokens" if info.by_alias else "visitor_hourly_tokens"] = None
@@ -123,7 +124,8 @@ def _event_name(value: str, info: ValidationInfo) -> str:
 
 
 class Webhook(Strict):
-    """Where a company gets its facts; signed with the secret. `events` as in contracts.webhooks; none: all."""
+    """An endpoint of the company for its facts, signed with the secret. `events` as in contracts.webhooks; none:
+    all."""
 
     url: Annotated[str, Field(max_length=2048, pattern=r"^https?://"), AfterValidator(endpoint)]
     events: list[Annotated[str, AfterValidator(_event_name)]] = Field(default_factory=list[str], max_length=50)
@@ -134,7 +136,7 @@ class Webhook(Strict):
 
 
 class IdentityKey(Strict):
-    """A key with which a company signs who its users are. `id` is the tokens' `kid`; RS256: a public key in PEM."""
+    """A key with which a company signs its users' tokens. `id` is their `kid`; RS256: a public key in PEM."""
 
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
     algorithm: Annotated[Literal["HS256", "RS256"], OPEN_BEHIND_THE_DOOR]
@@ -142,7 +144,7 @@ class IdentityKey(Strict):
 
 
 class Identity(Strict):
-    """Whom the widget may take for a known user. `highest_plan`: no token of the company's can claim more."""
+    """Who the widget accepts as a known user. No token of the company can claim more than `highest_plan`."""
 
     keys: list[IdentityKey] = Field(default_factory=list[IdentityKey], max_length=4)
     highest_plan: Annotated[Literal["free", "pro", "premium"], OPEN_BEHIND_THE_DOOR] = "free"
@@ -152,7 +154,7 @@ Word = Annotated[str, Field(min_length=1, max_length=60), LINE_OF_SETTINGS]
 
 
 class Knowledge(Strict):
-    """What of a company's site is read, how often, and how its words are searched."""
+    """Which parts of a company's site are read, how often, and how they are searched."""
 
     site_url: SiteAddress | None = Field(default=None, description="where reading begins; null: no site is read")
     sitemap: SiteAddress | None = Field(default=None, description="null: those of robots.txt, or /sitemap.xml")
@@ -170,10 +172,10 @@ class Knowledge(Strict):
 
 
 class Channel(Strict):
-    """An inbox of a Chatwoot that the assistant answers, as its agent bot. `address`: where that Chatwoot is; `token`:
-    the bot's access token; `secret`: what its webhooks are signed with; `inbox`: the only one, null for every inbox
-    that the bot is connected to. Its webhook's address is /v2/channels/chatwoot/ and the `id`, which begins with the
-    company's; left out, it is made of what the channel names."""
+    """A Chatwoot inbox in which the assistant answers as its agent bot. `address`: of that Chatwoot; `token`: the
+    bot's access token; `secret`: its webhooks are signed with it; `inbox`: the only one to answer in, null for every
+    inbox that the bot is connected to. The webhook's address is /v2/channels/chatwoot/ plus the `id`, which begins
+    with the company's id; if left out, it is derived from the other fields."""
 
     id: str | None = Field(default=None, max_length=100)
     kind: Annotated[Literal["chatwoot"], OPEN_BEHIND_THE_DOOR] = "chatwoot"
@@ -207,7 +209,8 @@ class Assistant(Strict):
 
 
 class ProactiveMessage(Strict):
-    """What the closed chat says to whoever stays on a page, once in a browser and to nobody who has opened the chat."""
+    """What the closed chat says to people who stay on a page: once in each browser, never to anyone who has opened
+    the chat."""
 
     text: Greeting
     pages: list[PagePath] = Field(default_factory=list[str], max_length=100, description="empty: every page")
@@ -219,7 +222,7 @@ Days = Annotated[StrictInt, Field(ge=1, le=3650)]
 
 
 class Retention(Strict):
-    """For how many days what is older goes by itself, once a day. null: conversations are kept for good, traces
+    """After how many days old data is deleted; it runs once a day. null: conversations are kept for good, traces
     (what is recorded of turns) as long as their streams hold them."""
 
     conversation_days: Days | None = Field(default=None, description="since the last message")
@@ -235,7 +238,8 @@ def _provider(value: str, info: ValidationInfo) -> str:
 
 
 Provider = Annotated[str, AfterValidator(_provider)]
-"""A name of contracts.providers from people; from a store or the bus whatever another release knew."""
+"""The name of a provider. People must choose one of contracts.providers; a store or the bus may hold one of another
+release."""
 
 
 class CompanyConfig(Strict):
@@ -307,7 +311,7 @@ class CompanyConfig(Strict):
 
     @property
     def trades(self) -> bool:
-        """Whether the company's product is a trading platform. A profile that only a newer release knows is none."""
+        """Whether the company's product is a trading platform. A profile that only a newer release knows is not."""
         return self.profile == TRADING
 
     def spoken(self, language: Language | None) -> Language:
@@ -319,24 +323,24 @@ class CompanyConfig(Strict):
 
     @property
     def own_zone(self) -> tzinfo:
-        """By which its days are counted: its own time zone, else that of its office hours, else UTC."""
+        """The time zone of the company's days: its own, else that of its office hours, else UTC."""
         return zone(self.time_zone or (self.office_hours.timezone if self.office_hours else "UTC"))
 
 
 def channel_id(company: str, channel: Channel) -> str:
-    """The id by which the channel is spoken to: its own, or one that follows from its place."""
+    """The channel's id: its own, or one derived from its address, account and inbox."""
     place = (company, channel.address, str(channel.account), str(channel.inbox or ""))
     return channel.id or f"{company}_{derive_id('channel', *place)[:8]}"
 
 
 def read_config(stored: object) -> "CompanyConfig":
-    """Settings as a store or the bus has them, from whichever release; what is not known here is kept.
+    """Reads settings from a store or the bus, from any release; unknown fields are kept.
 
-    Unknown fields and unknown words of a list stay as they are. A field that cannot be read at all has its default, but
-    it may have been a limit: nothing is answered by itself, and with an unreadable budget nothing is spent.
+    Unknown values of an enumeration stay as they are. A field that cannot be read gets its default, but since it may
+    have been a limit, the AI then does not answer by itself, and with an unreadable budget nothing is spent.
 
     Raises:
-        ValidationError: not even whose settings they are can be read.
+        ValidationError: not even the company's id can be read.
     """
     if not is_object(stored):
         return CompanyConfig.model_validate(stored)
@@ -357,13 +361,13 @@ def read_config(stored: object) -> "CompanyConfig":
 
 
 def faults(config: Mapping[str, object], before: Mapping[str, object] | None = None) -> list[FieldFault]:
-    """What is wrong with settings that somebody sends. What stood in those `before` already is nobody's fault now."""
+    """What is wrong with settings that somebody sends. Faults that `before` already had are not reported."""
     stood = _faults(before) if before is not None else {}
     return [fault for at, fault in _faults(config).items() if at not in stood]
 
 
 def _faults(config: Mapping[str, object]) -> dict[tuple[str, str], FieldFault]:
-    """By place and value (as a text)."""
+    """The faults by place and value (as text)."""
     found: dict[tuple[str, str], FieldFault] = {}
     try:
         CompanyConfig.model_validate(config, context=AT_THE_DOOR)
@@ -380,7 +384,7 @@ def _read_tools(sent: object) -> object:
 
 ReadConfig = Annotated[CompanyConfig, BeforeValidator(read_config)]
 ReadToolConfig = Annotated[ToolConfig, BeforeValidator(_read_tools)]
-"""How settings stand in messages: as whichever release has written them."""
+"""Settings inside messages, as any release may have written them."""
 
 
 class CompanySettings(Wire):

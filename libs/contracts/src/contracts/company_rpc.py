@@ -1,4 +1,4 @@
-"""Companies (memory): their settings, the list of all, their end, and where their chat was seen."""
+"""Calls about companies, served by memory: settings, the list, deletion, and which pages load the chat."""
 
 from datetime import datetime
 from typing import Any
@@ -28,13 +28,13 @@ class CompanyReply(Wire):
 
 
 class CompanyCreateRequest(Wire):
-    """Raw settings, checked by memory; CONFLICT when the company has some."""
+    """Raw settings, checked by memory; CONFLICT if the company exists."""
 
     config: dict[str, Any]
 
 
 class CompanyPatchRequest(Wire):
-    """A JSON merge patch (RFC 7396) on a version; PRECONDITION_FAILED when the settings have moved on."""
+    """A JSON merge patch (RFC 7396) on a version; PRECONDITION_FAILED if the settings have changed since."""
 
     company_id: CompanyId
     version: int = Field(ge=1)
@@ -48,35 +48,35 @@ class CompanySaved(Wire):
 
 
 class CompaniesRequest(Wire):
-    """The companies behind `after`, in the order of their ids."""
+    """The companies after `after`, in order of their ids."""
 
     after: str = Field(default="", max_length=64)
     limit: int = Field(default=50, ge=1, le=200)
 
 
 class CompaniesReply(Wire):
-    """`more`: there are others behind the last."""
+    """`more`: there are more after the last one."""
 
     items: list[CompanySettings]
     more: bool = False
 
 
 class CompanyDeleted(Wire):
-    """False: there was no such company. `removed`: what was found under its name, store by store, and is gone."""
+    """False: there was no such company. `removed`: what was deleted, by store."""
 
     deleted: bool
     removed: list[Removed] = Field(default_factory=list[Removed])
 
 
 class Sighting(Wire):
-    """The chat was loaded by a page of this origin; `at`: last."""
+    """A page of this origin has loaded the chat; `at`: last time."""
 
     origin: str = Field(max_length=300)
     at: datetime
 
 
 class SightingNoted(Wire):
-    """A page of an origin that the settings allow has loaded the chat."""
+    """A page of an allowed origin has loaded the chat."""
 
     company_id: CompanyId
     origin: str = Field(min_length=1, max_length=300)

@@ -1,10 +1,10 @@
-"""A completion: the copilot with its tools, for a caller who brings the whole conversation along each time.
+"""A completion: the copilot with its tools, for a caller who sends the whole conversation each time.
 
-Answered in parts (runtime/streamed_calls.py): texts as they come, then one end. Nothing is stored as a conversation.
-Errors, beside those of the runtime: UNAUTHORIZED (no valid principal of this company), NOT_FOUND (`reason` model or
-company), BAD_FIELD (`reason` context_length_exceeded: more than the model's window holds; no_pictures: the model
-takes none), RATE_LIMITED (a budget is spent; `reason` day or hour says when it has room again), UNAVAILABLE (no model
-answered, or one broke off when part of its answer was out already), TIMEOUT.
+It is answered in parts (runtime/streamed_calls.py): pieces of text, then one end. Nothing is stored as a conversation.
+Errors, besides those of the runtime: UNAUTHORIZED (no valid principal of this company), NOT_FOUND (`reason` model or
+company), BAD_FIELD (`reason` context_length_exceeded: more than fits the model's window; no_pictures: the model takes
+none), RATE_LIMITED (a budget is spent; `reason` day or hour says when it is renewed), UNAVAILABLE (no model answered,
+or it failed after part of its answer had been sent), TIMEOUT.
 """
 
 from typing import Annotated, Any, Literal
@@ -20,15 +20,15 @@ from contracts.languages import Language
 from contracts.rpc import Method, Rpc
 
 OWN_MODEL = "nexus"
-"""The name of whatever model the company has set."""
+"""The name that stands for the model that the company has set."""
 CONTEXT_LENGTH = "context_length_exceeded"
-"""The reason with BAD_FIELD: what the caller brought is more than the model's window holds."""
+"""BAD_FIELD's reason if the request does not fit the model's window."""
 NO_PICTURES = "no_pictures"
-"""The reason with BAD_FIELD: there are pictures, and the model takes none."""
+"""BAD_FIELD's reason if there are pictures and the model takes none."""
 MAX_MESSAGES = 1000
 MAX_TOOLS = 128
 MAX_PICTURES = 5
-"""Of a request: no provider takes fewer."""
+"""Pictures in a request: every provider takes at least as many."""
 MAX_OUTPUT = 8192
 FUNCTION_PATTERN = r"^[A-Za-z0-9_-]{1,64}$"
 
@@ -92,7 +92,8 @@ class CompleteRequest(Wire):
 
 
 class CompletionEnd(Wire):
-    """How it ended. `calls` are for the caller to run; `actions` wait for the user's yes, which is given elsewhere."""
+    """How the completion ended. The caller runs `calls`; `actions` wait for the user's confirmation, which is given
+    elsewhere."""
 
     finish_reason: Annotated[Literal["stop", "length", "tool_calls"], OPEN]
     model: str
@@ -109,20 +110,20 @@ class CompletePart(Wire):
 
 
 class ModelsRequest(Wire):
-    """Which names may a completion of this company ask for?"""
+    """Which model names may a completion of this company use?"""
 
     company_id: CompanyId
 
 
 class ModelName(Wire):
-    """One name and who serves it."""
+    """A model's name and its provider."""
 
     id: str
     provider: str
 
 
 class ModelsReply(Wire):
-    """The company's own choice first, then the models of its provider."""
+    """The company's own choice first, then the other models of its provider."""
 
     models: list[ModelName]
 

@@ -1,4 +1,4 @@
-"""What a customer's copilot is told before a turn, stored summaries, and the short-term memory. Memory answers.
+"""What a customer's copilot is told before a turn, stored summaries, and short-term memory; served by memory.
 
 Sequences are those of the stream CHAT, as in rpc.memory.history.v1.
 """
@@ -20,17 +20,17 @@ from contracts.rpc import HistoryMessage, Method, Rpc, VisitorProfile
 
 MOST_MESSAGES = 500
 MOST_BYTES = 600_000
-"""Of the messages in one context: the bus carries 1 MB at most."""
+"""Bytes of messages in one context; the bus carries 1 MB at most."""
 
 # ---------------------------------------------------------------- the context
 
 
 class ContextRequest(Wire):
-    """The context of one turn.
+    """Asks for the context of one turn.
 
-    The user's fields are those of the verified principal. The conversation's messages are those with sequence ≤
-    `up_to_seq` that no summary covers, newest `limit` and at most `max_bytes` of them; what the caller holds already
-    need not come again: `after_seq` leaves out everything up to it. `text` is the newest message of the user.
+    The user's fields are those of the verified principal. The reply holds the messages with sequence ≤ `up_to_seq` that
+    no summary covers: the newest `limit`, and at most `max_bytes`. `after_seq` leaves out everything up to it, which
+    the caller already holds. `text` is the user's newest message.
     """
 
     company_id: CompanyId
@@ -52,7 +52,7 @@ class ContextRequest(Wire):
 
 
 class ContextUser(Wire):
-    """Who asks: the token's word first, then what they have said or set."""
+    """The user: first what the token says, then what they have said or set."""
 
     id: Id
     name: str | None = None
@@ -65,7 +65,7 @@ class ContextUser(Wire):
 
 
 class RelevantSymbol(Wire):
-    """A symbol's price now; `change_percent` 2.5 = 2.5 %, left out when there is nothing to compare with."""
+    """A symbol's current price; `change_percent` 2.5 = 2.5 %, left out if there is nothing to compare with."""
 
     symbol: str
     price: float
@@ -75,7 +75,7 @@ class RelevantSymbol(Wire):
 
 
 class ContextMarket(Wire):
-    """The market now. Each of status, events and symbols may be missing alone; then it is named in `missing`."""
+    """The market now. Status, events and symbols may each be missing; then they are named in `missing`."""
 
     status: Annotated[Literal["open", "closed", "pre_market", "after_hours"], OPEN] | None = None
     current_time: datetime | None = None
@@ -91,7 +91,7 @@ class ContextMarket(Wire):
 
 
 class ContextPosition(Wire):
-    """One holding of the paper account; `price`, `value` and `unrealized` are left out when nobody tells a price."""
+    """One holding of the paper account; `price`, `value` and `unrealized` are left out if no price is known."""
 
     symbol: str
     quantity: float
@@ -102,7 +102,7 @@ class ContextPosition(Wire):
 
 
 class ContextPortfolio(Wire):
-    """What the user holds, on paper."""
+    """What the user holds in their paper account."""
 
     positions: list[ContextPosition]
     cash: float
@@ -111,9 +111,9 @@ class ContextPortfolio(Wire):
 
 
 class Summary(Wire):
-    """What was said up to a message, in short. It covers every message with sequence ≤ `up_to_seq`.
+    """A summary of every message with sequence ≤ `up_to_seq`.
 
-    `version` names it: whoever extends it says which one.
+    Whoever extends it names its `version`.
     """
 
     text: str = Field(min_length=1, max_length=4_000)
@@ -124,9 +124,8 @@ class Summary(Wire):
 
 
 class ContextConversation(Wire):
-    """The conversation. `recent_messages` oldest first; `omitted`: messages between the summary (or `after_seq`) and
-    the first of them, left out because of `limit` or `max_bytes`. `message_count` counts all.
-    """
+    """The conversation, `recent_messages` oldest first. `omitted`: messages after the summary (or `after_seq`) that
+    `limit` or `max_bytes` left out. `message_count` counts all."""
 
     id: Id
     started_at: datetime | None = None
@@ -141,7 +140,7 @@ class ContextConversation(Wire):
 
 
 class ContextMemory(Wire):
-    """What is known of the user from before."""
+    """What earlier conversations have told about the user."""
 
     favorite_symbols: list[str] = Field(default_factory=list[str])
     trading_style: TradingStyle | None = None
@@ -151,7 +150,7 @@ class ContextMemory(Wire):
 
 
 class ShortTermMemory(Wire):
-    """Of the last hour: gone an hour after the last activity."""
+    """The last hour: deleted an hour after the last activity."""
 
     active_conversation: Id | None = None
     recent_symbols: list[str] = Field(default_factory=list[str], description="newest first, no repeats, at most 10")
@@ -160,7 +159,7 @@ class ShortTermMemory(Wire):
 
 
 class ContextSystem(Wire):
-    """Where and when. Date and time are the user's, in their time zone."""
+    """Date and time in the user's time zone, and the available tools."""
 
     current_date: Date
     current_time: str = Field(description="HH:MM in the user's time zone")
@@ -169,7 +168,7 @@ class ContextSystem(Wire):
 
 
 class FullContext(Wire):
-    """Everything; a part that failed or was slow is None and named in `missing`, by its name here.
+    """The whole context; a part that failed or was slow is None and named in `missing`.
 
     Names with a dot are parts of parts: market.status, market.upcomingEvents, market.relevantSymbols,
     conversation.summary, conversation.recentTopics, system.availableTools.
@@ -191,7 +190,7 @@ class FullContext(Wire):
 
 
 class SummarySaveRequest(Wire):
-    """A summary, over the one it was made from (`over`: its version; None: there was none).
+    """Saves a summary. `over`: the version that it extends; None: there was none.
 
     Saving the same again changes nothing. One that covers less than what is stored is refused.
     """
@@ -205,7 +204,7 @@ class SummarySaveRequest(Wire):
 
 
 class SummarySaved(Wire):
-    """`saved` False: another one has come in between, or the conversation is gone; `summary` is the stored one."""
+    """`saved` False: another summary was saved first, or the conversation is gone; `summary` is the stored one."""
 
     saved: bool
     summary: Summary | None = None
@@ -215,8 +214,8 @@ class SummarySaved(Wire):
 
 
 class ShortTermUpdate(Wire):
-    """Changes, all of them or none: symbols are put in front (the first one ends up first), actions are added under
-    their id, others cleared. Each update is activity: the hour begins anew."""
+    """Changes, applied together or not at all: symbols go to the front (the first one ends up first), actions are
+    added under their id, others cleared. Each update counts as activity: the hour starts again."""
 
     company_id: CompanyId
     user_id: Id

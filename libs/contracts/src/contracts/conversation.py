@@ -1,8 +1,8 @@
-"""The facts of a conversation, and what they say about who must be answered: read and judged by everybody in one way.
+"""The facts of a conversation and what follows from them: who must be answered, and who may answer. Every service uses
+this code.
 
-What does not fit its contract is a fact to nobody. Memory's projection, which reads every fact of every conversation,
-makes a dead letter of it. All others pass over it: it is not answered, settles nothing, vetoes nothing and is shown to
-nobody.
+An event that does not match its contract is a misfit. Memory's projection, which reads every fact, writes a dead letter
+for it. All other readers ignore it: it is not answered, settles nothing, vetoes nothing and is not shown.
 """
 
 from collections.abc import Iterable, Mapping
@@ -40,14 +40,15 @@ _OPTIONAL = ("turnId", "clientMessageId", "code", "operatorId", "name", "files")
 
 
 class MisfitError(ValueError):
-    """An event in a conversation's log that does not fit its contract; the text says where, and repeats no value."""
+    """An event in a conversation's log does not match its contract; the text says where, and repeats no value."""
 
 
 def read_fact(address: ChatAddress, raw: bytes) -> CloudEvent[ChatData]:
-    """The event that was published at an address.
+    """The event published on a subject.
 
     Raises:
-        MisfitError: it breaks the contract of its kind, or is of another kind or conversation than its subject says.
+        MisfitError: it breaks its kind's contract, or belongs to another kind or conversation than the subject
+            says.
     """
     try:
         event = _EVENTS[address.kind].model_validate_json(raw)
@@ -65,11 +66,11 @@ def read_fact(address: ChatAddress, raw: bytes) -> CloudEvent[ChatData]:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One durable fact. Two facts are equal that say the same about who must be answered.
+    """One durable fact. Facts are equal if they say the same about who must be answered.
 
-    `at`: when the log stored it, in seconds since the epoch by the bus's clock; 0.0 where that is not known (the live
-    feed). `basis` and `owner`: of the kinds that carry one. `event`: its CloudEvent as it was published; `checked`: its
-    data in the model of its kind, where it was held against that.
+    `at`: when the log stored it, in seconds since the epoch by the bus's clock; 0.0 if unknown (in the live feed).
+    `basis` and `owner`: of the kinds that have one. `event`: its CloudEvent as published; `checked`: its data as the
+    model of its kind, if it has been validated.
     """
 
     kind: ChatKind
@@ -84,7 +85,7 @@ class Fact:
     def of(
         cls, kind: ChatKind, seq: int, event: Mapping[str, Any], at: float = 0.0, checked: ChatData | None = None
     ) -> "Fact":
-        """The fact that a CloudEvent is, parsed from its JSON."""
+        """The fact in a CloudEvent, parsed from its JSON."""
         data = object_of(event.get("data"))
         if kind is ChatKind.OWNER:
             named = object_of(data.get("owner")).get("kind", OwnerKind.AI)
@@ -95,33 +96,33 @@ class Fact:
 
     @property
     def data(self) -> Mapping[str, Any]:
-        """The event's data as it was published; empty when another publisher left it out."""
+        """The event's data as published; empty if the publisher left it out."""
         return object_of(self.event.get("data"))
 
     @property
     def typed(self) -> ChatData:
-        """The event's data in the model of its kind; raises ValidationError when it does not fit."""
+        """The event's data as the model of its kind; raises ValidationError if it does not match."""
         return self.checked or _EVENTS[self.kind].model_validate(self.event).data
 
     @property
     def settles(self) -> int:
-        """Up to here visitor messages are settled by it: answers, notices and cancels say so themselves, and a human
-        agent's message settles all before it."""
+        """The sequence up to which it settles visitor messages. Answers, notices and cancellations say so
+        themselves; a human agent's message settles all before it."""
         return self.seq if self.kind is ChatKind.OPERATOR else self.basis
 
     @property
     def stored_at(self) -> datetime:
-        """When the log stored it; aware, UTC."""
+        """When the log stored it (aware, UTC)."""
         return datetime.fromtimestamp(self.at, UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What the newest fact of each kind says about a conversation, at one moment.
+    """The newest fact of each kind in a conversation, at one moment.
 
-    `seq` is the highest sequence of all, also of kinds that this release does not know: what is decided from the
-    snapshot is appended with that as its fence. `basis` is the newest visitor message that is settled. A visitor
-    message at sequence s is answered when basis ≥ s; an answer's own sequence proves nothing.
+    `seq` is the highest sequence of all, including kinds that this release does not know; it is the fence of whatever
+    is decided from the snapshot. `basis` is the newest settled visitor message. The visitor message at sequence s is
+    answered if basis ≥ s; an answer's own sequence proves nothing.
     """
 
     seq: int = 0
@@ -130,44 +131,45 @@ class Snapshot:
     basis: int = 0
     owner: OwnerKind = OwnerKind.AI
     first_unanswered_at: float | None = None
-    """When the next visitor message after `basis` was stored; None: not looked up, or all are answered."""
+    """When the first visitor message after `basis` was stored; None: not looked up, or all are answered."""
     owner_seq: int = 0
-    """Sequence of the newest change of owner; 0: there was none."""
+    """Sequence of the newest change of owner; 0: none."""
     first_unanswered: int = 0
-    """The sequence of the next visitor message after `basis`; 0: not looked up."""
+    """The sequence of the first visitor message after `basis`; 0: not looked up."""
     last: Mapping[ChatKind, Fact] = field(default_factory=dict[ChatKind, Fact], compare=False, repr=False)
 
     @property
     def unanswered(self) -> bool:
-        """Whether some visitor message waits for an answer."""
+        """Whether a visitor message waits for an answer."""
         return self.newest_visitor > self.basis
 
     @property
     def unanswered_from(self) -> int:
-        """From here on visitor messages wait. Not just behind the basis: in a log that was trimmed what has settled the
-        older messages is gone with them."""
+        """The sequence from which visitor messages wait. It may be later than `basis` + 1: when old facts were
+        trimmed from the log, those that settled old messages are gone too."""
         return max(self.first_unanswered, self.basis + 1)
 
     @property
     def replied(self) -> int:
-        """Up to here visitor messages have a reply. A cancelled run is none, whatever it settles: it may have been
-        cancelled because a person took over."""
+        """The sequence up to which visitor messages have a reply. A cancellation settles messages but is no reply: a
+        person may have taken over."""
         return max((fact.settles for kind, fact in self.last.items() if kind is not ChatKind.CANCEL), default=0)
 
     @property
     def owner_data(self) -> Mapping[str, Any]:
-        """{kind, operatorId?, name?} as it was published; of a conversation without a change of owner the AI's."""
+        """{kind, operatorId?, name?} as published; the AI if the owner never changed."""
         fact = self.last.get(ChatKind.OWNER)
         return (object_of(fact.data.get("owner")) if fact else {}) or {"kind": OwnerKind.AI.value}
 
 
 def snapshot_of(facts: Iterable[Fact], seq: int = 0) -> Snapshot:
-    """The snapshot of a conversation: its newest fact of each kind, or any facts in their order that hold these.
+    """The snapshot of a conversation.
 
     Args:
-        facts: of one conversation.
-        seq: the highest sequence in the conversation, where something is in it that is no fact here: a kind of a newer
-            release, or what fits no contract.
+        facts: the newest fact of each kind, or any facts in order that include those.
+        seq: the highest sequence in the conversation, if it is not that of one of the facts: of a kind of a newer
+            release,
+            or of a misfit.
     """
     last = {fact.kind: fact for fact in facts}
     visitor, owner = last.get(ChatKind.VISITOR), last.get(ChatKind.OWNER)
@@ -187,14 +189,14 @@ def snapshot_of(facts: Iterable[Fact], seq: int = 0) -> Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRules:
-    """What a company's settings say about whom the AI answers."""
+    """A company's settings about whom the AI answers."""
 
     enabled: bool
     beside_human: bool = False
 
     @classmethod
     def of(cls, settings: CompanySettings | None) -> "AnswerRules":
-        """A company without settings is not answered."""
+        """Without settings, nobody is answered."""
         if settings is None:
             return AnswerRules(enabled=False)
         config = settings.config
@@ -202,14 +204,13 @@ class AnswerRules:
 
 
 def may_answer(settings: AnswerRules, owner: OwnerKind) -> bool:
-    """Whether the AI may answer now: a conversation that waits for a person counts as a human's."""
+    """Whether the AI may answer now; while a conversation waits for a person, it counts as a human's."""
     return settings.enabled and (owner is OwnerKind.AI or settings.beside_human)
 
 
 def message_view(fact: Fact) -> dict[str, object] | None:
-    """The message as clients see it, in JSON (rpc.MessageView); None when the fact is no message, or not a well-formed
-    one. What the log keeps beside it (the principal above all) stays inside.
-    """
+    """The message as clients see it, in JSON (rpc.MessageView); None if the fact is no message, or malformed.
+    Internal fields of the log, above all the principal, are left out."""
     data = fact.data
     if fact.kind is ChatKind.VISITOR:
         role = "user" if data.get("role") == "user" else "visitor"
@@ -234,7 +235,7 @@ def message_view(fact: Fact) -> dict[str, object] | None:
 
 
 def owner_event(fact: Fact) -> dict[str, Any] | None:
-    """The change of owner as people see it in the thread, in JSON (inbox.OwnerEvent); None when the fact is none."""
+    """The change of owner as people see it in the thread, in JSON (inbox.OwnerEvent); None if the fact is none."""
     identity = fact.event.get("id")
     if fact.kind is not ChatKind.OWNER or not isinstance(identity, str):
         return None

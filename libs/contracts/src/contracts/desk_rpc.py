@@ -1,4 +1,4 @@
-"""What human agents ask and do at their desk: conversations settled, assigned and labelled, notes, ready replies."""
+"""Calls of human agents at their desk: resolving, assigning and labelling conversations, notes, canned replies."""
 
 from datetime import datetime
 from typing import Annotated
@@ -16,7 +16,8 @@ SHORTCUT_PATTERN = r"^[a-z0-9_-]{1,40}$"
 
 
 class ConversationUpdate(Wire):
-    """As in conversation.updated.v1; CONFLICT when `expected_assignee` is named and somebody else has it by now."""
+    """As in conversation.updated.v1; CONFLICT if `expected_assignee` is given and the assignee is somebody else by
+    now."""
 
     company_id: CompanyId
     conversation_id: Id
@@ -41,8 +42,8 @@ class ConversationUpdate(Wire):
 
 
 class PersonMerge(Wire):
-    """All that is a visitor's becomes another person's at the desk; `into` null: what they began is theirs again.
-    `merge_id`: the same again is the same merge. NOT_FOUND for a person who is nobody's, CONFLICT for a customer."""
+    """Merges a visitor into another person; `into` null undoes it. Repeating a `merge_id` repeats nothing. NOT_FOUND
+    for an unknown person, CONFLICT for a customer."""
 
     company_id: CompanyId
     person_id: Id
@@ -54,7 +55,7 @@ class PersonMerge(Wire):
 
 
 class PersonMerged(Wire):
-    """The conversations that changed hands, newest first; `left`: there are more, the same again goes on."""
+    """The conversations that changed hands, newest first; `left`: there are more, and the same call continues."""
 
     person_id: Id
     into: Id | None = None
@@ -85,7 +86,7 @@ class NoteView(Wire):
 
 
 class DeskChange(Wire):
-    """What somebody did with the conversation, in the thread."""
+    """A change to the conversation, as the thread shows it."""
 
     id: Id
     state: str | None = None
@@ -115,7 +116,7 @@ class NoteReply(Wire):
 
 
 class NamedRequest(Wire):
-    """The notes that name a human agent with @. `seen_up_to`: they have seen those until then."""
+    """The notes that mention a human agent with @. `seen_up_to`: marks those until then as seen."""
 
     company_id: CompanyId
     operator_id: Id
@@ -124,7 +125,7 @@ class NamedRequest(Wire):
 
 
 class NamedNote(Wire):
-    """A note that names somebody, and where it stands. `unseen`: null: it cannot be told now."""
+    """A note that mentions somebody, and its conversation. `unseen` null: unknown at the moment."""
 
     conversation_id: Id
     note: NoteView
@@ -144,7 +145,7 @@ class ColleaguesRequest(Wire):
 
 
 class Colleague(Wire):
-    """A human agent, and what to write behind @ in a note to name them and nobody else."""
+    """A human agent, and the unambiguous @name for them in a note."""
 
     user_id: str = Field(min_length=1, max_length=64)
     name: str | None = None
@@ -152,13 +153,13 @@ class Colleague(Wire):
 
 
 class Colleagues(Wire):
-    """By name, at most 600: the team that the company names itself, and whoever was at the desk within a day."""
+    """Sorted by name, at most 600: the company's own team, and everybody who was at the desk within a day."""
 
     items: list[Colleague]
 
 
 class CountsRequest(Wire):
-    """The inbox's lists for one human agent. `present`: they are at the desk, and may be given conversations."""
+    """Counts the inbox's lists for one human agent. `present`: they are at the desk and may be given conversations."""
 
     company_id: CompanyId
     operator_id: Id
@@ -194,14 +195,14 @@ Shortcut = Annotated[str, Field(pattern=SHORTCUT_PATTERN)]
 
 
 class CannedReply(Wire):
-    """A reply that is ready to be sent: found by `/shortcut`, with places such as {name} that are filled in."""
+    """A saved reply, found by `/shortcut`; placeholders such as {name} are filled in."""
 
     shortcut: Shortcut
     text: str = Field(min_length=1, max_length=4000)
 
 
 class CannedReplyRequest(Wire):
-    """A reply as it is to be; it takes the place of the one with this shortcut."""
+    """The reply to save; it replaces the one with the same shortcut."""
 
     company_id: CompanyId
     reply: CannedReply

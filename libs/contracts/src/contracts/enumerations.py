@@ -1,8 +1,8 @@
-"""Enumerations that a later release may add to, so that readers of today never refuse a value of tomorrow.
+"""Enumerations that a later release may extend without breaking readers of today.
 
-An `OpenEnum` says which member stands for what it does not know, the most cautious one. An `OPEN` text stays as it is,
-and whoever branches on it has an else. In schemas both carry `x-open`: their lists may grow (contracts.schemas).
-What people send is another matter: a door (settings, memory) refuses a word that is none.
+An `OpenEnum` names the member, the most cautious one, that stands for a value it does not know. An `OPEN` text keeps
+the value, and code that branches on it has an else. In schemas both carry `x-open`: their lists may grow
+(contracts.schemas). What people send is different: a door (settings, memory) refuses an unknown value.
 """
 
 from dataclasses import dataclass
@@ -21,15 +21,15 @@ from pydantic_core import CoreSchema, core_schema
 
 OPEN_KEY = "x-open"
 AT_THE_DOOR = {"door": True}
-"""The context of a validation of what somebody sends, who can be told to mend it."""
+"""Validation context for what somebody sends now and can still correct."""
 
 
 class OpenEnum(StrEnum):
-    """A list of words that may grow."""
+    """An enumeration that may grow."""
 
     @classmethod
     def unknown(cls) -> Self:
-        """The member that stands for a word that this release does not know."""
+        """The member that stands for a value this release does not know."""
         raise NotImplementedError
 
     @classmethod
@@ -45,7 +45,7 @@ class OpenEnum(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """Marks a Literal of texts. `door`: people send it too, and theirs must be one of the list."""
+    """Marks a Literal of texts as open. `door`: people send it too, and must choose a value of the list."""
 
     door: bool = False
 
@@ -61,7 +61,7 @@ class _Open:
 
 
 def at_the_door(info: ValidationInfo) -> bool:
-    """Whether what is being validated comes from somebody who can mend it; else from a store or the bus."""
+    """Whether the value being validated comes from somebody who can correct it, rather than from a store or the bus."""
     return info.context == AT_THE_DOOR
 
 

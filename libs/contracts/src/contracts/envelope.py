@@ -1,7 +1,7 @@
 """The envelope of every event: CloudEvents 1.0 in JSON structured mode.
 
-https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md, section 3. `data` is camelCase on the wire;
-trace context travels in NATS headers, not here.
+https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md, section 3. `data` is camelCase on the wire; trace
+context travels in NATS headers, not here.
 """
 
 from datetime import UTC, datetime
@@ -13,12 +13,12 @@ from pydantic.alias_generators import to_camel
 from contracts.ids import uuid7
 
 KEPT_STRINGS: Literal["keys"] = "keys"
-"""Of JSON that is read: names of fields come again, values are mostly ids that do not. Kept too, they fill a table of
-1.5 MiB in each process, and reading takes a tenth longer."""
+"""Which strings of parsed JSON are cached: field names recur, values are mostly ids that do not. Caching them too
+would take 1.5 MiB in each process and make reading a tenth slower."""
 
 
 class Wire(BaseModel):
-    """Base of everything on a wire: camelCase names outside, snake_case inside, frozen, tolerant of new fields."""
+    """Base of everything on the wire: camelCase names outside, snake_case inside; frozen; ignores unknown fields."""
 
     model_config = ConfigDict(
         alias_generator=to_camel, populate_by_name=True, frozen=True, extra="ignore", cache_strings=KEPT_STRINGS
@@ -34,18 +34,18 @@ class Wire(BaseModel):
 
 
 class Snake(BaseModel):
-    """Base of tool arguments and tool data: snake_case on the wire too, as models see them."""
+    """Base of tool arguments and tool data: snake_case on the wire too, since models see them."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", cache_strings=KEPT_STRINGS)
 
 
 DataT = TypeVar("DataT", bound=BaseModel)
 REQUIRED_ATTRIBUTES = frozenset({"specversion", "id", "source", "type", "data"})
-"""What every event on the wire must carry itself; a default made by the reader would be another event's id."""
+"""What every event on the wire must carry itself; a reader's default would give it a different id each time."""
 
 
 class CloudEvent(BaseModel, Generic[DataT]):
-    """One event. `type` is the subject without its ids; `id` is UUIDv7, or derived where a repeat must be known."""
+    """One event. `type` is the subject without its ids; `id` is UUIDv7, or derived if a repeat must be recognised."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", cache_strings=KEPT_STRINGS)
 
@@ -64,7 +64,7 @@ class CloudEvent(BaseModel, Generic[DataT]):
 
     @classmethod
     def parse(cls, raw: bytes | str) -> Self:
-        """The event in a JSON text; raises ValueError when it is no such event or lacks a required attribute."""
+        """The event in a JSON text; raises ValueError if it is no event or lacks a required attribute."""
         event = cls.model_validate_json(raw)
         if missing := REQUIRED_ATTRIBUTES - event.model_fields_set:
             raise ValueError(f"a CloudEvent needs {', '.join(sorted(missing))}")

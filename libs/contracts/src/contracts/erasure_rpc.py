@@ -1,4 +1,4 @@
-"""Deleting a user's or visitor's data or one conversation, the receipts of it, and what is deleted by its age."""
+"""Calls that delete the data of a user or visitor or one conversation, with receipts, and deletion by age."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -21,14 +21,15 @@ Remains = Annotated[
     ],
     OPEN,
 ]  # fmt: skip
-"""freed_space: a stream's file, until the server writes it anew; store_space: MongoDB's freed pages, journal and oplog;
-append_file: Redis's, written anew each day; cache: what ends by itself; counters: of what is limited by the hour or
-day; records: of tool calls, by which none is made twice; ids: of turns, with no words; backups made before; logs: of
-the services, which name ids and no words; providers: of models, who have had the prompts."""
+"""Where deleted data may remain for a while. freed_space: a stream's file, until the server rewrites it;
+store_space: MongoDB's freed pages, journal and oplog; append_file: Redis's, rewritten daily; cache: expires by
+itself; counters: hourly and daily limits; records: of tool calls, which prevent a second execution; ids: of turns,
+without text; backups made before; logs: of the services, with ids and no text; providers: of models, which received
+the prompts."""
 
 
 class Removed(Wire):
-    """What was removed from one store or stream, and how long something of it may lie in its freed space or logs."""
+    """What was removed from one store or stream, and how long some of it may remain in freed space or logs."""
 
     place: str = Field(description="as in 'stream CHAT', 'mongodb facts', 'redis', 'market-adapter'")
     removed: int = Field(ge=0, description="messages, documents or keys")
@@ -42,9 +43,9 @@ class Removed(Wire):
 
 
 class Receipt(Wire):
-    """A deletion, without the names of those it was about. `done`: also what came late has been looked for.
+    """The record of a deletion, without the names of the people concerned. `done`: late data has been looked for too.
 
-    `removed` names every store and stream, with 0 where nothing was.
+    `removed` names every store and stream, with 0 if nothing was there.
     """
 
     receipt_id: Id
@@ -58,7 +59,7 @@ class Receipt(Wire):
 
 
 class EraseRequest(Wire):
-    """`name`: the user's, visitor's or conversation's id. Under the same receiptId it is the same deletion."""
+    """`name`: the user's, visitor's or conversation's id. The same receiptId means the same deletion."""
 
     company_id: CompanyId
     receipt_id: Id
@@ -68,7 +69,7 @@ class EraseRequest(Wire):
 
 
 class EraseReply(Wire):
-    """What has been removed so far: all that could be found."""
+    """What has been removed so far."""
 
     receipt: Receipt
 
@@ -102,13 +103,13 @@ class ReceiptsReply(Wire):
 
 
 class KeepingRequest(Wire):
-    """What would be deleted by its age, if it were done now."""
+    """What would retention delete if it ran now?"""
 
     company_id: CompanyId
 
 
 class Outdated(Wire):
-    """What of one kind is older than the company keeps it. `days` None: it is kept for good, or as the stream says.
+    """What is older than the company keeps it, of one kind. `days` None: kept for good, or as the stream says.
 
     `at_least`: there are more than were counted.
     """
@@ -120,7 +121,7 @@ class Outdated(Wire):
 
 
 class Keeping(Wire):
-    """What the next daily run will delete."""
+    """What the next daily run of retention will delete."""
 
     next_run: datetime
     conversations: Outdated
@@ -129,14 +130,14 @@ class Keeping(Wire):
 
 
 class Forgotten(Wire):
-    """Conversations that were deleted, as all who hold something of them are told; a deletion is told of twice."""
+    """Tells every service which conversations were deleted; each deletion is announced twice."""
 
     company: str
     conversations: list[str]
 
 
 FORGOTTEN = "rpc.memory.forgotten.v1"
-"""Where a Forgotten is told."""
+"""The subject on which Forgotten is published."""
 # A caller that got no answer calls again under the same receiptId.
 ERASE = Rpc("rpc.memory.erasure.begin.v1", EraseRequest, EraseReply, queue=QUEUE)
 RECEIPT = Rpc("rpc.memory.erasure.get.v1", ReceiptRef, ReceiptReply, queue=QUEUE)

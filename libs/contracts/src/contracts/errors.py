@@ -42,16 +42,17 @@ class SystemCode(StrEnum):
 
 
 OWNER_IDLE = "OWNER_IDLE"
-"""Code of message.system: the human owner has gone. No member of SystemCode, whose frozen schema lists its members."""
+"""Code of message.system: the human owner has left. It is not in SystemCode, whose frozen schema lists its members."""
 
 HANDOFF_WAITING = "HANDOFF_WAITING"
-"""Code of message.system: a person was asked for, and where the visitor stands."""
+"""Code of message.system: a person was asked for, and the visitor's place in the queue."""
 
 RATING_ASKED = "RATING_ASKED"
-"""Code of message.system: the conversation is over, and whoever wrote is asked whether it helped."""
+"""Code of message.system: the conversation is over, and the visitor is asked whether it helped."""
 
 OFFICE_CLOSED = "OFFICE_CLOSED"
-"""Code of message.system: asked for a person when nobody is there: it says when somebody is, and takes a message."""
+"""Code of message.system: a person was asked for outside office hours; says when somebody is back, and takes a
+message."""
 
 
 class ToolCode(StrEnum):
@@ -71,21 +72,21 @@ class ToolCode(StrEnum):
 
 
 UNRECORDED = frozenset({ToolCode.TOOL_NOT_FOUND, ToolCode.PLAN_REQUIRED, ToolCode.RATE_LIMIT, ToolCode.UNAVAILABLE})
-"""Refusals that are no call's result: another request with the same call id may be carried out."""
+"""Refusals that are not recorded as a call's result: a later request with the same call id may still be executed."""
 
 OUTCOME_UNKNOWN = "outcome_unknown"
-"""The reason of a result that is not final: the call may have had its effect; the same id, asked again, tells."""
+"""The reason of a result that is not final: the call may have had its effect. Asking again with the same id tells."""
 
 
 class FieldFault(Wire):
-    """What is wrong with one field; `field` in the wire's names, with dots."""
+    """What is wrong with one field; `field` is its name on the wire, with dots."""
 
     field: str
     message: str
 
 
 class CallError(Wire):
-    """The error half of an RPC reply; `fields`, with BAD_FIELD, says which."""
+    """The error half of an RPC reply; with BAD_FIELD, `fields` names the fields."""
 
     code: str
     message: str

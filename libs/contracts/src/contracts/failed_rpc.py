@@ -1,4 +1,4 @@
-"""Turns that ended in a visible error, as the console lists them: asked of agents, which keep them in FACTS."""
+"""Turns that ended in a visible error, as the console lists them; agents serve them from FACTS."""
 
 from datetime import datetime
 
@@ -9,11 +9,11 @@ from contracts.ids import CompanyId, Id
 from contracts.rpc import Method, Rpc
 
 MOST = 100
-"""Failed turns in one answer."""
+"""Failed turns in one reply."""
 
 
 class FailedTurnsRequest(Wire):
-    """A company's failed turns before a place in FACTS (None: the newest)."""
+    """A company's failed turns before a position in FACTS (None: the newest)."""
 
     company_id: CompanyId
     limit: int = Field(default=50, ge=1, le=MOST)
@@ -23,7 +23,7 @@ class FailedTurnsRequest(Wire):
 class FailedTurn(Wire):
     """A failed turn. `basis`: the sequence of the visitor message that it was to answer.
 
-    `open`: that message is still the newest one and has no answer, so that it can be asked again.
+    `open`: that message is still the newest and unanswered, so it can be tried again.
     """
 
     turn_id: Id
@@ -37,7 +37,7 @@ class FailedTurn(Wire):
 
 
 class FailedTurnsReply(Wire):
-    """Newest first. `before` goes on from here; None: there are no older ones."""
+    """Newest first. Continue with `before`; None: there are no older ones."""
 
     items: list[FailedTurn]
     before: int | None = None

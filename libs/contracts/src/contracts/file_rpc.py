@@ -1,4 +1,4 @@
-"""A company's share of the object storage: memory counts what is kept, since it is memory that deletes it."""
+"""A company's quota in the object storage. Memory counts it, since it is memory that deletes files."""
 
 from pydantic import Field
 
@@ -8,7 +8,7 @@ from contracts.rpc import Method, Rpc
 
 
 class FileKeepRequest(Wire):
-    """May this file be kept? It is counted from now on; asked again, it is counted once."""
+    """May this file be stored? It counts from now on, and only once if asked again."""
 
     company_id: CompanyId
     conversation_id: Id
@@ -17,7 +17,7 @@ class FileKeepRequest(Wire):
 
 
 class FileKeepReply(Wire):
-    """False: the company's share is used up. `most`: its bytes."""
+    """False: the company's quota is used up. `most`: its bytes."""
 
     kept: bool
     most: int = Field(ge=0)

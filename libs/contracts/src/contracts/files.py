@@ -13,15 +13,16 @@ from contracts.envelope import Wire
 from contracts.ids import Id, check_company, check_id
 
 MOST_FILES = 5
-"""In one message."""
+"""Files in one message."""
 MOST_KEPT = 100
-"""Of one conversation."""
+"""Files of one conversation."""
 MOST_FILE_BYTES = 10 * 1024 * 1024
 MAX_FILE_NAME = 120
 
 
 class FileRef(Wire):
-    """A file of a message: never its content. `type` is what the content is; `hash`: sha256 of it, in hexadecimal."""
+    """A message's reference to a file, without the content. `type` is the content's real type; `hash`: its sha256 in
+    hexadecimal."""
 
     id: Id
     name: str = Field(min_length=1, max_length=MAX_FILE_NAME)
@@ -31,7 +32,7 @@ class FileRef(Wire):
 
 
 def folder_of(company: str, conversation: str | None = None) -> str:
-    """What the keys of a company's or a conversation's files begin with."""
+    """The key prefix of a company's or a conversation's files."""
     place = f"files/{check_company(company)}/"
     return place if conversation is None else f"{place}{check_id(conversation)}/"
 
@@ -44,11 +45,11 @@ UNSENT = "unsent/"
 
 
 def unsent_key(company: str, conversation: str, file: str) -> str:
-    """Where it is marked that no message names a file yet."""
+    """The key that marks a file which no message names yet."""
     day = taken_in_at(file).date().isoformat()
     return f"{UNSENT}{day}/{check_company(company)}/{check_id(conversation)}/{check_id(file)}"
 
 
 def taken_in_at(file: str) -> datetime:
-    """When a file was taken in: its id is a UUIDv7, which begins with the time. Raises ValueError for another id."""
+    """When a file was uploaded, from its id, a UUIDv7. Raises ValueError for another id."""
     return datetime.fromtimestamp(int(file.replace("-", "")[:12], 16) / 1000, UTC)

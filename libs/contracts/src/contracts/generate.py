@@ -21,7 +21,8 @@ from contracts.rpc import tool_service
 from contracts.schemas import Schema, breaking_changes, schema_of, schema_of_document, schema_of_frame, schema_of_method
 
 STORED = ("memory.documents", "market_adapter.documents")
-"""Modules of services with a table DOCUMENTS of what each stores; named, not imported: contracts know no service."""
+"""Service modules with a table DOCUMENTS of what each stores. Named rather than imported: contracts depend on no
+service."""
 KEYS_BEGIN = "# The providers' keys: written by `make contracts` from contracts/providers.py."
 _FROM = "valueFrom: {secretKeyRef: {name: nexus, key: KEY, optional: true}}"
 KEY_LINES = {
@@ -30,11 +31,11 @@ KEY_LINES = {
     "deploy/kubernetes/secret.env.example": "KEY=",
     "deploy/kubernetes/base/agent.yaml": f"            - {{name: KEY, {_FROM}}}",
 }
-"""Files with a line for each provider's key, and the line."""
+"""Files with one line for each provider's key, and the form of the line."""
 
 
 def published() -> dict[str, Schema]:
-    """Every schema that others rely on, as the models have it now, by its file's name below `schemas`."""
+    """Every published schema as the models define it now, by its file name below `schemas`."""
     found = {f"{event.name}/{event.version}.json": schema_of(event) for event in EVENTS}
     for method in (*METHODS, tool_service("-", "-")):
         name, _, number = method.subject.rpartition(".")
@@ -65,7 +66,7 @@ def generated(root: Path) -> dict[Path, str]:
 
 
 def with_keys(text: str, line: str) -> str:
-    """The file's text with a line for each provider's key where one line or more of that form follow KEYS_BEGIN."""
+    """The file's text with one line for each provider's key in place of the lines of that form after KEYS_BEGIN."""
     form = re.escape(line).replace("KEY", r"[A-Z0-9_]+")
     written = "".join(line.replace("KEY", key) + "\n" for key in KEYS.values())
     made, times = re.subn(rf"(?m)^( *{re.escape(KEYS_BEGIN)}\n)(?:{form}\n)+", lambda found: found[1] + written, text)

@@ -1,4 +1,4 @@
-"""Who a company's user is, as the company itself has signed it. Memory checks, since the keys do not leave it."""
+"""Identifying a company's user by a token that the company signed. Memory checks it, since keys do not leave memory."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -13,14 +13,14 @@ from contracts.rpc import Method, Rpc
 
 
 class IdentifyRequest(Wire):
-    """A JWT of the company's."""
+    """A JWT signed by the company."""
 
     company_id: CompanyId
     token: str = Field(max_length=8192)
 
 
 class KnownUser(Wire):
-    """Whom it names, until when. The plan is at most the one that the settings allow."""
+    """The user in the token, and until when. The plan is at most the one that the settings allow."""
 
     user_id: Id
     plan: Annotated[Literal["free", "pro", "premium"], OPEN]

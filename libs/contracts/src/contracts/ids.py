@@ -1,7 +1,7 @@
-"""Identifiers: what they look like, how they are made, and how a repeat is recognised.
+"""Identifiers: their form, how they are made, and how a repeat is recognised.
 
-Ids become NATS subject tokens, and NATS stores a literal ``*`` without complaint: so every id is checked here,
-before a subject is built from it.
+Ids become NATS subject tokens, and NATS stores a literal ``*`` without complaint, so every id is checked before a
+subject is built from it.
 """
 
 import hashlib
@@ -24,32 +24,32 @@ _CHANNEL_CONVERSATION = re.compile(r"cw_([a-z0-9-]{1,16})_([1-9][0-9]{0,17})")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _COMPANY = re.compile(r"[a-z0-9-]{1,64}")
 NOBODY = "-"
-"""The user token of a subject when a fact belongs to no user."""
+"""The user token of a subject if a fact belongs to no user."""
 
 
 class InvalidIdError(ValueError):
-    """An id that may not become a subject token."""
+    """This id must not become a subject token."""
 
     def __init__(self, kind: str, value: str, allowed: str) -> None:
         super().__init__(f"{kind} {value[:80]!r} is not valid: use {allowed}")
 
 
 def check_id(value: str, kind: str = "id") -> str:
-    """The value itself when it is a conversation, user, turn or call id; raises InvalidIdError otherwise."""
+    """Returns the value if it is a conversation, user, turn or call id; raises InvalidIdError otherwise."""
     if _ID.fullmatch(value) is None:
         raise InvalidIdError(kind, value, "1 to 64 of A-Z a-z 0-9 _ -")
     return value
 
 
 def check_company(value: str) -> str:
-    """The value itself when it is a company id; raises InvalidIdError otherwise."""
+    """Returns the value if it is a company id; raises InvalidIdError otherwise."""
     if _COMPANY.fullmatch(value) is None:
         raise InvalidIdError("company", value, "1 to 64 of a-z 0-9 -")
     return value
 
 
 def is_id(value: str) -> bool:
-    """Whether the value may be a conversation, user, turn or call id."""
+    """Whether the value is a valid conversation, user, turn or call id."""
     return _ID.fullmatch(value) is not None
 
 
@@ -58,7 +58,7 @@ def is_company(value: str) -> bool:
 
 
 def _uuid(value: int, version: int) -> str:
-    """The 36-character form of 128 bits; the standard library's class takes four times as long."""
+    """The 36-character form of 128 bits; four times as fast as the standard library's class."""
     digits = f"{value & ~(0xF << 76) & ~(0x3 << 62) | version << 76 | 0x2 << 62:032x}"
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
@@ -70,9 +70,10 @@ def uuid7() -> str:
 
 
 def begun_at(conversation: str) -> float | None:
-    """When the gateway made a conversation's id, in seconds since the epoch by its clock; None: the id does not tell.
+    """When the gateway made a conversation's id, in seconds since the epoch by its clock; None if the id does not tell.
 
-    Such an id is 32 hex digits that begin with the time, `_`, and a MAC."""
+    Such an id is 32 hex digits that begin with the time, `_`, and a MAC.
+    """
     identity, separator, _ = conversation.partition("_")
     if not separator or len(identity) != 32:
         return None
@@ -85,7 +86,7 @@ def begun_at(conversation: str) -> float | None:
 def derive_id(*parts: str) -> str:
     """The same UUID for the same parts, always (version 8, RFC 9562, section 5.8: SHA-256 of the parts).
 
-    A fact whose repeat must be recognised gets its id this way: the copy carries the same id, however late it comes.
+    A fact whose repeat must be recognised gets such an id: a copy has the same id, however late it comes.
     """
     digest = hashlib.sha256("\x1f".join(parts).encode()).digest()[:16]
     return _uuid(int.from_bytes(digest, "big"), 8)
@@ -97,7 +98,7 @@ def turn_id(company: str, conversation: str, basis: int) -> str:
 
 
 def answer_id(turn: str) -> str:
-    """The messageId of the turn's final message; deltas carry it before the message is there."""
+    """The messageId of the turn's final message; deltas carry it before the message exists."""
     return derive_id(turn, "answer")
 
 
@@ -107,18 +108,18 @@ def call_id(turn: str, step: int, index: int) -> str:
 
 
 def channel_of(channel: str) -> str | None:
-    """The company in a channel's id (`<company>_<name>`); None: it is no such id."""
+    """The company in a channel's id (`<company>_<name>`); None if it is no such id."""
     found = _CHANNEL.fullmatch(channel)
     return found[1] if found else None
 
 
 def channel_conversation(channel: str, number: int) -> str:
-    """Our id of conversation `number` of a channel: it says by itself where its answers go. Nobody else can begin it:
-    it is no id that is given out, and no client's name becomes one."""
+    """Our id for conversation `number` of a channel; it contains where answers go. Nobody else can begin such a
+    conversation: the gateway never gives out such ids, and no client's name becomes one."""
     return f"cw_{channel.partition('_')[2]}_{number}"
 
 
 def place_in_channel(company: str, conversation: str) -> tuple[str, int] | None:
-    """The channel's id and the number of its conversation; None: the conversation is of no channel."""
+    """The channel's id and the number of its conversation; None if the conversation belongs to no channel."""
     found = _CHANNEL_CONVERSATION.fullmatch(conversation)
     return (f"{company}_{found[1]}", int(found[2])) if found else None

@@ -1,4 +1,4 @@
-"""What human agents see of a conversation beside its messages: who writes, who was asked for, changes of owner."""
+"""What human agents see of a conversation besides its messages: the visitor, hand-overs, changes of owner."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from contracts.ids import Id
 
 
 class OwnerEvent(Wire):
-    """A change of owner in the thread: taken over, given back, a person asked for. `name`: of whoever did it."""
+    """A change of owner in the thread: taken over, given back, or a person asked for. `name`: of whoever did it."""
 
     id: Id
     seq: int
@@ -23,7 +23,7 @@ class OwnerEvent(Wire):
 
 
 class VisitorView(Wire):
-    """Who writes, in the inbox."""
+    """The visitor, in the inbox."""
 
     id: str
     page: Page | None = None
@@ -39,7 +39,7 @@ class VisitorView(Wire):
 
 
 class HandOver(Wire):
-    """Why a person was asked for last, and what they should know: what the AI said when it handed over."""
+    """Why a person was last asked for, and what they should know: the AI's words when it handed over."""
 
     at: datetime
     by: str

@@ -1,4 +1,4 @@
-"""How a company's assistant is doing, day by day: hand-offs, failures and what people thought of the answers."""
+"""How a company's assistant is doing, day by day: hand-offs, failures and ratings of answers."""
 
 from datetime import date as Date  # noqa: N812 - the field is called date
 from datetime import datetime
@@ -21,7 +21,7 @@ class InsightsRequest(Wire):
 
 
 class InsightsDay(Wire):
-    """One day (UTC): conversations that began on it with what came of them since, and the ratings given on it."""
+    """One day (UTC): the conversations begun on it and their outcome since, and the ratings given on it."""
 
     date: Date
     conversations: int = Field(ge=0)
@@ -33,7 +33,7 @@ class InsightsDay(Wire):
 
 
 class Complaint(Wire):
-    """An answer that somebody found bad."""
+    """An answer that somebody rated as bad."""
 
     conversation_id: Id
     message_id: Id
@@ -42,9 +42,9 @@ class Complaint(Wire):
 
 
 class InsightsReply(Wire):
-    """Oldest day first, days without anything left out; the newest complaints first, at most 50.
+    """Oldest day first, without empty days; the newest complaints first, at most 50.
 
-    `complete` is false when there were more conversations than are counted for one answer (20,000).
+    `complete` is false if there were more conversations than are counted for one reply (20,000).
     """
 
     days: list[InsightsDay]

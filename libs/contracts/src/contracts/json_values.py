@@ -1,4 +1,4 @@
-"""JSON that no model describes, read without trusting its form: each value is looked at before it is used."""
+"""Reads JSON that no model describes: each value's type is checked before it is used."""
 
 from typing import TypeAlias
 
@@ -8,7 +8,7 @@ JsonObject: TypeAlias = dict[str, object]
 
 
 def is_object(value: object) -> TypeIs[JsonObject]:
-    """Whether it is an object, whose names JSON makes texts."""
+    """Whether the value is an object (whose names JSON guarantees to be texts)."""
     return isinstance(value, dict)
 
 
@@ -17,15 +17,15 @@ def is_list(value: object) -> TypeIs[list[object]]:
 
 
 def object_of(value: object) -> JsonObject:
-    """The object that it is; an empty one, where it is anything else."""
+    """The value if it is an object, otherwise an empty one."""
     return value if is_object(value) else {}
 
 
 def list_of(value: object) -> list[object]:
-    """The list that it is; an empty one, where it is anything else."""
+    """The value if it is a list, otherwise an empty one."""
     return value if is_list(value) else []
 
 
 def objects_of(value: object) -> list[JsonObject]:
-    """The objects of a list, without what else is in it."""
+    """The objects in a list; anything else in it is left out."""
     return [one for one in list_of(value) if is_object(one)]

@@ -16,25 +16,26 @@ from contracts.ids import CompanyId, Id, derive_id
 MAX_FILE = 20 * 1024 * 1024
 """Bytes of one document, as it is uploaded."""
 MAX_TEXT = 400_000
-"""Characters of a document that is sent as text; a longer one is a file."""
+"""Characters of a document sent as text; a longer one is uploaded as a file."""
 MAX_QUERY = 2_000
-"""Characters of a question; what is longer is cut by whoever asks."""
+"""Characters of a question; the caller cuts longer ones."""
 MAX_PART = 600_000
-"""Bytes of blocks in one event: the bus carries 1 MB."""
+"""Bytes of blocks in one event; the bus carries 1 MB."""
 MAX_PARTS = 64
 NOTHING_OLDER = 3
-"""Earlier turns that a follow-up may be about."""
+"""How many earlier messages a follow-up question may refer to."""
 
 Source = Annotated[Literal["site", "document", "answer", "service"], OPEN]
-"""Where words come from: the crawled site, an upload or REST, a question-and-answer pair, another service's event."""
+"""Where a document comes from: the crawled site, an upload or REST, a question-and-answer pair, another service's
+event."""
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f/]+$")]
 """A document's id in another system."""
 Tongue = Annotated[str, Field(min_length=2, max_length=35)]
 
 
 class Block(Wire):
-    """One piece of a document that is never torn from its headings. A table has `rows` (the first is the header if
-    `header`) and no text; a list has an item a line."""
+    """A piece of a document that always stays with its headings. A table has `rows` (the first is the header if
+    `header`) and no text; a list has one item a line."""
 
     kind: Annotated[Literal["text", "list", "table", "code"], OPEN] = "text"
     headings: list[str] = Field(default_factory=list[str], description="outermost first, the page's title left out")
@@ -45,7 +46,8 @@ class Block(Wire):
 
 
 class PassageSection(Wire):
-    """What a passage says below one heading: from `start`, a place in its text, to where the next section starts."""
+    """The part of a passage below one heading: from `start`, an index into its text, to the start of the next
+    section."""
 
     start: int = Field(ge=0, description="where it begins in the text of the passage, in characters")
     heading: list[str]
@@ -53,10 +55,10 @@ class PassageSection(Wire):
 
 
 class Passage(Wire):
-    """Some 200 to 350 tokens of a document, with where they stand. `score`: 0 to 1, the share of the question's weight
-    that the passage holds, comparable between questions; `exact`: the question of a pair matched, and `text` is its
-    answer, to be used word by word. Of several sections, which `sections` names, `heading` and `anchor` are those of
-    the one that fits best."""
+    """Some 200 to 350 tokens of a document, with their position in it. `score`: 0 to 1, the share of the question's
+    weight that the passage covers, comparable between questions; `exact`: the question of a pair matched, and `text`
+    is its answer, to be used word for word. If a passage has several `sections`, `heading` and `anchor` are those of
+    the best match."""
 
     id: Id
     document_id: Id
@@ -77,15 +79,15 @@ class Passage(Wire):
 
 
 class PageRef(Wire):
-    """A page that exists."""
+    """A page that exists on the site."""
 
     url: str
     title: str
 
 
 class KnowledgeQuery(Wire):
-    """What to look for. `earlier`: what the person said before, newest first, for a follow-up that does not say what it
-    is about. `pages`: how many of the site's pages to name besides."""
+    """A search. `earlier`: the person's earlier messages, newest first, for follow-ups that do not name their
+    subject. `pages`: how many of the site's pages to name as well."""
 
     text: str = Field(max_length=MAX_QUERY)
     earlier: list[Annotated[str, Field(max_length=MAX_QUERY)]] = Field(
@@ -97,7 +99,8 @@ class KnowledgeQuery(Wire):
 
 
 class KnowledgeFound(Wire):
-    """Best first. `documents`: how many the company has; `complete` False: not all of them could be read in time."""
+    """Best match first. `documents`: how many the company has; `complete` False: not all of them could be read in
+    time."""
 
     passages: list[Passage] = Field(default_factory=list[Passage])
     documents: int = 0
@@ -106,7 +109,8 @@ class KnowledgeFound(Wire):
 
 
 class Grounding(Wire):
-    """What an answer stands on. `known` False: the assistant said that it does not know, or offered a person for it."""
+    """What an answer is based on. `known` False: the assistant said that it does not know, or offered a person
+    instead."""
 
     question: str = Field(max_length=MAX_QUERY)
     known: bool
@@ -115,7 +119,7 @@ class Grounding(Wire):
 
 
 class Counts(Wire):
-    """Pages of a run, by what came of them."""
+    """The pages of a run, by outcome."""
 
     found: int = 0
     fetched: int = 0
@@ -135,8 +139,8 @@ class Left(Wire):
 
 
 class Run(Wire):
-    """One reading of the site, or of one of its pages. waiting: it would remove more than half of the pages (`gone`),
-    and an admin has to say yes."""
+    """One reading of the site, or of one of its pages. waiting: it would remove more than half of the pages
+    (`gone`), and needs an admin's approval."""
 
     id: Id
     company_id: CompanyId
@@ -153,5 +157,5 @@ class Run(Wire):
 
 
 def document_id(company: str, source: str, name: str) -> str:
-    """The id of a document: the same for the same name in its source (a page's canonical address, an external id)."""
+    """The id of a document: derived from its name in its source (a page's canonical address, an external id)."""
     return derive_id(company, "knowledge", source, name)

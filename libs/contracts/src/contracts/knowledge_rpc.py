@@ -1,4 +1,4 @@
-"""What can be asked of memory about a company's knowledge. Who may ask is decided where the request comes in."""
+"""Calls about a company's knowledge, served by memory. The gateway checks who may make them."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -29,8 +29,8 @@ class KnowledgeSearch(KnowledgeQuery):
 
 
 class DocumentView(Wire):
-    """One document. reading: its file is with an executor; failed: `problem` says why, and what was there before is
-    still found."""
+    """One document. reading: an executor is reading its file; failed: `problem` says why, and the previous version
+    is still found."""
 
     id: Id
     external_id: str | None = None
@@ -47,7 +47,7 @@ class DocumentView(Wire):
 
 
 class DocumentsRequest(Wire):
-    """A page of documents, newest first. `source`: only those."""
+    """A page of documents, newest first. `source`: only those of it."""
 
     company_id: CompanyId
     source: Source | None = None
@@ -88,7 +88,7 @@ class DocumentPut(Wire):
 
 
 class FilePut(Wire):
-    """A file that lies in UPLOADS: memory notes the document and hands the file to the executors."""
+    """A file in UPLOADS: memory registers the document and passes the file to the executors."""
 
     file: FileReceived
 
@@ -100,7 +100,7 @@ class DocumentGone(Wire):
 
 
 class KnownPage(Wire):
-    """A page of the site as it was last read: for asking whether it has changed."""
+    """A page of the site as it was last read, used to ask whether it has changed."""
 
     document_id: Id
     url: str
@@ -110,7 +110,7 @@ class KnownPage(Wire):
 
 
 class KnownPagesRequest(Wire):
-    """All pages of a company's site, a thousand at a time."""
+    """All known pages of a company's site, a thousand at a time."""
 
     company_id: CompanyId
     limit: int = Field(default=1000, ge=1, le=1000)
@@ -140,7 +140,7 @@ class AnswerView(Wire):
 
 
 class AnswerDraft(Wire):
-    """A pair as somebody writes it."""
+    """A pair as its author writes it."""
 
     question: Annotated[str, Field(min_length=1, max_length=500), LINE]
     alternatives: list[Annotated[str, Field(min_length=1, max_length=500), LINE]] = Field(
@@ -173,7 +173,7 @@ class AnswerCreate(Wire):
 
 
 class AnswerPatch(Wire):
-    """A merge patch (RFC 7396) of a pair's draft; NOT_FOUND when there is none."""
+    """A merge patch (RFC 7396) of a pair's draft; NOT_FOUND if there is none."""
 
     company_id: CompanyId
     id: Id
@@ -188,7 +188,7 @@ class AnswerRequest(Wire):
 
 
 class AnswerReply(Wire):
-    """The pair as it is now; None: there is none."""
+    """The current pair; None: there is none."""
 
     answer: AnswerView | None = None
 
@@ -197,7 +197,7 @@ class AnswerReply(Wire):
 
 
 class GapExample(Wire):
-    """One time that it was asked."""
+    """One occasion on which it was asked."""
 
     conversation_id: Id
     text: str
@@ -206,7 +206,8 @@ class GapExample(Wire):
 
 
 class GapView(Wire):
-    """A question that had no good answer; those that ask the same are one. `proposed`: what an operator answered."""
+    """A question that had no good answer; questions that ask the same are one gap. `proposed`: what an operator
+    answered."""
 
     id: Id
     question: str
@@ -237,7 +238,7 @@ class GapsReply(Wire):
 
 
 class GapDecide(Wire):
-    """An answer, which makes a pair of it, or dismissed."""
+    """Answers a gap, which makes a pair of it, or dismisses it."""
 
     company_id: CompanyId
     id: Id
@@ -257,7 +258,7 @@ class GapReply(Wire):
 
 
 class RefreshAsk(Wire):
-    """Read the site, or one page, now. While a run of the same is under way, that one is answered."""
+    """Read the site, or one page, now. While a run of the same is under way, that run is returned."""
 
     company_id: CompanyId
     url: str | None = Field(default=None, max_length=2048)
@@ -272,7 +273,7 @@ class RunRequest(Wire):
 
 
 class RunDecide(Wire):
-    """An admin's word to a run that waits: whether the pages that are gone are removed."""
+    """An admin's decision on a waiting run: whether the missing pages are removed."""
 
     company_id: CompanyId
     id: Id
@@ -286,7 +287,7 @@ class RunReply(Wire):
 
 
 class SourceCount(Wire):
-    """How much there is of one source."""
+    """How many documents and passages there are of one source."""
 
     source: Source
     documents: int
@@ -295,7 +296,7 @@ class SourceCount(Wire):
 
 
 class KnowledgeOverview(Wire):
-    """What a company's assistant knows, at a glance."""
+    """A company's knowledge at a glance."""
 
     sources: list[SourceCount]
     site_url: str | None = None

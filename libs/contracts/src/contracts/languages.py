@@ -1,4 +1,4 @@
-"""The languages that the product speaks, and which of them somebody is spoken to in."""
+"""The languages of the product, and the choice of one for a person."""
 
 import re
 from typing import Literal, get_args
@@ -37,9 +37,9 @@ _QUALITY = re.compile(r"^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$")
 
 
 def named_language(tags: str | None) -> Language | None:
-    """Which of ours is named first: in a tag (es-MX, en_GB.UTF-8) or in an Accept-Language (RFC 9110, 12.5.4).
+    """The first of our languages in a tag (es-MX, en_GB.UTF-8) or in an Accept-Language header (RFC 9110, 12.5.4).
 
-    Of a header the best quality counts, of equal ones the first; q=0 and a quality that is none name nothing.
+    In a header the best quality counts, then the order; entries with q=0 or an invalid quality are ignored.
     """
     best: Language | None = None
     most = 0.0
@@ -53,7 +53,7 @@ def named_language(tags: str | None) -> Language | None:
 
 
 def spoken_language(tags: str | None) -> Language:
-    """The same; Spanish where none of ours is named."""
+    """The same, but Spanish if none of ours is named."""
     return named_language(tags) or DEFAULT_LANGUAGE
 
 

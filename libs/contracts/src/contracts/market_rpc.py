@@ -1,4 +1,4 @@
-"""What the market-adapter answers beside its tools: status, events, quotes, and what is a user's own."""
+"""Calls that the market-adapter serves besides its tools: status, events, quotes, and a user's own data."""
 
 from datetime import date, datetime
 from typing import Annotated, Any, Literal
@@ -24,7 +24,7 @@ class MarketStatusRequest(Wire):
 
 
 class MarketStatusReply(Wire):
-    """New York's sessions. `current_time` is the market's present: with the sample provider, its clock's."""
+    """New York's sessions. `current_time` is the market's present; with the sample provider, that of its clock."""
 
     status: Annotated[Literal["open", "closed", "pre_market", "after_hours"], OPEN]
     current_time: datetime
@@ -39,7 +39,7 @@ class MarketStatusReply(Wire):
 
 
 class MarketEventsRequest(Wire):
-    """Events of the next `days` days: of these symbols, and of the economy."""
+    """The events of the next `days` days, of these symbols and of the economy."""
 
     symbols: list[str] = Field(default_factory=list[str], max_length=20)
     days: int = Field(default=60, ge=1, le=366)
@@ -47,7 +47,7 @@ class MarketEventsRequest(Wire):
 
 
 class MarketEvent(Wire):
-    """One event. `status`: expected (as calendars list it) or confirmed (by who holds it)."""
+    """One event. `status`: expected (from calendars) or confirmed (by its organiser)."""
 
     date: date
     name: str
@@ -59,7 +59,7 @@ class MarketEvent(Wire):
 
 
 class TickerError(Wire):
-    """One symbol that could not be answered."""
+    """A symbol that could not be answered."""
 
     error: str
     ticker: str
@@ -95,7 +95,7 @@ class QuoteView(Wire):
 
 
 class QuotesReply(Wire):
-    """In the order asked for, without repeats; a symbol that nobody knows is among the errors: no price is made up."""
+    """In the order of the request, without repeats; an unknown symbol is among the errors: no price is made up."""
 
     quotes: list[QuoteView]
     errors: list[TickerError] = Field(default_factory=list[TickerError])
@@ -110,10 +110,10 @@ MARKET_QUOTES = Rpc("rpc.market.quotes.v1", QuotesRequest, QuotesReply, queue=QU
 
 
 class ActionDecideRequest(Wire):
-    """A person's yes or no. `content_hash`, when given, must be the action's own: what they saw is what is decided.
+    """A person's yes or no. `content_hash`, if given, must match the action's: what they saw is what is decided.
 
-    `language` is the one in which they read why it may not be: es, en or a region of either; English without one.
-    Once whoever decided waits no longer, they have been told that nobody answered: nothing is decided then (TIMEOUT).
+    `language` is that of error messages for them: es, en or a region of either; English by default. After the caller's
+    deadline nothing is decided any more (TIMEOUT), since the person has been told that nobody answered.
     """
 
     company_id: CompanyId
@@ -129,19 +129,19 @@ class ActionDecideRequest(Wire):
 
 
 class ActionReply(Wire):
-    """The action as it is now. Deciding again changes nothing: the first decision stands."""
+    """The action as it is now. Deciding again changes nothing: the first decision counts."""
 
     action: Action
 
 
 class PendingActionsReply(Wire):
-    """What waits for this user's yes, oldest first."""
+    """The actions that wait for this user's confirmation, oldest first."""
 
     actions: list[Action]
 
 
 class ActionsRequest(Wire):
-    """How these actions of a user stand."""
+    """What is the state of these actions of a user?"""
 
     company_id: CompanyId
     user_id: Id
@@ -149,7 +149,7 @@ class ActionsRequest(Wire):
 
 
 class ActionsReply(Wire):
-    """Those that this user has, decided or not; what is somebody else's is not among them."""
+    """Those of them that belong to this user, decided or not."""
 
     actions: list[Action]
 
@@ -163,7 +163,7 @@ ACTIONS_GET = Rpc("rpc.market.actions.get.v1", ActionsRequest, ActionsReply, que
 
 
 class UntoldAlertsReply(Wire):
-    """Alerts that have fired, and confirmed orders that the market has filled or ended, which were not told yet; oldest
+    """Fired alerts, and confirmed orders that were filled or ended, of which the user has not been told yet; oldest
     first."""
 
     alerts: list[TriggeredAlert]
@@ -171,7 +171,7 @@ class UntoldAlertsReply(Wire):
 
 
 class AlertsToldRequest(Wire):
-    """These alerts, and what became of these actions, have reached their user."""
+    """The user has been told of these alerts and of the outcome of these actions."""
 
     company_id: CompanyId
     user_id: Id
@@ -180,7 +180,7 @@ class AlertsToldRequest(Wire):
 
 
 class AlertsToldReply(Wire):
-    """How many of them were untold until now."""
+    """How many of them had not been told before."""
 
     told: int
 
@@ -196,7 +196,7 @@ class ActiveAlert(Wire):
 
 
 class Holdings(Wire):
-    """A user's side of the market, for a context. `portfolio` is the data of get_portfolio, snake_case inside."""
+    """A user's market data for the context. `portfolio` is the data of get_portfolio, snake_case inside."""
 
     portfolio: dict[str, Any]
     alerts: list[ActiveAlert]

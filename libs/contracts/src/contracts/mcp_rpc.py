@@ -1,4 +1,4 @@
-"""What an MCP client answers to a question that a gateway has put to it in mid-call: it may reach another gateway."""
+"""An MCP client's answer to a question that a gateway asked during a call; it may arrive at another gateway."""
 
 from typing import Annotated, Any
 
@@ -9,7 +9,8 @@ from contracts.rpc import Method, Rpc
 
 
 class ClientAnswerRequest(Wire):
-    """`response` is the JSON-RPC response as the client sent it, whose token `caller` names (company/role/user)."""
+    """`response` is the JSON-RPC response as the client sent it; `caller` is who its token names
+    (company/role/user)."""
 
     question_id: Annotated[str, Field(min_length=1, max_length=128)]
     caller: Annotated[str, Field(min_length=1, max_length=600)]
@@ -17,7 +18,7 @@ class ClientAnswerRequest(Wire):
 
 
 class ClientAnswerReply(Wire):
-    """The gateway that waits for this answer has it. Every other one is silent."""
+    """The gateway that waits for this answer has received it. Other gateways do not reply."""
 
     taken: bool = True
 

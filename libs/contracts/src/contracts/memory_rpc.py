@@ -1,4 +1,4 @@
-"""What memory answers beside conversations and settings: what is remembered of a user, and what a company used."""
+"""Calls that memory serves besides conversations and settings: remembered facts of a user, and a company's usage."""
 
 import hashlib
 from datetime import date as Date  # noqa: N812 - the field is called date
@@ -28,7 +28,7 @@ class UsageRequest(Wire):
 
 
 class UsageDay(Wire):
-    """One day (UTC). `cost` in `currency`, by the prices of that day, of what has a price."""
+    """One day (UTC). `cost` in `currency`, by that day's prices, of the models that have a price."""
 
     date: Date
     turns: int = Field(ge=0)
@@ -49,7 +49,7 @@ class UsageBudget(Wire):
 
 
 class UsageReply(Wire):
-    """Oldest day first; days on which nothing was used are left out."""
+    """Oldest day first; days without usage are left out."""
 
     days: list[UsageDay]
     budget: UsageBudget
@@ -63,7 +63,7 @@ Experience = Annotated[Literal["beginner", "intermediate", "advanced"], OPEN_BEH
 
 
 class Strategy(Wire):
-    """A strategy that a turn discussed."""
+    """A trading strategy that was discussed in a turn."""
 
     name: str = Field(min_length=1, max_length=200)
     symbol: str | None = Field(default=None, max_length=32)
@@ -72,7 +72,7 @@ class Strategy(Wire):
 
 
 class Superseded(Wire):
-    """What was remembered until something newer took its place: `field` in the wire's names."""
+    """A fact that was remembered until a newer one replaced it; `field` is its name on the wire."""
 
     field: str
     value: str
@@ -82,7 +82,7 @@ class Superseded(Wire):
 
 
 class LongTermMemory(Wire):
-    """What is remembered of one user of one company; empty when nothing is yet."""
+    """What is remembered of one user of one company; at first empty."""
 
     favorite_symbols: list[str] = Field(default_factory=list[str], description="newest first, at most 20")
     trading_style: TradingStyle | None = None
@@ -110,7 +110,7 @@ class LongTermMemory(Wire):
 
 
 def fact_id(fact: str) -> str:
-    """What a remembered fact is called: made from its words, so that whoever reads the fact knows its id."""
+    """The id of a remembered fact, derived from its text."""
     return "f" + hashlib.sha256(" ".join(fact.split()).casefold().encode()).hexdigest()[:10]
 
 
@@ -124,10 +124,9 @@ class UserRef(Wire):
 class MemoryPatchRequest(Wire):
     """A JSON merge patch (RFC 7396) by the user: lists are replaced whole, null forgets. BAD_FIELD names what is wrong.
 
-    `superseded`, `since` and `updatedAt` are memory's own: a patch that names them is refused. `over`: the version of
-    what the patch was made from; PRECONDITION_FAILED when it has changed since (read again). None: it fits whatever is
-    there.
-    `request_id`: sent again under it, for want of an answer, the patch takes effect once, whatever `over` names then.
+    `superseded`, `since` and `updatedAt` cannot be patched. `over`: the version that the patch was made from;
+    PRECONDITION_FAILED if it has changed since (read again); None: apply to any version. `request_id`: if the request
+    is repeated because no answer came, it takes effect only once, whatever `over` says then.
     """
 
     company_id: CompanyId
@@ -152,14 +151,14 @@ class MemoryPatchRequest(Wire):
 
 
 class MemoryReply(Wire):
-    """As it is now. `version` names what was read; a patch is not told the one that it makes."""
+    """As it is now. `version` names what was read; a patch does not return the version that it creates."""
 
     memory: LongTermMemory
     version: str | None = None
 
 
 class MeantRequest(Wire):
-    """What of it do these words of the user's mean? `symbols`: those that are named there."""
+    """Which remembered facts do these words of the user refer to? `symbols`: those named in them."""
 
     company_id: CompanyId
     user_id: Id
@@ -180,13 +179,13 @@ class MeantReply(Wire):
 
 
 class MemoryDeleteReply(Wire):
-    """Nothing is remembered any more; conversations stay (see user.forget). True when there was something."""
+    """Nothing is remembered any more; conversations stay (see user.forget). True if there was something."""
 
     deleted: bool
 
 
 class MemoryExportRequest(Wire):
-    """A page of everything that is kept of the user."""
+    """A page of everything that is stored about the user."""
 
     company_id: CompanyId
     user_id: Id
@@ -194,16 +193,15 @@ class MemoryExportRequest(Wire):
 
 
 class ExportedConversation(Wire):
-    """A conversation, or a further part of one: messages oldest first."""
+    """A conversation, or another part of one; messages oldest first."""
 
     conversation: ConversationView
     messages: list[MessageView]
 
 
 class MemoryExportReply(Wire):
-    """`memory` on the first page; `next` is None on the last one. At most 512 KiB a page; a long conversation comes in
-    parts, one after the other.
-    """
+    """`memory` on the first page; `next` is None on the last. At most 512 KiB a page; a long conversation comes in
+    several parts."""
 
     memory: LongTermMemory | None = None
     conversations: list[ExportedConversation]
@@ -211,7 +209,7 @@ class MemoryExportReply(Wire):
 
 
 class UserForgotten(Wire):
-    """How many conversations were deleted, with all that was in them, in every store and stream."""
+    """How many conversations were deleted, completely, in every store and stream."""
 
     conversations: int = Field(ge=0)
 
@@ -219,24 +217,25 @@ class UserForgotten(Wire):
 # ---------------------------------------------------------------- budgets
 
 Tier = Annotated[Literal["main", "cheaper"], OPEN]
-"""Which purse a call is paid from: the company's own model, or the cheaper one after it. Each has its own limits."""
+"""Which budget pays for a call: that of the company's model, or that of the cheaper one after it. Each has its own
+limits."""
 
 
 class FurtherCall(Wire):
-    """A call that is likely to follow: one that asks for tools is followed by another one in its turn."""
+    """A call that will probably follow in the turn: after tool calls the model is called again."""
 
     reservation_id: Id
     tokens: int = Field(ge=0, le=10_000_000)
 
 
 class BudgetReserveRequest(Wire):
-    """Before a model call: may it use so many tokens?
+    """May a model call use this many tokens?
 
-    It may while less than the limit is used and reserved, so that a limit is passed by one call's reservation at most.
-    None is no limit. `payer` is the visitor or user (or the conversation of a nameless one); None: the company alone.
-    After `seconds` a reservation that was not settled counts no more: its caller is gone. `knowledge` is looked for
-    besides, whether the tokens are granted or not. `further` is reserved too where not half of any limit would be used
-    and reserved with it: nobody is turned away for what may not be needed.
+    It may while less than the limit is used and reserved, so a limit is exceeded by one call at most. None means no
+    limit. `payer` is the visitor or user (or the conversation of an anonymous one); None: only the company. A
+    reservation that is not settled expires after `seconds`. `knowledge` is searched as well, whether the tokens are
+    granted or not. `further` is reserved too if less than half of every limit would then be used and reserved, so that
+    nobody is refused because of a call that may not happen.
     """
 
     company_id: CompanyId
@@ -252,10 +251,10 @@ class BudgetReserveRequest(Wire):
 
 
 class BudgetReserveReply(Wire):
-    """`spent` names whose limit is reached: the company's for today, or the visitor's for this hour (UTC).
+    """`spent` names the limit that is reached: the company's for today, or the visitor's for this hour (UTC).
 
-    `reserved_at`, seconds since the epoch, is handed back when the call is settled. `knowledge`: what was found; None:
-    nobody has looked. `further`: whether the call that may follow has its tokens, too.
+    `reserved_at`, seconds since the epoch, is passed back to settle the call. `knowledge`: what was found; None: not
+    searched. `further`: whether the call that may follow is reserved too.
     """
 
     granted: bool
@@ -266,7 +265,7 @@ class BudgetReserveReply(Wire):
 
 
 class BudgetSettleRequest(Wire):
-    """After the call: what it really used takes the place of what was reserved (`reserved`). Counts once."""
+    """After the call: its real usage replaces what was `reserved`. Counts once."""
 
     company_id: CompanyId
     reservation_id: Id
@@ -278,7 +277,7 @@ class BudgetSettleRequest(Wire):
 
 
 class BudgetSettled(Wire):
-    """False: it was settled before."""
+    """False: it had been settled before."""
 
     settled: bool
 

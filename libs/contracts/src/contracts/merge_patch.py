@@ -1,4 +1,4 @@
-"""JSON Merge Patch (RFC 7396), for those who change documents and those who show what a change would make."""
+"""JSON Merge Patch (RFC 7396), for changing documents and for previews of a change."""
 
 from collections.abc import Collection, Mapping
 
@@ -9,11 +9,11 @@ from contracts.json_values import is_object, object_of
 def merged(
     target: Mapping[str, object], patch: Mapping[str, object], kept: Collection[str] = (), at: str = ""
 ) -> dict[str, object]:
-    """The target after the patch: null takes a member out, objects are merged, anything else is replaced whole.
+    """The target after the patch: null removes a member, objects are merged, anything else is replaced.
 
     Args:
-        kept: members, with dots, whose null is a value of its own and stays.
-        at: where in the whole document this is, ending in a dot.
+        kept: members (paths with dots) whose null is a value to keep.
+        at: the path of the target in the whole document, ending in a dot.
     """
     result = dict(target)
     for name, value in patch.items():

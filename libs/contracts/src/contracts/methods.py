@@ -1,4 +1,4 @@
-"""Every method that can be called on the bus, by whoever serves it."""
+"""Every method of the bus, by the service that serves it."""
 
 from contracts import (
     agent_rpc,

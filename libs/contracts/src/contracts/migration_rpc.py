@@ -1,4 +1,4 @@
-"""What of the stored documents an upgrade has left to be changed, for whoever runs the services."""
+"""Migrations of stored documents that an upgrade has left to do, for operators."""
 
 from pydantic import Field
 
@@ -13,7 +13,7 @@ class MigrationsRequest(Wire):
 
 
 class Migration(Wire):
-    """A change of stored documents that is made while everything runs, a few documents at a time."""
+    """A change of stored documents, made a few at a time while everything runs."""
 
     name: str = Field(min_length=1, max_length=64)
     what: str = Field(description="what it does, in a sentence")
@@ -21,7 +21,7 @@ class Migration(Wire):
 
 
 class MigrationsReply(Wire):
-    """All that this release knows, in the order in which they are to be made. `format`: of the store (see
+    """All migrations of this release, in the order in which to run them. `format`: of the store (see
     runtime.store_format)."""
 
     migrations: list[Migration]
@@ -30,7 +30,7 @@ class MigrationsReply(Wire):
 
 
 class MigrateRequest(Wire):
-    """The next few documents of one migration; asked again until none is left."""
+    """Migrates the next few documents; repeat until none is left."""
 
     name: str = Field(min_length=1, max_length=64)
 

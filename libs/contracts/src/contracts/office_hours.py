@@ -1,4 +1,4 @@
-"""When a company's people are there, when they are there again, and how that is said."""
+"""When a company's people are there, when they are back, and how to say so."""
 
 import re
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _is_time = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9]").fullmatch
 _is_date = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}").fullmatch
 MIDNIGHT = "24:00"
 AHEAD = 1_100
-"""Days in which there is an opening: more than 52 weeks for every two holidays that there may be."""
+"""How many days to search for the next opening: enough for weekly hours and the most holidays that can be set."""
 _AWAY = Text(
     es="Ahora mismo no hay nadie del equipo: vuelve a haber alguien {when}. Les dejo tu mensaje y te contestarán por "
     "aquí; mientras tanto puedes seguir escribiendo{help}.",
@@ -63,7 +63,7 @@ def _date(value: object, info: ValidationInfo) -> object:
 
 
 class OpenHours(Strict):
-    """From when to when people are there on some days of the week. What closes before it opens runs past midnight."""
+    """Opening hours on some days of the week. Hours that close before they open run past midnight."""
 
     days: list[Annotated[str, AfterValidator(_day)]] = Field(min_length=1, max_length=7)
     opens: Annotated[str, AfterValidator(_time)]
@@ -93,7 +93,7 @@ class OfficeHours(Strict):
 
 
 def opening(hours: OfficeHours | None, now: datetime) -> datetime | None:
-    """When somebody is there again (UTC); None: somebody is there now."""
+    """When somebody is next there (UTC); None: somebody is there now."""
     if hours is None:
         return None
     today = now.astimezone(zone(hours.timezone)).date()
@@ -107,7 +107,7 @@ def opening(hours: OfficeHours | None, now: datetime) -> datetime | None:
 
 
 def closing(hours: OfficeHours | None, now: datetime) -> datetime | None:
-    """Until when somebody is there today (UTC), at least; None: nobody is there, or no hours are set."""
+    """Until when, at least, somebody is there today (UTC); None: nobody is there, or no hours are set."""
     if hours is None:
         return None
     today = now.astimezone(zone(hours.timezone)).date()
@@ -115,16 +115,16 @@ def closing(hours: OfficeHours | None, now: datetime) -> datetime | None:
     return max((end for start, end in spans if start <= now < end), default=None)
 
 
-def told_away(hours: OfficeHours | None, opens: datetime, now: datetime, language: str, *, ai: bool = True) -> str:
-    """What a visitor reads outside the hours: that nobody is there, when somebody is, and that a message is taken.
-    `ai`: the assistant goes on helping meanwhile."""
+def away_notice(hours: OfficeHours | None, opens: datetime, now: datetime, language: str, *, ai: bool = True) -> str:
+    """What a visitor reads outside the hours: nobody is there, when somebody will be, and that a message is taken.
+    `ai`: the assistant continues to help meanwhile."""
     when, help_ = spoken_time(hours, opens, now, language), _HELP.said_in(language) if ai else ""
     told = _AWAY.said_in(language).format(when=when, help=help_)
     return told + (_ADDRESS.said_in(language) if hours and hours.ask_address else "")
 
 
 def spoken_time(hours: OfficeHours | None, at: datetime, now: datetime, language: str) -> str:
-    """A moment in the company's time zone as people say it: "mañana a las 9:00 (hora de Madrid)"."""
+    """A time in the company's time zone as people say it: "mañana a las 9:00 (hora de Madrid)"."""
     name = hours.timezone if hours else "UTC"
     there, today = at.astimezone(zone(name)), now.astimezone(zone(name)).date()
     clock, days = f"{there.hour}:{there.minute:02d}", (there.date() - today).days

@@ -1,4 +1,4 @@
-"""A company's own model: where it is, and the key with which it is asked. Its bill is the company's, not ours."""
+"""A company's own model: its address and its key. The company pays for it."""
 
 from typing import Annotated
 
@@ -31,7 +31,7 @@ class Price(Strict):
 
 
 class OwnModel(Strict):
-    """A model that answers for this company alone."""
+    """A model that only this company uses."""
 
     provider: Annotated[str, AfterValidator(_known)] = Field(
         default=COMPATIBLE.name, description="whose API it speaks; compatible: any server that speaks OpenAI's"

@@ -1,4 +1,4 @@
-"""Tools that a company declares in its settings: calls of its own HTTP interface, and tools of MCP servers."""
+"""Tools that a company declares in its settings: calls of its own HTTP API, and tools of MCP servers."""
 
 import json
 import re
@@ -17,7 +17,7 @@ LARGEST_SCHEMA = 16_384
 """Bytes of a tool's JSON Schema."""
 _DEEPEST = 16
 ACTION_PREFIX = "own_"
-"""What the id of an action begins with that is a call of an own tool; the market-adapter's are orders."""
+"""Prefix of the id of an action that is a call of an own tool; the market-adapter's actions are orders."""
 ACTION_KIND = "own_tool"
 _NAME = r"^[a-z][a-z0-9_]{0,47}$"
 _PLAIN = re.compile(r"[!-~]+")
@@ -30,16 +30,16 @@ _NOT_THEIRS = frozenset(
         "mcp-session-id", "mcp-protocol-version", "last-event-id",
     }
 )  # fmt: skip
-"""Headers that say how a request is sent, or whose it is: those are ours to write."""
+"""Headers that we set ourselves: how a request is sent, and for whom."""
 
 
 def is_local(parts: SplitResult) -> bool:
-    """Whether an address is this machine's own, by its name, without encryption."""
+    """Whether an address is on this machine, by its host name, without TLS."""
     return parts.scheme == "http" and parts.hostname in {"127.0.0.1", "localhost", "::1"}
 
 
 def split_address(value: str) -> SplitResult:
-    """Its parts; of what is no address at all there are none."""
+    """The parts of an address; empty ones if it is not an address."""
     try:
         return urlsplit(value)
     except ValueError:
@@ -47,7 +47,7 @@ def split_address(value: str) -> SplitResult:
 
 
 def endpoint(value: str) -> str:
-    """An address that a company names; raises ValueError."""
+    """Checks an address that a company names; raises ValueError."""
     parts = split_address(value)
     if not (parts.scheme == "https" or is_local(parts)) or not parts.hostname:
         raise ValueError("use an https address such as https://www.example.com/path")
@@ -57,7 +57,7 @@ def endpoint(value: str) -> str:
 
 
 def places(url: str) -> list[str]:
-    """The arguments that stand in an address: ``{order}`` in https://shop.example/orders/{order}."""
+    """The arguments in an address: ``{order}`` in https://shop.example/orders/{order}."""
     return _PLACE.findall(url)
 
 
@@ -96,7 +96,7 @@ def _object_schema(value: dict[str, object], info: ValidationInfo) -> dict[str, 
 
 
 def too_deep(value: object, most: int) -> bool:
-    """Whether JSON is nested deeper than this; looked at without recursion."""
+    """Whether JSON is nested too deeply; checked without recursion."""
     level: list[object] = [value]
     for _ in range(most):
         level = [inner for one in level for inner in _inside(one)]
@@ -116,7 +116,7 @@ Seconds = Annotated[StrictInt, Field(ge=1, le=30)]
 
 
 class Header(Strict):
-    """A header that goes with every request. The value is a secret: it is kept sealed, and never shown again."""
+    """A header sent with every request. The value is a secret: it is stored sealed and never shown again."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$"), AfterValidator(_header)]
     value: Annotated[str, Field(min_length=1, max_length=8192), AfterValidator(_printable)]
@@ -140,8 +140,8 @@ Headers = Annotated[list[Header], Field(max_length=10)]
 
 
 class HttpTool(Strict):
-    """A tool that is a request to the company's own interface. Arguments named in the address stand there; the others
-    are the query of a GET, and the JSON body of anything else."""
+    """A tool that is a request to the company's own API. Arguments named in the address go there; the others into
+    the query of a GET, or the JSON body of any other method."""
 
     name: ToolName
     description: Described
@@ -164,7 +164,7 @@ class HttpTool(Strict):
 
 
 class McpTool(Strict):
-    """A tool that was chosen of a server, as the server described it then: what it says later changes nothing."""
+    """A tool that was chosen from a server, as described at that time: later changes on the server have no effect."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,47}$")]
     description: Described
@@ -174,7 +174,7 @@ class McpTool(Strict):
 
 
 class McpServer(Strict):
-    """An MCP server (streamable HTTP) and the tools chosen of it, each called ``<server>_<tool>`` here."""
+    """An MCP server (streamable HTTP) and the tools chosen from it, each called ``<server>_<tool>`` here."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9]{0,15}$")]
     url: Annotated[str, Field(max_length=2048), AfterValidator(endpoint)]
@@ -184,21 +184,21 @@ class McpServer(Strict):
 
 
 class OwnTools(Strict):
-    """The tools of a company's own, beside those of the catalogue."""
+    """A company's own tools, in addition to those of the catalogue."""
 
     http: list[HttpTool] = Field(default_factory=list[HttpTool], max_length=40)
     mcp: list[McpServer] = Field(default_factory=list[McpServer], max_length=10)
 
     @property
     def names(self) -> list[str]:
-        """What models call them, in order."""
+        """The names by which models call them, in order."""
         return [tool.name for tool in self.http] + [
             f"{server.name}_{tool.name}" for server in self.mcp for tool in server.tools
         ]
 
     @property
     def waiting(self) -> set[str]:
-        """Those whose calls wait for a customer's yes."""
+        """Those whose calls wait for a customer's confirmation."""
         names = {tool.name for tool in self.http if tool.side_effects and tool.confirmation}
         return names | {
             f"{server.name}_{tool.name}"

@@ -1,6 +1,5 @@
-"""Whether a human agent is still there, and how far they have read. Memory keeps it; a conversation whose owner has
-gone is not left with them.
-"""
+"""Whether a human agent is still there, and how far they have read; kept by memory, which takes a conversation back
+from an owner who has left."""
 
 from pydantic import Field
 
@@ -10,7 +9,7 @@ from contracts.rpc import Method, Rpc
 
 
 class OwnerSeenRequest(Wire):
-    """A human agent has just read or typed here; `upToSeq`: they have read all up to there."""
+    """A human agent has just read or typed here; `upToSeq`: they have read everything up to there."""
 
     company_id: CompanyId
     conversation_id: Id
@@ -19,7 +18,7 @@ class OwnerSeenRequest(Wire):
 
 
 class OwnerSeenReply(Wire):
-    """It is noted."""
+    """Noted."""
 
 
 OWNER_SEEN = Rpc("rpc.memory.owner.seen.v1", OwnerSeenRequest, OwnerSeenReply, queue="memory")

@@ -1,4 +1,4 @@
-"""A company's rules of what goes to a person first, and what never does; judged alike by everybody who asks."""
+"""A company's rules for which messages go to a person first, or never; every service judges them with this code."""
 
 import re
 import unicodedata
@@ -14,7 +14,7 @@ from contracts.plain_text import LINE_OF_SETTINGS
 from contracts.strict import Strict
 
 LONGEST = 8_000
-"""Characters of a text that are judged."""
+"""Characters of a text that are examined."""
 Phrase = Annotated[str, Field(min_length=2, max_length=100), LINE_OF_SETTINGS]
 _ENDINGS = (
     "acione", "acion", "cione", "cion", "mente", "ando", "iendo", "ado", "ada", "ido", "ida", "ing", "ie", "ed", "ar",
@@ -30,15 +30,14 @@ def _path(value: str, info: ValidationInfo) -> str:
 
 
 PagePath = Annotated[str, Field(min_length=1, max_length=512), AfterValidator(_path), LINE_OF_SETTINGS]
-"""A path's beginning (/pricing), or with * for anything (/docs/*/api)."""
+"""The beginning of a path (/pricing), or a pattern with * for anything (/docs/*/api)."""
 
 
 class PersonRule(Strict):
-    """What a message must have for the rule to count: one of each list that is not empty.
+    """A message matches if each list that is not empty has a match.
 
-    `words`: a word or phrase as it is written, without regard to case and accents. `topics`: all words of one, in any
-    form and order ("reembolsos" also finds "reembolsar"). `plans`: of who writes; a visitor's is free. `pages`: where
-    they write.
+    `words`: a word or phrase, ignoring case and accents. `topics`: all words of one, in any form and order
+    ("reembolsos" also finds "reembolsar"). `plans`: of the writer; visitors count as free. `pages`: where they write.
     """
 
     to: Annotated[Literal["person", "never"], OPEN_BEHIND_THE_DOOR] = Field(
@@ -60,7 +59,7 @@ class PersonRule(Strict):
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What the rules look at: a visitor's words, their plan, and the address that they write from."""
+    """What the rules examine: a visitor's words, their plan, and the address of their page."""
 
     text: str
     plan: str = "free"
@@ -69,14 +68,14 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """The rule that counts: its place in the list, and where the message goes."""
+    """The rule that applies: its index in the list, and where the message goes."""
 
     index: int
     to: str
 
 
 def ruling(rules: Sequence[PersonRule], asking: Asking) -> Ruling | None:
-    """The first rule that counts; None: none does."""
+    """The first rule that applies; None: none does."""
     if not rules:
         return None
     words = re.findall(r"\w+", _folded(asking.text[:LONGEST]))
@@ -95,7 +94,7 @@ def ruling(rules: Sequence[PersonRule], asking: Asking) -> Ruling | None:
 
 
 def path_of(page: str) -> str:
-    """The path of the address that a browser names; of one that is none, the site's root."""
+    """The path of the address that a browser gives; the site's root if it is no address."""
     try:
         return urlsplit(page).path or "/"
     except ValueError:
@@ -130,7 +129,7 @@ def _folded(text: str) -> str:
 
 
 def _stem(word: str) -> str:
-    """A word without the endings that its forms have in es and en: enough to know "reembolso" in "reembolsos"."""
+    """A word without its Spanish or English endings, enough to find "reembolso" in "reembolsos"."""
     if len(word) > LEAST_STEM:
         word = word.removesuffix("s")
     word = word.removesuffix(

@@ -1,5 +1,5 @@
-"""What a text may hold that people write and others are shown: `LINE` for names, titles and labels, `WORDS` for what
-has several lines. What shows nothing, or turns the direction of the text around it, is refused in words."""
+"""What texts that people write may contain: `LINE` for names, titles and labels, `WORDS` for several lines. Texts
+that are invisible, or that change the direction of the text around them, are refused with a message."""
 
 import re
 from dataclasses import dataclass
@@ -12,31 +12,31 @@ from contracts.control_characters import CONTROL_CHARACTERS
 from contracts.enumerations import at_the_door
 
 _UNSEEN = frozenset(("Cc", "Cf", "Zs", "Zl", "Zp"))
-"""Categories of spaces, and of characters that show nothing: zero-width spaces and joiners, marks of direction."""
+"""Unicode categories of spaces and of invisible characters: zero-width spaces and joiners, direction marks."""
 _FILLERS = re.compile(
     r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-"""Letters, marks and symbols that show nothing either: fillers, the blank Braille pattern, variation selectors."""
+"""Letters, marks and symbols that are invisible too: fillers, the blank Braille pattern, variation selectors."""
 _IN_NO_TEXT = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 _IN_NO_LINE = re.compile(rf"[{CONTROL_CHARACTERS}\u2028\u2029\ud800-\udfff]")
-"""Those, ends of lines, halves of characters, and what turns the direction of all that follows: `gpj.exe` must not
-read `exe.jpg`."""
+"""Characters not allowed in one line: control characters, line ends, surrogates, and those that change the direction
+of all that follows: `gpj.exe` must not read `exe.jpg`."""
 
 
 def is_blank(text: str) -> bool:
-    """Whether nobody would see anything of it."""
+    """Whether the text is invisible."""
     return all(category(char) in _UNSEEN or _FILLERS.match(char) for char in text)
 
 
 def one_line(text: str) -> str:
-    """The text on one line, without what a line may not hold; empty when nothing of it can be seen."""
+    """The text on one line, without characters that a line must not contain; empty if nothing visible is left."""
     line = _IN_NO_LINE.sub("", " ".join(text.split()))
     return "" if is_blank(line) else line
 
 
 @dataclass(frozen=True, slots=True)
 class PlainText:
-    """Marks a text. `blank`: it may say nothing. `door`: what is stored already is read as it is."""
+    """Marks a text field. `blank`: it may be blank. `door`: what is already stored is read without checks."""
 
     lines: bool = False
     blank: bool = False
@@ -61,4 +61,4 @@ class PlainText:
 LINE, WORDS = PlainText(), PlainText(lines=True, blank=True)
 LINE_OF_SETTINGS, WORDS_OF_SETTINGS = PlainText(door=True), PlainText(lines=True, door=True)
 PROMPT = PlainText(lines=True, blank=True, door=True)
-"""Of settings too; a blank one is warned of."""
+"""For settings too; a blank one causes a warning."""

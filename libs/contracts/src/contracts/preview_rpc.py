@@ -1,4 +1,4 @@
-"""Settings tried before they are saved, and why an answer is as it is: asked of agents and executors."""
+"""Trying settings before saving them, and explaining an answer; served by agents and executors."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -17,13 +17,13 @@ from contracts.own_tools import McpTool
 from contracts.rpc import Method, Rpc
 
 TRY_SECONDS = 60.0
-"""What an answer may take."""
+"""The longest that an answer may take."""
 
 # ---------------------------------------------------------------- settings that are not saved
 
 
 class PromptRequest(Wire):
-    """The prompt that these settings make for a visitor. `principal`: of the visitor that is played."""
+    """Which prompt would these settings give a visitor? `principal`: of the simulated visitor."""
 
     config: ReadConfig
     principal: str
@@ -31,14 +31,14 @@ class PromptRequest(Wire):
 
 
 class PromptLayer(Wire):
-    """One layer of the prompt, in its place."""
+    """One layer of the prompt, in order."""
 
     name: Annotated[Literal["base", "brevity", "visitor", "tools"], OPEN]
     text: str
 
 
 class PromptReply(Wire):
-    """The layers before the conversation; `tokens` counts them and the tools' definitions as the model will."""
+    """The layers before the conversation; `tokens` counts them and the tool definitions as the model will."""
 
     layers: list[PromptLayer]
     tools: list[str]
@@ -46,7 +46,7 @@ class PromptReply(Wire):
 
 
 class TryRequest(Wire):
-    """One question of a visitor, answered with these settings. Nothing is stored; what it costs is the company's."""
+    """Answers one question of a visitor with these settings. Nothing is stored; the company pays for it."""
 
     config: ReadConfig
     principal: str
@@ -55,7 +55,7 @@ class TryRequest(Wire):
 
 
 class TryReply(Wire):
-    """The answer, and by what it came about. `tools`: the calls that were made, in order, by name."""
+    """The answer and how it came about. `tools`: the names of the calls that were made, in order."""
 
     text: str
     model: str
@@ -66,7 +66,7 @@ class TryReply(Wire):
 
 
 class SiteCheckRequest(Wire):
-    """May fetch_page read this under these settings? A path of the site, or a whole address.
+    """May fetch_page read this page under these settings? A path of the site, or a whole address.
 
     `language`: of the reason.
     """
@@ -77,7 +77,7 @@ class SiteCheckRequest(Wire):
 
 
 class SiteCheckReply(Wire):
-    """`url`: what would be fetched. `reason` says why not. Names are not looked up, and nothing is fetched."""
+    """`url`: what would be fetched. `reason`: why not. No DNS lookup is made, and nothing is fetched."""
 
     allowed: bool
     url: str | None = None
@@ -85,7 +85,7 @@ class SiteCheckReply(Wire):
 
 
 class OwnToolRequest(Wire):
-    """One call of a tool of the company's own, under these settings, by whoever keeps them. It is really made."""
+    """Calls one of the company's own tools under these settings, for somebody who edits them. The call is real."""
 
     config: ReadConfig
     tool: str = Field(max_length=64)
@@ -95,7 +95,7 @@ class OwnToolRequest(Wire):
 
 
 class OwnToolReply(Wire):
-    """The result, as every call has it."""
+    """The result, in the same form as for every call."""
 
     result: ToolResult
 
@@ -108,7 +108,7 @@ ReadMcpTool = Annotated[McpTool, BeforeValidator(_read_tool)]
 
 
 class McpToolsRequest(Wire):
-    """What has this MCP server, one of the settings' `ownTools.mcp`?"""
+    """Which tools does this MCP server have? It is one of the settings' `ownTools.mcp`."""
 
     config: ReadConfig
     server: str = Field(max_length=64)
@@ -116,21 +116,21 @@ class McpToolsRequest(Wire):
 
 
 class McpToolsReply(Wire):
-    """Its tools as settings declare them, to be chosen from; `error` says why there are none."""
+    """Its tools in the form of the settings, to choose from; `error` says why there are none."""
 
     tools: list[ReadMcpTool] = Field(default_factory=list[McpTool])
     error: str | None = None
 
 
 class ModelCheckRequest(Wire):
-    """Does the model answer that these settings name?"""
+    """Does the model in these settings answer?"""
 
     config: ReadConfig
     language: Language = "en"
 
 
 class ModelCheckReply(Wire):
-    """Who was asked and how long it took; `error` says why there is no answer."""
+    """Which model was asked and how long it took; `error` says why there is no answer."""
 
     provider: str
     model: str
@@ -143,9 +143,9 @@ class ModelCheckReply(Wire):
 
 
 class TurnRequest(Wire):
-    """One turn of a conversation, whose visitor or customer is `user_id` (none: nobody was known).
+    """One turn of a conversation; `user_id` is its visitor or customer (none: anonymous).
 
-    `answered_at`: when its answer was stored, near which its record is.
+    `answered_at`: when its answer was stored; its record is found near that time.
     """
 
     company_id: CompanyId
@@ -156,11 +156,11 @@ class TurnRequest(Wire):
 
 
 class ExplainRequest(TurnRequest):
-    """Why a turn was answered as it was."""
+    """Why was a turn answered as it was?"""
 
 
 class ExplainedCall(Wire):
-    """A tool call of the turn: arguments as the model gave them. `code` says why it failed."""
+    """A tool call of the turn, with arguments as the model gave them. `code` says why it failed."""
 
     call_id: Id
     tool: str
@@ -172,7 +172,7 @@ class ExplainedCall(Wire):
 
 
 class ExplainedTurn(Wire):
-    """What a turn was made of. `discarded`: how often a newer message ended an answer before it was whole.
+    """How a turn was answered. `discarded`: how often a newer message interrupted an answer.
 
     `cost` is by today's price list; None: it has no price for one of the models.
     """
@@ -200,7 +200,7 @@ class ExplainedTurn(Wire):
 
 
 class ExplainReply(Wire):
-    """None: there is no record of the turn, which are kept for 30 days."""
+    """None: there is no record of the turn; records are kept for 30 days."""
 
     turn: ExplainedTurn | None = None
 

@@ -1,6 +1,5 @@
-"""What a small model proposes to remember of a customer after their turn. Memory shows what it may rest on, and takes
-what the customer's own words prove; it calls no model itself.
-"""
+"""A small model's proposals of what to remember about a customer after a turn. Memory supplies the material and
+accepts only what the customer's own words prove; it calls no model itself."""
 
 from typing import Literal
 
@@ -13,12 +12,12 @@ from contracts.rpc import Method, Rpc
 
 MOST_PROPOSALS = 20
 MOST_KNOWN = 20
-"""Facts that a model is shown."""
+"""Facts that the model is shown."""
 
 
 class AnsweredTurn(Wire):
-    """A turn of a customer that has been answered. `basis`: the sequence of the message that was answered; `answered`:
-    of the answer, both in the stream CHAT."""
+    """An answered turn of a customer. Sequences in the stream CHAT: `basis` of the answered message, `answered` of
+    the answer."""
 
     company_id: CompanyId
     conversation_id: Id
@@ -28,23 +27,23 @@ class AnsweredTurn(Wire):
 
 
 class KnownFact(Wire):
-    """A fact that stands as true, in the user's words, and what it is called."""
+    """A fact that is currently true, in the user's words, and its id."""
 
     id: str
     fact: str
 
 
 class ProposalGround(Wire):
-    """`said`: the user's own statements in the turn that may tell something lasting; empty: there is nothing to
-    propose, or it has been proposed. `facts`: those that it may touch, found by search, at most 20."""
+    """`said`: the user's statements in the turn that may hold something lasting; empty if there are none, or
+    proposals were already made. `facts`: known facts that they may affect, found by search, at most 20."""
 
     said: list[str]
     facts: list[KnownFact] = Field(default_factory=list[KnownFact])
 
 
 class FactProposal(Wire):
-    """One change. `quote`: the user's exact words that it rests on. add: they are remembered. end: the fact `id` is so
-    no longer. supersede: what `fact` says (words of the quote; None: all of it) takes the place of the fact `id`."""
+    """One proposed change. `quote`: the user's exact words that prove it. add: remember them. end: the fact `id` is
+    no longer true. supersede: what `fact` says (words of the quote; None: all of it) replaces the fact `id`."""
 
     do: Literal["add", "end", "supersede"]
     quote: str = Field(min_length=1, max_length=1_000)
@@ -53,13 +52,13 @@ class FactProposal(Wire):
 
 
 class ProposalsRequest(AnsweredTurn):
-    """What the model proposes after a turn. A turn's proposals count once: what comes again changes nothing."""
+    """The model's proposals after a turn. Each turn's count once; a repeat changes nothing."""
 
     proposals: list[FactProposal] = Field(max_length=MOST_PROPOSALS)
 
 
 class ProposalsJudged(Wire):
-    """How many were taken, and for each of the others why not: not_said, no_kind, no_such_fact, other_thing, both_true,
+    """How many were accepted, and why the others were not: not_said, no_kind, no_such_fact, other_thing, both_true,
     not_over, newer, known or forgotten."""
 
     accepted: int = Field(ge=0)

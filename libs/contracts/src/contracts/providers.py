@@ -1,8 +1,8 @@
-"""Who serves models: each provider is declared here, once.
+"""Model providers; each is declared here, once.
 
-What follows from a row of PROVIDERS: where the agents ask and with which key, what can be preferred and who is asked
-when another fails, prices, what `nexus doctor`, `nexus replay` and `nexus eval` know, the console's list, and (written
-by `make contracts`) the keys in the files of `deploy` and `docker-compose.yml`.
+A row of PROVIDERS determines where agents send requests and with which key, which models can be preferred and the order
+of fallback, prices, what `nexus doctor`, `nexus replay` and `nexus eval` know, the console's list, and (written by
+`make contracts`) the key variables in `deploy` and `docker-compose.yml`.
 """
 
 from dataclasses import dataclass
@@ -14,10 +14,8 @@ OPENAI_CLIENT = "openai_compatible"
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """One model. `window` in tokens; `params`: its size in words; `price`: for a million tokens of prompt and of
-    completion, without one what it costs is not told; `aliases`: other names by which it may be chosen; `sees`: it
-    takes pictures.
-    """
+    """One model. `window` in tokens; `params`: its size as text; `price`: for a million prompt tokens and a million
+    completion tokens, None if unknown; `aliases`: other names for it; `sees`: it accepts images."""
 
     name: str
     use: str
@@ -30,9 +28,8 @@ class ModelInfo:
 
 @dataclass(frozen=True, slots=True)
 class PriceList:
-    """Where the prices of a provider's models are from. `as_of` is the day of the list that was known when they were
-    written, not the day on which they were last true.
-    """
+    """The source of a provider's prices. `as_of` is the date of the list that was known when they were written, not
+    the last day on which they were right."""
 
     as_of: date
     source: str
@@ -40,10 +37,10 @@ class PriceList:
 
 @dataclass(frozen=True, slots=True)
 class ProviderInfo:
-    """One provider; the first of its models is its own choice. `name` is what settings say, `label` what people read.
+    """One provider; the first of its models is its default. `name` is used in settings, `label` is for people.
 
     `client`: the module beside `agent.adapters.model_router` that speaks its API; `address`: of that API; `key`: the
-    variable of the environment that holds its key and thereby configures it; None: no key does.
+    environment variable that holds its key and so configures it; None: it needs none.
     """
 
     name: str
@@ -56,20 +53,20 @@ class ProviderInfo:
 
     @property
     def default(self) -> str:
-        """The model that is asked for when nobody chose one."""
+        """The model that is used if nobody chose one."""
         return self.models[0].name
 
     @property
     def address_variable(self) -> str:
-        """The variable of the environment that names another address, e.g. of a proxy."""
+        """The environment variable for another address, e.g. of a proxy."""
         return f"NEXUS_LLM_{self.name.upper().replace('-', '_')}_BASE_URL"
 
 
 COMPATIBLE = ProviderInfo("compatible", "OpenAI-compatible")
-"""The installation's own server, which the environment names."""
+"""The installation's own server, set in the environment."""
 OFFLINE_MODEL = "offline-rules"
 OFFLINE = ProviderInfo("offline", "Offline", models=(ModelInfo(OFFLINE_MODEL, "machines without a key"),))
-"""Answers where nobody else is configured."""
+"""Answers if no other provider is configured."""
 
 # None of the prices has been checked against an invoice: providers change them without notice, and prompts that they
 # cached, batches and priority tiers cost something else. To correct one, change it and the day of its list.
@@ -136,8 +133,8 @@ PROVIDERS: tuple[ProviderInfo, ...] = (
     OFFLINE,
 )
 NAMES = tuple(provider.name for provider in PROVIDERS)
-"""What a company's settings may prefer."""
+"""The providers that a company's settings may prefer."""
 KEYED = {provider.name: provider for provider in PROVIDERS if provider.key is not None}
-"""Those that a key alone configures, in the order of the chain that nobody set."""
+"""The providers that need only a key, in the default order of fallback."""
 KEYS = {provider.name: provider.key for provider in PROVIDERS if provider.key is not None}
-"""The variables of those keys."""
+"""The environment variables of those keys."""

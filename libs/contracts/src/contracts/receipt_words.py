@@ -1,4 +1,4 @@
-"""What is left of something that was deleted, in words for people."""
+"""Tells people what remains of deleted data."""
 
 from contracts.erasure_rpc import Removed
 from contracts.text import Text
@@ -48,6 +48,6 @@ REMAINS: dict[str, Text] = {
 
 
 def what_remains(one: Removed, language: str) -> str | None:
-    """What is left of it, in words; None: nothing, or it is something that only a newer release has words for."""
+    """What remains, as a text; None: nothing, or something that only a newer release has a text for."""
     words = REMAINS.get(one.remains or "")
     return words.said_in(language) if words else None

@@ -1,4 +1,4 @@
-"""Recorded turns done again, and made into cases of `nexus eval`: asked of agents. Nothing is executed."""
+"""Replaying recorded turns, and turning them into cases of `nexus eval`; served by agents. No tool is executed."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from contracts.rpc import Method, Rpc
 
 
 class ReplayRequest(TurnRequest):
-    """The turn once more. `model`: its name, `provider:name` or `offline`; `prompt`: instead of the company's own.
+    """Replays a turn. `model`: its name, `provider:name` or `offline`; `prompt`: instead of the company's own.
 
     None: as recorded.
     """
@@ -21,7 +21,8 @@ class ReplayRequest(TurnRequest):
 
 
 class ReplayedCall(Wire):
-    """A tool call. `in_record`: its result was known; any other is answered NOT_IN_RECORD. `error`: why it failed."""
+    """A tool call. `in_record`: its result was recorded; any other is answered NOT_IN_RECORD. `error`: why it
+    failed."""
 
     call_id: Id
     tool: str
@@ -32,7 +33,7 @@ class ReplayedCall(Wire):
 
 
 class ReplaySide(Wire):
-    """An answer and what it took. `cost` is by today's price list; None: it has no price. `error`: why there is no
+    """An answer and its cost. `cost` is by today's price list; None: no price is known. `error`: why there is no
     answer."""
 
     text: str
@@ -47,8 +48,8 @@ class ReplaySide(Wire):
 
 
 class ComparedTurn(Wire):
-    """A turn as it was, and as it went this time. `identical`: decided alike, byte for byte. `notes`: what could not be
-    had as it was then."""
+    """A turn as recorded and as replayed. `identical`: all decisions are the same, byte for byte. `notes`: which
+    inputs were not available as they were."""
 
     turn_id: Id
     question: str
@@ -61,20 +62,20 @@ class ComparedTurn(Wire):
 
 
 class ReplayReply(Wire):
-    """None: there is no record of the turn, which are kept for 30 days."""
+    """None: there is no record of the turn; records are kept for 30 days."""
 
     turn: ComparedTurn | None = None
 
 
 class MadeCase(Wire):
-    """A case of `nexus eval`: the name of its file, and its TOML."""
+    """A case of `nexus eval`: its file name and its TOML."""
 
     name: str
     toml: str
 
 
 class CaseReply(Wire):
-    """None: there is no record of the turn, or nothing was asked in it."""
+    """None: there is no record of the turn, or it contains no question."""
 
     case: MadeCase | None = None
 

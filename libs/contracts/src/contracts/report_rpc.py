@@ -1,4 +1,4 @@
-"""Whether it helped: a company's conversations counted over days, and what visitors say of them."""
+"""Reports: a company's conversations counted by day, and visitors' ratings."""
 
 from datetime import date as Date  # noqa: N812 - the names of the wire are from and to
 from datetime import datetime
@@ -18,10 +18,10 @@ Count = Annotated[int, Field(ge=0)]
 
 
 class ReportFigures(Wire):
-    """What came of some conversations. Seconds are medians; null: there was nothing to measure.
+    """The outcome of some conversations. Seconds are medians; null: nothing to measure.
 
-    `answered_by_ai`: answered, and no person was asked for, took over or wrote. `resolved_by_ai`: those of them in
-    which nothing is open and nothing was asked for 24 hours. `handed_over`: a person was asked for or took over.
+    `answered_by_ai`: answered, and no person was asked for, took over or wrote. `resolved_by_ai`: of those, the ones
+    with nothing open and no question for 24 hours. `handed_over`: a person was asked for or took over.
     """
 
     conversations: Count
@@ -43,13 +43,13 @@ class ReportFigures(Wire):
 
 
 class ReportRow(ReportFigures):
-    """The conversations that have one thing in common."""
+    """The conversations of one group."""
 
     key: str
 
 
 class ReportRequest(Wire):
-    """Conversations that began on the days `since` to `until` in the company's time zone, both counted."""
+    """Conversations begun on the days `since` to `until` in the company's time zone, both included."""
 
     company_id: CompanyId
     since: Date
@@ -58,9 +58,9 @@ class ReportRequest(Wire):
 
 
 class ReportReply(Wire):
-    """`rows` by their keys, days oldest first; what is left over 1,000 rows is in the row `other`.
+    """`rows` sorted by their keys, days oldest first; beyond 1,000 rows the rest is in the row `other`.
 
-    `complete` false: not all conversations are counted; ask again in a while, or for fewer days.
+    `complete` false: not all conversations are counted; ask again later, or for fewer days.
     """
 
     rows: list[ReportRow]
@@ -76,7 +76,7 @@ Figure = Literal[
 
 
 class ReportOpenRequest(ReportRequest):
-    """The conversations behind a figure, of one row or (no key) of all."""
+    """Asks for the conversations behind a figure, of one row or (no key) of all."""
 
     key: str | None = Field(default=None, max_length=200)
     figure: Annotated[Figure, OPEN] = "conversations"
@@ -90,7 +90,7 @@ class ReportOpenReply(Wire):
 
 
 class RatingView(Wire):
-    """What somebody said of a conversation."""
+    """A rating of a conversation."""
 
     score: Score
     comment: str | None = None

@@ -1,4 +1,5 @@
-"""Reads and small commands that need an answer now: core NATS requests on queue groups, always answered."""
+"""Calls: reads and small commands that need an answer now. They are core NATS requests on queue groups, always
+answered."""
 
 from datetime import datetime
 from typing import Annotated, Any, Generic, Literal, TypeVar
@@ -23,7 +24,7 @@ MAX_PAGES = 20  # of a visitor, that a person is shown: the newest
 
 
 class Rpc(Generic[RequestT, ReplyT]):
-    """One method: its subject, the queue group that serves it (None: every server sees it), and its shapes."""
+    """One method: its subject, the queue group that serves it (None: every server receives it), and its models."""
 
     __slots__ = ("queue", "reply", "request", "safe", "subject")
 
@@ -35,7 +36,7 @@ class Rpc(Generic[RequestT, ReplyT]):
         self.reply = reply
         self.queue = queue
         self.safe = safe
-        """Whether making the call twice does no harm, so that a caller may retry."""
+        """Whether the call may be repeated, so that a caller may retry."""
 
 
 Method = Rpc[BaseModel, BaseModel]
@@ -43,7 +44,7 @@ Method = Rpc[BaseModel, BaseModel]
 
 
 class Reply(Wire, Generic[ReplyT]):
-    """What travels back."""
+    """The reply on the wire: data or an error."""
 
     data: ReplyT | None = None
     error: CallError | None = None
@@ -72,12 +73,13 @@ class MessageView(Wire):
 
     @property
     def waiting(self) -> list[Action]:
-        """Its actions that wait for their user's yes."""
+        """Its actions that wait for their user's confirmation."""
         return [action for action in self.actions if action.state is ActionState.PENDING]
 
 
 class HistoryRequest(Wire):
-    """The last `limit` messages with seq ≤ up_to_seq; the answer never holds less than up_to_seq demands."""
+    """The last `limit` messages with seq ≤ up_to_seq; memory answers only once it has stored everything up to
+    up_to_seq."""
 
     company_id: CompanyId
     conversation_id: Id
@@ -89,7 +91,7 @@ class HistoryRequest(Wire):
 
 
 class HistoryMessage(Wire):
-    """What a prompt needs of a message."""
+    """The parts of a message that a prompt needs."""
 
     id: Id
     seq: int
@@ -100,7 +102,7 @@ class HistoryMessage(Wire):
 
 
 class VisitorProfile(Wire):
-    """What is known of the visitor: prompt layer 3."""
+    """What is known of the visitor: layer 3 of the prompt."""
 
     page: Page | None = None
     funnel_stage: str | None = None
@@ -121,7 +123,7 @@ class HistoryReply(Wire):
 
 
 class SnapshotRequest(Wire):
-    """The last `limit` messages, at least as new as min_seq."""
+    """The last `limit` messages, once memory has stored everything up to min_seq."""
 
     company_id: CompanyId
     conversation_id: Id
@@ -157,7 +159,7 @@ class FactView(Wire):
 
 
 class FactsReply(Wire):
-    """`complete`: nothing up to min_seq is left out behind the last fact; `gone`: history before `since` is missing."""
+    """`complete`: no facts up to min_seq remain after the last one; `gone`: history before `since` is missing."""
 
     facts: list[FactView]
     complete: bool
@@ -191,7 +193,8 @@ Direction = Literal["asc", "desc"]
 
 
 class ConversationView(Wire):
-    """One conversation in the inbox. `state`: ai, needs_human, human, stuck if it is open; else snoozed, resolved."""
+    """One conversation in the inbox. `state` of an open one: ai, needs_human, human, stuck; otherwise snoozed or
+    resolved."""
 
     id: Id
     company_id: CompanyId
@@ -221,8 +224,8 @@ class ConversationReply(Wire):
 
 
 class ConversationsRequest(Wire):
-    """A page of the inbox: newest activity first, `needs_human` who has waited longest. `which` is the list, `state`
-    what callers of earlier releases name it by; `direction` turns it, `query` and `label` leave the others out."""
+    """A page of the inbox: latest activity first, `needs_human` by longest wait. `which` is the list (`state` is its
+    name in earlier releases); `direction` reverses the order, `query` and `label` filter."""
 
     company_id: CompanyId
     state: ConversationState | None = None
@@ -249,7 +252,7 @@ class ConversationsReply(Wire):
 
 
 class MessagesRequest(Wire):
-    """A page of a conversation's messages, oldest first; `latest`: the newest ones, and older ones with each cursor."""
+    """A page of a conversation's messages, oldest first; `latest`: the newest page, and older ones with each cursor."""
 
     company_id: CompanyId
     conversation_id: Id
@@ -269,7 +272,7 @@ class MessagesReply(Wire):
 
 
 class MessageByIdRequest(Wire):
-    """One message by its id: how a late repeat is recognised after the dedup window."""
+    """One message by its id: recognises a late repeat after the deduplication window."""
 
     company_id: CompanyId
     conversation_id: Id
@@ -295,7 +298,8 @@ MESSAGE_BY_ID = Rpc("rpc.memory.message.get.v1", MessageByIdRequest, MessageById
 
 
 class TurnStateRequest(Wire):
-    """Asked of all agents at once; only the one that drives the conversation's turn (or just this one) answers."""
+    """Asked of all agents at once; only the one that drives the conversation's turn (or this particular turn)
+    answers."""
 
     company_id: CompanyId
     conversation_id: Id
@@ -303,8 +307,8 @@ class TurnStateRequest(Wire):
 
 
 class TurnState(Wire):
-    """The running turn: the text so far and the sequence of its last delta (-1: none yet). `waiting`: the calls of the
-    client's own tools whose results it waits for."""
+    """The running turn: the text so far and the sequence of its last delta (-1: none yet). `waiting`: handed calls
+    whose results the turn waits for."""
 
     turn_id: Id
     message_id: Id
@@ -317,8 +321,8 @@ TURN_STATE = Rpc("rpc.agent.turn.state.v1", TurnStateRequest, TurnState, queue=N
 
 
 class Caller(Wire):
-    """Who is calling, as the executor verified it; the model and the arguments can never name somebody else. `prompt`:
-    the first and last sequence of the conversation's messages that stand whole in the prompt that asks."""
+    """Who is calling, as verified by the executor; neither the model nor the arguments can name somebody else.
+    `prompt`: the first and last sequence of the messages that the prompt contains in full."""
 
     company_id: CompanyId
     user_id: Id | None = None
@@ -330,7 +334,7 @@ class Caller(Wire):
 
 
 class ToolServiceRequest(Wire):
-    """How the executor calls a tool of another service; taken after its Nexus-Deadline it must not change anything."""
+    """The executor calls a tool of another service. After its Nexus-Deadline the call must not change anything."""
 
     call_id: Id
     tool: str
@@ -345,12 +349,13 @@ class ToolServiceData(Wire):
 
 
 def tool_service(name: str, queue: str) -> Rpc[ToolServiceRequest, ToolServiceData]:
-    """The method on which a service serves the tool `name`. Errors carry `reason` (e.g. not_in_sample)."""
+    """The method by which a service serves the tool `name`. Errors carry `reason` (e.g. not_in_sample)."""
     return Rpc(f"rpc.tool.{name}.v1", ToolServiceRequest, ToolServiceData, queue=queue, safe=False)
 
 
 class CatalogueRequest(Wire):
-    """Which tools may this caller use? `name`: only this one; `with_quota`: and how often yet, for a `user_id`."""
+    """Which tools may this caller use? `name`: only this one; `with_quota`: and how many calls are left, for a
+    `user_id`."""
 
     company_id: CompanyId
     role: str
@@ -378,7 +383,7 @@ class CatalogueTool(Wire):
 
 
 class CatalogueReply(Wire):
-    """In the catalogue's own order, the same each time."""
+    """In the catalogue's own order, always the same."""
 
     tools: list[CatalogueTool]
 

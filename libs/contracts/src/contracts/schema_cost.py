@@ -1,7 +1,8 @@
-"""What it costs to check a value against a JSON Schema that a stranger has written.
+"""Limits the cost of checking a value against a JSON Schema that a stranger has written.
 
-A schema may refer to one that refers to two more, and so on: a page of JSON whose parts are evaluated a million times
-for one value, or without end. Nothing stops such a check once it runs, so it is counted before, without a value.
+A schema may refer to one that refers to two more, and so on: one page of JSON whose parts are evaluated a million times
+for one value, or endlessly. Nothing can stop such a check once it runs, so the evaluations are counted beforehand,
+without a value.
 """
 
 from collections import Counter
@@ -11,47 +12,50 @@ from urllib.parse import unquote
 from contracts.json_values import JsonObject, is_list, is_object, object_of
 
 MOST_EVALUATIONS = 1_000
-"""Parts of a schema that may be evaluated for one value."""
+"""How many parts of a schema may be evaluated for one value."""
 PATTERN_STEPS = 10_000
-"""Steps back of one pattern over one text, some milliseconds; the usual limit is a hundred times that."""
+"""Backtracking steps of one pattern on one text, some milliseconds; the usual limit is a hundred times that."""
 _DEEPEST = 64
-"""Levels of values inside each other that are looked at: what is nested deeper is refused at the door."""
+"""Levels of nested values that are examined; deeper values are refused on arrival."""
 _LONGEST = 64
-"""References that may lead on from one to the next for the same value."""
+"""The longest chain of references for the same value."""
 _PUBLISHED = ("https://json-schema.org/draft", "http://json-schema.org/draft")
 _MOST_STEPS = 300_000
-"""Of the counting itself."""
-_BESIDE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies")
-_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+"""Limit of the counting itself: visits of parts."""
+_BESIDE = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"})
+_REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 _OF_NAMES = frozenset({"dependentSchemas", "dependencies", "patternProperties"})
-"""Objects of parts by a name, not parts themselves."""
-_INSIDE = (
-    ("properties", ("patternProperties", "additionalProperties", "unevaluatedProperties")),
-    ("prefixItems", ("items", "additionalItems", "contains", "unevaluatedItems")),
-    ("propertyNames", ()),
-)
-"""What is evaluated for one value inside another, and what for each of its kind."""
+"""Keywords whose value is an object of schemas by name, not itself a schema."""
+_BY_NAME = {"properties": "property", "prefixItems": "item"}
+"""Keywords with a schema for each inner value, by the kind of inner value."""
+_FOR_ALL = {
+    **dict.fromkeys(("patternProperties", "additionalProperties", "unevaluatedProperties"), "property"),
+    **dict.fromkeys(("items", "additionalItems", "contains", "unevaluatedItems"), "item"),
+    "propertyNames": "name",
+}
+"""Keywords whose schemas may be evaluated for any inner value of a kind."""
 
 
 class SchemaRefusedError(ValueError):
-    """A schema whose check may take longer than anybody can wait, or leads elsewhere."""
+    """The check against this schema could take too long, or it refers to something outside."""
 
 
-def check_cost(schema: object) -> None:
-    """Raises SchemaRefusedError for a schema by which one value would be checked too often, or for ever, or that refers
-    to what does not stand in it."""
+def check_cost(schema: object) -> int:
+    """How many steps the counting took, at most _MOST_STEPS. Raises SchemaRefusedError for a schema that would check
+    one value too often or endlessly, or that refers to something it does not contain."""
     parts = _Parts(schema)
     here = parts.evaluated({parts.add(schema): 1})
     seen: list[Counter[int]] = []
     for _ in range(_DEEPEST):
         if not here or here in seen:
-            return
+            break
         seen.append(here)
         inside: Counter[int] = Counter()
         for begin in parts.begun_inside(here):
             for part, count in parts.evaluated(begin).items():
                 inside[part] = max(inside[part], count)
         here = inside
+    return parts.steps
 
 
 def _too_often() -> SchemaRefusedError:
@@ -61,49 +65,57 @@ def _too_often() -> SchemaRefusedError:
 
 
 class _Parts:
-    """The schema's parts, by their identity, and which of them are evaluated for what; 0: a boolean, or no schema."""
+    """The schema's parts by identity, and which of them are evaluated for which value; 0: a boolean, or no schema."""
 
     def __init__(self, root: object) -> None:
         self._root = root
         self._known: dict[int, JsonObject] = {}
         self._anchors: dict[str, list[object]] = {}
         self._led_to: dict[int, Counter[int]] = {0: Counter()}
-        self._steps = 0
+        self.steps = 0
         self._index()
 
     def add(self, part: object) -> int:
+        self._step(1)
         if not is_object(part):
             return 0
         self._known[id(part)] = part
         return id(part)
 
     def evaluated(self, begin: Mapping[int, int]) -> Counter[int]:
-        """How often each part is evaluated for a value for which these are."""
+        """How often each part is evaluated for a value, if these are evaluated for it."""
         all_of_them: Counter[int] = Counter()
         for part, count in begin.items():
             for other, times in self._closure(part, set()).items():
                 all_of_them[other] += count * times
-        self._steps += len(all_of_them)
-        if all_of_them.total() > MOST_EVALUATIONS or self._steps > _MOST_STEPS:
+        self._step(len(all_of_them))
+        if all_of_them.total() > MOST_EVALUATIONS:
             raise _too_often()
         return all_of_them
 
+    def _step(self, count: int) -> None:
+        self.steps += count
+        if self.steps > _MOST_STEPS:
+            raise _too_often()
+
     def begun_inside(self, here: Mapping[int, int]) -> Iterator[Counter[int]]:
-        """For each property or item that a value may have, how often each part begins to be evaluated for it, at most,
-        when these are evaluated for the value."""
-        for word, of_any in _INSIDE:
-            always: Counter[int] = Counter()
-            of_one: dict[str | int, Counter[int]] = {}
-            for part, count in here.items():
-                for inner in (inner for any_word in of_any for inner in self._under(part, any_word)):
-                    always[inner] += count
-                for name, inner in self._named(part, word):
-                    of_one.setdefault(name, Counter())[inner] += count
-            yield always
-            yield from (own + always for own in of_one.values())
+        """For each property or item of a value, how often each part starts to be evaluated for it at most, if these
+        are evaluated for the value."""
+        always: dict[str, Counter[int]] = {kind: Counter() for kind in _FOR_ALL.values()}
+        of_one: dict[tuple[str, str | int], Counter[int]] = {}
+        for part, count in here.items():
+            for word, found in self._known.get(part, {}).items():
+                if word in _BY_NAME:
+                    for name, inner in _named(word, found):
+                        of_one.setdefault((_BY_NAME[word], name), Counter())[self.add(inner)] += count
+                elif word in _FOR_ALL:
+                    for _, inner in _named(word, found):
+                        always[_FOR_ALL[word]][self.add(inner)] += count
+        yield from always.values()
+        yield from (own + always[kind] for (kind, _), own in of_one.items())
 
     def _closure(self, part: int, above: set[int]) -> Counter[int]:
-        """The part and all that it leads to for the same value."""
+        """The part and all parts that it refers to for the same value."""
         known = self._led_to.get(part)
         if known is not None:
             return known
@@ -120,27 +132,14 @@ class _Parts:
         return found
 
     def _beside(self, part: int) -> Iterator[int]:
-        for word in _BESIDE:
-            yield from self._under(part, word)
-        for word in _REFERENCES:
-            if isinstance(reference := self._known.get(part, {}).get(word), str):
-                yield from map(self.add, self._targets(reference))
-
-    def _under(self, part: int, word: str) -> Iterator[int]:
-        return (inner for _, inner in self._named(part, word))
-
-    def _named(self, part: int, word: str) -> Iterator[tuple[str | int, int]]:
-        """The parts under a word, with their names or places: of an object or a list, or the one that is there."""
-        found = self._known.get(part, {}).get(word)
-        several: Iterable[tuple[str | int, object]] = (("", found),)
-        if is_list(found):
-            several = enumerate(found)
-        elif is_object(found) and (word == "properties" or word in _OF_NAMES):
-            several = found.items()
-        return ((name, self.add(inner)) for name, inner in several)
+        for word, found in self._known.get(part, {}).items():
+            if word in _BESIDE:
+                yield from (self.add(inner) for _, inner in _named(word, found))
+            elif word in _REFERENCES and isinstance(found, str):
+                yield from map(self.add, self._targets(found))
 
     def _targets(self, reference: str) -> list[object]:
-        """What a reference means: of a name that stands twice both, of the schema of schemas nothing."""
+        """What a reference points to: both parts if a name occurs twice, none for the meta-schema."""
         own = self._of_root("$id")
         place = reference.removeprefix(own.rstrip("#")) if isinstance(own, str) else reference
         if place in {"", "#"}:
@@ -161,7 +160,7 @@ class _Parts:
         return [found]
 
     def _index(self) -> None:
-        """Finds every name. References in a part with an address of its own would mean other parts: it is refused."""
+        """Collects all names. A part with its own `$id`, in which references would mean other parts, is refused."""
         address = "id" if "draft-04" in str(self._of_root("$schema")) else "$id"
         level: list[object] = [self._root]
         while level:
@@ -180,3 +179,12 @@ class _Parts:
 
     def _of_root(self, word: str) -> object:
         return object_of(self._root).get(word)
+
+
+def _named(word: str, found: object) -> Iterable[tuple[str | int, object]]:
+    """The parts under a keyword with their names or indexes: of an object, of a list, or a single one."""
+    if is_list(found):
+        return enumerate(found)
+    if is_object(found) and (word == "properties" or word in _OF_NAMES):
+        return found.items()
+    return (("", found),)

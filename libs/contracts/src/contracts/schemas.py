@@ -1,11 +1,11 @@
-"""The frozen JSON Schemas: made from the models, kept in `schemas/<name>/<version>.json`, changed by addition alone.
+"""The frozen JSON Schemas: generated from the models, kept in `schemas/<name>/<version>.json`, and only ever extended.
 
-Of events, of methods on the bus (request and reply in one), of the websocket's frames, and of the documents that
-services store.
+There is one for each event, each method on the bus (request and reply together), each websocket frame and each kind of
+document that a service stores.
 
-`breaking_changes` is the rule: a version may gain optional fields and new shapes; whatever a reader or a writer of an
-older copy relies on stays as it is; a list of words may grow, or give way to any word, where readers expect it
-(contracts.enumerations). A break is a new version beside the old one.
+`breaking_changes` is the rule: a version may gain optional fields and new definitions; whatever readers or writers of
+an older copy rely on stays as it is. A list of values may grow, or become an open string, if readers expect that
+(contracts.enumerations). A breaking change needs a new version beside the old one.
 """
 
 import json
@@ -27,7 +27,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema_of(event: EventType) -> Schema:
-    """The JSON Schema (2020-12) of a whole event, envelope included, as its model has it now."""
+    """The JSON Schema (2020-12) of a whole event with its envelope, generated from the current model."""
     model = CloudEvent[event.data]  # pyright: ignore[reportGeneralTypeIssues,reportInvalidTypeArguments]
     schema = model.model_json_schema(by_alias=True)
     schema["title"] = event.type
@@ -37,18 +37,18 @@ def schema_of(event: EventType) -> Schema:
 
 
 def schema_of_method(method: Method) -> Schema:
-    """The JSON Schema of what travels with a method, both ways."""
+    """The JSON Schema of a method's request and reply."""
     both = create_model(method.subject, request=(method.request, ...), reply=(method.reply, ...))
     return {"$schema": DIALECT, **both.model_json_schema(by_alias=True)}
 
 
 def schema_of_document(document: Any) -> Schema:
-    """The JSON Schema of what a service stores, by the type that it reads it with."""
+    """The JSON Schema of a stored document, from the type that reads it."""
     return {"$schema": DIALECT, **TypeAdapter(document).json_schema(by_alias=True)}
 
 
 def schema_of_frame(kind: str, model: type[Wire]) -> Schema:
-    """The JSON Schema of a whole frame of the websocket: what each has, and the fields of its type's model."""
+    """The JSON Schema of a whole websocket frame: the common fields, and those of its type's model."""
     schema = model.model_json_schema(by_alias=True)
     conversation: Schema = {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None, "title": "Conversationid"}
     each: Schema = {"v": {"const": ws.PROTOCOL_VERSION}, "type": {"const": kind}, "conversationId": conversation}
@@ -59,12 +59,12 @@ def schema_of_frame(kind: str, model: type[Wire]) -> Schema:
 
 
 def frozen_schema(event: EventType) -> Schema | None:
-    """The schema as it was published; None when the event is new."""
+    """The published schema; None if the event is new."""
     return frozen_schema_at(event.name, event.version)
 
 
 def frozen_schema_at(name: str, version: str) -> Schema | None:
-    """The schema under this name, as it was published; None when it is new."""
+    """The published schema of this name; None if it is new."""
     file = files("contracts") / "schemas" / name / f"{version}.json"
     return cast(Schema, json.loads(file.read_text())) if file.is_file() else None
 
@@ -84,7 +84,7 @@ def examples_at(of: str, version: str) -> list[tuple[str, bool, Schema]]:
 
 
 def breaking_changes(old: Schema, new: Schema) -> list[str]:
-    """What in `new` breaks those who rely on `old`, a line each; empty when it only adds."""
+    """The changes in `new` that break users of `old`, one line each; empty if it only adds."""
     return _compare(old, new, "")
 
 

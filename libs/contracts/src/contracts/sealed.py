@@ -1,14 +1,14 @@
-"""How a secret of a company's settings looks: sealed where it is kept (runtime.seal), hidden where it is shown."""
+"""The secrets in a company's settings: sealed where they are stored (runtime.seal), hidden where they are shown."""
 
 from collections.abc import Callable, Iterator
 
 from contracts.json_values import object_of, objects_of
 
 HIDDEN = "********"
-"""Stands for a secret wherever settings are shown; sent back unchanged, it keeps it."""
+"""Shown in place of a secret; sending it back unchanged keeps the secret."""
 PREFIX = "sealed:1:"
 Place = tuple[str, ...]
-"""What names a secret: whose it is, and its own name there."""
+"""Identifies a secret: its owner and its own name there."""
 
 
 def is_sealed(value: object) -> bool:
@@ -16,7 +16,7 @@ def is_sealed(value: object) -> bool:
 
 
 def sealed_places(config: dict[str, object]) -> Iterator[tuple[Place, dict[str, object], str]]:
-    """Every secret of raw settings that is kept sealed: what names it, what holds it, and its field there."""
+    """All secrets in raw settings: for each its identity, the object that holds it, and the field."""
     model = object_of(config.get("ownModel"))
     if model.get("key") is not None:
         yield ("model", str(model.get("provider")), str(model.get("address"))), model, "key"
@@ -33,13 +33,13 @@ def sealed_places(config: dict[str, object]) -> Iterator[tuple[Place, dict[str, 
 
 
 def replaced(config: dict[str, object], change: Callable[[Place, object], object]) -> None:
-    """Puts `change(place, value)` in the place of every such secret."""
+    """Replaces every secret by `change(place, value)`."""
     for place, holder, field in sealed_places(config):
         if field in holder:
             holder[field] = change(place, holder[field])
 
 
-def keep_hidden(config: dict[str, object], known: dict[str, object]) -> None:
-    """Whoever sends back what they were shown means what they were not shown."""
+def restore_hidden(config: dict[str, object], known: dict[str, object]) -> None:
+    """Puts secrets back where the settings that somebody sends contain only their placeholder."""
     kept = {place: holder.get(field) for place, holder, field in sealed_places(known)}
     replaced(config, lambda place, value: kept.get(place, value) if value == HIDDEN else value)

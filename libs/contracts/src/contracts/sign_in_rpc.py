@@ -1,5 +1,5 @@
-"""Signing in to the console. Memory speaks with the company's OpenID provider, since the client's secret and the team
-are the settings'; the gateway gives the token."""
+"""Signing in to the console. Memory talks to the company's OpenID provider, since it holds the client's secret and
+the team; the gateway issues the token."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -15,20 +15,20 @@ from contracts.team import TeamRole
 Refusal = Annotated[
     Literal["noProvider", "away", "broken", "refused", "unknown", "unverified", "used", "notBound"], OPEN
 ]
-"""noProvider: the company names none; away: the provider does not answer; broken: what it answers cannot be used;
-refused: it, or what it has signed, does not prove who this is; unknown: nobody of the team; unverified: the provider
-has not checked the e-mail; used: the invitation was used already; notBound: this invitation needs the provider."""
+"""noProvider: the company has none; away: the provider does not answer; broken: its answer cannot be used; refused:
+the provider or its token does not prove who this is; unknown: not in the team; unverified: the provider has not
+verified the e-mail; used: the invitation was already used; notBound: this invitation requires the provider."""
 
 
 class Problem(Wire):
-    """Why nobody was signed in. `detail`: in English, for whoever set the provider up."""
+    """Why nobody was signed in. `detail`: in English, for whoever set up the provider."""
 
     reason: Refusal
     detail: str = Field(default="", max_length=500)
 
 
 class SignInBegin(Wire):
-    """Where a browser is to be sent. `challenge`: S256 of PKCE (RFC 7636)."""
+    """Where is the browser to be redirected? `challenge`: S256 of PKCE (RFC 7636)."""
 
     company_id: CompanyId
     redirect_uri: str = Field(max_length=2048)
@@ -45,14 +45,15 @@ class SignInBegun(Wire):
 
 
 class Invitation(Wire):
-    """Who was invited, and when, as the gateway has verified it."""
+    """Who was invited and when, verified by the gateway."""
 
     member: Id
     issued_at: datetime
 
 
 class SignInCode(Wire):
-    """What the provider has sent the browser back with, and what the browser kept. `issuer`: RFC 9207's, if it came."""
+    """What the provider sent back through the browser, and what the browser kept. `issuer`: that of RFC 9207, if it
+    came."""
 
     code: str = Field(min_length=1, max_length=4096)
     verifier: str = Field(min_length=43, max_length=128)
@@ -87,4 +88,4 @@ class SignInFinished(Wire):
 SIGN_IN_BEGIN = Rpc("rpc.memory.sign_in.begin.v1", SignInBegin, SignInBegun, queue="memory", safe=False)
 SIGN_IN_FINISH = Rpc("rpc.memory.sign_in.finish.v1", SignInFinish, SignInFinished, queue="memory", safe=False)
 METHODS: tuple[Method, ...] = (SIGN_IN_BEGIN, SIGN_IN_FINISH)
-"""Neither is safe to repeat: a code counts once, and two waits for a slow provider are too many."""
+"""Neither is safe to repeat: a code works once, and waiting for a slow provider twice would take too long."""

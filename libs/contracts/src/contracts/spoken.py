@@ -1,4 +1,4 @@
-"""Months, days and numbers as people call them, in es and en; looked for in folded text (lower case, no accents)."""
+"""The names of months, days and numbers in Spanish and English, for lookup in folded text (lower case, no accents)."""
 
 from contracts.languages import Language
 
@@ -33,4 +33,5 @@ NUMBERS = {
     **{word: number for words in _SMALL.values() for number, word in enumerate(words.split()) if word != "once"},
     **{word: 10 * number for words in _TENS.values() for number, word in enumerate(words.split(), 1)},
 }
-"""Whole numbers by their word; not the articles, which only sometimes count, nor "once", which is English too."""
+"""Whole numbers by their word. Articles are left out, since they only sometimes count, and "once", which is also
+English."""

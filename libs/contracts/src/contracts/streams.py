@@ -1,4 +1,4 @@
-"""The JetStream streams, as data. The runtime turns them into nats-py configurations and checks them at start-up.
+"""The JetStream streams, as data. The runtime makes nats-py configurations of them and checks them at start-up.
 
 CHAT never sets allow_msg_schedules, allow_rollup_hdrs or allow_msg_ttl: each lets a publisher with a narrow subject
 permission forge or wipe facts. deny_delete is on; purging (for a user's deletion) stays possible.
@@ -12,7 +12,7 @@ GIB = 1024**3
 
 @dataclass(frozen=True, slots=True)
 class Republish:
-    """Copies of stored messages go out on core NATS under `destination`, with the header Nats-Sequence."""
+    """Copies of stored messages are published on core NATS under `destination`, with the header Nats-Sequence."""
 
     source: str
     destination: str
@@ -22,7 +22,7 @@ class Republish:
 class Stream:
     """One stream. Sizes in bytes, times in seconds; 0 = no limit.
 
-    `window`: what is older goes, but not by the server's hand: memory trims it, behind everybody who has to read it.
+    `window`: older messages are removed by memory rather than the server, once every reader has read them.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What settings are made of: models that refuse what they do not know."""
+"""The base of settings: models that refuse unknown fields."""
 
 from pydantic import ConfigDict, SerializationInfo, SerializerFunctionWrapHandler, model_serializer
 from pydantic.alias_generators import to_camel
@@ -7,18 +7,18 @@ from contracts.envelope import Wire
 
 
 class Strict(Wire):
-    """Settings refuse what they do not know from people: a misspelt field is an error, not a silence. Nor is a text a
-    number, or a number a yes. What a newer release has stored or told is read by `read_config`, and travels on."""
+    """Settings from people: unknown fields are refused, since they are usually misspelt, and types are not
+    converted. What a newer release has stored or sent is read with `read_config`, and kept."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="forbid")
 
     @model_serializer(mode="wrap")
-    def _with_what_is_not_known_here(self, serialize: SerializerFunctionWrapHandler, info: SerializationInfo):  # noqa: ANN202 - a stated type would replace the fields in the JSON Schema
+    def _serialize_with_unknown(self, serialize: SerializerFunctionWrapHandler, info: SerializationInfo):  # noqa: ANN202 - a stated type would replace the fields in the JSON Schema
         data: dict[str, object] = serialize(self)
         return data | self.unknown
 
     @property
     def unknown(self) -> dict[str, object]:
-        """Members that a newer release wrote and this one cannot read, by their names on the wire."""
+        """Fields that a newer release wrote and this one cannot read, by their wire names."""
         extra = self.__pydantic_extra__
         return {} if extra is None else extra

@@ -18,13 +18,13 @@ _SHARE_CLASS = re.compile(r"[A-Z]")
 _CURRENCY = re.compile(r"[A-Z0-9]{2,10}")
 _SEPARATOR = re.compile(r"[/\-_: ]")
 QUOTES = ("USDT", "USDC", "BUSD", "USD", "EUR", "GBP", "JPY", "CHF", "BTC", "ETH")
-"""What follows a dash can be a currency of these or a share class; a slash may be followed by any currency."""
+"""After a dash, one of these is a currency and anything else a share class; after a slash any currency is accepted."""
 COINS = frozenset(("BTC", "ETH", "SOL", "XRP", "ADA", "DOGE", "BNB", "DOT", "LTC", "LINK", "AVAX", "MATIC", "TRX"))
-"""Bases that are recognised with no separator (BTCUSD). Short on purpose: any other pair is written with a slash."""
+"""Bases that are recognised without a separator (BTCUSD). Deliberately few: any other pair needs a slash."""
 
 
 class InvalidSymbolError(ValueError):
-    """The text is no spelling of a symbol; the message says how one is written."""
+    """The text is no valid symbol; the message says how one is written."""
 
     def __init__(self, text: str) -> None:
         self.text = text[:40]
@@ -34,7 +34,7 @@ class InvalidSymbolError(ValueError):
 
 
 class SymbolKind(StrEnum):
-    """What trades under a symbol: it decides the change basis, the sessions and the provider."""
+    """The kind of instrument; it decides the change basis, the sessions and the provider."""
 
     EQUITY = "equity"
     INDEX = "index"
@@ -43,7 +43,7 @@ class SymbolKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A symbol in its internal form. Made by `parse_symbol` alone."""
+    """A symbol in its internal form, made only by `parse_symbol`."""
 
     name: str
     kind: SymbolKind
@@ -53,7 +53,7 @@ class Symbol:
 
 
 def parse_symbol(text: str) -> Symbol:
-    """The internal form of a symbol as somebody wrote it; raises InvalidSymbolError when it is none."""
+    """The internal form of a symbol as somebody wrote it; raises InvalidSymbolError."""
     name = text.strip().upper().removeprefix("$")
     if _INDEX.fullmatch(name):
         return Symbol(name, SymbolKind.INDEX)
@@ -72,8 +72,8 @@ def parse_symbol(text: str) -> Symbol:
 
 
 def normal_symbol(text: str) -> str:
-    """The one spelling of a symbol, so that spellings share a cached result; what is no symbol comes back in capitals,
-    for whoever decides about it to refuse."""
+    """The normal spelling of a symbol, so that all spellings share a cached result. A text that is no symbol is
+    returned in capitals, to be refused by whoever looks it up."""
     try:
         return parse_symbol(text).name
     except InvalidSymbolError:

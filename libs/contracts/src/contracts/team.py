@@ -1,4 +1,4 @@
-"""Who works for a company in the console, and the OpenID provider that says who they are."""
+"""A company's team in the console, and the OpenID provider that it signs in with."""
 
 from datetime import datetime
 from typing import Annotated, Literal, cast
@@ -15,18 +15,18 @@ MOST_MEMBERS = 500
 TeamRole = Annotated[Literal["commercial", "admin"], OPEN_BEHIND_THE_DOOR]
 
 
-def _all_seen(value: str, info: ValidationInfo) -> str:
-    """An address with something in it that nobody sees is another one, and nobody's."""
+def _visible(value: str, info: ValidationInfo) -> str:
+    """Refuses an address that contains invisible characters."""
     if at_the_door(info) and not value.isprintable():
         raise ValueError("take out the invisible characters")
     return value
 
 
-Email = Annotated[str, Field(min_length=3, max_length=254, pattern=r"^[^\s@]+@[^\s@]+$"), AfterValidator(_all_seen)]
+Email = Annotated[str, Field(min_length=3, max_length=254, pattern=r"^[^\s@]+@[^\s@]+$"), AfterValidator(_visible)]
 
 
 def _newest(signed_out: object) -> object:
-    """Nobody is kept in because many have gone before. Times are all of UTC and of one form."""
+    """Keeps the newest revocations when the list is full. All times are UTC in the same format."""
     if not isinstance(signed_out, dict):
         return signed_out
     known = cast("dict[str, object]", signed_out)
@@ -47,7 +47,7 @@ class OpenIdProvider(Strict):
 
 
 class Member(Strict):
-    """Somebody of the team: who signs in with this e-mail, or has used an invitation."""
+    """A team member: they sign in with this e-mail, or have used an invitation."""
 
     role: TeamRole
     name: Annotated[str, Field(min_length=1, max_length=80), LINE_OF_SETTINGS] | None = None
@@ -59,8 +59,7 @@ class Member(Strict):
 
 
 class Team(Strict):
-    """The human agents and admins that the company names itself. Those whose tokens another system signs need not
-    stand here."""
+    """The human agents and admins that the company lists. People with tokens of another system need not be in it."""
 
     provider: OpenIdProvider | None = Field(default=None, description="null: members come in by invitation alone")
     members: dict[Id, Member] = Field(default_factory=dict[str, Member], max_length=MOST_MEMBERS)
@@ -71,8 +70,8 @@ class Team(Strict):
     )
 
     def admits(self, user: str, role: str, issued: float, *, member: bool) -> bool:
-        """Whether a human agent's token counts still. `issued`: seconds since the epoch, 0 where it does not say;
-        `member`: it was given to somebody of this list."""
+        """Whether a human agent's token is still valid. `issued`: seconds since the epoch, 0 if unknown; `member`:
+        it was issued to somebody in this list."""
         out = self.signed_out.get(user)
         if out is not None and issued <= out.timestamp():
             return False

@@ -1,4 +1,4 @@
-"""What people read, in both of the product's languages."""
+"""Texts for people, in both of the product's languages."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from contracts.languages import spoken_language
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """The same text in both languages; as a plain string, as logs have it, it is the English one."""
+    """A text in both languages; used as a plain string, as in logs, it is the English one."""
 
     es: str
     en: str

@@ -1,5 +1,5 @@
-"""What a service asks of the tool-executor that calls tools by itself, with no model that reads their descriptions; a
-user's deletion there; and what the executor asks of a service whose tool has not answered in time."""
+"""Calls to the tool-executor by services that call tools directly, without a model; a user's deletion there; and the
+executor's question to a service whose tool has not answered in time."""
 
 from enum import StrEnum
 from typing import Any, Literal
@@ -23,7 +23,7 @@ from contracts.rpc import Method, Rpc, ToolServiceRequest
 
 
 class Category(StrEnum):
-    """What a tool is about; also the last token of the subject on which calls are asked for."""
+    """What a tool is about; also the last token of the subject for its calls."""
 
     MARKET = "market"
     PORTFOLIO = "portfolio"
@@ -37,11 +37,11 @@ class Category(StrEnum):
     KNOWLEDGE = "knowledge"
     SITE = "site"
     OWN = "own"
-    """What a company has declared itself (contracts.own_tools)."""
+    """Tools that a company has declared itself (contracts.own_tools)."""
 
 
 class ToolDetailsRequest(Wire):
-    """Everything about these tools (None: all of them), as far as this caller may use them."""
+    """Everything about these tools (None: all), as far as this caller may use them."""
 
     company_id: CompanyId
     role: str
@@ -51,7 +51,7 @@ class ToolDetailsRequest(Wire):
 
 
 class ToolDetails(Wire):
-    """One tool; the schemas are JSON Schema 2020-12, the examples arguments that it takes."""
+    """One tool; the schemas are JSON Schema 2020-12, the examples valid arguments."""
 
     name: str
     category: str
@@ -67,16 +67,16 @@ class ToolDetails(Wire):
 
 
 class ToolDetailsReply(Wire):
-    """In the catalogue's own order; what the caller may not use is left out."""
+    """In the catalogue's own order, without tools that the caller may not use."""
 
     tools: list[ToolDetails]
 
 
 class ToolOutcome(Wire):
-    """What became of a call with side effects, by its id; to look changes nothing.
+    """The outcome of a call with side effects, by its id. Asking changes nothing.
 
-    done: it took effect, and `result` is the tool's data. not_done: it has not, so that the same id may be called; what
-    is still on its way of an earlier attempt must not make a second effect. unknown: it cannot be said now.
+    done: it took effect, and `result` is the tool's data. not_done: it did not, so the same id may be called again; an
+    earlier attempt still on its way must not have a second effect. unknown: it cannot be determined now.
     """
 
     state: Literal["done", "not_done", "unknown"]
@@ -84,14 +84,14 @@ class ToolOutcome(Wire):
 
 
 def tool_outcome(subject: str, queue: str | None) -> Rpc[ToolServiceRequest, ToolOutcome]:
-    """The method on which a service says what became of calls of its tools; asked with the call as it was made."""
+    """The method by which a service tells the outcome of calls of its tools; the request is the original call."""
     return Rpc(subject, ToolServiceRequest, ToolOutcome, queue=queue)
 
 
 TOOL_OUTCOME = tool_outcome("rpc.tool.outcome.v1", "market-adapter")
-"""Of the market-adapter's tools with side effects."""
+"""For the market-adapter's tools with side effects."""
 MEMORY_OUTCOME = tool_outcome("rpc.tool.memory_outcome.v1", "memory")
-"""Of memory's: remember, forget, update_memory."""
+"""For memory's: remember, forget, update_memory."""
 
 
 class FileTextRequest(Wire):
@@ -105,7 +105,7 @@ class FileTextRequest(Wire):
 
 
 class FileTextReply(Wire):
-    """Without text `problem` says why, in words for people."""
+    """Without text, `problem` says why, for people to read."""
 
     text: str = ""
     truncated: bool = False
@@ -113,7 +113,7 @@ class FileTextReply(Wire):
 
 
 class FilePieceRequest(Wire):
-    """What stands in a picture of the conversation from this byte on?"""
+    """Asks for a picture of the conversation, from this byte on."""
 
     company_id: CompanyId
     conversation_id: Id
@@ -122,11 +122,11 @@ class FilePieceRequest(Wire):
 
 
 PIECE = 600_000
-"""Bytes of a picture in one reply: a message of the bus holds 1 MB. Pieces in base64 come together by being joined."""
+"""Bytes of a picture in one reply; a message on the bus holds 1 MB. Pieces in base64 can simply be joined."""
 
 
 class FilePieceReply(Wire):
-    """At most PIECE bytes, in base64; empty: there are none, or it is no picture."""
+    """At most PIECE bytes, in base64; empty: there are no more, or it is no picture."""
 
     content: str = ""
 

@@ -1,6 +1,6 @@
-"""Which facts a company's own systems may be told of by webhook, and how settings name them.
+"""Which facts can be sent to a company's own systems by webhook, and their names in settings.
 
-A name is an event's type with or without its version, and for facts of a conversation with or without `chat.`:
+A name is an event's type, with or without its version, and for facts of a conversation with or without `chat.`:
 `chat.message.visitor.v1`, `message.visitor`. `message.*` means all that begin so, `*` or no name at all means all,
 `MessageSent` every kind of message.
 """
@@ -29,7 +29,7 @@ TOLD: tuple[str, ...] = (
     "analysis.requested.v1",
     "analysis.completed.v1",
 )
-"""Types of the streams CHAT and FACTS."""
+"""Event types of the streams CHAT and FACTS that webhooks can send."""
 NOT_TOLD: tuple[str, ...] = (
     "tools.announced.v1",
     "tools.withdrawn.v1",
@@ -41,7 +41,7 @@ NOT_TOLD: tuple[str, ...] = (
     "knowledge.run.progressed.v1",
     "knowledge.changed.v1",
 )
-"""Types of those streams that are between services, or that services keep for themselves."""
+"""Event types of those streams that are internal."""
 
 ALL = "*"
 MESSAGE_SENT = "MessageSent"
@@ -49,12 +49,12 @@ _CHAT = "chat."
 
 
 def chosen(names: Sequence[str], event_type: str) -> bool:
-    """Whether an event of this type is told to an endpoint with these names."""
+    """Whether an endpoint with these names gets an event of this type."""
     return event_type in TOLD and (not names or any(_fits(name, event_type) for name in names))
 
 
 def checked_name(name: str) -> str:
-    """The name itself; raises ValueError when it means nothing, and says what there is."""
+    """Returns the name; raises ValueError, listing the possible names, if it means nothing."""
     if any(_fits(name, known) for known in TOLD):
         return name
     there = ", ".join(known.removeprefix(_CHAT).rpartition(".")[0] for known in TOLD)

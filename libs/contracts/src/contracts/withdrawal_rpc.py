@@ -1,4 +1,4 @@
-"""Responses that their client has deleted. Memory keeps the mark; the conversation stays the company's record."""
+"""Responses deleted by their client. Memory marks them; the conversation stays the company's record."""
 
 from typing import Annotated
 
@@ -12,7 +12,7 @@ QUEUE = "memory"
 
 
 class ResponseRef(Wire):
-    """`response`: what the door calls it, within its conversation."""
+    """`response`: the door's name for it within its conversation."""
 
     company_id: CompanyId
     conversation_id: Id
@@ -20,7 +20,7 @@ class ResponseRef(Wire):
 
 
 class WithdrawRequest(ResponseRef):
-    """Under the same `request_id` it is the same deletion: a repeat hears what the first one heard."""
+    """The same `request_id` means the same deletion: a repeat gets the first reply again."""
 
     request_id: Id
 

@@ -1,4 +1,4 @@
-"""What is wrong with a field, in words for people: a regular expression is none."""
+"""Says what is wrong with a field, in words for people instead of regular expressions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ _FORM = "does not have the form that is asked for"
 
 
 def message_of(error: Mapping[str, Any]) -> str:
-    """The message of one of a pydantic ValidationError's errors."""
+    """The message for one error of a pydantic ValidationError."""
     if error["type"] == "string_pattern_mismatch":
         return _FORMS.get(error.get("ctx", {}).get("pattern", ""), _FORM)
     if error["type"] == "string_unicode":

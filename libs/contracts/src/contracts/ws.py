@@ -1,8 +1,8 @@
-"""The frames of the chat's websocket (docs/architecture/chat.md), both ways.
+"""The frames of the chat's websocket (docs/architecture/chat.md), in both directions.
 
-A frame is a JSON object {"v": 1, "type": …, "conversationId": …} with the fields of its type's model beside them.
-Unknown fields are ignored, so that older and newer ends understand each other. `CLIENT_FRAMES` and `SERVER_FRAMES` are
-the tables of all types: schemas and the AsyncAPI document are made from them.
+A frame is a JSON object {"v": 1, "type": …, "conversationId": …} with the fields of its type's model. Unknown fields
+are ignored, so that older and newer ends understand each other. `CLIENT_FRAMES` and `SERVER_FRAMES` list all types:
+schemas and the AsyncAPI document are generated from them.
 """
 
 import re
@@ -31,7 +31,8 @@ Uuid = Annotated[str, StringConstraints(pattern=UUID_PATTERN)]
 
 
 def _cut(page: object) -> object:
-    """A long title or address is the page's, not the visitor's fault: nobody is kept out of the chat for it."""
+    """Cuts a title or address that is too long. It comes from the page, so it must not keep its visitor out of the
+    chat."""
     if not is_object(page):
         return page
     fields = page
@@ -40,25 +41,25 @@ def _cut(page: object) -> object:
 
 
 VisitedPage = Annotated[Page, BeforeValidator(_cut)]
-"""The page that a visitor is on, as a site tells it."""
+"""The page that a visitor is on, as the site gives it."""
 
 
 class Frame(Wire):
-    """What every client frame may carry: the conversation, for a socket that follows several."""
+    """What every client frame may contain: the conversation, for a socket that follows several."""
 
     conversation_id: Id | None = None
 
 
 class Cursor(Wire):
-    """The last durable fact that a client has: the log's incarnation and the sequence in it."""
+    """The last durable fact that a client has: the log's epoch and the sequence in it."""
 
     epoch: str = Field(max_length=64)
     seq: StrictInt = Field(ge=0)
 
 
 class Hello(Frame):
-    """The first frame. `since`: resume after that fact. `visitor`: of a customer, the token of the visitor that they
-    were here until now: what they began then is linked to them."""
+    """The first frame. `since`: resume after that fact. `visitor`: the token of the visitor that a customer was
+    before signing in; what they began then is linked to them."""
 
     token: str = Field(default="", max_length=8192)
     visitor: str | None = Field(default=None, max_length=8192)
@@ -68,8 +69,8 @@ class Hello(Frame):
 
 
 class MessageSend(Frame):
-    """A person's message; `retry` from the second try on, with the same id. `page`: where they are by now, if not where
-    they said hello. `files`: of the conversation, taken in before (POST …/files)."""
+    """A person's message; `retry` from the second try on, with the same id. `page`: their current page, if not the
+    one of hello. `files`: of the conversation, uploaded before (POST …/files)."""
 
     client_message_id: Uuid
     text: str = Field(min_length=1, max_length=MAX_TEXT)
@@ -89,7 +90,7 @@ class Receipt(Frame):
 
 
 class Ping(Frame):
-    """A sign of life."""
+    """Asks for a pong."""
 
 
 class RunCancel(Frame):
@@ -99,14 +100,14 @@ class RunCancel(Frame):
 
 
 class ActionConfirm(Frame):
-    """Yes to what waits for a person's yes; `edits`: with other values of what the action marks as editable."""
+    """Confirms an action; `edits`: new values for its editable fields."""
 
     action_id: Id
     edits: dict[str, object] | None = None
 
 
 class ActionReject(Frame):
-    """No to what waits for a person's yes."""
+    """Rejects an action."""
 
     action_id: Id
 
@@ -120,7 +121,7 @@ class Feedback(Frame):
 
 
 class ConversationRate(Frame):
-    """Whether the conversation helped; said again it takes the place of what was said before."""
+    """Whether the conversation helped; replaces an earlier rating."""
 
     score: Annotated[Score, Strict()]
     comment: Annotated[str, Field(max_length=1000), WORDS] | None = None
@@ -143,8 +144,8 @@ class InboxWatch(Frame):
 class OwnerTake(Frame):
     """A human agent takes the conversation over.
 
-    CONFLICT when a colleague has taken it behind `seenSeq`, the newest change of owner that the agent has seen; without
-    it, it is taken from whomever it is.
+    CONFLICT if a colleague has taken it after `seenSeq`, the newest change of owner that the agent has seen; without
+    it, it is taken from anybody.
     """
 
     seen_seq: int | None = Field(default=None, ge=0)
@@ -191,13 +192,13 @@ CLIENT_FRAMES: dict[str, type[ClientFrame]] = {
 
 
 class ServerFrame(Wire):
-    """What a gateway tells. It makes frames without validating them, so the model is built where one is read."""
+    """A frame from the gateway, which builds frames without validation; this model is for readers."""
 
     model_config = ConfigDict(defer_build=True)
 
 
 class WelcomeFrame(ServerFrame):
-    """The answer to hello: where the conversation stands. A human agent that follows none yet has no owner."""
+    """The answer to hello: the conversation's state. A human agent who follows none yet gets no owner."""
 
     epoch: str
     seq: int = Field(ge=0)
@@ -209,7 +210,7 @@ class WelcomeFrame(ServerFrame):
 
 
 class SnapshotFrame(ServerFrame):
-    """The last messages, oldest first, after a hello without `since` and instead of a gap that cannot be filled."""
+    """The last messages, oldest first: after a hello without `since`, or instead of a gap that cannot be filled."""
 
     messages: list[MessageView]
     epoch: str
@@ -219,7 +220,7 @@ class SnapshotFrame(ServerFrame):
 
 
 class AckFrame(ServerFrame):
-    """The message is in the log. `duplicate`: it was there already."""
+    """The message is in the log. `duplicate`: it already was."""
 
     client_message_id: str
     message_id: Id
@@ -228,7 +229,7 @@ class AckFrame(ServerFrame):
 
 
 class MessageFrame(ServerFrame):
-    """Somebody has spoken: a durable fact."""
+    """A new message: a durable fact."""
 
     message: MessageView
 
@@ -246,7 +247,7 @@ class OwnerFrame(ServerFrame):
 
 
 class CancelledFrame(ServerFrame):
-    """A run ended without an answer. `seq`: of the durable fact, where a person did it."""
+    """A run ended without an answer. `seq`: of the durable fact, if a person cancelled it."""
 
     turn_id: Id
     reason: CancelReason
@@ -255,7 +256,7 @@ class CancelledFrame(ServerFrame):
 
 
 class ActionFrame(ServerFrame):
-    """An action that needs a person's yes, as it is now."""
+    """The current state of an action that needs confirmation."""
 
     action: Action
 
@@ -267,22 +268,22 @@ class AlertFrame(ServerFrame):
 
 
 class InboxFrame(ServerFrame):
-    """Something was said or done in these conversations of the company; none named: read the whole list anew."""
+    """These conversations of the company have changed; none named: read the whole list again."""
 
     conversation_ids: list[Id]
 
 
 class RatedFrame(ServerFrame):
-    """What the visitor says of the conversation, as it was taken in."""
+    """The visitor's rating, as stored."""
 
     score: Score
     comment: str | None = None
 
 
 class UpdatedFrame(ServerFrame):
-    """The conversation was resolved, or opened again, by somebody who knew it up to `seq`.
+    """The conversation was resolved or reopened by somebody who had seen it up to `seq`.
 
-    What its visitor writes after that opens it again, and so does whoever takes it or asks for a person.
+    It is reopened by its visitor's next message, and when somebody takes it or asks for a person.
     """
 
     resolved: bool
@@ -290,7 +291,7 @@ class UpdatedFrame(ServerFrame):
 
 
 class AssistantFrame(ServerFrame):
-    """The company's assistant has been switched on or off: whether it answers from now on. Told to visitors."""
+    """The company's assistant was switched on or off. Sent to visitors."""
 
     ai: bool
 
@@ -300,7 +301,7 @@ class PongFrame(ServerFrame):
 
 
 class ErrorFrame(ServerFrame):
-    """Something the client asked for was not done; the socket stays open. `ref`: the id that the client knows it by."""
+    """A request of the client failed; the socket stays open. `ref`: the client's own id for the request."""
 
     code: ErrorCode | str
     message: str
@@ -336,15 +337,15 @@ SERVER_FRAMES: dict[str, type[Wire]] = {
 
 
 def fields_of(model: type[Wire]) -> tuple[str, ...]:
-    """The names of a model's fields as they travel."""
+    """The wire names of a model's fields."""
     return tuple(field.alias or name for name, field in model.model_fields.items())
 
 
 def read_server_frame(told: Mapping[str, object]) -> Wire:
-    """What a gateway's frame says, in the model of its type.
+    """A gateway's frame as the model of its type.
 
     Raises:
-        KeyError: there is no such type: a newer gateway's.
-        ValidationError: it does not fit.
+        KeyError: unknown type: the gateway is newer.
+        ValidationError: it does not match.
     """
     return SERVER_FRAMES[str(told["type"])].model_validate(told)

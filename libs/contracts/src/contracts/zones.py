@@ -12,7 +12,7 @@ def is_zone(name: str) -> bool:
 
 
 def zone(name: str) -> tzinfo:
-    """The time zone; UTC when there is none of that name."""
+    """The time zone; UTC if there is none of that name."""
     return _found(name) or UTC
 
 

@@ -1,1 +1,1 @@
-"""What every Nexus service shares: settings, broker, consuming, publishing, health, logs, traces."""
+"""The library that every Nexus service builds on: settings, bus, consuming, publishing, health, logs, traces."""

@@ -1,5 +1,6 @@
-"""Messages that the server has given up: delivered `max_deliver` times, never acknowledged, because the service died
-in the last delivery. The server says so once, in an advisory; the message itself is still in its stream."""
+"""Messages that the server has given up: delivered `max_deliver` times but never acknowledged, because the service
+died during the last delivery. The server reports this once, in an advisory; the message itself is still in its
+stream."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Analyses on the bus: one value each in TURNS (contracts.events.analysis), begun, read, replaced and followed.
 
-To begin an analysis is to store its value and then to publish the request in FACTS: whoever asked can read the value
-at once, and an agent takes the request as soon as one is free. The same id always means the same analysis.
+To begin an analysis, its value is stored and then the request published in FACTS: the requester can read the value at
+once, and an agent takes the request as soon as one is free. The same id always means the same analysis.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from runtime.watch import STALE, watch
 REQUESTED = "analysis.requested.v1"
 RECORD = "turn.analysis.v1"
 CANCELLED = "CANCELLED"
-"""The error's code of one that was stopped by whose it was."""
+"""The error code of an analysis that its user cancelled."""
 CANCEL_TRIES = 5
-"""Against whoever drives it: a step may be saved in between."""
+"""Tries, since its driver may save a step in between."""
 
 # Named once: building a parametrised model anew takes milliseconds.
 _RecordEvent = CloudEvent[AnalysisRecord]
@@ -36,7 +36,7 @@ _RequestEvent = CloudEvent[AnalysisRequested]
 
 @dataclass(frozen=True, slots=True)
 class KeptAnalysis:
-    """The value and its revision: the sequence that the next one must come after."""
+    """The value and its revision, which the next value must follow."""
 
     record: AnalysisRecord
     revision: int
@@ -44,7 +44,7 @@ class KeptAnalysis:
 
 
 class Analyses:
-    """Reads and writes analyses. `source`: who writes, e.g. /nexus/gateway. Ids are checked before any read."""
+    """Reads and writes analyses. `source`: the writer, e.g. /nexus/gateway. Ids are checked before any read."""
 
     def __init__(self, client: Client, source: str) -> None:
         self._client = client
@@ -53,7 +53,7 @@ class Analyses:
         self._publisher = Publisher(client)
 
     async def read(self, company: str, user: str, analysis_id: str, *, sure: bool = False) -> KeptAnalysis | None:
-        """The value now; None: there is none. `sure`: look twice before saying so.
+        """The current value; None: there is none. `sure`: read twice before saying so.
 
         Raises:
             ReadFailed: no answer in time.
@@ -69,8 +69,8 @@ class Analyses:
         return KeptAnalysis(event.data, stored.seq, event.time)
 
     async def save(self, record: AnalysisRecord, revision: int) -> int | None:
-        """The new revision; None: another value was there first, or it is not known whether this one is. Raises
-        ReadFailed."""
+        """The new revision; None: another value was stored first, or it is unknown whether this one is stored.
+        Raises ReadFailed."""
         request = record.request
         subject = channels.analysis(request.company_id, request.user_id, request.analysis_id)
         event = _RecordEvent(
@@ -89,10 +89,11 @@ class Analyses:
         return stored.seq
 
     async def begin(self, request: AnalysisRequested) -> AnalysisRecord:
-        """The analysis of this id: begun now, or before. The request is asked for again while none has been finished.
+        """Begins the analysis of this id, or returns the existing one. While it is unfinished the request is published
+        again.
 
         Raises:
-            ReadFailed, PublishFailed: the bus does not answer; the same again does no harm.
+            ReadFailed, PublishFailed: the bus does not answer; repeating the call is safe.
         """
         where = (request.company_id, request.user_id, request.analysis_id)
         kept = await self.read(*where)
@@ -122,11 +123,11 @@ class Analyses:
         return kept.record
 
     async def cancel(self, company: str, user: str, analysis_id: str) -> AnalysisRecord | None:
-        """Ends it as failed, if it runs: whoever drives it cannot save its next step. None: there is none.
+        """Ends it as failed, if it runs: its driver cannot save the next step. None: there is none.
 
         Raises:
             ReadFailed: the bus does not answer.
-            Unavailable: it is saved again and again meanwhile; the same again does no harm.
+            Unavailable: its driver saved first each time; repeating the call is safe.
         """
         for _ in range(CANCEL_TRIES):
             kept = await self.read(company, user, analysis_id, sure=True)
@@ -141,7 +142,7 @@ class Analyses:
     async def follow(
         self, company: str, user: str, analysis_id: str, seconds: float
     ) -> AsyncGenerator[AnalysisRecord, None]:
-        """The value as it is now and each time it has changed, up to the finished one, for at most `seconds`.
+        """The value now and after each change, up to the finished one, for at most `seconds`.
 
         Raises:
             ReadFailed: the bus does not answer.
@@ -159,7 +160,7 @@ class Analyses:
                     return
 
     async def finished(self, company: str, user: str, analysis_id: str, seconds: float) -> AnalysisRecord | None:
-        """The finished value; None when it is not finished within `seconds`. Raises ReadFailed."""
+        """The finished value; None if it has not finished within `seconds`. Raises ReadFailed."""
         async for record in self.follow(company, user, analysis_id, seconds):
             if record.status != "running":
                 return record
@@ -167,5 +168,5 @@ class Analyses:
 
 
 def request_of(body: bytes) -> AnalysisRequested:
-    """The request in an analysis.requested.v1 event; raises ValueError when it is none."""
+    """The request in an analysis.requested.v1 event; raises ValueError if it is invalid."""
     return _RequestEvent.parse(body).data

@@ -1,7 +1,7 @@
-"""Work that a service does beside what it is asked, for as long as it lives and whatever fails in it.
+"""Background work that runs as long as its service, whatever fails in it.
 
-A step that takes too long is cancelled. Neither an error nor a cancellation that was meant for something else ends the
-loop. If it has ended all the same, or a step ignores its cancellation, `still` says so (runtime.liveness).
+A step that takes too long is cancelled. Neither an error nor a stray cancellation ends the loop. If it has ended all
+the same, or a step ignores its cancellation, `still` reports that (runtime.liveness).
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ import structlog
 log = structlog.get_logger(__name__)
 
 LONGEST = 600.0
-"""Seconds that a step may take unless it says otherwise."""
+"""Default deadline of a step, in seconds."""
 ENDED_WITHIN = 10.0
-"""Seconds that a step which was broken off may take to end, and so may the loop when it is stopped."""
+"""Seconds for a cancelled step to end, and for the loop to end when it is stopped."""
 PAUSE = 1.0
 """Seconds after a step that failed."""
 
 
 class BackgroundLoop:
-    """`wait` returns when there may be something to do, however long that takes; then `step` does it, within `longest`
-    seconds."""
+    """`wait` returns when there may be something to do, however long that takes; then `step` does it, within
+    `longest` seconds."""
 
     def __init__(
         self,
@@ -46,14 +46,14 @@ class BackgroundLoop:
         self._task = asyncio.create_task(self._run(), name=self.name)
 
     async def stop(self) -> None:
-        """Ends, in the middle of a step if need be."""
+        """Ends the loop, cancelling a running step."""
         self._stopping = True
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task], timeout=ENDED_WITHIN)
 
     def still(self) -> str | None:
-        """See runtime.liveness: what only a new process can put right."""
+        """See runtime.liveness: problems that only a new process can solve."""
         if self._task is None or self._stopping:
             return None
         if self._task.done():

@@ -37,16 +37,16 @@ from runtime.replies import ReplyInbox
 log = structlog.get_logger(__name__)
 
 FRESH = 0.5
-"""Seconds for which the figures serve whoever asks again."""
+"""Seconds for which the figures are cached."""
 ANSWER = 0.5
-"""Seconds that the others, and the server, have for their word."""
+"""Seconds for the other workers, and the server, to reply."""
 UNKNOWN_AFTER = 5.0
-"""Seconds without the server's word from which the figures are NaN: no figure scales better than a wrong one."""
+"""Seconds without a reply from the server after which the figures are NaN: no figure scales better than a wrong one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """`due` messages wait to be begun; the oldest of them has been due for `oldest` seconds."""
+    """`due` messages wait to be started; the oldest of them has been due for `oldest` seconds."""
 
     due: int = 0
     oldest: float = 0.0
@@ -54,8 +54,8 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """What another worker has said of itself, by this machine's monotonic clock. One that does not answer any more is
-    `gone`: of its pauses the server knows."""
+    """Another worker's report about itself, by this machine's monotonic clock. A worker that no longer answers is
+    `gone`; the server knows its pauses."""
 
     at: float
     running: int
@@ -64,8 +64,8 @@ class _Word:
 
 
 class Backlog:
-    """Sets the gauges `due` and `oldest` for one worker's consumer. `known`: how much can wait at most, as the worker
-    knows by other ways; it counts after the consumer was lost and made anew, which delivers all that is long done."""
+    """Sets the gauges `due` and `oldest` for one worker's consumer. `known`: an upper bound of what can wait, from
+    another source; it matters after the consumer was lost and recreated, which delivers finished messages again."""
 
     def __init__(self, worker: PullWorker, due: Gauge, oldest: Gauge, known: Callable[[], int] | None = None) -> None:
         self._worker, self._due, self._oldest, self._known = worker, due, oldest, known
@@ -89,7 +89,7 @@ class Backlog:
         self.figures = Figures()
 
     async def start(self) -> None:
-        """Makes itself known to the others, and them to itself."""
+        """Announces this worker to the others, and learns of them."""
         self._subscriptions = [
             await subscribe(self._client, self._subject, self._asked),
             await listen(self._client, f"{self._subject}.{self._me}", self._heard),
@@ -103,7 +103,7 @@ class Backlog:
                 await subscription.unsubscribe()
 
     async def refresh(self) -> None:
-        """Sets the gauges by figures that are at most half a second old; NaN when the server tells none."""
+        """Sets the gauges from figures at most half a second old; NaN if the server gives none."""
         async with self._looking:
             if time.monotonic() - self._looked <= FRESH:
                 return
@@ -116,10 +116,10 @@ class Backlog:
             self._oldest.set(self.figures.oldest if known else math.nan)
 
     async def look(self) -> Figures:
-        """The figures now; those of before while the consumer is gone or without a leader.
+        """The current figures; the previous ones while the consumer is gone or without a leader.
 
         Raises:
-            TimeoutError, NatsError, ReadFailed: the server did not say.
+            TimeoutError, NatsError, ReadFailed: the server did not answer.
         """
         await self._ask()
         with suppress(TimeoutError):
@@ -138,14 +138,14 @@ class Backlog:
         self._asked_at = time.monotonic()
         self._all_told.clear()
         await self._client.publish(self._subject, self._own_word(), reply=f"{self._subject}.{self._me}")
-        self._see_whether_all_told()
+        self._check_all_told()
 
     def _own_word(self) -> bytes:
         now = time.monotonic()
         return orjson.dumps([self._me, self._worker.in_work, [round(at - now, 2) for at in self._worker.handed_back]])
 
     async def _asked(self, message: Msg) -> None:
-        """Somebody asks, and says its own word with that."""
+        """Another worker asks, and sends its own report with that."""
         self._heard(message)
         if message.reply and message.reply != f"{self._subject}.{self._me}":
             with suppress(NatsError):
@@ -160,9 +160,9 @@ class Backlog:
             return  # another release's
         if who != self._me:
             self._words[str(who)] = word
-            self._see_whether_all_told()
+            self._check_all_told()
 
-    def _see_whether_all_told(self) -> None:
+    def _check_all_told(self) -> None:
         if all(word.gone or word.at >= self._asked_at for word in self._words.values()):
             self._all_told.set()
 
@@ -189,7 +189,8 @@ class Backlog:
         return min(never, self._known()) if self._made_anew and self._known is not None else never
 
     def _forget(self, now: float, oldest: float) -> None:
-        """The server delivers what is due again in its order, so what still waits are the newest pauses."""
+        """Forgets pauses that have ended: the server delivers due messages in order, so what still waits are the
+        newest."""
         handed_back = self._worker.handed_back
         keep = [at for at in handed_back if at > now or at >= oldest]
         handed_back.clear()
@@ -202,7 +203,7 @@ class Backlog:
                 self._words[who] = replace(word, paused=paused)
 
     def _unexplained(self, count: int, now: float) -> Sequence[float]:
-        """What a dead worker held: it waits since it was first missed."""
+        """Messages of a dead worker, which have waited since they were first missed."""
         if count <= 0:
             self._unexplained_since = None
             return ()
@@ -210,7 +211,7 @@ class Backlog:
         return (self._unexplained_since,)
 
     async def _age_of_first(self, info: ConsumerInfo) -> float:
-        """Of the first message that was never delivered; both times are the server's."""
+        """The age of the first message never delivered; both times are the server's."""
         after = info["delivered"]["stream_seq"] + 1
         stored = [await self._log.next(subject, after, deadline=ANSWER) for subject in self._worker.spec.subjects]
         now = datetime.fromisoformat(info["ts"])

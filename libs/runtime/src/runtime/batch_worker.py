@@ -1,8 +1,8 @@
-"""Reads small facts in batches from a durable pull consumer: a batch costs hardly more than one fact.
+"""Consumes small facts in batches from a durable pull consumer: a batch costs hardly more than one fact.
 
-The handler takes a batch and returns an outcome for each message. When it raises because something that it needs is
-away, the whole batch comes again. After any other error the messages are handled one by one, so that a bad one does
-not hold up the others.
+The handler receives a batch and returns an outcome for each message. If it raises because a dependency is away, the
+whole batch is delivered again. After any other error the messages are handled one by one, so that a bad one does not
+hold up the others.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ log = structlog.get_logger(__name__)
 
 BATCH = 256
 LINGER = 0.25
-"""Seconds that a batch may fill, unless the worker says otherwise."""
+"""Default time for a batch to fill, in seconds."""
 WAIT = 15.0
-"""Seconds that a batch is waited for at once; a lost request and the worker's end are noticed before."""
+"""Seconds of one wait for a batch; a lost request and the worker's end are noticed before."""
 LONGEST_WORK = 60.0
-"""Seconds that a handler may take; then it is broken off, and its messages come again."""
+"""Seconds that a handler may take; then it is cancelled, and its messages are delivered again."""
 ENDED_WITHIN = 10.0
-"""Seconds that a handler which was broken off may take to end."""
+"""Seconds for a cancelled handler to end."""
 PAUSE = 1.0
-"""Seconds before the next batch when the consumer is away."""
+"""Seconds before the next batch if the consumer is away."""
 
 Handler = Callable[[Sequence[Delivery]], Awaitable[Sequence[Outcome]]]
 EventT = TypeVar("EventT", bound=BaseModel)
 AT_ONCE = 50
-"""Messages of a batch that are handled side by side, where each is handled for itself."""
+"""Messages of a batch handled concurrently, if each is handled separately."""
 
 
 class BatchWorker:
@@ -74,7 +74,7 @@ class BatchWorker:
         return self._spec.durable
 
     def still(self) -> str | None:
-        """See runtime.liveness: what only a new process can put right."""
+        """See runtime.liveness: problems that only a new process can solve."""
         if self._task is None or self._stopping:
             return None
         if self._task.done():
@@ -84,10 +84,10 @@ class BatchWorker:
         return "its requests are not answered on a connection that is up" if self._batches.deaf else None
 
     async def start(self) -> None:
-        """Makes or updates the consumer and starts taking messages.
+        """Creates or updates the consumer and starts consuming.
 
         Raises:
-            NotReady: the stream is missing, or the consumer is there in a form that cannot be changed.
+            NotReady: the stream is missing, or the consumer exists in a form that cannot be changed.
         """
         await ensure_consumer(self._client, self._spec)
         await self._batches.open()
@@ -95,7 +95,7 @@ class BatchWorker:
         self._task = asyncio.create_task(self._run(), name=self._spec.durable)
 
     async def drain(self, deadline: float = 20.0) -> None:
-        """Takes nothing new; what has arrived is handled within `deadline` seconds, or delivered again later."""
+        """Stops consuming; what has arrived is handled within `deadline` seconds, or delivered again later."""
         self._stopping = True
         self._batches.wake()
         if self._task is not None:
@@ -169,8 +169,8 @@ class BatchWorker:
 
 
 def each(event: type[EventT], take: Callable[[Delivery, EventT], Awaitable[Outcome]]) -> Handler:
-    """A handler that takes in the events of a batch side by side, each for itself: one that does not fit its contract
-    is a dead letter, one that fails comes again."""
+    """A handler for the events of a batch, each handled separately and concurrently: a misfit becomes a dead letter,
+    a failed one is delivered again."""
     free = asyncio.Semaphore(AT_ONCE)
 
     async def one(delivery: Delivery) -> Outcome:
@@ -199,7 +199,7 @@ def each(event: type[EventT], take: Callable[[Delivery, EventT], Awaitable[Outco
 def together(
     event: type[EventT], take: Callable[[Sequence[tuple[Delivery, EventT]]], Awaitable[Sequence[Outcome]]]
 ) -> Handler:
-    """A handler that takes in the events of a batch at once; one that does not fit its contract is a dead letter."""
+    """A handler for all events of a batch at once; a misfit becomes a dead letter."""
 
     async def all_of(deliveries: Sequence[Delivery]) -> Sequence[Outcome]:
         read = [_read(event, delivery) for delivery in deliveries]
@@ -222,7 +222,7 @@ def _read(event: type[EventT], delivery: Delivery) -> EventT | Outcome:
 
 
 def brief(error: ValidationError) -> str:
-    """Which fields are wrong, without their values: those may be secret."""
+    """Which fields are wrong, without their values, which may be secret."""
     problems = error.errors(include_url=False, include_input=False, include_context=False)
     return "; ".join(f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in problems[:5])
 

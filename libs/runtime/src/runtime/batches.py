@@ -1,6 +1,6 @@
-"""Batches from a durable pull consumer: whatever has arrived by the time that the next batch is asked for.
+"""Batches from a durable pull consumer: whatever has arrived when the next batch is requested.
 
-There is always a request at the server, so a message comes without a round trip. A stop loses no message: first the
+The server always has a request, so a message comes without a round trip. Stopping loses no message: first the
 subscription ends, then what has arrived is handed out; the server has sent nothing else.
 """
 
@@ -23,26 +23,26 @@ from runtime.replies import headers_of, status_of
 EXPIRES = 300.0
 HEARTBEAT = 8.5
 SILENCE = 9.5
-"""Seconds without a message or a heartbeat after which a request is taken for lost. A server that is away shows on the
-connection, and a new leader of the consumer says so: this is the net below both."""
+"""Seconds without a message or heartbeat after which a request counts as lost. A server that is away shows on the
+connection, and a new leader of the consumer announces itself: this is the safety net below both."""
 TICK = 0.25
-"""Seconds between two looks at least, and at most by which silence is noticed later."""
+"""Seconds between two checks for silence."""
 DEAF = 20.0
-"""Seconds without a word after which a puller that goes on asking counts as deaf."""
+"""Seconds without any reply after which a puller that keeps asking counts as deaf."""
 HURRIED, HURRIED_LINGER = 0.1, 0.02
-"""Seconds after somebody was seen to wait for which batches fill for a moment only, and that moment: what they wait for
-may be on its way here. Who waits longer hurries again."""
+"""How long batches fill only briefly after somebody was waiting, and that brief time. What they wait for may be on
+its way; a longer wait hurries again."""
 RESERVE = 2
-"""Batches that may have been asked for and not been taken, at most."""
+"""The most batches requested but not taken."""
 
 
 class ConsumerLostError(NatsError):
-    """The consumer is gone, or nobody serves it now: ensure it, then pull anew."""
+    """The consumer is gone, or has no leader: ensure it, then pull again."""
 
 
 class PullBatches:
-    """One puller of one durable consumer. Bounded: nothing more is asked for while RESERVE batches wait. What is
-    `urgent` hurries it."""
+    """One puller of one durable consumer. Nothing more is requested while RESERVE batches wait. An `urgent` message
+    hurries it."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class PullBatches:
             self._client.on_reconnect.append(self.wake)
 
     async def close(self) -> list[Msg]:
-        """Receives nothing more; returns what has arrived and was not taken."""
+        """Stops receiving; returns what has arrived and was not taken."""
         if isinstance(self._client, BusClient) and self.wake in self._client.on_reconnect:
             self._client.on_reconnect.remove(self.wake)
         if self._subscription is not None:
@@ -97,9 +97,9 @@ class PullBatches:
         return left
 
     async def next(self, wait: float, linger: float) -> list[Msg]:
-        """Up to `size` messages; none when none came within `wait` seconds.
+        """Up to `size` messages; none if none came within `wait` seconds.
 
-        After the first, more are waited for during `linger` seconds, unless a batch is complete before.
+        After the first, it waits `linger` seconds for more, unless a batch is complete before.
 
         Raises:
             ConsumerLostError: there is no consumer to pull from.
@@ -116,12 +116,12 @@ class PullBatches:
         return [self._arrived.popleft() for _ in range(min(self._size, len(self._arrived)))]
 
     def wake(self) -> None:
-        """Ends a wait, or the next one where nobody waits now."""
+        """Ends a wait, or the next one if nobody waits now."""
         self._woken = True
         self._wake.set()
 
     def hurry(self) -> None:
-        """Somebody waits for a message: for a moment batches are handed out nearly at once."""
+        """Somebody waits for a message: for a short time batches are handed out nearly at once."""
         self._hurried_until = time.monotonic() + HURRIED
         self._wake.set()
 

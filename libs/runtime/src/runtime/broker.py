@@ -12,13 +12,13 @@ from collections.abc import Callable
 from faststream.nats import NatsBroker
 from nats.aio.client import Client
 
-from runtime.subscribers import Consuming
+from runtime.subscribers import Subscribers
 
 
 class ServiceBroker(NatsBroker):
-    """A NatsBroker on a connection that is somebody else's to make and to close; messages settled by `consuming`."""
+    """A NatsBroker on a connection that it neither makes nor closes; messages are settled by `consuming`."""
 
-    def __init__(self, client: Callable[[], Client], *, consuming: Consuming) -> None:
+    def __init__(self, client: Callable[[], Client], *, consuming: Subscribers) -> None:
         super().__init__(
             middlewares=[consuming.middleware],
             logger=_logger(),
@@ -37,9 +37,9 @@ class ServiceBroker(NatsBroker):
 
 def broker_for(
     service: str, client: Callable[[], Client], inbox_prefix: str = "_INBOX"
-) -> tuple[NatsBroker, Consuming]:
+) -> tuple[NatsBroker, Subscribers]:
     """A broker and its consumers for a service; `client` is asked for the connection when the broker starts."""
-    consuming = Consuming(service, inbox_prefix)
+    consuming = Subscribers(service, inbox_prefix)
     return ServiceBroker(client, consuming=consuming), consuming
 
 

@@ -1,8 +1,8 @@
-"""nats-py's client, with shortcuts for the messages that nearly all messages are.
+"""nats-py's client, with shortcuts for the common kinds of messages.
 
-nats-py makes a future and wakes a task for every publish, reads each command with several regular expressions and each
-header character by character, and hands every message to the task of its subscription. That is a third of what a turn
-costs. Each shortcut here takes plain cases alone; everything else, above all what is malformed, goes to nats-py's own
+nats-py makes a future and wakes a task for every publish, parses each command with several regular expressions and each
+header character by character, and passes every message to the task of its subscription. That is a third of what a turn
+costs. Each shortcut here handles only simple cases; everything else, above all malformed input, goes to nats-py's own
 code.
 """
 # pyright: reportPrivateUsage=false
@@ -23,17 +23,18 @@ _MOST_NAMES = 256
 _NAME = re.compile("[A-Za-z0-9-]+")
 _STATUS_LINE = b"NATS/1.0\r\n"
 _LARGE = 64 * 1024
-"""Bytes of a message from which its pieces are gathered by nats-py, which copies them only once."""
+"""Bytes from which a message's pieces are collected by nats-py, which copies them only once."""
 _MUCH = 4 * 1024 * 1024
-"""Bytes that may wait to be written before publishing is left to nats-py, which waits while 8 MiB do."""
+"""Bytes queued for writing beyond which publishing is left to nats-py, which blocks at 8 MiB."""
 _FULL = 1024 * 1024
-"""Bytes that may wait in the socket before writing is left to nats-py's flusher, which waits for room."""
+"""Bytes queued in the socket beyond which writing is left to nats-py's flusher, which waits for room."""
 
 Take = Callable[[Msg], None]
 
 
 class BusParser(Parser):
-    """Reads MSG and HMSG by splitting their line; other commands, and pieces of large messages, are the base's."""
+    """Parses MSG and HMSG by splitting their line; other commands, and parts of large messages, are left to the base
+    class."""
 
     nc: BusClient
 
@@ -87,10 +88,10 @@ class BusClient(Client):
         self._takers: dict[int, Take] = {}
         self._writing = False
         self.on_reconnect: list[Callable[[], None]] = []
-        """Called first after each reconnect, by those whose requests the server has lost; they must be quick."""
+        """Called first after each reconnect, for code whose requests the server has lost; must be quick."""
 
     def listen(self, subscription: int, take: Take) -> None:
-        """From now on `take` is called with each message of this subscription as it is read, without a queue.
+        """Calls `take` with each message of this subscription as it is read, without a queue.
 
         `take` must be quick. Nothing waits, so no bound is needed and nothing is dropped.
         """
@@ -105,7 +106,7 @@ class BusClient(Client):
             await super().publish(subject, payload, reply, headers)
 
     def say(self, subject: str, payload: bytes = b"", reply: str = "", headers: dict[str, str] | None = None) -> bool:
-        """Publishes a plain message without waiting; False: it has to be published, and nothing was done."""
+        """Publishes a simple message without waiting; False: it was not sent, and must be published normally."""
         head = b"" if headers is None else self._header_lines(headers)
         size = len(payload)
         if (
@@ -133,7 +134,7 @@ class BusClient(Client):
         return True
 
     def _write(self) -> None:
-        """Writes what was published since the event loop's last round, at once."""
+        """Writes at once what was published since the event loop's last iteration."""
         self._writing = False
         transport = self._transport
         if not self._pending or self._status != Client.CONNECTED or not isinstance(transport, TcpTransport):
@@ -150,7 +151,7 @@ class BusClient(Client):
         writer.write(pending[0] if len(pending) == 1 else b"".join(pending))
 
     def _header_lines(self, headers: dict[str, str]) -> bytes | None:
-        """The header block; None when something in it needs nats-py's care."""
+        """The header block; None if something in it must be left to nats-py."""
         lines = ["NATS/1.0"]
         for name, value in headers.items():
             if "\r" in value or "\n" in value or not (name in self._sent_names or self._may_send(name)):
@@ -220,5 +221,5 @@ class BusClient(Client):
 
 
 def _plain(subject: str) -> bool:
-    """Whether nats-py has nothing to say about a subject: no white space, no control characters, not empty."""
+    """Whether a subject is simple: not empty, without white space and control characters."""
     return subject.isprintable() and " " not in subject and subject != ""

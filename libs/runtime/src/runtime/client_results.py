@@ -1,4 +1,4 @@
-"""Results of tool calls that clients run themselves: one value each in TURNS; the first one counts."""
+"""Results of handed calls: one value each in TURNS; the first one counts."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ _Event = CloudEvent[ClientResult]
 
 
 class ClientResults:
-    """Reads and writes them. `source`: who writes, e.g. /nexus/gateway."""
+    """Reads and writes results. `source`: the writer, e.g. /nexus/gateway."""
 
     def __init__(self, client: Client, source: str) -> None:
         self._client = client
@@ -28,7 +28,7 @@ class ClientResults:
         self._publisher = Publisher(client)
 
     async def give(self, company: str, conversation: str, call: str, result: dict[str, Any]) -> None:
-        """Stores it; where one is there already, that stands. Raises PublishFailed, ReadFailed."""
+        """Stores a result, unless there is one already. Raises PublishFailed, ReadFailed."""
         subject = channels.client_result(company, conversation, call)
         data = ClientResult(call_id=call, result=result)
         event = _Event(source=self._source, type=TYPE, subject=f"{company}/{conversation}", data=data).to_json()
@@ -47,7 +47,7 @@ class ClientResults:
                 over = there.seq
 
     async def awaited(self, company: str, conversation: str, call: str, seconds: float) -> dict[str, Any] | None:
-        """The result as soon as it is there; None: it is not, within so many seconds. Raises ReadFailed."""
+        """The result as soon as it exists; None: not within this many seconds. Raises ReadFailed."""
         subject = channels.client_result(company, conversation, call)
         async with watch(self._client, subject, seconds) as changed:
             while True:

@@ -1,8 +1,8 @@
-"""A limit of the commands that MongoDB is given at once.
+"""Limits the concurrent commands to MongoDB.
 
-A command runs in a task of its own: a caller that gives up leaves it to its own deadline. Breaking it off would close
-its connection, and a store that is slow would be kept busy with new connections, of which the driver makes two at a
-time: it would be away for as long as anybody asks (decision 0044). For services that have pymongo among their own.
+A command runs in a task of its own: a caller that gives up leaves it to its own deadline. Cancelling it would close its
+connection, and a slow store would be kept busy with new connections, of which the driver makes two at a time: it would
+stay away for as long as anybody asks (decision 0044). For services that depend on pymongo.
 """
 
 import asyncio
@@ -20,19 +20,19 @@ ReplyT = TypeVar("ReplyT")
 STALLED = 1.5
 """Seconds without any answer to a command after which the store counts as hanging."""
 LONGEST = 30.0
-"""Seconds after which a command is broken off that has not ended at its own deadline: one that stays would count as the
-store's silence for ever, and two of them refuse all others."""
+"""Seconds after which a command is cancelled that has not ended at its own deadline: otherwise it would look like a
+silent store for ever, and two of them would block all others."""
 ENDED_WITHIN = 10.0
-"""Seconds that a command which was broken off may take to end."""
+"""Seconds for a cancelled command to end."""
 TRIALS = 2
-"""Commands that are let through to a store that hangs, so that its first answer is noticed."""
+"""Commands let through to a hanging store, so that its first answer is noticed."""
 
 
 class CommandLimit:
     """`at_once` commands run and `in_line` wait, each for `patience` seconds at most; the newest is refused first.
 
-    `refusal`: what is raised instead of a command. `waits`: also while the store hangs; otherwise nobody joins the line
-    then.
+    `refusal`: what is raised instead of running a command. `waits`: queue also while the store hangs; otherwise
+    commands are refused then.
     """
 
     def __init__(
@@ -59,10 +59,10 @@ class CommandLimit:
         self._answered = 0.0
 
     async def run(self, command: Callable[[], Coroutine[Any, Any, ReplyT]]) -> ReplyT:
-        """What the command gives or raises.
+        """The command's result, or what it raises.
 
         Raises:
-            What `refusal` makes: too many run and wait already, or the store hangs; the command was not begun.
+            What `refusal` makes: too many commands run and wait, or the store hangs; the command was not started.
         """
         await self._slot()
         task = asyncio.create_task(_within(LONGEST, command()))
@@ -80,7 +80,7 @@ class CommandLimit:
         return time.monotonic() - max(oldest, self._answered) > STALLED
 
     def still(self) -> str | None:
-        """See runtime.liveness: what only a new process can put right."""
+        """See runtime.liveness: problems that only a new process can solve."""
         oldest = next(iter(self._running.values()), None)
         if oldest is not None and time.monotonic() - oldest > LONGEST + ENDED_WITHIN:
             return f"a command of MongoDB was broken off after {LONGEST:g} s and does not end"
@@ -140,5 +140,5 @@ async def _within(seconds: float, command: Coroutine[Any, Any, ReplyT]) -> Reply
 
 
 def _away(error: BaseException | None) -> bool:
-    """Whether MongoDB did not answer."""
+    """Whether the error means that MongoDB did not answer."""
     return isinstance(error, ConnectionFailure) or (isinstance(error, PyMongoError) and error.timeout)

@@ -1,8 +1,8 @@
-"""A cache of companies' settings: read once, replaced by each change, never forgotten.
+"""A cache of companies' settings: read once, replaced by each change, never expired.
 
-The settings are read from memory, or, while memory does not answer, from the newest company.config.changed on the bus,
-which holds them whole. They are kept for as long as the process lives. When changes may have been missed, settings are
-confirmed before they are used, and used all the same if nobody can confirm them.
+Settings are read from memory, or, while memory does not answer, from the newest company.config.changed on the bus,
+which holds them completely. They are kept for as long as the process lives. If changes may have been missed, settings
+are confirmed before they are used, and used all the same if nobody can confirm them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from contracts.channels import company_of, fact
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.company_rpc import COMPANY_GET, CompanyRequest
 from contracts.streams import FACTS
-from runtime.deadlines import for_nobody
+from runtime.deadlines import detached_context
 from runtime.direct import DirectReader
 from runtime.errors import ReadFailed, RpcError
 from runtime.metrics import SETTINGS_AGE
@@ -34,26 +34,27 @@ log = structlog.get_logger(__name__)
 COMPANY_CHANGED = "company.config.changed.v1"
 CHANGES = f"{COMPANY_CHANGED}.>"
 KEPT = 10_000
-"""Companies whose settings are kept."""
+"""The most companies whose settings are cached."""
 DEADLINE = 3.0
-"""Seconds for memory's answer."""
+"""Deadline for memory, in seconds."""
 HEAD_START = 0.25
-"""Seconds that memory is asked alone; then the bus is asked as well."""
+"""Seconds that only memory is asked; then the bus is asked as well."""
 TOLD_DEADLINE = 1.0
-"""Seconds for the bus's."""
+"""Deadline for the bus, in seconds."""
 CONFIRMED = 60.0
-"""Seconds after which settings are looked at again although changes are heard: one may have been dropped."""
+"""Seconds after which settings are confirmed although changes are received, since one may have been dropped."""
 AGAIN = 5.0
-"""Seconds between two tries at confirming the same settings."""
+"""Seconds between two attempts to confirm the same settings."""
 NOBODY = 2.0
-"""Seconds for which a company is held not to exist: guesses must not become questions to memory one by one."""
+"""Seconds for which a company is cached as unknown, so that guessed names do not each cause a call to memory."""
 
 Listener = Callable[[str, CompanySettings | None], None]
 
 
 @dataclass(slots=True)
 class _HeldCompany:
-    """`confirmed` and `tried`: when somebody said so last, and when somebody was asked last; monotonic seconds."""
+    """`confirmed` and `tried`: when the settings were last confirmed, and when that was last attempted; monotonic
+    seconds."""
 
     settings: CompanySettings
     confirmed: float
@@ -61,7 +62,7 @@ class _HeldCompany:
 
 
 class CompanyCache:
-    """One read a company, shared by all who wait for it."""
+    """All who wait for a company share one read."""
 
     def __init__(self, client: Client, rpc: RpcClient, clock: Callable[[], float] = time.monotonic) -> None:
         self._facts = DirectReader(client, FACTS.name)
@@ -78,7 +79,7 @@ class CompanyCache:
         """The settings now; None: no such company.
 
         Raises:
-            RpcError: they are not known here, and neither memory nor the bus tells them.
+            RpcError: they are not cached, and neither memory nor the bus answers.
         """
         held, now = self._held.get(company), self._clock()
         if held is not None and held.settings.deleted:
@@ -100,12 +101,12 @@ class CompanyCache:
         return _living(self._held.get(company, held).settings)
 
     def held(self, company: str) -> CompanySettings | None:
-        """What is known here at this moment, without asking anybody."""
+        """The cached settings, without a call."""
         held = self._held.get(company)
         return None if held is None else _living(held.settings)
 
     async def newest(self, company: str) -> CompanySettings | None:
-        """The settings as memory has them; raises RpcError."""
+        """The settings from memory; raises RpcError."""
         reply = await self._rpc.call(COMPANY_GET, CompanyRequest(company_id=company), deadline=DEADLINE)
         if reply.deleted is not None:
             ended = CompanyConfig(company_id=company)
@@ -119,7 +120,7 @@ class CompanyCache:
         return _living(self.learn(reply.settings))
 
     def learn(self, settings: CompanySettings) -> CompanySettings:
-        """Takes settings that somebody has told; returns those that count, which are the newest heard of."""
+        """Takes settings from any source; returns the newest known ones."""
         company, now = settings.config.company_id, self._clock()
         held = self._held.get(company)
         if held is not None and held.settings.version > settings.version:
@@ -139,7 +140,8 @@ class CompanyCache:
         return settings
 
     def on_change(self, listener: Listener) -> None:
-        """Called with each change, and with what is read anew; with None at a change that cannot be read."""
+        """Called with each change, and with settings that are read again; with None for a change that cannot be
+        read."""
         self._listeners.append(listener)
 
     def missed(self) -> None:
@@ -150,7 +152,7 @@ class CompanyCache:
             held.tried = float("-inf")
 
     async def changed(self, message: Msg) -> None:
-        """Takes a company.config.changed.v1 from the standing subscription."""
+        """Handles a company.config.changed.v1 from the permanent subscription."""
         settings = _settings(message.subject, message.data)
         if settings is not None:
             self.learn(settings)
@@ -164,11 +166,11 @@ class CompanyCache:
 
     @property
     def known(self) -> int:
-        """How many companies' settings are held."""
+        """How many companies' settings are cached."""
         return len(self._held)
 
     def age(self) -> float:
-        """For how many seconds nobody has confirmed settings that were looked for since; 0 when all are confirmed."""
+        """How long settings that are in use have been unconfirmed, in seconds; 0 if all are confirmed."""
         waiting = [held.confirmed for held in list(self._held.values()) if held.tried > held.confirmed]
         return self._clock() - min(waiting) if waiting else 0.0
 
@@ -180,7 +182,7 @@ class CompanyCache:
     def _asked(self, company: str) -> asyncio.Task[CompanySettings | None]:
         task = self._asking.get(company)
         if task is None:
-            task = self._asking[company] = asyncio.create_task(self._ask(company), context=for_nobody())
+            task = self._asking[company] = asyncio.create_task(self._ask(company), context=detached_context())
             task.add_done_callback(lambda done: self._answered(company, done))
         return task
 

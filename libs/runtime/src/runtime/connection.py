@@ -30,17 +30,17 @@ Hook = Callable[[], Awaitable[None]]
 ErrorHook = Callable[[Exception], Awaitable[None]]
 
 AFRESH = 0.8
-"""Seconds for a new connection that shows whether the bus is there."""
+"""Deadline of a new connection that tests whether the bus is there."""
 RECONNECT_WAIT = 0.25
-"""Seconds between two attempts at one server; each connection takes half to one and a half times that, by lot, so that
-not all come back at once."""
+"""Seconds between two attempts at one server; each connection takes a random half to one and a half times that, so
+that not all come back at once."""
 
 _posting: set[asyncio.Task[None]] = set()
 
 
 @dataclass
 class ConnectionHooks:
-    """What a service wants to know of its connection. Hooks may be added at any time; each must return soon."""
+    """Callbacks for a connection's events. They may be added at any time; each must return quickly."""
 
     on_disconnect: list[Hook] = field(default_factory=list[Hook])
     on_reconnect: list[Hook] = field(default_factory=list[Hook])
@@ -77,14 +77,14 @@ async def _call(hooks: list[Hook]) -> None:
 
 
 def inbox_prefix(settings: NatsSettings) -> str:
-    """Where replies come: below each user's own name, so that permissions can keep users out of each other's."""
+    """The subject prefix of replies: below each user's own name, so that permissions can separate users' inboxes."""
     return f"_INBOX.{settings.user}" if settings.user else "_INBOX"
 
 
 async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks | None = None) -> Client:
     """A connected client.
 
-    Publishes made while it is disconnected wait in a buffer of 8 MiB and go out after the reconnect.
+    Publishes made while it is disconnected are buffered (8 MiB) and sent after the reconnect.
 
     Raises:
         NotReady: no server answered within `settings.connect_deadline`, or a file that it names cannot be used.
@@ -135,7 +135,7 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
 
 
 def _tls_of(settings: NatsSettings) -> ssl.SSLContext | None:
-    """Raises NotReady, where a file that it names cannot be used."""
+    """The TLS settings. Raises NotReady if a file that they name cannot be used."""
     try:
         return settings.tls
     except (OSError, ValueError) as error:
@@ -144,7 +144,7 @@ def _tls_of(settings: NatsSettings) -> ssl.SSLContext | None:
 
 
 def _not_connected(settings: NatsSettings, met: Sequence[str]) -> NotReady:
-    """Why there is no connection, and what to do; `met`: the errors on the way."""
+    """Why there is no connection, and what to do; `met`: the errors so far."""
     reason = f" ({'; '.join(met)})" if met else ""
     where = masked_text(", ".join(settings.servers))
     if any("authorization" in one.lower() for one in met):
@@ -160,7 +160,7 @@ def _not_connected(settings: NatsSettings, met: Sequence[str]) -> NotReady:
 
 
 async def connect_afresh(settings: NatsSettings, *, name: str) -> None:
-    """Whether the bus takes a new connection within a moment; raises NotReady when it does not."""
+    """Checks that the bus accepts a new connection soon; raises NotReady if it does not."""
     await (await connect(settings.model_copy(update={"connect_deadline": AFRESH}), name=name)).close()
 
 
@@ -173,9 +173,9 @@ async def subscribe(
     pending_messages: int = 64 * 1024,
     pending_bytes: int = 64 * 1024 * 1024,
 ) -> Subscription:
-    """A core subscription; `handle` is awaited for one message after another, so it must return soon.
+    """A core subscription; `handle` is awaited for one message after another, so it must return quickly.
 
-    What comes in beyond the pending bounds is dropped, and a SlowConsumerError goes to the connection's error hooks.
+    Messages beyond the pending limits are dropped, and a SlowConsumerError goes to the connection's error hooks.
     """
     return await client.subscribe(  # pyright: ignore[reportUnknownMemberType] - a bare Future in its signature
         subject, queue=queue, cb=handle, pending_msgs_limit=pending_messages, pending_bytes_limit=pending_bytes
@@ -183,8 +183,8 @@ async def subscribe(
 
 
 async def listen(client: Client, subject: str, take: Take, *, queue: str = "") -> Subscription:
-    """A core subscription whose messages are taken as they are read, with no queue and no task between: for functions
-    that do next to nothing."""
+    """A core subscription whose messages are handled as they are read, with no queue or task in between: for
+    functions that do next to nothing."""
 
     async def handle(message: Msg) -> None:
         take(message)
@@ -198,7 +198,7 @@ async def listen(client: Client, subject: str, take: Take, *, queue: str = "") -
 
 
 def post(client: Client, subject: str, payload: bytes = b"", reply: str = "") -> None:
-    """Publishes without waiting. What cannot be sent is lost: for words that are said again, or not missed."""
+    """Publishes without waiting. What cannot be sent is lost: for messages that are repeated, or not missed."""
     if not (isinstance(client, BusClient) and client.say(subject, payload, reply)):
         task = asyncio.create_task(_publish(client, subject, payload, reply))
         _posting.add(task)

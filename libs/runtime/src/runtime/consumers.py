@@ -1,4 +1,4 @@
-"""Durable pull consumers: made when missing, updated when they differ, and never changed so that they skip messages."""
+"""Durable pull consumers: created if missing, updated if they differ, and never changed so that they skip messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from runtime.subjects import together
 _NANOSECONDS = 1_000_000_000
 _NO_CONSUMER = 10014
 _COMES = frozenset({10059, 10148, 10149})
-"""No stream yet; made, or deleted, by somebody else in between."""
+"""Errors if the stream does not exist yet, or the consumer was created or deleted by somebody else in between."""
 _LOOK_AGAIN = 0.1
 _ANSWER = 2.0
 """Seconds for what the server knows of a consumer."""
@@ -29,8 +29,8 @@ _ANSWER = 2.0
 
 @dataclass(frozen=True, slots=True)
 class ConsumerSpec:
-    """One durable pull consumer of some subjects with explicit acknowledgement. Times in seconds; max_deliver -1: for
-    ever."""
+    """A durable pull consumer of some subjects with explicit acknowledgement. Times in seconds; max_deliver -1:
+    unlimited."""
 
     stream: str
     durable: str
@@ -41,7 +41,7 @@ class ConsumerSpec:
     deliver_policy: str = "all"
 
     def config(self) -> ConsumerConfig:
-        """As the JetStream API takes it."""
+        """In the form of the JetStream API."""
         return {
             "durable_name": self.durable,
             "deliver_policy": self.deliver_policy,
@@ -55,11 +55,11 @@ class ConsumerSpec:
 
 
 async def ensure_consumer(client: Client, spec: ConsumerSpec, *, deadline: float = 15.0) -> None:
-    """Makes the consumer, or brings it to the spec; safe when several replicas start at once. A stream that is missing
-    is waited for: where services may not make streams, the one that may is perhaps still starting.
+    """Creates the consumer, or updates it to the spec; safe if several replicas start at once. Waits for a missing
+    stream, since the service that may create streams may still be starting.
 
-    Subjects that the consumer has besides stay: a newer release shares it, and what comes under one that is taken away
-    is passed over for good. Of a consumer that a newer release has written nothing else is changed either.
+    Additional subjects of the consumer stay: a newer release shares it, and messages under a removed subject would be
+    skipped for good. If a newer release has written the consumer, nothing else is changed either.
 
     Raises:
         NotReady: JetStream did not answer in time, or it refuses the consumer.
@@ -98,7 +98,7 @@ async def may_be_anothers(client: Client, spec: ConsumerSpec, stored_at: float) 
 
 
 def _wanted(spec: ConsumerSpec, there: ConsumerConfig | None) -> ConsumerConfig:
-    """The whole configuration, by the one that is there."""
+    """The complete configuration, based on the existing one."""
     subjects = together(spec.subjects, _filters(there) if there else ())
     if there and is_newers(there.get("metadata")):
         kept: ConsumerConfig = {**there, **_filter(subjects)}
@@ -119,8 +119,8 @@ def _filter(subjects: Sequence[str]) -> ConsumerFilter:
 async def on_new_leader(
     client: Client, stream: str, durable: str, call: Callable[[], Awaitable[object]]
 ) -> Subscription:
-    """Calls whenever another server of a cluster begins to lead the consumer: it has none of the requests that waited
-    at the one before, and whoever waits for an answer to one of those would wait in vain."""
+    """Calls back when another server of a cluster becomes the consumer's leader. It has none of the requests that
+    waited at the previous one, and they would never be answered."""
 
     async def elected(message: Msg) -> None:
         del message

@@ -1,7 +1,6 @@
-"""A conversation in the log: the snapshot that decision, prompt and fence come from, the facts after a sequence, and
-appending what was decided from a snapshot. Ids are checked here before any read (contracts.channels): NATS would take a
-`*` for a wildcard.
-"""
+"""A conversation in the log: the snapshot for decisions, prompt and fence, the facts after a sequence, and appending
+what was decided from a snapshot. Ids are checked here before any read (contracts.channels): NATS would take a `*`
+for a wildcard."""
 
 from __future__ import annotations
 
@@ -29,20 +28,20 @@ STREAM = "CHAT"
 _KINDS = frozenset(kind.value for kind in ChatKind)
 BATCH = 256
 NEVER_TRIMMED = 50_000
-"""Facts at the log's end that are there whatever else was trimmed (memory keeps more, since bounds can be old)."""
+"""Facts at the log's end that are never trimmed (memory keeps more, since bounds can be old)."""
 CONCURRENT_READS = 4
-"""Batch reads at once, a process: they scan the stream, and fifty at once stop everybody's publishing."""
+"""Concurrent batch reads in a process: they scan the stream, and fifty at once would block everybody's publishing."""
 
 MOST_TRIES = 16
-"""A conversation in which sixteen facts in a row arrive between a read and an append has no human pace."""
+"""Tries of an append. No human conversation gets a new fact between read and append sixteen times in a row."""
 STAND_INS = 1_000
-"""Misfits for which the fact before them is remembered."""
+"""Misfits for which the preceding fact is cached."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogBounds:
-    """The stream as it is now: its first and last sequence, since when these count (over restores), the epoch that
-    names its incarnation, and how many bytes it may still hold (None: as many as there are)."""
+    """The stream's current state: first and last sequence, since when sequences count (across restores), the epoch,
+    and how many bytes it may still hold (None: unlimited)."""
 
     first_seq: int
     last_seq: int
@@ -52,13 +51,13 @@ class LogBounds:
 
     @property
     def whole_from(self) -> int:
-        """From here on nothing was trimmed: whoever needs older facts asks memory."""
+        """Nothing was trimmed from this sequence on; older facts must be read from memory."""
         return max(self.first_seq, self.last_seq - NEVER_TRIMMED + 1, 1)
 
 
 def fact_of(subject: str, seq: int, event: bytes, at: float = 0.0, *, genuine: bool) -> Fact | None:
-    """An event of CHAT, or of its live copy, as a conversation's fact; None when it is none, does not fit its contract
-    (contracts.conversation), or is not `genuine` (runtime.marks)."""
+    """An event of CHAT, or of its live copy, as a conversation's fact; None if it is none, a misfit
+    (contracts.conversation), or not `genuine` (runtime.marks)."""
     address = parse_chat(subject)
     if address is None or not genuine:
         return None
@@ -71,7 +70,7 @@ def fact_of(subject: str, seq: int, event: bytes, at: float = 0.0, *, genuine: b
 
 
 def facts_of(stored: Iterable[StoredFact]) -> list[Fact]:
-    """Those of what the log holds that are facts."""
+    """The facts among stored messages."""
     return [fact for one in stored if (fact := _fact(one)) is not None]
 
 
@@ -93,7 +92,7 @@ class ConversationLog:
         """The newest fact of each kind, at least as new as the sequence `at_least`.
 
         Raises:
-            LogBehind: the replicas that answered stayed older than that.
+            LogBehind: the answering replicas were older than that.
             ReadFailed: no answer in time.
         """
         tree = conversation_tree(company, conversation)
@@ -114,11 +113,11 @@ class ConversationLog:
             pause = min(pause * 2, 0.1)
 
     async def _newest(self, stored: StoredFact) -> Fact | None:
-        """The newest fact of a subject, whose newest event this is."""
+        """The newest valid fact of the subject of this event."""
         return _fact(stored) or await self._before(stored)
 
     async def _before(self, misfit: StoredFact) -> Fact | None:
-        """The newest fact of its subject before one that fits no contract. Direct reads go forward: all are read."""
+        """The newest fact of its subject before a misfit. Direct reads only go forward, so all are read."""
         key = (misfit.seq, misfit.stamp)
         if key in self._stand_ins:
             return self._stand_ins[key]
@@ -139,13 +138,13 @@ class ConversationLog:
     async def read(
         self, company: str, conversation: str, after: int, up_to: int, *, deadline: float = 10.0
     ) -> list[StoredFact]:
-        """What the log holds of the conversation with after < seq ≤ up_to, in order.
+        """The conversation's facts with after < seq ≤ up_to, in order.
 
         Compare `bounds` first: below the stream's first sequence there is nothing, and NATS does not say so; and more
-        than 20,000 behind its end memory is the one to ask.
+        than 20,000 before its end, read from memory instead.
 
         Raises:
-            ReadFailed: no answer in time, or no turn to read.
+            ReadFailed: no answer in time, or too many concurrent reads.
         """
         tree = conversation_tree(company, conversation)
         facts: list[StoredFact] = []
@@ -179,11 +178,11 @@ class ConversationLog:
         return None
 
     async def at(self, seq: int) -> StoredFact | None:
-        """The fact at this sequence, of whatever conversation; None if it is gone or not there yet."""
+        """The fact at this sequence, of any conversation; None if it is gone or does not exist yet."""
         return await self._direct.at(seq)
 
     async def bounds(self, *, deadline: float = 5.0) -> LogBounds:
-        """First and last sequence and the epoch, asked of the stream's leader.
+        """First and last sequence and the epoch, from the stream's leader.
 
         Raises:
             ReadFailed: no answer in time.
@@ -205,15 +204,15 @@ class ConversationLog:
 
 
 def fence_at(company: str, conversation: str, seq: int) -> Fence:
-    """The fence of what was decided from a snapshot at `seq`: the byte-identical filter for everybody, since with three
-    replicas the check is atomic only between those that share it."""
+    """The fence for a decision from a snapshot at `seq`. Everybody must use the byte-identical filter: with three
+    replicas the check is atomic only among equal filters."""
     return Fence(seq, conversation_tree(company, conversation))
 
 
 @dataclass(frozen=True, slots=True)
 class NewFact:
-    """A fact to be appended. `identity`: what its message id has beside company, conversation and kind; a repeat of the
-    same fact has the same one, and the same `event_id`."""
+    """A fact to append. `identity`: the part of its message id besides company, conversation and kind; a repeat of
+    the same fact has the same one, and the same `event_id`."""
 
     kind: ChatKind
     data: Wire
@@ -225,7 +224,7 @@ Decide = Callable[[Snapshot], Awaitable[NewFact | None]]
 
 
 class ConversationWriter:
-    """Appends to conversations, as one service. `read_deadline` and `append_deadline` in seconds."""
+    """Appends to conversations for one service. `read_deadline` and `append_deadline` in seconds."""
 
     def __init__(
         self,
@@ -245,7 +244,8 @@ class ConversationWriter:
     async def append_if(
         self, company: str, conversation: str, decide: Decide, *, repeats: tuple[ChatKind, str] | None = None
     ) -> Appended | None:
-        """Appends what `decide` makes of the newest snapshot, if nothing newer gets there first; else decides again.
+        """Appends what `decide` makes of the newest snapshot, if nothing newer is stored first; otherwise decides
+        again.
 
         Args:
             company: of the conversation.
@@ -254,12 +254,12 @@ class ConversationWriter:
             repeats: kind and event id under which an earlier call may have stored this already.
 
         Returns:
-            Where it is stored, `duplicate` if an earlier try has done it; None: nothing was to be appended.
+            Where it is stored, `duplicate` if an earlier try stored it; None: there was nothing to append.
 
         Raises:
-            ConversationBusy: something newer got there first each time.
+            ConversationBusy: something newer was stored first each time.
             ReadFailed: no snapshot in time.
-            PublishFailed: not stored in time, or nobody knows.
+            PublishFailed: not stored in time, or unknown.
         """
         tried, at_least = repeats, 0
         for _ in range(MOST_TRIES):
@@ -280,11 +280,11 @@ class ConversationWriter:
         raise ConversationBusy(f"{company}/{conversation} changes too quickly: something newer came {MOST_TRIES} times")
 
     async def append(self, company: str, conversation: str, new: NewFact, *, fence: int | None = None) -> Appended:
-        """Appends a fact, behind a fence if there is one: the sequence that the decision's snapshot was at.
+        """Appends a fact, optionally fenced by the sequence of the decision's snapshot.
 
         Raises:
             FenceRefused: the conversation holds something newer than `fence`.
-            PublishFailed: not stored in time, or nobody knows.
+            PublishFailed: not stored in time, or unknown.
         """
         event = CloudEvent(
             id=new.event_id,
@@ -298,7 +298,7 @@ class ConversationWriter:
     async def append_event(
         self, company: str, conversation: str, kind: ChatKind, event: bytes, identity: str, *, fence: int | None = None
     ) -> Appended:
-        """The same of an event in its JSON."""
+        """The same for an event in JSON."""
         return await self._publisher.append(
             chat(company, conversation, kind),
             event,
@@ -310,5 +310,5 @@ class ConversationWriter:
 
 
 def epoch_of(stream: str, created: str) -> str:
-    """Names one incarnation of a stream: it changes when the stream is made anew or restored from elsewhere."""
+    """The epoch of a stream: it changes when the stream is recreated or restored."""
     return derive_id(stream, created)[:8]

@@ -1,10 +1,10 @@
-"""The ids of the work that is being done (company, conversation, turn, trace), added to every log line.
+"""The ids of the current work (company, conversation, turn, trace), added to every log line.
 
-Handling a message begins with the ids that its sender sent along (the header `baggage`,
-https://www.w3.org/TR/baggage/) and adds others as it learns them. All tasks that it starts share them, including those
-that are added later. The names are those of the log fields.
+Handling a message begins with the ids that its sender passed on (the header `baggage`, https://www.w3.org/TR/baggage/)
+and adds others as it learns them. All tasks that it starts share them, including ids added later. The names are those
+of the log fields.
 
-    baggage: nexus=<company>/<conversation>/<turn>
+baggage: nexus=<company>/<conversation>/<turn>
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Correlation:
     trace: str = ""
 
     def fields(self) -> dict[str, str]:
-        """As a log line carries them."""
+        """As the fields of a log line."""
         known = {"company": self.company, "conversation": self.conversation, "turn": self.turn, "trace": self.trace}
         return {name: value for name, value in known.items() if value}
 
@@ -40,13 +40,13 @@ _current: ContextVar[Correlation | None] = ContextVar("nexus_correlation", defau
 
 
 def current() -> Correlation | None:
-    """Of the work that is being done here."""
+    """The ids of the current work."""
     return _current.get()
 
 
 @contextmanager
 def correlated(company: str = "", conversation: str = "", turn: str = "", trace: str = "") -> Generator[Correlation]:
-    """A block of work with ids of its own, independent of the work around it."""
+    """A block of work with its own ids, independent of the work around it."""
     correlation = Correlation(company, conversation, turn, trace)
     token = _current.set(correlation)
     try:
@@ -62,13 +62,13 @@ def received(headers: Mapping[str, str]) -> AbstractContextManager[Correlation]:
 
 
 def begin(company: str, conversation: str = "") -> None:
-    """Sets the ids for the rest of this task, for example of an HTTP request. What is not an id is left out: it
-    comes from a path that nobody has checked."""
+    """Sets the ids for the rest of this task, for example of an HTTP request. Invalid ids are left out: they come
+    from a path that nobody has checked."""
     _current.set(Correlation(company, conversation if is_id(conversation) else ""))
 
 
 def learn(company: str = "", conversation: str = "", turn: str = "") -> None:
-    """Adds ids to the current work; does nothing where there is none."""
+    """Adds ids to the current work; does nothing if there is none."""
     correlation = _current.get()
     if correlation is not None:
         correlation.company = company or correlation.company
@@ -77,12 +77,12 @@ def learn(company: str = "", conversation: str = "", turn: str = "") -> None:
 
 
 def forget() -> None:
-    """Clears the ids: what follows is done for many."""
+    """Clears the ids, for work done for many."""
     _current.set(None)
 
 
 def baggage() -> dict[str, str]:
-    """The header that tells whoever is asked; empty where nothing is known."""
+    """The header for a called service; empty if no ids are known."""
     known = _current.get()
     if known is None or not (known.company or known.conversation or known.turn):
         return {}
@@ -90,7 +90,7 @@ def baggage() -> dict[str, str]:
 
 
 def _read(header: str) -> list[str]:
-    """Company, conversation and turn; what is no id is left out, for it goes into logs."""
+    """Company, conversation and turn; invalid ids are left out, since they go into logs."""
     for member in header.split(","):
         value = member.strip()
         if value.startswith(_MEMBER):

@@ -1,8 +1,9 @@
 """Dead letters: messages that a service could not handle, kept with origin and reason until they are replayed.
 
-A letter's body is the original body, unchanged. Its headers are the original ones, except the server's own
-(`Nats-…`), and those named below. The subject is `dlq.<service>.<stream>.<letter>` (contracts.channels.dead_letter): it
-names the message, and the stream takes one of each subject, so that a letter comes once for as long as it is kept.
+A letter's body is the original body, unchanged. Its headers are the original ones, except the server's own (`Nats-…`),
+plus those named below. The subject is `dlq.<service>.<stream>.<letter>` (contracts.channels.dead_letter): it names the
+message, and the stream accepts one message for each subject, so that a letter is written only once for as long as it is
+kept.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class NoSuchLetter(RuntimeFault):
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """One dead letter. `seq` is its place in DLQ, `origin_seq` the one it had in `stream` (0: unknown)."""
+    """One dead letter. `seq` is its position in DLQ, `origin_seq` the original one in `stream` (0: unknown)."""
 
     seq: int
     service: str
@@ -82,8 +83,8 @@ class DeadLetters:
         deadline: float = 15.0,
         letter: str | None = None,
     ) -> bool:
-        """Keeps a message that is given up; False: it was kept before. `letter`: its name, where the place and the body
-        of the message do not tell one from another."""
+        """Stores a message that is given up; False: it was stored before. `letter`: its name, if position and body
+        of the message do not identify it."""
         address = dead_letter(service, stream, letter or _name(subject, origin_seq, body))
         kept = {key: value for key, value in (headers or {}).items() if not key.startswith(("Nats-", "Nexus-"))}
         kept.update(
@@ -112,8 +113,8 @@ class DeadLetters:
         return True
 
     async def bury(self, delivery: Delivery, reason: str, *, service: str, stream: str) -> DeadLetter | Later:
-        """Keeps a delivery that its handler has given up, and says what becomes of the message: it comes again where no
-        letter could be written."""
+        """Stores a delivery that its handler has given up, and returns the outcome: it is delivered again if the
+        letter could not be written."""
         log.error("dead_letter", service=service, subject=delivery.subject, seq=delivery.seq, reason=reason)
         try:
             await self.put(
@@ -132,11 +133,11 @@ class DeadLetters:
         return DeadLetter(reason)
 
     async def has(self, service: str, stream: str, letter: str) -> bool:
-        """Whether a letter of this name is there; raises ReadFailed."""
+        """Whether there is a letter of this name; raises ReadFailed."""
         return await self._direct.last(dead_letter(service, stream, letter)) is not None
 
     async def list(self, *, service: str | None = None, after: int = 0, limit: int = 100) -> list[Letter]:
-        """Letters in the order in which they were given up, from the first behind the sequence `after`."""
+        """The letters in the order in which they were written, after the sequence `after`."""
         subject = "dlq.>" if service is None else f"dlq.{service}.>"
         letters: list[Letter] = []
         position = after + 1
@@ -151,7 +152,7 @@ class DeadLetters:
         return letters
 
     async def get(self, seq: int) -> Letter:
-        """The letter at this place in DLQ.
+        """The letter at this position in DLQ.
 
         Raises:
             NoSuchLetter: there is none (any more).
@@ -175,7 +176,7 @@ class DeadLetters:
         )
 
     async def replay(self, seq: int) -> Appended:
-        """Puts the letter's message back where it came from, once for each two minutes."""
+        """Publishes the letter's message again where it came from, at most once every two minutes."""
         letter = await self.get(seq)
         return await self._publisher.append(
             letter.subject,
@@ -187,5 +188,6 @@ class DeadLetters:
 
 
 def _name(subject: str, origin_seq: int, body: bytes) -> str:
-    """The place tells messages apart, and the body those that had the same place in two incarnations of a stream."""
+    """The position identifies a message, and the body distinguishes those at the same position of two eras of a
+    stream."""
     return f"{origin_seq}-{derive_id(subject, hashlib.sha256(body).hexdigest())[:8]}"

@@ -1,4 +1,4 @@
-"""Tells a service which conversations memory has deleted, so that it drops what it keeps of them."""
+"""Tells a service which conversations memory has deleted, so that it drops their data."""
 
 from collections.abc import Callable, Sequence
 
@@ -14,8 +14,8 @@ _log = structlog.get_logger(__name__)
 
 
 async def follow_deletions(client: Client, deleted: Callable[[str, Sequence[str]], None]) -> None:
-    """Calls `deleted` with a company and its conversations for each deletion from now on. Of one that was deleted and
-    is there again it may be called once more: a deletion has a second run."""
+    """Calls `deleted` with a company and its conversations for each deletion from now on. It may be called again for
+    a conversation that has begun anew: a deletion has a second run."""
 
     async def take(message: Msg) -> None:
         try:

@@ -1,4 +1,4 @@
-"""One delivery of a message to a consumer, and the pause before it is delivered again after an error."""
+"""One delivery of a message to a consumer, and the pause before the next one after an error."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from runtime.replies import headers_of
 
 LONGEST_BACKOFF = 30.0
 AWAY_BACKOFF = 3.0
-"""Instead, where what the handler needs is away: its work goes on soon after that is back."""
+"""The same if a dependency is away: work continues soon after it is back."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One message given to a handler. `num_delivered` counts from 1; naks count too, so it is no count of failures."""
+    """One message given to a handler. `num_delivered` counts from 1; naks count too, so it does not count failures."""
 
     subject: str
     seq: int
@@ -29,11 +29,11 @@ class Delivery:
     stored_at: float = 0.0
     """When the stream stored it, in seconds since the epoch."""
     genuine: bool = True
-    """Not: it lacks the mark that its place demands (runtime.marks), and counts as a fact for nobody."""
+    """False: it lacks the mark that its position demands (runtime.marks), so nobody takes it for a fact."""
 
 
 def backoff(attempt: int) -> float:
-    """Seconds before the next try: 0.3 doubling to 30, with up to a quarter more, so that many do not come at once."""
+    """Seconds before the next try: 0.3 doubling to 30, plus up to a random quarter, so that retries spread out."""
     return min(0.3 * 2 ** min(attempt - 1, 10), LONGEST_BACKOFF) * (1 + random.random() / 4)
 
 

@@ -1,6 +1,7 @@
 """Direct reads of a stream (NATS ADR-31): by subject, by sequence, several at once; 0.1 to 0.2 ms each.
 
-Any replica may answer, so an answer can be older than what the reader knows: who needs a minimum sequence reads again.
+Any replica may answer, so an answer can be older than what the reader knows: a reader that needs a minimum sequence
+reads again.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ from runtime.marks import Marks
 from runtime.replies import ReplyInbox, headers_of, status_of
 
 DEADLINE = 5.0
-"""Seconds for a read, where nothing else is said."""
+"""Default deadline of a read."""
 ATTEMPT = 1.0
-"""Seconds for one answer; a lost one is asked for again within the caller's deadline."""
+"""Seconds for one answer; a lost one is requested again within the caller's deadline."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredFact:
-    """One message as the stream holds it: `event` is its body, `stamp` the time of storing (RFC 3339, nanoseconds).
-    Not `genuine`: it lacks the mark that its place demands (runtime.marks), and counts as a fact for nobody."""
+    """One stored message: `event` is its body, `stamp` the time of storing (RFC 3339, nanoseconds). Not `genuine`:
+    it lacks the mark that its position demands (runtime.marks), so nobody takes it for a fact."""
 
     seq: int
     subject: str
@@ -45,7 +46,7 @@ class StoredFact:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What one batch read gave. `more`: the stream holds further matches behind the last one."""
+    """The result of a batch read. `more`: the stream holds further matches after the last one."""
 
     facts: list[StoredFact]
     more: bool
@@ -66,7 +67,7 @@ class DirectReader:
         return await self._one(f"{self._subject}.{subject}", b"", deadline)
 
     async def at(self, seq: int) -> StoredFact | None:
-        """The message at this sequence; None if it is gone or not there yet."""
+        """The message at this sequence; None if it is gone or does not exist yet."""
         return await self._one(self._subject, orjson.dumps({"seq": seq}), DEADLINE)
 
     async def next(self, filter_subject: str, seq: int, *, deadline: float = DEADLINE) -> StoredFact | None:
@@ -75,14 +76,15 @@ class DirectReader:
         return await self._one(self._subject, body, deadline)
 
     async def last_of_each(self, filters: Sequence[str], *, deadline: float = DEADLINE) -> list[StoredFact]:
-        """The newest message of every subject that matches, from one consistent view, by sequence."""
+        """The newest message of every matching subject, from one consistent view, by sequence."""
         batch = await self._many({"multi_last": list(filters)}, deadline)
         return sorted(batch.facts, key=_by_seq)
 
     async def batch(self, filter_subject: str, seq: int, size: int, *, deadline: float = DEADLINE) -> Batch:
         """Up to `size` messages of the filter from `seq` on, in order.
 
-        The server scans: far behind the stream's end this is slow and hurts everybody (12 ms at 200,000 behind).
+        The server scans: far before the stream's end this is slow and slows everybody down (12 ms at 200,000 before
+        it).
         """
         return await self._many({"seq": max(seq, 1), "next_by_subj": filter_subject, "batch": size}, deadline)
 

@@ -38,9 +38,9 @@ class PublishFailed(RuntimeFault):
 class FenceRefused(PublishFailed):
     """The log already holds something newer than the fence.
 
-    `maybe_own` is true when an earlier attempt of this same call got no acknowledgement: the newer thing may then be
-    this very event, since the sequence is checked before the dedup id. A fresh snapshot tells. `newest`: the sequence
-    of what is there, which that snapshot must reach; 0: the server did not say it.
+    `maybe_own` is true if an earlier attempt of this same call got no acknowledgement: the newer thing may then be this
+    very event, since the sequence is checked before the deduplication id. A fresh snapshot tells. `newest`: the
+    sequence of what is there, which that snapshot must reach; 0: the server did not say.
     """
 
     def __init__(self, message: str, *, code: int, maybe_own: bool, newest: int = 0) -> None:
@@ -51,13 +51,13 @@ class FenceRefused(PublishFailed):
 
 
 class ConversationBusy(PublishFailed):
-    """Something newer got into the conversation before each try: decided and tried again later, it may be stored."""
+    """Something newer was stored before each try; decided and tried again later, it may succeed."""
 
     retryable = True
 
 
 class PublishRefused(PublishFailed):
-    """The server said no and will go on saying it: fix the event, the stream or the permissions."""
+    """The server will always refuse it: fix the event, the stream or the permissions."""
 
     def __init__(self, message: str, *, code: int) -> None:
         super().__init__(message)
@@ -89,9 +89,9 @@ class LogBehind(ReadFailed):
 class RpcError(RuntimeFault):
     """An error reply: `code` from the contract, `message` for people, `retryable` as the answering service says.
 
-    Codes made by this library: TIMEOUT (no reply in time), UNAVAILABLE (nobody serves the method, or too much is
-    waiting), BAD_FIELD (the request does not fit the contract), INTERNAL. A handler raises RpcError to answer with one.
-    `reason` is a finer word where a contract has one; `fields` say what is wrong with which (BAD_FIELD).
+    Codes made by this library: TIMEOUT (no reply in time), UNAVAILABLE (nobody serves the method, or too many
+    requests), BAD_FIELD (the request does not match the contract), INTERNAL. A handler raises RpcError to answer with
+    one. `reason` is a finer code if a contract has one; `fields` say what is wrong with which (BAD_FIELD).
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class NobodyServes(RpcError):  # noqa: N818 - as above
 
 
 class InvalidToken(RuntimeFault):
-    """Not signed by us, not for us, malformed, or with an identity that cannot be one."""
+    """Not signed by us, not for us, malformed, or with an impossible identity."""
 
 
 class ExpiredToken(InvalidToken):

@@ -21,15 +21,15 @@ class Proxy:
         self._replies = asyncio.Event()
         self._replies.set()
         self.delay = 0.0
-        """Seconds by which every chunk is late, in both directions."""
+        """Delay of every chunk in seconds, in both directions."""
         self.breaks_after: int | None = None
-        """Bytes of a reply after which its connection breaks; None: it holds."""
+        """Bytes of a reply after which its connection breaks; None: it does not."""
         self.refusing = False
         """New connections are closed at once."""
         self.accepted = 0
         """Connections that were made so far."""
         self.listener: Callable[[], Callable[[bytes], None]] | None = None
-        """Makes for each connection what is told of the bytes that its client sends."""
+        """Makes for each connection a function that is given the bytes from its client."""
 
     @property
     def port(self) -> int:
@@ -49,7 +49,7 @@ class Proxy:
         self._replies.set()
 
     def cut(self) -> None:
-        """Breaks every connection; what was held is lost. New ones are served."""
+        """Breaks every connection; held data is lost. New connections work."""
         for writer in list(self._open):
             writer.transport.abort()
         self._replies.set()

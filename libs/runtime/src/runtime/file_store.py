@@ -1,4 +1,4 @@
-"""The port of the object storage: a folder by default, or any server that speaks S3.
+"""The port of the object storage: by default a folder, or any server that speaks S3.
 
 Keys are made in contracts.files. A storage that does not answer in time raises FilesUnavailable.
 """
@@ -12,11 +12,11 @@ from typing import BinaryIO, Protocol
 from runtime.errors import RuntimeFault
 
 LOOKING = 3.0
-"""Seconds to look for a file, or to delete or list some."""
+"""Deadline in seconds of looking up, deleting or listing files."""
 STORING = 20.0
-"""Seconds to store a file, or to read one whole."""
+"""Deadline in seconds of storing a file, or reading a whole one."""
 PIECE = 256 * 1024
-"""Bytes of a file that are held at a time."""
+"""Bytes of a file in memory at a time."""
 
 
 class FilesUnavailable(RuntimeFault):
@@ -26,7 +26,7 @@ class FilesUnavailable(RuntimeFault):
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class FileMetadata:
     """A file's metadata: its name as people gave it, its media type, its length in bytes, its SHA-256 (hex)."""
 
     name: str
@@ -37,20 +37,20 @@ class Described:
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A file that is being read: `pieces` gives its content and ends with an error where it breaks off."""
+    """A file being read: `pieces` yields its content, and raises if it breaks off."""
 
-    about: Described
+    about: FileMetadata
     pieces: AsyncGenerator[bytes]
 
 
 class FileStore(Protocol):
     """An object storage. Each method raises FilesUnavailable."""
 
-    async def put(self, key: str, content: BinaryIO, about: Described) -> None:
-        """Stores `content` from its beginning, over what is there: the whole of it is seen, or nothing."""
+    async def put(self, key: str, content: BinaryIO, about: FileMetadata) -> None:
+        """Stores `content` from its beginning, replacing what is there; readers see all of it or nothing."""
         ...
 
-    async def about(self, key: str) -> Described | None:
+    async def about(self, key: str) -> FileMetadata | None:
         """A file's metadata; None: there is no such file."""
         ...
 
@@ -59,11 +59,11 @@ class FileStore(Protocol):
         ...
 
     async def list(self, prefix: str, most: int, after: str = "") -> list[str]:
-        """The keys that begin so, in their order, behind `after`."""
+        """The keys with this prefix, in order, after `after`."""
         ...
 
     async def delete(self, keys: Sequence[str]) -> None:
-        """Deletes files; those that are not there are deleted already."""
+        """Deletes files; missing ones are ignored."""
         ...
 
     async def close(self) -> None: ...

@@ -1,4 +1,4 @@
-"""Which object storage the environment names."""
+"""Creates the object storage that the environment names."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from runtime.settings import FileSettings
 
 
 def file_store(settings: FileSettings, clock: Clock) -> FileStore | None:
-    """None: there is none, and no files are taken. Raises NotReady where its key is missing."""
+    """None: there is none, and files are refused. Raises NotReady if its key is missing."""
     if settings.url is None:
         return None
     if not settings.url.startswith("s3://"):

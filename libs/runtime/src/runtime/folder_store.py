@@ -1,8 +1,8 @@
-"""The object storage as a folder of this machine: for one machine, or a volume that all share.
+"""The object storage as a folder: for one machine, or a volume shared by all.
 
-A file is one file: a line of JSON that says what is kept with it, then its content. It is written beside its place and
-renamed into it, so that nobody sees a half; what a process that died has left beside its place is swept away. Threads
-of its own do the work: a disk that hangs keeps nobody else from theirs.
+A stored file is one file: a line of JSON with its metadata, then its content. It is written to a draft and renamed, so
+that nobody sees half of it; drafts of a process that died are swept away. It has its own threads, so that a hanging
+disk blocks nothing else.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from uuid import uuid4
 
 import orjson
 
-from runtime.file_store import LOOKING, PIECE, STORING, Described, FilesUnavailable, StoredFile
+from runtime.file_store import LOOKING, PIECE, STORING, FileMetadata, FilesUnavailable, StoredFile
 
 T = TypeVar("T")
 AT_ONCE = 4
-"""Threads that work for it; what comes beyond waits for its turn, in the same time."""
+"""Its threads; further work waits, within its deadline."""
 DRAFTS = ".drafts"
 DEAD = 3600.0
-"""Seconds after which a draft is nobody's: storing one ends long before."""
+"""Seconds after which a draft is abandoned; storing a file ends long before."""
 
 
 class FolderStore:
@@ -38,11 +38,11 @@ class FolderStore:
         self._folder = folder
         self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="files")
 
-    async def put(self, key: str, content: BinaryIO, about: Described) -> None:
+    async def put(self, key: str, content: BinaryIO, about: FileMetadata) -> None:
         await self._do(lambda: self._put(key, content, about), STORING)
 
-    async def about(self, key: str) -> Described | None:
-        def look() -> Described | None:
+    async def about(self, key: str) -> FileMetadata | None:
+        def look() -> FileMetadata | None:
             with contextlib.suppress(FileNotFoundError), self._path(key).open("rb") as file:
                 return _described(file)
             return None
@@ -50,7 +50,7 @@ class FolderStore:
         return await self._do(look, LOOKING)
 
     async def open(self, key: str) -> StoredFile | None:
-        def begin() -> tuple[Described, BinaryIO] | None:
+        def begin() -> tuple[FileMetadata, BinaryIO] | None:
             try:
                 file = self._path(key).open("rb")
             except FileNotFoundError:
@@ -102,7 +102,7 @@ class FolderStore:
         finally:
             file.close()
 
-    def _put(self, key: str, content: BinaryIO, about: Described) -> None:
+    def _put(self, key: str, content: BinaryIO, about: FileMetadata) -> None:
         path, draft = self._path(key), self._folder / DRAFTS / uuid4().hex
         draft.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._drop_dead_drafts()
@@ -125,7 +125,7 @@ class FolderStore:
         return path
 
     def _keys(self, prefix: str, after: str) -> Generator[str]:
-        """In their order: the names of one folder after the other."""
+        """All keys in order."""
         place, _, begins = prefix.rpartition("/")
         folder = self._path(place) if place else self._folder
         try:
@@ -148,5 +148,5 @@ class FolderStore:
                     draft.unlink(missing_ok=True)
 
 
-def _described(file: BinaryIO) -> Described:
-    return Described(**orjson.loads(file.readline(16 * 1024)))
+def _described(file: BinaryIO) -> FileMetadata:
+    return FileMetadata(**orjson.loads(file.readline(16 * 1024)))

@@ -1,9 +1,9 @@
-"""HTTP to addresses that somebody else names, for those who must reach the public Internet and nothing else.
+"""HTTP to addresses named by somebody else, limited to the public Internet.
 
-The name is looked up once; every address it leads to must be accepted, and the connection goes to those very
-addresses: between check and connect nothing is asked again. The socket's own address is checked once more right before
-it is made, which also covers hosts that are addresses themselves. No proxy, no cookies; redirects are the caller's to
-judge. Whoever imports this declares aiohttp.
+The name is looked up once; every address it resolves to must be accepted, and the connection goes to exactly those:
+nothing is looked up between check and connect. The socket's own address is checked again right before it is made, which
+also covers hosts that are addresses themselves. No proxy, no cookies; the caller decides about redirects. Importing
+this requires aiohttp.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from runtime.errors import RuntimeFault
 from runtime.public_address import is_public
 
 Lookup = Callable[[str, int], Awaitable[list[str]]]
-"""The IP addresses of a host; raises OSError when it has none."""
+"""The IP addresses of a host; raises OSError if it has none."""
 Accepts = Callable[[str], bool]
 """Whether an IP address may be connected to."""
 
@@ -27,7 +27,7 @@ _AddressInfo = tuple[int, int, int, str, tuple[object, ...]]
 
 
 class AddressNotAllowed(RuntimeFault):
-    """The name leads to an address that may not be reached from here."""
+    """The name resolves to an address that must not be reached from here."""
 
 
 async def system_lookup(host: str, port: int) -> list[str]:
@@ -50,9 +50,10 @@ def guarded_session(
     connections: int = 64,
     connections_per_host: int = 16,
 ) -> aiohttp.ClientSession:
-    """A session that connects to accepted addresses alone, `seconds` for a whole request. Bodies come as they are sent.
+    """A session that connects only to accepted addresses, with `seconds` for a whole request. Bodies are not
+    decompressed.
 
-    Its requests raise AddressNotAllowed where the address is not accepted.
+    Its requests raise AddressNotAllowed if the address is not accepted.
     """
 
     def checked_socket(info: _AddressInfo) -> socket.socket:
@@ -79,8 +80,8 @@ def guarded_session(
 
 
 class GuardedSessions:
-    """Sessions to the public Internet and, if `loopback`, to this machine for addresses that name it. That is a session
-    of its own, so that no other name that leads here comes this way."""
+    """Sessions to the public Internet and, if `loopback`, to this machine for addresses that name it. The latter is
+    a separate session, so that no other name that resolves to this machine can use it."""
 
     def __init__(
         self, *, loopback: bool, seconds: float, headers: Mapping[str, str], lookup: Lookup = system_lookup
@@ -96,12 +97,12 @@ class GuardedSessions:
                 await session.close()
 
     def to(self, *, local: bool) -> aiohttp.ClientSession:
-        """The session that may reach an address, if any may; `local`: it names this machine."""
+        """The session for an address, if it may be reached; `local`: it names this machine."""
         return self._loopback if local and self._loopback is not None else self._public
 
 
 class _PinningResolver(AbstractResolver):
-    """Looks a name up once and hands out only what passed the check; one bad address refuses them all."""
+    """Looks a name up once and returns only what passed the check; one bad address refuses them all."""
 
     def __init__(self, lookup: Lookup, accepts: Accepts) -> None:
         self._lookup = lookup
@@ -128,7 +129,7 @@ class _PinningResolver(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to release."""
 
 
 def _not_allowed() -> AddressNotAllowed:

@@ -1,8 +1,8 @@
-"""Is the service alive, and can it do its work? /healthz, /readyz and /metrics.
+"""Health: /healthz (alive), /readyz (able to work) and /metrics.
 
-They are served from a thread of their own with its own event loop, so that a frozen service can still say so: the
-checks run on the service's loop, with a deadline, and a loop that does not turn fails them all. The bus is checked by
-a round trip of a message to oneself: a frozen server keeps its connections open and looks connected.
+They are served from a thread of their own with its own event loop, so that a frozen service can still report that: the
+checks run on the service's loop, with a deadline, and a loop that hangs fails them all. The bus is checked by sending a
+message to oneself: a frozen server keeps its connections open and looks connected.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from runtime.web_server import QuietServer
 log = structlog.get_logger(__name__)
 
 Check = Callable[[], Awaitable[str | None]]
-"""Raises when what it checks is not all right; the message says what. May give a remark when it is."""
+"""Raises if something is wrong; the message says what. May return a remark otherwise."""
 
 Refresh = Callable[[], Awaitable[None]]
-"""Brings figures up to date that are costly to keep so while nobody asks for them."""
+"""Updates figures that are too expensive to keep up to date all the time."""
 
 CHECK_DEADLINE = 1.0
-"""Seconds for each of the checks behind /readyz."""
+"""Deadline of each check behind /readyz."""
 BEAT = 1.0
-"""Seconds between two looks at whether the event loop goes on."""
+"""Seconds between two heartbeats of the event loop."""
 FROZEN = 5.0
-"""Seconds without a beat after which the event loop counts as frozen."""
+"""Seconds without a heartbeat after which the event loop counts as frozen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +90,18 @@ class Health:
         self._beat = time.monotonic()
         self._task: asyncio.Task[None] | None = None
         self.liveness = Liveness(self._holds)
-        """Parts of the service that cannot go on by themselves: /healthz says so, and the process is restarted."""
+        """Parts of the service that are stuck: /healthz fails, and the process is restarted."""
 
     def add_check(self, name: str, check: Check) -> None:
-        """A named check that must hold for the service to be ready; it has 1 s."""
+        """Adds a named check, with a deadline of 1 s, that must hold for the service to be ready."""
         self._checks[name] = check
 
     def before_metrics(self, refresh: Refresh) -> None:
-        """Runs on the service's loop each time that /metrics is asked for; the answer waits 2 s for it at most."""
+        """Runs on the service's loop at each request for /metrics, which waits 2 s for it at most."""
         self._refreshes.append(refresh)
 
     def started(self) -> None:
-        """Call on the service's loop before anything else: from now on the loop is watched."""
+        """Call on the service's loop first: from now on the loop is watched."""
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.create_task(self._keep_beat())
 
@@ -111,7 +111,7 @@ class Health:
         self.liveness.start()
 
     def draining(self) -> bool:
-        """Not ready from now on; returns whether it was until now."""
+        """Not ready from now on; returns whether it was ready before."""
         before, self._status = self._status, "draining"
         return before == "ready"
 
@@ -122,11 +122,11 @@ class Health:
             await asyncio.wait([self._task])
 
     def silence(self) -> float:
-        """Seconds since the service's event loop last turned."""
+        """Seconds since the last heartbeat of the service's event loop."""
         return time.monotonic() - self._beat
 
     async def report(self) -> ReadinessReport:
-        """Runs every check at once; from any thread's loop."""
+        """Runs every check concurrently; callable from any thread's loop."""
         if self._status != "ready" or self._loop is None:
             return ReadinessReport(ready=False, status=self._status)
         if self._loop is asyncio.get_running_loop():
@@ -209,7 +209,7 @@ def _since(started: float) -> float:
 def bus_check(client: Client) -> Check:
     """A check of the bus: a message to oneself through the server.
 
-    Not nats-py's `rtt` or `flush`: when one of those times out, the late PONG ends the client's read loop for good.
+    Not nats-py's `rtt` or `flush`: if one of those times out, the late PONG ends the client's read loop for good.
     """
     inbox = ReplyInbox.of(client)
 
@@ -255,7 +255,7 @@ class HealthServer:
         self.port = port
 
     async def start(self) -> None:
-        """Listens; sets `port` when it was 0.
+        """Listens; sets `port` if it was 0.
 
         Raises:
             NotReady: the port is taken.

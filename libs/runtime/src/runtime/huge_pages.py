@@ -1,9 +1,9 @@
-"""Puts a service's heap into pages of 2 MiB.
+"""Moves a service's heap into pages of 2 MiB.
 
-A turn uses a little of much: code objects, classes and tables all over an interpreter's memory, while other processes
-have the processor between two of its steps. Each of the small pages it meets again costs a walk through the page
-tables, in a virtual machine through two of them. Linux puts them together where it is asked to (6.1 and later); others
-are left as they are. docs/decisions/0124.
+A turn touches a little of everything: code objects, classes and tables all over an interpreter's memory, while other
+processes use the processor between its steps. Each small page costs a walk through the page tables, in a virtual
+machine through two of them. Linux merges the pages on request (6.1 and later); on other systems nothing happens.
+docs/decisions/0124.
 """
 
 import ctypes
@@ -12,19 +12,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 AFTER = 20.0
-"""Seconds of a service's life until its memory is put together: one that is there for a moment only is not worth it."""
+"""Seconds after a service's start; for a short-lived one it is not worth it."""
 SIZE = 2 * 1024 * 1024
 MADV_COLLAPSE = 25
-"""madvise(2): put these pages together now."""
+"""madvise(2): merge these pages now."""
 
 
 def begin() -> None:
-    """Puts them together beside the service's own work, some 50 ms; other threads run meanwhile."""
-    threading.Thread(target=put_together, name="huge pages", daemon=True).start()
+    """Merges them beside the service's own work in some 50 ms; other threads run meanwhile."""
+    threading.Thread(target=collapse_heap, name="huge pages", daemon=True).start()
 
 
-def put_together() -> None:
-    """All of the heap that fills whole pages; what the kernel refuses stays as it is."""
+def collapse_heap() -> None:
+    """Merges all of the heap that fills whole pages; what the kernel refuses stays as it is."""
     try:
         advise = ctypes.CDLL(None).madvise
     except (AttributeError, OSError, TypeError):
@@ -34,7 +34,7 @@ def put_together() -> None:
 
 
 def whole_pages() -> Iterator[tuple[int, int]]:
-    """Start and size of what was asked for without a file (proc_pid_maps(5)), as far as it fills whole pages."""
+    """Start and size of anonymous memory (proc_pid_maps(5)), as far as it fills whole pages."""
     maps = Path("/proc/self/maps")
     for line in maps.read_text().splitlines() if maps.exists() else ():
         addresses, permissions, _, _, _, *name = line.split()

@@ -17,7 +17,7 @@ from runtime.replies import ReplyInbox
 
 
 class ApiError(TypedDict):
-    """An error: `code` as HTTP has it, `err_code` its number in the API's list of errors."""
+    """An error: `code` as in HTTP, `err_code` from the API's list of errors."""
 
     code: NotRequired[int]
     err_code: NotRequired[int]
@@ -25,7 +25,7 @@ class ApiError(TypedDict):
 
 
 class ApiAnswer(TypedDict):
-    """Any answer; an error holds nothing else."""
+    """Any answer; an error has no other fields."""
 
     error: NotRequired[ApiError]
 
@@ -38,8 +38,8 @@ class RepublishConfig(TypedDict):
 
 
 class StreamConfig(TypedDict):
-    """What is written and read of a stream's configuration; times in
-    nanoseconds, -1 for no limit. The server's has more fields, and leaves out what is false."""
+    """The fields of a stream's configuration that are read and written; times in nanoseconds, -1 for no limit. The
+    server's has more fields, and leaves out what is false."""
 
     name: str
     subjects: list[str]
@@ -102,8 +102,8 @@ class ConsumerFilter(TypedDict):
 
 
 class ConsumerConfig(ConsumerFilter):
-    """What is written and read of a consumer's configuration; `ack_wait` in nanoseconds, `max_deliver` -1: for ever.
-    One that is somebody's for a moment has no durable name."""
+    """The fields of a consumer's configuration that are read and written; `ack_wait` in nanoseconds, `max_deliver`
+    -1: unlimited. A temporary consumer has no durable name."""
 
     durable_name: NotRequired[str]
     deliver_policy: str
@@ -116,7 +116,7 @@ class ConsumerConfig(ConsumerFilter):
 
 
 class Place(TypedDict):
-    """Where a consumer stands: in its own counting, and in its stream's."""
+    """A consumer's position: by its own count, and in its stream."""
 
     consumer_seq: int
     stream_seq: int
@@ -171,7 +171,7 @@ AnswerT = TypeVar("AnswerT", bound=ApiAnswer)
 async def ask(
     inbox: ReplyInbox, of: type[AnswerT], method: str, body: Mapping[str, object] | None = None, *, deadline: float
 ) -> AnswerT:
-    """The answer to one request; `of`: its form, for which the server is trusted.
+    """The answer to one request; `of`: its model.
 
     Raises:
         TimeoutError, NatsError: there was none within `deadline` seconds.
@@ -184,7 +184,7 @@ async def ask(
 async def call(
     inbox: ReplyInbox, of: type[AnswerT], method: str, body: Mapping[str, object] | None, end: float
 ) -> AnswerT:
-    """The answer, asked for again while JetStream is still starting, until the loop's clock shows `end`.
+    """The answer, with retries while JetStream is starting, until the loop's clock shows `end`.
 
     Raises:
         NotReady: there was none.
@@ -209,7 +209,7 @@ async def call(
 
 
 def error_code(answer: ApiAnswer) -> int:
-    """Its number in the API's list of errors; 0: it is none."""
+    """The number in the API's list of errors; 0: no error."""
     error = answer.get("error")
     return error.get("err_code", -1) if error else 0
 
@@ -222,7 +222,7 @@ def why(answer: ApiAnswer) -> str:
 async def granted(
     inbox: ReplyInbox, of: type[AnswerT], method: str, body: Mapping[str, object] | None = None, *, deadline: float
 ) -> AnswerT:
-    """The answer to what JetStream may not refuse.
+    """The answer to a request that JetStream must not refuse.
 
     Raises:
         NotReady: there was none within `deadline` seconds, or it refuses.
@@ -234,10 +234,10 @@ async def granted(
 
 
 def floor_of(info: ConsumerInfo) -> int:
-    """Up to here a consumer has read: with nothing delivered and unacknowledged, all that was delivered."""
+    """The sequence up to which a consumer has read everything: if nothing is pending, all that was delivered."""
     return info["ack_floor" if info.get("num_ack_pending") else "delivered"]["stream_seq"]
 
 
 def metadata_of(info: StreamInfo) -> Mapping[str, str]:
-    """What those who made the stream have noted beside it."""
+    """The metadata that the stream's creators have set."""
     return info["config"].get("metadata") or {}

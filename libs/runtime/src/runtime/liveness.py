@@ -19,24 +19,24 @@ import structlog
 log = structlog.get_logger(__name__)
 
 Still = Callable[[], str | None]
-"""What the part waits for in vain; None: it goes on. It must never be true of a part that is merely slow."""
+"""What the part waits for in vain; None: it is fine. It must never report a part that is merely slow."""
 
 LOOK_EVERY = 5.0
 """Seconds between two looks."""
 ANSWER = 1.0
-"""Seconds that a store has for one question."""
+"""Deadline of a question to a store."""
 LOOKS = 6
-"""Looks in a row after which a part is held to be stuck: half a minute."""
+"""Looks in a row after which a part counts as stuck: half a minute."""
 
 
 Ask = Callable[[], Awaitable[object]]
-"""Asks a store whether it is there; raises when it is not."""
+"""Asks a store whether it is there; raises if it is not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """`seems_away`: the service's last words with it were not answered, which is known without asking; `ours` asks it
-    by the service's own client, `afresh` by a new one."""
+    """`seems_away`: the service's last calls to it were not answered (known without a call); `ours` asks it with the
+    service's own client, `afresh` with a new one."""
 
     seems_away: Callable[[], bool]
     ours: Ask
@@ -44,7 +44,7 @@ class Store:
 
 
 class Liveness:
-    """Looks at a service's parts. `holds`: whether every check holds, except those of the given names."""
+    """Watches a service's parts. `holds`: whether every check holds, except those of the given names."""
 
     def __init__(self, holds: Callable[[Collection[str]], Awaitable[bool]]) -> None:
         self._holds = holds
@@ -53,14 +53,14 @@ class Liveness:
         self._seen: dict[str, int] = {}
         self._task: asyncio.Task[None] | None = None
         self.stuck: dict[str, str] = {}
-        """The parts that are stuck, and what they wait for: the process is to be restarted."""
+        """The stuck parts, and what they wait for: the process is to be restarted."""
 
     def add(self, name: str, still: Still) -> None:
         """Adds a part. A check of the same name is about the part itself and says nothing about its stores."""
         self._parts[name] = still
 
     def add_store(self, name: str, store: Store) -> None:
-        """Adds a store, whose client is looked at while the store seems to be away."""
+        """Adds a store, whose client is watched while the store seems to be away."""
         self._stores[name] = store
 
     def start(self) -> None:

@@ -36,7 +36,7 @@ _HARMLESS = {"prompt_tokens", "completion_tokens", "tokens", "max_tokens", "toke
 
 
 def masked(value: object, name: str = "") -> object:
-    """`value` with secrets replaced, by the name of the field and by what the text looks like; depth at most 6."""
+    """`value` with secrets replaced, recognised by field name and by the form of the text; depth at most 6."""
     return _masked(value, name, 6)
 
 
@@ -122,7 +122,7 @@ class _Stamp:
 
 
 def _correlate(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Whose work it was; what a line says itself goes first."""
+    """Adds the current work's ids; a line's own fields take precedence."""
     known = correlation.current()
     return {**known.fields(), **event} if known is not None else event
 

@@ -1,5 +1,5 @@
-"""Plain text and Markdown as the blocks of a document (contracts.knowledge.Block), by markdown-it, whose time grows
-with the text. What is no Markdown is paragraphs; of HTML in it the words are kept."""
+"""Converts plain text and Markdown into the blocks of a document (contracts.knowledge.Block), with markdown-it,
+whose time is linear in the text. Text without Markdown becomes paragraphs; of HTML only the words are kept."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -12,15 +12,15 @@ from contracts.knowledge import Block
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")
 _MOST_FRONT = 100
-"""Lines of a text's front matter."""
+"""The most lines of front matter."""
 _FRONT_TITLE = re.compile(r"title:\s*[\"']?([^\"']+)")
 _TAG = re.compile(r"<[^<>]*>")
 _NOT_ANCHOR = re.compile(r"[^\w\- ]+")
 
 
 def read(text: str, title: str = "") -> tuple[str, list[Block]]:
-    """The title and the blocks in order, each with the headings above it. Where no title is given it is the front
-    matter's, else the first heading; that heading is left out of the blocks' where it stands above all of them."""
+    """The title and the blocks in order, each with the headings above it. Without a given title it is the front
+    matter's, else the first heading, which is then left out of the blocks' headings if it is above all of them."""
     front, body = _parted(text.replace("\x00", ""))
     named = next((found[1].strip() for line in front if (found := _FRONT_TITLE.match(line))), "")
     blocks = list(_read(_MARKDOWN.parse(body)))
@@ -32,7 +32,7 @@ def read(text: str, title: str = "") -> tuple[str, list[Block]]:
 
 
 def _parted(text: str) -> tuple[list[str], str]:
-    """The lines between a first line and another one of three dashes, and what comes after."""
+    """The lines between the first line and another line of three dashes, and what comes after."""
     lines = text.split("\n", _MOST_FRONT)
     bare = [line.strip() for line in lines[:_MOST_FRONT]]
     if bare[0] != "---" or "---" not in bare[1:]:
@@ -44,7 +44,7 @@ def _parted(text: str) -> tuple[list[str], str]:
 def _read(tokens: Iterable[Token]) -> Iterator[Block]:
     above: list[tuple[int, str]] = []
     bare = False
-    """Nothing has been said yet below the last heading."""
+    """There is no text yet below the last heading."""
     level = lists = 0
     items: list[str] = []
     rows: list[list[str]] | None = None
@@ -94,7 +94,7 @@ def _read(tokens: Iterable[Token]) -> Iterator[Block]:
 
 
 def _words(token: Token) -> str:
-    """What a token says by itself; most only tell where something begins or ends."""
+    """A token's own words; most tokens only mark a beginning or an end."""
     if token.type in {"fence", "code_block"}:
         return token.content.strip("\n")
     if token.type == "html_block":

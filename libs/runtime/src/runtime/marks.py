@@ -1,12 +1,12 @@
-"""Marks: a header with which services sign what they write, made of the subject, the fence and the body.
+"""Marks: a header with which services sign what they write, computed from the subject, the fence and the body.
 
-A subject alone proves no author: the server publishes to whatever reply subject a requester names, and lets whoever was
-asked publish there, so that every user of the bus can have something stored under every subject (decision 0074). What
-stands in a conversation's log, visitors' messages apart (whose principal says who wrote), and in the journals counts
-only with a mark that the holders of the key alone can make.
+A subject alone proves no author: the server publishes to whatever reply subject a requester names, and lets a responder
+publish there, so that every user of the bus can have something stored under every subject (decision 0074). Facts in a
+conversation's log (except visitors' messages, whose principal proves the author) and journals count only with a mark,
+which only holders of the key can make.
 
-The mark covers the message id and the fence as well, which the server enforces: a copy of a true fact is refused by the
-log that has gone on since.
+The mark also covers the message id and the fence, which the server enforces: a copy of a genuine fact is refused, since
+the log has gone on since.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ HEADER = "Nexus-Mark"
 MARKED = (CHAT.name, TURNS.name)
 """The streams whose messages are marked."""
 SINCE = "nexus.marked-since"
-"""In a stream's metadata: from this sequence on nothing counts without a mark; not there: everything does."""
+"""In a stream's metadata: from this sequence on nothing counts without a mark; if missing, everything does."""
 KEY_NAME = "nexus.mark-key"
-"""In a stream's metadata: which key the marks are made with."""
+"""In a stream's metadata: the name of the key of its marks."""
 UNMARKED = "it carries no mark of a service of ours: somebody else has written it"
 _COVERED = ("Nats-Msg-Id", "Nats-Expected-Last-Subject-Sequence", "Nats-Expected-Last-Subject-Sequence-Subject")
 _VISITOR = f".{ChatKind.VISITOR.value}"
@@ -45,8 +45,8 @@ _ANSWER = 5.0
 
 
 class Marks:
-    """The keys of marks on one connection, and since when marks are demanded. Without a key nothing is marked
-    and nothing is demanded."""
+    """The keys of marks on one connection, and since when marks are demanded. Without a key nothing is marked or
+    demanded."""
 
     _all: ClassVar[WeakKeyDictionary[Client, Marks]] = WeakKeyDictionary()
 
@@ -60,33 +60,35 @@ class Marks:
 
     @classmethod
     def of(cls, client: Client) -> Marks:
-        """The client's; made when first asked for."""
+        """The client's marks, created on first use."""
         found = cls._all.get(client)
         if found is None:
             found = cls._all[client] = cls(client)
         return found
 
     def use(self, keys: tuple[bytes, ...] | None) -> None:
-        """The first key marks; a mark of any of them counts. None: of somebody who writes and reads nothing marked."""
+        """The first key marks; marks of any of them count. None: this process neither writes nor reads anything
+        marked."""
         self._keys, self._taking_part = keys or (), keys is not None
         # A copy of what was begun with the key takes a fifth of the time that a mark from the beginning does.
         self._begun = tuple(hmac.new(key, digestmod="sha256") for key in self._keys)
 
     @property
     def taking_part(self) -> bool:
-        """Whether what is marked is written or read here."""
+        """Whether this process writes or reads anything marked."""
         return self._taking_part
 
     @property
     def of_new_streams(self) -> dict[str, dict[str, str]]:
-        """The metadata of a stream that is made now, by name: in it marks are demanded from the first message on."""
+        """The metadata of new streams, by name: marks are demanded from the first message on."""
         return {name: _demanded(1, self._keys[0]) for name in MARKED} if self._keys else {}
 
     async def learn(self) -> None:
         """Reads since when marks are demanded.
 
         Raises:
-            NotReady: no answer in time; or they are made with a key that this service has not got, so that nothing it
+            NotReady: no answer in time; or they are made with a key that this service does not have, so that
+                nothing it
                 wrote would count.
         """
         for name in MARKED if self._taking_part else ():
@@ -105,13 +107,13 @@ class Marks:
             self._since[name] = int(metadata[SINCE])
 
     def mark(self, stream: str, subject: str, headers: Mapping[str, str], body: bytes) -> str | None:
-        """The mark of what is about to be appended; None: none is needed, or there is no key."""
+        """The mark of a message to append; None: it needs none, or there is no key."""
         if not self._keys or stream not in MARKED:
             return None
         return _mark(self._begun[0], subject, headers, body)
 
     def genuine(self, stream: str, subject: str, seq: int, headers: Mapping[str, str], body: bytes) -> bool:
-        """Whether what the stream holds at `seq` was written by one of ours, or need not show it."""
+        """Whether the message at `seq` was written by a holder of the key, or needs no mark."""
         since = self._since.get(stream)
         if since is None or seq < since or subject.endswith(_VISITOR):
             return True
@@ -119,7 +121,7 @@ class Marks:
         return any(hmac.compare_digest(given, _mark(begun, subject, headers, body)) for begun in self._begun)
 
     def genuine_live(self, message: Msg) -> bool:
-        """The same of a live copy of CHAT, whose sequence, a header, proves nothing: it is none of the old ones."""
+        """The same for a live copy of CHAT, whose sequence, a header, proves nothing: it cannot be an old one."""
         if CHAT.name not in self._since:
             return True
         subject = message.subject.removeprefix(_LIVE)
@@ -136,12 +138,12 @@ def _mark(begun: hmac.HMAC, subject: str, headers: Mapping[str, str], body: byte
 
 
 def key_name(key: bytes) -> str:
-    """Names a key without telling it."""
+    """A name for a key that does not reveal it."""
     return hmac.digest(key, b"nexus mark key", hashlib.sha256).hex()[:8]
 
 
 async def demand(client: Client, keys: tuple[bytes, ...]) -> dict[str, int]:
-    """From now on nothing counts without a mark; what is stored already does. The sequences, by stream.
+    """From now on nothing counts without a mark; what is already stored does. Returns the sequences, by stream.
 
     Raises:
         NotReady: JetStream does not answer, or refuses.
@@ -155,7 +157,7 @@ async def demand(client: Client, keys: tuple[bytes, ...]) -> dict[str, int]:
 
 
 async def lift(client: Client) -> None:
-    """From now on what has no mark counts as well, as before `demand`. Raises NotReady."""
+    """From now on messages without a mark count again, as before `demand`. Raises NotReady."""
     for name in MARKED:
         info = await _info(client, name)
         await _update(client, info, {k: v for k, v in metadata_of(info).items() if k not in (SINCE, KEY_NAME)})

@@ -1,4 +1,4 @@
-"""A MongoDB database of which each command runs within a limit (see command_limit), under the driver's own names."""
+"""A MongoDB database with limited commands (see command_limit), under the driver's own names."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -18,11 +18,11 @@ if TYPE_CHECKING:  # commands ask MongoDB too, and need no service
 
 Document = dict[str, Any]
 AFRESH_MS = 800
-"""For a new client that shows whether the server is there."""
+"""Deadline of a new client that tests whether the server is there."""
 
 
 class DocumentQuery:
-    """A query that has not been asked yet."""
+    """A query that has not been executed yet."""
 
     def __init__(
         self, rows: AsyncCollection[Document], limit: CommandLimit, where: Document, fields: Document | None
@@ -43,7 +43,7 @@ class DocumentQuery:
 
 
 class Collection:
-    """What this service does with a collection, each command within a limit (see command_limit)."""
+    """The operations that services use on a collection, each limited (see command_limit)."""
 
     def __init__(self, rows: AsyncCollection[Document], limit: CommandLimit) -> None:
         self._rows = rows
@@ -86,8 +86,8 @@ class Collection:
 
 
 def driver_says(error: PyMongoError) -> str:
-    """What the driver names as wrong, in 300 characters: without the documents, which the error of a bulk write holds,
-    and without the state of all servers."""
+    """The driver's error in 300 characters: without documents, which the error of a bulk write contains, and without
+    the state of all servers."""
     if isinstance(error, BulkWriteError):
         refused: list[Document] = error.details.get("writeErrors") or [{}]
         return str(refused[0].get("errmsg", "a write was refused"))[:300]
@@ -97,14 +97,14 @@ def driver_says(error: PyMongoError) -> str:
 
 
 async def ping_afresh(url: str) -> None:
-    """Asks the server by a client of its own, within a moment; raises PyMongoError."""
+    """Asks the server with a new client; raises PyMongoError."""
     patience = dict.fromkeys(("timeoutMS", "serverSelectionTimeoutMS", "connectTimeoutMS"), AFRESH_MS)
     async with AsyncMongoClient[Document](url, **patience) as client:
         await client.admin.command("ping")
 
 
 def watch_database(service: "Service", limits: Sequence[CommandLimit], ping: Ask, url: str) -> None:
-    """Has it noticed when commands do not end, or the client does not find a server again that is there."""
+    """Watches for commands that do not end, and for a client that does not reconnect to an available server."""
     for place, limit in enumerate(limits):
         service.watch(f"commands of mongodb {place}", limit.still)
 
@@ -115,7 +115,7 @@ def watch_database(service: "Service", limits: Sequence[CommandLimit], ping: Ask
 
 
 class Database:
-    """A database of which each command is within a limit."""
+    """A database with limited commands."""
 
     def __init__(self, database: AsyncDatabase[Document], limit: CommandLimit) -> None:
         self._database = database

@@ -1,4 +1,4 @@
-"""The outcomes that a handler can return for a message. The worker that called it does the rest."""
+"""The outcomes that a handler can return for a message. The calling worker carries them out."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ class Later:
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """Put the message into the dead-letter stream with this reason, and deliver it no more."""
+    """Write the message to the dead-letter stream with this reason, and deliver it no more."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class AckThen:
-    """Acknowledge it, and tell what came of it only when that is confirmed: delivered again it could come to something
-    else. Of pull workers alone (runtime.pull_worker); where it cannot be confirmed nothing is told."""
+    """Acknowledge it, and report its result only once that is confirmed, since another delivery could have another
+    result. Only for pull workers (runtime.pull_worker); if it cannot be confirmed nothing is reported."""
 
     then: Callable[[], Awaitable[object]]
 

@@ -1,7 +1,7 @@
-"""Permissions that the bus refuses this service: with fewer than deploy/nats grants it would only half work.
+"""Permissions that the bus refuses this service: with fewer than deploy/nats grants it would work only partly.
 
-A subscription that is refused is silent afterwards, and a request that is refused looks like a server that does not
-answer. So a start ends at the first refusal, and a refusal later on makes the service not ready until it connects anew.
+A refused subscription is silent, and a refused request looks like a server that does not answer. So a start ends at the
+first refusal, and a later refusal makes the service not ready until it reconnects.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SAID = 3
 
 
 class Permissions:
-    """The refusals of one connection. Hangs on its hooks: `refused` on errors, `forget` on disconnects."""
+    """The refusals of one connection. Attached to its hooks: `refused` on errors, `forget` on disconnects."""
 
     def __init__(self, user: str | None) -> None:
         self._user = user or "this service's user"
@@ -28,8 +28,8 @@ class Permissions:
         self._first = asyncio.Event()
 
     async def refused(self, error: Exception) -> None:
-        """Takes down what the server has just refused, if it did. Answers do not count: a caller that waits no longer,
-        or wants its answer somewhere else, is no fault of the table."""
+        """Records a refusal by the server. Replies do not count: a caller may no longer wait, or want its reply
+        elsewhere."""
         found = _REFUSAL.search(str(error))
         if found is None:
             return
@@ -40,11 +40,11 @@ class Permissions:
         self._first.set()
 
     async def forget(self) -> None:
-        """The connection is gone; the next one is asked anew."""
+        """The connection is gone; the next one starts over."""
         self._refused.clear()
 
     async def check(self) -> None:
-        """Raises NotReady when something was refused on this connection."""
+        """Raises NotReady if something was refused on this connection."""
         if self._refused:
             raise NotReady(self._told())
 

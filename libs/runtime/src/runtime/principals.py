@@ -1,8 +1,9 @@
-"""Who is calling, as the gateway vouches for it: a compact JWS (RFC 7515) inside the events, verified by whoever acts.
+"""Principals: who is calling, vouched for by the gateway; a compact JWS (RFC 7515) inside events, verified by whoever
+acts.
 
 The key decides the algorithm, never the token: a PEM is Ed25519 (EdDSA; the private half signs, the public half
-verifies), anything else is a shared secret (HS256, for development). The audience keeps a user's token from passing as
-a principal where both are signed with one secret.
+verifies), anything else is a shared secret (HS256, for development). The audience keeps a user's token from being
+accepted as a principal if both are signed with one secret.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ from runtime.signatures import read_signed
 
 AUDIENCE = "nexus-principal"
 ROLES = frozenset({"visitor", "user", "commercial", "admin", "service", "operator"})
-"""`operator` is whoever runs the installation; the others belong to their company."""
+"""`operator` is whoever runs the installation; the others belong to a company."""
 PLANS = frozenset({"free", "pro", "premium"})
 _REMEMBERED = 10_000
 _NEVER = 2**53
-"""Whatever is later, endless or no number at all is no time at which a token ends."""
+"""Expiry times from this on, infinite ones and those that are no number are invalid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who acts. `exp` in seconds since the epoch; `conversation`, when there is one, is the only one it is good for."""
+    """Who acts. `exp` in seconds since the epoch; `conversation`, if given, is the only one it is valid for."""
 
     sub: str
     role: str
@@ -44,14 +45,14 @@ class Principal:
 
 
 Verify = Callable[[str], Principal]
-"""Who a compact JWS names; raises runtime.errors.InvalidToken."""
+"""The principal in a compact JWS; raises runtime.errors.InvalidToken."""
 
 
 class PrincipalSigner:
     """Signs principals; only the gateway has one."""
 
     def __init__(self, settings: TokenSettings, clock: Clock | None = None) -> None:
-        """Raises NotReady when NEXUS_PRINCIPAL_KEY is not set, or is a public key."""
+        """Raises NotReady if NEXUS_PRINCIPAL_KEY is not set, or is a public key."""
         self._ttl = settings.principal_ttl
         self._clock = clock or SystemClock()
         text = _key_texts(settings)[0]
@@ -100,10 +101,10 @@ class PrincipalSigner:
 
 
 class PrincipalVerifier:
-    """Verifies principals, and remembers those of the last minutes: a turn shows the same one many times."""
+    """Verifies principals, and caches those of the last minutes: a turn shows the same one many times."""
 
     def __init__(self, settings: TokenSettings, clock: Clock | None = None) -> None:
-        """Raises NotReady when NEXUS_PRINCIPAL_KEY is not set or unusable."""
+        """Raises NotReady if NEXUS_PRINCIPAL_KEY is not set or unusable."""
         self._clock = clock or SystemClock()
         self._seen = Recent[str, Principal](_REMEMBERED)
         self._keys: list[tuple[Ed25519PublicKey | str, str]] = [
@@ -114,7 +115,7 @@ class PrincipalVerifier:
         """The principal that the gateway signed.
 
         Args:
-            expired_too: accept one whose time has passed: it still proves who wrote an old message.
+            expired_too: accept an expired one: it still proves who wrote an old message.
 
         Raises:
             ExpiredToken: it was valid once.
@@ -151,7 +152,7 @@ def read_identity(claims: Mapping[str, object]) -> tuple[str, str, str, str, int
     An unknown or missing plan counts as free.
 
     Raises:
-        InvalidToken: one is missing or cannot be one.
+        InvalidToken: one is missing or invalid.
     """
     role, plan, exp = claims.get("role"), claims.get("plan"), claims.get("exp")
     if not isinstance(role, str) or role not in ROLES:

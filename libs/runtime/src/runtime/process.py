@@ -1,9 +1,9 @@
 """The body of a service's `__main__`: imports the service, and runs it.
 
-    run("gateway.app:main")
+run("gateway.app:main")
 
-Importing is most of a start. Two things make it shorter: what libraries import only because it happens to be installed
-is kept away, and the garbage collector stands still until the service is ready, for nothing imported is garbage.
+Importing is most of a start. Two things make it shorter: packages that libraries import only because they happen to be
+installed are kept away, and the garbage collector is off until the service is ready, since nothing imported is garbage.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 COLLECT_AFTER = 10_000
-"""New objects that may be in circles before the youngest generation is looked through (Python's default: 700)."""
+"""New container objects before the youngest generation is collected (Python's default: 700)."""
 
 
 def run(main: str) -> None:
@@ -26,7 +26,7 @@ def run(main: str) -> None:
 
 
 def load(main: str) -> Callable[[], Coroutine[Any, Any, None]]:
-    """The function, imported without what no service needs; from now on nothing is collected."""
+    """The function, imported without what no service needs; the garbage collector is off from now on."""
     module, _, function = main.partition(":")
     gc.disable()
     with _kept_away("aiohttp"):  # nats-py: for NATS over websockets
@@ -35,9 +35,9 @@ def load(main: str) -> Callable[[], Coroutine[Any, Any, None]]:
         return getattr(importlib.import_module(module), function)
 
 
-def keep_what_is_there() -> None:
-    """Modules, schemas and connections stay for good: the collector need not look through them again and again, which
-    stops everything for tens of milliseconds."""
+def freeze_heap() -> None:
+    """Excludes existing modules, schemas and connections from garbage collection: they live for ever, and scanning
+    them again and again would stop everything for tens of milliseconds."""
     gc.collect()
     gc.freeze()
     gc.enable()
@@ -46,7 +46,7 @@ def keep_what_is_there() -> None:
 
 @contextmanager
 def _kept_away(*names: str) -> Generator[None]:
-    """As if they were not installed. Whoever imports them later finds them."""
+    """Hides packages as if they were not installed. Later imports find them."""
     for name in names:
         sys.modules[name] = None  # pyright: ignore[reportArgumentType] - what `import` takes for "not to be found"
     try:

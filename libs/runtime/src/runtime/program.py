@@ -18,7 +18,7 @@ from runtime.settings import LogSettings
 
 
 def run(service: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Runs it to its end. It cannot start where it raises NotReady, or a setting has a value that it cannot have."""
+    """Runs a service to its end. It cannot start if it raises NotReady, or a setting is invalid."""
     try:
         dotenv()
         uvloop.run(service())

@@ -1,6 +1,6 @@
-"""Appending to streams so that nothing is lost and nothing is doubled.
+"""Appends to streams so that nothing is lost or doubled.
 
-Every append carries a Nats-Msg-Id and names its stream, and is tried again under the same id and the same reply name
+Every append carries a Nats-Msg-Id and names its stream, and is retried under the same id and the same reply subject
 until it is acknowledged or the deadline has passed: a late acknowledgement of an earlier attempt counts.
 """
 
@@ -33,23 +33,23 @@ _IN_PROGRESS = "an earlier attempt is being stored"
 FIRST_ATTEMPT = 0.5
 """Seconds for the first acknowledgement; each further attempt waits twice as long."""
 LONGEST_ATTEMPT = 4.0
-"""Seconds that any attempt waits at most."""
+"""The longest wait of an attempt, in seconds."""
 PAUSE = 0.05
-"""Seconds before an event is sent again that nobody took."""
+"""Seconds before an event that no server took is sent again."""
 LONGEST_PAUSE = 0.25
-"""Seconds that this grows to while a stream refuses what is sent."""
+"""The longest such pause while a stream refuses messages."""
 SILENT = 2
-"""Attempts without an acknowledgement, on a connection that stands, after which the stream is said to take nothing."""
+"""Unacknowledged attempts on a working connection after which the stream counts as accepting nothing."""
 SLICE = 0.1
-"""Seconds between two looks at whether the connection is still the one that the event went out on."""
+"""Seconds between two checks whether the connection is still the one on which the event was sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fence:
     """Append only if the newest message that matches `filter` is at `seq` (0: there is none).
 
-    Writers that fence each other off must use the byte-identical filter: with three replicas the check is atomic
-    only between those.
+    Writers that fence each other must use the byte-identical filter: with three replicas the check is atomic only among
+    equal filters.
     """
 
     seq: int
@@ -84,11 +84,11 @@ class Publisher:
         deadline: float = 15.0,
         headers: dict[str, str] | None = None,
     ) -> Appended:
-        """Stores an event, trying again under the same id for up to `deadline` seconds.
+        """Stores an event, retrying under the same id for up to `deadline` seconds.
 
         Raises:
             FenceRefused: something newer matches the fence's filter.
-            PublishRefused: the server will never take it.
+            PublishRefused: the server will never accept it.
             PublishTimeout: no acknowledgement in time; whether it is stored is unknown.
             Unavailable: not stored, and nobody took it in time.
         """
@@ -111,8 +111,8 @@ class Publisher:
             PUBLISHED.labels(stream, outcome).inc()
 
     async def send(self, subject: str, event: bytes | CloudEvent[Any], *, stream: str, msg_id: str) -> bool:
-        """Sends an event to a stream and asks for no acknowledgement: for a question whose answer tells that it was
-        stored. Where none comes, `append` the same under the same id. False: not even sent, nobody is connected."""
+        """Sends an event to a stream without an acknowledgement: for a request whose answer proves that it was
+        stored. If none comes, `append` the same under the same id. False: not even sent, since nobody is connected."""
         if not self._client.is_connected:
             return False
         body = event if isinstance(event, bytes) else event.to_json()
@@ -171,7 +171,7 @@ class Publisher:
             pause = min(pause * 2, LONGEST_PAUSE)
 
     async def _acknowledgement(self, pending: Pending, seconds: float) -> Msg | None:
-        """The answer; None when it has not come in time, or cannot come since the connection is another one by now."""
+        """The acknowledgement; None if it has not come in time, or cannot come because the connection has changed."""
         clock = asyncio.get_running_loop().time
         end = clock() + seconds
         reconnects = self._client.stats["reconnects"]
@@ -185,9 +185,9 @@ class Publisher:
     async def publish_live(
         self, subject: str, event: bytes | CloudEvent[Any], headers: dict[str, str] | None = None
     ) -> bool:
-        """Sends a live event on core NATS: nobody confirms it, and it may be lost. False: not even sent.
+        """Sends a live event on core NATS, unconfirmed; it may be lost. False: not even sent.
 
-        While the connection is away it is dropped at once: the reconnect buffer belongs to durable facts.
+        While the connection is away it is dropped at once: the reconnect buffer is for durable facts.
         """
         if not self._client.is_connected:
             return False
@@ -199,7 +199,7 @@ class Publisher:
         return True
 
     def say_live(self, subject: str, event: bytes) -> bool:
-        """The same without waiting, where that can be done; False: nothing was sent, `publish_live` it."""
+        """The same without waiting, if possible; False: nothing was sent, use `publish_live`."""
         client = self._client
         return isinstance(client, BusClient) and client.say(subject, event, headers=trace_headers() or None)
 
@@ -210,7 +210,7 @@ class _Stored(ApiAnswer):
 
 
 def _read_answer(message: Msg, *, maybe_own: bool) -> Appended | str:
-    """What the server answered: the acknowledgement, or why it is worth trying again; anything else is raised."""
+    """The server's acknowledgement, or the reason for a retry; raises anything else."""
     if is_no_responders(message):
         return "no stream takes this subject, or JetStream is not up"
     answer: _Stored = orjson.loads(message.data)

@@ -1,16 +1,16 @@
-"""A deadline for what somebody else sends."""
+"""A deadline for receiving something."""
 
 import asyncio
 from collections.abc import Callable
 
 GRACE = 0.2
-"""Seconds in which what has come is read, after the process has stood still over the deadline."""
+"""Seconds for reading what has arrived, after the process was paused beyond the deadline."""
 
 
 class ReadDeadline:
-    """Does something when nothing has come in so many seconds; cancel it when it has.
+    """Calls back if nothing has arrived within this many seconds; cancel it once it has.
 
-    uvloop runs what is due before it reads: a process that stood still would refuse what was sent meanwhile, in time.
+    uvloop runs timers before it reads, so a process that was paused would refuse what had been sent in time.
     """
 
     def __init__(self, seconds: float, end: Callable[[], object]) -> None:
@@ -19,7 +19,7 @@ class ReadDeadline:
         self._arm(seconds)
 
     def cancel(self) -> None:
-        """It has come, or nobody waits any more."""
+        """It has arrived, or nobody waits any more."""
         self._handle.cancel()
 
     def _arm(self, seconds: float) -> None:

@@ -1,4 +1,5 @@
-"""Values that were used last: what a process holds of conversations depends on how many go on, not on how many were."""
+"""A cache of recently used values, so that a process's memory depends on how many conversations are active, not on
+how many there were."""
 
 from __future__ import annotations
 
@@ -10,12 +11,12 @@ from typing import Generic, TypeVar
 KeyT = TypeVar("KeyT", bound=Hashable)
 ValueT = TypeVar("ValueT")
 KEPT_SECONDS = 120.0
-"""Since it was kept: as long as somebody who is there thinks about what to say next. Whoever comes back later costs a
-read; and what was erased does not live on here."""
+"""How long a value is kept: about as long as somebody thinks about what to say next. A later use costs a read; and
+erased data does not stay here."""
 
 
 class Recent(Generic[KeyT, ValueT]):
-    """Bounded in number, in size and in time since each was kept; the oldest go first, whenever another one comes."""
+    """Bounded in number, in size and in age; the oldest go first, whenever another one is added."""
 
     def __init__(
         self,
@@ -25,7 +26,7 @@ class Recent(Generic[KeyT, ValueT]):
         size: Callable[[ValueT], int] = lambda value: 1,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`largest`: of all values together, by `size`."""
+        """`largest`: the total of all values' `size`."""
         self._most, self._largest = most, largest
         self._size_of, self._clock = size, clock
         self._kept: OrderedDict[KeyT, tuple[float, int, ValueT]] = OrderedDict()
@@ -44,7 +45,7 @@ class Recent(Generic[KeyT, ValueT]):
         return kept[2]
 
     def keep(self, key: KeyT, value: ValueT) -> None:
-        """From now on, instead of what was kept before."""
+        """Stores a value, replacing the one under its key."""
         self.drop(key)
         now, size = self._clock(), self._size_of(value)
         self._kept[key] = now, size, value
@@ -57,12 +58,12 @@ class Recent(Generic[KeyT, ValueT]):
             self.drop(next(iter(self._kept)))
 
     def drop(self, key: KeyT) -> None:
-        """Keeps it no longer."""
+        """Removes it."""
         gone = self._kept.pop(key, None)
         if gone is not None:
             self._size -= gone[1]
 
     def clear(self) -> None:
-        """Keeps nothing."""
+        """Removes everything."""
         self._kept.clear()
         self._size = 0

@@ -1,8 +1,7 @@
-"""One way to connect to Redis or Valkey: to a server, to the primary that Sentinels name, or to a cluster.
+"""Connects to Redis or Valkey: to a server, to the primary that Sentinels name, or to a cluster.
 
-    redis://:PASSWORD@HOST:6379/0
-    redis+sentinel://:PASSWORD@ONE:26379,OTHER:26379/NAME/0?sentinel_password=…
-    redis+cluster://:PASSWORD@ONE:6379,OTHER:6379
+redis://:PASSWORD@HOST:6379/0|    redis+sentinel://:PASSWORD@ONE:26379,OTHER:26379/NAME/0?sentinel_password=…|
+redis+cluster://:PASSWORD@ONE:6379,OTHER:6379
 
 With `rediss` all of it goes over TLS; `ssl_ca_certs`, `ssl_certfile` and `ssl_keyfile` in the query name files.
 """
@@ -27,9 +26,8 @@ SENTINEL, CLUSTER = "sentinel", "cluster"
 
 
 def redis_client(url: str, deadline: float, *, name: str, **options: Any) -> Redis:
-    """A client that gives up a command after `deadline` seconds. Only what a closed connection did not take is tried
-    again, once, at once: after a restart of the server, or a fail-over, each connection in the pool is such a one.
-    """
+    """A client whose commands have a deadline of `deadline` seconds. Only commands that a closed connection did not
+    accept are retried, once, at once: after a restart or a fail-over every pooled connection is closed."""
     options |= {
         "socket_timeout": deadline,
         "socket_connect_timeout": deadline,
@@ -56,7 +54,7 @@ def redis_client(url: str, deadline: float, *, name: str, **options: Any) -> Red
 
 
 async def life(client: Redis) -> str:
-    """A word that is another one after the server, or one of a cluster's primaries, has begun anew."""
+    """A value that changes when the server, or one of a cluster's primaries, has restarted."""
     if not isinstance(client, _Cluster):
         return str((await _info(client.info("server")))["run_id"])  # pyright: ignore[reportUnknownMemberType]
     told = await _info(client.info("server", target_nodes=_Cluster.PRIMARIES))  # pyright: ignore[reportUnknownMemberType]
@@ -65,7 +63,7 @@ async def life(client: Redis) -> str:
 
 
 async def lost_servers(client: Redis) -> list[str]:
-    """Those of a cluster that the others have given up, by address."""
+    """The cluster's servers that the others consider failed, by address."""
     if not isinstance(client, _Cluster):
         return []
     told: dict[str, dict[str, Any]] = await cast("Any", client).execute_command("CLUSTER NODES")
@@ -77,7 +75,7 @@ async def _info(answer: Any) -> dict[str, Any]:
 
 
 class _Cluster(RedisCluster):
-    """Says that nobody is there as a client of one server does, and does not wait twice for a server that is silent."""
+    """Reports unavailability like the client of a single server, and does not wait twice for a silent one."""
 
     ERRORS_ALLOW_RETRY = (RedisConnectionError, ClusterDownError, SlotNotCoveredError)
 
@@ -102,7 +100,7 @@ class _Cluster(RedisCluster):
         return self.execute_command("BGREWRITEAOF", target_nodes=self.PRIMARIES, **kwargs)
 
     def look_again(self) -> None:
-        """Before the next command the servers are asked who has which keys."""
+        """Makes the next command ask the servers first which of them has which keys."""
         self._initialize = True
 
 
@@ -116,7 +114,7 @@ class _Pipeline(ClusterPipeline):
 
 
 def _parts(url: str) -> tuple[list[tuple[str, int]], str, dict[str, Any]]:
-    """The servers that are asked first, the path, and all else as a connection takes it."""
+    """The servers to ask first, the path, and connection options."""
     parts = urlsplit(url)
     login, at, hosts = parts.netloc.rpartition("@")
     scheme = parts.scheme.partition("+")[0]

@@ -1,4 +1,4 @@
-"""What a request is answered with that came to no result: the error as replies carry it, made and read."""
+"""Error replies: made from a handler's error, and read."""
 
 from collections.abc import Callable
 from typing import NotRequired, TypedDict
@@ -14,9 +14,9 @@ from runtime.errors import RpcError
 log = structlog.get_logger(__name__)
 
 Answers = Callable[[Exception], RpcError | None]
-"""What a service's own errors are answered with; None: INTERNAL, for nobody expected it."""
+"""The replies for a service's own errors; None: INTERNAL, since it was unexpected."""
 EXPIRED = "expired"
-"""The reason in the answer to a request that was left unread, since its caller's deadline had passed."""
+"""The reason in the reply to a request that was not read, since its caller's deadline had passed."""
 _FAULTS = TypeAdapter(list[FieldFault])
 
 
@@ -31,7 +31,7 @@ class ErrorBody(TypedDict):
 
 
 def refusal(method: Method, error: Exception, answers: Answers) -> RpcError:
-    """What a request whose handler ended in this error is answered with."""
+    """The reply to a request whose handler ended in this error."""
     if isinstance(error, RpcError):
         return error
     if isinstance(error, ValidationError):
@@ -63,7 +63,7 @@ def _faults(fields: object) -> list[FieldFault]:
 
 
 def expired(method: Method) -> RpcError:
-    """The answer to a request that was left unread."""
+    """The reply to a request that was not read."""
     return RpcError(ErrorCode.TIMEOUT, f"{method.subject} was asked too long ago", retryable=True, reason=EXPIRED)
 
 

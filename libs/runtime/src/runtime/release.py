@@ -1,7 +1,7 @@
-"""This release's name, and which of two is the newer one.
+"""This release's name, and comparing releases.
 
-What releases share on the bus bears the name of the one that has written it last; an older one that starts beside a
-newer one takes nothing away from it.
+What releases share on the bus carries the name of the one that wrote it last; an older one that starts beside a newer
+one removes nothing from it.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ def release() -> str:
 
 
 def is_newers(metadata: Mapping[str, str] | None) -> bool:
-    """Whether a release newer than this one has written a stream or a consumer with this metadata; what bears no
-    release's name is of an older one."""
+    """Whether a newer release has written a stream or a consumer with this metadata; one without a name is older."""
     return _numbers((metadata or {}).get(RELEASE, "")) > _numbers(release())
 
 

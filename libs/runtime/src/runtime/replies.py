@@ -1,10 +1,11 @@
-"""Requests over one standing inbox.
+"""Requests over one permanent inbox.
 
 nats-py's own `request` takes exactly one reply and creates futures, names and timers that cost as much as the round
-trip. Here every request of a client shares one wildcard subscription; a reply is matched by the last token of its
-subject, and a request may have many replies (direct gets). The answer to any attempt counts, however late: a stream's
-answers may all come to one name, while what a service answers needs a name an attempt (`Pending.another_name`), since
-its permission to reply is one reply a name, and two requests under one name leave it with none (decision 0036).
+trip. Here all requests of a client share one wildcard subscription; a reply is matched by the last token of its
+subject, and a request may have many replies (direct gets). The answer to any attempt counts, however late. A stream's
+answers may all use one reply subject, while a service needs one for each attempt (`Pending.another_name`): its
+permission to reply allows one reply for each subject, and two requests under one subject would leave it with none
+(decision 0036).
 """
 
 from __future__ import annotations
@@ -45,12 +46,12 @@ class Pending:
         self.close()
 
     def close(self) -> None:
-        """Forgets the question; later replies are dropped."""
+        """Forgets the request; later replies are dropped."""
         for key in self._keys:
             self._inbox.forget(key)
 
     def another_name(self) -> str:
-        """A further name to reply to, for a further attempt; replies to the earlier ones go on counting."""
+        """Another reply subject, for another attempt; replies to earlier ones still count."""
         key, name = self._inbox.register(self)
         self._keys.append(key)
         return name
@@ -66,7 +67,7 @@ class Pending:
     async def wait(self, seconds: float) -> list[Msg]:
         """The replies so far, at least one, once the last has come. One waits at a time.
 
-        A wait that has ended, by its time or because it was cancelled, takes nothing with it: the next goes on.
+        After a wait that timed out or was cancelled, the next one continues.
 
         Raises:
             TimeoutError: the last reply did not come in time.
@@ -86,7 +87,7 @@ class Pending:
         return self._parts
 
     def reset(self) -> None:
-        """Forgets the replies so far and waits anew, under the same names."""
+        """Forgets the replies so far and waits again, under the same subjects."""
         self._parts = []
         self._complete = False
 
@@ -97,7 +98,7 @@ def _expire(waiter: asyncio.Future[None]) -> None:
 
 
 class ReplyFeed(Pending):
-    """A question with many answers, each handed on as it comes and none kept."""
+    """A request with many replies, each passed on as it comes."""
 
     __slots__ = ("_take",)
 
@@ -110,7 +111,7 @@ class ReplyFeed(Pending):
 
 
 class ReplyInbox:
-    """The standing inbox of one client; `ReplyInbox.of(client)` gives the one all users of a client share."""
+    """The permanent inbox of one client; `ReplyInbox.of(client)` returns the one that all users of a client share."""
 
     _shared: ClassVar[WeakKeyDictionary[Client, ReplyInbox]] = WeakKeyDictionary()
 
@@ -131,12 +132,12 @@ class ReplyInbox:
         return inbox
 
     async def expect(self, done: Callable[[Msg], bool] | None = None) -> Pending:
-        """A name to reply to. `done` says which reply is the last; without it the first is."""
+        """A reply subject. `done` says which reply is the last; without it the first is."""
         await self._listening()
         return Pending(self, done)
 
     async def follow(self, take: Callable[[Msg], None]) -> ReplyFeed:
-        """A name to reply to as often as there is something to say; each reply is handed to `take`."""
+        """A reply subject for any number of replies; each is passed to `take`."""
         await self._listening()
         return ReplyFeed(self, take)
 
@@ -154,7 +155,7 @@ class ReplyInbox:
         return key, self._prefix + key
 
     def forget(self, key: str) -> None:
-        """Drops a question; done by Pending.close."""
+        """Drops a request; done by Pending.close."""
         self._pending.pop(key, None)
 
     async def request(
@@ -176,7 +177,7 @@ class ReplyInbox:
     async def request_many(
         self, subject: str, payload: bytes, *, deadline: float, done: Callable[[Msg], bool]
     ) -> list[Msg]:
-        """One request, replies until `done` says that one is the last, that one included.
+        """One request; replies up to and including the one that `done` calls the last.
 
         Raises:
             TimeoutError: the last reply did not come within `deadline` seconds.

@@ -1,15 +1,15 @@
-"""The header Retry-After (RFC 9110, section 10.2.3), in which whoever is asked may write anything."""
+"""Parses Retry-After (RFC 9110, section 10.2.3), whose values cannot be trusted."""
 
 import math
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 LONGEST = 3_600.0
-"""Seconds that anybody may ask for: for who asks for more it is as if they had said for ever."""
+"""The most seconds that are accepted; more counts as this."""
 
 
 def seconds_in(header: str | None) -> float | None:
-    """The seconds that it asks for, as a number or as a date; None: neither can be read."""
+    """The seconds in it, as a number or a date; None: it is neither."""
     if header is None:
         return None
     try:

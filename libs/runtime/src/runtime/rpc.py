@@ -39,22 +39,22 @@ ReplyT = TypeVar("ReplyT", bound=BaseModel)
 Handler = Callable[[RequestT], Awaitable[ReplyT | None]]
 
 CALL_DEADLINE = 5.0
-"""Seconds for a call's answer, all attempts together, where the caller names no other."""
+"""Default deadline of a call, all attempts together."""
 ASK_ALL_DEADLINE = 0.25
-"""Seconds in which one of many servers may say that it knows the answer."""
+"""Deadline for one of many servers to answer."""
 PAUSE = 0.05
-"""Seconds before a request is sent again that nobody took."""
+"""Seconds before a request that nobody took is sent again."""
 SLICE = 0.2
-"""Seconds between two looks at whether the connection is still the one that the request went out on."""
+"""Seconds between two checks whether the connection is still the one on which the request was sent."""
 REPEATS = 10.0
-"""Repeats of one method that a client makes at once; after that, one for every ten answers: a server that is slow gets
-a tenth more to do, not twice as much."""
+"""Repeats of one method that a client may make at once; after that, one for every ten answers: a slow server gets a
+tenth more work, not twice as much."""
 REPEATS_EARNED = 0.1
 """What each answer adds to that budget."""
 IN_FLIGHT = 512
-"""Requests that a server works on at once; the next is refused."""
+"""Requests that a server works on concurrently; the next is refused."""
 SERVE_DEADLINE = 30.0
-"""Seconds that a request is worked on at most; less when its caller waits for less."""
+"""The longest work on a request; less if its caller waits less."""
 
 
 class _ReplyBody(TypedDict):
@@ -79,12 +79,12 @@ class RpcClient:
 
         Args:
             deadline: seconds in all.
-            retries: further attempts when no reply has come, for methods that are safe to repeat, as far as their
-                budget goes; a method that nobody serves at this moment is asked again until the deadline, since
+            retries: further attempts if no reply has come, for methods that are safe to repeat, as far as their
+                budget allows; a method that nobody serves at the moment is retried until the deadline, since
                 nobody has seen the request.
 
         Raises:
-            RpcError: the error that was answered; TIMEOUT without an answer; UNAVAILABLE when nobody serves it.
+            RpcError: the error in the reply; TIMEOUT without a reply; UNAVAILABLE if nobody serves it.
         """
         started = time.perf_counter()
         body = request.model_dump_json(by_alias=True, exclude_none=True).encode()
@@ -102,7 +102,7 @@ class RpcClient:
     async def ask_all(
         self, method: Rpc[RequestT, ReplyT], request: RequestT, *, deadline: float = ASK_ALL_DEADLINE
     ) -> ReplyT | None:
-        """The first answer to a question asked of every server of a method without a queue group; None: no answer."""
+        """The first reply to a request sent to every server of a method without a queue group; None: no reply."""
         try:
             return await self.call(method, request, deadline=deadline, retries=0)
         except RpcError as error:
@@ -218,11 +218,11 @@ def _read_reply(method: Rpc[Any, ReplyT], data: bytes) -> ReplyT:
 
 
 class RpcServer:
-    """Serves methods. Every request is answered: with data, or with an error.
+    """Serves methods. Every request gets a reply: data, or an error.
 
-    At most `in_flight` requests are worked on at once; beyond that the newest is answered UNAVAILABLE at once, since a
-    caller with a deadline is better served by a quick no. A request whose caller has gone is not even read. Both, and
-    that nothing is worked on for longer than its caller waits, let an overloaded server recover by itself.
+    At most `in_flight` requests are worked on concurrently; beyond that the newest gets UNAVAILABLE at once, since a
+    caller with a deadline is better served by a quick no. A request whose caller has gone is not even read. Because of
+    both, and because work ends with the caller's deadline, an overloaded server recovers by itself.
     """
 
     def __init__(self, client: Client, *, in_flight: int = IN_FLIGHT, answers: Answers = lambda _: None) -> None:
@@ -234,10 +234,10 @@ class RpcServer:
         self._subscriptions: list[Subscription] = []
 
     async def serve(self, method: Rpc[RequestT, ReplyT], handler: Handler[RequestT, ReplyT]) -> None:
-        """Serves a method from now on (call `client.flush()` before saying that it is).
+        """Serves a method from now on (call `client.flush()` before reporting ready).
 
-        The handler returns the reply, or raises RpcError (or what `answers` knows) to answer with an error. Of a method
-        without a queue group it may return None: no answer, because another server has it.
+        The handler returns the reply, or raises RpcError (or what `answers` knows) to reply with an error. For a method
+        without a queue group it may return None: no reply, because another server has it.
         """
 
         def take(message: Msg) -> None:
@@ -257,7 +257,7 @@ class RpcServer:
         self._subscriptions.append(await listen(self._client, method.subject, take, queue=method.queue or ""))
 
     async def drain(self, deadline: float) -> None:
-        """Takes nothing new, and finishes what runs; what is not finished by the deadline is answered UNAVAILABLE."""
+        """Accepts nothing new, and finishes what runs; what is not finished by the deadline gets UNAVAILABLE."""
         end = time.monotonic() + deadline
         # drain, not unsubscribe: requests that are already on their way to this process are still answered.
         leaving = [asyncio.create_task(subscription.drain()) for subscription in self._subscriptions]

@@ -1,7 +1,7 @@
-"""The object storage as any server that speaks S3: single requests of its REST interface, signed (s3_signature).
+"""The object storage on any server that speaks S3: single requests of its REST API, signed (s3_signature).
 
-The bucket is addressed by path, which every such server understands. What is kept with a file are its metadata, of
-which S3 takes ASCII alone: the name goes in percent signs. Whoever imports this declares aiohttp.
+The bucket is addressed by path, which every such server understands. S3 accepts only ASCII metadata, so names are
+percent-encoded. Importing this requires aiohttp.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import structlog
 from yarl import URL
 
 from runtime.clock import Clock
-from runtime.file_store import LOOKING, PIECE, STORING, Described, FilesUnavailable, StoredFile
+from runtime.file_store import LOOKING, PIECE, STORING, FileMetadata, FilesUnavailable, StoredFile
 from runtime.s3_signature import NOTHING, S3Key, encoded, query_of, signed_headers
 
 PAGE = 1000
-"""Keys that a server lists at once, at most."""
+"""The most keys in one list of the server."""
 DELETES = 8
-"""Deletions side by side."""
+"""Concurrent deletions."""
 REFUSED, NOT_FOUND = 300, 404
 _KEYS = re.compile(r"<Key>([^<]*)</Key>")
 
@@ -42,7 +42,7 @@ class S3Store:
         self._clock = clock
         self._opened: aiohttp.ClientSession | None = None
 
-    async def put(self, key: str, content: BinaryIO, about: Described) -> None:
+    async def put(self, key: str, content: BinaryIO, about: FileMetadata) -> None:
         headers = {
             "content-type": about.type,
             "content-length": str(about.size),
@@ -53,7 +53,7 @@ class S3Store:
         body = _pieces(content)
         (await self._ask("PUT", key, headers=headers, body=body, body_hash=about.hash, limit=limit)).release()
 
-    async def about(self, key: str) -> Described | None:
+    async def about(self, key: str) -> FileMetadata | None:
         answer = await self._ask("HEAD", key)
         answer.release()
         return None if answer.status == NOT_FOUND else _described(answer)
@@ -120,7 +120,7 @@ class S3Store:
         body_hash: str = NOTHING,
         limit: aiohttp.ClientTimeout | None = None,
     ) -> aiohttp.ClientResponse:
-        """The answer, which says yes or that there is no such file; raises FilesUnavailable."""
+        """The response, success or not found; raises FilesUnavailable otherwise."""
         path, asked = f"{self._base}/{encoded(key, '/')}".rstrip("/"), query_of(query or {})
         signed = {"host": self._host, **(headers or {})}
         sent = signed_headers(self._key, method, path, asked, signed, body_hash, self._clock.now())
@@ -157,9 +157,9 @@ async def _pieces(content: BinaryIO) -> AsyncIterator[bytes]:
         yield piece
 
 
-def _described(answer: aiohttp.ClientResponse) -> Described:
+def _described(answer: aiohttp.ClientResponse) -> FileMetadata:
     told = answer.headers
-    return Described(
+    return FileMetadata(
         name=unquote(told.get("x-amz-meta-name", "file")),
         type=told.get("content-type", "application/octet-stream"),
         size=int(told.get("content-length", "0")),

@@ -1,7 +1,8 @@
-"""Secrets that are kept and sent sealed: companies give them away to be used, and nobody shows them again.
+"""Sealing: companies' secrets are stored and sent encrypted, used, and never shown again.
 
-AES-256-GCM (NIST SP 800-38D) under a key that HKDF (RFC 5869) makes of NEXUS_SECRETS_KEY; whose the secret is goes into
-the seal, so that one company's cannot be put into another's settings. Memory seals; those who use a secret open it.
+AES-256-GCM (NIST SP 800-38D) under a key that HKDF (RFC 5869) derives from NEXUS_SECRETS_KEY; the owner of the secret
+is part of the seal, so that one company's secret cannot be put into another's settings. Memory seals; the services that
+use a secret open it.
 """
 
 import base64
@@ -32,7 +33,7 @@ class Seal:
         self._keys = [AESGCM(_derived(key)) for key in settings.keys]
 
     def close(self, secret: str, owner: str) -> str:
-        """The secret as it is kept. Raises NotSealable."""
+        """The sealed secret. Raises NotSealable."""
         if not self._keys:
             raise NotSealable("secrets cannot be kept here: give memory, agent and tool-executor a NEXUS_SECRETS_KEY")
         nonce = os.urandom(_NONCE)
@@ -40,7 +41,7 @@ class Seal:
         return PREFIX + base64.urlsafe_b64encode(body).decode()
 
     def open(self, secret: str, owner: str) -> str:
-        """The secret in plain; what is not sealed stays as it is. Raises NotSealable."""
+        """The secret in plain text; a value that is not sealed stays as it is. Raises NotSealable."""
         if not is_sealed(secret):
             return secret
         try:
@@ -56,7 +57,7 @@ class Seal:
 
 
 def company_seal() -> Callable[[str, str], str] | None:
-    """What seals with the environment's key; None: it has none."""
+    """Seals with the environment's key; None: there is none."""
     settings = SealSettings()
     return Seal(settings).close if settings.keys else None
 

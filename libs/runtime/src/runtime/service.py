@@ -49,7 +49,7 @@ from runtime.liveness import Still, Store
 from runtime.marks import Marks
 from runtime.metrics import DEAD_LETTERS, NATS_RECONNECTS
 from runtime.permissions import Permissions
-from runtime.process import keep_what_is_there
+from runtime.process import freeze_heap
 from runtime.publisher import Publisher
 from runtime.pull_worker import PullWorker
 from runtime.refusals import Answers
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from faststream.nats import NatsBroker
 
     from runtime.otlp import Collector
-    from runtime.subscribers import Consuming
+    from runtime.subscribers import Subscribers
 
 log = structlog.get_logger(__name__)
 
@@ -77,7 +77,7 @@ ReplyT = TypeVar("ReplyT", bound=BaseModel)
 
 
 class Service:
-    """A service's life. What it needs of the bus hangs on it once `start` has connected."""
+    """A service's life cycle. Its bus clients exist once `start` has connected."""
 
     def __init__(
         self,
@@ -91,19 +91,19 @@ class Service:
         marks: MarkSettings | None = None,
     ) -> None:
         """`port`: of /healthz, /readyz and /metrics; 0 takes a free one; None: the service serves
-        `service.health.routes()` itself. `marks`: of those who write conversations and journals, and read them."""
+        `service.health.routes()` itself. `marks`: for services that write or read conversations and journals."""
         self.name = name
         self.health = Health(name)
         self.hooks = ConnectionHooks()
         self._permissions = Permissions(nats.user)
-        self._consuming: tuple[NatsBroker, Consuming] | None = None
+        self._consuming: tuple[NatsBroker, Subscribers] | None = None
         self._nats_settings = nats
         self._log_settings = logging or LogSettings()
         self._drain_settings = drain or DrainSettings()
         self._trace_settings = TraceSettings()
         self._mark_settings = marks
         self.streams = StreamSettings().applied(STREAMS)
-        """As the settings want them."""
+        """The streams as configured."""
         for stream in self.streams:
             DEAD_LETTERS.labels(name, stream.name)  # 0 first: a series that begins with 1 raises no alarm
         self._written: tuple[Stream, ...] = ()
@@ -112,7 +112,7 @@ class Service:
         self._rpc_server: RpcServer | None = None
         self._methods: list[Callable[[RpcServer], Awaitable[None]]] = []
         self.answers: Answers = lambda _: None
-        """What the service's own errors are answered with (runtime.rpc)."""
+        """The replies for the service's own errors (runtime.rpc)."""
         self._workers: list[PullWorker | BatchWorker] = []
         self._on_start: list[Hook] = []
         self._on_drain: list[Hook] = []
@@ -131,14 +131,14 @@ class Service:
 
     @property
     def broker(self) -> NatsBroker:
-        """FastStream's broker on that connection, with the consume middleware. Made when first asked for: importing
+        """FastStream's broker on that connection, with the consume middleware. Created on first use: importing
         FastStream takes half a second, and a service without durable consumers does not need it."""
         return self._consuming_on_broker()[0]
 
-    def _consuming_on_broker(self) -> tuple[NatsBroker, Consuming]:
+    def _consuming_on_broker(self) -> tuple[NatsBroker, Subscribers]:
         if self._consuming is None:
             module = importlib.import_module("runtime.broker")
-            made: tuple[NatsBroker, Consuming] = module.broker_for(
+            made: tuple[NatsBroker, Subscribers] = module.broker_for(
                 self.name, lambda: self.nats, inbox_prefix(self._nats_settings)
             )
             self._consuming = made
@@ -146,7 +146,7 @@ class Service:
 
     @property
     def publisher(self) -> Publisher:
-        """Appends and live events."""
+        """Publishes durable and live events."""
         return Publisher(self.nats)
 
     @property
@@ -163,11 +163,11 @@ class Service:
         return self._health_server.port if self._health_server else 0
 
     def on_start(self, hook: Hook) -> None:
-        """Runs when connected and before anything is consumed."""
+        """Runs once connected, before anything is consumed."""
         self._on_start.append(hook)
 
     def on_drain(self, hook: Hook) -> None:
-        """Runs first when the service is asked to end; for those that must hear of it at once (open sockets)."""
+        """Runs first when the service is told to end, for parts that must know at once (open sockets)."""
         self._on_drain.append(hook)
 
     def on_stop(self, hook: Hook) -> None:
@@ -175,27 +175,27 @@ class Service:
         self._on_stop.append(hook)
 
     def on_reconnect(self, hook: Hook) -> None:
-        """Runs after each reconnect to the bus; what came on core subscriptions meanwhile is lost."""
+        """Runs after each reconnect to the bus; core messages sent meanwhile are lost."""
         self.hooks.on_reconnect.append(hook)
 
     def add_check(self, name: str, check: Check) -> None:
-        """A condition for being ready: an async function that raises when it does not hold."""
+        """A condition for being ready: an async function that raises if it does not hold."""
         self.health.add_check(name, check)
 
     def before_metrics(self, refresh: Refresh) -> None:
-        """Brings figures up to date each time that /metrics is asked for."""
+        """Updates figures at each request for /metrics."""
         self.health.before_metrics(refresh)
 
     def watch(self, name: str, still: Still) -> None:
-        """A part that may come to stand still for good; see runtime.liveness."""
+        """Watches a part that may get stuck; see runtime.liveness."""
         self.health.liveness.add(name, still)
 
     def watch_store(self, name: str, store: Store) -> None:
-        """A store whose client may come to stand still for good; see runtime.liveness."""
+        """Watches a store whose client may get stuck; see runtime.liveness."""
         self.health.liveness.add_store(name, store)
 
     def writes(self, *streams: Stream) -> None:
-        """The streams that it appends to: it is not ready while one of them takes nothing."""
+        """The streams that it appends to: it is not ready while one of them accepts nothing."""
         self._written += tuple(one for one in self.streams if one.name in {stream.name for stream in streams})
 
     def add_worker(self, worker: PullWorker | BatchWorker) -> None:
@@ -216,7 +216,7 @@ class Service:
         """Everything up to ready.
 
         Raises:
-            NotReady: the bus, a stream or the port cannot be had; the message says what to do.
+            NotReady: the bus, a stream or the port is not available; the message says what to do.
         """
         logs.configure(self.name, self._log_settings)
         self.health.started()
@@ -248,7 +248,7 @@ class Service:
         log.info("service.ready", port=self.port)
 
     async def _connected(self) -> Client:
-        """The bus, with what is looked at of it."""
+        """Connects to the bus, with everything that watches the connection."""
         self.hooks.on_reconnect.append(_count_reconnect)
         self.hooks.on_error.append(self._permissions.refused)
         self.hooks.on_disconnect.append(self._permissions.forget)
@@ -262,7 +262,7 @@ class Service:
         return client
 
     async def _consume(self, client: Client) -> None:
-        """Takes facts by FastStream's subscribers, where there are any."""
+        """Consumes facts with FastStream's subscribers, if there are any."""
         if self._consuming is None:
             return
         broker, consuming = self._consuming
@@ -272,7 +272,7 @@ class Service:
         self.watch("consumers", lambda: consuming.still(broker))
 
     async def _keep_up(self, client: Client) -> None:
-        """Makes streams and consumers again that somebody has deleted."""
+        """Recreates streams and consumers that somebody has deleted."""
         self._upkeep = Upkeep(
             client,
             self._make_streams if self._nats_settings.manage_streams else None,
@@ -308,7 +308,7 @@ class Service:
         await ensure_streams(self.nats, self.streams, replicas=self._nats_settings.replicas)
 
     async def stop(self) -> None:
-        """The end, in order, within the drain deadline; never raises."""
+        """Ends in order, within the drain deadline; never raises."""
         # Ending takes a moment too: at the deadline itself the process is gone.
         end = time.monotonic() + self._drain_settings.deadline * 0.95
 
@@ -364,7 +364,7 @@ class Service:
             await asyncio.wait([starting, stopping, refused], return_when=asyncio.FIRST_COMPLETED)
             if starting.done():
                 starting.result()
-                keep_what_is_there()
+                freeze_heap()
                 loop.call_later(huge_pages.AFTER, huge_pages.begin)
                 await stopping
             else:

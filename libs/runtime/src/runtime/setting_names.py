@@ -1,9 +1,8 @@
-"""The names of settings in the environment. A name that is nearly a setting's is a slip of whoever wrote it: obeyed by
-nobody, it would leave a service running with a default in place of what was meant, so the service does not start.
+"""Checks names of settings in the environment. A name that is nearly a setting's is probably a typing mistake: it would
+be ignored, and the service would run with a default instead of the intended value, so the service does not start.
 
-Only what this process reads is known here: another service's settings are that service's to look at. No two settings
-are nearer to each other than a slip is (tests/deploy), so that neither another service's setting nor a newer release's
-is taken for one.
+Only settings that this process reads are known here; another service checks its own. No two settings have names this
+similar (tests/deploy), so that neither another service's setting nor a newer release's is mistaken for one.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ from runtime.settings import EnvSettings
 
 PREFIX = "NEXUS_"
 REMOVED: dict[str, str] = {}
-"""Settings of the release before this one that this one has no more, with what to do instead. They stand here for one
-release: whoever still sets one is told so, and no service ends for it."""
+"""Settings that the previous release had and this one does not, with what to do instead. They are listed for one
+release: setting one causes a warning, and no service ends for it."""
 
 log = structlog.get_logger(__name__)
 
 
 def settings_of(model: type[BaseSettings]) -> dict[str, tuple[str, ...]]:
-    """By field, the variables that it is read from."""
+    """The variables of each field."""
     prefix = str(model.model_config.get("env_prefix", PREFIX))
     found: dict[str, tuple[str, ...]] = {}
     for name, field in model.model_fields.items():
@@ -50,7 +49,7 @@ def known() -> frozenset[str]:
 
 
 def dotenv() -> dict[str, str | None]:
-    """What stands in `.env`. Raises NotReady: it is no text."""
+    """The content of `.env`. Raises NotReady: it is no text."""
     try:
         return dotenv_values(".env")
     except UnicodeDecodeError:
@@ -64,7 +63,7 @@ def written() -> frozenset[str]:
 
 
 def slips(names: frozenset[str], settings: frozenset[str]) -> Mapping[str, str]:
-    """The names that are no setting's and nearly one's, with that one."""
+    """Unknown names that are nearly a setting's, with that setting."""
     return {
         name: meant
         for name in sorted(names - settings - REMOVED.keys())
@@ -73,12 +72,12 @@ def slips(names: frozenset[str], settings: frozenset[str]) -> Mapping[str, str]:
 
 
 def removed(names: frozenset[str]) -> Mapping[str, str]:
-    """Those of the names that are no settings any more, with what to do instead."""
+    """Those of the names that are no longer settings, with what to do instead."""
     return {name: REMOVED[name] for name in sorted(names & REMOVED.keys())}
 
 
 def check_names() -> None:
-    """Warns of settings that are removed. Raises NotReady, which names every slip and what was meant."""
+    """Warns of removed settings. Raises NotReady, naming every mistake and the likely setting."""
     for name, instead in removed(written()).items():
         log.warning("setting.removed", setting=name, advice=instead)
     if found := slips(written(), known()):
@@ -87,7 +86,7 @@ def check_names() -> None:
 
 
 def as_one_line(error: ValidationError) -> str | None:
-    """What is wrong with which variable, without its value; None: the error is not of settings."""
+    """What is wrong with which variable, without its value; None: the error is not about settings."""
     told = _values(error)
     if told is None:
         return None
@@ -118,7 +117,7 @@ def _values(error: ValidationError) -> list[str] | None:
 
 
 def is_slip(name: str, setting: str) -> bool:
-    """Whether the two differ by one letter, or in a long name by two: left out, too much, another or swapped."""
+    """Whether the two differ by one letter, or in a long name by two: missing, extra, different or swapped."""
     most = 0 if len(setting) < len(PREFIX) + 4 else 1 if len(setting) < len(PREFIX) + 9 else 2
     if abs(len(name) - len(setting)) > most or SequenceMatcher(None, name, setting).quick_ratio() < 0.8:
         return False

@@ -1,6 +1,6 @@
-"""Settings that more than one service reads: one small model a subsystem, from `NEXUS_…` variables and `.env`.
+"""Settings that several services read: one small model for each subsystem, from `NEXUS_…` variables and `.env`.
 
-A service composes the ones it needs in its own settings.py and builds them in its composition root alone.
+A service combines the ones it needs in its own settings.py, and only its composition root builds them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from contracts.streams import STREAMS, Stream
 
 
 class EnvSettings(BaseSettings):
-    """Base of every settings model: the environment first, then `.env`; unknown variables are someone else's."""
+    """Base of every settings model: the environment first, then `.env`; unknown variables belong to others."""
 
     model_config = SettingsConfigDict(
         env_prefix="NEXUS_",
@@ -63,7 +63,8 @@ class NatsSettings(EnvSettings):
 
     @property
     def tls(self) -> ssl.SSLContext | None:
-        """What these files say; None: none is named. Raises OSError and ValueError for what cannot be read."""
+        """The TLS context from these files; None: none is named. Raises OSError and ValueError if one cannot be
+        read."""
         if not (self.tls_ca or self.tls_certificate):
             return None
         context = ssl.create_default_context(cafile=self.tls_ca)
@@ -78,7 +79,7 @@ class NatsSettings(EnvSettings):
 
 
 class StreamSettings(EnvSettings):
-    """How much the streams may hold, and for how long. They hold for streams that are there already, too."""
+    """How much the streams may hold, and for how long; also applied to existing streams."""
 
     model_config = SettingsConfigDict(env_prefix="NEXUS_STREAMS_")
 
@@ -118,7 +119,7 @@ _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
 def _by_stream(value: str) -> list[tuple[str, str]]:
-    """The entries of NAME=value,NAME=value; raises ValueError for a stream that there is not."""
+    """The entries of NAME=value,NAME=value; raises ValueError for an unknown stream."""
     entries: list[tuple[str, str]] = []
     for part in filter(None, (part.strip() for part in value.split(","))):
         name, _, given = part.partition("=")
@@ -170,7 +171,7 @@ class RedisSettings(EnvSettings):
 
 
 CONNECTING = 3.0
-"""Seconds for a connection at most: for so long a look at a server that hangs keeps the next look waiting."""
+"""The longest time for connecting: a check of a hanging server blocks the next check this long."""
 
 
 class MongoSettings(EnvSettings):
@@ -191,11 +192,11 @@ class MongoSettings(EnvSettings):
 
     @property
     def client_options(self) -> dict[str, Any]:
-        """What every client of ours is made with.
+        """Options of all our clients.
 
-        A write is acknowledged when a majority of the servers has it in its journal on disk: what a user is told was
-        done must outlive a kill and a power cut. Nothing is written again by the driver itself: each write is a
-        compare-and-set or has a unique id, and who made it knows what a second one would do.
+        A write is acknowledged once a majority of the servers has it in its journal on disk: what a user is told was
+        done must survive a kill and a power cut. The driver retries no writes: each is a compare-and-set or has a
+        unique id, and its caller knows what a second one would do.
         """
         milliseconds = int(self.deadline * 1000)
         patience = dict.fromkeys(("timeoutMS", "serverSelectionTimeoutMS"), milliseconds)
@@ -204,7 +205,7 @@ class MongoSettings(EnvSettings):
 
 
 class FileSettings(EnvSettings):
-    """Where files of conversations lie."""
+    """Where files of conversations are stored."""
 
     model_config = SettingsConfigDict(env_prefix="NEXUS_FILES_")
 
@@ -226,7 +227,7 @@ class FileSettings(EnvSettings):
 
 
 class TokenSettings(EnvSettings):
-    """What proves who is calling: users' tokens and the principals that the gateway signs."""
+    """Keys of users' tokens, and of the principals that the gateway signs."""
 
     jwt_secret: SecretStr | None = Field(
         default=None, description="HS256; several, by commas, while one is replaced: the first one signs"
@@ -266,7 +267,7 @@ class TokenSettings(EnvSettings):
 
 
 class MarkSettings(EnvSettings):
-    """What gateway, agent and memory mark the conversations' facts and the journals with (runtime.marks)."""
+    """Keys with which gateway, agent and memory mark conversations' facts and journals (runtime.marks)."""
 
     mark_key: SecretStr | None = Field(
         default=None,
@@ -287,7 +288,7 @@ class MarkSettings(EnvSettings):
 
 
 class SealSettings(EnvSettings):
-    """What memory, agent and tool-executor seal companies' secrets with (runtime.seal)."""
+    """Keys with which memory, agent and tool-executor seal companies' secrets (runtime.seal)."""
 
     secrets_key: SecretStr | None = Field(
         default=None,
@@ -303,7 +304,7 @@ class SealSettings(EnvSettings):
 
     @property
     def keys(self) -> tuple[bytes, ...]:
-        """The keys, one by one; none: companies cannot give away secrets."""
+        """The keys, one by one; none: companies cannot store secrets."""
         return () if self.secrets_key is None else tuple(key.encode() for key in _keys(self.secrets_key))
 
 
@@ -330,7 +331,7 @@ class LogSettings(EnvSettings):
 
 
 class TraceSettings(EnvSettings):
-    """What is kept of how turns went, for `nexus trace`."""
+    """What is recorded of turns, for `nexus trace`."""
 
     model_config = SettingsConfigDict(env_prefix="NEXUS_TRACES_")
 
@@ -338,7 +339,7 @@ class TraceSettings(EnvSettings):
 
 
 class DrainSettings(EnvSettings):
-    """The end of a service."""
+    """How a service ends."""
 
     model_config = SettingsConfigDict(env_prefix="NEXUS_DRAIN_")
 

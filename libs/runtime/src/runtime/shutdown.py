@@ -1,4 +1,4 @@
-"""The end of a process and of its connection, whatever hangs in it."""
+"""Ends a process and its connection, whatever hangs in it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from nats.errors import Error as NatsError
 log = structlog.get_logger(__name__)
 
 OVERDUE = 70
-"""Exit code of a process that had to be ended at its drain deadline (sysexits.h: an internal error)."""
+"""Exit code of a process that was ended at its drain deadline (sysexits.h: an internal error)."""
 
 
 def end_without_fail(seconds: float) -> threading.Timer:
-    """Ends the process in so many seconds, whatever it still waits for: a thread that hangs in a system call, a loop
-    that stands still, an exporter's last batch. None of them hears of a cancellation."""
+    """Ends the process after this many seconds, whatever it still waits for: a thread in a system call, a hanging
+    event loop, an exporter's last batch. None of them notices a cancellation."""
 
     def end() -> None:
         # Beside, since writing may be what hangs.
@@ -36,7 +36,7 @@ def end_without_fail(seconds: float) -> threading.Timer:
 
 
 async def close(client: Client, deadline: float) -> None:
-    """Ends a connection: what is on its way is sent first, if that takes no longer than `deadline` seconds."""
+    """Ends a connection after sending what is queued, if that takes no longer than `deadline` seconds."""
     if client.is_connected:
         with suppress(NatsError, TimeoutError):
             async with asyncio.timeout(deadline):
@@ -55,7 +55,7 @@ async def run_hooks(hooks: Sequence[Callable[[], Awaitable[None]]], deadline: fl
 
 
 async def bounded(work: Awaitable[object], deadline: float) -> None:
-    """Awaits the work for at most `deadline` seconds; what it raises is logged."""
+    """Awaits the work for at most `deadline` seconds; logs what it raises."""
     try:
         async with asyncio.timeout(deadline):
             await work

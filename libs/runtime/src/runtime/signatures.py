@@ -1,4 +1,4 @@
-"""Signed tokens, read with whichever of several keys has signed them: while one is replaced, the old one holds too."""
+"""Verifies signed tokens with any of several keys, so that a key can be replaced while the old one still works."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ KeyT = TypeVar("KeyT")
 
 def read_signed(token: str, keys: Iterable[tuple[KeyT, str]], **checks: Any) -> tuple[KeyT, JsonObject]:
     """The key that signed a compact JWS (RFC 7515), and its claims. `keys`: each with its algorithm, which the token
-    has no say in; `checks`: as jwt.decode takes them.
+    cannot choose; `checks`: arguments of jwt.decode.
 
     Raises:
-        jwt.InvalidTokenError: none of them has, or the claims are not as they must be.
+        jwt.InvalidTokenError: none of them has, or the claims are invalid.
     """
     problem = jwt.InvalidTokenError("there is no key for it")
     for key, algorithm in keys:

@@ -1,8 +1,8 @@
-"""Spans kept on the bus, in the stream TRACES, so that `nexus trace` needs no other server.
+"""Keeps spans on the bus, in the stream TRACES, so that `nexus trace` needs no other server.
 
-Best effort, behind everybody's back: a bounded list, sent ten seconds after its first, when much has come, at the end,
-or when somebody wants to read; all traces of a company in one message, with no acknowledgement. What does not fit, or
-finds no connection, is lost, and counted.
+Best effort and in the background: a bounded list, sent ten seconds after its first span, when there are many, at the
+end, or when somebody wants to read; all traces of a company in one message, unacknowledged. What does not fit, or finds
+no connection, is lost and counted.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ from runtime.metrics import SPANS
 from runtime.telemetry import Span
 
 GATHERED = 10.0
-"""Seconds after the first span in which others may join it: however many turns there are, a service says one thing."""
+"""Seconds after the first span during which others are added: however many turns there are, a service sends one
+message."""
 MANY = 1_000
-"""Spans that are sent before that."""
+"""Spans that are sent without waiting longer."""
 LONGEST_SENDING = 60.0
 WAITING = 10_000
-"""Spans that wait to be sent, at most."""
+"""The most spans that wait to be sent."""
 IN_A_MESSAGE = 200
 
 
@@ -42,13 +43,13 @@ class SpanStore:
         self._client = client
         self._service = service
         self._spans: list[tuple[str, Span]] = []
-        """With the company whose work it was; empty where that was not known yet."""
+        """With their company; empty if it was not known yet."""
         self._loop = BackgroundLoop("spans", self._send_all, wait=self._until_gathered, longest=LONGEST_SENDING)
         self.still = self._loop.still
         self._came, self._many = asyncio.Event(), asyncio.Event()
 
     def take(self, span: Span) -> None:
-        """One span; it is sent in a moment."""
+        """Adds a span; it is sent soon."""
         if len(self._spans) >= WAITING:
             SPANS.labels("dropped").inc()
             return

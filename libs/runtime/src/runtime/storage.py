@@ -1,9 +1,9 @@
-"""Whether the streams still store what is written: they may be full or without a leader, JetStream may be switched
-off, or the disk may be full.
+"""Checks whether the streams still store what is written: they may be full or without a leader, JetStream may be off,
+or the disk may be full.
 
 There are two signs. One is how appends are answered: a stream whose disk ran full still answers questions but
-acknowledges no append until its server is restarted. The other is the stream's own information, which is asked for when
-somebody asks whether the service is ready, one stream every few seconds.
+acknowledges no append until its server is restarted. The other is the stream's own information, requested by readiness
+checks, one stream every few seconds.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from runtime.replies import ReplyInbox
 log = structlog.get_logger(__name__)
 
 BELIEVED = 15.0
-"""Seconds for which a refused append speaks against its stream. Then it is tried again: where nobody sends anything to
-a service that is not ready, nothing else would ever show that there is room."""
+"""Seconds for which a refused append counts against its stream. After that it is tried again: if nobody sends
+anything to a service that is not ready, nothing else would show that there is room."""
 LOOK_EVERY = 3.0
 ANSWER = 0.8
 TELL_EVERY = 60.0
 A_MOMENT = 1.0
 _SILENCE = 6_000_000_000
-"""Nanoseconds without a word from a replica, which speaks every second, after which it counts as away."""
+"""Nanoseconds without a message from a replica, which sends one every second, after which it counts as away."""
 NO_ACKNOWLEDGEMENT = "it acknowledges nothing: if its disk was full, make room and restart nats-server"
 _ADVICE = "raise NEXUS_STREAMS_SIZES or make room; what is stored stays, and writing goes on by itself"
 
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """Appends that were not taken, one after the other: since when, the last one's time and reason."""
+    """Refused appends in a row: since when, the last one's time and reason."""
 
     since: float
     last: float
@@ -53,7 +53,7 @@ class _Refusal:
 
 
 class Storage:
-    """What one connection knows of the streams that it writes to."""
+    """The state of the streams that one connection writes to."""
 
     _all: ClassVar[WeakKeyDictionary[Client, Storage]] = WeakKeyDictionary()
 
@@ -67,7 +67,7 @@ class Storage:
 
     @classmethod
     def of(cls, client: Client) -> Storage:
-        """The client's; made when first asked for."""
+        """The client's storage, created on first use."""
         found = cls._all.get(client)
         if found is None:
             found = cls._all[client] = cls(client)
@@ -79,7 +79,7 @@ class Storage:
             log.info("storage.takes_again", stream=stream)
 
     def refused(self, stream: str, why: str) -> None:
-        """An append was not taken, or not acknowledged, and not because of what it was. Told once a minute."""
+        """An append was not accepted or acknowledged, for a reason other than its content. Logged once a minute."""
         now = time.monotonic()
         APPENDS_REFUSED.labels(stream).inc()
         before = self._refused.get(stream)
@@ -90,7 +90,7 @@ class Storage:
             log.error("storage.refuses", stream=stream, why=why, advice=_ADVICE)
 
     async def check(self, streams: Sequence[Stream]) -> None:
-        """Raises NotReady when one of the streams takes nothing; at most one question to the server in a while."""
+        """Raises NotReady if one of the streams accepts nothing; asks the server at most every few seconds."""
         now = time.monotonic()
         if now >= self._next_look and streams:
             self._next_look = now + LOOK_EVERY
@@ -120,8 +120,8 @@ class Storage:
 
 
 def without_quorum(info: StreamInfo) -> str | None:
-    """Says so when most of a stream's replicas are gone; `info` is STREAM.INFO's. The leader that is left goes on
-    answering questions for twenty seconds, but can store nothing."""
+    """Reports that most of a stream's replicas are gone; `info` is STREAM.INFO's. The remaining leader goes on
+    answering questions for twenty seconds, but cannot store anything."""
     cluster = info.get("cluster")
     copies = info["config"]["num_replicas"]
     if copies == 1 or cluster is None:
@@ -133,7 +133,7 @@ def without_quorum(info: StreamInfo) -> str | None:
 
 
 def full(info: StreamInfo) -> str | None:
-    """Says so when a stream that drops nothing has no room for one more large message; `info` is STREAM.INFO's."""
+    """Reports that a stream that drops nothing has no room for another large message; `info` is STREAM.INFO's."""
     config, held = info["config"], info["state"]["bytes"]
     most = config["max_bytes"]
     if most <= 0 or config["discard"] != "new":

@@ -1,7 +1,7 @@
-"""The format of what is in MongoDB: a number in the store itself, which a service reads before anything else.
+"""The format of the documents in MongoDB: a number in the store, which a service reads before anything else.
 
-Releases read each other's documents (decision 0041), and keep the number. It goes up with a release whose documents an
-older one would misread: such a release reads both, and says so in the changelog; an older one does not start on it.
+Releases read each other's documents (decision 0041), and keep the number. It increases with a release whose documents
+an older one would misread: such a release reads both, and the changelog says so; an older one does not start on it.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from runtime.mongo import Database
 from runtime.release import release
 
 FORMAT = 1
-"""What this release writes, and the newest that it reads."""
+"""The format that this release writes, and the newest that it reads."""
 RESTORED = "restored"
-"""The document of `meta` that is there while a backup is put into the store: without the rest it is not whole."""
+"""The document of `meta` that exists while a backup is being restored: until it is gone the store is incomplete."""
 _KEY = "format"
 
 
 async def check_format(database: Database) -> int:
-    """The store's format; a new store is given this release's.
+    """The store's format; a new store gets this release's.
 
     Raises:
-        NotReady: a newer release has written it, or half of a backup is in it; the message says what to do.
+        NotReady: a newer release has written it, or a restore was not completed; the message says what to do.
     """
     if half := await database["meta"].find_one({"_id": RESTORED}):
         raise NotReady(

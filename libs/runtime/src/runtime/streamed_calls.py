@@ -1,12 +1,12 @@
-"""Calls whose answer comes in parts, over core NATS, with flow control; every call has an end.
+"""Calls answered in parts, over core NATS, with flow control; every call has an end.
 
-The parts go to the caller's own inbox, numbered from 0: a missing one ends the call, since what is left would not be
-the answer. The first frame, `opened`, names the server's control subject. There the caller says how far it has read
-and that it still wants more; a server that has not heard it for `PATIENCE` seconds gives the work up, and so does one
-that is told to. While there is nothing to say, either side says that it is there.
+The parts go to the caller's own inbox, numbered from 0: a missing one ends the call, since the rest would not be the
+answer. The first frame, `opened`, names the server's control subject. There the caller reports how far it has read and
+that it still wants more; a server that has not received this for `PATIENCE` seconds gives the work up, as it does when
+told to. While there is nothing to send, either side sends a sign of life.
 
-    server → caller   {"n", "opened": {"stream", "control"}}, then "data" or "alive" in its place, "end" or "error" last
-    caller → server   {"stream", "heard", "gone"?}
+server → caller   {"n", "opened": {"stream", "control"}}, then "data" or "alive" in its place, "end" or "error" last|
+caller → server   {"stream", "heard", "gone"?}
 """
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ RequestT = TypeVar("RequestT", bound=BaseModel)
 PartT = TypeVar("PartT", bound=BaseModel)
 
 WINDOW = 32
-"""Parts on their way that the caller has not read yet."""
+"""Parts in flight that the caller has not read yet."""
 HEARD_EVERY = 8
-"""Parts after which the caller says how far it has read."""
+"""Parts after which the caller reports how far it has read."""
 BEAT = 4.0
 """Seconds between two signs of life, of either side."""
 PATIENCE = 15.0
-"""Seconds without a sign of the other side after which it is taken for dead."""
+"""Seconds without a sign of life after which the other side counts as dead."""
 OPEN_SECONDS = 5.0
 """Seconds for the first frame."""
 IN_FLIGHT = 256
-"""Calls that a server works on at once; the next is refused."""
+"""Calls that a server works on concurrently; the next is refused."""
 MAX_WAITING = 2 * WINDOW + 64
-"""Frames that have come and are not read: more than a server that keeps to the window can send."""
+"""Received but unread frames: more than a server that respects the window can send."""
 
 
 class _Opened(TypedDict):
@@ -114,7 +114,7 @@ Serve = Callable[[RequestT, Outlet[PartT]], Awaitable[None]]
 
 
 class StreamServer:
-    """Serves calls that are answered in parts; at most `in_flight` at once, beyond that UNAVAILABLE at once."""
+    """Serves calls that are answered in parts; at most `in_flight` concurrently, beyond that UNAVAILABLE at once."""
 
     def __init__(self, client: Client, *, in_flight: int = IN_FLIGHT, answers: Answers = lambda _: None) -> None:
         self._client = client
@@ -157,7 +157,7 @@ class StreamServer:
         self._subscriptions.append(await subscribe(self._client, method.subject, take, queue=method.queue or ""))
 
     async def drain(self, deadline: float) -> None:
-        """Takes nothing new and finishes what runs; what is not finished by then ends in UNAVAILABLE."""
+        """Accepts nothing new and finishes what runs; what is not finished by then ends in UNAVAILABLE."""
         end = time.monotonic() + deadline
         for subscription in self._subscriptions[1::2]:
             with contextlib.suppress(NatsError):
@@ -213,7 +213,7 @@ class StreamServer:
 
 
 async def _watch(outlet: Outlet[Any], task: asyncio.Task[None]) -> None:
-    """Says that the server is there, until the caller has not been heard of for too long."""
+    """Sends signs of life, until the caller has been silent for too long."""
     while time.monotonic() - outlet.heard_at < PATIENCE:
         await asyncio.sleep(BEAT)
         await outlet.frame(b'"alive":true')
@@ -222,7 +222,7 @@ async def _watch(outlet: Outlet[Any], task: asyncio.Task[None]) -> None:
 
 
 class _CallReader:
-    """The calling side of one call: frames in order, and the word back."""
+    """The calling side of one call: frames in order, and reports back."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -232,13 +232,13 @@ class _CallReader:
         self._stream = self._control = ""
 
     def accept(self, message: Msg) -> None:
-        """A frame has come. One too many is dropped, which the numbers tell."""
+        """A frame has arrived. One too many is dropped, which its number reveals."""
         with contextlib.suppress(asyncio.QueueFull):
             self._frames.put_nowait(message)
 
     async def frame(self, seconds: float) -> _Frame | None:
-        """The next frame in order; None: nobody serves it. Raises RpcError when it is not the next one, or none
-        comes in time."""
+        """The next frame in order; None: nobody serves it. Raises RpcError if it is out of order, or none comes in
+        time."""
         try:
             async with asyncio.timeout(seconds):
                 message = await self._frames.get()
@@ -262,7 +262,7 @@ class _CallReader:
         return frame
 
     async def tell(self, *, gone: bool = False) -> None:
-        """Says how far this side has read."""
+        """Reports how far this side has read."""
         if not self._control:
             return
         word: _Word = {"stream": self._stream, "heard": self._next - 1}
@@ -273,7 +273,7 @@ class _CallReader:
             await self._client.publish(self._control, orjson.dumps(word))
 
     async def keep_telling(self) -> None:
-        """Says every now and then that this side is there."""
+        """Sends signs of life."""
         while True:
             await asyncio.sleep(BEAT)
             await self.tell()
@@ -289,11 +289,12 @@ class StreamClient:
 
     @asynccontextmanager
     async def open(self, method: Rpc[RequestT, PartT], request: RequestT) -> AsyncGenerator[AsyncIterator[PartT]]:
-        """The parts, while the block lasts; a block that is left early stops the work.
+        """The parts, while the block lasts; leaving the block early stops the work.
 
         Raises:
-            RpcError: the error that was answered, in its turn among the parts; UNAVAILABLE when nobody serves the
-                method, the server falls silent, or a part was lost.
+            RpcError: the error in the reply, among the parts; UNAVAILABLE if nobody serves the method, the server
+                falls
+                silent, or a part was lost.
         """
         reading = _CallReader(self._client)
         with await self._inbox.follow(reading.accept) as pending:
@@ -307,7 +308,7 @@ class StreamClient:
                 await parts.aclose()
 
     async def _ask(self, method: Method, request: BaseModel, reading: _CallReader, reply_to: str) -> None:
-        """Asks until somebody has taken the request: one that nobody has seen may be asked again."""
+        """Sends the request until a server has taken it: one that nobody has seen may be repeated."""
         body = request.model_dump_json(by_alias=True, exclude_none=True).encode()
         end = time.monotonic() + OPEN_SECONDS
         while True:

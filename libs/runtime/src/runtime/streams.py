@@ -1,4 +1,4 @@
-"""Makes the contracts' streams on the server when missing, updates those that differ, and refuses conflicts."""
+"""Creates the contracts' streams on the server if missing, updates those that differ, and refuses conflicts."""
 
 from __future__ import annotations
 
@@ -34,47 +34,47 @@ _NO_STORAGE = 10047
 _PROBE = "NEXUS_ROOM"
 _NO_PEERS = 10005
 _NO_COPIES = frozenset({_NO_PEERS, 10074})
-"""No peers for so many copies; more than one copy without a cluster."""
+"""Errors: no servers for so many copies, or more than one copy without a cluster."""
 _SMALLEST = 8 * 1024 * 1024
 _NANOSECONDS = 1_000_000_000
 _PEERS_WITHIN = 10.0
-"""Seconds for servers of a cluster that has just started to know each other."""
+"""Seconds for the servers of a starting cluster to find each other."""
 _LOOK_AGAIN = 0.1
-"""Seconds between two looks for a stream that somebody else makes."""
+"""Seconds between two looks for a stream that another service creates."""
 
 
 _NEVER = (
     *("allow_rollup_hdrs", "allow_msg_ttl", "allow_msg_schedules", "allow_msg_counter", "no_ack", "deny_purge"),
     *("discard_new_per_subject", "sealed", "subject_transform", "sources", "mirror", "persist_mode"),
 )
-"""What a stream that somebody else has made may have: to forge or wipe what is in it, or to lose it without a word."""
+"""Switches of an existing stream that would allow forging, wiping or silently losing its content."""
 _FIRM = ("retention", "storage", "allow_direct")
-"""What whoever uses a stream relies on in every release."""
+"""What users of a stream rely on in every release."""
 
 FIRST_MADE = "nexus.first-made"
-"""In the metadata of a stream that was restored: when the one was made whose sequences it goes on counting."""
+"""In the metadata of a restored stream: when the original one, whose sequences it continues, was created."""
 LOST_END = "nexus.lost-end"
-"""In the metadata of a stream that has lost its end: which sequences, and when that was found."""
+"""In the metadata of a stream that lost its end: which sequences, and when that was found."""
 MARGIN = 100_000
-"""Sequences that are left out behind a lost end: what was stored last is perhaps on nobody's books yet."""
+"""Sequences skipped after a lost end, since what was stored last may not be recorded anywhere."""
 
 
 def first_made(info: StreamInfo) -> datetime:
-    """Since when the stream's sequences count; `info` is STREAM.INFO's. A restored stream is another incarnation for
-    its readers outside (its epoch changes), but its facts stand where they stood."""
+    """Since when the stream's sequences count; `info` is STREAM.INFO's. For readers outside, a restored stream is a
+    new one (its epoch changes), but its facts keep their positions."""
     return datetime.fromisoformat(metadata_of(info).get(FIRST_MADE) or info["created"])
 
 
 async def leave_out(client: Client, name: str, up_to: int, keep: Callable[[int], Awaitable[object]]) -> None:
-    """The stream has lost its end, which reached `up_to`: it goes on behind that, so that no sequence is given out
-    twice, and begins there, since what it holds is not whole.
+    """The stream has lost its end, which reached `up_to`: it continues after that, so that no sequence is used twice,
+    and its remaining content, which is incomplete, is removed.
 
-    What was stored since the loss may be nowhere else: `keep` is given the last sequence, and nothing is let go before
-    it has returned. Meanwhile the stream counts as full: whoever writes tries again.
+    What was stored since the loss may exist nowhere else: `keep` is given the last sequence, and nothing is removed
+    before it has returned. Meanwhile the stream counts as full, so writers retry.
 
     Raises:
         NotReady: JetStream does not answer, or refuses.
-        What `keep` raises: then the stream holds what it held.
+        What `keep` raises: the stream's content is then unchanged.
     """
     inbox = ReplyInbox.of(client)
 
@@ -97,7 +97,7 @@ async def leave_out(client: Client, name: str, up_to: int, keep: Callable[[int],
 
 
 def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
-    """The configuration as the JetStream API takes it; times in nanoseconds, -1 for no limit."""
+    """The configuration in the form of the JetStream API; times in nanoseconds, -1 for no limit."""
     config: StreamConfig = {
         "name": stream.name,
         "subjects": list(stream.subjects),
@@ -123,11 +123,11 @@ def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
 async def ensure_streams(
     client: Client, streams: Sequence[Stream] = STREAMS, *, replicas: int = 1, deadline: float = 30.0
 ) -> None:
-    """Makes or updates every stream; several services may do so at once. In a stream that is made now by somebody who
-    has the key, marks are demanded from its first message on (runtime.marks).
+    """Creates or updates every stream; several services may do so concurrently. In a new stream created by a holder of
+    the key, marks are demanded from its first message on (runtime.marks).
 
     Raises:
-        NotReady: JetStream did not answer in time, or a stream is there in a form that cannot be changed.
+        NotReady: JetStream did not answer in time, or a stream exists in a form that cannot be changed.
     """
     now = asyncio.get_running_loop().time()
     end, peers_known = now + deadline, now + min(deadline, _PEERS_WITHIN)
@@ -154,8 +154,8 @@ async def ensure_streams(
 
 
 async def await_streams(client: Client, streams: Sequence[Stream] = STREAMS, *, deadline: float = 60.0) -> None:
-    """Waits until every stream is there as it is needed, for a service that may not make them itself: the one that may
-    is perhaps still starting, or about to change them.
+    """Waits until every stream is as needed, for a service that must not create them itself: the one that may is
+    perhaps still starting, or about to change them.
 
     Raises:
         NotReady: they are not, within `deadline` seconds.
@@ -193,8 +193,8 @@ async def _ensure(
     answer: StreamInfo | None,
     metadata: Mapping[str, str] | None,
 ) -> StreamInfo:
-    """Makes, with this metadata, or updates one stream, of which the server has just said `answer`; the server's last
-    answer."""
+    """Creates (with this metadata) or updates one stream, given the server's last `answer`; returns the server's new
+    one."""
     name = wanted["name"]
     if answer is None:
         answer = await call(inbox, StreamInfo, f"STREAM.INFO.{name}", None, end)
@@ -211,7 +211,7 @@ async def _ensure(
 
 
 async def _bring(inbox: ReplyInbox, wanted: StreamConfig, answer: StreamInfo, end: float) -> StreamInfo:
-    """Updates a stream that is there, by what the server says of it; the server's last answer."""
+    """Updates an existing stream; returns the server's last answer."""
     name = wanted["name"]
     current = answer["config"]
     if is_newers(current.get("metadata")):
@@ -243,7 +243,7 @@ async def _bring(inbox: ReplyInbox, wanted: StreamConfig, answer: StreamInfo, en
 
 
 def _no_less(wanted: StreamConfig, current: StreamConfig) -> StreamConfig:
-    """Of a newer release's stream this one changes nothing but what it needs itself, and what makes it hold more."""
+    """Of a newer release's stream, this one changes only what it needs itself, and limits that become higher."""
     less: StreamConfig = {**current, "subjects": wanted["subjects"], "num_replicas": wanted["num_replicas"]}
     for key in ("max_bytes", "max_age"):
         if current[key] > 0 and not 0 < wanted[key] < current[key]:
@@ -256,7 +256,7 @@ def _forbidden(config: StreamConfig) -> list[str]:
 
 
 def _conflicts(wanted: Mapping[str, object], config: StreamConfig | None) -> list[str]:
-    """How the stream differs from what is wanted, in words."""
+    """How the stream differs from what is needed, in words."""
     if not config:
         return []
     told = [
@@ -285,8 +285,8 @@ def _would_lose(wanted: StreamConfig, found: StreamInfo) -> bool:
 
 
 async def _room(inbox: ReplyInbox, total: int, end: float) -> float:
-    """The share of `total` bytes that the server still has room for: the server reserves every stream's limit when the
-    stream is made, and tells nobody how much is left, so a stream that is deleted at once finds out."""
+    """The share of `total` bytes that the server still has room for. The server reserves every stream's limit when
+    it is created and tells nobody how much is left, so this is found out with a stream that is deleted at once."""
     share = 0.5
     while total * share >= _SMALLEST:
         probe = {"name": _PROBE, "subjects": ["nexus.room"], "storage": "file", "max_bytes": int(total * share)}

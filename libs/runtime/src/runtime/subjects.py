@@ -1,4 +1,4 @@
-"""Subjects with wildcards: which covers which, and the union of what two releases want."""
+"""Subjects with wildcards: which one covers another, and the union of what two releases need."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def covers(pattern: str, subject: str) -> bool:
-    """Whether whatever the subject stands for, wildcards and all, falls under the pattern."""
+    """Whether everything that the subject matches is also matched by the pattern."""
     wide, narrow = pattern.split("."), subject.split(".")
     for place, part in enumerate(wide):
         if part == ">":
@@ -17,8 +17,8 @@ def covers(pattern: str, subject: str) -> bool:
 
 
 def together(wanted: Sequence[str], there: Sequence[str]) -> list[str]:
-    """What is wanted, and what is there besides: a newer release beside this one relies on it. Of two of which one
-    covers the other the wider one alone: NATS takes none that overlap."""
+    """The needed subjects plus existing ones, on which a newer release beside this one relies. If one covers another
+    only the wider one stays: NATS accepts no overlapping ones."""
     more = [one for one in there if not any(covers(ours, one) for ours in wanted)]
     both = [ours for ours in wanted if not any(covers(one, ours) for one in more)] + more
     return list(there) if set(both) == set(there) else both

@@ -1,12 +1,12 @@
 """Durable consumers through FastStream, with one rule for what happens to a message.
 
-FastStream's default acknowledgement terminates a message whose handler raises: lost after one delivery. Here
-acknowledgement is manual and one middleware does all of it: the handler returns Done (or nothing), Later(delay) or
-DeadLetter(reason); what it raises is tried again with growing pauses, a message that does not fit its contract goes to
-the dead letters at once, and so does one that has been delivered `max_deliver` times. A service that dies in the last
-delivery leaves the server's MAX_DELIVERIES advisory, which is caught as well (runtime.advisories).
+FastStream's default acknowledgement terminates a message whose handler raises: it is lost after one delivery. Here
+acknowledgement is manual, in one middleware: the handler returns Done (or nothing), Later(delay) or DeadLetter(reason);
+if it raises, the message is delivered again after growing pauses. A misfit becomes a dead letter at once, and so does a
+message that was delivered `max_deliver` times. If a service dies during the last delivery, the server's MAX_DELIVERIES
+advisory is handled as well (runtime.advisories).
 
-For work that takes long or must run wide side by side use runtime.pull_worker.
+For work that takes long or needs much concurrency use runtime.pull_worker.
 """
 
 from __future__ import annotations
@@ -40,25 +40,25 @@ from runtime.metrics import CONSUME_SECONDS, CONSUMED
 from runtime.outcomes import DeadLetter, Done, Later, Outcome
 from runtime.telemetry import remote_span
 
-__all__ = ["Consuming", "DeadLetter", "Delivery", "Done", "Later", "current_delivery"]
+__all__ = ["DeadLetter", "Delivery", "Done", "Later", "Subscribers", "current_delivery"]
 
 log = structlog.get_logger(__name__)
 
 MAX_DELIVER = 10
 LONGEST_WORK = 60.0
-"""Seconds that a handler may take; then it is broken off, and its message comes again."""
+"""Seconds that a handler may take; then it is cancelled, and its message is delivered again."""
 ENDED_WITHIN = 10.0
-"""Seconds that a handler which was broken off may take to end."""
+"""Seconds for a cancelled handler to end."""
 _JETSTREAM = "$JS.ACK."
 _current: ContextVar[Delivery] = ContextVar("nexus_delivery")
 
 
 def current_delivery() -> Delivery:
-    """The message being handled: subject, sequence, headers, how often delivered. Only inside a handler."""
+    """The message being handled: subject, sequence, headers, number of deliveries. Only inside a handler."""
     return _current.get()
 
 
-class Consuming:
+class Subscribers:
     """The consumers of one service. Made by runtime.service; `subscriber` decorates a handler."""
 
     def __init__(self, service: str, inbox_prefix: str = "_INBOX") -> None:
@@ -68,7 +68,7 @@ class Consuming:
         self._dead_letters: DeadLetters | None = None
         self._limits: dict[str, ConsumerSpec] = {}
         self.in_work: dict[object, float] = {}
-        """What is being handled, and since when (time.monotonic())."""
+        """Messages being handled, and since when (time.monotonic())."""
 
     def connected(self, client: Client) -> None:
         self._dead_letters = DeadLetters(client)
@@ -91,9 +91,9 @@ class Consuming:
         deliver_policy: str = "all",
         title: str | None = None,
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """A decorator: the function handles one message of `subject` at a time, up to `batch` side by side.
+        """A decorator: the function handles one message of `subject` at a time, up to `batch` concurrently.
 
-        Its one parameter is the event (a contracts.envelope.CloudEvent[…], checked), and it returns Done, Later,
+        Its one parameter is the event (a validated contracts.envelope.CloudEvent[…]), and it returns Done, Later,
         DeadLetter or None. All replicas that name the same `durable` share the work.
         """
         spec = ConsumerSpec(
@@ -121,7 +121,7 @@ class Consuming:
         return cast("Callable[[Callable[..., Any]], Callable[..., Any]]", register)
 
     def still(self, broker: NatsBroker) -> str | None:
-        """See runtime.liveness: a consumer takes its next messages when all that it has taken are done with."""
+        """See runtime.liveness: a consumer takes more messages only when all that it has taken are settled."""
         ended = time.monotonic() - LONGEST_WORK - ENDED_WITHIN
         if any(since < ended for since in self.in_work.values()):
             return f"a handler was broken off after {LONGEST_WORK:g} s and does not end"
@@ -132,7 +132,7 @@ class Consuming:
         return None
 
     async def settle(self, message: Msg, delivery: Delivery, durable: str, outcome: Outcome) -> None:
-        """Acknowledges, gives back or buries a message."""
+        """Acknowledges, returns or dead-letters a message."""
         spec = self._limits.get(durable)
         if isinstance(outcome, DeadLetter):
             stream = spec.stream if spec else "unknown"
@@ -151,7 +151,7 @@ class Consuming:
                     await message.term()
 
     def outcome_of(self, error: BaseException, delivery: Delivery, durable: str) -> Outcome:
-        """What an exception means: wrong contract, one failure too many, or another try later."""
+        """The outcome for an exception: misfit, one failure too many, or another try later."""
         if isinstance(error, asyncio.CancelledError):
             return Later(0)
         if isinstance(error, ValidationError | ParameterError):
@@ -166,7 +166,7 @@ class Consuming:
 class ConsumeMiddleware(BaseMiddleware[Any, Any]):
     """One message's way through its handler. Core NATS messages pass untouched."""
 
-    def __init__(self, message: Any, /, *, context: Any, owner: Consuming) -> None:
+    def __init__(self, message: Any, /, *, context: Any, owner: Subscribers) -> None:
         super().__init__(message, context=context)
         self._owner = owner
         self._settled = False
@@ -244,7 +244,7 @@ def _durable(message: Msg) -> str:
 
 
 def _brief(error: ValidationError | ParameterError) -> str:
-    """Which fields are wrong, without their values: those may be secret."""
+    """Which fields are wrong, without their values, which may be secret."""
     cause = error if isinstance(error, ValidationError) else error.original_error
     if isinstance(cause, ValidationError):
         return brief(cause)

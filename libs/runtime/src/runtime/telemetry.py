@@ -1,9 +1,9 @@
-"""Traces: spans in OpenTelemetry's shape, carried between services in NATS headers (W3C traceparent).
+"""Traces: spans in OpenTelemetry's form, carried between services in NATS headers (W3C traceparent).
 
-A span is kept by whoever has been added with `add_sink`: the bus (runtime.span_store), and an OTLP collector when the
-standard variable OTEL_EXPORTER_OTLP_ENDPOINT is set. With no sink nothing is made, and the trace context of whoever
-called is passed on all the same. The spans are this module's own, for the SDK's cost ten times as much (ADR 0020);
-names and attributes follow the conventions, contents of messages never become attributes.
+Spans are kept by the sinks added with `add_sink`: the bus (runtime.span_store), and an OTLP collector if the standard
+variable OTEL_EXPORTER_OTLP_ENDPOINT is set. Without a sink no spans are made, but the caller's trace context is still
+passed on. The spans are this module's own, since the SDK's cost ten times as much (decision 0020); names and attributes
+follow the conventions, contents of messages never become attributes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Attribute = str | int | float | bool | Sequence[str]
 class Span:
     """One piece of work. Ids as in https://www.w3.org/TR/trace-context/; times in ns since the epoch.
 
-    `recorded` False: it only stands for the trace context that was given.
+    `recorded` False: it only carries a trace context that was received.
     """
 
     __slots__ = (
@@ -54,22 +54,23 @@ class Span:
         self.attributes: dict[str, Attribute] = {}
 
     def set_attributes(self, attributes: Mapping[str, Attribute]) -> None:
-        """Adds to what is known of the work."""
+        """Adds attributes."""
         self.attributes.update(attributes)
 
     def discard(self) -> None:
-        """Drops this span: it is not worth keeping."""
+        """Drops this span, which is not worth keeping."""
         self.recorded = False
 
 
 Sink = Callable[[Span], None]
-"""Keeps a span that has ended; never waits and never raises."""
+"""Keeps a finished span; never waits and never raises."""
 
 _sinks: list[Sink] = []
 _share = 1.0
 _current: ContextVar[Span | None] = ContextVar("nexus_span", default=None)
 _clock_ahead = time.time_ns() - time.perf_counter_ns()
-"""Start and end are told by the clock that never jumps, so that no span is longer than its work was."""
+"""The difference of the clocks: start and end are told by the monotonic one, so that no span is longer than its work
+was."""
 
 
 def add_sink(sink: Sink) -> None:
@@ -83,29 +84,29 @@ def remove_sink(sink: Sink) -> None:
 
 
 def sample(share: float) -> None:
-    """How many of the traces that begin here are recorded, 0 to 1; whoever is called goes by the caller's choice."""
+    """The share of traces begun here that are recorded, 0 to 1; otherwise the caller's choice decides."""
     global _share
     _share = share
 
 
 def current() -> Span | None:
-    """The span that work is done in."""
+    """The span of the current work."""
     return _current.get()
 
 
 def current_span() -> Span:
-    """The recorded span that work is done in, or one that takes attributes and keeps nothing."""
+    """The recorded span of the current work, or one that ignores attributes."""
     span = _current.get()
     return span if span is not None and span.recorded else _NONE
 
 
 def work_headers() -> dict[str, str]:
-    """The headers that carry the current span, and whose work it is."""
+    """Headers with the current span and the ids of the current work."""
     return trace_headers() | correlation.baggage()
 
 
 def trace_headers() -> dict[str, str]:
-    """The headers that carry the current span; empty when there is none."""
+    """Headers with the current span; empty if there is none."""
     span = _current.get()
     if span is None:
         return {}
@@ -166,7 +167,7 @@ class _Work:
 
 
 class _Nothing(Span):
-    """Stands in for a span where nothing is recorded."""
+    """Stands in for a span if nothing is recorded."""
 
     __slots__ = ()
 
@@ -178,14 +179,14 @@ _NONE = _Nothing("", 0, 0, sampled=False)
 
 
 def span(name: str, **attributes: Attribute) -> _Work:
-    """A span of this service's own work, under the current one, or the first of a trace."""
+    """A span of this service's own work, below the current one, or the first of a trace."""
     return _Work(name, _current.get(), attributes, root=True)
 
 
 def remote_span(name: str, headers: Mapping[str, str], *, root: bool = False, **attributes: Attribute) -> _Work:
-    """A span for work that another service asked for in a message with these headers.
+    """A span for work requested by another service in a message with these headers.
 
-    `root`: where the message belongs to no trace, one begins with it.
+    `root`: if the message belongs to no trace, one begins with it.
     """
     return _Work(name, _parent(headers.get(TRACEPARENT)), attributes, root=root)
 
@@ -193,7 +194,7 @@ def remote_span(name: str, headers: Mapping[str, str], *, root: bool = False, **
 def record(
     name: str, start: int, end: int, *, under: Span | None = None, beside: Span | None = None, **attributes: Attribute
 ) -> None:
-    """A span of work that is over (or was a wait), under the given one or beside it; times in ns since the epoch."""
+    """A span of finished work (or a wait), below the given one or beside it; times in ns since the epoch."""
     near = under or beside
     if near is None or not near.sampled or not _sinks:
         return
@@ -205,7 +206,7 @@ def record(
 
 
 def caller(headers: Mapping[str, str]) -> Span | None:
-    """The span that a message with these headers was sent in; it is not recorded here."""
+    """The span in which a message with these headers was sent; it is not recorded here."""
     return _parent(headers.get(TRACEPARENT))
 
 

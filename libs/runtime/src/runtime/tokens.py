@@ -33,15 +33,15 @@ from runtime.single_flight import SingleFlight
 log = structlog.get_logger(__name__)
 
 LONGEST = 8192
-"""Characters of a token that is looked at."""
+"""The longest token in characters."""
 LEEWAY = 5
 """Seconds that clocks may differ."""
 MOST_KNOWN = 10_000
-"""Tokens whose signature was checked already."""
+"""Cached tokens whose signature has been verified."""
 _KEYS_FRESH = 300.0
 _KEYS_AGAIN = 10.0
 _FETCH_DEADLINE = 5.0
-"""Seconds for one step of fetching the key set; one more for all of it."""
+"""Deadline of one step of fetching the key set; the whole gets one more second."""
 _MOST_BYTES = 1024 * 1024
 _LONGEST_NAME = 80
 _SHORTEST_RSA = 2048
@@ -50,7 +50,7 @@ _SHORTEST_RSA = 2048
 
 @dataclass(frozen=True, slots=True)
 class TokenClaims:
-    """Who the token's bearer is. `exp` in seconds since the epoch; `name`: what others are told to call them."""
+    """Who the token's bearer is. `exp` in seconds since the epoch; `name`: what others are shown."""
 
     sub: str
     role: str
@@ -59,12 +59,12 @@ class TokenClaims:
     exp: int
     name: str | None = None
     iat: float = 0.0
-    """When it was made, in seconds since the epoch; 0: it does not say."""
+    """When it was made, in seconds since the epoch; 0: unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class _ProvenToken:
-    """A token whose signature is good by `key`, and how to ask for that."""
+    """A token whose signature was verified with `key`, and how to check that the key is still valid."""
 
     algorithm: object
     kid: object
@@ -73,14 +73,14 @@ class _ProvenToken:
 
 
 class KeysUnavailable(RuntimeFault):
-    """A key set cannot be had, and none is remembered."""
+    """A key set cannot be fetched, and none is cached."""
 
     retryable = True
 
 
 class TokenVerifier:
     def __init__(self, settings: TokenSettings, clock: Clock | None = None) -> None:
-        """Raises NotReady when no key is set at all."""
+        """Raises NotReady if no key is set at all."""
         self._clock = clock or SystemClock()
         self._audience = settings.jwt_audience
         self._issuer = settings.jwt_issuer
@@ -95,7 +95,7 @@ class TokenVerifier:
         """The claims of a valid token.
 
         Args:
-            grace: seconds since its expiry during which it still counts (a visitor who renews).
+            grace: seconds after its expiry during which it is still accepted (for a visitor who renews it).
 
         Raises:
             ExpiredToken: it was valid once.
@@ -108,8 +108,8 @@ class TokenVerifier:
         return claims
 
     async def _proven(self, token: str) -> TokenClaims:
-        """What the token says, whether or not it is over. Signatures are checked once: what a client sends with each
-        of its requests is remembered by its hash, and counts while the key that it was checked with does."""
+        """The token's content, expired or not. Signatures are verified once: a token that a client sends with every
+        request is cached by its hash, and valid as long as its key is."""
         if len(token) > LONGEST:
             raise InvalidToken("the token is too long")
         digest = hashlib.sha256(token.encode(errors="surrogatepass")).digest()
@@ -132,7 +132,7 @@ class TokenVerifier:
         return verified
 
     def _read(self, token: str, algorithm: str, keys: Sequence[str | PyJWK]) -> tuple[str | PyJWK, JsonObject]:
-        """The key that made the signature, and what the token says."""
+        """The key that made the signature, and the token's content."""
         try:
             return read_signed(
                 token,
@@ -154,19 +154,19 @@ class TokenVerifier:
 
 
 def one_line(said: object) -> str | None:
-    """OpenID Connect's name, on one line and cut; whatever else is said there is no name, and no fault."""
+    """OpenID Connect's name, on one line and cut; anything else is no name, and no error."""
     if not isinstance(said, str):
         return None
     return plain_text.one_line(said)[:_LONGEST_NAME] or None
 
 
 def _issued(said: object) -> float:
-    """What is no time is none: such a token counts as older than any that says when it was made."""
+    """An invalid time counts as none: such a token counts as older than any that says when it was made."""
     return float(said) if isinstance(said, int | float) and 0 <= said < 2**53 else 0.0
 
 
 class TokenMinter:
-    """Makes HS256 tokens: visitors' ones in the gateway, everybody's in development."""
+    """Makes HS256 tokens: visitors' in the gateway, everybody's in development."""
 
     def __init__(self, settings: TokenSettings, clock: Clock | None = None) -> None:
         """Raises NotReady without NEXUS_JWT_SECRET."""
@@ -180,10 +180,10 @@ class TokenMinter:
     def mint(
         self, *, sub: str, role: str, company: str, plan: str = "free", ttl: int = 3600, name: str | None = None
     ) -> str:
-        """A token that is valid for `ttl` seconds. `name`: what people are told to call its subject.
+        """A token that is valid for `ttl` seconds. `name`: what people are shown.
 
         Raises:
-            InvalidToken: one of the parts cannot be what it says.
+            InvalidToken: one of the parts is invalid.
         """
         now = int(self._clock.now().timestamp())
         claims: dict[str, object] = {
@@ -200,8 +200,8 @@ class TokenMinter:
 
 
 class KeySet:
-    """The keys at a JWKS address, kept for five minutes; asked for again for an unknown key: at once, since it may
-    have taken another's place just now, and then at most every 10 s. `fetch` raises OSError where it cannot."""
+    """The keys at a JWKS address, cached for five minutes and fetched again for an unknown key: at once, since a key
+    may just have been replaced, and then at most every 10 s. `fetch` raises OSError if it cannot."""
 
     def __init__(
         self, fetch: Callable[[], Awaitable[bytes]], clock: Clock, kinds: frozenset[str] = frozenset({"RSA"})
@@ -215,11 +215,11 @@ class KeySet:
         self._fetching = SingleFlight[None]()
 
     async def get(self, kid: str | None) -> PyJWK:
-        """The key of this id; without an id the only one there is.
+        """The key of this id; without an id the only one.
 
         Raises:
             InvalidToken: there is no such key.
-            KeysUnavailable: no keys are known and none can be fetched.
+            KeysUnavailable: no keys are cached and none can be fetched.
         """
         if self._due(kid):
             if self._keys and kid not in self._keys:
@@ -257,15 +257,15 @@ class KeySet:
 
 
 def _verifies(key: PyJWK) -> bool:
-    """Whether signatures may be checked with it: a public key, for signatures, and of RSA no shorter one than RFC 7518
-    (3.3) allows."""
+    """Whether the key may verify signatures: a public key, meant for signatures, and for RSA long enough by RFC 7518
+    (3.3)."""
     long_enough = key.key_type != "RSA" or key.key.key_size >= _SHORTEST_RSA
     return long_enough and key.public_key_use in (None, "sig") and hasattr(key.key, "verify")
 
 
 def _keys_in(text: bytes) -> list[PyJWK]:
-    """The keys of a JWKS. One that cannot be read is none (RFC 7517, 5); raises ValueError, RecursionError where that
-    leaves nothing."""
+    """The keys of a JWKS. Unreadable ones are ignored (RFC 7517, 5); raises ValueError, RecursionError if none is
+    left."""
     said: object = json.loads(text)
     told = [one for one in objects_of(object_of(said).get("keys")) if isinstance(one.get("kid"), str | None)]
     found: list[PyJWK] = []

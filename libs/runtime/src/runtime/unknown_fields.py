@@ -1,6 +1,6 @@
-"""Keeps the fields of a document that a newer release wrote when an older one, which does not know them, writes it.
+"""Preserves fields of a document that a newer release wrote when an older one, which does not know them, writes it.
 
-A store reports each document that it reads (`found`), and asks before it writes one what to store (`with_them`).
+A store reports each document that it reads (`found`), and before writing one asks what to store (`with_them`).
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ _NAMES = ("id", "callId", "key", "number", "text")
 
 
 class UnknownFields:
-    """The documents that say more than this release can read, as they were found, by id and version."""
+    """Documents with content that this release cannot read, as they were found, by id and version."""
 
     def __init__(self, fields: Collection[str] = ()) -> None:
-        """`fields`: those of the document itself that are there or not, as this release decides."""
+        """`fields`: those of the document itself whose presence this release decides."""
         self._fields = frozenset(fields)
         self._found: OrderedDict[str, tuple[object, JsonObject, JsonObject]] = OrderedDict()
 
     def found(self, name: str, version: object, stored: Mapping[str, object], read: Mapping[str, object]) -> None:
-        """A document was read. `read`: the same as this release would write it, changed by nobody."""
+        """A document was read. `read`: the same as this release would write it unchanged."""
         self._found.pop(name, None)
         if stored != read:
             self._found[name] = (version, dict(stored), dict(read))
@@ -32,11 +32,11 @@ class UnknownFields:
                 self._found.popitem(last=False)
 
     def knows(self, name: str, version: object) -> bool:
-        """Whether this version of the document says more."""
+        """Whether this version of the document has unknown content."""
         return name in self._found and self._found[name][0] == version
 
     def with_them(self, name: str, version: object, written: JsonObject) -> JsonObject:
-        """What to store over the version that was read: `written`, with what it does not know."""
+        """What to store over the version that was read: `written`, plus its unknown content."""
         of, stored, read = self._found.get(name, (None, written, written))
         if of != version:
             return written
@@ -46,7 +46,7 @@ class UnknownFields:
 
 
 def kept(stored: object, read: object, written: object) -> object:
-    """`written`, with all of `stored` that is missing in `read`: what whoever wrote it could not know."""
+    """`written`, plus everything of `stored` that is missing in `read`, since its author could not know it."""
     if written == read:
         return stored
     if is_object(stored) and is_object(read) and is_object(written):
@@ -71,7 +71,7 @@ def _lists(stored: list[object], read: list[object], written: list[object]) -> l
 
 
 def _name(element: object) -> str | int | None:
-    """What tells an element from the others; None: nothing does."""
+    """What identifies an element among the others; None: nothing does."""
     if not is_object(element):
         return element if isinstance(element, str | int) else None
     return next((value for name in _NAMES if isinstance(value := element.get(name), str | int)), None)

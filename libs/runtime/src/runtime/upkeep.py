@@ -1,5 +1,5 @@
-"""Streams and durable consumers that go missing while a service runs: a server that came back with an empty disk, or a
-consumer that somebody deleted. FastStream's pull loop would wait for ever, in silence."""
+"""Recreates streams and durable consumers that disappear while a service runs: a server that came back with an empty
+disk, or a consumer that somebody deleted. FastStream's pull loop would wait for ever, in silence."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from runtime.marks import MARKED, Marks
 log = structlog.get_logger(__name__)
 
 PERIOD = 60.0
-"""Seconds between two looks at consumers."""
+"""Seconds between two checks of consumers."""
 TOLD_PERIOD = 300.0
-"""Seconds between two looks where there are none: a stream's change is told, and this is the net below that."""
+"""Seconds between two checks if there are none: a stream's change is announced, and this is the safety net."""
 UPDATED = "$JS.EVENT.ADVISORY.STREAM.UPDATED"
 SOON = 1.0
 LONGEST_LOOK = 300.0
 
 
 class Upkeep:
-    """Makes anew what is missing: streams after each reconnect, consumers then and every minute. Looks then, too, since
-    when marks are demanded, and as soon as a stream in which they may be has changed."""
+    """Recreates what is missing: streams after each reconnect, consumers then and every minute. Then, and whenever a
+    marked stream has changed, it also reads since when marks are demanded."""
 
     def __init__(
         self,
@@ -50,12 +50,12 @@ class Upkeep:
         self.still = self._loop.still
 
     async def reconnected(self) -> None:
-        """A hook for the connection: look now."""
+        """A hook for the connection: check now."""
         self._woken.set()
         self._due.set()
 
     async def listen(self) -> None:
-        """Hears from now on when the streams change in which marks may be demanded."""
+        """Receives changes of the streams in which marks may be demanded."""
         for name in MARKED if Marks.of(self._client).taking_part else ():
             await subscribe(self._client, f"{UPDATED}.{name}", self._changed)
 

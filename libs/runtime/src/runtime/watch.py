@@ -1,4 +1,4 @@
-"""Waits for the next change of a value: the one message under its subject, in a stream that is read directly."""
+"""Waits for the next change of a value: the one message under its subject, in a directly readable stream."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -11,15 +11,15 @@ from nats.errors import Error as NatsError
 from runtime.connection import subscribe
 
 LOOK_AGAIN = 2.0
-"""Seconds after which who waits looks by itself: signs may be lost."""
+"""Seconds after which a waiting caller reads by itself, since signs may be lost."""
 STALE = 0.05
-"""Seconds before the second look after a sign: a replica may be behind."""
+"""Seconds before the second read after a sign, since a replica may be behind."""
 
 
 @asynccontextmanager
 async def watch(client: Client, subject: str, seconds: float) -> AsyncGenerator[Callable[[], Awaitable[bool]]]:
-    """Gives what waits, between one look at the value and the next, until there may be another: False when the time
-    is up, and there has been a look since."""
+    """Returns a function that waits, between one read of the value and the next, until there may be a new one; False
+    when the time is up and the value has been read since."""
     signed = asyncio.Event()
     came = False
     clock = asyncio.get_running_loop().time

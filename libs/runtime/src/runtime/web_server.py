@@ -1,6 +1,6 @@
 """uvicorn without its polling.
 
-Its own loop checks ten times a second whether it should end, which is a sixth of what a service costs at rest.
+uvicorn's own loop checks ten times a second whether it should end, which is a sixth of a service's cost at rest.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import uvicorn
 
 
 class QuietServer(uvicorn.Server):
-    """Ends when it is told to; signals are the service's. The date that answers carry is renewed every second, where
-    they carry one."""
+    """Ends when it is told to; the service handles signals. The date in responses is updated every second, if they
+    have one."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)

@@ -47,7 +47,7 @@ from agent.analysis.deps import AnalysisLimits, AnalysisPorts
 from agent.analysis.in_chat import AnalysisCalls
 from agent.assist.deps import HelpPorts
 from agent.completion_methods import CompletionMethods
-from agent.completions.completion import Completing
+from agent.completions.completion import Completions
 from agent.completions.deps import CompletionPorts
 from agent.domain.context.compression import TokenWindow
 from agent.handlers import AnalysisHandler, LiveFacts, TurnHandler, TurnStates
@@ -55,11 +55,11 @@ from agent.help_methods import HelpMethods
 from agent.llm.metering import Spending
 from agent.measures import OLDEST_DUE, TURNS_DUE, TURNS_RUNNING
 from agent.ports import Key
-from agent.preview.preview import Trying
+from agent.preview.preview import Preview
 from agent.preview_methods import PreviewMethods
-from agent.record.explanation import Explaining
+from agent.record.explanation import Explanations
 from agent.record.turn_archive import TurnArchive
-from agent.replay.on_request import Replaying, ReplayModels
+from agent.replay.on_request import ReplayModels, RequestedReplays
 from agent.rpc_errors import refused
 from agent.settings import AgentSettings, ModelSettings
 from agent.turns.after_turn import SmallModel
@@ -222,15 +222,15 @@ class Agent:
             encoders=self._encodings,
             prove=prover(connections.verify),
         )
-        self._completions = CompletionMethods(Completing(completion, limits))
+        self._completions = CompletionMethods(Completions(completion, limits))
         archive = TurnArchive(nats)
         replay_models = ReplayModels(
             self.models, self.models.listed, connections.models, self._session, settings.model_silence_seconds
         )
         self._trials = PreviewMethods(
-            Trying(completion, ports.knowledge, self._encodings, limits),
-            Explaining(archive, prices()),
-            Replaying(archive, self._catalogue, replay_models, spending),
+            Preview(completion, ports.knowledge, self._encodings, limits),
+            Explanations(archive, prices()),
+            RequestedReplays(archive, self._catalogue, replay_models, spending),
             FailedTurnList(nats),
         )
         self._chat = chat

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from agent.completions.completion import Completing
+from agent.completions.completion import Completions
 from agent.completions.speech import Speech
 from agent.measures import TURNS
 from contracts.completion_rpc import (
@@ -24,7 +24,7 @@ from runtime.telemetry import span
 class CompletionMethods:
     """Completions, and the models they may ask for."""
 
-    def __init__(self, completing: Completing) -> None:
+    def __init__(self, completing: Completions) -> None:
         self._completing = completing
 
     async def serve(self, server: RpcServer, streams: StreamServer) -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from agent.assist.deps import HelpPorts
-from agent.assist.improvement import Improving
-from agent.assist.suggestions import Suggesting
+from agent.assist.improvement import Improvements
+from agent.assist.suggestions import Suggestions
 from agent.ports import Key
 from contracts.agent_rpc import (
     IMPROVE,
@@ -27,8 +27,8 @@ class HelpMethods:
     """Suggestions, better wording, the list of providers."""
 
     def __init__(self, ports: HelpPorts, listed: Callable[[], Sequence[tuple[ProviderInfo, bool]]]) -> None:
-        self._suggesting = Suggesting(ports)
-        self._improving = Improving(ports)
+        self._suggesting = Suggestions(ports)
+        self._improving = Improvements(ports)
         self._listed = listed
 
     async def serve(self, server: RpcServer) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from agent.domain.context.compression import PromptMessage
 from agent.domain.cost import ModelUse, Reservation
 from agent.domain.offered_tool import OfferedTool
-from agent.domain.pictures import LISTED, Sight
+from agent.domain.pictures import LISTED, PictureSupport
 from agent.domain.sent_files import ReadFile
 from agent.domain.shortcuts.shown_actions import ShownAction
 from agent.domain.turn.journal import Journal, ModelAnswer, TurnCall
@@ -103,7 +103,7 @@ class Prompt:
     about: str = ""
     """Of help for a human agent: the visitor's newest message, or the draft. The offline provider, which has no model,
     reads this alone."""
-    sight: Sight = LISTED
+    sight: PictureSupport = LISTED
     """Which models get the pictures of the messages; others are told in words that there are some."""
     patient: bool = False
     """A silent provider is waited for until the time limit: it is asked for the second time, and no other is left."""
@@ -149,7 +149,7 @@ class ChatLog(Protocol):
         """The snapshot, no older than `at_least`; raises UnreachableError."""
         ...
 
-    async def append(self, key: Key, ending: "Ending", fence: int) -> "Appending":
+    async def append(self, key: Key, ending: "Ending", fence: int) -> "AppendOutcome":
         """Appends what the turn ends in, if nothing newer than `fence` is there."""
         ...
 
@@ -168,7 +168,7 @@ class Ending:
 
 
 @dataclass(frozen=True, slots=True)
-class Appending:
+class AppendOutcome:
     """Outcome of an append: stored (at seq), refused by the fence (seq: what is there; 0: not said), or unknown."""
 
     outcome: Literal["stored", "refused", "unknown"]

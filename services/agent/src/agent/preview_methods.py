@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from agent.adapters.failed_turns import FailedTurnList
-from agent.preview.preview import Trying
-from agent.record.explanation import Explaining
-from agent.replay.on_request import Replaying
+from agent.preview.preview import Preview
+from agent.record.explanation import Explanations
+from agent.replay.on_request import RequestedReplays
 from contracts.errors import ErrorCode
 from contracts.failed_rpc import FAILED_TURNS
 from contracts.preview_rpc import EXPLAIN, MODEL_CHECK, PROMPT, TRY, TRY_SECONDS
@@ -23,7 +23,9 @@ ReplyT = TypeVar("ReplyT")
 class PreviewMethods:
     """One thin function for each method."""
 
-    def __init__(self, trying: Trying, explaining: Explaining, replaying: Replaying, failures: FailedTurnList) -> None:
+    def __init__(
+        self, trying: Preview, explaining: Explanations, replaying: RequestedReplays, failures: FailedTurnList
+    ) -> None:
         self._trying = trying
         self._explaining = explaining
         self._replaying = replaying

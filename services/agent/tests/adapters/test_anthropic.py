@@ -17,7 +17,7 @@ from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, Model
 from agent.ports import Prompt
 from agent.scripted_model.script import Reply, ScriptedCall
 from agent.scripted_model.server import ScriptedModel, scripted_model
-from agent.testing.heard import Heard
+from agent.testing.heard import RecordingSink
 
 LOOK = OfferedTool("look", "Looks.", "market", {"type": "object"}, "Looking")
 PROMPT = Prompt(
@@ -42,7 +42,7 @@ def provider(server: ScriptedModel, session: aiohttp.ClientSession, **changes: A
 
 
 async def test_text_is_streamed_and_counted(session: aiohttp.ClientSession) -> None:
-    heard = Heard()
+    heard = RecordingSink()
     async with scripted_model(default=Reply(text="one two three", prompt_tokens=7)) as server:
         reply = await provider(server, session).reply(PROMPT, heard)
         assert (server.asked[0]["apiKey"], server.asked[0]["version"]) == ("key-for-tests", VERSION)
@@ -54,7 +54,7 @@ async def test_text_is_streamed_and_counted(session: aiohttp.ClientSession) -> N
 async def test_tool_calls_are_put_together_from_their_pieces(session: aiohttp.ClientSession) -> None:
     calls = [ScriptedCall(name="look", arguments={"symbol": "AAPL"}), ScriptedCall(name="look")]
     async with scripted_model(default=Reply(text="Let me look.", tool_calls=calls)) as server:
-        reply = await provider(server, session).reply(PROMPT, Heard())
+        reply = await provider(server, session).reply(PROMPT, RecordingSink())
     assert reply.text == "Let me look."
     assert reply.calls == (
         RequestedCall("look", '{"symbol":"AAPL"}', "toolu_1"),
@@ -69,7 +69,7 @@ async def test_a_block_may_have_all_of_itself_in_its_first_event(session: aiohtt
     ]
     events = [{"type": "content_block_start", "index": at, "content_block": one} for at, one in enumerate(blocks)]
     raw = b"".join(b"data: " + orjson.dumps(one) + b"\n\n" for one in (*events, {"type": "message_stop"})).decode()
-    heard = Heard()
+    heard = RecordingSink()
     async with scripted_model(default=Reply(raw=raw)) as server:
         reply = await provider(server, session).reply(PROMPT, heard)
     assert reply.text == "Let me look." == heard.said
@@ -114,7 +114,7 @@ async def test_each_failure_has_its_error(
 ) -> None:
     async with scripted_model(default=reply) as server:
         with pytest.raises(error) as caught:
-            await provider(server, session).reply(PROMPT, Heard())
+            await provider(server, session).reply(PROMPT, RecordingSink())
     assert "key-for-tests" not in str(caught.value)
     assert not isinstance(caught.value, ModelBusyError) or caught.value.retry_after == 3
 
@@ -122,12 +122,12 @@ async def test_each_failure_has_its_error(
 async def test_a_hanging_server_and_nobody_at_the_address_are_failures(session: aiohttp.ClientSession) -> None:
     async with scripted_model(default=Reply(hang=True)) as server:
         with pytest.raises(ModelDownError):
-            await provider(server, session, silence=0.1).reply(PROMPT, Heard())
+            await provider(server, session, silence=0.1).reply(PROMPT, RecordingSink())
         with pytest.raises(ModelDownError):
-            await provider(server, session).reply(replace(PROMPT, time_limit=0.1), Heard())
+            await provider(server, session).reply(replace(PROMPT, time_limit=0.1), RecordingSink())
         gone = server.base_url
     with pytest.raises(ModelDownError, match="cannot be reached"):
-        await Anthropic(ProviderEndpoint("anthropic", gone, None), session).reply(PROMPT, Heard())
+        await Anthropic(ProviderEndpoint("anthropic", gone, None), session).reply(PROMPT, RecordingSink())
 
 
 def test_the_request_speaks_anthropics_language() -> None:

@@ -10,10 +10,10 @@ import aiohttp
 import pytest
 from pydantic import ValidationError
 
-from agent.adapters.circuit_breaker import FAILURES, REST, TRIAL, Guarded
+from agent.adapters.circuit_breaker import FAILURES, REST, TRIAL, CircuitBreaker
 from agent.adapters.model_router import ConfiguredModels, configured
 from agent.domain.offered_tool import OfferedTool
-from agent.domain.pictures import PICTURES, Picture, Sight
+from agent.domain.pictures import PICTURES, Picture, PictureSupport
 from agent.domain.turn.journal import ModelAnswer, RequestedCall
 from agent.errors import ModelBusyError, ModelDownError, ModelError
 from agent.llm.fallback import ask
@@ -21,7 +21,7 @@ from agent.ports import Prompt, TextSink
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings
-from agent.testing.heard import Heard
+from agent.testing.heard import RecordingSink
 from contracts.own_model import OwnModel
 
 LOOK = OfferedTool("look", "Looks.", "market", {"type": "object"}, "Looking")
@@ -82,7 +82,7 @@ async def test_whatever_happens_to_one_provider_the_next_one_answers_and_once(
     second = "openai" if first != "openai" else "anthropic"
     async with scripted_model(default=fault) as bad, scripted_model(default=GOOD) as good:
         models = chain(session, {first: bad, second: good}, time_limits=f"{first}=0.15")
-        heard = Heard()
+        heard = RecordingSink()
         reply = await ask(models.chosen(first, "some-model"), PROMPT, heard)
         assert reply.text == heard.said == "a whole answer"
         assert reply.provider == second
@@ -128,9 +128,9 @@ async def test_what_servers_do_beside_the_standard_is_read_or_refused(session: a
         ((model, _),) = chain(session, {"groq": server}).chosen("groq", "m").candidates
         if wanted is None:
             with pytest.raises(ModelError):
-                await model.reply(PROMPT, Heard())
+                await model.reply(PROMPT, RecordingSink())
         else:
-            assert await model.reply(PROMPT, Heard()) == replace(wanted, provider="groq", model="")
+            assert await model.reply(PROMPT, RecordingSink()) == replace(wanted, provider="groq", model="")
 
 
 @pytest.mark.parametrize("where", ["http://127.0.0.1:1", "http://no-such-host.invalid/v1"], ids=["refused", "no name"])
@@ -141,7 +141,7 @@ async def test_a_provider_that_cannot_be_reached_leaves_it_to_the_next(
     async with scripted_model(default=GOOD) as good:
         unreachable = {f"{first}_api_key": "k", f"{first}_base_url": where}
         models = chain(session, {"openai": good}, chain=f"{first},openai", **unreachable)
-        heard = Heard()
+        heard = RecordingSink()
         reply = await ask(models.chosen(first, "some-model"), PROMPT, heard)
         assert (reply.provider, heard.said) == ("openai", "a whole answer")
 
@@ -150,7 +150,7 @@ async def test_when_nobody_answers_there_is_one_clear_error(session: aiohttp.Cli
     async with scripted_model(default=Reply(status=500)) as one, scripted_model(default=Reply(status=401)) as two:
         models = chain(session, {"groq": one, "anthropic": two})
         with pytest.raises(ModelError, match="anthropic refused the request"):
-            await ask(models.chosen("groq", "llama-3.1-8b-instant"), PROMPT, Heard())
+            await ask(models.chosen("groq", "llama-3.1-8b-instant"), PROMPT, RecordingSink())
         assert one.asked[0]["model"] == "llama-3.1-8b-instant"
         assert two.asked[0]["model"] == "claude-haiku-4-5"
 
@@ -160,7 +160,7 @@ async def test_a_pause_that_a_provider_names_is_kept_by_every_later_call(session
     async with scripted_model(rule) as busy, scripted_model(default=GOOD) as good:
         models = chain(session, {"groq": busy, "openai": good})
         for _ in range(5):
-            assert (await ask(models.chosen("groq", "m"), PROMPT, Heard())).provider == "openai"
+            assert (await ask(models.chosen("groq", "m"), PROMPT, RecordingSink())).provider == "openai"
         assert len(busy.asked) == 1
 
 
@@ -168,13 +168,13 @@ async def test_alone_a_busy_provider_is_waited_for(session: aiohttp.ClientSessio
     async with scripted_model(Rule(replies=[Reply(status=429, retry_after=2.2)]), default=GOOD) as busy:
         models = chain(session, {"groq": busy})
         started = time.monotonic()
-        assert (await ask(models.chosen("groq", "m"), PROMPT, Heard())).text == "a whole answer"
+        assert (await ask(models.chosen("groq", "m"), PROMPT, RecordingSink())).text == "a whole answer"
         assert 2.2 <= time.monotonic() - started < 8
         busy.say(Rule(replies=[Reply(status=429, retry_after=60)]), default=GOOD)
         with pytest.raises(ModelBusyError):
-            await ask(models.chosen("groq", "m"), PROMPT, Heard())
+            await ask(models.chosen("groq", "m"), PROMPT, RecordingSink())
         with pytest.raises(ModelBusyError):
-            await ask(models.chosen("groq", "m"), PROMPT, Heard())
+            await ask(models.chosen("groq", "m"), PROMPT, RecordingSink())
         assert len(busy.asked) == 3
 
 
@@ -183,7 +183,7 @@ async def test_alone_one_that_thinks_for_long_is_waited_for(session: aiohttp.Cli
     async with scripted_model(late) as server:
         models = chain(session, {"openai": server}, time_limits="openai=0.5")
         prompt = replace(PROMPT, time_limit=30.0)
-        assert (await ask(models.chosen("openai", "m"), prompt, Heard())).text == "after a while"
+        assert (await ask(models.chosen("openai", "m"), prompt, RecordingSink())).text == "after a while"
         assert len(server.asked) == 2
 
 
@@ -191,7 +191,7 @@ async def test_a_provider_that_keeps_failing_is_asked_last(session: aiohttp.Clie
     async with scripted_model(default=Reply(status=500)) as broken, scripted_model(default=GOOD) as good:
         models = chain(session, {"groq": broken, "openai": good})
         for _ in range(20):
-            assert (await ask(models.chosen("groq", "m"), PROMPT, Heard())).provider == "openai"
+            assert (await ask(models.chosen("groq", "m"), PROMPT, RecordingSink())).provider == "openai"
         assert len(broken.asked) <= FAILURES + 1
         assert [model.provider for model, _ in models.chosen("groq", "m").candidates] == ["openai", "groq"]
 
@@ -212,22 +212,22 @@ class Switched:
 
 async def test_after_its_rest_one_call_tries_it_and_its_success_brings_it_back() -> None:
     now, switched = [0.0], Switched()
-    guarded = Guarded(switched, lambda: now[0])
+    guarded = CircuitBreaker(switched, lambda: now[0])
     for _ in range(FAILURES):
         assert guarded.available()
         with pytest.raises(ModelDownError):
-            await guarded.reply(PROMPT, Heard())
+            await guarded.reply(PROMPT, RecordingSink())
     assert not guarded.available()
     now[0] += REST
     assert [guarded.available() for _ in range(3)] == [True, False, False]
     with pytest.raises(ModelDownError):
-        await guarded.reply(PROMPT, Heard())
+        await guarded.reply(PROMPT, RecordingSink())
     now[0] += REST + TRIAL - 1
     assert not guarded.available(), "each further failure doubles the rest"
     now[0] += 2 * REST
     assert guarded.available()
     switched.works = True
-    await guarded.reply(PROMPT, Heard())
+    await guarded.reply(PROMPT, RecordingSink())
     assert [guarded.available() for _ in range(3)] == [True, True, True]
 
 
@@ -266,7 +266,7 @@ async def test_who_takes_over_and_does_not_see_is_told_that_there_are_pictures(s
     ):
         models = chain(session, {"anthropic": anthropic, "openai": openai, "groq": groq})
         prompt = replace(PROMPT, messages=[shown], language="en")
-        reply = await ask(models.chosen("anthropic", "claude-haiku-4-5"), prompt, Heard())
+        reply = await ask(models.chosen("anthropic", "claude-haiku-4-5"), prompt, RecordingSink())
     assert (reply.text, reply.provider) == (GOOD.text, "groq")
     text = {"type": "text", "text": "what is it?"}
     name = {"type": "text", "text": "cat.png:"}
@@ -281,17 +281,18 @@ async def test_who_takes_over_and_does_not_see_is_told_that_there_are_pictures(s
 def test_which_models_see_is_their_rows_or_their_companys_to_say() -> None:
     own = OwnModel(model="house-1", address="https://models.example/v1")
     assert [
-        Sight(own.model_copy(update={"sees": said})).of("compatible", "house-1") for said in (None, False, True)
+        PictureSupport(own.model_copy(update={"sees": said})).of("compatible", "house-1")
+        for said in (None, False, True)
     ] == [
         False,
         False,
         True,
     ]
     listed = OwnModel(provider="openai", model="gpt-4o", key="k")
-    assert Sight(listed).of("openai", "gpt-4o")
-    assert not Sight(listed.model_copy(update={"sees": False})).of("openai", "gpt-4o")
-    assert Sight(own, unlisted=True).of("compatible", "the-installations")
-    assert not Sight(own, unlisted=True).of("compatible", "house-1")
-    assert not Sight(unlisted=True).of("groq", "llama-3.3-70b-versatile")
-    assert Sight().of("groq", "meta-llama/llama-4-scout-17b")
-    assert not Sight().of("compatible", "nobody-knows")
+    assert PictureSupport(listed).of("openai", "gpt-4o")
+    assert not PictureSupport(listed.model_copy(update={"sees": False})).of("openai", "gpt-4o")
+    assert PictureSupport(own, unlisted=True).of("compatible", "the-installations")
+    assert not PictureSupport(own, unlisted=True).of("compatible", "house-1")
+    assert not PictureSupport(unlisted=True).of("groq", "llama-3.3-70b-versatile")
+    assert PictureSupport().of("groq", "meta-llama/llama-4-scout-17b")
+    assert not PictureSupport().of("compatible", "nobody-knows")

@@ -20,7 +20,7 @@ from agent.ports import ModelChoice, Prompt
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings
-from agent.testing.heard import Heard
+from agent.testing.heard import RecordingSink
 from contracts.providers import KEYED, KEYS, ProviderInfo
 
 LOOK = OfferedTool("look", "Looks.", "market", {"type": "object"}, "Looking")
@@ -47,7 +47,7 @@ def provider(server: ScriptedModel, session: aiohttp.ClientSession, **changes: A
 
 
 async def test_text_is_streamed_and_counted(session: aiohttp.ClientSession) -> None:
-    heard = Heard()
+    heard = RecordingSink()
     async with scripted_model(default=Reply(text="one two three", prompt_tokens=7)) as server:
         reply = await provider(server, session).reply(PROMPT, heard)
     assert reply.text == "one two three" == heard.said
@@ -57,7 +57,7 @@ async def test_text_is_streamed_and_counted(session: aiohttp.ClientSession) -> N
 
 
 async def test_what_a_model_thinks_aloud_is_neither_streamed_nor_kept(session: aiohttp.ClientSession) -> None:
-    heard, thinking = Heard(), Reply(text="<think> They want\n a price. </think> It costs 49 €.")
+    heard, thinking = RecordingSink(), Reply(text="<think> They want\n a price. </think> It costs 49 €.")
     async with scripted_model(default=thinking) as server:
         reply = await provider(server, session).reply(PROMPT, heard)
     assert reply.text == "It costs 49 €." == heard.said
@@ -65,7 +65,7 @@ async def test_what_a_model_thinks_aloud_is_neither_streamed_nor_kept(session: a
 
 async def test_the_request_is_what_the_prompt_says(session: aiohttp.ClientSession) -> None:
     async with scripted_model() as server:
-        await provider(server, session).reply(PROMPT, Heard())
+        await provider(server, session).reply(PROMPT, RecordingSink())
         asked = server.asked[0]
     assert asked["tools"] == [
         {"type": "function", "function": {"name": "look", "description": "Looks.", "parameters": {"type": "object"}}}
@@ -77,7 +77,7 @@ async def test_the_request_is_what_the_prompt_says(session: aiohttp.ClientSessio
 async def test_tool_calls_are_put_together_from_their_pieces(session: aiohttp.ClientSession) -> None:
     calls = [ScriptedCall(name="look", arguments={"symbol": "AAPL"}), ScriptedCall(name="look", arguments={"n": 1})]
     async with scripted_model(default=Reply(tool_calls=calls)) as server:
-        reply = await provider(server, session).reply(PROMPT, Heard())
+        reply = await provider(server, session).reply(PROMPT, RecordingSink())
     assert reply.calls == (
         RequestedCall("look", '{"symbol":"AAPL"}', "call_0"),
         RequestedCall("look", '{"n":1}', "call_1"),
@@ -88,7 +88,7 @@ async def test_one_connection_serves_many_calls(session: aiohttp.ClientSession) 
     async with scripted_model() as server:
         model = provider(server, session)
         for _ in range(5):
-            await model.reply(PROMPT, Heard())
+            await model.reply(PROMPT, RecordingSink())
         connector = session.connector
         assert connector is not None
         assert len([address for pool in connector._conns.values() for address in pool]) == 1  # pyright: ignore[reportPrivateUsage]
@@ -114,27 +114,27 @@ async def test_each_failure_has_its_error(
 ) -> None:
     async with scripted_model(default=reply) as server:
         with pytest.raises(error) as caught:
-            await provider(server, session).reply(PROMPT, Heard())
+            await provider(server, session).reply(PROMPT, RecordingSink())
     assert "key-for-tests" not in str(caught.value)
 
 
 async def test_a_hanging_server_is_given_up_in_time(session: aiohttp.ClientSession) -> None:
     async with scripted_model(default=Reply(hang=True)) as server:
         with pytest.raises(ModelDownError):
-            await provider(server, session, silence=0.1).reply(PROMPT, Heard())
+            await provider(server, session, silence=0.1).reply(PROMPT, RecordingSink())
         with pytest.raises(ModelDownError):
-            await provider(server, session).reply(replace(PROMPT, time_limit=0.1), Heard())
+            await provider(server, session).reply(replace(PROMPT, time_limit=0.1), RecordingSink())
 
 
 async def test_nobody_at_the_address_is_a_failure_too(session: aiohttp.ClientSession) -> None:
     async with scripted_model() as server:
         gone = server.base_url
     with pytest.raises(ModelDownError, match="cannot be reached"):
-        await OpenAICompatible(ProviderEndpoint("compatible", gone, None), session).reply(PROMPT, Heard())
+        await OpenAICompatible(ProviderEndpoint("compatible", gone, None), session).reply(PROMPT, RecordingSink())
 
 
 async def test_a_failure_is_retried_once_and_what_was_said_is_taken_back(session: aiohttp.ClientSession) -> None:
-    heard = Heard()
+    heard = RecordingSink()
     rule = Rule(replies=[Reply(text="half an", cut_after=1), Reply(text="a whole answer")])
     async with scripted_model(rule) as server:
         reply = await ask(ModelChoice(((provider(server, session), "m"),)), PROMPT, heard)
@@ -145,7 +145,7 @@ async def test_a_failure_is_retried_once_and_what_was_said_is_taken_back(session
 async def test_a_busy_server_is_asked_again_after_the_pause_it_names(session: aiohttp.ClientSession) -> None:
     rule = Rule(replies=[Reply(status=429, retry_after=0.05), Reply(text="now")])
     async with scripted_model(rule) as server:
-        reply = await ask(ModelChoice(((provider(server, session), "m"),)), PROMPT, Heard())
+        reply = await ask(ModelChoice(((provider(server, session), "m"),)), PROMPT, RecordingSink())
         assert reply.text == "now"
         assert server.asked[1]["at"] - server.asked[0]["at"] >= 0.05
 
@@ -153,7 +153,7 @@ async def test_a_busy_server_is_asked_again_after_the_pause_it_names(session: ai
 async def test_malformed_tool_calls_end_in_an_answer_without_tools(session: aiohttp.ClientSession) -> None:
     bad = Reply(status=400, error_code="tool_use_failed")
     async with scripted_model(Rule(replies=[bad, bad, Reply(text="without tools")])) as server:
-        reply = await ask(ModelChoice(((provider(server, session), "m"),)), PROMPT, Heard())
+        reply = await ask(ModelChoice(((provider(server, session), "m"),)), PROMPT, RecordingSink())
         assert reply.text == "without tools"
         assert ["tools" in asked for asked in server.asked] == [True, True, False]
 
@@ -164,14 +164,14 @@ async def test_a_model_that_calls_tools_when_told_to_answer_is_asked_without_the
     rule = Rule(replies=[Reply(tool_calls=[ScriptedCall(name="look")]), Reply(text="fine")])
     async with scripted_model(rule) as server:
         prompt = replace(PROMPT, tool_choice="none")
-        reply = await ask(ModelChoice(((provider(server, session), "m"),)), prompt, Heard())
+        reply = await ask(ModelChoice(((provider(server, session), "m"),)), prompt, RecordingSink())
     assert reply.text == "fine"
 
 
 async def test_the_next_provider_answers_when_one_fails(session: aiohttp.ClientSession) -> None:
     async with scripted_model(default=Reply(status=500)) as broken, scripted_model(default=Reply(text="me")) as works:
         candidates = ((provider(broken, session), "big"), (provider(works, session), "small"))
-        reply = await ask(ModelChoice(candidates), PROMPT, Heard())
+        reply = await ask(ModelChoice(candidates), PROMPT, RecordingSink())
         assert (reply.text, reply.model) == ("me", "small")
         assert len(broken.asked) == 2
 
@@ -179,7 +179,7 @@ async def test_the_next_provider_answers_when_one_fails(session: aiohttp.ClientS
 async def test_a_silent_provider_is_left_at_once_when_there_is_another(session: aiohttp.ClientSession) -> None:
     async with scripted_model(default=Reply(hang=True)) as silent, scripted_model(default=Reply(text="me")) as works:
         candidates = ((provider(silent, session, silence=0.1), "big"), (provider(works, session), "small"))
-        reply = await ask(ModelChoice(candidates), PROMPT, Heard())
+        reply = await ask(ModelChoice(candidates), PROMPT, RecordingSink())
         assert reply.text == "me"
         assert len(silent.asked) == 1
 
@@ -187,14 +187,14 @@ async def test_a_silent_provider_is_left_at_once_when_there_is_another(session: 
 async def test_a_refused_key_is_not_tried_twice(session: aiohttp.ClientSession) -> None:
     async with scripted_model(default=Reply(status=401)) as server:
         with pytest.raises(ModelRefusedError, match="check its key"):
-            await ask(ModelChoice(((provider(server, session), "m"),)), PROMPT, Heard())
+            await ask(ModelChoice(((provider(server, session), "m"),)), PROMPT, RecordingSink())
         assert len(server.asked) == 1
 
 
 async def test_a_cancelled_call_is_hung_up_on(session: aiohttp.ClientSession) -> None:
     async with scripted_model(default=Reply(hang=True)) as server:
         changed = server.changed
-        task = asyncio.create_task(provider(server, session).reply(PROMPT, Heard()))
+        task = asyncio.create_task(provider(server, session).reply(PROMPT, RecordingSink()))
         await asyncio.wait_for(changed.wait(), 20)
         hung_up = server.changed
         task.cancel()

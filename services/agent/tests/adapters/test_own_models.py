@@ -19,7 +19,7 @@ from agent.ports import ModelChoice, Models, Prompt
 from agent.scripted_model.script import Reply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings
-from agent.testing.heard import Heard
+from agent.testing.heard import RecordingSink
 from agent.testing.stage import agent, stage
 from contracts.company import CompanyConfig, faults
 from runtime.direct import DirectReader
@@ -95,19 +95,19 @@ async def test_the_companys_key_opens_its_own_server_and_nobody_elses_company_is
 
     async with scripted_model(default=Reply(text="from all")) as all_, serving(page) as address, models(all_) as found:
         config = company(address)
-        reply = await ask(chosen(found, config), PROMPT, Heard())
+        reply = await ask(chosen(found, config), PROMPT, RecordingSink())
         assert (reply.text, reply.provider, reply.model) == ("from the house", "compatible", "house-1")
         assert asked[0][0] == "Bearer s3cret"
         assert asked[0][1]["model"] == "house-1"
-        other = await ask(chosen(found, CompanyConfig(company_id="other")), PROMPT, Heard())
+        other = await ask(chosen(found, CompanyConfig(company_id="other")), PROMPT, RecordingSink())
         assert (other.text, len(asked)) == ("from all", 1)
         # One company's sealed key is nothing in another's settings.
         stolen = config.model_copy(update={"company_id": "other"})
-        assert (await ask(chosen(found, stolen), PROMPT, Heard())).text == "from all"
+        assert (await ask(chosen(found, stolen), PROMPT, RecordingSink())).text == "from all"
         assert found.for_company(config).named("groq", "x") == (("compatible", "house-1"),)
     # The operator's own server wins.
     async with scripted_model(default=Reply(text="operator's")) as forced, models(forced=forced.base_url) as found:
-        assert (await ask(chosen(found, company(forced.base_url)), PROMPT, Heard())).text == "operator's"
+        assert (await ask(chosen(found, company(forced.base_url)), PROMPT, RecordingSink())).text == "operator's"
         assert forced.asked[0]["model"] == "house"
 
 
@@ -149,18 +149,18 @@ async def test_a_server_that_is_hostile_slow_or_closed_is_a_clear_error_and_the_
         async with scripted_model(default=Reply(text="from all")) as all_, serving(answer) as address:
             async with models(all_) as found:
                 async with asyncio.timeout(15):
-                    reply = await ask(chosen(found, company(address)), PROMPT, Heard())
+                    reply = await ask(chosen(found, company(address)), PROMPT, RecordingSink())
                 assert reply.text == "from all", answer.__name__
             async with models() as alone:
                 with pytest.raises(ModelError):
-                    await ask(chosen(alone, company(address)), PROMPT, Heard())
+                    await ask(chosen(alone, company(address)), PROMPT, RecordingSink())
 
 
 async def test_off_one_machine_no_companys_model_is_on_it_and_a_lost_key_says_so() -> None:
     async with scripted_model(default=Reply(text="here")) as server:
         async with models(loopback=False) as found:
             with pytest.raises(ModelRefusedError, match="not public"):
-                await ask(chosen(found, company(server.base_url)), PROMPT, Heard())
+                await ask(chosen(found, company(server.base_url)), PROMPT, RecordingSink())
             assert server.asked == []
         async with models() as found:
             lost = company(server.base_url, key=None).model_copy()
@@ -168,10 +168,10 @@ async def test_off_one_machine_no_companys_model_is_on_it_and_a_lost_key_says_so
             key = Seal(SealSettings(secrets_key=SecretStr("other" * 8))).close("x", "acme")
             lost = lost.model_copy(update={"own_model": lost.own_model.model_copy(update={"key": key})})
             with pytest.raises(ModelRefusedError, match="give it again"):
-                await ask(chosen(found, lost), PROMPT, Heard())
+                await ask(chosen(found, lost), PROMPT, RecordingSink())
             nobody = company("http://127.0.0.1:1/v1")
             with pytest.raises(ModelDownError):
-                await ask(chosen(found, nobody), PROMPT, Heard())
+                await ask(chosen(found, nobody), PROMPT, RecordingSink())
 
 
 @pytest.mark.parametrize(("price", "cost"), [({"prompt": 2, "completion": 10}, 0.00013), (None, None)])

@@ -9,7 +9,7 @@ from agent.analysis.in_answers import CheckedAnswer, checked_answer
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import Journal, ModelAnswer, TurnCall, TurnStep
 from agent.ports import ModelChoice, Prompt, TextSink
-from agent.testing.heard import Heard
+from agent.testing.heard import RecordingSink
 
 PRICE = {
     "symbol": "IBM", "price": 202.91, "change": 2.08, "change_percent": 1.0357, "change_basis": "previous_close",
@@ -33,7 +33,11 @@ class Named:
 
 
 def answer(
-    heard: Heard, data: dict[str, Any] = PRICE, tool: str = "get_price", provider: str = "openai", also: str = ""
+    heard: RecordingSink,
+    data: dict[str, Any] = PRICE,
+    tool: str = "get_price",
+    provider: str = "openai",
+    also: str = "",
 ) -> CheckedAnswer:
     result = json.dumps({"success": True, "data": data})
     call = TurnCall("c1", tool, '{"symbol": "IBM"}', result=result)
@@ -44,7 +48,7 @@ def answer(
 
 
 def said(text: str, data: dict[str, Any] = PRICE, tool: str = "get_price") -> tuple[str, int]:
-    heard = Heard()
+    heard = RecordingSink()
     checked = answer(heard, data, tool)
     for start in range(0, len(text), 7):
         checked.text(text[start : start + 7])
@@ -209,7 +213,7 @@ def test_headlines_may_be_told_and_nothing_beside_them() -> None:
 
 
 def test_an_answer_begun_anew_forgets_what_was_judged() -> None:
-    heard = Heard()
+    heard = RecordingSink()
     checked = answer(heard)
     checked.text("IBM fell 1.0% today. ")
     checked.restart()
@@ -221,7 +225,7 @@ def test_an_answer_begun_anew_forgets_what_was_judged() -> None:
 
 @pytest.mark.parametrize(("tool", "provider"), [("search_memory", "openai"), ("get_price", "offline")])
 def test_without_market_tools_or_without_a_model_nothing_is_held(tool: str, provider: str) -> None:
-    heard = Heard()
+    heard = RecordingSink()
     checked = answer(heard, {"passages": [], "x": 1}, tool, provider)
     checked.text("IBM fell 50% tod")
     assert heard.pieces == ["IBM fell 50% tod"]
@@ -249,14 +253,14 @@ def test_what_a_chat_says_beside_its_figures_is_left_alone(true: str) -> None:
 
 def test_what_only_looks_like_a_day_breaks_no_turn() -> None:
     odd = {**PRICE, "note": "filing 0000051143-13-000007", "period": "2012-13-45", "as_of": "2013-99-01T00:00:00Z"}
-    told = answer(Heard(), odd)
+    told = answer(RecordingSink(), odd)
     told.text("IBM is at 202.91.")
     assert told.finish(ModelAnswer("IBM is at 202.91.")).text == "IBM is at 202.91."
 
 
 def test_an_event_that_the_person_or_a_page_told_may_be_told_again() -> None:
     sentence = "The CEO resigned."
-    asked = answer(Heard(), also=" Is it because the CEO resigned?")
+    asked = answer(RecordingSink(), also=" Is it because the CEO resigned?")
     asked.text(sentence)
     assert asked.finish(ModelAnswer(sentence)).text == sentence
     price, page = (
@@ -268,7 +272,7 @@ def test_an_event_that_the_person_or_a_page_told_may_be_told_again() -> None:
     )
     journal = Journal("t", 1, 0.0, 60.0, steps=(TurnStep(1, "", calls),))
     prompt = Prompt([{"role": "user", "content": "And IBM?"}], TOOLS, "auto", "m", 0.0, 100, 10.0, language="en")
-    told = checked_answer(journal, TOOLS, prompt, ModelChoice(((Named("openai"), "m"),)), Heard())
+    told = checked_answer(journal, TOOLS, prompt, ModelChoice(((Named("openai"), "m"),)), RecordingSink())
     told.text(f"{sentence} The CFO resigned.")
     assert told.finish(ModelAnswer("")).text.startswith(sentence)
     assert told.dropped == 1

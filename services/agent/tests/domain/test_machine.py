@@ -10,14 +10,13 @@ from agent.domain.turn.effects import (
     Append,
     AskFailed,
     CallModel,
+    ConversationRead,
+    DriverProbed,
     Effect,
     Interrupted,
-    Look,
-    Looked,
+    ModelReplied,
     Probe,
-    Probed,
-    Ran,
-    Replied,
+    ReadConversation,
     Reported,
     ReportFailure,
     Retry,
@@ -26,11 +25,12 @@ from agent.domain.turn.effects import (
     Saved,
     SaveRefused,
     Stored,
+    ToolsFinished,
     Trigger,
 )
 from agent.domain.turn.journal import Journal, ModelAnswer, RequestedCall, TokenCount, TurnCall, TurnStep, open_journal
 from agent.domain.turn.journal_wire import journal_from_wire, journal_to_wire
-from agent.domain.turn.machine import MAX_ATTEMPTS, Handling, advance, begin
+from agent.domain.turn.machine import MAX_ATTEMPTS, DeliveryState, advance, begin
 from agent.domain.turn.policy import AnswerPolicy, StopReason, due_at, stop_reason
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot, snapshot_of
@@ -46,11 +46,11 @@ JOURNAL = Journal(turn_id("c", "c1", 1), basis=1, started_at=NOW - 2, deadline=N
 
 def looked(
     view: Snapshot = WRITTEN, journal: Journal | None = None, *, trigger: Trigger | None = None, now: float = NOW
-) -> tuple[Handling, Effect]:
+) -> tuple[DeliveryState, Effect]:
     """What is decided from a first look."""
     handling, effect = begin(trigger or Trigger(1, visitor=True), "c", "c1", time_limit=120.0)
-    assert effect == Look(handling.trigger.seq)
-    return advance(handling, Looked(view, journal, 5 if journal else 0), POLICY, now)
+    assert effect == ReadConversation(handling.trigger.seq)
+    return advance(handling, ConversationRead(view, journal, 5 if journal else 0), POLICY, now)
 
 
 @pytest.mark.parametrize(
@@ -121,13 +121,13 @@ def test_a_tool_call_is_journalled_with_its_derived_id_before_it_goes_out() -> N
     handling, _ = looked()
     handling, _ = advance(handling, Saved(6), POLICY, NOW)
     reply = ModelAnswer(calls=(RequestedCall("look", "{}"), RequestedCall("look", '{"a":1}')), usage=TokenCount(5, 2))
-    handling, effect = advance(handling, Replied(reply), POLICY, NOW)
+    handling, effect = advance(handling, ModelReplied(reply), POLICY, NOW)
     assert isinstance(effect, Save)
     turn = turn_id("c", "c1", 1)
     assert [call.call_id for call in effect.journal.calls] == [f"{turn}-0-0", f"{turn}-0-1"]
     handling, effect = advance(handling, Saved(7), POLICY, NOW)
     assert isinstance(effect, RunCalls)
-    handling, effect = advance(handling, Ran({f"{turn}-0-0": "1", f"{turn}-0-1": "2"}), POLICY, NOW)
+    handling, effect = advance(handling, ToolsFinished({f"{turn}-0-0": "1", f"{turn}-0-1": "2"}), POLICY, NOW)
     assert isinstance(effect, Save)
     assert effect.journal.unsettled == ()
     assert effect.journal.usage == TokenCount(5, 2)
@@ -141,8 +141,8 @@ def test_an_answer_that_is_journalled_needs_no_model() -> None:
 def test_a_living_driver_keeps_its_turn_and_a_dead_one_loses_it() -> None:
     handling, effect = looked(journal=JOURNAL)
     assert effect == Probe(JOURNAL.turn_id)
-    assert isinstance(advance(handling, Probed(True), POLICY, NOW)[1], Retry)
-    assert isinstance(advance(handling, Probed(False), POLICY, NOW)[1], Save)
+    assert isinstance(advance(handling, DriverProbed(True), POLICY, NOW)[1], Retry)
+    assert isinstance(advance(handling, DriverProbed(False), POLICY, NOW)[1], Save)
 
 
 def test_a_newer_message_waits_for_a_forced_turn_that_is_driven() -> None:
@@ -192,7 +192,7 @@ def test_what_interrupts_must_be_in_the_next_view() -> None:
     assert effect.journal.released
     assert effect.journal.cancels == 0
     _, effect = advance(handling, Saved(7), POLICY, NOW)
-    assert effect == Look(9)
+    assert effect == ReadConversation(9)
 
 
 def test_a_refused_journal_means_that_another_agent_drives() -> None:

@@ -10,15 +10,15 @@ from agent.domain.turn.effects import (
     Append,
     AppendRefused,
     AppendUnknown,
+    ConversationRead,
     Effect,
     Event,
-    Looked,
-    Replied,
+    ModelReplied,
     RunCalls,
     Save,
 )
 from agent.domain.turn.journal import Journal
-from agent.domain.turn.machine import Handling
+from agent.domain.turn.machine import DeliveryState
 from agent.domain.turn.policy import AnswerPolicy
 from agent.testing.interleavings import Rules, explore
 from agent.testing.world import Act, Faults, Scenario, World
@@ -77,35 +77,35 @@ def test_no_interleaving_loses_doubles_or_overrides_an_answer(scenario: Scenario
 
 
 class AckOnRefusal(Rules):
-    def effect(self, effect: Effect, cause: Event | None, handling: Handling, world: World) -> Effect:
+    def effect(self, effect: Effect, cause: Event | None, handling: DeliveryState, world: World) -> Effect:
         return Ack("refused") if isinstance(cause, AppendRefused) else effect
 
 
 class AckOnLostAcknowledgement(Rules):
-    def effect(self, effect: Effect, cause: Event | None, handling: Handling, world: World) -> Effect:
+    def effect(self, effect: Effect, cause: Event | None, handling: DeliveryState, world: World) -> Effect:
         return Ack("surely stored") if isinstance(cause, AppendUnknown) else effect
 
 
 class BlindRefence(Rules):
-    def effect(self, effect: Effect, cause: Event | None, handling: Handling, world: World) -> Effect:
+    def effect(self, effect: Effect, cause: Event | None, handling: DeliveryState, world: World) -> Effect:
         if isinstance(cause, AppendRefused | AppendUnknown) and handling.journal is not None:
             return Append(handling.journal, len(world.log))
         return effect
 
 
 class FenceFromAnotherRead(Rules):
-    def effect(self, effect: Effect, cause: Event | None, handling: Handling, world: World) -> Effect:
+    def effect(self, effect: Effect, cause: Event | None, handling: DeliveryState, world: World) -> Effect:
         return Append(effect.journal, len(world.log)) if isinstance(effect, Append) else effect
 
 
 class NoFence(Rules):
-    def effect(self, effect: Effect, cause: Event | None, handling: Handling, world: World) -> Effect:
+    def effect(self, effect: Effect, cause: Event | None, handling: DeliveryState, world: World) -> Effect:
         return Append(effect.journal, -1) if isinstance(effect, Append) else effect
 
 
 class StaleViewAccepted(Rules):
-    def event(self, event: Event, handling: Handling, world: World) -> Event:
-        if isinstance(event, Looked):
+    def event(self, event: Event, handling: DeliveryState, world: World) -> Event:
+        if isinstance(event, ConversationRead):
             return replace(event, view=replace(event.view, seq=max(event.view.seq, handling.seen)))
         return event
 
@@ -148,19 +148,19 @@ class NewerMeansAnyFact(Rules):
 
 
 class JournalWithoutCompareAndSet(Rules):
-    def effect(self, effect: Effect, cause: Event | None, handling: Handling, world: World) -> Effect:
+    def effect(self, effect: Effect, cause: Event | None, handling: DeliveryState, world: World) -> Effect:
         return replace(effect, revision=-1) if isinstance(effect, Save) else effect
 
 
 class CallsNotInherited(Rules):
-    def event(self, event: Event, handling: Handling, world: World) -> Event:
-        if isinstance(event, Looked) and event.journal and event.journal.basis != event.view.newest_visitor:
+    def event(self, event: Event, handling: DeliveryState, world: World) -> Event:
+        if isinstance(event, ConversationRead) and event.journal and event.journal.basis != event.view.newest_visitor:
             return replace(event, journal=replace(event.journal, steps=()))
         return event
 
 
 class CallsSettledUnderNewIds(Rules):
-    def effect(self, effect: Effect, cause: Event | None, handling: Handling, world: World) -> Effect:
+    def effect(self, effect: Effect, cause: Event | None, handling: DeliveryState, world: World) -> Effect:
         return RunCalls(_renamed(effect.journal), effect.view) if isinstance(effect, RunCalls) else effect
 
 
@@ -173,15 +173,15 @@ def _renamed(journal: Journal) -> Journal:
 
 
 class RepliesNotJournalledBeforeTheirCalls(Rules):
-    def effect(self, effect: Effect, cause: Event | None, handling: Handling, world: World) -> Effect:
+    def effect(self, effect: Effect, cause: Event | None, handling: DeliveryState, world: World) -> Effect:
         before = world.cell[0]
-        if isinstance(cause, Replied) and isinstance(effect, Save) and before is not None and cause.reply.calls:
+        if isinstance(cause, ModelReplied) and isinstance(effect, Save) and before is not None and cause.reply.calls:
             return replace(effect, journal=before)
         return effect
 
 
 class OwnerChangesNotConsumed(Rules):
-    def effect(self, effect: Effect, cause: Event | None, handling: Handling, world: World) -> Effect:
+    def effect(self, effect: Effect, cause: Event | None, handling: DeliveryState, world: World) -> Effect:
         return Ack("not a message") if cause is None and not handling.trigger.visitor else effect
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from agent.domain.knowledge import GivenPassage, Numbers, cited
-from agent.testing.heard import Heard
+from agent.testing.heard import RecordingSink
 from agent.turns.cited_text import CitedText
 from contracts.events.chat import Citation
 
@@ -15,7 +15,7 @@ ANSWER = "One [3]. Two [1, 3] and [9]; a [link] and [here](https://x.test/2024),
 
 @pytest.mark.parametrize("size", range(1, 12))
 def test_the_same_is_heard_however_the_text_is_cut(size: int) -> None:
-    heard = Heard()
+    heard = RecordingSink()
     sink = CitedText(heard, Numbers(GIVEN))
     sink.text("Not this [2] ")
     sink.restart()
@@ -27,7 +27,7 @@ def test_the_same_is_heard_however_the_text_is_cut(size: int) -> None:
 
 
 def test_what_can_be_no_mark_waits_for_nothing() -> None:
-    heard = Heard()
+    heard = RecordingSink()
     sink = CitedText(heard, Numbers(GIVEN))
     for piece in ("It is", " here [", "see] now"):
         sink.text(piece)
@@ -35,7 +35,7 @@ def test_what_can_be_no_mark_waits_for_nothing() -> None:
 
 
 def test_without_passages_the_text_stays_as_it_is() -> None:
-    heard = Heard()
+    heard = RecordingSink()
     sink = CitedText(heard, None)
     sink.text("a [7]")
     assert heard.pieces == ["a [7]"]

@@ -11,7 +11,7 @@ from agent.ports import AskedSnapshot, Asker, Key, PromptHistory
 from agent.testing.company import COMPANY, demo_config
 from agent.testing.stage import agent, stage
 from agent.turns.deps import Limits, Ports
-from agent.turns.inputs import Knowing
+from agent.turns.inputs import TurnInputs
 from contracts.conversation import Snapshot
 from contracts.events.chat import OwnerKind
 from runtime.testing import NatsServer
@@ -46,7 +46,7 @@ async def test_a_call_that_is_given_up_leaves_what_was_asked_for_to_the_next(nat
 
     async with stage(nats_server.url), agent(nats_server.url, wrap=keep):
         slow = Slow()
-        knowing = Knowing(replace(kept[0], histories=slow), Limits(), Key(COMPANY, "c1"))
+        knowing = TurnInputs(replace(kept[0], histories=slow), Limits(), Key(COMPANY, "c1"))
         view = Snapshot(7, 7, 0.0, 0, OwnerKind.AI)
         ask, seen = CallModel(Journal("t1", 7, 0.0, 60.0), view, last=False), AskedSnapshot(view, ASKER, "")
         first = asyncio.create_task(knowing.own_reply(ask, seen, demo_config()))

@@ -1,1 +1,1 @@
-"""Websockets, REST and web pages: the door of Nexus."""
+"""The gateway: websockets, REST and web pages, the way into Nexus for every client."""

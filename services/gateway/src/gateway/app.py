@@ -95,7 +95,7 @@ class Gateway:
     _elsewhere: AnswersFromElsewhere
 
     async def start(self, hooks: ConnectionHooks) -> None:
-        """Subscribes and adds the hooks for reconnects; flush before saying that it is ready."""
+        """Subscribes and adds the reconnect hooks; the caller flushes before it reports ready."""
         hooks.on_disconnect.append(self._lost)
         hooks.on_reconnect.append(self._found)
         hooks.on_error.append(self._dropped)
@@ -106,7 +106,7 @@ class Gateway:
         await follow_deletions(self._client, self.threads.deleted)
 
     async def drain(self) -> None:
-        """Takes no new clients, sends all clients to another gateway and finishes what they have asked for."""
+        """Accepts no new clients, sends all clients to another gateway, and finishes what they have requested."""
         self.endpoint.draining = True
         self.mcp.drain()
         self.threads.drain()
@@ -143,7 +143,7 @@ def compose(
     mcp_server: Callable[[], McpBuild] = load_product,
     store: FileStore | None = None,
 ) -> Gateway:
-    """Builds the gateway over a connected client. `store`: where files lie; none: no files are taken."""
+    """Builds the gateway over a connected client. `store`: the file storage; None: files are refused."""
     publisher, rpc = Publisher(client), RpcClient(client)
     log = NatsLog(ConversationLog(client), publisher, clock)
     memory, agents = BusMemory(rpc), BusAgents(rpc)
@@ -234,7 +234,7 @@ def compose(
 
 
 async def main() -> None:
-    """Runs the gateway until it is told to end."""
+    """Runs the gateway until it is told to stop."""
     settings, dev, nats = GatewaySettings(), DevSettings(), NatsSettings()
     # The door serves its own health beside everything else, so the service has no port of its own.
     service = Service("gateway", nats=nats, port=None, marks=MarkSettings())

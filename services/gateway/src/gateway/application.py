@@ -83,9 +83,9 @@ CHAT_PATH = "/v2/chat/ws"
 
 
 class Front:
-    """Sends chats to their endpoint and all else to the HTTP application.
+    """Sends chats to their endpoint and everything else to the HTTP application.
 
-    A chat that stays for hours holds on to every layer that it came in through: here that is this one alone.
+    A chat stays open for hours and keeps every layer in its path alive, so it passes through this one only.
     """
 
     def __init__(self, chat: ChatEndpoint, http: FastAPI, proxies: Proxies) -> None:
@@ -101,7 +101,7 @@ class Front:
 
 
 def build_http(api: Api, health: list[BaseRoute], mcp: McpEndpoint | None = None) -> FastAPI:
-    """The HTTP half of the door; `health` are the service's own /healthz, /readyz and /metrics."""
+    """The HTTP application; `health` are the service's own /healthz, /readyz and /metrics."""
     application = FastAPI(
         title="Nexus",
         version=VERSION,

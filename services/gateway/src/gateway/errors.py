@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from contracts.errors import ErrorCode, FieldFault, NexusError
 
 RETRY_AFTER = 2
-"""Seconds after which what could not be done because something behind the door is away may be tried again."""
+"""Seconds after which to retry what failed because a dependency is away."""
 
 
 class GatewayError(NexusError):
@@ -30,12 +30,12 @@ class GatewayError(NexusError):
 
     @property
     def wait(self) -> int | None:
-        """Whole seconds until trying again may help; None: it does not."""
+        """Whole seconds until a retry may help; None: it does not."""
         return RETRY_AFTER if self.retryable else None
 
 
 class Refused(GatewayError):  # noqa: N818 - reads as an event, as all of these do
-    """Not found, not allowed, or not as it must be: the code tells; `fields` say what is wrong with which."""
+    """Not found, not allowed, or invalid, as the code says; `fields` say what is wrong with which."""
 
     def __init__(self, code: ErrorCode, message: str, fields: Sequence[FieldFault] = ()) -> None:
         super().__init__(message)
@@ -50,7 +50,7 @@ class Limited(GatewayError):  # noqa: N818 - reads as an event, as all of these 
     retryable = True
 
     def __init__(self, message: str, retry_after: float, *, spent: bool = False) -> None:
-        """`spent`: it is a budget, which trying harder does not refill."""
+        """`spent`: it is a budget, so that retrying soon does not help."""
         super().__init__(message)
         self.retry_after = retry_after
         self.spent = spent
@@ -84,5 +84,5 @@ class TokenExpired(TokenInvalid):
 
 
 def not_found(what: str) -> Refused:
-    """The answer for what is not there and for what is somebody else's: the two must look alike."""
+    """The error for what does not exist and for what is somebody else's; they must look alike."""
     return Refused(ErrorCode.NOT_FOUND, f"there is no such {what}")

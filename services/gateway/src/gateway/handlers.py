@@ -1,4 +1,4 @@
-"""What the gateway listens to on its sockets: one thin function a frame."""
+"""Handlers of client frames: one thin function for each type."""
 
 from __future__ import annotations
 
@@ -146,8 +146,8 @@ async def _release(session: ClientSession, caller: TokenCaller, frame: ws.OwnerR
 
 
 def _tell_owner(session: ClientSession, frame: ws.Frame, unchanged: Snapshot | None) -> None:
-    """When nothing had to change, the log says nothing: who asked is told how things stand,
-    and before that what came before it."""
+    """Tells the client the current owner if nothing had to change, since the log then says nothing; facts before it
+    come first."""
     if unchanged is None:
         return
     attachment = session.attachment(frame)
@@ -176,7 +176,7 @@ async def _watch_inbox(session: ClientSession, caller: TokenCaller, _: ws.InboxW
 async def _opened(
     session: ClientSession, caller: TokenCaller, frame: ws.OwnerTake | ws.OwnerRelease
 ) -> ConversationPlace:
-    """The conversation that a human agent names; who takes or returns one that they do not watch yet, watches it."""
+    """The conversation that a human agent names; taking or releasing one that they do not watch yet opens it."""
     _operators_only(caller)
     if frame.conversation_id is not None and not session.follows(frame.conversation_id):
         await _open(session, caller, frame.conversation_id, None)

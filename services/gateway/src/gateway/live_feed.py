@@ -1,4 +1,4 @@
-"""The live feeds: what is heard on the bus, handed to the open conversations, inboxes and shares."""
+"""The live feeds: passes what the bus delivers to open conversations, inboxes and shares."""
 
 from collections.abc import Callable
 
@@ -28,7 +28,7 @@ SEQUENCE_HEADER = "Nats-Sequence"
 
 
 class NatsLive:
-    """The standing subscription for facts, and one subscription for each open conversation's signs."""
+    """The permanent subscription to facts, and one subscription for each open conversation's signs."""
 
     def __init__(self, client: Client, hub: Hub, inboxes: Inboxes, shares: CompanyShares) -> None:
         self._client = client
@@ -38,7 +38,7 @@ class NatsLive:
         self._inboxes = inboxes
 
     async def start(self) -> None:
-        """Hands every durable fact to the hub from now on."""
+        """Passes every durable fact to the hub from now on."""
         await listen(self._client, LIVE_CHAT_ALL, self._on_fact)
         for kind in DESK_FACTS:
             await listen(self._client, f"{kind}.>", self._on_desk_fact)
@@ -84,8 +84,8 @@ class NatsLive:
         self._hub.fact(parts[2], parts[3], found)
 
     def _on_desk_fact(self, message: Msg) -> None:
-        """Something was done with a conversation: whoever has the inbox open reads it anew, and its visitor is told
-        whether it is resolved."""
+        """Somebody changed a conversation at the desk: inboxes read it again, and its visitor learns whether it is
+        resolved."""
         company = message.subject.rsplit(".", 2)[1]
         try:
             data: JsonObject = orjson.loads(message.data)["data"]
@@ -98,7 +98,7 @@ class NatsLive:
             self._hub.updated(company, conversation, resolved=state == "resolved", seq=basis)
 
     def _on_presence(self, message: Msg) -> None:
-        """Somebody is there in a conversation of a company whose inbox is open here."""
+        """Somebody is active in a conversation of a company whose inbox is open here."""
         _, _, company, conversation, kind = message.subject.split(".", 4)
         try:
             data: JsonObject = orjson.loads(message.data)["data"]

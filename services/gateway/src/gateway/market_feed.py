@@ -1,4 +1,4 @@
-"""What the market and own tools tell of customers' actions and alerts, handed to the customers who are here."""
+"""Passes the market's and own tools' news of actions and alerts to customers connected here."""
 
 from functools import partial
 from typing import Any
@@ -22,12 +22,12 @@ _ACTION_FACTS: dict[str, type[CloudEvent[Any]]] = {
     "order.filled.v1": CloudEvent[OrderFilled],
     "order.closed.v1": CloudEvent[OrderClosed],
 }
-"""What tells how an action stands: a decision, and what the market made of it."""
+"""The events that change an action's state: a decision, and the market's outcome."""
 _FiredEvent = CloudEvent[AlertTriggered]
 
 
 class MarketFacts:
-    """Hands the facts of customers who are here to them. What is missed while the bus is away, a welcome tells."""
+    """Passes these facts to customers connected here. What is missed while the bus is away comes with a welcome."""
 
     def __init__(self, client: Client, customers: Customers) -> None:
         self._client = client

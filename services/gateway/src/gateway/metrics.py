@@ -1,4 +1,4 @@
-"""What the gateway counts."""
+"""The gateway's metrics."""
 
 from prometheus_client import Counter, Gauge, Histogram
 

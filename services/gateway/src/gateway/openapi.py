@@ -9,7 +9,7 @@ from gateway.web.deps import Api
 
 
 def document() -> dict[str, Any]:
-    """The document of every route; nothing behind the routes is needed to describe them."""
+    """The OpenAPI document of all routes, built without their dependencies."""
     return build_http(cast(Api, None), []).openapi()
 
 

@@ -1,4 +1,4 @@
-"""What the gateway needs of the outside, as Protocols; adapters/ holds the real ones."""
+"""The gateway's ports as Protocols; adapters/ has the implementations."""
 
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ Decide = Callable[[Snapshot], Awaitable[Wire | None]]
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What was said of a visitor when their token was asked for; a hello may say otherwise. `page`: its address."""
+    """What is known of a visitor from the request for their token; a hello may change it. `page`: its address."""
 
     funnel_stage: str | None = None
     locale: str | None = None
     page: str | None = None
     name: str | None = None
-    """Of a customer, and below their e-mail: as their company says it, for human agents."""
+    """Name, and below it e-mail, of a customer as their company gives them, for human agents."""
     email: str | None = None
 
 
@@ -36,9 +36,9 @@ class TokenCaller:
     name: str | None = None
     visit: Visit = Visit()
     issued: float = 0.0
-    """When the token was made, in seconds since the epoch; 0: it does not say."""
+    """When the token was made, in seconds since the epoch; 0: unknown."""
     member: bool = False
-    """The token was given to somebody of the company's team, and counts while they are of it."""
+    """The token was issued to a member of the company's team, and is valid while they are one."""
 
     @property
     def is_operator(self) -> bool:
@@ -62,7 +62,7 @@ class VisitorToken:
 
 @dataclass(frozen=True, slots=True)
 class SignedPrincipal:
-    """A principal to be handed out. `expires`: seconds since the epoch."""
+    """A principal for another service. `expires`: seconds since the epoch."""
 
     principal: str
     expires: float
@@ -80,13 +80,12 @@ class Socket(Protocol):
         ...
 
     async def drained(self) -> None:
-        """Waits until what was pushed is on its way: paces long answers."""
+        """Waits until pushed frames are on their way, to pace long answers."""
         ...
 
 
 class ClientSocket(Protocol):
-    """Somebody's open chat, whoever they are; `caller` is None before they have said so, `home` is the conversation
-    that they have open."""
+    """An open chat; `caller` is None before hello, `home` is the conversation that it has open."""
 
     caller: TokenCaller | None
     home: str | None
@@ -96,7 +95,7 @@ class ClientSocket(Protocol):
         ...
 
     def follows(self, conversation: str) -> bool:
-        """Whether the conversation is open on it."""
+        """Whether this conversation is open on it."""
         ...
 
     def terminate(self, code: CloseCode) -> None:
@@ -116,11 +115,11 @@ class TokenReader(Protocol):
         ...
 
     def visitor(self, company: str, subject: str, visit: Visit) -> VisitorToken:
-        """A visitor's token, new."""
+        """A new visitor's token."""
         ...
 
     def known_user(self, company: str, subject: str, plan: str, expires: float, visit: Visit) -> VisitorToken:
-        """The token of a user whom the company vouches for until then (seconds since the epoch)."""
+        """The token of a user identified by the company, valid until then (seconds since the epoch)."""
         ...
 
 
@@ -135,6 +134,6 @@ class GatewayToolCall:
 
 
 Follow = Callable[[str, str], Coroutine[None, None, Unsubscribe]]
-"""Hands the live signs of a company's conversation to the hub until the returned function is called."""
+"""Passes a conversation's live signs to the hub until the returned function is called."""
 Present = Callable[[str], Coroutine[None, None, Unsubscribe]]
-"""Hands signs of who is there in a company's conversations to its inboxes until the returned function is called."""
+"""Passes a company's presence signals to its inboxes until the returned function is called."""

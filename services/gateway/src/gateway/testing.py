@@ -1,6 +1,6 @@
-"""For tests: a gateway over a real NATS server, a client of its websocket, and stand-ins for what answers behind it.
+"""For tests: a gateway over a real NATS server, a websocket client, and stand-ins for the services behind it.
 
-The stand-in for memory answers from the log itself, so that what it says is always true; it can be told to be away.
+The stand-in for memory answers from the log itself, so its answers are always true; a test can make it unavailable.
 """
 
 import asyncio
@@ -99,7 +99,7 @@ async def run_gateway(
 
 
 class ChatClient:
-    """One websocket. `next` gives frame after frame; `until` skips to the one that is wanted."""
+    """One websocket. `next` returns frame after frame; `until` skips to the wanted one."""
 
     def __init__(self, url: str, headers: dict[str, str] | None = None, *, address: str | None = None) -> None:
         self._headers = headers
@@ -184,7 +184,7 @@ class ChatClient:
 
 
 def _checked(text: str | bytes) -> Frame:
-    """A frame of the gateway; every one of every test must fit its model, and have no field that the model has not."""
+    """Checks a frame of the gateway: it must match its model, without extra fields."""
     frame: Frame = orjson.loads(text)
     model = type(ws.read_server_frame(frame))
     unknown = frame.keys() - {"v", "type", "conversationId", *ws.fields_of(model)}
@@ -201,7 +201,7 @@ def _seq(frame: Frame) -> int | None:
 
 @dataclass
 class MemoryStandIn:
-    """Answers memory's methods from the log; `latest` and `companies` are what the test says."""
+    """Answers memory's methods from the log; the test sets `latest` and `companies`."""
 
     client: Client
     companies: dict[str, CompanySettings] = field(default_factory=dict[str, CompanySettings])
@@ -209,10 +209,10 @@ class MemoryStandIn:
     asked: list[str] = field(default_factory=list[str])
     known_conversations: dict[str, rpc.ConversationView] = field(default_factory=dict[str, rpc.ConversationView])
     kept_alone: dict[str, list[rpc.MessageView]] = field(default_factory=dict[str, list[rpc.MessageView]])
-    """Messages that the log does not hold any more."""
+    """Messages that the log no longer has."""
     seen: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     read: dict[tuple[str, str], int | None] = field(default_factory=dict[tuple[str, str], int | None])
-    """Conversations and the human agents who have looked at them."""
+    """Conversations and the human agents who have read in them."""
 
     def __post_init__(self) -> None:
         self._log = ConversationLog(self.client)
@@ -238,7 +238,7 @@ class MemoryStandIn:
         await self.client.flush()
 
     async def stop(self) -> None:
-        """Is away."""
+        """Stops answering."""
         await self._server.drain(1.0)
         await self.client.flush()
 

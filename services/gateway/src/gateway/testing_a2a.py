@@ -1,4 +1,4 @@
-"""For tests of A2A: a customer's official clients, and what they show of the updates they are sent."""
+"""For tests of A2A: a customer's official clients, and what they show of the updates that they receive."""
 
 import asyncio
 import uuid

@@ -1,4 +1,4 @@
-"""For tests: memory's side of the desk, which knows every conversation and keeps what was asked of it."""
+"""For tests: a stand-in for memory's desk, which knows every conversation and records its requests."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime

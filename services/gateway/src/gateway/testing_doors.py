@@ -1,4 +1,4 @@
-"""For tests of doors: an agent that answers whatever is asked, over a real bus, and what a test wants to know of it."""
+"""For tests of doors: an agent that answers everything over a real bus, and checks that tests need."""
 
 import asyncio
 import os
@@ -38,12 +38,12 @@ Answering = Callable[["AnsweringAgent", AgentStandIn, int, str], Awaitable[None]
 
 
 async def no_answer(agent: "AnsweringAgent", turn: AgentStandIn, basis: int, text: str) -> None:
-    """Nothing: whoever asked goes on waiting."""
+    """Does nothing: the client keeps waiting."""
     del agent, turn, basis, text
 
 
 async def in_two_pieces(agent: "AnsweringAgent", turn: AgentStandIn, basis: int, text: str) -> None:
-    """A tool, then the text in two pieces, then the answer."""
+    """A tool, then the text in two deltas, then the answer."""
     del text
     await turn.live(LiveTurnKind.TOOL_STARTED, callId=f"{turn.turn}-0-0", tool="get_price", label="Looking")
     await turn.live(LiveTurnKind.TOOL_FINISHED, callId=f"{turn.turn}-0-0", tool="get_price", success=True)
@@ -56,7 +56,7 @@ async def in_two_pieces(agent: "AnsweringAgent", turn: AgentStandIn, basis: int,
 
 @dataclass
 class AnsweringAgent:
-    """Answers every visitor message of every conversation; `how` may be replaced, `said` is what it has heard."""
+    """Answers every visitor message in every conversation, by `how`; `said` records them."""
 
     client: Client
     text: str = "One two."
@@ -69,7 +69,7 @@ class AnsweringAgent:
     running: set[asyncio.Task[None]] = field(default_factory=lambda: set[asyncio.Task[None]]())
 
     async def start(self) -> None:
-        """From now on."""
+        """Starts answering."""
         await subscribe(self.client, LIVE_CHAT_ALL, self._heard)
         await self.client.flush()
 

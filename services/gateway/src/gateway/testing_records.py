@@ -54,9 +54,9 @@ class RecordsStandIn:
     patched: list[str | None] = field(default_factory=list[str | None])
     """Ids of the corrections that came."""
     corrected: dict[str, str | None] = field(default_factory=dict[str, str | None])
-    """What came under each id, by its digest."""
+    """The request under each id, as a digest."""
     away: bool = False
-    """Whether corrections are told that the store does not answer."""
+    """Whether corrections fail because the store does not answer."""
 
     def __post_init__(self) -> None:
         self.market = RpcServer(self.client)

@@ -34,7 +34,7 @@ from market_adapter.adapters.sample_provider import SampleProvider
 from market_adapter.adapters.sample_replay import following_sessions
 from market_adapter.adapters.yahoo import Yahoo
 from market_adapter.alert_watcher import AlertWatcher
-from market_adapter.background_jobs import Attendant
+from market_adapter.background_jobs import BackgroundJobs
 from market_adapter.context import MarketContext
 from market_adapter.domain.sample_clock import SampleClock
 from market_adapter.domain.ta_lib import load_ta_lib
@@ -165,7 +165,7 @@ def serve_the_market(service: Service, provider: MarketProvider) -> None:
     service.serve(market_rpc.MARKET_QUOTES, context.quotes)
 
 
-def serve_users(service: Service, market: Market, database: Database) -> Attendant:
+def serve_users(service: Service, market: Market, database: Database) -> BackgroundJobs:
     """What is a user's own, and who looks after it."""
     wall, provider = SystemClock(), market.provider
     accounts, alerts, watchlists = MongoAccounts(database), MongoAlerts(database), MongoWatchlists(database)
@@ -189,7 +189,7 @@ def serve_users(service: Service, market: Market, database: Database) -> Attenda
     service.serve(market_rpc.HOLDINGS, answering(user_data.holdings))
     service.serve(market_rpc.USER_FORGET, answering(user_data.forget))
     service.serve(market_rpc.COMPANY_FORGET, answering(user_data.forget_company))
-    return Attendant([*market.duties, books.attend, watcher.attend], wall, every=market.every)
+    return BackgroundJobs([*market.duties, books.attend, watcher.attend], wall, every=market.every)
 
 
 def connect(service: Service, mongo: MongoSettings) -> Database:

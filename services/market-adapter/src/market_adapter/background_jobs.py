@@ -8,7 +8,7 @@ import structlog
 from runtime.clock import Clock
 
 
-class Attendant:
+class BackgroundJobs:
     """Runs its duties again and again, one after the other. One that fails is tried again the next time."""
 
     def __init__(self, duties: Sequence[Callable[[], Awaitable[None]]], time: Clock, *, every: float) -> None:

@@ -26,14 +26,14 @@ SPLIT = SESSIONS[-5]
 ACME, BTC, ETF = parse_symbol("ACME"), parse_symbol("BTC/USD"), parse_symbol("BRK.B")
 
 
-class StillClock(SystemClock):
+class StoppedClock(SystemClock):
     """It is always NOW; pauses are real."""
 
     def now(self) -> datetime:
         return NOW
 
 
-class Rerouted(requests.Session[Any]):
+class ReroutedSession(requests.Session[Any]):
     """A session whose every request ends at the scripted server, whatever host it was meant for."""
 
     def __init__(self, base: str) -> None:
@@ -199,14 +199,14 @@ async def scripted() -> AsyncGenerator[tuple[Script, LiveProvider]]:
 
 def provider_at(base: str) -> tuple[LiveProvider, Callable[[], Awaitable[None]]]:
     """A live provider whose every question ends at this address, and how to end it."""
-    yahoo = Yahoo(Rerouted(base))
+    yahoo = Yahoo(ReroutedSession(base))
     exchange = CryptoExchange("kraken", {"urls": {"api": {"public": base, "private": base}}})
 
     async def close() -> None:
         yahoo.close()
         await exchange.close()
 
-    return LiveProvider(yahoo, exchange, StillClock()), close
+    return LiveProvider(yahoo, exchange, StoppedClock()), close
 
 
 def request(tool: str, **arguments: Any) -> ToolServiceRequest:

@@ -1,1 +1,1 @@
-"""Conversations, company settings and what is remembered of people."""
+"""Memory: stores conversations, company settings, and what is remembered of users."""

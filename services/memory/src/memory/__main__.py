@@ -1,4 +1,4 @@
-"""``python -m memory``: one replica of memory, set up by the environment."""
+"""``python -m memory``: one replica of memory, configured by the environment."""
 
 from runtime.process import run
 

@@ -33,7 +33,7 @@ from memory.adapters.mongo_positions import MongoPositions
 from memory.adapters.mongo_ratings import MongoRatings
 from memory.adapters.mongo_reports import MongoReports
 from memory.adapters.mongo_usage import MongoUsage
-from memory.adapters.near_windows import NearWindows
+from memory.adapters.near_windows import CachedWindows
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.adapters.redis_budgets import RedisBudgets
 from memory.adapters.redis_echoes import RedisEchoes
@@ -52,7 +52,7 @@ from memory.application.history import HistoryReader
 from memory.application.inbox import Inbox
 from memory.application.inbox_search import InboxSearch
 from memory.application.insights import Insights
-from memory.application.log_trimmer import Trimming
+from memory.application.log_trimmer import LogTrimmer
 from memory.application.older_conversations import listed
 from memory.application.projection import Projection
 from memory.application.reports import Reports
@@ -81,17 +81,17 @@ from runtime.service import Service
 from runtime.settings import DevSettings, FileSettings, MongoSettings, RedisSettings
 
 BOUNDS_EVERY = 30.0
-"""Seconds between looks at the stream's beginning and incarnation: what is trimmed is far behind both looks."""
+"""Seconds between reads of the stream's beginning and era: what is trimmed is far older than that."""
 SETTINGS_AGAIN, SETTINGS_EVERY, SETTINGS_LOOKS = 5.0, 3_600.0, 3
 """Seconds to the next look at the settings on the bus after one that has found something, for it may have been answered
 by a replica that was behind, and after one that has not; and how often it is repeated when a store may be older."""
 REST = 5
-"""How many times as long it takes until the next look where nothing waited: what comes then comes with a fact, and the
-replica that takes it in looks in its usual time."""
+"""How many times longer the interval is after a look that found nothing: new work comes with a fact, and the replica
+that receives it looks at its usual time."""
 
 
 class MemoryReplica:
-    """One replica of memory, hung on a service: built when the bus is connected, on when the service is ready."""
+    """One replica of memory: built when the bus is connected, started when the service is ready."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class MemoryReplica:
         """Builds everything on the connected service.
 
         Raises:
-            NotReady: MongoDB, the stream or its consumer cannot be had.
+            NotReady: MongoDB, the stream or its consumer is not available.
         """
         service, settings = self._service, self._settings
         for close in (self._mongo.close, self._redis.aclose, self._budgets.aclose):
@@ -193,7 +193,7 @@ class MemoryReplica:
         service.watch("projection", consumer.still)
         await consumer.ensure()
         windows = RedisWindows(self._redis)
-        near = NearWindows(windows)
+        near = CachedWindows(windows)
         reading = functools.partial(
             HistoryReader,
             facts=facts,
@@ -352,9 +352,9 @@ class MemoryReplica:
             told,
         )
 
-    def _trimming(self, log: StreamLog, floor: ProjectionFloor) -> Trimming:
+    def _trimming(self, log: StreamLog, floor: ProjectionFloor) -> LogTrimmer:
         window = next(stream.window for stream in self._service.streams if stream.name == CHAT.name)
-        return Trimming(TrimmedChat(self._service.nats, log), floor.now, window)
+        return LogTrimmer(TrimmedChat(self._service.nats, log), floor.now, window)
 
     async def _keep_on(self, *parts: ServicePart) -> None:
         for part in parts:

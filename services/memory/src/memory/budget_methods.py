@@ -1,4 +1,4 @@
-"""The methods of budgets, one thin function each."""
+"""The budget methods, one thin function each."""
 
 import asyncio
 
@@ -23,7 +23,7 @@ class BudgetMethods:
         self._knowledge = knowledge
 
     async def reserve(self, request: BudgetReserveRequest) -> BudgetReserveReply:
-        """May it use so many tokens? Beside that, what the company says about its question."""
+        """Reserves tokens, and searches the company's knowledge for the question in the same call."""
         query = request.knowledge
         search = None if query is None else asyncio.ensure_future(self._knowledge(request.company_id, query))
         try:

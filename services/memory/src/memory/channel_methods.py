@@ -1,4 +1,4 @@
-"""The methods about channels: memory keeps their secrets, so that it checks what comes and asks whether they work."""
+"""The channel methods: memory, which keeps channels' secrets, verifies webhooks and checks whether channels work."""
 
 import asyncio
 import time

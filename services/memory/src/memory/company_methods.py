@@ -1,4 +1,4 @@
-"""The methods about companies beside their settings: listed, deleted, and where their chat was seen."""
+"""The company methods besides settings: listing, deleting, sightings."""
 
 from contracts.company_rpc import (
     COMPANY_DELETE,

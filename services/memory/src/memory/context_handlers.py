@@ -18,8 +18,8 @@ from contracts.memory_rpc import UserRef
 from memory.adapters.redis_short_term import RedisShortTerm
 from memory.application.activity import Activity
 from memory.application.contexts import ContextBuilder
-from memory.application.conversation_context import Talks
-from memory.domain.short_term import Happening
+from memory.application.conversation_context import PastConversations
+from memory.domain.short_term import UserActivity
 from memory.handlers import FactIntake, fact_owner, take_in
 from runtime.clock import Clock
 from runtime.outcomes import DeadLetter, Done, Outcome
@@ -31,7 +31,7 @@ ACTIONS = "memory-actions"
 
 
 def consume(service: Service, activity: Activity) -> None:
-    """The facts that end what waits for a user's yes."""
+    """The facts that end a waiting action."""
 
     # Tried for as long as Redis is away; after an hour nothing is left to do.
     async def take(delivery: Delivery, event: CloudEvent[ActionDecided]) -> Outcome:
@@ -42,7 +42,7 @@ def consume(service: Service, activity: Activity) -> None:
 
 
 async def decide(activity: Activity, subject: str, event: CloudEvent[ActionDecided]) -> Done | DeadLetter:
-    """An action that waits no more."""
+    """An action no longer waits."""
     owner = fact_owner(ACTION_DECIDED, subject)
     if owner is None or owner[1] is None:
         return DeadLetter("the subject names no company and user")
@@ -50,7 +50,9 @@ async def decide(activity: Activity, subject: str, event: CloudEvent[ActionDecid
     return Done()
 
 
-def serve(service: Service, contexts: ContextBuilder, talks: Talks, short_term: RedisShortTerm, clock: Clock) -> None:
+def serve(
+    service: Service, contexts: ContextBuilder, talks: PastConversations, short_term: RedisShortTerm, clock: Clock
+) -> None:
     """The methods that memory serves for a customer's turn."""
     methods = ContextMethods(talks, short_term, clock)
     service.serve(CONTEXT, contexts.build)
@@ -61,9 +63,9 @@ def serve(service: Service, contexts: ContextBuilder, talks: Talks, short_term: 
 
 
 class ContextMethods:
-    """What a turn of a customer asks memory for."""
+    """What memory supplies for a customer's turn."""
 
-    def __init__(self, talks: Talks, short_term: RedisShortTerm, clock: Clock) -> None:
+    def __init__(self, talks: PastConversations, short_term: RedisShortTerm, clock: Clock) -> None:
         self._talks = talks
         self._short_term = short_term
         self._clock = clock
@@ -76,7 +78,7 @@ class ContextMethods:
         return ShortTermReply(memory=await self._short_term.get(request.company_id, request.user_id))
 
     async def update_short_term(self, request: ShortTermUpdate) -> ShortTermReply:
-        happening = Happening(
+        happening = UserActivity(
             self._clock.now(), request.conversation_id, request.symbols, request.add_actions, request.clear_actions
         )
         await self._short_term.update(request.company_id, request.user_id, happening)

@@ -1,4 +1,4 @@
-"""A customer's context: what it is built from, and its methods."""
+"""Composes the contexts of customers' turns, and their methods."""
 
 from memory import context_handlers
 from memory.adapters.chat_log import StreamLog
@@ -9,7 +9,7 @@ from memory.adapters.mongo_summaries import MongoSummaries
 from memory.adapters.redis_short_term import RedisShortTerm
 from memory.adapters.tool_catalogue import ToolCatalogue
 from memory.application.contexts import ContextBuilder
-from memory.application.conversation_context import Talks
+from memory.application.conversation_context import PastConversations
 from memory.application.history import HistoryReader
 from memory.application.memories import Memories
 from memory.context_ports import PassageSearch
@@ -31,8 +31,8 @@ def context_part(
     clock: Clock,
     seconds: float,
 ) -> None:
-    """Serves the contexts; `seconds`: what each part may take (Contexts)."""
-    talks = Talks(
+    """Serves contexts; `seconds`: the deadline of each part (Contexts)."""
+    talks = PastConversations(
         histories=histories,
         conversations=MongoConversations(database["conversations"]),
         summaries=MongoSummaries(database["summaries"]),

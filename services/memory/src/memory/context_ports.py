@@ -1,4 +1,4 @@
-"""Values of a context that stores and use cases share, and the search in what its company says."""
+"""Values of a context shared by stores and use cases, and the search in a company's knowledge."""
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 from memory.domain.keys import LogPosition
 
 PassageSearch = Callable[[str, KnowledgeQuery], Coroutine[Any, Any, KnowledgeFound]]
-"""Of what a company says: the best passages, of what can be read at once."""
+"""Searches a company's knowledge: the best passages of what can be read at once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What is done at the desk: the methods that memory serves, and the facts that it takes in."""
+"""The desk's methods, and the facts that it consumes."""
 
 import asyncio
 
@@ -97,7 +97,7 @@ def serve(service: Service, desk: Desk, store: MongoDesk, inbox: Inbox, people: 
 
 
 def consume(intake: FactIntake, desk: Desk, question: RatingQuestion) -> None:
-    """The facts. Who is resolved is asked whether it helped."""
+    """The desk's facts. When a conversation is resolved, its visitor is asked whether it helped."""
 
     async def updated(delivery: Delivery, event: CloudEvent[ConversationUpdated]) -> Outcome:
         outcome = await take_update(desk, delivery.subject, _place(delivery), event)
@@ -116,7 +116,7 @@ def consume(intake: FactIntake, desk: Desk, question: RatingQuestion) -> None:
 async def take_update(
     desk: Desk, subject: str, place: LogPosition, event: CloudEvent[ConversationUpdated]
 ) -> Done | DeadLetter:
-    """What was done with a conversation, into its state."""
+    """Applies a desk change to its conversation."""
     owner = fact_owner(UPDATED, subject)
     if owner is None:
         return DeadLetter("the subject names no company and user")
@@ -127,7 +127,7 @@ async def take_update(
 
 
 async def take_note(desk: Desk, subject: str, place: LogPosition, event: CloudEvent[NoteAdded]) -> Done | DeadLetter:
-    """A note, into the conversation's notes."""
+    """Adds a note to its conversation."""
     owner = fact_owner(NOTED, subject)
     if owner is None:
         return DeadLetter("the subject names no company and user")
@@ -136,7 +136,7 @@ async def take_note(desk: Desk, subject: str, place: LogPosition, event: CloudEv
 
 
 def place_of(stored: StoredFact) -> LogPosition:
-    """Where a fact stands that is read again."""
+    """The position of a fact that is read again."""
     return LogPosition(int(stored.time.timestamp() * 1000), stored.seq)
 
 

@@ -1,4 +1,4 @@
-"""The desk of a replica: its store, its facts, its methods, and the question whether it helped."""
+"""Composes the desk of a replica: its store, facts and methods, and the rating question."""
 
 from contracts.streams import FACTS
 from memory import desk_handlers
@@ -29,7 +29,7 @@ def desk_part(
     log: StreamLog,
     floor: ProjectionFloor,
 ) -> Desk:
-    """Serves and follows the desk; `asked`, `storing`: the database as methods and as consumers speak to it."""
+    """Serves the desk and consumes its facts; `asked`, `storing`: the database for methods and for consumers."""
     service = intake.service
     conversations, store = MongoConversations(storing["conversations"]), MongoDesk(storing)
     desk = Desk(

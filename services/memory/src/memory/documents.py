@@ -1,4 +1,5 @@
-"""What memory stores, by name: frozen like events (contracts.generate), since two releases read each other's."""
+"""The documents that memory stores, by name. Their schemas are frozen like events' (contracts.generate), since two
+releases read each other's."""
 
 from contracts.company import CompanyConfig
 from memory.adapters.conversation_document import ConversationFields

@@ -1,5 +1,5 @@
-"""What deletes users, conversations and companies in every store and stream, and what is deleted by its age; what
-a client takes back."""
+"""Composes deletion: of users, conversations and companies in every store and stream, by age, and withdrawals by
+clients."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -39,11 +39,11 @@ from memory.adapters.projection_floor import ProjectionFloor
 from memory.adapters.recorded_traces import RecordedTraces
 from memory.application.companies import CompanyRegistry
 from memory.application.company_deletion import CompanyDeletion
-from memory.application.deleted_words import SaidThere
+from memory.application.deleted_words import DeletedWords
 from memory.application.erasure import DataErasure
 from memory.application.late_facts import Drop, LateFacts
 from memory.application.memories import Memories
-from memory.application.retention import Housekeeping
+from memory.application.retention import RetentionSweep
 from memory.application.sweeps import PeriodicSweep
 from memory.domain.receipt import receipt_view
 from memory.knowledge.room import Room
@@ -54,12 +54,12 @@ from runtime.mongo import Database
 from runtime.service import Service
 
 TOMBSTONES = timedelta(seconds=FACTS.max_age, days=1)
-"""For so long something late may come: what a stream held when it was deleted is gone by then."""
+"""How long tombstones are kept: by then everything that a stream held at the deletion is gone."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErasureParts:
-    """What deletes, what keeps late facts out, and what looks after both."""
+    """Deletion, the filter for late facts, and the sweeps of both."""
 
     erasure: DataErasure
     late: LateFacts
@@ -68,7 +68,7 @@ class ErasureParts:
 
 @dataclass(frozen=True, slots=True)
 class ErasureNeeds:
-    """What deletions work with. `drop` takes conversations out of what this process knows of them."""
+    """What deletion depends on. `drop` removes conversations from this process's memory."""
 
     cache: CacheErasure
     room: Room
@@ -80,7 +80,7 @@ class ErasureNeeds:
     clock: Clock
     files: FileStore | None
     share: int
-    """Bytes of one company's files."""
+    """The quota of one company's files, in bytes."""
 
 
 def _keeping(shares: MongoFileShares) -> Callable[[FileKeepRequest], Awaitable[FileKeepReply]]:
@@ -111,7 +111,7 @@ def erasure_part(service: Service, database: Database, needs: ErasureNeeds, sett
         cache=needs.cache,
         files=files,
         others=others,
-        said_there=SaidThere(needs.memories, MongoFacts(database["facts"]), clock),
+        said_there=DeletedWords(needs.memories, MongoFacts(database["facts"]), clock),
         log=needs.log,
         floor=needs.floor,
         clock=clock,
@@ -128,7 +128,7 @@ def erasure_part(service: Service, database: Database, needs: ErasureNeeds, sett
         await tombstones.drop(now - TOMBSTONES)
         await needs.cache.rewrite()
 
-    keeping = Housekeeping(
+    keeping = RetentionSweep(
         companies=MongoCompanies(database["companies"]),
         store=MongoRetention(database),
         files=files,
@@ -159,7 +159,7 @@ def erasure_part(service: Service, database: Database, needs: ErasureNeeds, sett
     )
 
 
-def _serve(service: Service, erasure: DataErasure, receipts: MongoReceipts, keeping: Housekeeping) -> None:
+def _serve(service: Service, erasure: DataErasure, receipts: MongoReceipts, keeping: RetentionSweep) -> None:
     async def erase(request: EraseRequest) -> EraseReply:
         company, name, receipt = request.company_id, request.name, request.receipt_id
         if request.kind == "conversation":

@@ -1,4 +1,4 @@
-"""What is to be deleted, as the stores keep it while it is under way."""
+"""A running deletion, as the stores record it."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from memory.domain.keys import LogPosition
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """A deletion under way. `up_to`: everything at or before it is to go (era 0: not carried out yet). `user` empty:
-    the conversations alone go, and `people` are those who wrote in them. `receipt` empty: of an earlier release."""
+    """A running deletion. `up_to`: everything at or before it is to be deleted (era 0: not carried out yet). `user`
+    empty: only the conversations, whose authors are `people`. `receipt` empty: begun by an earlier release."""
 
     company: str
     user: str
@@ -22,4 +22,4 @@ class Erasure:
 
 
 CompanyEraser = Callable[[str], Awaitable[Mapping[str, int]]]
-"""Deletes everything under a company's name; how much, by place. Raises a MemoryFault that is retryable."""
+"""Deletes everything of a company; returns how much, by place. Raises a retryable MemoryFault."""

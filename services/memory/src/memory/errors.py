@@ -31,23 +31,23 @@ class MemoryFault(NexusError):  # noqa: N818 - the tree above reads as a list of
 
 
 class StoreUnavailable(MemoryFault):
-    """MongoDB did not answer in time; nothing is known of what it did."""
+    """MongoDB did not answer in time; whether the command took effect is unknown."""
 
     retryable = True
 
 
 class StoreRefused(MemoryFault):
-    """MongoDB takes no document or command of this form: the same again would be refused again."""
+    """MongoDB refuses documents or commands of this form; a retry would be refused too."""
 
 
 class CacheUnavailable(MemoryFault):
-    """Redis could not be reached for something that must not be left undone."""
+    """Redis could not be reached for something that must be done."""
 
     retryable = True
 
 
 class BusUnavailable(MemoryFault):
-    """The streams could not be reached, or refused something that must not be left undone."""
+    """The streams could not be reached, or refused something that must be done."""
 
     retryable = True
 
@@ -65,7 +65,7 @@ class CatalogueUnavailable(MemoryFault):
 
 
 class ServicesUnavailable(MemoryFault):
-    """Another service could not be reached, or refused something that must not be left undone."""
+    """Another service could not be reached, or refused something that must be done."""
 
     retryable = True
 
@@ -83,7 +83,7 @@ class UnknownSequence(MemoryFault):
 
 
 class BudgetsUnavailable(MemoryFault):
-    """Redis did not answer in time; nothing is known of what it did."""
+    """Redis did not answer in time; whether the command took effect is unknown."""
 
     retryable = True
 
@@ -93,7 +93,7 @@ class NoSuchConversation(MemoryFault):
 
 
 class AssignedMeanwhile(MemoryFault):
-    """The conversation is assigned to somebody else than the caller thinks: read it again."""
+    """The conversation is assigned to somebody other than the caller expects: read it again."""
 
 
 class NoSuchPerson(MemoryFault):
@@ -101,7 +101,7 @@ class NoSuchPerson(MemoryFault):
 
 
 class NotMerged(MemoryFault):
-    """These two cannot become one person at the desk as things stand."""
+    """These two people cannot be merged at the desk."""
 
 
 class CompanyExists(MemoryFault):
@@ -113,7 +113,7 @@ class NoSuchCompany(MemoryFault):
 
 
 class BadKnowledge(MemoryFault):
-    """What was sent about a company's knowledge cannot be taken; `fields` says what is wrong with it."""
+    """Invalid data about a company's knowledge; `fields` says what is wrong."""
 
     def __init__(self, message: str, field: str) -> None:
         super().__init__(message)
@@ -125,15 +125,15 @@ class NoSuchKnowledge(MemoryFault):
 
 
 class MemoryMoved(MemoryFault):
-    """What is remembered of the user has changed since: read it again, then patch."""
+    """The user's memory has changed since: read it again, then patch."""
 
 
 class CorrectionReused(MemoryFault):
-    """A correction of a memory with this id was made before, and it was another one."""
+    """An earlier correction of a memory had this id and another content."""
 
 
 class SettingsMoved(MemoryFault):
-    """Somebody changed the settings since: read them again, then patch."""
+    """Somebody has changed the settings since: read them again, then patch."""
 
     def __init__(self, message: str, version: int) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""The subscription table: the methods that memory serves and the facts that it takes in, one thin function each."""
+"""The subscription table: the methods that memory serves and the facts that it consumes, one thin function each."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -64,7 +64,7 @@ from memory.domain.company import BadSettingsError
 from memory.domain.conversation import STATES
 from memory.domain.facts import without_principal
 from memory.domain.identity import IdentityRefused
-from memory.domain.inbox_index import Wanted
+from memory.domain.inbox_index import InboxQuery
 from memory.domain.keys import BadCursorError
 from memory.domain.remembered import BadMemoryError
 from memory.errors import (
@@ -112,7 +112,7 @@ CODES: tuple[tuple[type[Exception], ErrorCode], ...] = (
     (MemoryFault, ErrorCode.UNAVAILABLE),
     (ReadFailed, ErrorCode.UNAVAILABLE),
 )
-"""What the use cases raise, as the codes of the contract; the first that fits counts."""
+"""The contract's codes for errors of use cases; the first that matches counts."""
 
 
 def serve(
@@ -135,7 +135,7 @@ def serve(
 
 
 async def record(executions: MongoExecutions, subject: str, event: CloudEvent[ToolCallCompleted]) -> Done | DeadLetter:
-    """Writes a tool call's outcome into the log of tool calls."""
+    """Stores a tool call's outcome."""
     owner = fact_owner(CALL_COMPLETED, subject)
     if owner is None:
         return DeadLetter("the subject names no company and user")
@@ -146,7 +146,7 @@ async def record(executions: MongoExecutions, subject: str, event: CloudEvent[To
 
 @dataclass(frozen=True, slots=True)
 class FactIntake:
-    """Where the consumers of FACTS hang: the service, and what keeps out facts about the deleted."""
+    """What consumers of FACTS need: the service, and the filter for late facts."""
 
     service: Service
     late: LateFacts | None
@@ -159,8 +159,8 @@ def take_in(
     event: type[EventT],
     take: Callable[[Delivery, EventT], Awaitable[Outcome]],
 ) -> None:
-    """Takes in FACTS of one type, tried for as long as what is needed is away; what fits no contract is dead-lettered
-    at once, and what is about somebody deleted leaves the stream."""
+    """Consumes FACTS of one type, retried while a dependency is away; a misfit becomes a dead letter, and a fact
+    about somebody deleted is removed from the stream."""
 
     async def unless_late(delivery: Delivery, given: EventT) -> Outcome:
         if intake.late is None:
@@ -181,7 +181,7 @@ def take_in_together(
     *,
     linger: float,
 ) -> None:
-    """The same for facts that cost much less together; a batch of them may fill for `linger` seconds."""
+    """The same for facts that are much cheaper in batches; a batch may fill for `linger` seconds."""
 
     async def unless_late(given: Sequence[tuple[Delivery, EventT]]) -> Sequence[Outcome]:
         if intake.late is None:
@@ -201,8 +201,8 @@ def _about(event_type: str, delivery: Delivery, given: CloudEvent[Any]) -> FactS
 
 
 def fact_owner(event_type: str, subject: str) -> tuple[str, str | None] | None:
-    """Company and user (None: nobody's) of the FACT with this subject; None when it does not name them. Whose it is is
-    in the subject: publishers have permission for subjects, not for what they write."""
+    """Company and user (None: no user) in the subject of a FACT; None if it names no company. The subject counts,
+    not the data: publishers have permissions for subjects."""
     parts = subject.removeprefix(f"{event_type}.").split(".")
     if len(parts) != 2 or not is_company(parts[0]):
         return None
@@ -210,7 +210,7 @@ def fact_owner(event_type: str, subject: str) -> tuple[str, str | None] | None:
 
 
 def refused(error: Exception) -> RpcError | None:
-    """What an error of this service is answered with; None: it is none that it raises on purpose."""
+    """The reply for an error of this service; None: it was not raised on purpose."""
     code = next((code for kind, code in CODES if isinstance(error, kind)), None)
     if code is None:
         return None
@@ -257,7 +257,7 @@ class ConversationMethods:
         return SnapshotReply.model_construct(messages=list(found.messages), seq=found.up_to, events=events)
 
     async def _events(self, request: SnapshotRequest, messages: Sequence[MessageView]) -> list[OwnerEvent] | None:
-        """The changes of owner among these messages; without the store a chat begins without them."""
+        """The changes of owner among these messages; if the store is away a chat begins without them."""
         try:
             events = await self._inbox.events(request.company_id, request.conversation_id, None, None)
         except StoreUnavailable:
@@ -308,7 +308,7 @@ class ConversationMethods:
         return ConversationsReply(items=page.items, next=page.next, order=order, direction=direction)
 
     async def _search(self, request: ConversationsRequest, chosen: InboxFilter) -> ConversationsReply:
-        wanted = Wanted(
+        wanted = InboxQuery(
             query=request.query,
             state=chosen.state,
             assignee=chosen.operator_id,
@@ -332,7 +332,7 @@ class ConversationMethods:
 
 
 def _aware(at: datetime | None) -> datetime | None:
-    """A time without a zone is UTC."""
+    """The time; UTC if it has no zone."""
     return at.replace(tzinfo=UTC) if at is not None and at.tzinfo is None else at
 
 

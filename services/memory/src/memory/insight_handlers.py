@@ -1,4 +1,4 @@
-"""What people thought of answers comes in, how the assistant is doing goes out."""
+"""Consumes ratings of answers, and serves insights."""
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
@@ -18,13 +18,13 @@ RATINGS = "memory-ratings"
 
 
 EARLY = 5
-"""Deliveries for which an answer that is not stored yet is waited for."""
+"""How many deliveries a rating waits for its answer to be stored."""
 SOON = 0.5
 Told = Callable[[str, FeedbackGiven, datetime], Awaitable[bool]]
 
 
 def consume(intake: FactIntake, insights: Insights, told: Told) -> None:
-    """The facts that are counted. `told` hears of each too; False: the answer that is meant is not known yet."""
+    """The facts that are counted. `told` is called for each too; False: the rated answer is not known yet."""
 
     async def take(delivery: Delivery, event: CloudEvent[FeedbackGiven]) -> Outcome:
         outcome = await rate(insights, delivery.subject, event)

@@ -1,4 +1,4 @@
-"""What is remembered of users for long: kept, learned from conversations, searched, and changed by tools."""
+"""Composes long-term memory: stored, learned from conversations, searched, and changed by tools."""
 
 from typing import NamedTuple
 
@@ -9,14 +9,14 @@ from memory.adapters.market import MarketClient
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_lessons import MongoLessons
 from memory.adapters.mongo_memories import MongoMemories
-from memory.adapters.mongo_talks import MongoTalks
+from memory.adapters.mongo_talks import MongoPastConversations
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.application.history import HistoryReader
 from memory.application.inbox import Inbox
 from memory.application.learner import Learner
 from memory.application.lessons import Lessons
 from memory.application.memories import Memories
-from memory.application.message_search import Searching
+from memory.application.message_search import MessageSearch
 from memory.embeddings.embeddings import Embeddings
 from runtime.clock import Clock
 from runtime.mongo import Database
@@ -29,7 +29,7 @@ class LongTerm(NamedTuple):
     memories: Memories
     learner: Learner
     lessons: Lessons
-    searching: Searching
+    searching: MessageSearch
 
 
 def long_term_part(
@@ -47,13 +47,13 @@ def long_term_part(
     floor: ProjectionFloor,
     clock: Clock,
 ) -> LongTerm:
-    """Serves its methods; `asked`, `storing`: the database as methods and as consumers speak to it."""
+    """Serves its methods; `asked`, `storing`: the database for methods and for consumers."""
     memories = Memories(store=MongoMemories(asked["memories"]), announcements=announcements, clock=clock)
     learner = Learner(
         memories=memories, conversations=conversations, inbox=inbox, histories=histories, market=market, log=log
     )
-    searching = Searching(
-        talks=MongoTalks(asked["conversations"], asked["facts"]),
+    searching = MessageSearch(
+        talks=MongoPastConversations(asked["conversations"], asked["facts"]),
         memories=memories,
         inbox=inbox,
         floor=floor,

@@ -1,4 +1,4 @@
-"""What memory counts."""
+"""Memory's metrics."""
 
 from prometheus_client import Counter, Gauge
 

@@ -1,7 +1,7 @@
-"""Changes of stored documents that an upgrade leaves: what there is to do, and the next few documents of it.
+"""Migrations of stored documents after an upgrade.
 
-Nothing is remembered of a migration but in the documents that it has changed, so it may be broken off and asked for
-again, by several at once, while everything runs.
+The only record of a migration is in the documents that it has changed, so it may be interrupted and repeated, even
+concurrently, while everything runs.
 """
 
 from contracts.errors import ErrorCode
@@ -13,7 +13,7 @@ from runtime.service import Service
 
 
 def serve(service: Service, changes: tuple[MigrationStep, ...], store_format: int) -> None:
-    """Answers for as long as the service runs."""
+    """Serves the methods for as long as the service runs."""
 
     async def all_of(_: MigrationsRequest) -> MigrationsReply:
         return MigrationsReply(

@@ -1,4 +1,4 @@
-"""The method with which the door says that a human agent is still there, and how far they have read."""
+"""The method by which the gateway reports that a human agent is still there, and how far they have read."""
 
 from contracts.owner_rpc import OWNER_SEEN, OwnerSeenReply, OwnerSeenRequest
 from memory.adapters.redis_looks import RedisLooks

@@ -54,16 +54,16 @@ from runtime.service import Service
 USAGE_RECORDED = "usage.recorded.v1"
 USAGE_COUNTED = "memory-usage"
 USAGE_LINGER = 1.0
-"""Seconds for which usage is gathered: so long at most is a company's use of today too small, and what was reserved for
-a call still reserved."""
+"""Seconds for which usage is collected: for that long, a company's usage today may be too low, while the calls'
+reservations still count."""
 LEARNING, WATCHLISTS = "memory-learning", "memory-watchlists"
-"""Consumers of earlier releases: the projection's and that of executions bring the same facts."""
+"""Consumers of earlier releases, whose facts now come through the projection's and the executions' consumers."""
 ADD_TO_WATCHLIST = "add_to_watchlist"
 TURN_ANSWERED = f"chat.*.*.{ChatKind.ASSISTANT.value}"
 
 
 def learn(intake: FactIntake, learner: Learner, executions: MongoExecutions) -> None:
-    """Tool calls, into their log and as what they teach; what answers teach is adapters/chat_consumer's."""
+    """Processes tool calls: stores them and learns from them. Answers are learned from in adapters/chat_consumer."""
 
     async def called(delivery: Delivery, event: CloudEvent[ToolCallCompleted]) -> Outcome:
         return await call_completed(executions, learner, delivery.subject, event)
@@ -74,13 +74,13 @@ def learn(intake: FactIntake, learner: Learner, executions: MongoExecutions) -> 
 async def call_completed(
     executions: MongoExecutions, learner: Learner, subject: str, event: CloudEvent[ToolCallCompleted]
 ) -> Done | DeadLetter:
-    """A tool call's outcome, into the log of tool calls and into what is remembered of its user."""
+    """Stores a tool call's outcome, and learns from it about its user."""
     recorded = await record(executions, subject, event)
     return recorded if isinstance(recorded, DeadLetter) else await watch(learner, subject, event)
 
 
 async def watch(learner: Learner, subject: str, event: CloudEvent[ToolCallCompleted]) -> Done:
-    """Remembers of a user that a symbol came onto their watchlist."""
+    """Remembers that a user added a symbol to their watchlist."""
     owner = fact_owner(CALL_COMPLETED, subject)
     call = event.data
     symbol = call.arguments.get("symbol")
@@ -108,7 +108,7 @@ def serve(
 
 
 def consume(intake: FactIntake, usages: Usages, budgets: BudgetBook) -> None:
-    """The facts that are counted, and settle what was reserved for them: nobody waits for either."""
+    """The usage facts, which are counted and settle their reservations."""
 
     async def take(given: Sequence[tuple[Delivery, CloudEvent[UsageRecorded]]]) -> Sequence[Outcome]:
         known = [spent(delivery.subject, event) for delivery, event in given]
@@ -120,13 +120,13 @@ def consume(intake: FactIntake, usages: Usages, budgets: BudgetBook) -> None:
 
 
 async def count(usages: Usages, subject: str, event: CloudEvent[UsageRecorded]) -> None:
-    """Adds what a call used to its company's account."""
+    """Adds a call's usage to its company's account."""
     one = spent(subject, event)
     await usages.count([one] if one is not None else [])
 
 
 def spent(subject: str, event: CloudEvent[UsageRecorded]) -> Spent | None:
-    """What a call used; None: its subject names no company and user."""
+    """A call's usage; None: its subject names no company and user."""
     owner = fact_owner(USAGE_RECORDED, subject)
     if owner is None:
         return None
@@ -145,13 +145,13 @@ def spent(subject: str, event: CloudEvent[UsageRecorded]) -> Spent | None:
 
 
 async def settle(budgets: BudgetBook, subject: str, event: CloudEvent[UsageRecorded]) -> None:
-    """Replaces a call's reservation by what it used."""
+    """Replaces a call's reservation by its usage."""
     await budgets.settle_all(settlements(subject, event))
 
 
 def settlements(subject: str, event: CloudEvent[UsageRecorded]) -> list[BudgetSettleRequest]:
-    """What the usage of a call, or of several, settles: the first with all that was used. An agent may have told it
-    already, on a way on which it may be lost; each counts once. None where the subject names no company."""
+    """The reservations that the usage of one or several calls settles; the first one with all the usage. An agent
+    may have settled them already by a call that may be lost; each counts once. None if the subject names no company."""
     owner, data = fact_owner(USAGE_RECORDED, subject), event.data
     if owner is None:
         return []
@@ -171,7 +171,7 @@ def settlements(subject: str, event: CloudEvent[UsageRecorded]) -> list[BudgetSe
 
 
 class PersonalMethods:
-    """What is remembered of a user, and what a company used."""
+    """What is remembered of a user, and a company's usage."""
 
     def __init__(
         self, memories: Memories, learner: Learner, exports: Exports, forgetting: DataErasure, usages: Usages

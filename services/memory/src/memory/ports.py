@@ -1,4 +1,4 @@
-"""Pages of a list, and values that the use cases and the stores share; Protocols where a test has another one."""
+"""Pages of lists and other values shared by use cases and stores; Protocols where a test has another implementation."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class PageOf(Generic[ItemT]):
 
 @dataclass(frozen=True, slots=True)
 class InboxFilter:
-    """Which conversations; all None: every one of the company's. `turned`: in the other order."""
+    """Which conversations; all None: all of the company's. `turned`: in reverse order."""
 
     state: str | None = None
     operator_id: str | None = None
@@ -31,24 +31,24 @@ class InboxFilter:
 
 
 class RecentWindows(Protocol):
-    """A cache of windows; losing any of it costs time, never truth."""
+    """A cache of windows; losing one costs time, never correctness."""
 
     async def get(self, era: int, company: str, conversation: str) -> RecentMessages | None:
-        """The window, or None when there is none (or the cache is away)."""
+        """The window; None if there is none, or the cache is away."""
         ...
 
     def keep(self, era: int, company: str, conversation: str, window: RecentMessages) -> None:
-        """Keeps the window, in the background and at best effort."""
+        """Stores the window in the background, best effort."""
         ...
 
 
 LogClock = Callable[[], Awaitable[datetime]]
-"""The time of the clock that stamps the log's facts: this machine's own may be wrong."""
+"""The time by the clock that stamps the log's facts: this machine's own may be wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class Versioned:
-    """What is remembered of a user, and the version that a change of it replaces (None: nothing is stored yet)."""
+    """What is remembered of a user, and the version that a change replaces (None: nothing is stored yet)."""
 
     version: str | None
     state: Remembered
@@ -58,22 +58,22 @@ class MemoryStore(Protocol):
     """What is remembered of users."""
 
     async def load(self, company: str, user: str) -> Versioned:
-        """What is remembered; empty when it is nothing."""
+        """What is remembered; empty if nothing is."""
         ...
 
     async def save(self, company: str, user: str, state: Remembered, over: str | None, version: str) -> bool:
-        """Stores it as `version` over the version `over`; False: another one is there."""
+        """Replaces the version `over` by `version`; False: another one is there."""
         ...
 
     async def delete(self, company: str, user: str) -> bool:
-        """Deletes it; True when there was something."""
+        """Deletes it; True if there was something."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What one event says was used on a day (UTC): of a company, and in a conversation where it names one; `cost` in US
-    dollars, `unpriced` where there was no price."""
+    """The usage in one event on a day (UTC): of a company, and in a conversation if it names one; `cost` in US
+    dollars, `unpriced` tokens without a known price."""
 
     company: str
     conversation: str | None

@@ -1,4 +1,4 @@
-"""Where the stores are: what a store that has lost something takes in again, and consumers of earlier releases."""
+"""Composes the stores' positions: detecting a store that has lost data, and retiring consumers of earlier releases."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -15,9 +15,9 @@ from memory.application.sweeps import PeriodicSweep
 from runtime.service import Service
 
 FORMER_EVERY = 600.0
-"""Seconds between looks for consumers of earlier releases."""
+"""Seconds between checks for consumers of earlier releases."""
 POSITIONS_EVERY = 5.0
-"""Seconds between looks at whether a store is still what it was."""
+"""Seconds between checks whether a store has lost data."""
 
 
 def position_part(
@@ -32,7 +32,7 @@ def position_part(
     every: float,
     restored: Callable[[], None],
 ) -> tuple[Positions, tuple[PeriodicSweep, ...]]:
-    """MongoDB's positions, and the sweeps of both stores; `empty`: MongoDB had nothing yet."""
+    """MongoDB's positions, and the sweeps of both stores; `empty`: MongoDB is new."""
     consumers = BusConsumers(service.nats)
     of_mongodb = Positions(
         "mongodb",

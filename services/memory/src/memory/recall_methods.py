@@ -1,4 +1,4 @@
-"""search_memory as the tool-executor calls it, which has checked who is calling."""
+"""search_memory as a tool; the tool-executor has checked the caller."""
 
 from datetime import datetime
 
@@ -7,7 +7,7 @@ from contracts.errors import ToolCode
 from contracts.memory_rpc import QUEUE
 from contracts.rpc import ToolServiceData, ToolServiceRequest, tool_service
 from contracts.tools.memory import MessageSearchArguments
-from memory.application.message_search import Recalled, Recollection, Searching
+from memory.application.message_search import MessageSearch, RecalledMessage, Recollection
 from memory.domain.recall.excerpts import excerpt
 from memory.domain.recall.index import IndexedMessage
 from memory.errors import MemoryFault
@@ -18,27 +18,27 @@ from runtime.service import Service
 SEARCH_MEMORY = tool_service("search_memory", QUEUE)
 SOURCE = "conversations"
 LONGEST = 1_000
-"""Characters of a passage; of what stands around it `NEIGHBOUR`."""
+"""Characters of a passage; its neighbours have `NEIGHBOUR`."""
 NEIGHBOUR = 240
 
 
 class NeighbourData(Snake):
-    """What was said right before or after."""
+    """The message right before or after."""
 
     speaker: str
     text: str
 
 
 class SupersededData(Snake):
-    """Since when the passage is history, and what took its place."""
+    """Since when the passage is outdated, and what replaced it."""
 
     until: datetime
     by: str | None
 
 
 class FoundMessageData(Snake):
-    """One message. `speaker`: user, assistant or operator; `score` compares within one answer; `superseded` is null
-    for what may still be true."""
+    """One message. `speaker`: user, assistant or operator; `score` is comparable within one reply; `superseded` is
+    null if it may still be true."""
 
     text: str
     time: datetime
@@ -51,7 +51,7 @@ class FoundMessageData(Snake):
 
 
 class MessageSearchData(Snake):
-    """Output of search_memory, best first. `searched`: messages looked at; `complete`: they are all there are."""
+    """Output of search_memory, best first. `searched`: number of messages; `complete`: none was left out."""
 
     passages: list[FoundMessageData]
     searched: int
@@ -60,7 +60,7 @@ class MessageSearchData(Snake):
     as_of: datetime
 
 
-def serve(service: Service, searching: Searching) -> None:
+def serve(service: Service, searching: MessageSearch) -> None:
 
     async def search(request: ToolServiceRequest) -> ToolServiceData:
         caller = request.caller
@@ -90,7 +90,7 @@ def _data(found: Recollection, query: str) -> MessageSearchData:
     )
 
 
-def _passage(one: Recalled, query: str) -> FoundMessageData:
+def _passage(one: RecalledMessage, query: str) -> FoundMessageData:
     passage, past = one.found.passage, one.past
     return FoundMessageData(
         text=excerpt(passage.text, query, LONGEST),

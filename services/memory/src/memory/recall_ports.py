@@ -1,4 +1,4 @@
-"""What stores say of a person's conversations, for the search in them."""
+"""A person's conversations, as the search reads them from the stores."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from memory.domain.recall.index import IndexedMessage
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
-    """A conversation of a person, and where its newest fact stands."""
+class PastConversation:
+    """A person's conversation, and the position of its newest fact."""
 
     conversation: str
     latest: LogPosition
@@ -17,7 +17,7 @@ class Talk:
 
 @dataclass(frozen=True, slots=True)
 class ConversationPage:
-    """One page of a conversation. `up_to`: where its last message stands; None: there is no further one."""
+    """One page of a conversation. `up_to`: the position of its last message; None: there are no more pages."""
 
     passages: Sequence[IndexedMessage]
     up_to: LogPosition | None

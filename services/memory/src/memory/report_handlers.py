@@ -1,4 +1,4 @@
-"""What visitors say of their conversations comes in, reports go out."""
+"""Consumes visitors' ratings, and serves reports."""
 
 from contracts.envelope import CloudEvent
 from contracts.events.fact import ConversationRated

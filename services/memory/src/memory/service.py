@@ -1,4 +1,4 @@
-"""One memory process around the replica: settings from the environment, health, drain."""
+"""One memory process: settings from the environment, health, drain."""
 
 from memory.adapters.signed_principals import PrincipalCheck
 from memory.app import MemoryReplica
@@ -9,7 +9,7 @@ from runtime.settings import DevSettings, MarkSettings, MongoSettings, NatsSetti
 
 
 async def main() -> None:
-    """Runs memory with the settings of the environment until it is told to end."""
+    """Runs memory with the environment's settings until it is told to stop."""
     dev, settings = DevSettings(), MemorySettings()
     service = Service("memory", nats=NatsSettings(), port=settings.port, host=dev.bind_host, marks=MarkSettings())
     MemoryReplica(

@@ -1,10 +1,10 @@
-"""What a replica of memory is made of besides its methods."""
+"""The parts of a replica besides its methods."""
 
 from typing import Protocol, runtime_checkable
 
 
 class ServicePart(Protocol):
-    """Something with a life of its own beside the service's methods."""
+    """Something that runs in the background and must be stopped."""
 
     async def start(self) -> None: ...
 
@@ -15,7 +15,7 @@ class ServicePart(Protocol):
 
 @runtime_checkable
 class Loop(Protocol):
-    """A part that works by itself: a loop that ended or stands still is noticed."""
+    """A part with a loop of its own; one that has ended or hangs is noticed."""
 
     name: str
 

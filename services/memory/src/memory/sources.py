@@ -1,4 +1,4 @@
-"""What fills the stores, and how a store that has lost some of it gets it again (application/positions)."""
+"""The sources that fill the stores, and how a store that lost data gets it again (application/positions)."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ from memory.application.desk import Desk
 from memory.application.insights import Insights
 from memory.application.learner import Learner
 from memory.application.lessons import Lessons
-from memory.application.positions import ProjectionSource, all_or_one_by_one, one_by_one
+from memory.application.positions import ProjectionSource, process_all, process_each
 from memory.application.projection import Projection
 from memory.application.usage import Usages
 from memory.domain.short_term import KEPT
@@ -57,7 +57,7 @@ def in_mongodb(
         await room.heard(facts)
 
     async def project_again(stored: Sequence[StoredFact]) -> None:
-        await all_or_one_by_one(stored, project)
+        await process_all(stored, project)
 
     async def holds(stored: Sequence[StoredFact]) -> bool:
         return await projection.holds([fact for each in stored if (fact := log.fact(each)) is not None])
@@ -115,13 +115,12 @@ def in_mongodb(
 
 
 def of_earlier_releases(in_mongodb: Sequence[ProjectionSource]) -> tuple[ProjectionSource, ...]:
-    """Those whose facts came through a consumer of their own once (application/former), which had the name that the
-    store keeps them under."""
+    """Sources that once had a consumer of their own (application/former), named as in the store."""
     return tuple(replace(source, durable=source.kept_as) for source in in_mongodb if source.kept_as)
 
 
 def in_redis(log: StreamLog, activity: Activity, budgets: BudgetBook) -> tuple[ProjectionSource, ...]:
-    """The sources of Redis; windows need none, for each says how far it reaches."""
+    """Redis's sources; windows need none, since each says how far it reaches."""
 
     async def note(stored: StoredFact) -> None:
         fact = log.fact(stored)
@@ -129,7 +128,7 @@ def in_redis(log: StreamLog, activity: Activity, budgets: BudgetBook) -> tuple[P
             await activity.again(fact)
 
     async def note_all(stored: Sequence[StoredFact]) -> None:
-        await one_by_one(stored, note)
+        await process_each(stored, note)
 
     return (
         ProjectionSource(CHAT.name, DURABLE, CHAT_ALL, note_all, kept=KEPT),
@@ -162,7 +161,7 @@ def _one_by_one(
     take: Callable[[StoredFact], Awaitable[None]],
 ) -> Callable[[Sequence[StoredFact]], Awaitable[None]]:
     async def again(facts: Sequence[StoredFact]) -> None:
-        await one_by_one(facts, take)
+        await process_each(facts, take)
 
     return again
 
@@ -175,6 +174,6 @@ def _each(
             await take(fact.subject, event.model_validate_json(fact.event))
 
     async def again(facts: Sequence[StoredFact]) -> None:
-        await one_by_one(facts, one)
+        await process_each(facts, one)
 
     return again

@@ -1,4 +1,4 @@
-"""What a tool that memory serves was called with."""
+"""Parses the arguments of tools that memory serves."""
 
 from typing import TypeVar
 
@@ -14,7 +14,7 @@ ArgumentsT = TypeVar("ArgumentsT", bound=Snake)
 
 
 def arguments(kind: type[ArgumentsT], request: ToolServiceRequest) -> ArgumentsT:
-    """In the tool's own form.
+    """The arguments as the tool's model.
 
     Raises:
         RpcError: VALIDATION_ERROR, field by field.

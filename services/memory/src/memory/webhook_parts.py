@@ -1,4 +1,4 @@
-"""Webhooks of a replica: from the streams into endpoints' queues, and from those to the endpoints."""
+"""Composes webhooks: from the streams into endpoints' queues, and from there to the endpoints."""
 
 from contracts.channels import WEBHOOK_DELIVERIES
 from contracts.streams import WEBHOOKS
@@ -18,9 +18,9 @@ from runtime.pull_worker import PullWorker
 from runtime.service import Service
 
 DELIVERY_LEASE = 15.0
-"""Seconds after which a delivery that was in the hands of a killed replica is another's."""
+"""Seconds after which a killed replica's delivery goes to another."""
 EVERY = 15.0
-"""Seconds between looks at who has webhooks. Changes are told, and after a reconnect it is looked at once."""
+"""Seconds between reads of who has webhooks. Changes are published, and a reconnect triggers a read too."""
 
 
 async def webhook_parts(
@@ -32,7 +32,7 @@ async def webhook_parts(
     *,
     local: bool,
 ) -> tuple[WebhookFeed, WebhookChanges, PeriodicSweep]:
-    """What has a life of its own; the worker that delivers is added to the service."""
+    """The parts to start and stop; the delivering worker is added to the service."""
     feed = WebhookFeed(service.nats, table)
     table.changed = feed.follow
     posting = WebhookPosting(seconds=settings.webhook_timeout, local=local)

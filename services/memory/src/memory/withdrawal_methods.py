@@ -1,4 +1,4 @@
-"""The methods with which a door deletes a response, and asks whether one was deleted."""
+"""The methods by which a door deletes a response, and asks whether one was deleted."""
 
 from contracts.withdrawal_rpc import WITHDRAW, WITHDRAWN, ResponseRef, WithdrawnReply, WithdrawReply, WithdrawRequest
 from memory.adapters.mongo_withdrawals import MongoWithdrawals

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.domain.farewell import says_that_is_all
+from memory.domain.farewell import is_farewell
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from memory.domain.farewell import says_that_is_all
     ],
 )
 def test_this_was_all(text: str) -> None:
-    assert says_that_is_all(text)
+    assert is_farewell(text)
 
 
 @pytest.mark.parametrize(
@@ -46,4 +46,4 @@ def test_this_was_all(text: str) -> None:
     ],
 )
 def test_this_was_not_all(text: str) -> None:
-    assert not says_that_is_all(text)
+    assert not is_farewell(text)

@@ -52,7 +52,7 @@ from tool_executor.pipeline.cache import Cache
 from tool_executor.pipeline.call import CallProgress, Pipeline
 from tool_executor.pipeline.execution import Bulkhead, Execution
 from tool_executor.pipeline.idempotency import Idempotency
-from tool_executor.pipeline.permission import Find, KnowCompany, Permit, RateStep
+from tool_executor.pipeline.permission import Authorize, FindTool, LoadCompany, RateStep
 from tool_executor.pipeline.validation import CheckOutput, LeaveOutNulls, Validate
 from tool_executor.settings import ExecutorSettings
 
@@ -163,11 +163,11 @@ class Executor:
         }
         return Pipeline(
             [
-                KnowCompany(self.offers, self.companies),
+                LoadCompany(self.offers, self.companies),
                 LeaveOutNulls(self.offers),
                 Idempotency(RedisCallRecords(self.store, self._renewals, settings.record_seconds), self.offers),  # 0
-                Find(self.offers, self.companies),  # 1
-                Permit(),  # 2
+                FindTool(self.offers, self.companies),  # 1
+                Authorize(),  # 2
                 RateStep(self._limiter, LocalRateLimiter()),  # 3
                 Validate(),  # 4
                 Cache(self._cache),  # 5 and 8

@@ -106,7 +106,7 @@ async def listen(client: Client, subject: str) -> Subscription:
     return subscription
 
 
-class Asker:
+class ToolRequester:
     """Asks for tool calls as an agent does, and waits for their answers."""
 
     def __init__(self, client: Client) -> None:
@@ -268,7 +268,7 @@ def tool_named(name: str, handler: Handler | OverTheBus, **declared: Any) -> Dec
     return DeclaredTool(**(plain | declared))
 
 
-class Counting:
+class CountingHandler:
     """A handler that counts its runs and gives them out: {"run": 1}, {"run": 2} …"""
 
     def __init__(self) -> None:

@@ -19,7 +19,7 @@ from runtime.testing import ValkeyServer
 from tool_executor.app import Executor
 from tool_executor.own_actions import OwnActions
 from tool_executor.own_checks import OwnChecks
-from tool_executor.testing import Asker, Memory, Served, Someone, running_executor, serving, settings_of
+from tool_executor.testing import Memory, Served, Someone, ToolRequester, running_executor, serving, settings_of
 
 SEAL = Seal(SealSettings(secrets_key=SecretStr("k" * 40)))
 SCHEMA = {"type": "object", "properties": {"order": {"type": "string"}}, "required": ["order"]}
@@ -49,7 +49,7 @@ def answering(body: Any, **more: Any) -> Callable[[web.BaseRequest], Awaitable[w
 class Company:
     """An executor, the company's settings, and its server."""
 
-    asker: Asker
+    asker: ToolRequester
     memory: Memory
     site: Served
     executor: Executor
@@ -88,7 +88,7 @@ async def company(
         memory = Memory({"acme": ToolConfig(), "other": ToolConfig()}, {"acme": own(str(site.origin))})
         server = await memory.serve(client)
         try:
-            yield Company(Asker(client), memory, site, executor)
+            yield Company(ToolRequester(client), memory, site, executor)
         finally:
             await server.drain(1.0)
 

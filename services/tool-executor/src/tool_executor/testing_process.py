@@ -12,14 +12,14 @@ from pathlib import Path
 import nats
 
 from tool_executor.domain import limits
-from tool_executor.testing import Counting, running_executor, tool_named
+from tool_executor.testing import CountingHandler, running_executor, tool_named
 
 PER_SECOND = 20
 
 
 async def _serve(nats_url: str, redis_url: str, ready: Path) -> None:
     limits.WINDOW_SECONDS["minute"] = 1
-    counted = tool_named("counted", Counting(), per_minute=PER_SECOND, per_day=1_000_000)
+    counted = tool_named("counted", CountingHandler(), per_minute=PER_SECOND, per_day=1_000_000)
     client = await nats.connect(nats_url)  # pyright: ignore[reportUnknownMemberType] - untyped options
     async with running_executor(client, redis_url, tools=(counted,)):
         await asyncio.to_thread(ready.touch)

@@ -29,7 +29,7 @@ COMPANY = "demo"
 
 
 @dataclass
-class Known:
+class StoredDocument:
     """A document as memory has it."""
 
     url: str
@@ -52,7 +52,7 @@ class SiteMemory:
     client: Client
     knowledge: Knowledge
     domains: list[str] = field(default_factory=list[str])
-    documents: dict[str, Known] = field(default_factory=dict[str, Known])
+    documents: dict[str, StoredDocument] = field(default_factory=dict[str, StoredDocument])
     told: Counter[str] = field(default_factory=Counter[str])
     again: Counter[str] = field(default_factory=Counter[str])
     failures: list[DocumentFailed] = field(default_factory=list[DocumentFailed])
@@ -100,7 +100,7 @@ class SiteMemory:
         blocks = [block for part in sorted(parts) for block in parts[part]]
         self.told[said.url or name] += 1
         text = "\n".join(block.text or "\n".join(" | ".join(row) for row in block.rows) for block in blocks)
-        self.documents[name] = Known(
+        self.documents[name] = StoredDocument(
             said.url or "", said.title, said.hash, text, said.language, said.etag, said.last_modified, blocks
         )
 

@@ -1,1 +1,1 @@
-"""Every event's data, by part of the product, and the registry that names owners and consumers."""
+"""The data of every event, by area, and the registry that names their publishers and consumers."""

@@ -1,8 +1,8 @@
-"""Market analyses: asked for and finished in FACTS; what is done of one, and its report, is one value in TURNS.
+"""Market analyses: requested and completed in FACTS; the progress and the report of each is one value in TURNS.
 
-    analysis.requested.v1 ─► an agent drives it, step by step, in turn.analysis.v1 ─► analysis.completed.v1
+analysis.requested.v1 ─► an agent drives it, step by step, in turn.analysis.v1 ─► analysis.completed.v1
 
-Whoever asks chooses `analysisId`: the same id again is the same analysis.
+The requester chooses `analysisId`: the same id again is the same analysis.
 """
 
 from datetime import datetime
@@ -25,7 +25,7 @@ ModelStep = Annotated[Literal["tickers", "routing", "summary"], OPEN]
 
 
 class AnalysisRequested(Wire):
-    """Somebody asks for an analysis. `principal` proves who: it is the company and user of the subject."""
+    """Somebody asks for an analysis. `principal` proves who; it matches the company and user of the subject."""
 
     analysis_id: Id
     company_id: CompanyId
@@ -46,7 +46,7 @@ class AnalysisProblem(Wire):
 
 
 class AnalysisCompleted(Wire):
-    """An analysis has its report (status done; contracts.analysis_report), or never will (failed)."""
+    """An analysis has its report (status done; contracts.analysis_report), or has failed for good (failed)."""
 
     analysis_id: Id
     company_id: CompanyId
@@ -58,7 +58,7 @@ class AnalysisCompleted(Wire):
 
 
 class AnalysisReply(Wire):
-    """One model reply of an analysis. `failure`: there is none, and why."""
+    """One model reply of an analysis. `failure`: why there is none."""
 
     step: ModelStep
     text: str | None = None
@@ -79,7 +79,7 @@ class AnalysisCall(Wire):
 
 
 class AnalysisRecord(Wire):
-    """Everything that is known of one analysis: what it goes on from, and in the end its report."""
+    """The stored state of one analysis, from which it continues after a crash; at the end it holds the report."""
 
     request: AnalysisRequested
     status: AnalysisStatus = "running"

@@ -1,4 +1,4 @@
-"""The facts that order a conversation (stream CHAT), one subject for each author."""
+"""The facts of a conversation's log (stream CHAT), one subject for each kind of author."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -31,12 +31,12 @@ class Role(OpenEnum):
 
     @classmethod
     def unknown(cls) -> "Role":
-        """Nobody whose words a prompt holds."""
+        """A role whose messages no prompt contains."""
         return cls.SYSTEM
 
     @property
     def asks(self) -> bool:
-        """Whether it is who is answered: a visitor or a customer."""
+        """Whether it is one that gets answers: a visitor or a customer."""
         return self in {Role.VISITOR, Role.USER}
 
 
@@ -48,8 +48,8 @@ class Page(Wire):
 
 
 class Citation(Wire):
-    """What an answer stands on: a page that was really fetched, or a passage of what the company says (`heading`,
-    outermost first; `hash` and `read_at`: of its text as it was read, so that it can be shown what it said then)."""
+    """A source of an answer: a page that was fetched, or a passage of the company's knowledge. `heading`: outermost
+    first; `hash` and `read_at`: of the text as it was read, so that what it said then can be shown."""
 
     url: str
     title: str
@@ -78,7 +78,7 @@ class Chart(Wire):
 
 
 class ActionState(OpenEnum):
-    """Where an action that needs a person's yes stands."""
+    """The state of an action that needs confirmation."""
 
     PENDING = "pending"
     CONFIRMED = "confirmed"
@@ -88,12 +88,12 @@ class ActionState(OpenEnum):
 
     @classmethod
     def unknown(cls) -> "ActionState":
-        """Nothing that could still be said yes to."""
+        """A state in which it can no longer be confirmed."""
         return cls.FAILED
 
 
 class Action(Wire):
-    """Something that happens only after a person's yes, e.g. a paper order."""
+    """Something that happens only after a person confirms it, e.g. a paper order."""
 
     id: Id
     kind: str
@@ -107,7 +107,7 @@ class Action(Wire):
 
 
 class Usage(Wire):
-    """Tokens of a whole turn."""
+    """The tokens of a whole turn."""
 
     prompt_tokens: int = Field(default=0, ge=0)
     completion_tokens: int = Field(default=0, ge=0)
@@ -117,8 +117,8 @@ MAX_CLIENT_TOOLS = 32
 
 
 class ClientTool(Wire):
-    """A tool of the writer's own program, which runs it: a model may call it, and the turn waits for what comes of it.
-    One that has the name of a tool of ours is not offered."""
+    """A tool of the client's own program: a model may call it, the client runs it, and the turn waits for the
+    result. One with the name of a platform tool is not offered."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")
     description: str = Field(default="", max_length=2000)
@@ -126,7 +126,7 @@ class ClientTool(Wire):
 
 
 class Sampling(Snake):
-    """How a model draws its words, in the names of OpenAI's interface; what is not set is the provider's own."""
+    """Sampling parameters, named as in OpenAI's API; what is not set is left to the provider."""
 
     top_p: float | None = Field(default=None, ge=0, le=1)
     frequency_penalty: float | None = Field(default=None, ge=-2, le=2)
@@ -135,8 +135,8 @@ class Sampling(Snake):
 
 
 class Wishes(Wire):
-    """How the writer's own program wants this message answered. `instructions` stand below the company's prompt; the
-    rest takes the place of the company's choice for this answer. `model`: one of the company's provider."""
+    """How the client's program wants this message answered. `instructions` come below the company's prompt; the
+    other fields override the company's settings for this answer. `model`: one of the company's provider."""
 
     instructions: str | None = Field(default=None, max_length=MAX_TEXT)
     model: str | None = Field(default=None, max_length=200)
@@ -151,7 +151,7 @@ MAX_NAME, MAX_EMAIL = 80, 254
 
 
 class VisitorMessage(Wire):
-    """A visitor or customer wrote. Without a principal it is an anonymous visitor of the subject's company."""
+    """A visitor or customer wrote. Without a principal, the author is an anonymous visitor of the subject's company."""
 
     message_id: Id
     client_message_id: Id
@@ -186,7 +186,7 @@ class AssistantMessage(Wire):
 
 
 class OperatorMessage(Wire):
-    """A human agent wrote: it settles the visitor messages before it."""
+    """A human agent wrote; this settles the visitor messages before it."""
 
     message_id: Id
     client_message_id: Id | None = None
@@ -215,7 +215,7 @@ class OwnerKind(OpenEnum):
 
     @classmethod
     def unknown(cls) -> "OwnerKind":
-        """Somebody: the AI keeps silent."""
+        """A person, so that the AI stays silent."""
         return cls.HUMAN
 
 
@@ -228,8 +228,8 @@ class Owner(Wire):
 
 
 class OwnerChanged(Wire):
-    """The conversation has another owner from this fact on. `by`: a user id, or the service that did it; `name`: theirs
-    as people see it. `summary` and `language`: for the person whom the AI asks to go on."""
+    """The conversation has a new owner from this fact on. `by`: a user id, or the service that did it; `name`:
+    theirs, for display. `summary` and `language`: for the person who is to continue after the AI."""
 
     owner: Owner
     by: str
@@ -251,7 +251,7 @@ class OwnerChanged(Wire):
 
 
 class CancelReason(OpenEnum):
-    """Why a run ended with no answer."""
+    """Why a run ended without an answer."""
 
     SUPERSEDED = "superseded"
     TAKEN_OVER = "taken_over"
@@ -260,7 +260,7 @@ class CancelReason(OpenEnum):
 
     @classmethod
     def unknown(cls) -> "CancelReason":
-        """Somebody wanted it so."""
+        """Somebody cancelled it."""
         return cls.USER
 
 

@@ -1,4 +1,4 @@
-"""What people do with a conversation beside writing in it: facts that veto no answer (stream FACTS)."""
+"""What people do with a conversation besides writing in it. These facts (stream FACTS) never veto an answer."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -18,11 +18,11 @@ Status = Annotated[Literal["open", "resolved", "snoozed"], OPEN]
 
 
 class ConversationUpdated(Wire):
-    """A conversation was resolved, put off, assigned, labelled or named; what is left out stays as it was.
+    """A conversation was resolved, snoozed, assigned, labelled or named; fields left out do not change.
 
-    `basis`: the newest fact of the conversation that was known then. A visitor's message after it opens a resolved or
-    snoozed conversation again; without it, one that came later in time. An empty `assignee` is nobody, an empty `topic`
-    none. `by`: a user id, or the service that did it.
+    `basis`: the newest fact of the conversation that its author knew. A visitor's message after it reopens a resolved
+    or snoozed conversation; without `basis`, one that came later in time does. An empty `assignee` means nobody, an
+    empty `topic` none. `by`: a user id, or the service that did it.
     """
 
     company_id: CompanyId
@@ -47,7 +47,7 @@ class ConversationUpdated(Wire):
 
 
 class NoteAdded(Wire):
-    """A private note: human agents alone read it, never the visitor or a model. `mentions`: the @names in it."""
+    """A private note, which only human agents read, never the visitor or a model. `mentions`: the @names in it."""
 
     company_id: CompanyId
     conversation_id: Id

@@ -1,4 +1,4 @@
-"""Facts outside the conversation's log (stream FACTS): subjects end in ``.<company>.<user or ->``."""
+"""Facts outside a conversation's log (stream FACTS): subjects end in ``.<company>.<user or ->``."""
 
 from datetime import date as Date  # noqa: N812 - as in memory_rpc
 from typing import Annotated, Literal
@@ -13,7 +13,8 @@ from contracts.ids import CompanyId, Id
 
 
 class CompanyConfigChanged(CompanySettings):
-    """The settings as they are from now on, whole: a reader needs nothing else. Secrets of webhooks are left out."""
+    """A company's complete settings from now on, so that readers need nothing else. Secrets of webhooks are left
+    out."""
 
 
 class FeedbackGiven(Wire):
@@ -31,7 +32,7 @@ Score = Annotated[int, Field(ge=1, le=5, description="5 is the best")]
 
 
 class ConversationRated(Wire):
-    """Somebody says whether their conversation helped; a later word takes the place of an earlier one."""
+    """Somebody says whether their conversation helped; a later rating replaces an earlier one."""
 
     company_id: CompanyId
     conversation_id: Id
@@ -41,7 +42,7 @@ class ConversationRated(Wire):
 
 
 class UsageReservation(Wire):
-    """The reservation of a model call in its company's budget (rpc.memory.budget.reserve.v1), as it was granted."""
+    """The budget reservation of a model call (rpc.memory.budget.reserve.v1), as granted."""
 
     id: Id
     tokens: int = Field(ge=0)
@@ -51,12 +52,12 @@ class UsageReservation(Wire):
 
 
 class UsageRecorded(Wire):
-    """Tokens that one model call used, or several of a turn; the built-in assistant uses none, and its turns count all
-    the same.
+    """Tokens used by one model call, or by several of a turn. The built-in assistant uses none, but its turns are
+    counted too.
 
     `cost` in `currency` by the price list of the day `priced_on`; None: the list has no price for the model.
-    `estimated`: a call broke off before the provider had counted, or it does not count. `reservation`: what this
-    settles, if nobody has; `further`: the other calls' reservations, of which nothing is left to be used.
+    `estimated`: the provider did not count, or the call broke off before it had. `reservation`: the reservation that
+    this settles, if it has not been settled yet; `further`: reservations of other calls, which are released.
     """
 
     company_id: CompanyId

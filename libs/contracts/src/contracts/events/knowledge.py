@@ -1,12 +1,11 @@
-"""What is known of companies' own words: facts of documents and runs (FACTS), and the work that makes them (KNOWLEDGE).
+"""A company's knowledge: facts about documents and runs (FACTS), and the work that produces them (KNOWLEDGE).
 
-Memory asks for a run (`knowledge.refresh.requested.v1`) or for a file to be read (`knowledge.file.received.v1`). A
-request is a place at its run: the tool-executor that holds it reads pages for some seconds and gives it back, and asks
-for further places at the same run, so that it goes on wherever one of them died. What they read comes back as facts,
-which other services may publish as well. What a run found gone is told when it has finished, and memory removes it, or
-waits for an admin's yes.
-A file's bytes wait in the stream UPLOADS, a message a piece (`uploads.v1.<company>.<upload>.<piece, from 0>`), for an
-hour; who has read them purges the subject.
+Memory requests a run (`knowledge.refresh.requested.v1`) or the reading of a file (`knowledge.file.received.v1`). A run
+is shared work: a tool-executor that holds its request reads pages for some seconds, gives the request back, and asks
+for further requests for the same run, so that it continues if an executor dies. What they read comes back as facts,
+which other services may publish too. A finished run names the documents that are gone; memory removes them, or waits
+for an admin's approval. A file's bytes wait in the stream UPLOADS for an hour, one message a piece
+(`uploads.v1.<company>.<upload>.<piece, from 0>`); whoever has read them purges the subject.
 """
 
 from datetime import datetime
@@ -21,11 +20,10 @@ from contracts.knowledge import MAX_FILE, MAX_PARTS, Block, Counts, Left, Name, 
 
 
 class DocumentUpserted(Wire):
-    """A document as it is from now on. Its id is `documentId`, or follows from source and `externalId` (or `url`).
+    """A document as it is from now on. Its id is `documentId`, or derived from source and `externalId` (or `url`).
 
-    What does not fit into one event comes in parts with the same `hash`; it counts when all of them are there.
-    `hash` is that of the whole text as it was read. With no blocks and the hash that was told last, it was read again
-    and is unchanged.
+    A document too large for one event comes in parts with the same `hash` and counts once all are there. `hash` is that
+    of the whole text as read. With no blocks and the previous hash, it was read again and is unchanged.
     """
 
     company_id: CompanyId
@@ -46,7 +44,7 @@ class DocumentUpserted(Wire):
 
 
 class DocumentRemoved(Wire):
-    """A document is no more. Named as in DocumentUpserted."""
+    """A document was removed. Named as in DocumentUpserted."""
 
     company_id: CompanyId
     document_id: Id | None = None
@@ -56,7 +54,7 @@ class DocumentRemoved(Wire):
 
 
 class DocumentFailed(Wire):
-    """A document could not be read: encrypted, no text, not what it says it is …"""
+    """A document could not be read: encrypted, no text, wrong format …"""
 
     company_id: CompanyId
     document_id: Id
@@ -65,15 +63,16 @@ class DocumentFailed(Wire):
 
 
 class KnowledgeChanged(Wire):
-    """What can be found has changed: replicas of memory read it again. No document: more than one."""
+    """Search results have changed: replicas of memory load the knowledge again. No document: more than one."""
 
     company_id: CompanyId
     document_id: Id | None = None
 
 
 class RunProgressed(Wire):
-    """How far a run is, whole: the highest `step` counts. `gone`, when it has finished: ids of documents of the site
-    that are no longer there (404, 410, noindex, denied by now), never those that merely did not answer."""
+    """The complete progress of a run; the event with the highest `step` counts. `gone`, once it has finished: ids of
+    the site's documents that no longer exist (404, 410, noindex, denied by now), never those that merely did not
+    answer."""
 
     company_id: CompanyId
     run_id: Id
@@ -87,7 +86,7 @@ class RunProgressed(Wire):
 
 
 class RefreshRequested(Wire):
-    """Read the company's site again, or one page of it. The same `runId` again is the same run."""
+    """Read the company's site again, or one page of it. The same `runId` means the same run."""
 
     company_id: CompanyId
     run_id: Id
@@ -96,7 +95,7 @@ class RefreshRequested(Wire):
 
 
 class FileReceived(Wire):
-    """A file whose bytes are in UPLOADS, in so many pieces, becomes the document `documentId`."""
+    """A file, whose bytes are in UPLOADS in this many pieces, is to become the document `documentId`."""
 
     company_id: CompanyId
     document_id: Id

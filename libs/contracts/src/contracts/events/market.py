@@ -1,4 +1,4 @@
-"""What happens to a user on the market (stream FACTS): fills, alerts, decisions. Money is a decimal in a string."""
+"""Market events of a user (stream FACTS): fills, alerts, decisions. Money is a decimal in a string."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -11,7 +11,7 @@ from contracts.events.chat import Action
 from contracts.ids import CompanyId, Id
 
 Decimals = Annotated[str, StringConstraints(pattern=r"^-?[0-9]{1,18}(\.[0-9]{1,12})?$")]
-"""A decimal number in plain notation, e.g. 1234.50: exact, as no JSON number is."""
+"""A decimal number in plain notation, e.g. 1234.50: exact, unlike a JSON number."""
 Side = Annotated[Literal["buy", "sell"], OPEN]
 OrderType = Annotated[Literal["market", "limit", "stop", "stop_limit"], OPEN]
 OrderState = Annotated[
@@ -48,8 +48,8 @@ class OrderFilled(Wire):
 
 
 class ClosedOrder(Wire):
-    """A confirmed order that ended without being filled in whole, as clients see it. `reason` is a word for programs,
-    e.g. insufficient_cash; `filled` is what was executed before."""
+    """A confirmed order that ended before it was filled completely, as clients see it. `reason` is a code, e.g.
+    insufficient_cash; `filled` is what had been executed."""
 
     order_id: Id
     symbol: str
@@ -64,7 +64,8 @@ class ClosedOrder(Wire):
 
 
 class OrderClosed(Wire):
-    """A confirmed order ended without being filled in whole. `action`: what the user had confirmed, as it is now."""
+    """A confirmed order ended before it was filled completely. `action`: what the user had confirmed, in its current
+    state."""
 
     company_id: CompanyId
     user_id: Id
@@ -87,7 +88,7 @@ class TriggeredAlert(Wire):
 
 
 class AlertTriggered(Wire):
-    """An alert fired: once, and it is inactive from now on."""
+    """An alert fired. It fires once and is inactive from then on."""
 
     company_id: CompanyId
     user_id: Id
@@ -97,7 +98,7 @@ class AlertTriggered(Wire):
 
 
 class ActionDecided(Wire):
-    """An action that needed a person's yes has got its answer, or its time has run out."""
+    """An action was confirmed, rejected, or has expired."""
 
     company_id: CompanyId
     user_id: Id

@@ -1,4 +1,4 @@
-"""What memory tells of the users that it remembers (stream FACTS)."""
+"""What memory publishes about the users that it remembers (stream FACTS)."""
 
 from pydantic import Field
 
@@ -7,7 +7,7 @@ from contracts.ids import CompanyId, Id
 
 
 class MemoryUpdated(Wire):
-    """What is remembered of a user has changed: read it again. `turnId`: the turn that it was learned from."""
+    """What is remembered of a user has changed: read it again. `turnId`: the turn from which it was learned."""
 
     company_id: CompanyId
     user_id: Id

@@ -1,4 +1,4 @@
-"""What a turn was decided from and what came of it, kept so that it can be done again, perhaps with another model."""
+"""The inputs and the outcome of a turn, recorded so that it can be replayed, perhaps with another model."""
 
 from datetime import datetime
 from typing import Any
@@ -13,9 +13,9 @@ from contracts.ids import CompanyId, Id
 class TurnRecorded(Wire):
     """One turn that ended in an answer or a visible error.
 
-    `inputs`: everything besides settings, tools and journal that the prompt was made from (who asked, what the snapshot
-    said, what was said, what was remembered), in the agent's own shapes; no principal. `tools`: what was offered, by
-    name, and `toolsHash` of names, descriptions and parameters. `journal` is the turn as TURNS held it at its end.
+    `inputs`: what the prompt was made from besides settings, tools and journal (requester, snapshot, messages,
+    remembered facts), in the agent's own format; no principal. `tools`: the names of the offered tools, and `toolsHash`
+    of their names, descriptions and parameters. `journal` is the turn's final entry in TURNS.
     """
 
     company_id: CompanyId

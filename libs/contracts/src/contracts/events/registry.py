@@ -1,4 +1,4 @@
-"""Every event that exists: its type, stream, owner, consumers and data. A version is never changed, only added."""
+"""Every event: its type, stream, publisher, consumers and data. A version never changes; new ones are added."""
 
 from dataclasses import dataclass
 
@@ -52,7 +52,7 @@ def _fact(kind: str, data: type[BaseModel], owners: tuple[str, ...], consumers: 
 
 
 def _knowledge(kind: str, data: type[BaseModel], owners: tuple[str, ...]) -> EventType:
-    """Work on companies' knowledge, which the executors share."""
+    """A type of work on companies' knowledge, which the executors share."""
     return EventType(data, kind, kind + ".{company}", "KNOWLEDGE", owners, ("tool-executor",))
 
 

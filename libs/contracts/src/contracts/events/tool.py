@@ -1,4 +1,4 @@
-"""Tool calls: asked for in TOOLS, completed in FACTS; and tools that other services announce."""
+"""Tool calls: requested in TOOLS, completed in FACTS; and tools that other services announce."""
 
 from datetime import datetime
 from typing import Any
@@ -31,7 +31,7 @@ class ToolError(Wire):
 
 
 class ToolMetadata(Wire):
-    """How the call went."""
+    """How the call ran."""
 
     execution_time: float = Field(description="ms")
     cached: bool = False
@@ -40,7 +40,7 @@ class ToolMetadata(Wire):
 
 
 class ToolResult(Wire):
-    """What every call answers: data (snake_case inside) or an error, never both."""
+    """What every call returns: data (snake_case inside) or an error, never both."""
 
     success: bool
     data: dict[str, Any] | None = None
@@ -49,7 +49,7 @@ class ToolResult(Wire):
 
 
 class QuotaView(Wire):
-    """What is left of a limit in one window that slides; nothing is consumed by asking."""
+    """What is left of a limit in one sliding window; asking consumes nothing."""
 
     limit: int
     remaining: int
@@ -57,7 +57,7 @@ class QuotaView(Wire):
 
 
 class ToolCallRequested(Wire):
-    """Somebody asks for a tool call. A call without a valid principal is refused (UNAUTHORIZED)."""
+    """Requests a tool call. Without a valid principal it is refused (UNAUTHORIZED)."""
 
     call_id: Id
     tool: str = Field(min_length=1, max_length=MAX_TOOL_NAME)
@@ -78,7 +78,7 @@ class ToolCallRequested(Wire):
 
 
 class ToolCallCompleted(Wire):
-    """The outcome of a call, refusals and cache hits included; secrets in the arguments are masked."""
+    """The outcome of a call, including refusals and cache hits; secrets in the arguments are masked."""
 
     call_id: Id
     tool: str
@@ -109,8 +109,8 @@ class ToolDeclaration(Wire):
 
 
 class ToolsAnnounced(Wire):
-    """A service offers tools: they are called on `callSubject` until `ttlSeconds` pass with no new announcement. On
-    `outcomeSubject`, where there is one, it says what became of a call with side effects (contracts.tools_rpc)."""
+    """A service offers tools, called on `callSubject` until `ttlSeconds` pass without a new announcement. On
+    `outcomeSubject`, if given, it tells the outcome of a call with side effects (contracts.tools_rpc)."""
 
     service: str
     tools: list[ToolDeclaration]
@@ -120,7 +120,7 @@ class ToolsAnnounced(Wire):
 
 
 class ToolsWithdrawn(Wire):
-    """A service takes its tools back; none named means all."""
+    """A service withdraws its tools; no names means all."""
 
     service: str
     names: list[str] = Field(default_factory=list[str])

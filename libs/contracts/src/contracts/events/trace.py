@@ -1,4 +1,4 @@
-"""What services did for one trace, kept for a while in TRACES so that a turn can be looked at with no other server.
+"""Spans of traces, kept for a while in TRACES so that a turn can be inspected without another server.
 
 Names follow OpenTelemetry: https://opentelemetry.io/docs/specs/otel/trace/api/#span. No contents of messages.
 """
@@ -32,7 +32,7 @@ class TraceSpans(Wire):
 
 
 class TraceRecorded(Wire):
-    """Spans that one service has ended lately: of a trace, and of others of the same company."""
+    """Spans that a service has ended lately: of one trace, and of others of the same company."""
 
     service: str
     trace_id: str = Field(pattern=TRACE_ID)

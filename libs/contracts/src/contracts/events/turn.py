@@ -14,7 +14,7 @@ from contracts.knowledge import Grounding
 
 
 class JournalCall(Wire):
-    """One tool call of a turn: recorded before it goes out, its result after."""
+    """One tool call of a turn: recorded before it is sent, its result afterwards."""
 
     call_id: Id
     tool: str
@@ -35,11 +35,12 @@ class JournalStep(Wire):
 
 
 class TurnJournal(Wire):
-    """The one value of a conversation's running or last turn, replaced by compare-and-set on its sequence.
+    """The stored state of a conversation's running or last turn, replaced by compare-and-set on its sequence.
 
-    `answer` is the final text once the model has given it: from then on no model is called again for this turn.
-    `failure` (a code) is the other end. `forced`: newer visitor messages no longer cancel it. `released`: by its own
-    driver's word nobody drives it now. `ownerSince`: sequence of the owner fact it was opened under.
+    `answer` is the final text once the model has given it; no model is called for this turn after that. `failure` (a
+    code) is the other possible end. `forced`: newer visitor messages no longer cancel the turn. `released`: its driver
+    has given it up, so that another may continue at once. `ownerSince`: sequence of the owner fact under which it was
+    opened.
     """
 
     turn_id: Id
@@ -66,7 +67,7 @@ class TurnJournal(Wire):
 
 
 class RunStarted(Wire):
-    """A turn is driven (again): the client clears what it showed of it."""
+    """A turn is being driven (again): the client clears what it showed of it."""
 
     turn_id: Id
     message_id: Id
@@ -86,7 +87,7 @@ class ToolStarted(Wire):
 
 
 class HandedCall(Wire):
-    """A call of a tool of the client's own, which waits for its result."""
+    """A call of a client's own tool that waits for its result."""
 
     call_id: Id
     tool: str
@@ -94,7 +95,7 @@ class HandedCall(Wire):
 
 
 class ClientResult(Wire):
-    """What came of a call that the client was handed; the first one stands. `result`: {success, data or error}."""
+    """The result of a handed call; the first one counts. `result`: {success, data or error}."""
 
     call_id: Id
     result: dict[str, Any]

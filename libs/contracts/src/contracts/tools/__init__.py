@@ -1,1 +1,1 @@
-"""What the tools that other services serve take: the executor shows and checks it, the service reads it."""
+"""The arguments of tools that other services serve: shown and checked by the executor, read by the service."""

@@ -1,4 +1,4 @@
-"""What the tools about a user's own account take: paper orders, the portfolio, alerts."""
+"""Arguments of the tools about a user's own account: paper orders, the portfolio, alerts."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -11,7 +11,7 @@ from contracts.envelope import Snake
 from contracts.tools.arguments import Amount, IdText, SymbolArguments, SymbolText
 
 _EDITABLE: dict[str, JsonValue] = {"x-editable": True}
-"""Marks what a person may change with their yes."""
+"""Marks what a person may change when they confirm."""
 
 
 class Side(StrEnum):
@@ -36,7 +36,7 @@ PRICES_OF: Mapping[OrderType, frozenset[str]] = {
     OrderType.STOP: frozenset({"stop_price"}),
     OrderType.STOP_LIMIT: frozenset({"limit_price", "stop_price"}),
 }
-"""The prices that each type of order needs; any other is refused, for somebody meant something by it."""
+"""The prices that each type of order needs; any other is refused rather than ignored."""
 
 
 class Condition(StrEnum):

@@ -1,7 +1,7 @@
-"""What the arguments of several tools share, and how a model of them is shown to whoever calls the tool.
+"""Arguments that several tools share, and the JSON Schema that callers see.
 
-Whoever serves a tool reads its model's types and bounds; a pattern stands in the schema alone, for the executor to
-check: a symbol that nobody writes like that is the market's to explain.
+The serving service reads the model's types and bounds. Patterns are only in the schema, for the executor to check: the
+market explains what is wrong with an unusual symbol.
 """
 
 from datetime import date
@@ -68,8 +68,8 @@ def input_schema(arguments: type[Snake]) -> JsonObject:
 
 
 def _shown(rule: JsonObject, named: JsonObject) -> JsonObject:
-    """One argument's rule, with what it refers to put in its place: no title, no null where it may be left out, and
-    no mark that only the serving service reads."""
+    """One argument's schema with its references resolved, and without title, without null if it is optional, and
+    without marks that only the serving service reads."""
     own = {
         name: value
         for name, value in rule.items()

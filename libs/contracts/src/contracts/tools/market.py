@@ -1,4 +1,4 @@
-"""What the tools about the market take: symbols, bars, stretches of time, news, predictions."""
+"""Arguments of the tools about the market: symbols, bars, periods, news, predictions."""
 
 from datetime import timedelta
 from enum import StrEnum
@@ -11,7 +11,7 @@ from contracts.tools.arguments import Day, SymbolArguments, SymbolText, TickersA
 
 
 class Timeframe(StrEnum):
-    """How long a bar is: the seven that there are."""
+    """The length of a bar."""
 
     M1 = "1m"
     M5 = "5m"
@@ -23,12 +23,12 @@ class Timeframe(StrEnum):
 
     @property
     def length(self) -> timedelta:
-        """How long a bar is, by the clock (a session's last one may be shorter)."""
+        """The length of a bar by the clock (a session's last one may be shorter)."""
         return _LENGTHS[self]
 
     @property
     def intraday(self) -> bool:
-        """Several bars make one session."""
+        """Whether a session has several bars."""
         return self.length < timedelta(days=1)
 
 
@@ -62,7 +62,8 @@ Rules = Literal["sma_cross", "momentum", "rsi_reversion", "buy_and_hold"]
 PeriodText = Annotated[
     str, Field(pattern=r"^(?:[1-9][0-9]{0,2}[dwmy]|[ywqm]td|since-(?:0[1-9]|1[0-2])(?:-[0-3][0-9])?)$")
 ]
-"""Up to now: 5y, 6m, 2w, 30d, ytd, qtd, mtd, wtd; since-09, since-09-15: since the latest September or 15 September."""
+"""A period up to now: 5y, 6m, 2w, 30d, ytd, qtd, mtd, wtd; since-09, since-09-15: since the latest September or 15
+September."""
 MOST_LENGTH = 250
 """The longest look-back of an indicator."""
 

@@ -1,4 +1,4 @@
-"""What the tools that memory serves take."""
+"""Arguments of the tools that memory serves."""
 
 from pydantic import Field
 

@@ -14,7 +14,7 @@ from agent.domain.offered_tool import OfferedTool
 from agent.ports import Asker
 from contracts.languages import Language
 from contracts.rpc import CATALOGUE, CatalogueRequest
-from runtime.deadlines import for_nobody
+from runtime.deadlines import detached_context
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
 
@@ -70,7 +70,7 @@ class ExecutorCatalogue:
         fresh = MOMENT if kept is not None and kept[0] - self._changed < CHANGING else FRESH
         if kept is not None and now - kept[0] < fresh and key not in self._dropped:
             if now - kept[0] > RENEWED and key not in self._renewing:
-                self._renewing[key] = asyncio.create_task(self._ask(key), context=for_nobody())
+                self._renewing[key] = asyncio.create_task(self._ask(key), context=detached_context())
                 self._renewing[key].add_done_callback(lambda _: self._renewing.pop(key))
             return kept[1]
         return await self._ask(key)

@@ -11,7 +11,7 @@ from agent.adapters.followed import FollowedConversations
 from agent.domain.shortcuts.shown_actions import ShownAction, asked_in
 from agent.domain.text_features import language_of
 from agent.errors import UnreachableError
-from agent.ports import Appending, AskedSnapshot, Asker, Ending, Key
+from agent.ports import AppendOutcome, AskedSnapshot, Asker, Ending, Key
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot
 from contracts.events.chat import VisitorMessage
@@ -76,7 +76,7 @@ class JetStreamChatLog:
             raise UnreachableError(str(error)) from error
         return view
 
-    async def append(self, key: Key, ending: Ending, fence: int) -> Appending:
+    async def append(self, key: Key, ending: Ending, fence: int) -> AppendOutcome:
         """The answer or the system message, if nothing newer than `fence` is in the tree."""
         kind = ChatKind.SYSTEM if ending.code else ChatKind.ASSISTANT
         event_id = answer_id(ending.journal.turn_id)
@@ -96,12 +96,12 @@ class JetStreamChatLog:
             )
         except FenceRefused as error:
             self._followed.drop(key)
-            return Appending("refused", error.newest)
+            return AppendOutcome("refused", error.newest)
         except (PublishTimeout, Unavailable):
             self._followed.drop(key)
-            return Appending("unknown")
+            return AppendOutcome("unknown")
         self._bases.keep(key, ending.journal.basis)
-        return Appending("stored", stored.seq)
+        return AppendOutcome("stored", stored.seq)
 
     def _asker(self, newest: Fact, key: Key) -> tuple[Asker, VisitorMessage]:
         """Who wrote the newest message, and what."""

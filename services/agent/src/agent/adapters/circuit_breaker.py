@@ -23,7 +23,7 @@ TRIAL = 5.0
 """Seconds for which one turn alone tries a provider that has rested."""
 
 
-class Guarded:
+class CircuitBreaker:
     """One provider with what is known of its health; one instance a process, since all turns learn from it."""
 
     def __init__(self, model: Model, clock: Callable[[], float] = time.monotonic) -> None:

@@ -15,7 +15,7 @@ from contracts.channels import ChatKind
 from contracts.conversation import Snapshot
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind
 from contracts.ids import derive_id
-from contracts.office_hours import OfficeHours, opening, told_away
+from contracts.office_hours import OfficeHours, away_notice, opening
 from runtime.conversation import ConversationWriter, NewFact
 from runtime.errors import RuntimeFault
 
@@ -89,7 +89,7 @@ class HandOffs:
             return result(found[0])
         if opens is None:
             return result("asked", stored.seq)
-        return taken(stored.seq, told_away(hours, opens, at, told["language"]), opens.isoformat())
+        return taken(stored.seq, away_notice(hours, opens, at, told["language"]), opens.isoformat())
 
     async def _hours(self, company: str) -> OfficeHours | None:
         settings = await self._companies.get(company)

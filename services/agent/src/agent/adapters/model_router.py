@@ -7,7 +7,7 @@ from importlib import import_module
 import aiohttp
 from pydantic import SecretStr
 
-from agent.adapters.circuit_breaker import Guarded
+from agent.adapters.circuit_breaker import CircuitBreaker
 from agent.adapters.offline import Offline
 from agent.adapters.provider_client import ProviderEndpoint
 from agent.domain.providers import default_model, model_at
@@ -20,7 +20,9 @@ from contracts.providers import COMPATIBLE, KEYED, OFFLINE, OFFLINE_MODEL, PROVI
 class ConfiguredModels:
     """`forced`: a server named in the environment, which serves every company. Offline answers when nothing else is."""
 
-    def __init__(self, providers: dict[str, Guarded], order: Sequence[str], forced: tuple[Model, str] | None) -> None:
+    def __init__(
+        self, providers: dict[str, CircuitBreaker], order: Sequence[str], forced: tuple[Model, str] | None
+    ) -> None:
         self.own: Callable[[CompanyConfig], Models] | None = None
         """What a company with a model of its own has; None: nobody may have one."""
         self._providers = providers
@@ -56,7 +58,7 @@ class ConfiguredModels:
         offline = (self._offline, OFFLINE_MODEL)
         if provider == "offline":
             return ModelChoice((offline,))
-        candidates: list[tuple[Guarded, str]] = []
+        candidates: list[tuple[CircuitBreaker, str]] = []
         if provider in self._providers:
             candidates.append((self._providers[provider], model_at(provider, model)))
         candidates.extend((self._providers[name], default_model(name)) for name in self._order if name != provider)
@@ -98,10 +100,10 @@ class ConfiguredModels:
 def configured(settings: ModelSettings, session: aiohttp.ClientSession, silence: float) -> ConfiguredModels:
     """The providers that the environment has keys or a base URL for."""
 
-    def guarded(provider: ProviderInfo, address: str, key: SecretStr | None) -> Guarded:
+    def guarded(provider: ProviderInfo, address: str, key: SecretStr | None) -> CircuitBreaker:
         secret = None if key is None else key.get_secret_value()
         limit = settings.limits.get(provider.name, silence)
-        return Guarded(client_of(provider)(ProviderEndpoint(provider.name, address, secret, limit), session))
+        return CircuitBreaker(client_of(provider)(ProviderEndpoint(provider.name, address, secret, limit), session))
 
     providers = {
         name: guarded(provider, settings.provider_addresses.get(name, provider.address), settings.provider_keys[name])

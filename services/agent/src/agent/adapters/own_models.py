@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from agent.adapters.circuit_breaker import Guarded
+from agent.adapters.circuit_breaker import CircuitBreaker
 from agent.adapters.model_router import ConfiguredModels, client_of
 from agent.adapters.provider_client import ProviderEndpoint
 from agent.domain.turn.journal import ModelAnswer
@@ -51,7 +51,7 @@ class OwnModels:
         self._silence = silence
         self._own = GuardedSessions(loopback=loopback, seconds=LONGEST, headers=HEADERS)
         self.close = self._own.close
-        self._made: OrderedDict[tuple[str, bytes], Guarded] = OrderedDict()
+        self._made: OrderedDict[tuple[str, bytes], CircuitBreaker] = OrderedDict()
 
     def for_company(self, config: CompanyConfig) -> Models:
         """The company's own model, and behind it the others."""
@@ -60,11 +60,11 @@ class OwnModels:
             return self._models
         return CompanyModels(self._of(config.company_id, own), own.model, self._models)
 
-    def _of(self, company: str, own: OwnModel) -> Guarded:
+    def _of(self, company: str, own: OwnModel) -> CircuitBreaker:
         key = company, own.to_json()
         made = self._made.get(key)
         if made is None:
-            made = self._made[key] = Guarded(self._client(company, own))
+            made = self._made[key] = CircuitBreaker(self._client(company, own))
             if len(self._made) > KEPT:
                 self._made.popitem(last=False)
         return made
@@ -86,7 +86,7 @@ class OwnModels:
 class CompanyModels:
     """ports.Models of one company that has a model of its own."""
 
-    def __init__(self, own: Guarded, name: str, others: ConfiguredModels) -> None:
+    def __init__(self, own: CircuitBreaker, name: str, others: ConfiguredModels) -> None:
         self._own = own
         self._name = name
         self._others = others

@@ -5,7 +5,7 @@ from functools import partial
 
 import orjson
 
-from agent.adapters.write_behind import Behind
+from agent.adapters.write_behind import WriteBehind
 from agent.domain.turn.journal_wire import journal_to_wire
 from agent.measures import RECORDS_LOST
 from agent.ports import Key
@@ -22,7 +22,7 @@ WAITING = 2_000
 class TurnRecords:
     def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher
-        self._behind = Behind(TYPE, WAITING, RECORDS_LOST)
+        self._behind = WriteBehind(TYPE, WAITING, RECORDS_LOST)
 
     def ended(self, key: Key, turn: EndedTurn) -> None:
         """One turn, later and without waiting."""

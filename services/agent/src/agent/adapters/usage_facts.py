@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 
-from agent.adapters.write_behind import Behind
+from agent.adapters.write_behind import WriteBehind
 from agent.domain.cost import ModelUse, Prices, Reservation, SpendingAccount
 from agent.measures import MODEL_COST, USAGE_LOST
 from contracts import channels
@@ -36,7 +36,7 @@ class UsageBook:
         self._settle = settle
         self._publisher = publisher
         self._prices = prices
-        self._behind = Behind(TYPE, WAITING, USAGE_LOST)
+        self._behind = WriteBehind(TYPE, WAITING, USAGE_LOST)
         self._waiting: dict[Kind, tuple[UsageRecorded, asyncio.TimerHandle]] = {}
 
     def record(self, use: ModelUse) -> None:

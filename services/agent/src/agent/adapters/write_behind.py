@@ -11,7 +11,7 @@ from runtime.errors import PublishFailed
 log = structlog.get_logger(__name__)
 
 
-class Behind:
+class WriteBehind:
     """At most `most` facts on their way at once; `lost` counts those beyond, and those that the bus did not take."""
 
     def __init__(self, name: str, most: int, lost: Counter) -> None:

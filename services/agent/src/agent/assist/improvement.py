@@ -13,7 +13,7 @@ MORE_TOKENS = 200
 MAX_TOKENS = 8192
 
 
-class Improving:
+class Improvements:
     """Better wording, by the company's own model."""
 
     def __init__(self, ports: HelpPorts) -> None:

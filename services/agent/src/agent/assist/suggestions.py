@@ -18,7 +18,7 @@ ATTEMPTS = 2
 DEFAULT_LANGUAGE: Language = "es"
 
 
-class Suggesting:
+class Suggestions:
     """Suggested replies, from the company's own prompt and model."""
 
     def __init__(self, ports: HelpPorts) -> None:

@@ -17,7 +17,7 @@ from agent.domain.context.compression import PromptMessage
 from agent.domain.cost import SpendingAccount
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.own_words import OwnWords, words_of
-from agent.domain.pictures import Sight, picture_tokens
+from agent.domain.pictures import PictureSupport, picture_tokens
 from agent.domain.providers import window_of
 from agent.domain.text_features import language_of
 from agent.domain.tool_choice import chosen_tools
@@ -36,7 +36,7 @@ LEAST_TOOL_SECONDS = 1.0
 """That a tool gets, however little time is left."""
 
 
-class Completing:
+class Completions:
     """All completions of this agent."""
 
     def __init__(self, ports: CompletionPorts, limits: Limits) -> None:
@@ -66,7 +66,7 @@ class Completing:
         if asker is None:
             raise HelpRefusedError("UNAUTHORIZED", "no valid principal of this company")
         config = await self._config(request.company_id)
-        sight = Sight(config.own_model, self._limits.sees)
+        sight = PictureSupport(config.own_model, self._limits.sees)
         choice = self._seeing(config, request, self._choice(config, request.model), sight)
         language = request.language or _language(request, asker.language)
         asker = replace(asker, language=language)
@@ -114,7 +114,7 @@ class Completing:
         raise HelpRefusedError("NOT_FOUND", f"there is no model {model!r}: GET /v1/models lists them", reason="model")
 
     def _seeing(
-        self, config: CompanyConfig, request: CompleteRequest, choice: ModelChoice | None, sight: Sight
+        self, config: CompanyConfig, request: CompleteRequest, choice: ModelChoice | None, sight: PictureSupport
     ) -> ModelChoice | None:
         """The same, with pictures only those that take them; raises HelpRefusedError where nobody does."""
         if not any(one.pictures for one in request.messages):
@@ -146,7 +146,7 @@ class Completing:
         journal: Journal,
         ours: tuple[OfferedTool, ...],
         choice: ModelChoice | None,
-        sight: Sight,
+        sight: PictureSupport,
         speech: Speech,
     ) -> ModelAnswer:
         left = journal.deadline - time.time()

@@ -1,7 +1,7 @@
 """From a caller's messages to one call of the model: our instructions, what they brought, and this answer's calls."""
 
 from agent.domain.offered_tool import OfferedTool
-from agent.domain.pictures import PICTURES, Picture, Sight
+from agent.domain.pictures import PICTURES, Picture, PictureSupport
 from agent.domain.prompt.copilot import Customer, copilot_sections
 from agent.domain.prompt.layers import enough_looked_up, system_prompt
 from agent.domain.prompt.messages import stepped
@@ -27,7 +27,7 @@ def prompt_for(
     ours: tuple[OfferedTool, ...],
     *,
     time_limit: float,
-    sight: Sight,
+    sight: PictureSupport,
 ) -> Prompt:
     """The next model call. At the last iteration nothing of ours may be called; the caller's own tools still may."""
     language = asker.language

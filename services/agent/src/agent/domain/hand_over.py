@@ -130,7 +130,7 @@ def taken(seq: int, told: str, opens_at: str) -> str:
     return json.dumps({"success": True, "data": data}, ensure_ascii=False)
 
 
-def told_away_in(journal: Journal) -> str | None:
+def away_notice_in(journal: Journal) -> str | None:
     """What a turn says before all else, because it has asked for a person when nobody was there."""
     results = [call.result for step in journal.steps for call in step.calls if call.tool == NAME and call.result]
     told = [data.get("told") for data in (json.loads(text).get("data") for text in results) if data]

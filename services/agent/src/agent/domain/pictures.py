@@ -39,7 +39,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class PictureSupport:
     """Which models take pictures: a company's own by its settings, others by their row. `unlisted`: those without."""
 
     own: OwnModel | None = None
@@ -53,7 +53,7 @@ class Sight:
         return self.unlisted if row is None else row.sees
 
 
-LISTED = Sight()
+LISTED = PictureSupport()
 """What the rows alone say."""
 
 

@@ -42,7 +42,7 @@ from contracts.preview_rpc import (
 )
 
 
-class Trying:
+class Preview:
     """Prompts and answers of settings that are not saved."""
 
     def __init__(self, ports: CompletionPorts, knowledge: KnowledgeReader, encoders: Encodings, limits: Limits) -> None:

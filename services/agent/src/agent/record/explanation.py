@@ -13,7 +13,7 @@ from contracts.events.chat import Usage
 from contracts.preview_rpc import ExplainedCall, ExplainedTurn, ExplainReply, ExplainRequest
 
 
-class Explaining:
+class Explanations:
     """Turns that are on record."""
 
     def __init__(self, recorded: TurnArchive, prices: Prices) -> None:

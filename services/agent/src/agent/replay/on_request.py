@@ -54,7 +54,7 @@ class ReplayModels:
         )
 
 
-class Replaying:
+class RequestedReplays:
     """Turns that are on record. What a model is asked for again, the company pays, and nobody's own budget."""
 
     def __init__(
@@ -71,7 +71,7 @@ class Replaying:
         turn = await self._turn(request)
         if turn is None:
             return ReplayReply()
-        payer = CompanyPays(self._spending, SpendingAccount(request.company_id, turn_id=uuid4().hex))
+        payer = CompanyBudget(self._spending, SpendingAccount(request.company_id, turn_id=uuid4().hex))
         changes = Changes(prompt=request.prompt)
         replayer = Replayer(self._archive, self._catalogue, models, changes, Spending(payer, payer))
         try:
@@ -90,7 +90,7 @@ class Replaying:
         return found if found is not None and found.key.conversation == request.conversation_id else None
 
 
-class CompanyPays:
+class CompanyBudget:
     """ports.Budgets and ports.UsageFacts: the company's own, whoever had asked the question."""
 
     def __init__(self, spending: Spending, account: SpendingAccount) -> None:

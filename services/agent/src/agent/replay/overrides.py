@@ -50,7 +50,7 @@ def chosen_model(name: str, settings: ModelSettings) -> ChosenModel:
     return ChosenModel(provider, model)
 
 
-class OneModel:
+class SingleModel:
     """ports.Models that knows one model: whoever judges it wants nobody else's answer in its place."""
 
     def __init__(self, models: Models, chosen: ChosenModel) -> None:
@@ -82,7 +82,7 @@ def one_model(chosen: ChosenModel, settings: ModelSettings, session: aiohttp.Cli
         settings = settings.model_copy(update={"model": chosen.model})
     else:
         settings = settings.model_copy(update={"base_url": None})
-    return OneModel(configured(settings, session, silence), chosen)
+    return SingleModel(configured(settings, session, silence), chosen)
 
 
 def changed(settings: CompanySettings, *, prompt: str | None, patch: dict[str, object] | None) -> CompanySettings:

@@ -9,7 +9,7 @@ from agent.domain.offered_tool import OfferedTool
 from agent.domain.sent_files import ReadFile
 from agent.domain.turn.journal import MAX_CANCELS, Journal, TokenCount, TurnCall
 from agent.domain.turn.policy import PATIENCE
-from agent.ports import Appending, AskedSnapshot, Asker, Ending, Key, PromptHistory, Search, UsageFacts
+from agent.ports import AppendOutcome, AskedSnapshot, Asker, Ending, Key, PromptHistory, Search, UsageFacts
 from agent.record.recorded_turn import RecordedTurn
 from agent.record.turn import EndedTurn
 from contracts.company import CompanyConfig, CompanySettings
@@ -37,11 +37,11 @@ class PlayedLog:
         del key, at_least
         return replace(self._turn.inputs.seen, view=self._view)
 
-    async def append(self, key: Key, ending: Ending, fence: int) -> Appending:
+    async def append(self, key: Key, ending: Ending, fence: int) -> AppendOutcome:
         """Keeps what the turn ends in."""
         del key
         self.ending = ending
-        return Appending("stored", fence + 1)
+        return AppendOutcome("stored", fence + 1)
 
     def may_begin_with(self, key: Key, seq: int) -> bool:
         del key, seq
@@ -140,7 +140,7 @@ class PlayedOwnCalls:
 
 
 @dataclass(frozen=True)
-class Fixed:
+class FixedPorts:
     """ports.Companies, Catalogue, Drivers, Failures, Live, BusClock, FileReader, Budgets: a world that stands still."""
 
     settings: CompanySettings

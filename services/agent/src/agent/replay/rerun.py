@@ -17,7 +17,7 @@ from agent.ports import Models
 from agent.record.recorded_turn import RecordedTurn
 from agent.replay.recorded_ports import (
     NOT_IN_RECORD,
-    Fixed,
+    FixedPorts,
     PlayedContexts,
     PlayedJournals,
     PlayedKnowledge,
@@ -27,7 +27,7 @@ from agent.replay.recorded_ports import (
     ReplayUsage,
 )
 from agent.turns.deps import Limits, Ports
-from agent.turns.driver import Drive
+from agent.turns.driver import TurnDriver
 from agent.turns.watches import Watches
 from contracts.company import CompanySettings
 from contracts.json_values import object_of
@@ -69,7 +69,7 @@ async def again(turn: RecordedTurn, world: ReplayWorld) -> ReplayOutcome:
     log = PlayedLog(turn, world.settings.config.response_delay_ms / 1000)
     journals, tools = PlayedJournals(turn), PlayedTools(turn.journal, world.others)
     ledger = ReplayUsage(world.spending.facts if world.spending else None)
-    fixed = Fixed(world.settings, world.tools, turn.journal.started_at)
+    fixed = FixedPorts(world.settings, world.tools, turn.journal.started_at)
     ports = Ports(
         chat=log,
         journals=journals,
@@ -93,7 +93,7 @@ async def again(turn: RecordedTurn, world: ReplayWorld) -> ReplayOutcome:
         proposals=fixed,
     )
     limits = Limits(turn=turn.journal.deadline - turn.journal.started_at, model=world.model_seconds)
-    drive = Drive(ports, limits, turn.key, Watches().watch(turn.key), stored_at=0.0)
+    drive = TurnDriver(ports, limits, turn.key, Watches().watch(turn.key), stored_at=0.0)
     started = time.perf_counter()
     error: str | None = None
     try:

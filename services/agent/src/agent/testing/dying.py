@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agent.domain.turn.journal import Journal, TurnCall
-from agent.ports import Appending, AskedSnapshot, Asker, Ending, Key
+from agent.ports import AppendOutcome, AskedSnapshot, Asker, Ending, Key
 from agent.turns.deps import Ports
 
 
@@ -75,7 +75,7 @@ class _Chat:
     async def look(self, key: Key, at_least: int) -> AskedSnapshot:
         return await self._death.step("look", lambda: self._chat.look(key, at_least))
 
-    async def append(self, key: Key, ending: Ending, fence: int) -> Appending:
+    async def append(self, key: Key, ending: Ending, fence: int) -> AppendOutcome:
         return await self._death.step("append", lambda: self._chat.append(key, ending, fence))
 
 

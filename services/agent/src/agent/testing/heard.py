@@ -1,7 +1,7 @@
 """For tests: somebody who hears a running answer."""
 
 
-class Heard:
+class RecordingSink:
     """A sink that keeps the pieces that count, and how often it was begun again."""
 
     def __init__(self) -> None:

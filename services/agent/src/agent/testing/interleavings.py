@@ -22,15 +22,14 @@ from agent.domain.turn.effects import (
     AppendUnknown,
     AskFailed,
     CallModel,
+    ConversationRead,
+    DriverProbed,
     Effect,
     Event,
     Interrupted,
-    Look,
-    Looked,
+    ModelReplied,
     Probe,
-    Probed,
-    Ran,
-    Replied,
+    ReadConversation,
     Reported,
     ReportFailure,
     Retry,
@@ -39,10 +38,11 @@ from agent.domain.turn.effects import (
     Saved,
     SaveRefused,
     Stored,
+    ToolsFinished,
     Trigger,
 )
 from agent.domain.turn.journal import Journal, ModelAnswer, RequestedCall
-from agent.domain.turn.machine import Handling, Phase, advance, begin
+from agent.domain.turn.machine import DeliveryState, Phase, advance, begin
 from agent.domain.turn.policy import AnswerPolicy, StopReason, stop_reason
 from agent.testing.world import (
     COMPANY,
@@ -69,12 +69,12 @@ class Rules:
     nakked = "waiting"
     """What becomes of a delivery that is handed back."""
 
-    def event(self, event: Event, handling: Handling, world: World) -> Event:
+    def event(self, event: Event, handling: DeliveryState, world: World) -> Event:
         """What the machine is told of what happened."""
         del handling, world
         return event
 
-    def effect(self, effect: Effect, cause: Event | None, handling: Handling, world: World) -> Effect:
+    def effect(self, effect: Effect, cause: Event | None, handling: DeliveryState, world: World) -> Effect:
         """What is done of what the machine asks for."""
         del cause, handling, world
         return effect
@@ -285,25 +285,25 @@ def _outcomes(
 ) -> Iterator[tuple[str, Event, World]]:
     effect = job.effect
     match effect:
-        case Look():
-            yield "looks", Looked(rules.view(world.held), *world.cell), world
+        case ReadConversation():
+            yield "looks", ConversationRead(rules.view(world.held), *world.cell), world
             if world.faults.stale > 0:
                 for n in range(len(world.log)):
                     yield (
                         f"sees a stale log ({n})",
-                        Looked(rules.view(world.log[:n]), *world.cell),
+                        ConversationRead(rules.view(world.log[:n]), *world.cell),
                         _spent(world, "stale"),
                     )
                 if world.older_cell != world.cell:
-                    stale = Looked(rules.view(world.held), *world.older_cell)
+                    stale = ConversationRead(rules.view(world.held), *world.older_cell)
                     yield "sees a stale journal", stale, _spent(world, "stale")
         case Probe():
             others = (other for at, other in enumerate(world.jobs) if at != agent and other is not None)
             driven = any(other.handling.phase is Phase.DRIVING for other in others)
-            yield "probes", Probed(driven), world
+            yield "probes", DriverProbed(driven), world
             if world.faults.probe > 0:
                 # A driver that stood still says nothing; a dead one may have said so a moment before.
-                yield "is told the contrary by its probe", Probed(not driven), _spent(world, "probe")
+                yield "is told the contrary by its probe", DriverProbed(not driven), _spent(world, "probe")
         case Save():
             if effect.revision in (world.cell[1], -1):
                 revision = world.cell[1] + 1
@@ -346,9 +346,9 @@ def _replies(world: World, agent: int, effect: CallModel, scenario: Scenario) ->
     # holds), does not ask for it again.
     ended_before = snapshot_of(world.log[: effect.view.seq]).basis > 0
     if scenario.tools and not effect.journal.calls and not ended_before:
-        yield "model asks for a tool", Replied(ModelAnswer(calls=(RequestedCall("order", signature),))), world
+        yield "model asks for a tool", ModelReplied(ModelAnswer(calls=(RequestedCall("order", signature),))), world
     else:
-        yield "model answers", Replied(ModelAnswer(text="answer")), world
+        yield "model answers", ModelReplied(ModelAnswer(text="answer")), world
     if world.faults.model > 0:
         yield "model fails", AskFailed("LLM_UNAVAILABLE", "down"), _spent(world, "model")
     policy = _policy(world, scenario)
@@ -369,7 +369,7 @@ def _run(world: World, journal: Journal) -> tuple[Event, World]:
     if len(known) > 1:
         raise Violation("effect twice: the same order made again")
     results: Mapping[str, str] = {call.call_id: "done" for call in journal.unsettled}
-    return Ran(results), world._replace(effects=tuple(sorted(known.items())))
+    return ToolsFinished(results), world._replace(effects=tuple(sorted(known.items())))
 
 
 def _stored(world: World, late: Late, scenario: Scenario) -> tuple[World, bool]:

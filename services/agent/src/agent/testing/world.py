@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from agent.domain.turn.effects import Effect
 from agent.domain.turn.journal import Journal
-from agent.domain.turn.machine import Handling
+from agent.domain.turn.machine import DeliveryState
 from agent.domain.turn.policy import AnswerPolicy
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot, snapshot_of
@@ -69,12 +69,12 @@ class Job:
     equal ones are one, so that none is ever looked into to compare worlds, of which there are hundreds of thousands."""
 
     delivery: int
-    handling: Handling
+    handling: DeliveryState
     effect: Effect
 
 
 @cache
-def job_of(delivery: int, handling: Handling, effect: Effect) -> Job:
+def job_of(delivery: int, handling: DeliveryState, effect: Effect) -> Job:
     """The job of these."""
     return Job(delivery, handling, effect)
 

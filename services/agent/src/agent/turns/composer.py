@@ -8,7 +8,7 @@ from agent.domain.context.compression import DEFAULT_WINDOW, KEPT, Compressed, P
 from agent.domain.context.tokens import Counter, most_tokens
 from agent.domain.knowledge import section, sources
 from agent.domain.offered_tool import OfferedTool
-from agent.domain.pictures import LISTED, Sight, with_pictures
+from agent.domain.pictures import LISTED, PictureSupport, with_pictures
 from agent.domain.prompt.copilot import Customer, copilot_sections
 from agent.domain.prompt.layers import VisitorInfo, base, system_prompt
 from agent.domain.prompt.messages import PAGE_TOOL, conversation
@@ -49,7 +49,7 @@ class Material:
     knowledge: KnowledgeFound | None = None
     wishes: Wishes = NO_WISHES
     files: tuple[ReadFile, ...] = ()
-    sight: Sight = LISTED
+    sight: PictureSupport = LISTED
 
 
 class Composer:

@@ -19,15 +19,14 @@ from agent.domain.turn.effects import (
     AppendUnknown,
     AskFailed,
     CallModel,
+    ConversationRead,
+    DriverProbed,
     Effect,
     Event,
     Interrupted,
-    Look,
-    Looked,
+    ModelReplied,
     Probe,
-    Probed,
-    Ran,
-    Replied,
+    ReadConversation,
     Reported,
     ReportFailure,
     Retry,
@@ -36,6 +35,7 @@ from agent.domain.turn.effects import (
     Saved,
     SaveRefused,
     Stored,
+    ToolsFinished,
     Trigger,
 )
 from agent.domain.turn.journal import Journal, ModelAnswer, usage_on_the_wire
@@ -46,10 +46,10 @@ from agent.measures import FIRST_TOKEN_SECONDS
 from agent.ports import AskedSnapshot, Key
 from agent.turns.deps import Limits, Ports, in_company, policy_of
 from agent.turns.handed_out import HandedOut
-from agent.turns.inputs import Knowing
+from agent.turns.inputs import TurnInputs
 from agent.turns.lease import Lease
 from agent.turns.look import log_and_journal
-from agent.turns.prefetch import Preparing
+from agent.turns.prefetch import Prefetch
 from agent.turns.promise_check import ask_honest
 from agent.turns.stream import Deltas
 from agent.turns.tool_runs import CallRound, outcomes
@@ -74,7 +74,7 @@ COMPANY_WITHIN, COMPANY_AGAIN = 60.0, 2.0
 a store that was put back has it again within seconds."""
 
 
-class Drive:
+class TurnDriver:
     """One delivery. `opened`: the turn that it has opened; `driving`: while it is its own, from the moment at which
     others may find its journal, with its `basis`; `others`: this agent's drives in the conversation."""
 
@@ -85,7 +85,7 @@ class Drive:
         key: Key,
         watch: Watch,
         stored_at: float,
-        others: Callable[[], Iterable["Drive"]] = tuple,
+        others: Callable[[], Iterable["TurnDriver"]] = tuple,
         stood_still: Callable[[], float] = float,
     ) -> None:
         self._ports = ports
@@ -101,8 +101,8 @@ class Drive:
         self._due = False
         self._seen: AskedSnapshot | None = None
         self._found: Journal | None = None
-        self._knowing = Knowing(ports, limits, key)
-        self._preparing = Preparing(ports, limits, self._knowing)
+        self._knowing = TurnInputs(ports, limits, key)
+        self._preparing = Prefetch(ports, limits, self._knowing)
         self._deltas: Deltas | None = None
         self._lease = Lease(ports.journals, key, stood_still, self._lost)
         self._appending: Journal | None = None
@@ -160,10 +160,10 @@ class Drive:
 
     async def _perform(self, effect: Effect) -> Event:
         match effect:
-            case Look(at_least=at_least):
+            case ReadConversation(at_least=at_least):
                 return await self._look(at_least)
             case Probe(turn_id=turn_id):
-                return Probed(await self._ports.drivers.drives(self._key, turn_id))
+                return DriverProbed(await self._ports.drivers.drives(self._key, turn_id))
             case Save(journal=journal, revision=revision, then=then):
                 if not journal.released:
                     # Before it is known to be saved: who finds it in the stream meanwhile asks whether it is driven.
@@ -188,7 +188,7 @@ class Drive:
             case Ack() | Retry():
                 raise RuntimeError("an end is not performed")
 
-    async def _look(self, at_least: int) -> Looked:
+    async def _look(self, at_least: int) -> ConversationRead:
         settings = await self._settings()
         seen, self._found, revision = await log_and_journal(self._ports, self._key, at_least)
         if settings is not None:
@@ -196,7 +196,7 @@ class Drive:
             if self._due and seen.view.unanswered:
                 self._knowing.begin_context(seen, settings.config)
         self._seen = seen
-        return Looked(seen.view, self._found, revision)
+        return ConversationRead(seen.view, self._found, revision)
 
     def _drives(self, journal: Journal) -> None:
         learn(turn=journal.turn_id)
@@ -248,7 +248,7 @@ class Drive:
         if isinstance(call, ModelAnswer):
             deltas.text(call.text)
             deltas.flush()
-            return Replied(call)
+            return ModelReplied(call)
         seen_before = self._watch.first_stop(effect, policy_of(settings))
         if seen_before is not None:
             return self._told(seen_before)
@@ -270,7 +270,7 @@ class Drive:
         reply = sink.finish(reply)
         heard.flush()
         deltas.flush()
-        return Replied(self._knowing.grounded(reply, effect))
+        return ModelReplied(self._knowing.grounded(reply, effect))
 
     async def _prepare(self, ask: CallModel | None) -> None:
         settings = await self._settings()
@@ -354,7 +354,7 @@ class Drive:
                 asker = self._knowing.asker(seen)
                 asked = CallRound(self._key, journal, asker, known, seconds, words, handing, begun)
                 results = await outcomes(self._ports.tools, self._ports.live, asked, self._ports.own, self.handed)
-                return Ran(results, changed_owner(results[call_id] for call_id in handing))
+                return ToolsFinished(results, changed_owner(results[call_id] for call_id in handing))
         except asyncio.CancelledError:
             return self._told(self._stop_or_raise())
 

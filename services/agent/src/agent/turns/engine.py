@@ -14,7 +14,7 @@ from agent.errors import UnreachableError
 from agent.measures import TURNS
 from agent.ports import Key
 from agent.turns.deps import Limits, Ports, policy_of
-from agent.turns.driver import Drive
+from agent.turns.driver import TurnDriver
 from agent.turns.watches import Watches
 from contracts.company import CompanySettings
 from contracts.events.turn import HandedCall
@@ -51,13 +51,15 @@ class TurnEngine:
         self._watches = watches
         self._limits = limits or Limits()
         self._stood_still = stood_still
-        self._drives: dict[Key, list[Drive]] = {}
+        self._drives: dict[Key, list[TurnDriver]] = {}
 
     async def handle(self, key: Key, trigger: Trigger, stored_at: float) -> Ack | Retry:
         """One delivery, to its end: acknowledge, or hand back. `stored_at`: seconds by the bus's clock."""
         learn(key.company, key.conversation)
         others = partial(self._drives.get, key, ())
-        drive = Drive(self._ports, self._limits, key, self._watches.watch(key), stored_at, others, self._stood_still)
+        drive = TurnDriver(
+            self._ports, self._limits, key, self._watches.watch(key), stored_at, others, self._stood_still
+        )
         with self._listed(key, drive):
             try:
                 end = await self._drive(drive, key, trigger, stored_at)
@@ -69,7 +71,7 @@ class TurnEngine:
         log.debug("turn.handled", seq=trigger.seq, why=end.why)
         return end
 
-    async def _drive(self, drive: Drive, key: Key, trigger: Trigger, stored_at: float) -> Ack | Retry:
+    async def _drive(self, drive: TurnDriver, key: Key, trigger: Trigger, stored_at: float) -> Ack | Retry:
         """The delivery with its span, and with the wait that led to it; one that opens no turn leaves none."""
         caller, began = current(), time.time_ns()
         waited = max(self._ports.clock.now() - stored_at, 0.0)
@@ -119,7 +121,7 @@ class TurnEngine:
         return sum(drive.driving is not None for drives in list(self._drives.values()) for drive in drives)
 
     @contextmanager
-    def _listed(self, key: Key, drive: Drive) -> Generator[None]:
+    def _listed(self, key: Key, drive: TurnDriver) -> Generator[None]:
         self._drives.setdefault(key, []).append(drive)
         try:
             yield

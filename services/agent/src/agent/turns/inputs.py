@@ -19,7 +19,7 @@ from agent.domain.knowledge import Numbers, fitting, sources
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
 from agent.domain.own_words import OwnWords, words_of
-from agent.domain.pictures import TOKENS, Picture, Sight, fitting_pictures
+from agent.domain.pictures import TOKENS, Picture, PictureSupport, fitting_pictures
 from agent.domain.providers import window_of
 from agent.domain.sent_files import NOT_READ, ReadFile, files_of, only_files
 from agent.domain.shortcuts.answers import meant_answers, of_a_list, own_answer, undone
@@ -72,7 +72,7 @@ def _message_taken(view: Snapshot) -> bool:
     return owner is not None and owner.data.get("opensAt") is not None
 
 
-class Knowing:
+class TurnInputs:
     """One delivery's knowledge."""
 
     def __init__(self, ports: Ports, limits: Limits, key: Key) -> None:
@@ -146,7 +146,7 @@ class Knowing:
         to = await self._to_person(effect, seen, config)
         if to is not None:
             return to
-        away = hand_over.told_away_in(effect.journal)
+        away = hand_over.away_notice_in(effect.journal)
         if away is not None and await self._only_asked_for_person(effect):
             return said(away)
         if seen.asker.role != "user" or seen.asker.user is None:
@@ -269,7 +269,7 @@ class Knowing:
             # Rules have no window, and read results and passages whole.
             rules = model.provider == "offline"
             room = UNBOUNDED if rules else window_of(name) or self._limits.model_window
-            sight = Sight(config.own_model, self._limits.sees)
+            sight = PictureSupport(config.own_model, self._limits.sees)
             if any(sight.of(one.provider, its_name) for one, its_name in choice.candidates):
                 files = await self._with_pictures(effect.view.seq, files)
                 room -= TOKENS * sum(one.picture is not None for one in files)

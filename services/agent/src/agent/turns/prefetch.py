@@ -15,7 +15,7 @@ from agent.early_start import start_early
 from agent.llm.metering import Advance, account_of, is_limited, prompt_tokens
 from agent.ports import AskedSnapshot, ModelChoice, Models, Prompt
 from agent.turns.deps import Limits, Ports
-from agent.turns.inputs import Knowing
+from agent.turns.inputs import TurnInputs
 from agent.turns.knowledge_search import PassageQuery
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.completion_rpc import OWN_MODEL
@@ -32,10 +32,10 @@ class PreparedCall:
     advance: Advance | None
 
 
-class Preparing:
+class Prefetch:
     """One delivery's next reply, on its way."""
 
-    def __init__(self, ports: Ports, limits: Limits, knowing: Knowing) -> None:
+    def __init__(self, ports: Ports, limits: Limits, knowing: TurnInputs) -> None:
         self._ports = ports
         self._limits = limits
         self._knowing = knowing

@@ -4,14 +4,14 @@ follows."""
 from agent.domain.actions import pending_actions
 from agent.domain.charts import charts
 from agent.domain.cost import spent_text
-from agent.domain.hand_over import told_away_in
+from agent.domain.hand_over import away_notice_in
 from agent.domain.texts import failure_text
 from agent.domain.tool_results import citations
 from agent.domain.turn.journal import Journal
 from agent.ports import Asker, Ending, Key
 from agent.record.turn import EndedTurn
 from agent.turns.deps import Ports
-from agent.turns.inputs import Knowing
+from agent.turns.inputs import TurnInputs
 from contracts.company import CompanySettings
 from contracts.proposal_rpc import AnsweredTurn
 
@@ -20,7 +20,7 @@ def ending_of(journal: Journal, settings: CompanySettings, asker: Asker, questio
     """The end of a turn whose journal holds an answer or a failure."""
     code = journal.failure
     text = _failure(journal, settings, asker) if code else journal.answer or ""
-    away = told_away_in(journal)
+    away = away_notice_in(journal)
     return Ending(
         journal=journal,
         text=text if away is None or away in text else f"{away}\n\n{text}",
@@ -38,7 +38,7 @@ def _failure(journal: Journal, settings: CompanySettings, asker: Asker) -> str:
     return failure_text(journal.failure or "INTERNAL", asker.language)
 
 
-def record_turn(ports: Ports, key: Key, knowing: Knowing, journal: Journal, settings: CompanySettings) -> None:
+def record_turn(ports: Ports, key: Key, knowing: TurnInputs, journal: Journal, settings: CompanySettings) -> None:
     """Whoever only appended what another agent had prepared does not know what it was made from."""
     if knowing.inputs is not None:
         ended = EndedTurn(knowing.inputs, journal, knowing.tools, settings.version, ports.clock.now())
@@ -46,7 +46,13 @@ def record_turn(ports: Ports, key: Key, knowing: Knowing, journal: Journal, sett
 
 
 def follow_up(
-    ports: Ports, key: Key, knowing: Knowing, asker: Asker, settings: CompanySettings, journal: Journal, answered: int
+    ports: Ports,
+    key: Key,
+    knowing: TurnInputs,
+    asker: Asker,
+    settings: CompanySettings,
+    journal: Journal,
+    answered: int,
 ) -> None:
     """What comes of a customer's answered turn, later and without anybody waiting: a model proposes what to remember,
     and sums up better what the prompt had to sum up by rules. `answered`: the answer's sequence."""

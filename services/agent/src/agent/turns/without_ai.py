@@ -2,13 +2,13 @@
 
 from agent.ports import AskedSnapshot
 from agent.turns.deps import Ports, policy_of
-from agent.turns.inputs import Knowing
+from agent.turns.inputs import TurnInputs
 from contracts.company import CompanySettings
 from contracts.events.chat import OwnerKind
 
 
 async def ask_without_ai(
-    ports: Ports, knowing: Knowing, seen: AskedSnapshot | None, settings: CompanySettings | None
+    ports: Ports, knowing: TurnInputs, seen: AskedSnapshot | None, settings: CompanySettings | None
 ) -> None:
     """A person is asked for, once for what is unanswered; raises UnreachableError."""
     if seen is None or settings is None or policy_of(settings).enabled:

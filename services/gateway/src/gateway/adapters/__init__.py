@@ -1,1 +1,1 @@
-"""The outside: the bus, the other services behind it, tokens. One file each."""
+"""Adapters to the outside: the bus, other services, tokens. One file each."""

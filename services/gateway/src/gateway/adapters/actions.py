@@ -1,4 +1,4 @@
-"""What waits for a customer's yes, and what has fired for them: asked of the market-adapter and the tool-executor."""
+"""Actions that wait for a customer's confirmation, and fired alerts; from the market-adapter and the tool-executor."""
 
 import asyncio
 from collections.abc import Awaitable, Mapping
@@ -15,17 +15,18 @@ from gateway.errors import not_found
 from runtime.rpc import RpcClient
 
 DECIDE_SECONDS = 10.0
-"""For a yes or no: the market adapter books it before it answers."""
+"""Deadline of a decision; the market-adapter books it before it answers."""
 OWN_DECIDE_SECONDS = 35.0
-"""For a yes to a call of a company's own tool: it is made before it is answered, and may take 30 s."""
+"""Deadline of a decision on a call of a company's own tool, which is made before the answer and may take 30 s."""
 HELLO_SECONDS = 0.5
-"""For what a welcome and a history hold: a chat begins without it when the market is away."""
+"""Deadline for a welcome or a history, which go out without actions if the market is away."""
 MOST_TOLD = 100
 
 
 class BusActions:
-    """The market-adapter decides whose an order is, and the tool-executor whose a call of an own tool; here they
-    are only told who speaks. Where a company trades nothing no order waits, whatever was asked for before."""
+    """Actions over the bus. The market-adapter checks whose an order is, the tool-executor whose a call of an own
+    tool; this class only passes on who speaks. A company without trading has no waiting orders, whatever was asked
+    for before."""
 
     def __init__(self, client: RpcClient, companies: BusCompanies) -> None:
         self._client = client
@@ -40,8 +41,9 @@ class BusActions:
         language: str | None = None,
         edits: Mapping[str, object] | None = None,
     ) -> Action:
-        """The action as it is now: a first decision stands. `edits`, with a yes: other values of what is editable.
-        Raises Refused (NOT_FOUND; BAD_FIELD: the edits, and nothing is decided; in `language`), Unavailable."""
+        """Decides an action and returns it as it is now; the first decision counts. `edits`, with a yes: new values
+        of editable fields. Raises Refused (NOT_FOUND; BAD_FIELD for the edits, and nothing is decided; in
+        `language`), Unavailable."""
         own = action.startswith(ACTION_PREFIX)
         if not own and not await self._trades(company):
             raise not_found("action waiting for a decision")
@@ -58,7 +60,7 @@ class BusActions:
         return (await ask(self._client, market_rpc.ACTION_DECIDE, request, deadline=DECIDE_SECONDS)).action
 
     async def pending(self, company: str, user: str) -> list[Action]:
-        """What waits for this user, oldest first; raises Unavailable soon."""
+        """This user's waiting actions, oldest first; raises Unavailable soon."""
         settings = await self._companies.get(company)
         who = UserRef(company_id=company, user_id=user)
         asked = [market_rpc.ACTIONS_PENDING] if settings is None or settings.config.trades else []
@@ -71,7 +73,7 @@ class BusActions:
         return settings is None or settings.config.trades
 
     async def known(self, company: str, user: str, actions: list[str]) -> list[Action]:
-        """Those of these actions (100 at most) that are the user's, as they stand; raises Unavailable soon."""
+        """The current state of those of these actions (at most 100) that are the user's; raises Unavailable soon."""
         own = [one for one in actions if one.startswith(ACTION_PREFIX)]
         orders = [one for one in actions if one not in own]
         return await self._of_both(
@@ -89,7 +91,7 @@ class BusActions:
 
     @staticmethod
     async def _of_both(*replies: Awaitable[market_rpc.ActionsReply | market_rpc.PendingActionsReply]) -> list[Action]:
-        """What the market and the executor say; where one is away, the other's. Raises Unavailable when nobody says."""
+        """The answers of market and executor; if one is away, the other's. Raises Unavailable if both are."""
         said = await asyncio.gather(*replies, return_exceptions=True)
         faults = [one for one in said if isinstance(one, BaseException)]
         if faults and len(faults) == len(said):
@@ -97,13 +99,13 @@ class BusActions:
         return [action for one in said if not isinstance(one, BaseException) for action in one.actions]
 
     async def untold(self, company: str, user: str) -> market_rpc.UntoldAlertsReply:
-        """Alerts that fired, and orders that were filled or ended, which the user has not been told, oldest first.
-        Raises Unavailable."""
+        """Fired alerts and filled or ended orders that the user has not been told of, oldest first. Raises
+        Unavailable."""
         who = UserRef(company_id=company, user_id=user)
         return await ask(self._client, market_rpc.ALERTS_UNTOLD, who)
 
     async def told(self, company: str, user: str, alerts: list[str], actions: list[str]) -> None:
-        """These were told; raises Unavailable."""
+        """Marks these as told; raises Unavailable."""
         for start in range(0, max(len(alerts), len(actions)), MOST_TOLD):
             part = slice(start, start + MOST_TOLD)
             request = market_rpc.AlertsToldRequest(

@@ -1,4 +1,4 @@
-"""The agents, asked over the bus."""
+"""Calls to the agents over the bus."""
 
 import structlog
 
@@ -9,17 +9,17 @@ from runtime.rpc import RpcClient
 log = structlog.get_logger(__name__)
 
 DEADLINE = 0.25
-"""Only the driving agent answers: nobody driving is a silence, and hello waits for it."""
+"""Short, since only the driving agent answers: without one nobody does, and hello waits for it."""
 
 
 class BusAgents:
-    """All agents at once; the one that drives the conversation's turn answers."""
+    """Asks all agents at once; the one that drives the conversation's turn answers."""
 
     def __init__(self, client: RpcClient) -> None:
         self._client = client
 
     async def turn_state(self, company: str, conversation: str) -> TurnState | None:
-        """The running turn with its text so far; None when nobody drives one (or says so in time)."""
+        """The running turn with its text so far; None if no agent drives one (or says so in time)."""
         request = TurnStateRequest(company_id=company, conversation_id=conversation)
         try:
             return await self._client.ask_all(TURN_STATE, request, deadline=DEADLINE)

@@ -1,4 +1,4 @@
-"""Analyses over the bus: begun in TURNS and FACTS, driven by whichever agent takes them."""
+"""Analyses over the bus: begun in TURNS and FACTS, driven by any agent."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _AWAY = "analyses cannot be reached now: try again"
 
 @dataclass(frozen=True, slots=True)
 class AskedAnalysis:
-    """One analysis; the same `analysis_id` of the same caller again is the same one."""
+    """One analysis; the same `analysis_id` of the same caller is the same analysis."""
 
     analysis_id: str
     query: str
@@ -31,15 +31,15 @@ class AskedAnalysis:
 
 
 class BusAnalyses:
-    """The caller's own analyses; whoever's token it is, another's id is not found. Each method raises Unavailable when
-    the bus does not answer in time."""
+    """The caller's own analyses; another user's id is not found. Each method raises Unavailable if the bus does not
+    answer in time."""
 
     def __init__(self, analyses: Analyses, principals: CallerSigner) -> None:
         self._analyses = analyses
         self._principals = principals
 
     async def begin(self, caller: TokenCaller, asked: AskedAnalysis) -> AnalysisRecord:
-        """The analysis as it is now, begun if it is new."""
+        """Begins the analysis if it is new, and returns it as it is now."""
         request = AnalysisRequested(
             analysis_id=asked.analysis_id,
             company_id=caller.company,
@@ -69,7 +69,7 @@ class BusAnalyses:
         return kept
 
     async def cancel(self, caller: TokenCaller, analysis_id: str) -> None:
-        """Ends it, if it runs."""
+        """Cancels it if it runs."""
         try:
             await self._analyses.cancel(caller.company, caller.subject, analysis_id)
         except RuntimeFault as error:
@@ -78,7 +78,7 @@ class BusAnalyses:
     async def follow(
         self, caller: TokenCaller, analysis_id: str, seconds: float
     ) -> AsyncGenerator[AnalysisRecord, None]:
-        """The analysis as it is now and each time it has changed, up to its end, for at most `seconds`."""
+        """The analysis now and after each change, up to its end, for at most `seconds`."""
         try:
             async for record in self._analyses.follow(caller.company, caller.subject, analysis_id, seconds):
                 yield record
@@ -86,7 +86,7 @@ class BusAnalyses:
             raise Unavailable(_AWAY) from error
 
     async def finished(self, caller: TokenCaller, analysis_id: str, seconds: float) -> AnalysisRecord | None:
-        """The analysis when it is finished within so many seconds; None when it is not."""
+        """The analysis, once it has finished within this many seconds; None if it has not."""
         try:
             return await self._analyses.finished(caller.company, caller.subject, analysis_id, seconds)
         except RuntimeFault as error:

@@ -1,4 +1,4 @@
-"""Signs that may be lost, and facts outside the conversations."""
+"""Publishes presence signals, which may be lost, and facts outside the conversations."""
 
 from contracts.channels import PresenceKind, fact, live_presence
 from contracts.envelope import CloudEvent, Wire
@@ -9,17 +9,17 @@ from runtime.errors import PublishFailed
 from runtime.publisher import Publisher
 
 ORIGIN_HEADER = "Nexus-Origin"
-"""Which socket a sign of presence comes from: it is told to the others alone."""
+"""The socket that a presence signal comes from; it is sent to the others only."""
 
 
 class NatsBus:
-    """Publishes what is no fact of a conversation."""
+    """Publishes everything that is not a fact of a conversation."""
 
     def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher
 
     async def presence(self, company: str, conversation: str, kind: PresenceKind, data: Wire, source: str) -> None:
-        """Tells the other sockets of a conversation; `source` is the socket's own id."""
+        """Publishes to the other sockets of a conversation; `source` is the socket's own id."""
         event = CloudEvent[Wire](
             source=SOURCE,
             type=f"live.presence.{kind.value}.v1",

@@ -1,4 +1,4 @@
-"""Completions, asked of the agents over the bus."""
+"""Completions, requested from the agents over the bus."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
@@ -29,12 +29,12 @@ from runtime.streamed_calls import StreamClient
 log = structlog.get_logger(__name__)
 
 AT_ONCE = 16
-"""Completions of one user or service at a time, at each gateway."""
+"""Concurrent completions of one user or service at each gateway."""
 _BUSY = f"at most {AT_ONCE} completions at a time: wait for one to end"
 
 
 class BusCompletions:
-    """Any one of the agents."""
+    """Any agent may answer."""
 
     def __init__(self, client: RpcClient, streams: StreamClient) -> None:
         self._client = client
@@ -42,14 +42,14 @@ class BusCompletions:
         self._running = ConcurrencyLimit(AT_ONCE, _BUSY)
 
     async def models(self, company: str) -> list[ModelName]:
-        """The names a completion may ask for; raises Refused (NOT_FOUND: no such company), Unavailable."""
+        """The model names that a completion may use; raises Refused (NOT_FOUND: no such company), Unavailable."""
         return (await ask(self._client, MODELS, ModelsRequest(company_id=company))).models
 
     @asynccontextmanager
     async def complete(
         self, caller: TokenCaller, request: CompleteRequest
     ) -> AsyncGenerator[AsyncIterator[CompletePart]]:
-        """The answer in parts, the last one with its end; a block that is left early stops the work.
+        """The answer in parts, the last one with its end; leaving the block early stops the work.
 
         Raises:
             Refused: NOT_FOUND with the field model, BAD_FIELD.

@@ -1,5 +1,5 @@
-"""Tokens of the people who have signed in to the console, and invitations to it: made and checked by the gateways
-alone, with a key of their own."""
+"""Tokens of people signed in to the console, and invitations to it. Only gateways make and check them, with a key of
+their own."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from runtime.clock import Clock
 
 KEY_ID = "nexus-console"
 SECONDS = 12 * 3600
-"""For which a sign-in counts: a shift and its breaks."""
+"""Lifetime of a sign-in: a shift with its breaks."""
 INVITED_SECONDS = 7 * 86_400
-"""For which an invitation is good, unless it is used before."""
+"""Lifetime of an unused invitation."""
 _INVITATION = "invitation"
 
 
 @dataclass(frozen=True, slots=True)
 class InvitedMember:
-    """Whom an invitation is for. `issued`: seconds since the epoch."""
+    """The invited member. `issued`: seconds since the epoch."""
 
     company: str
     member: str
@@ -29,13 +29,13 @@ class InvitedMember:
 
 @dataclass(frozen=True, slots=True)
 class ConsoleTokens:
-    """Makes them with the first key, and checks them."""
+    """Makes tokens with the first key, and accepts any of the keys."""
 
     keys: Sequence[bytes]
     clock: Clock
 
     def made_here(self, token: str) -> bool:
-        """Whether the token says that it is one of these; nothing is checked yet."""
+        """Whether the token claims to be one of these; it is not verified yet."""
         return own_tokens.made_with(token, KEY_ID)
 
     def make(self, company: str, user: str, role: str, name: str | None) -> VisitorToken:
@@ -44,11 +44,11 @@ class ConsoleTokens:
         return self._made({"sub": user, "company": company, "role": role, **named}, SECONDS)
 
     def invite(self, company: str, member: str) -> VisitorToken:
-        """An invitation; it is no token to call with."""
+        """An invitation; it cannot be used as a token for calls."""
         return self._made({"sub": member, "company": company, "role": _INVITATION}, INVITED_SECONDS)
 
     def verify(self, token: str) -> TokenCaller:
-        """Who signed in; raises TokenExpired, and TokenInvalid for what is not ours."""
+        """Who signed in; raises TokenExpired, or TokenInvalid if it is not one of ours."""
         claims = self._read(token)
         if claims["role"] not in {"commercial", "admin"}:
             raise TokenInvalid("the token is not valid")

@@ -1,4 +1,4 @@
-"""The other gateways, over the bus."""
+"""Calls to the other gateways over the bus."""
 
 import structlog
 from nats.aio.client import Client
@@ -11,11 +11,11 @@ from runtime.rpc import RpcClient, RpcServer
 log = structlog.get_logger(__name__)
 
 DEADLINE = 1.0
-"""Seconds for the gateway that waits to say that it has the answer."""
+"""Seconds for the waiting gateway to confirm that it has the answer."""
 
 
 class BusGateways:
-    """All gateways at once; the one that waits for the answer says so."""
+    """Asks all gateways at once; the one that waits for the answer replies."""
 
     def __init__(self, client: RpcClient) -> None:
         self._client = client
@@ -30,7 +30,7 @@ class BusGateways:
 
 
 class AnswersFromElsewhere:
-    """What other gateways hand on."""
+    """Receives answers that other gateways pass on."""
 
     def __init__(self, client: Client, answers: Answers) -> None:
         self._server = RpcServer(client)

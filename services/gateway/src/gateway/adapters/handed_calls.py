@@ -1,4 +1,4 @@
-"""Calls that a client was handed in its conversation: what it gives back for them."""
+"""Results that clients return for handed calls."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,18 +17,18 @@ Json = dict[str, Any]
 
 
 class HandedCalls:
-    """The running or last turn's, of each conversation."""
+    """The handed calls of each conversation's running or last turn."""
 
     def __init__(self, client: Client) -> None:
         self._turns = DirectReader(client, "TURNS")
         self._results = ClientResults(client, SOURCE)
 
     async def give(self, company: str, conversation: str, results: Mapping[str, Json]) -> frozenset[str]:
-        """Stores what came of the calls that are still waited for; of each the first result counts. Returns those that
-        the turn has, also where their result comes late.
+        """Stores the results of calls that still wait; the first result of each counts. Returns those calls of the
+        turn, including ones whose result comes late.
 
         Raises:
-            Unavailable: it cannot be told, or stored, now.
+            Unavailable: the turn cannot be read, or the results not be stored, now.
         """
         try:
             stored = await self._turns.last(channels.journal(company, conversation))

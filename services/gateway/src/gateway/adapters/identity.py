@@ -1,4 +1,4 @@
-"""Who is who: users' tokens, visitors' tokens, and the principals that the gateway signs."""
+"""Identity: users' tokens, visitors' tokens, and the principals that the gateway signs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,8 +20,8 @@ MAX_PRINCIPALS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class IdentityKeys:
-    """What proves who is who. The first of `conversation_keys` signs the ids of conversations, any of them proves one;
-    `seal_key` signs what clients carry."""
+    """The keys of all identities. The first of `conversation_keys` signs conversation ids, any of them verifies;
+    `seal_key` seals data that clients carry."""
 
     tokens: TokenReader
     principals: "CallerSigner"
@@ -31,7 +31,7 @@ class IdentityKeys:
 
 
 def build_identity(settings: TokenSettings, visitor_token_seconds: int, clock: Clock) -> IdentityKeys:
-    """Raises NotReady when a key is missing or cannot sign."""
+    """Raises NotReady if a key is missing or cannot sign."""
     signer, verifier = PrincipalSigner(settings, clock), PrincipalVerifier(settings, clock)
     shared = settings.principal_keys
     # Where tokens are HS256 anyway visitors' ones are signed alike; elsewhere with a key that only gateways derive.
@@ -49,7 +49,7 @@ def build_identity(settings: TokenSettings, visitor_token_seconds: int, clock: C
 
 
 class GatewayTokens:
-    """Visitors' tokens are ours, and those of who has signed in here; everybody else's are the company's."""
+    """Checks all tokens: visitors' and the console's are made by the gateway, all others by the company."""
 
     def __init__(self, visitors: VisitorTokens, console: ConsoleTokens, users: TokenVerifier) -> None:
         self._visitors = visitors
@@ -84,7 +84,7 @@ class GatewayTokens:
 
 
 class CallerSigner:
-    """Signs one principal for each caller and conversation, and uses it again for minutes."""
+    """Signs one principal for each caller and conversation, and reuses it for some minutes."""
 
     def __init__(self, signer: PrincipalSigner, verifier: PrincipalVerifier, ttl: int, clock: Clock) -> None:
         self._signer = signer
@@ -94,7 +94,7 @@ class CallerSigner:
         self._signed = Recent[tuple[str, ...], tuple[str, float]](MAX_PRINCIPALS)
 
     def sign(self, caller: TokenCaller, conversation: str | None, language: str | None) -> str:
-        """A compact JWS for data.principal, of one conversation or of none; the same one while it is fresh."""
+        """A compact JWS for data.principal, for one conversation or none; the same one while it is fresh."""
         key = (caller.company, caller.subject, caller.role, caller.plan, conversation or "", language or "")
         now = self._clock.now().timestamp()
         known = self._signed.get(key)
@@ -112,13 +112,14 @@ class CallerSigner:
         return principal
 
     def vouch(self, caller: TokenCaller, conversation: str | None) -> SignedPrincipal:
-        """A principal of its own, with its expiry, for somebody else to use."""
+        """A new principal with its expiry, for another service to use."""
         expires = int(self._clock.now().timestamp()) + self._ttl
         principal = Principal(caller.subject, caller.role, caller.company, caller.plan, expires, conversation)
         return SignedPrincipal(self._signer.sign(principal), float(expires))
 
     def renewed(self, principal: str, company: str) -> str | None:
-        """The same principal, valid from now on, expired or not; None when it is not ours or of another company."""
+        """The same principal with a new expiry, even if it has expired; None if it is not ours or belongs to another
+        company."""
         try:
             read = self._verifier.verify(principal, expired_too=True)
         except InvalidToken:
@@ -128,7 +129,7 @@ class CallerSigner:
         return self._signer.sign(replace(read, exp=int(self._clock.now().timestamp()) + self._ttl))
 
     def subject(self, principal: str, company: str) -> str | None:
-        """Whose principal this is, expired or not; None when it is not ours or of another company."""
+        """The subject of a principal, even if it has expired; None if it is not ours or belongs to another company."""
         try:
             read = self._verifier.verify(principal, expired_too=True)
         except InvalidToken:

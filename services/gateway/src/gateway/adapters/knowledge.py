@@ -1,4 +1,4 @@
-"""Files of companies' knowledge on their way to the executors."""
+"""Passes knowledge files to the executors."""
 
 import asyncio
 
@@ -15,13 +15,13 @@ from runtime.rpc import RpcClient
 PIECE = 512 * 1024
 """Bytes of a file in one message."""
 AT_ONCE = 4
-"""Uploads that this process holds in its memory; the next waits."""
+"""Uploads held in this process's memory at once; further ones wait."""
 PATIENCE = 20.0
-"""Seconds that it waits."""
+"""Seconds that an upload waits."""
 
 
 class BusKnowledge:
-    """Files go into UPLOADS first, a piece a message; then memory is told."""
+    """Puts files into UPLOADS, one message a piece, then tells memory."""
 
     def __init__(self, rpc: RpcClient, publisher: Publisher) -> None:
         self._rpc = rpc
@@ -29,7 +29,7 @@ class BusKnowledge:
         self.uploads = asyncio.Semaphore(AT_ONCE)
 
     async def hand_over(self, file: FileReceived, content: bytes) -> DocumentView | None:
-        """Puts a file where an executor finds it, then tells memory, which hands it on; raises Unavailable."""
+        """Puts a file into UPLOADS and tells memory, which tells an executor; raises Unavailable."""
         for piece in range(file.pieces):
             body = content[piece * PIECE : (piece + 1) * PIECE]
             subject = upload_piece(file.company_id, file.upload_id, piece)

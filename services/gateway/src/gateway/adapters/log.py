@@ -23,19 +23,19 @@ from runtime.single_flight import SingleFlight
 Json = JsonObject
 SOURCE = "/nexus/gateway"
 READ_DEADLINE = 5.0
-"""Seconds to read of a conversation's log."""
+"""Seconds for a read of a conversation's log."""
 APPEND_DEADLINE = 15.0
-"""Seconds in which a message must be stored; until then it is tried again under its id."""
+"""Seconds in which an append must be stored; it is retried under the same id until then."""
 ROOM_AGE = 5.0
-"""Seconds for which what is free in the log is good enough."""
+"""Seconds for which the log's free space is cached."""
 CLOCKS = 60.0
 """Seconds by which the clocks of two machines may differ."""
 BOUNDS_AGE = 1.0
-"""Seconds for which the stream's bounds are good enough: they tell its incarnation and its rough length."""
+"""Seconds for which the stream's bounds are cached; only its epoch and rough length matter."""
 
 
 class NatsLog:
-    """Reads by direct get, appends with an id that a repeat has too."""
+    """Reads by direct get, appends with an id that a repeat shares."""
 
     def __init__(self, conversations: ConversationLog, publisher: Publisher, clock: Clock) -> None:
         self._conversations = conversations
@@ -48,12 +48,12 @@ class NatsLog:
         self._reading_bounds = SingleFlight[Bounds]()
 
     def forget_bounds(self) -> None:
-        """After a reconnect the stream may be another one."""
+        """Clears the cached bounds: after a reconnect the stream may be another one."""
         self._bounds = None
         self._reading_bounds.forget()
 
     async def snapshot(self, company: str, conversation: str, at_least: int = 0) -> Snapshot:
-        """The last fact of each kind, at least as new as `at_least`."""
+        """The newest fact of each kind, at least as new as `at_least`."""
         try:
             return await self._conversations.snapshot(company, conversation, at_least, deadline=READ_DEADLINE)
         except ReadFailed as error:
@@ -67,7 +67,8 @@ class NatsLog:
             raise _away() from error
 
     async def near(self, company: str, conversation: str, up_to: int, distance: int) -> tuple[list[Fact], bool]:
-        """The facts up to `up_to` that are among the log's last `distance`, in order; whether these are all of them."""
+        """The facts up to `up_to` among the log's last `distance`, in order, and whether these are all of the
+        conversation."""
         bounds = await self.bounds()
         after = max(bounds.first_seq - 1, bounds.last_seq - distance, 0)
         facts = await self.read(company, conversation, after, up_to)
@@ -76,13 +77,13 @@ class NatsLog:
     async def last_facts(
         self, company: str, conversation: str, snapshot: Snapshot, distance: int
     ) -> tuple[list[Fact], bool]:
-        """What is `near` of a conversation that stands as in the snapshot, and the newest fact of each kind."""
+        """`near` for the conversation of this snapshot, plus the newest fact of each kind."""
         facts, complete = await self.near(company, conversation, snapshot.seq, distance)
         known = {fact.seq: fact for fact in (*snapshot.last.values(), *facts)}
         return [known[seq] for seq in sorted(known)], complete
 
     async def _began_after(self, conversation: str, seq: int) -> bool:
-        """Whether the conversation is surely younger than what stands at `seq` and before it."""
+        """Whether the conversation certainly began after the message at `seq` was stored."""
         begun = begun_at(conversation)
         if begun is None:
             return False
@@ -100,7 +101,7 @@ class NatsLog:
             raise _away() from error
 
     async def bounds(self) -> Bounds:
-        """Incarnation and first and last sequence of the whole log."""
+        """Epoch and first and last sequence of the whole log."""
         return self._fresh_bounds() or await self._reading_bounds.result("bounds", self._read_bounds)
 
     def _fresh_bounds(self) -> Bounds | None:
@@ -120,14 +121,14 @@ class NatsLog:
         return bounds
 
     async def standing(self, company: str, conversation: str) -> tuple[Snapshot, Bounds]:
-        """The conversation's snapshot and the log's bounds, asked for at once."""
+        """The conversation's snapshot and the log's bounds, read concurrently."""
         known = self._fresh_bounds()
         if known is not None:
             return await self.snapshot(company, conversation), known
         return await asyncio.gather(self.snapshot(company, conversation), self.bounds())
 
     async def room(self) -> int | None:
-        """Bytes that the log may still hold, as of some seconds ago; None: nobody can say."""
+        """Bytes that the log may still hold, as of some seconds ago; None: unknown."""
         if self._room is None or self._clock.monotonic() - self._room[0] >= ROOM_AGE:
             with contextlib.suppress(Unavailable):
                 await self.bounds()
@@ -135,7 +136,7 @@ class NatsLog:
 
     async def append(self, company: str, conversation: str, kind: ChatKind, data: Wire, *, identity: str) -> Appended:
         """Appends a fact under an id derived from company, conversation, kind and `identity`; raises Unavailable: no
-        acknowledgement within 15 s, try again with the same identity."""
+        acknowledgement within 15 s, retry with the same identity."""
         new = _new_fact(company, conversation, kind, data, identity)
         with _publishing():
             return await self._writer.append(company, conversation, new)
@@ -143,8 +144,8 @@ class NatsLog:
     async def append_if(
         self, company: str, conversation: str, kind: ChatKind, *, identity: str, decide: Decide
     ) -> Appended | None:
-        """Appends what `decide` makes of the newest snapshot, fenced, and decides again when something newer got there
-        first; None: it makes nothing of it."""
+        """Appends what `decide` makes of the newest snapshot, fenced, and decides again if something newer was
+        first. None: `decide` made nothing of it."""
 
         async def new(now: Snapshot) -> NewFact | None:
             data = await decide(now)
@@ -157,7 +158,7 @@ class NatsLog:
     async def append_again(
         self, company: str, conversation: str, fact: Fact, data: Json, *, identity: str, fence: int
     ) -> Appended:
-        """A fact once more at the end of its conversation: its own event and id, with `data`.
+        """Appends a fact once more, with its own event and id, with `data`.
 
         Raises:
             FenceRefused: the conversation holds something newer than `fence`.
@@ -186,7 +187,7 @@ def _new_fact(company: str, conversation: str, kind: ChatKind, data: Wire, ident
 
 
 def event_json(event: CloudEvent[Wire]) -> bytes:
-    """The event's JSON, with the whole of its data: the envelope's type parameter names only the base."""
+    """The event's JSON with all its data: the envelope's type parameter names only the base class."""
     envelope = event.model_dump(mode="json", exclude={"data"}, exclude_none=True)
     return orjson.dumps({**envelope, "data": event.data.to_wire()})
 

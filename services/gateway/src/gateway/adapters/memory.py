@@ -1,4 +1,4 @@
-"""What memory keeps of conversations, asked over the bus."""
+"""Conversations as memory stores them, read over the bus."""
 
 import time
 from typing import TypeVar
@@ -12,9 +12,9 @@ from gateway.errors import Unavailable
 from runtime.rpc import RpcClient
 
 BEGINNING = 2.0
-"""Seconds for what a chat can begin without."""
+"""Deadline in seconds for what a chat can begin without."""
 AWAY = 5.0
-"""Seconds for which memory is waited for only shortly after it did not answer such a question."""
+"""Seconds for which later calls get a short deadline, after memory did not answer one."""
 SHORTLY = 0.5
 
 RequestT = TypeVar("RequestT", bound=BaseModel)
@@ -29,7 +29,8 @@ class BusMemory:
         self._away_until = 0.0
 
     async def _begin(self, method: rpc.Rpc[RequestT, ReplyT], request: RequestT) -> ReplyT:
-        """The reply to what a chat can begin without: many who begin must not wait in vain one after the other."""
+        """A call for what a chat can begin without. After a failure the deadline is short, so that many beginning
+        chats do not all wait in vain."""
         deadline = SHORTLY if time.monotonic() < self._away_until else BEGINNING
         try:
             return await ask(self._client, method, request, deadline=deadline)
@@ -49,7 +50,7 @@ class BusMemory:
         return await ask(self._client, rpc.SNAPSHOT, request)
 
     async def owner_seen(self, company: str, conversation: str, operator: str, up_to: int | None) -> None:
-        """A human agent has just read up to there, or typed, in the conversation."""
+        """Reports that a human agent has just read the conversation up to there, or typed in it."""
         request = owner_rpc.OwnerSeenRequest(
             company_id=company, conversation_id=conversation, operator_id=operator, up_to_seq=up_to
         )
@@ -65,7 +66,7 @@ class BusMemory:
         return (await ask(self._client, rpc.MESSAGE_BY_ID, request)).message
 
     async def keep_file(self, company: str, conversation: str, file: str, size: int) -> file_rpc.FileKeepReply:
-        """Counts a file of so many bytes, if the company has room for it."""
+        """Counts a file of this size, if the company has room for it."""
         request = file_rpc.FileKeepRequest(company_id=company, conversation_id=conversation, file_id=file, size=size)
         return await ask(self._client, file_rpc.FILE_KEEP, request)
 
@@ -82,7 +83,7 @@ class BusMemory:
         return (await self._begin(withdrawal_rpc.WITHDRAWN, request)).withdrawn
 
     async def identify(self, company: str, token: str) -> identity_rpc.IdentifyReply:
-        """Whom a JWT signed by the company names, or what is wrong with it."""
+        """The user named by a JWT of the company, or what is wrong with it."""
         request = identity_rpc.IdentifyRequest(company_id=company, token=token)
         return await ask(self._client, identity_rpc.IDENTIFY, request)
 
@@ -101,7 +102,7 @@ class BusMemory:
     async def messages(
         self, company: str, conversation: str, limit: int, cursor: str | None, *, latest: bool = False
     ) -> rpc.MessagesReply:
-        """A page of a conversation's messages, oldest first; `latest`: the last page, and then those before it."""
+        """A page of a conversation's messages, oldest first; `latest`: the last page, then the ones before it."""
         request = rpc.MessagesRequest(
             company_id=company, conversation_id=conversation, limit=limit, cursor=cursor, latest=latest
         )

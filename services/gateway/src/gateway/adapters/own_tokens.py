@@ -1,4 +1,4 @@
-"""Tokens that the gateways alone make and check: JWTs by HMAC with a key for each purpose, which a `kid` names."""
+"""Tokens that only gateways make and check: JWTs by HMAC with a key for each purpose, named by `kid`."""
 
 import hashlib
 import hmac
@@ -14,7 +14,7 @@ from runtime.signatures import read_signed
 
 _ALGORITHM = "HS256"
 LONGEST_HEAD = 256
-"""Characters before the first dot of a token that may be ours."""
+"""The most characters before the first dot of a token that may be ours."""
 
 
 def derive_key(secret: str, purpose: str) -> bytes:
@@ -23,7 +23,7 @@ def derive_key(secret: str, purpose: str) -> bytes:
 
 
 def made_with(token: str, key_id: str) -> bool:
-    """Whether the token says that it was made with this key; nothing is checked yet."""
+    """Whether the token claims to be made with this key; it is not verified yet."""
     head = token.partition(".")[0]
     return len(head) <= LONGEST_HEAD and _key_named(head) == key_id
 
@@ -42,8 +42,8 @@ def signed(claims: dict[str, Any], key: bytes, key_id: str) -> str:
 
 
 def read(token: str, keys: Sequence[bytes], *required: str) -> dict[str, Any]:
-    """Its claims, signed with any of the keys: `sub` and `company` are ids, `role` a text, `exp` a number that nothing
-    was compared with yet.
+    """The token's claims, verified with any of the keys: `sub` and `company` are ids, `role` a text, `exp` a number
+    (not checked yet).
 
     Raises:
         TokenInvalid: it is not one of ours.

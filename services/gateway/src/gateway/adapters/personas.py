@@ -1,4 +1,4 @@
-"""Ready-made people of the development stack, to try the product as one of them."""
+"""Demo users of the development stack."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from runtime.tokens import TokenMinter
 
 COMPANY = "demo"
 SECONDS = 12 * 3600
-"""For which a demo user's token is good."""
+"""Lifetime of a demo user's token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ _PEOPLE = {
 
 
 class DemoPersonas:
-    """Mints tokens of the company `demo` with the stack's own secret."""
+    """Makes tokens of the company `demo` with the stack's own secret."""
 
     def __init__(self, settings: TokenSettings, clock: Clock) -> None:
         """Raises NotReady without NEXUS_JWT_SECRET."""
@@ -38,7 +38,7 @@ class DemoPersonas:
         self._clock = clock
 
     def token(self, persona: str) -> VisitorToken | None:
-        """A token valid for twelve hours; None when nobody is called so."""
+        """A token valid for twelve hours; None if there is no persona of that name."""
         person = _PEOPLE.get(persona)
         if person is None:
             return None

@@ -1,4 +1,4 @@
-"""Questions to other services: their own word where it is one for the caller, UNAVAILABLE for everything else."""
+"""Calls to other services: errors meant for the caller are passed on, anything else becomes UNAVAILABLE."""
 
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -20,17 +20,17 @@ RequestT = TypeVar("RequestT", bound=BaseModel)
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
 
 DEADLINE = 3.0
-"""Seconds for a service's answer where nothing else is said."""
+"""Default deadline of a call, in seconds."""
 CHANGE_SECONDS = 10.0
-"""For a change, which memory stores on the bus before it answers."""
+"""Deadline of a change, which memory stores on the bus before it answers."""
 REPORT_SECONDS = 20.0
-"""For a report, which may have thousands of conversations to read."""
+"""Deadline of a report, which may read thousands of conversations."""
 OWN_TOOL_SECONDS = 32.0
-"""For a call of a company's own tool, which may take 30 s itself, and for its model, which has 20."""
+"""Deadline of a call of a company's own tool (which may take 30 s) or model (20 s)."""
 TRY_SECONDS = preview_rpc.TRY_SECONDS + 1.0
-"""For a try-out: the agent's own, and a moment for its answer to come back."""
+"""Deadline of a try-out: the agent's own, plus some time for the reply."""
 WRITING_SECONDS = agent_rpc.DEADLINE + 1.0
-"""For a suggestion: the agent's own, and a moment for its answer to come back."""
+"""Deadline of a suggestion: the agent's own, plus some time for the reply."""
 _PASSED_ON = {
     ErrorCode.NOT_FOUND,
     ErrorCode.BAD_FIELD,
@@ -47,7 +47,7 @@ _AWAY = {
 async def ask(
     client: RpcClient, method: Rpc[RequestT, ReplyT], request: RequestT, *, deadline: float = DEADLINE
 ) -> ReplyT:
-    """The reply; raises Unavailable when there is none in time, Refused or Limited with the service's own code."""
+    """The reply; raises Unavailable if none comes in time, Refused or Limited with the service's own code."""
     try:
         return await client.call(method, request, deadline=deadline)
     except RpcError as error:
@@ -55,7 +55,7 @@ async def ask(
 
 
 def meaning(method: Method, error: RpcError) -> GatewayError:
-    """What another service's error means to a caller of this one."""
+    """Another service's error as an error of this one's caller."""
     if error.code in _PASSED_ON:
         return Refused(ErrorCode(error.code), error.message, error.fields)
     if error.code == ErrorCode.RATE_LIMITED:

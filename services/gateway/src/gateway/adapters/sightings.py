@@ -1,4 +1,4 @@
-"""Where companies' chats were loaded, kept by memory: an admin sees that the tag is on their page."""
+"""Records which pages load a company's chat, in memory: an admin sees that the tag is on their page."""
 
 from collections import OrderedDict
 
@@ -13,12 +13,12 @@ from runtime.rpc import RpcClient
 log = structlog.get_logger(__name__)
 
 AGAIN = 60.0
-"""Seconds for which this process notes the same origin once."""
+"""Seconds before this process records the same origin again."""
 KEPT = 4096
 
 
 class BusSightings:
-    """Notes and tells them."""
+    """Records and lists sightings."""
 
     def __init__(self, rpc: RpcClient, clock: Clock) -> None:
         self._rpc = rpc
@@ -26,7 +26,7 @@ class BusSightings:
         self._noted: OrderedDict[tuple[str, str], float] = OrderedDict()
 
     async def note(self, company: str, origin: str) -> None:
-        """A page of this origin has loaded the chat; nobody waits for it, and it may be lost."""
+        """Records that a page of this origin has loaded the chat, in the background; it may be lost."""
         key, now = (company, origin), self._clock.monotonic()
         if now - self._noted.get(key, float("-inf")) < AGAIN:
             return

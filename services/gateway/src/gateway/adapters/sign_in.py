@@ -1,18 +1,18 @@
-"""Links into the console, where this installation signs tokens itself."""
+"""Sign-in links for the console, if this installation signs tokens itself."""
 
 from runtime.tokens import TokenMinter
 
 SECONDS = 12 * 3600
-"""For which such a link is good."""
+"""Lifetime of such a link."""
 
 
 class SignIn:
-    """Makes links; a link is as good as its admin's password until it ends."""
+    """Makes links. Until it expires, a link is worth as much as its admin's password."""
 
     def __init__(self, minter: TokenMinter) -> None:
         self._minter = minter
 
     def link(self, origin: str, company: str) -> str:
-        """The console's address with a token behind #, which browsers send to no server and which logs do not see."""
+        """The console's address with a token after #, which browsers send to no server and no log contains."""
         token = self._minter.mint(sub="admin", role="admin", company=company, ttl=SECONDS)
         return f"{origin}/console#token={token}"

@@ -1,4 +1,4 @@
-"""The tool catalogue and calls of tools, over the bus: asked for in TOOLS, answered to an inbox."""
+"""The tool catalogue and tool calls over the bus: requested in TOOLS, answered to an inbox."""
 
 import time
 from collections import OrderedDict
@@ -32,13 +32,13 @@ _RequestedEvent = CloudEvent[ToolCallRequested]
 _CompletedEvent = CloudEvent[ToolCallCompleted]
 
 CALL_SECONDS = 60.0
-"""How long a caller waits for a result, at most; the executor runs nothing for somebody who has gone."""
+"""How long a caller waits for a result at most; the executor runs nothing after that."""
 PATIENCE = (10.0, 20.0, 30.0)
-"""Seconds to wait for the answer to each request before the next; the executor runs a call id once."""
+"""Seconds until an unanswered request is sent again; the executor runs a call id once."""
 _CATALOGUE_SECONDS = 3.0
-"""For the list of tools."""
+"""Deadline for the list of tools."""
 _QUOTA_SECONDS = 1.0
-"""For what is left of a tool's quota; without it the answer goes out all the same."""
+"""Deadline for a tool's remaining quota; the answer is sent without it otherwise."""
 _MOST_NAMES = 2000
 _NOT_NOW = Text(
     es="Ahora mismo no se puede usar ninguna herramienta. Inténtalo de nuevo en unos segundos.",
@@ -74,7 +74,7 @@ class ToolClient:
             raise Unavailable("the tools cannot be listed now: try again") from error
 
     async def every(self, company: str, language: str) -> list[CatalogueTool]:
-        """All tools that a user of the company could have on some plan; raises Unavailable."""
+        """All tools that a user of the company could have on any plan; raises Unavailable."""
         request = CatalogueRequest(company_id=company, role="user", plan="premium", language=language)
         try:
             return (await self._rpc.call(CATALOGUE, request, deadline=_CATALOGUE_SECONDS)).tools
@@ -82,7 +82,7 @@ class ToolClient:
             raise Unavailable("the tools cannot be listed now: try again") from error
 
     async def details(self, caller: TokenCaller, language: str) -> list[ToolDetails]:
-        """The caller's tools with both schemas and what they do, in the catalogue's own order; raises Unavailable."""
+        """The caller's tools with both schemas and descriptions, in the catalogue's own order; raises Unavailable."""
         request = ToolDetailsRequest(
             company_id=caller.company, role=caller.role, plan=caller.plan, language=language, names=None
         )
@@ -92,7 +92,7 @@ class ToolClient:
             raise Unavailable("the tools cannot be listed now: try again") from error
 
     async def quota(self, caller: TokenCaller, name: str) -> CatalogueTool | None:
-        """One tool with what is left of its limits; None when it is not the caller's or nobody can say now."""
+        """One tool with its remaining quota; None if it is not the caller's or the quota is unknown now."""
         request = _request(caller, "en").model_copy(update={"with_quota": True, "name": name})
         try:
             found = (await self._rpc.call(CATALOGUE, request, deadline=_QUOTA_SECONDS)).tools
@@ -101,7 +101,7 @@ class ToolClient:
         return found[0] if found else None
 
     async def call(self, caller: TokenCaller, asked: GatewayToolCall) -> ToolResult:
-        """The result, always: UNAVAILABLE and TIMEOUT are results too."""
+        """Always returns a result: UNAVAILABLE and TIMEOUT are results too."""
         started = time.monotonic()
         try:
             category = await self._category(caller, asked.tool)
@@ -159,7 +159,7 @@ class ToolClient:
             return None
 
     async def _category(self, caller: TokenCaller, name: str) -> str:
-        """The last token of the subject. Which tools there are, and for whom, the executor decides."""
+        """The last token of the subject. The executor decides which tools exist and for whom."""
         known = self._categories.get(name)
         if known is not None:
             return known

@@ -1,6 +1,5 @@
-"""Visitors' tokens, and those of the users whom a company vouches for: made and checked by the gateways alone, with a
-key of their own, so that a company's sign-on (RS256, JWKS) needs to know nothing of anonymous visitors.
-"""
+"""Tokens of visitors, and of users whom a company identifies. Only gateways make and check them, with a key of their
+own, so that a company's single sign-on (RS256, JWKS) needs no anonymous visitors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,14 +16,14 @@ RENEWABLE_SECONDS = 30 * 86_400
 
 @dataclass(frozen=True, slots=True)
 class VisitorTokens:
-    """Makes them with the first key, and checks them. `lifetime` in seconds."""
+    """Makes tokens with the first key, and accepts any of the keys. `lifetime` in seconds."""
 
     keys: Sequence[bytes]
     lifetime: int
     clock: Clock
 
     def made_here(self, token: str) -> bool:
-        """Whether the token says that it is a visitor's; nothing is checked yet."""
+        """Whether the token claims to be a visitor's; it is not verified yet."""
         return own_tokens.made_with(token, KEY_ID)
 
     def make(self, company: str, subject: str, visit: Visit) -> VisitorToken:
@@ -32,7 +31,7 @@ class VisitorTokens:
         return self._made(company, subject, "visitor", "free", None, visit)
 
     def make_user(self, company: str, subject: str, plan: str, expires: float, visit: Visit) -> VisitorToken:
-        """A known user's token: good for as long as the company's own word, and no longer than a visitor's."""
+        """A known user's token: valid as long as the company's own token, at most as long as a visitor's."""
         return self._made(company, subject, "user", plan, expires, visit)
 
     def _made(
@@ -44,8 +43,8 @@ class VisitorTokens:
         return VisitorToken(own_tokens.signed(claims | _claims_of(visit), self.keys[0], KEY_ID), subject, float(until))
 
     def verify(self, token: str, *, grace: float = 0.0) -> TokenCaller:
-        """The visitor, or the known user; raises TokenExpired after the expiry (a visitor's: `grace` seconds later),
-        TokenInvalid for what is not ours."""
+        """The visitor or known user; raises TokenExpired after the expiry (plus `grace` seconds for a visitor),
+        TokenInvalid if it is not one of ours."""
         claims = own_tokens.read(token, self.keys)
         known = claims["role"] == "user"
         if not known and claims["role"] != "visitor":

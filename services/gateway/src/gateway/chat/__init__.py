@@ -1,1 +1,1 @@
-"""The chat protocol at work: sessions, open conversations, recovery and commands, over the ports."""
+"""The chat protocol: sessions, open conversations, recovery and commands, over the ports."""

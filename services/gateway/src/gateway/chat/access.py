@@ -1,4 +1,4 @@
-"""Which conversation a caller may open. What is somebody else's looks like what is not there."""
+"""Decides which conversations a caller may open. Somebody else's looks like one that does not exist."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ log = structlog.get_logger(__name__)
 
 
 class Access:
-    """Ownership, proved by the id itself, by the log's first message, or by memory; in this order of cost."""
+    """Checks ownership by the id itself, the log's first message, or memory, cheapest first."""
 
     def __init__(self, log: NatsLog, memory: BusMemory, principals: CallerSigner, id_keys: Sequence[bytes]) -> None:
         self._log = log
@@ -24,19 +24,19 @@ class Access:
         self._id_keys = id_keys
 
     async def own(self, caller: TokenCaller, wanted: str) -> str:
-        """The wanted conversation, when it is the visitor's or customer's.
+        """The requested conversation, if it is the visitor's or customer's.
 
         Raises:
             Refused: NOT_FOUND, it is not theirs.
-            Unavailable: it cannot be told now.
+            Unavailable: it cannot be checked now.
         """
         if not await self.owns(caller, wanted):
             raise not_found("conversation")
         return wanted
 
     async def latest(self, caller: TokenCaller) -> str | None:
-        """The visitor's or customer's latest conversation; None: there is none. While memory does not answer there is
-        none either: a chat begins without its past rather than not at all."""
+        """The visitor's or customer's latest conversation; None: there is none, or memory does not answer: a chat
+        then begins without its past."""
         try:
             return await self._memory.latest(caller.company, caller.subject)
         except Unavailable:
@@ -44,7 +44,7 @@ class Access:
             return None
 
     def fresh(self, caller: TokenCaller) -> str:
-        """A new conversation of the visitor's or customer's, which nobody has written in."""
+        """A new, empty conversation of the visitor or customer."""
         return new_conversation_id(self._id_keys[0], caller.company, caller.subject)
 
     async def owns(self, caller: TokenCaller, conversation: str) -> bool:
@@ -70,14 +70,14 @@ class Access:
             raise not_found("conversation")
 
     async def usable(self, caller: TokenCaller, conversation: str) -> None:
-        """Raises NOT_FOUND unless the caller may act in it: their own, or any of a human agent's company."""
+        """Raises NOT_FOUND unless the caller may act in it: it is their own, or any one of a human agent's company."""
         if caller.is_operator:
             await self.watchable(caller, conversation)
         elif not await self.owns(caller, conversation):
             raise not_found("conversation")
 
     async def readable(self, caller: TokenCaller, conversation: str) -> None:
-        """As `usable`; a customer may read besides what they wrote as the visitor who then signed in."""
+        """As `usable`; a customer may also read what they wrote as a visitor before they signed in."""
         try:
             await self.usable(caller, conversation)
         except Refused:

@@ -1,6 +1,6 @@
-"""How the actions in a history stand now: a message tells them as they were when it was written, always pending.
+"""The current state of actions in a history. A message holds them as they were when it was written: pending.
 
-Whoever opens a conversation later, or on another device, must not be offered a decision that has been made.
+Somebody who opens a conversation later, or on another device, must not be offered a decision that has been made.
 """
 
 from collections.abc import Sequence
@@ -20,11 +20,11 @@ log = structlog.get_logger(__name__)
 
 _ACTIONS = TypeAdapter(list[Action])
 MOST = 100
-"""Actions asked for at a time, the newest ones: older ones have long expired."""
+"""The newest actions whose state is looked up; older ones expired long ago."""
 
 
 class ActionStates:
-    """Asks the market, and memory whose conversation it is; only where something is told as pending."""
+    """Asks the market, and memory for the conversation's customer; only if something is pending."""
 
     def __init__(self, actions: BusActions, memory: BusMemory) -> None:
         self._actions = actions
@@ -33,8 +33,8 @@ class ActionStates:
     async def now(
         self, company: str, conversation: str, messages: Sequence[MessageView], customer: str | None = None
     ) -> list[MessageView]:
-        """The messages with their actions as they are; as they were told where nobody says so in time. `customer`:
-        whose conversation it is, where that is known."""
+        """The messages with their actions' current states; unchanged if nobody answers in time. `customer`: the
+        conversation's, if known."""
         told = [action for message in messages for action in message.actions]
         known = await self._known(company, conversation, told, customer)
         return [_brought_up(message, known) for message in messages]
@@ -42,7 +42,7 @@ class ActionStates:
     async def facts_now(
         self, company: str, conversation: str, facts: Sequence[Fact], customer: str | None
     ) -> list[Fact]:
-        """The same of the log's facts, for whoever was away when it was asked and when it was decided."""
+        """The same for facts of the log, for a client that was away when an action was requested and decided."""
         told = {fact.seq: actions for fact in facts if (actions := _actions(fact))}
         actions = [action for actions in told.values() for action in actions]
         known = await self._known(company, conversation, actions, customer)
@@ -53,7 +53,7 @@ class ActionStates:
     async def _known(
         self, company: str, conversation: str, told: Sequence[Action], customer: str | None
     ) -> dict[str, Action]:
-        """Those of the actions told as pending that the market knows, as they are now."""
+        """The current states of those pending actions that the market knows."""
         pending = [action.id for action in told if action.state is ActionState.PENDING]
         if not pending:
             return {}
@@ -86,7 +86,7 @@ def _merged(told: Action, now: Action | None) -> Action:
 
 
 def _actions(fact: Fact) -> list[Action]:
-    """None where they are not well formed: then they are told as they stand there."""
+    """None if they are malformed; then they are left as they are."""
     try:
         return _ACTIONS.validate_python(fact.data.get("actions") or [])
     except ValidationError:

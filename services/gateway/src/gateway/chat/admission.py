@@ -1,4 +1,5 @@
-"""Whether a human agent's token counts still: the company may have signed them out, or they may have left its team."""
+"""Checks whether a human agent's token is still valid: the company may have signed them out or removed them from its
+team."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -11,20 +12,20 @@ from gateway.ports import ClientSocket, TokenCaller, TokenReader, Visit, Visitor
 
 
 class KnownCompanies(Protocol):
-    """Companies' settings: asked for, and as they are known here at this moment."""
+    """Companies' settings, by a call or from the cache."""
 
     async def get(self, company: str) -> CompanySettings | None:
         """Raises Unavailable."""
         ...
 
     def held(self, company: str) -> CompanySettings | None:
-        """Without asking anybody."""
+        """From the cache, without a call."""
         ...
 
 
 class Admission:
-    """TokenReader: tokens that prove who somebody is, and count still by the company's settings. `sessions`: the open
-    sockets, which end with the token that they came in with."""
+    """A TokenReader that also checks tokens against the company's settings. `sessions`: the open sockets, which are
+    closed when their token is revoked."""
 
     def __init__(self, tokens: TokenReader, companies: KnownCompanies, sessions: Iterable[ClientSocket]) -> None:
         self._tokens = tokens
@@ -45,13 +46,13 @@ class Admission:
         return caller
 
     def counts(self, caller: TokenCaller) -> bool:
-        """Whether the caller's token counts by the settings that are known at this moment."""
+        """Whether the caller's token is valid by the settings known at this moment."""
         if not caller.is_operator:
             return True
         return _counts(caller, self._companies.held(caller.company))
 
     def changed(self, company: str, settings: CompanySettings | None) -> None:
-        """Closes the sockets whose tokens have ended with this change of a company's settings."""
+        """Closes the sockets whose tokens this change of a company's settings has revoked."""
         for session in list(self._sessions):
             caller = session.caller
             if caller is None or caller.company != company or not caller.is_operator:
@@ -60,7 +61,7 @@ class Admission:
                 session.terminate(CloseCode.BAD_TOKEN)
 
     async def look_again(self) -> None:
-        """After changes may have been missed: asks for the settings of all who are connected as agents."""
+        """Reads the settings of all connected agents' companies again, after changes may have been missed."""
         callers = [session.caller for session in self._sessions]
         for company in {one.company for one in callers if one is not None and one.is_operator}:
             with suppress(Unavailable):  # they are asked for again with the next change, and after a minute

@@ -1,4 +1,4 @@
-"""Whoever has a company's chat open is told at once when its assistant is switched off, or on again."""
+"""Tells open chats at once when their company's assistant is switched off or on."""
 
 from collections.abc import Iterable
 
@@ -9,14 +9,14 @@ from runtime.companies import KEPT
 
 
 class Assistants:
-    """Which companies' assistants answer, as it was told last. `sessions`: the open sockets."""
+    """The last known state of each company's switch. `sessions`: the open sockets."""
 
     def __init__(self, sessions: Iterable[ClientSocket]) -> None:
         self._sessions = sessions
         self._told: dict[str, bool] = {}
 
     def changed(self, company: str, settings: CompanySettings | None) -> None:
-        """Tells the company's visitors and customers, if this change is one of the switch."""
+        """Tells the company's visitors and customers, if this change switches the assistant."""
         if settings is None:
             return  # nobody can say how it is; the next answer of memory does
         ai = settings.config.ai_auto_response_enabled

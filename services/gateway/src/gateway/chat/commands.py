@@ -1,7 +1,7 @@
-"""What people do to a conversation: each becomes a durable fact before it is answered.
+"""What people do to a conversation: each command becomes a durable fact before it is answered.
 
-Every fact that may veto an answer (owner.changed, run.cancelled, a human agent's message) is appended with the fence
-of the snapshot that it was decided from, and decided again when something newer is there.
+Every fact that may veto an answer (owner.changed, run.cancelled, a human agent's message) is appended with the fence of
+the snapshot that it was decided from, and decided again if something newer is there.
 """
 
 from collections.abc import Callable
@@ -44,12 +44,12 @@ from runtime.clock import Clock
 from runtime.publisher import Appended
 
 ASKED = "asked"
-"""The reason of a hand-over: the visitor wanted it."""
+"""The reason of a hand-over that the visitor asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationPlace:
-    """A conversation, and who is in it."""
+    """A conversation and the caller in it."""
 
     caller: TokenCaller
     conversation: str
@@ -62,7 +62,7 @@ class ConversationPlace:
 
 @dataclass(frozen=True, slots=True)
 class MessageDraft:
-    """A message to be sent. `client_message_id` makes it recognisable when it comes again."""
+    """A message to send. `client_message_id` identifies a repeat."""
 
     client_message_id: str
     text: str
@@ -74,7 +74,7 @@ class MessageDraft:
 
 
 class Commands:
-    """Appends facts for callers that have been let in already."""
+    """Appends facts for callers whose access has been checked."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class Commands:
         """The message, if an earlier try stored it: looked up by id, since deduplication forgets after two minutes.
 
         Raises:
-            Unavailable: it cannot be told; sending it now could store it twice.
+            Unavailable: this cannot be determined; sending now could store it twice.
         """
         kind = ChatKind.OPERATOR if place.caller.is_operator else ChatKind.VISITOR
         identity = message_id(place, client_message_id)
@@ -119,7 +119,7 @@ class Commands:
         return None
 
     async def message_at(self, place: ConversationPlace, seq: int) -> MessageView | None:
-        """The message that is stored at a sequence, as the log has it; None: the log has let go of it.
+        """The message at a sequence of the log; None: the log no longer has it.
 
         Raises:
             Unavailable: the log cannot be read now.
@@ -158,7 +158,7 @@ class Commands:
         )
 
     async def send_as_operator(self, place: ConversationPlace, draft: MessageDraft) -> Appended:
-        """A human agent's message: it settles the visitor messages before it."""
+        """A human agent's message, which settles the visitor messages before it."""
         data = OperatorMessage(
             message_id=message_id(place, draft.client_message_id),
             client_message_id=draft.client_message_id,
@@ -177,9 +177,9 @@ class Commands:
         return stored
 
     async def ask_for_person(self, place: ConversationPlace, locale: str | None) -> Snapshot | None:
-        """The owner becomes `waiting`; outside office hours the AI stays, and a message is taken. The snapshot when a
-        person was asked for, or is there, already. `locale`: what the visitor is told comes in it, also before they
-        have written a word."""
+        """Sets the owner to `waiting`; outside office hours the AI stays owner and a message is taken. Returns the
+        snapshot if a person was already asked for, or is there. `locale`: the language for the visitor, also if they
+        have not written yet."""
         settings, now = await self._companies.get(place.company), self._clock.now()
         await self._refuse_by_rule(place, settings)
         opens = opening(settings.config.office_hours if settings else None, now)
@@ -193,7 +193,7 @@ class Commands:
         return await self._change_owner(place, owner, nobody_knows, ASKED, opens, named_language(locale))
 
     async def _refuse_by_rule(self, place: ConversationPlace, settings: CompanySettings | None) -> None:
-        """Raises FORBIDDEN where the company's rules say that what they last wrote, or where, goes to nobody."""
+        """Raises FORBIDDEN if the company's rules never send the last message, or its page, to a person."""
         rules = settings.config.person_rules if settings else []
         if not any(rule.to == "never" for rule in rules):
             return
@@ -207,8 +207,8 @@ class Commands:
             raise Refused(ErrorCode.FORBIDDEN, "the company's rules say that this goes to the assistant alone")
 
     async def take(self, place: ConversationPlace, seen_seq: int | None = None) -> Snapshot | None:
-        """The human agent becomes the owner; the snapshot when it is theirs already. `seen_seq`: the newest change of
-        owner that they have seen; a colleague who has taken it behind that keeps it (CONFLICT)."""
+        """Makes the human agent the owner; returns the snapshot if they already are. `seen_seq`: the newest change
+        of owner that they have seen; a colleague who has taken it since then keeps it (CONFLICT)."""
         me = place.caller.subject
         owner = Owner(kind=OwnerKind.HUMAN, operator_id=me, name=place.caller.name)
 
@@ -226,7 +226,8 @@ class Commands:
         return await self._change_owner(place, owner, differs)
 
     async def hand_to(self, place: ConversationPlace, colleague: str, name: str | None) -> Owner | None:
-        """A person who answers leaves it to whom it was assigned to; the new owner, None: nothing changed hands."""
+        """Gives a conversation that a person answers to its new assignee. Returns the new owner; None: nothing
+        changed."""
         owner = Owner(kind=OwnerKind.HUMAN, operator_id=colleague, name=name)
 
         def differs(now: Snapshot) -> bool:
@@ -235,15 +236,15 @@ class Commands:
         return owner if await self._change_owner(place, owner, differs) is None else None
 
     async def release(self, place: ConversationPlace) -> Snapshot | None:
-        """The AI becomes the owner again; the snapshot when it is already."""
+        """Makes the AI the owner again; returns the snapshot if it already is."""
         owner = Owner(kind=OwnerKind.AI)
         return await self._change_owner(place, owner, lambda now: now.owner is not OwnerKind.AI)
 
     async def follow_owner(
         self, place: ConversationPlace, owner: Owner, status: str, changed: float, needed: Callable[[Snapshot], bool]
     ) -> None:
-        """The owner becomes the one that a channel names, unless that is older news than what was followed already.
-        `changed`: when its conversation was, by the channel's own clock."""
+        """Makes the owner the one that a channel reports, unless the report is older than one already followed.
+        `changed`: when its conversation changed, by the channel's own clock."""
         stamp = f"{changed:017.6f} {status}"
         followed = await self._followed(place)
         heard = _believed(stamp, self._clock.now().timestamp())
@@ -258,7 +259,7 @@ class Commands:
         await self._append_if(place, ChatKind.OWNER, derive_id(place.conversation, stamp), decide)
 
     async def _followed(self, place: ConversationPlace) -> dict[str, float]:
-        """What was followed, of the part of the log that is near: each change with the time that is believed of it."""
+        """The reports followed in the recent part of the log, each with the time that is believed of it."""
         snapshot = await self._log.snapshot(place.company, place.conversation)
         if ChatKind.OWNER not in snapshot.last:
             return {}
@@ -267,7 +268,7 @@ class Commands:
         return {stamp: _believed(stamp, at) for stamp, at in followed if isinstance(stamp, str)}
 
     async def cancel(self, place: ConversationPlace, turn: str) -> None:
-        """Stops a running turn: what it was to answer is settled. Raises NOT_FOUND when no such turn is running."""
+        """Stops a running turn and settles its messages. Raises NOT_FOUND if no such turn is running."""
 
         async def decide(now: Snapshot) -> Wire | None:
             basis = await self._basis_of(place, turn, now)
@@ -281,7 +282,7 @@ class Commands:
             raise not_found("running turn")
 
     async def give_feedback(self, place: ConversationPlace, message: str, rating: str, reason: str | None) -> None:
-        """Records what somebody thinks of an answer; raises NOT_FOUND when the conversation has no such message."""
+        """Records the rating of an answer; raises NOT_FOUND if the conversation has no such message."""
         if not await self._holds(place, message):
             raise not_found("message")
         user = place.caller.subject
@@ -299,7 +300,7 @@ class Commands:
         await self._bus.fact("feedback.given.v1", place.company, user, data, identity=identity)
 
     async def rate(self, place: ConversationPlace, score: int, comment: str | None) -> None:
-        """Records whether the conversation helped; a later word takes the place of an earlier one."""
+        """Records whether the conversation helped; a later rating replaces it."""
         user = place.caller.subject
         data = ConversationRated(
             company_id=place.company, conversation_id=place.conversation, user_id=user, score=score, comment=comment
@@ -308,7 +309,8 @@ class Commands:
         await self._bus.fact("conversation.rated.v1", place.company, user, data, identity=identity)
 
     async def _holds(self, place: ConversationPlace, message: str) -> bool:
-        """Whether the conversation has the message, also before memory has it. Memory being away is nobody's fault."""
+        """Whether the conversation has the message, even if memory has not stored it yet. If memory is away, the
+        rating is accepted."""
         snapshot = await self._log.snapshot(place.company, place.conversation)
         if any(fact.data.get("messageId") == message for fact in snapshot.last.values()):
             return True
@@ -357,8 +359,8 @@ class Commands:
 
 
 def _believed(stamp: str, heard: float) -> float:
-    """When a change was, that was heard of at `heard`: by the channel's clock, unless that is far ahead of ours. One
-    such time would make everything behind it old news."""
+    """The time of a change reported at `heard`: by the channel's clock, unless that is far ahead of ours; one such
+    time would make every later report look old."""
     told = float(stamp.partition(" ")[0])
     return told if told <= heard + CLOCKS else heard
 

@@ -1,9 +1,7 @@
-"""Customers' sockets here, by who they are, and what the market tells them: actions to decide, decisions, alerts, and
-what became of orders.
+"""Customers' sockets at this gateway, and the market's news for them: actions to decide, decisions, alerts, orders.
 
-Each gateway tells its own sockets of an alert, or of what the market made of an order, and then says that it was told:
-a chat that is open sees an alert once, however often its fact comes and whatever catches up beside it, and a chat that
-is opened later sees what nobody was told.
+Each gateway tells its own sockets of an alert or an order, and then marks it as told. An open chat therefore sees an
+alert once, however often its fact comes, and a chat opened later sees what nobody was told.
 """
 
 import asyncio
@@ -18,33 +16,33 @@ from gateway.adapters.actions import BusActions
 from gateway.domain import server_frames
 from gateway.errors import GatewayError
 from gateway.ports import ClientSocket, TokenCaller
-from runtime.deadlines import for_nobody
+from runtime.deadlines import detached_context
 
 log = structlog.get_logger(__name__)
 
 KEPT_ALERTS = 256
-"""Alerts that a socket is known to have seen; a customer can have 100 active ones."""
+"""Alerts remembered for each socket as seen; a customer can have 100 active ones."""
 CATCHING_UP = 16
-"""Customers who are caught up with at the same time after the bus was away."""
+"""Customers who catch up at the same time after the bus was away."""
 
 Seen = OrderedDict[str, None]
 Push = Callable[[bytes], None]
-"""Takes a frame that tells what was decided."""
+"""Receives a frame about a decision."""
 
 
 class Customers:
-    """Whoever comes back is told what they missed; whoever is here hears it at once."""
+    """Tells customers at once if they are connected, otherwise when they come back."""
 
     def __init__(self, actions: BusActions) -> None:
         self.actions = actions
         self._here: dict[tuple[str, str], dict[ClientSocket, Seen]] = {}
         self._watching: dict[tuple[str, str], set[Push]] = {}
         self._unmarked: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
-        """Alerts and actions that were told and are not marked so."""
+        """Alerts and actions that were told but not yet marked as told."""
         self._marking: asyncio.Task[None] | None = None
 
     async def pending(self, caller: TokenCaller) -> list[Action]:
-        """What waits for the caller's yes; nothing while the market is away: a chat must not wait for it."""
+        """The caller's waiting actions; none if the market is away, since a chat must not wait for it."""
         if not has_account(caller):
             return []
         try:
@@ -58,7 +56,7 @@ class Customers:
             self._here.setdefault((caller.company, caller.subject), {})[socket] = OrderedDict()
 
     def watch(self, company: str, conversation: str, push: Push) -> None:
-        """Who is no customer's socket hears what is decided in this conversation."""
+        """Subscribes a socket that is not the customer's own to decisions in this conversation."""
         self._watching.setdefault((company, conversation), set()).add(push)
 
     def unwatch(self, company: str, conversation: str, push: Push) -> None:
@@ -75,8 +73,8 @@ class Customers:
                 del self._here[caller.company, caller.subject]
 
     async def catch_up(self, company: str, user: str) -> None:
-        """Tells the alerts that fired, and what became of orders, while nobody was there. Told twice is better than not
-        at all."""
+        """Tells the alerts and orders that happened while nobody was connected. Telling them twice is better than
+        not at all."""
         try:
             untold = await self.actions.untold(company, user)
         except GatewayError as error:
@@ -87,7 +85,7 @@ class Customers:
             self.action(company, user, None, action, by_market=True)
 
     async def catch_up_all(self) -> None:
-        """The same for everybody here: what fired while the bus was away was told to nobody."""
+        """Catches up all connected customers after the bus was away."""
         few = asyncio.Semaphore(CATCHING_UP)
 
         async def one(company: str, user: str) -> None:
@@ -97,10 +95,10 @@ class Customers:
         await asyncio.gather(*(one(*who) for who in list(self._here)))
 
     def action(self, company: str, user: str, conversation: str | None, action: Action, *, by_market: bool) -> None:
-        """An action of this customer stands otherwise; `conversation`: where it was asked for.
+        """The state of a customer's action has changed; `conversation`: where it was requested.
 
         Args:
-            by_market: nobody here did it; the market keeps it for whoever comes later, until it is told.
+            by_market: the market changed it, and keeps it as untold for a customer who connects later.
         """
         frame, here = action.to_wire(), list(self._here.get((company, user), ()))
         for socket in here:
@@ -112,7 +110,7 @@ class Customers:
             self._mark_soon(company, user, actions=[action.id])
 
     def is_here(self, company: str, user: str) -> bool:
-        """Whether a socket of this customer is open here."""
+        """Whether this gateway has a socket of this customer."""
         return (company, user) in self._here
 
     def fired(self, company: str, user: str, alert: TriggeredAlert) -> None:
@@ -129,12 +127,12 @@ class Customers:
         self._mark_soon(company, user, alerts=[alert.id for alert in alerts])
 
     def _mark_soon(self, company: str, user: str, *, alerts: Sequence[str] = (), actions: Sequence[str] = ()) -> None:
-        """Beside the feed, whose next fact must not wait for the market's answer."""
+        """Marks in the background, so that the feed's next fact does not wait for the market."""
         unmarked = self._unmarked.setdefault((company, user), ([], []))
         unmarked[0].extend(alerts)
         unmarked[1].extend(actions)
         if self._marking is None or self._marking.done():
-            self._marking = asyncio.get_running_loop().create_task(self._mark(), context=for_nobody())
+            self._marking = asyncio.get_running_loop().create_task(self._mark(), context=detached_context())
 
     async def _mark(self) -> None:
         while self._unmarked:
@@ -147,7 +145,7 @@ class Customers:
 
 
 def _unaware(sockets: Iterable[tuple[ClientSocket, Seen]], alert: str) -> list[ClientSocket]:
-    """The sockets that have not seen the alert; they are taken to have seen it now."""
+    """The sockets that have not seen the alert; they count as having seen it from now on."""
     found: list[ClientSocket] = []
     for socket, seen in sockets:
         if alert not in seen:
@@ -159,5 +157,5 @@ def _unaware(sockets: Iterable[tuple[ClientSocket, Seen]], alert: str) -> list[C
 
 
 def has_account(caller: TokenCaller) -> bool:
-    """Whether the caller may own orders and alerts: visitors have none, human agents have no part in them."""
+    """Whether the caller may own orders and alerts: visitors have none, human agents are not concerned."""
     return caller.role == "user"

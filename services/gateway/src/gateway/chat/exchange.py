@@ -1,4 +1,4 @@
-"""One message and what comes of it, told from a conversation's frames: the part of its log that a request is about."""
+"""Reads one message and its outcome from a conversation's frames: the part of the log that a request is about."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,13 +21,13 @@ class ExchangeEnd(StrEnum):
     ANSWERED = "answered"
     """By the AI: `message` is the answer, whole."""
     SPOKEN = "spoken"
-    """A person replied: `message` is what they said."""
+    """A person replied: `message` is their reply."""
     NOTICE = "notice"
     """No answer could be given: `message` says why, with its `code`."""
     CANCELLED = "cancelled"
     """Somebody stopped it."""
     HANDED_OFF = "handed_off"
-    """A person has the conversation, or is awaited (`owner`); the AI keeps silent."""
+    """A person has the conversation, or is awaited (`owner`); the AI does not answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Ended:
     message: MessageView | None = None
     owner: Owner | None = None
     at: datetime | None = None
-    """When it was stopped, where the log says it."""
+    """When it was stopped, if the log says so."""
 
 
 Event = (
@@ -52,10 +52,11 @@ Event = (
     | ws.MessageFrame
     | Ended
 )
-"""What a door translates. RunStarted: the text so far is void, another run begins. MessageFrame: others spoke."""
+"""What a door translates. RunStarted: discard the text so far, another run begins. MessageFrame: somebody else
+wrote."""
 _RUNNING = (turn.RunStarted, turn.MessageDelta, turn.ToolStarted, turn.ToolFinished, turn.RunFinished, turn.RunError)
 CAUGHT_UP = "caught.up"
-"""The type of the frame that a thread puts behind what was missed, before what comes."""
+"""The type of the frame that separates missed frames from live ones."""
 _READ = frozenset(
     {
         "welcome",
@@ -74,9 +75,9 @@ _READ = frozenset(
 
 
 class Exchange:
-    """Of the visitor message at `asked`. Frames go in in their order; nothing is read after the end.
+    """The exchange that begins with the visitor message at `asked`. Frames are read in order, and none after the end.
 
-    `patient`: a person who has the conversation does not end it, their words do; that they have it is told as a frame.
+    `patient`: a person taking over does not end it, their reply does; the takeover is an event.
     """
 
     def __init__(
@@ -90,29 +91,30 @@ class Exchange:
         self._turns = {turn_id(company, conversation, asked)}
         self._owner: Owner | None = None
         self.question: MessageView | None = None
-        """The message itself, where what was read reaches back to it."""
+        """The message itself, if the frames read include it."""
         self.counted = False
-        """Whether what the answer has used was told."""
+        """Whether the answer's usage was reported."""
         self._caught_up = False
         self._overtaken = False
         self._next_delta = 0
-        """Of the running text. Pieces behind one that was not heard, or that began before this was opened, are no text
-        to show: the final message has all of it."""
+        """The next delta of the running text. Deltas after a missed one, or of a run that began earlier, are not
+        shown: the final message has the whole text."""
         self.ended = False
 
     @property
     def live(self) -> bool:
-        """Whether what was missed has been read: what comes is happening now."""
+        """Whether all missed frames have been read, so that frames are now live."""
         return self._caught_up
 
     def usage(self, told: Mapping[str, Any]) -> turn.RunFinished | None:
-        """What the answer has used, if the frame tells it."""
+        """The answer's usage, if this frame reports it."""
         if told["type"] != "run.finished" or told.get("turnId") not in self._turns:
             return None
         return turn.RunFinished.model_validate(told)
 
     def read(self, told: Mapping[str, Any]) -> Iterator[Event]:
-        """What the frame says about this exchange. Behind its end: what people say before the visitor writes again."""
+        """The events in a frame that belong to this exchange. After its end: messages of people before the visitor's
+        next one."""
         if told["type"] == CAUGHT_UP:
             self._caught_up = True
             if not self.ended:
@@ -210,7 +212,7 @@ class Exchange:
 
 
 def _handed(running: TurnState) -> Iterator[turn.ToolStarted]:
-    """The calls that wait for their client, to whoever did not hear of them."""
+    """The handed calls that wait for their client and have not been reported yet."""
     waiting = running.waiting or []
     for left, one in zip(range(len(waiting) - 1, -1, -1), waiting, strict=True):
         yield turn.ToolStarted(

@@ -1,7 +1,7 @@
-"""Files of conversations: taken in, named by messages, given out.
+"""Files of conversations: uploading, naming in messages, downloading.
 
-A file is read to its end before any of it is stored: what it is, and how large it becomes, is not known earlier. Until
-then it lies in a temporary file without a name, of which nothing is left, however this process ends.
+A file is read to its end before anything is stored, since its kind and size are not known earlier. Until then it is in
+a temporary file without a name, which disappears however this process ends.
 """
 
 import asyncio
@@ -30,14 +30,14 @@ from gateway.domain.file_names import clean_name
 from gateway.domain.limits import RateLimit, SlidingLog, admit
 from gateway.errors import Limited, Refused, TookTooLong, Unavailable, not_found
 from runtime.clock import Clock
-from runtime.file_store import Described, FileStore, FilesUnavailable, StoredFile
+from runtime.file_store import FileMetadata, FileStore, FilesUnavailable, StoredFile
 
 TAKING = 60.0
-"""Seconds for a file to come in."""
+"""Deadline in seconds of an upload."""
 AT_ONCE, AT_ONCE_EACH = 10, 2
-"""Files that come in at the same time, in this process and of one person."""
+"""Concurrent uploads in this process, and of one person."""
 A_MINUTE = RateLimit(20, 60.0)
-"""Files of one person."""
+"""Uploads of one person in a minute."""
 LINK_LIFE = timedelta(minutes=5)
 _MEGABYTES = MOST_FILE_BYTES // (1024 * 1024)
 TOO_LARGE = Text(es=f"envía archivos de {_MEGABYTES} MB como máximo", en=f"send files of at most {_MEGABYTES} MB")
@@ -59,13 +59,13 @@ _NO_ROOM = Text(
     es="aquí ya no caben más archivos: cuéntalo con palabras, o avisa a la empresa",
     en="no more files can be kept here: tell it in words, or let the company know",
 )
-_NOTHING = Described("-", "application/octet-stream", 0, hashlib.sha256(b"").hexdigest())
+_NOTHING = FileMetadata("-", "application/octet-stream", 0, hashlib.sha256(b"").hexdigest())
 
 log = structlog.get_logger(__name__)
 
 
 class Files:
-    """Files of conversations that a caller has been let into. Without a store none are taken."""
+    """Files of conversations, for callers whose access has been checked. Without a store uploads are refused."""
 
     def __init__(self, store: FileStore | None, memory: BusMemory, link_key: bytes, clock: Clock) -> None:
         self._store = store
@@ -79,10 +79,10 @@ class Files:
     async def take_in(
         self, place: ConversationPlace, name: str, body: AsyncIterator[bytes], language: Language = "en"
     ) -> FileRef:
-        """A file that somebody sends, for a message of theirs to name. `language`: of the words of a refusal.
+        """Uploads a file for a message to name. `language`: of an error message.
 
         Raises:
-            Refused: what it is is not taken, the conversation has too many, or the company no room.
+            Refused: the kind is not accepted, the conversation has too many files, or the company no room.
             HTTPException: 413, it is too large. Limited: too many at once. TookTooLong: it came too slowly.
             Unavailable: it cannot be stored now.
         """
@@ -101,7 +101,7 @@ class Files:
                 raise Unavailable(_AWAY.said_in(language)) from error
 
     async def named(self, place: ConversationPlace, files: Sequence[str] | None) -> list[FileRef] | None:
-        """What a message says of the files that it names; raises Refused (NOT_FOUND), Unavailable."""
+        """What a message stores about the files that it names; raises Refused (NOT_FOUND), Unavailable."""
         if not files:
             return None
         found = await asyncio.gather(*(self._ref(place, file) for file in dict.fromkeys(files[:MOST_FILES])))
@@ -118,13 +118,13 @@ class Files:
         return found
 
     def link(self, place: ConversationPlace, file: str) -> tuple[str, datetime]:
-        """An address under which anybody may read the file for some minutes, and until when."""
+        """An address at which anybody may read the file for some minutes, and its expiry."""
         until = (self._clock.now() + LINK_LIFE).astimezone(UTC).replace(microsecond=0)
         where, ends = f"{place.company}/{place.conversation}/{file}", str(int(until.timestamp()))
         return f"/files/{where}?until={ends}&proof={self._proof(where, ends)}", until
 
     async def linked(self, company: str, conversation: str, file: str, until: str, proof: str) -> StoredFile:
-        """What a link leads to; raises Refused (NOT_FOUND) for one that is forged or over, Unavailable."""
+        """The file behind a link; raises Refused (NOT_FOUND) if it is forged or has expired, Unavailable."""
         known = is_company(company) and is_id(conversation) and is_id(file) and until.isdecimal() and len(until) < 12
         proven = self._proof(f"{company}/{conversation}/{file}", until)
         right = known and hmac.compare_digest(proven.encode(), proof.encode())
@@ -174,7 +174,7 @@ class Files:
         await store.put(mark, io.BytesIO(), _NOTHING)
         await self._count(store, place, file, language)
         try:
-            await store.put(key, content, Described(file.name, file.type, file.size, file.hash))
+            await store.put(key, content, FileMetadata(file.name, file.type, file.size, file.hash))
         except FilesUnavailable:
             with suppress(FilesUnavailable):  # its mark lets it be found and deleted in a day
                 await store.delete([key, mark])

@@ -1,4 +1,4 @@
-"""A socket whose frames are read here instead of being sent: how a door hears what a websocket hears."""
+"""A socket whose frames are read in this process instead of being sent; doors use it to follow a conversation."""
 
 import asyncio
 from collections import deque
@@ -10,11 +10,11 @@ from gateway.domain.close_codes import REASONS, CloseCode
 from gateway.errors import GatewayError, Unavailable
 
 MOST_WAITING = 1024 * 1024
-"""Bytes that may wait for a reader, as for a websocket; one frame more is let in."""
+"""Bytes that may wait for the reader, as for a websocket; one more frame is accepted."""
 
 
 class FrameQueue:
-    """ports.Socket for one reader; what it cannot keep up with ends it, as it ends a websocket."""
+    """A ports.Socket for one reader; a reader that is too slow ends it, as on a websocket."""
 
     def __init__(self) -> None:
         self._frames: deque[bytes] = deque()
@@ -25,7 +25,7 @@ class FrameQueue:
         self._error: GatewayError | None = None
 
     def push(self, frame: bytes) -> None:
-        """Takes a frame; nothing more after the end."""
+        """Queues a frame; ignored after the end."""
         if self._error is not None:
             return
         if self._waiting > MOST_WAITING:
@@ -38,11 +38,11 @@ class FrameQueue:
         self._arrived.set()
 
     def terminate(self, code: CloseCode) -> None:
-        """Ends it: who reads is told to come again."""
+        """Ends it: the reader is told to come again."""
         self.fail(Unavailable(REASONS[code]))
 
     def fail(self, error: GatewayError) -> None:
-        """Ends it with this error, behind the frames that are there."""
+        """Ends it with this error, after the queued frames."""
         self._error = self._error or error
         self._room.set()
         self._arrived.set()
@@ -52,7 +52,7 @@ class FrameQueue:
         await self._room.wait()
 
     async def read(self) -> AsyncGenerator[dict[str, object]]:
-        """The frames in order; raises what ended them."""
+        """The frames in order; raises the error that ended them."""
         while True:
             while self._frames:
                 frame = self._frames.popleft()

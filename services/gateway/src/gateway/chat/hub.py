@@ -1,4 +1,4 @@
-"""The conversations that sockets of this process have open, and the fan-out of facts and live signs to them."""
+"""The conversations open in this process, and the fan-out of facts and live signs to their sockets."""
 
 import asyncio
 from collections import OrderedDict
@@ -23,9 +23,9 @@ log = structlog.get_logger(__name__)
 
 _ENDS = frozenset({LiveTurnKind.RUN_FINISHED, LiveTurnKind.RUN_ERROR})
 MAX_OVERTAKEN = 8
-"""Given-up runs of a conversation that are remembered."""
+"""Abandoned runs of a conversation that are remembered."""
 LINGER = 30.0
-"""Seconds for which a conversation that was opened for one request stays open behind it: the next one finds it so."""
+"""Seconds for which a conversation opened for one request stays open afterwards, for the next request."""
 MOST_LINGERING = 2_000
 
 
@@ -46,7 +46,7 @@ class Attachment:
     )
 
     def __init__(self, socket: Socket, company: str, conversation: str, customer: str | None = None) -> None:
-        """`customer`: whose conversation it is, where they have opened it."""
+        """`customer`: whose conversation it is, if they opened it themselves."""
         self.id = uuid7()
         self.socket = socket
         self.company = company
@@ -55,16 +55,16 @@ class Attachment:
         self.feed = Feed()
         self.epoch = ""
         self.recovering = asyncio.Lock()
-        """Held while a gap is being read: one reader at a time moves the cursor."""
+        """Lock held while a gap is read, so that one reader at a time moves the cursor."""
         self._sending: dict[str, str] = {}
         self._acknowledged = 0
 
     def sending(self, message_id: str, client_message_id: str) -> None:
-        """The client's message is on its way into the log, and owed one acknowledgement."""
+        """The client's message is being appended, and needs exactly one acknowledgement."""
         self._sending[message_id] = client_message_id
 
     def acknowledge(self, message_id: str, seq: int, *, duplicate: bool) -> None:
-        """Tells the client that its message is in the log, unless it was told."""
+        """Tells the client that its message is in the log, unless it has been told."""
         client_message_id = self._sending.pop(message_id, None)
         if client_message_id is None:
             return
@@ -80,18 +80,17 @@ class Attachment:
         )
 
     def not_stored(self, message_id: str) -> bool:
-        """The message seems not to be stored: whether its client is still to be told anything of it."""
+        """The append seems to have failed. Returns whether the client still needs to be told."""
         return self._sending.pop(message_id, None) is not None
 
     def awaits(self, fact: Fact) -> bool:
-        """Whether this client is sending the message that the fact is, and was not told yet that it is in the log."""
+        """Whether the fact is a message that this client is sending and that has not been acknowledged."""
         # What was acknowledged already is no first copy of a message that is being sent again.
         return fact.data.get("messageId") in self._sending and fact.seq > self._acknowledged
 
     def came_back(self, fact: Fact) -> None:
-        """The fact is in the log. A message that comes back before the log's acknowledgement is acknowledged by that,
-        at once: a client hears that it was stored before it hears what came of it.
-        """
+        """The fact is in the log. If a message arrives here before the log's acknowledgement, it is acknowledged
+        now, so that the client learns that it was stored before it sees the consequences."""
         if self.awaits(fact):
             self.acknowledge(fact.data["messageId"], fact.seq, duplicate=False)
 
@@ -101,13 +100,13 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a conversation stands, in which incarnation of the log."""
+    """A conversation's snapshot and the log's epoch."""
 
     snapshot: Snapshot
     epoch: str
 
     def behind(self, fact: Fact) -> "Standing":
-        """The same when the fact has come."""
+        """The same after this fact."""
         if fact.seq <= self.snapshot.seq:
             return self
         return Standing(snapshot_of((*self.snapshot.last.values(), fact), self.snapshot.seq), self.epoch)
@@ -115,8 +114,8 @@ class Standing:
 
 @dataclass(slots=True)
 class Known:
-    """What requests have found out of an open conversation: whose it is, when (by the event loop's clock) it was last
-    seen without a fact, and which message they have put there last, unless its answer was taken back since."""
+    """What requests have learned about an open conversation: whose it is, when (by the event loop's clock) it was
+    last seen without a fact, and their last message in it, unless its answer was taken back since."""
 
     whose: str | None = None
     empty_at: float = float("-inf")
@@ -134,16 +133,16 @@ class _Channel:
         self.answered: str | None = None
         """The turn whose final message came last."""
         self.overtaken: tuple[str, ...] = ()
-        """Turns whose runs were given up: several agents may say so, and a turn's driver may hear of it last."""
+        """Turns with abandoned runs: several agents may report this, and the turn's driver may be the last to know."""
         self.heard = 0
-        """The sequence of the newest fact that came."""
+        """The sequence of the newest fact received."""
         self.standing: Standing | None = None
-        """Where it was read once, and kept true since by what came."""
+        """Read once, and kept up to date by received facts."""
         self.known = Known()
 
 
 class Hub:
-    """Who has which conversation open."""
+    """Which sockets have which conversation open."""
 
     def __init__(self, linger: float = LINGER) -> None:
         self._channels: dict[Key, _Channel] = {}
@@ -153,12 +152,12 @@ class Hub:
         self._closing: set[asyncio.Task[None]] = set()
 
     def connect(self, follow: Follow) -> None:
-        """Names where single conversations' live signs come from; before the first `join`."""
+        """Sets the source of single conversations' live signs; before the first `join`."""
         self._follow = follow
 
     @property
     def conversations(self) -> int:
-        """How many conversations somebody has open."""
+        """The number of open conversations."""
         return len(self._channels) - len(self._lingering)
 
     def attachments(self) -> Iterator[Attachment]:
@@ -166,11 +165,11 @@ class Hub:
             yield from list(channel.attachments)
 
     def is_open(self, company: str, conversation: str) -> bool:
-        """Whether what comes of the conversation is heard here."""
+        """Whether the conversation is open here."""
         return (company, conversation) in self._channels
 
     async def join(self, attachment: Attachment) -> None:
-        """Hands facts and live signs to the attachment's feed from now on (they wait there while it buffers)."""
+        """Sends facts and live signs to the attachment's feed from now on (which buffers them while recovering)."""
         key = (attachment.company, attachment.conversation)
         channel = self._channels.get(key)
         if channel is None:
@@ -185,8 +184,8 @@ class Hub:
         await asyncio.shield(channel.opening)
 
     async def leave(self, attachment: Attachment, *, linger: bool = False) -> None:
-        """Hands nothing to it any more; the last one to leave closes the conversation here. `linger`: after a while,
-        where it is known how the conversation stands."""
+        """Stops sending to it; the last one to leave closes the conversation. `linger`: only after a while, if its
+        standing is known."""
         key = (attachment.company, attachment.conversation)
         channel = self._channels.get(key)
         if channel is None or attachment not in channel.attachments:
@@ -208,38 +207,38 @@ class Hub:
         closing.add_done_callback(self._closing.discard)
 
     def known(self, company: str, conversation: str) -> Known:
-        """What is known of the conversation for as long as it is open."""
+        """What is known of an open conversation."""
         channel = self._channels.get((company, conversation))
         return Known() if channel is None else channel.known
 
     def standing(self, company: str, conversation: str) -> Standing | None:
-        """How an open conversation stands; None: read it."""
+        """An open conversation's standing; None: it must be read."""
         channel = self._channels.get((company, conversation))
         return None if channel is None else channel.standing
 
     def read(self, company: str, conversation: str, standing: Standing) -> None:
-        """The open conversation has been read so: known from here on, unless something newer has come already."""
+        """Keeps the standing of an open conversation, unless something newer has come."""
         channel = self._channels.get((company, conversation))
         if channel is not None and standing.snapshot.seq >= channel.heard:
             channel.standing = standing
 
     def forget(self, company: str, conversation: str) -> None:
-        """Something of it may have been missed: how it stands is not known any more."""
+        """Facts of it may have been missed: its standing is no longer known."""
         if (channel := self._channels.get((company, conversation))) is not None:
             channel.standing = None
 
     def deleted(self, company: str, conversation: str) -> None:
-        """It is empty: nothing that was found out of it holds any more."""
+        """It was deleted: nothing known about it is true any more."""
         if (channel := self._channels.get((company, conversation))) is not None:
             channel.standing, channel.known = None, Known()
 
     def forget_all(self) -> None:
-        """Something of any conversation may have been missed."""
+        """Facts of any conversation may have been missed."""
         for channel in self._channels.values():
             channel.standing = None
 
     def fact(self, company: str, conversation: str, fact: Fact) -> None:
-        """A durable fact came on the live feed."""
+        """A durable fact arrived on the live feed."""
         channel = self._channels.get((company, conversation))
         if channel is None:
             return
@@ -269,7 +268,7 @@ class Hub:
                 attachment.socket.terminate(CloseCode.RESYNC)
 
     def live_turn(self, company: str, conversation: str, kind: LiveTurnKind, data: Json) -> None:
-        """A running turn gave a sign of life."""
+        """A live sign of a running turn arrived."""
         channel = self._channels.get((company, conversation))
         turn_id = data.get("turnId")
         if channel is None or (turn_id is not None and turn_id == channel.cancelled):
@@ -295,14 +294,14 @@ class Hub:
         self._hand_out(company, conversation, frame, turn=turn, delta_seq=delta_seq, about=about)
 
     def presence(self, company: str, conversation: str, kind: PresenceKind, data: Json, source: str) -> None:
-        """Somebody is writing or has read; `source` is the attachment that need not hear of itself."""
+        """Somebody is typing or has read; `source` is the attachment that it came from."""
         if kind is PresenceKind.RECEIPT:
             self.known(company, conversation).sent = 0
         frame = server_frames.of_presence(conversation, kind, data)
         self._hand_out(company, conversation, frame, but=source)
 
     def updated(self, company: str, conversation: str, *, resolved: bool, seq: int) -> None:
-        """It was resolved or opened again at the desk."""
+        """The conversation was resolved or reopened at the desk."""
         frame = server_frames.conversation_updated(conversation, resolved=resolved, seq=seq)
         self._hand_out(company, conversation, frame)
 

@@ -1,7 +1,7 @@
-"""Human agents' sockets that follow their company's inbox: told which conversations have changed, not how, and who
-types or looks there.
+"""Human agents' sockets that follow their company's inbox: they learn which conversations have changed (not how), and
+who types or reads there.
 
-What is told is gathered for a moment: a busy company costs each socket a few frames a second, however much is written.
+Changes are gathered for a moment, so that a busy company costs each socket only a few frames a second.
 """
 
 import asyncio
@@ -15,21 +15,21 @@ from gateway.errors import GatewayError
 from gateway.ports import ClientSocket, Present, TokenCaller, Unsubscribe
 
 GATHER_SECONDS = 0.3
-"""For which changes are gathered before operators are told."""
+"""How long changes are gathered before sockets are told."""
 MOST_NAMED = 200
-"""Conversations named in one frame, and signs told at once; beyond that the client reads its list anew in any case."""
+"""Conversations named in one frame, and signs sent at once; with more, clients read their list again."""
 
 
 @dataclass(slots=True)
 class _Gathered:
-    """What one company's sockets are told next: what has changed, and the newest sign of each kind and person."""
+    """What one company's sockets are told next: changed conversations, and the newest sign of each kind and person."""
 
     changed: dict[str, None] = field(default_factory=dict[str, None])
     signs: dict[tuple[str, str], tuple[str, bytes]] = field(default_factory=dict[tuple[str, str], tuple[str, bytes]])
 
 
 class Inboxes:
-    """Who follows which company's inbox."""
+    """Which sockets follow which company's inbox."""
 
     def __init__(self) -> None:
         self._watching: dict[str, set[ClientSocket]] = {}
@@ -38,14 +38,14 @@ class Inboxes:
         self._present: Present | None = None
 
     def connect(self, present: Present) -> None:
-        """Names where companies' signs of presence come from; before the first `watch`."""
+        """Sets the source of companies' presence signals; before the first `watch`."""
         self._present = present
 
     async def watch(self, caller: TokenCaller, socket: ClientSocket) -> None:
-        """The socket hears of its company's conversations from now on; what changed before, its list has to tell.
+        """Tells the socket of changes from now on; earlier ones are in its list.
 
         Raises:
-            Unavailable: nobody's signs can be heard now.
+            Unavailable: presence signals cannot be subscribed to now.
         """
         company = caller.company
         self._watching.setdefault(company, set()).add(socket)
@@ -78,7 +78,7 @@ class Inboxes:
             gathered.changed[conversation] = None
 
     def present(self, company: str, conversation: str, kind: PresenceKind, data: JsonObject) -> None:
-        """Somebody types, or a human agent has looked: what visitors have read is of no use to a list."""
+        """Somebody types, or a human agent has read. What visitors have read does not matter to a list."""
         actor = str(data.get("actor"))
         if kind is PresenceKind.RECEIPT and actor != "operator":
             return
@@ -87,7 +87,7 @@ class Inboxes:
             gathered.signs[conversation, f"{kind} {actor} {data.get('name')}"] = conversation, sign
 
     def all_changed(self) -> None:
-        """The bus was away: nobody knows what has changed."""
+        """The bus was away, so any conversation may have changed."""
         frame = server_frames.inbox_changed([])
         for sockets in list(self._watching.values()):
             for socket in list(sockets):

@@ -1,4 +1,4 @@
-"""The door's limits, of this process: how much one visitor, one address and one socket may ask for."""
+"""This process's rate limits: requests of each visitor, address and socket."""
 
 import math
 from collections import Counter
@@ -25,13 +25,12 @@ class DoorLimits:
 
 
 MOST_ADDRESSES = 64
-"""Addresses that are told apart for the figure of how many there are."""
+"""Addresses counted for the metric of distinct addresses."""
 
 
 class Door:
-    """Counts who comes in and what they ask for. An address that a trusted proxy does not say (NOBODY) is anybody's:
-    what is counted by address is not counted there, so that no visitor is refused for another's messages.
-    """
+    """Counts connections and requests. An address that a trusted proxy does not give (NOBODY) may be anybody's, so
+    limits by address do not apply to it: no visitor is refused for another's messages."""
 
     def __init__(self, limits: DoorLimits, clock: Clock) -> None:
         self.limits = limits
@@ -44,7 +43,7 @@ class Door:
         self._addresses: set[str] = set()
 
     def message(self, subject: str, address: str, *, opens_conversation: bool) -> None:
-        """Counts a message; raises Limited (and counts nothing) when there is no room."""
+        """Counts a message; raises Limited (and counts nothing) if the limit is reached."""
         windows = [(self._by_visitor, subject)]
         key = address_key(address)
         if address != NOBODY:
@@ -60,7 +59,7 @@ class Door:
             raise Limited(f"too many messages: try again in {_spoken(wait)}", wait)
 
     def token(self, address: str) -> None:
-        """Counts a visitor's token; raises Limited when there is no room."""
+        """Counts a visitor's token; raises Limited if the limit is reached."""
         if address == NOBODY:
             VISITORS.labels("unknown").inc()
             return
@@ -74,7 +73,7 @@ class Door:
             ADDRESSES.set(len(self._addresses))
 
     def enter_address(self, address: str) -> bool:
-        """Counts a connection; False (and nothing counted) when the address has too many."""
+        """Counts a connection; False (and nothing counted) if the address has too many."""
         return address == NOBODY or self._enter(f"a:{address_key(address)}", self.limits.connections_per_address)
 
     def leave_address(self, address: str) -> None:
@@ -82,7 +81,7 @@ class Door:
             self._leave(f"a:{address_key(address)}")
 
     def enter_subject(self, company: str, subject: str) -> bool:
-        """Counts a connection of one person; False (and nothing counted) when they have too many."""
+        """Counts a connection of one person; False (and nothing counted) if they have too many."""
         return self._enter(f"s:{company}/{subject}", self.limits.connections_per_subject)
 
     def leave_subject(self, company: str, subject: str) -> None:
@@ -106,7 +105,7 @@ def _spoken(wait: float) -> str:
 
 
 class FrameRate:
-    """One socket's frames in fixed steps: cheap, and exact enough to tell a flood from a person."""
+    """One socket's frames in fixed windows: cheap, and exact enough to detect a flood."""
 
     __slots__ = ("_count", "_limit", "_start")
 
@@ -116,7 +115,7 @@ class FrameRate:
         self._count = 0
 
     def flooded(self, now: float) -> bool:
-        """Counts one frame: whether there were too many."""
+        """Counts one frame; whether there were too many."""
         if now - self._start >= self._limit.seconds:
             self._start, self._count = now, 0
         self._count += 1

@@ -1,5 +1,5 @@
-"""Human agents who read or type are still there: memory is told so, seldom enough that a busy desk costs nothing, and
-how far they have read, each time that it is further."""
+"""Tells memory that human agents are still reading or typing, rarely enough to cost nothing at a busy desk, and how
+far they have read, whenever that advances."""
 
 from collections import OrderedDict
 
@@ -9,13 +9,13 @@ from gateway.ports import TokenCaller
 from runtime.clock import Clock
 
 EVERY = 20.0
-"""Seconds between two signs of one person in one conversation; the shortest ownerIdleMinutes is one minute."""
+"""Seconds between two reports of one person in one conversation; the shortest ownerIdleMinutes is one minute."""
 MOST = 10_000
-"""Whose last sign is remembered; who is forgotten is told once more than needed."""
+"""People whose last report is remembered; anyone beyond is reported once more than needed."""
 
 
 class LookReports:
-    """Tells memory of looks."""
+    """Reports looks to memory."""
 
     def __init__(self, memory: BusMemory, clock: Clock) -> None:
         self._memory = memory
@@ -23,7 +23,7 @@ class LookReports:
         self._told: OrderedDict[tuple[str, str, str], tuple[float, int]] = OrderedDict()
 
     async def note(self, caller: TokenCaller, conversation: str, up_to: int | None = None) -> None:
-        """They have looked just now. A sign that does not get through is made up for by the next one."""
+        """They have looked just now. A lost report is made up for by the next one."""
         key = (caller.company, conversation, caller.subject)
         now = self._clock.monotonic()
         told, read = self._told.get(key, (-EVERY, -1))

@@ -1,4 +1,4 @@
-"""Opening, resuming and re-synchronising: register and buffer first, read the gap, then let the buffer follow."""
+"""Opening, resuming and re-synchronising: first join and buffer, then read the gap, then send the buffer."""
 
 import asyncio
 from collections.abc import Sequence
@@ -35,16 +35,16 @@ log = structlog.get_logger(__name__)
 
 SNAPSHOT_MESSAGES = 50
 MEMORY_PAGES = 200
-"""Pages of facts for one recovery, at most; a client that is farther behind gets a snapshot instead."""
+"""The most pages of facts for one recovery; a client farther behind gets a snapshot instead."""
 PACE = 64
-"""Frames after which a long answer waits for the client to read."""
+"""Frames after which a long recovery waits for the client to read."""
 RESYNC_CONCURRENCY = 16
 _KINDS = frozenset(kind.value for kind in ChatKind)
 
 
 @dataclass(frozen=True, slots=True)
 class _Missed:
-    """What a client gets: facts that fill its gap, or the last messages."""
+    """What the client gets: the facts in its gap, or the last messages."""
 
     facts: Sequence[Fact] = ()
     messages: Sequence[Json] | None = None
@@ -54,7 +54,7 @@ class _Missed:
 
 
 class Recovery:
-    """Brings sockets to the newest fact and keeps them there."""
+    """Brings sockets up to the newest fact and keeps them there."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Recovery:
         self._resyncs = asyncio.Semaphore(RESYNC_CONCURRENCY)
 
     async def epoch(self) -> str:
-        """The log's incarnation."""
+        """The log's epoch."""
         return (await self._log.bounds()).epoch
 
     async def open(
@@ -91,11 +91,11 @@ class Recovery:
         from_now: bool = False,
         is_new: bool = False,
     ) -> Snapshot:
-        """Sends welcome, then what the client has missed, then what comes; gives the snapshot it began from.
-        `from_now`: nothing was missed; `is_new`: the conversation's id was made now, and nobody can have written in it.
+        """Sends welcome, what the client has missed, and then live frames; returns the snapshot it began from.
+        `from_now`: nothing was missed; `is_new`: the conversation's id was made just now, so it is empty.
 
         Raises:
-            Unavailable: it could not be read; the attachment is not joined then.
+            Unavailable: it could not be read; the attachment is then not joined.
         """
         async with attachment.recovering:
             try:
@@ -164,17 +164,15 @@ class Recovery:
         return standing
 
     def pause_all(self) -> None:
-        """The feed may have a hole from now on. At once, before anything newer arrives: what is sent from behind the
-        hole would hide it.
-        """
+        """Buffers every feed at once, because there may be a gap from now on: sending newer facts would hide it."""
         self._hub.forget_all()
         for attachment in self._hub.attachments():
             attachment.feed.pause()
 
     async def resync_all(self) -> None:
-        """Looks for gaps behind every socket: after a reconnect, or when the bus dropped messages.
+        """Looks for gaps in every feed: after a reconnect, or when the bus dropped messages.
 
-        Asked for while it is under way, it is done once more afterwards, however often it was asked for.
+        If requested while it runs, it runs once more afterwards, however often it was requested.
         """
         self._wanted = True
         if self._resyncing:
@@ -190,7 +188,7 @@ class Recovery:
             self._resyncing = False
 
     async def resync(self, attachment: Attachment) -> None:
-        """Fills the gap behind one socket; where that cannot be done, the client is told to reconnect (4010)."""
+        """Fills the gap of one socket; if that is impossible, the client is told to reconnect (4010)."""
         async with self._resyncs, attachment.recovering:
             attachment.feed.fill()
             company, conversation = attachment.company, attachment.conversation
@@ -247,7 +245,7 @@ class Recovery:
                 return await self._last_messages(company, conversation, snapshot, recovered=recovered)
 
     async def _from_memory(self, company: str, conversation: str, after: int, up_to: int) -> list[Fact] | None:
-        """None when the history behind `after` is gone, or too long to send fact by fact."""
+        """None if the history after `after` is gone, or too long to send fact by fact."""
         facts: list[Fact] = []
         for _ in range(MEMORY_PAGES):
             reply = await self._memory.facts(company, conversation, after, up_to)
@@ -282,7 +280,7 @@ class Recovery:
         return _Missed(messages=messages, events=_with_newest(events, snapshot), recovered=recovered)
 
     async def _near_messages(self, company: str, conversation: str, snapshot: Snapshot, *, recovered: bool) -> _Missed:
-        """What the log alone can tell: a chat goes on without memory."""
+        """The messages that the log alone has: a chat goes on without memory."""
         if snapshot.seq == 0:
             return _Missed(messages=[], recovered=recovered)
         facts, complete = await self._log.last_facts(company, conversation, snapshot, self._stream_distance)
@@ -312,7 +310,7 @@ class Recovery:
 
 
 def _with_newest(events: list[Json], snapshot: Snapshot) -> list[Json]:
-    """Memory may not have stored the newest change of owner yet; the snapshot has it."""
+    """Adds the newest change of owner from the snapshot, which memory may not have stored yet."""
     newest = snapshot.last.get(ChatKind.OWNER)
     event = owner_event(newest) if newest is not None else None
     return events if event is None or any(one["id"] == event["id"] for one in events) else [*events, event]

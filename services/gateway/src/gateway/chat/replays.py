@@ -1,6 +1,6 @@
-"""A failed turn asked again: its visitor's message goes to the end of the conversation once more, as it was.
+"""Asks a failed turn again: its visitor's message is appended once more, unchanged.
 
-It keeps its own ids, so nobody sees it twice; at its new place it is unanswered, which is all that a turn needs.
+It keeps its ids, so nobody sees it twice; at its new position it is unanswered, and a turn starts.
 """
 
 from contracts.channels import ChatKind
@@ -16,7 +16,7 @@ from runtime.publisher import Appended
 
 
 class Replays:
-    """Asks again what can still be answered."""
+    """Asks failed turns again, if they can still be answered."""
 
     def __init__(self, log: NatsLog, principals: CallerSigner, settings: BusCompanies) -> None:
         self._log = log
@@ -24,11 +24,11 @@ class Replays:
         self._settings = settings
 
     async def replay(self, company: str, conversation: str, turn: str) -> Appended:
-        """The message's new place.
+        """The message's new position.
 
         Raises:
-            Refused: CONFLICT, with why nobody would answer it, or nobody needs to.
-            Unavailable: it may or may not be stored; asking once more does no harm.
+            Refused: CONFLICT, with the reason why nobody would answer it, or nobody needs to.
+            Unavailable: it may or may not be stored; repeating the call is safe.
         """
         now = await self._log.snapshot(company, conversation)
         message = _to_ask_again(now, company, conversation, turn)

@@ -1,4 +1,4 @@
-"""What a client of another protocol sends as one message: its words, and files that are taken in with it."""
+"""One message of a client of another protocol: its text and the files in it."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -8,19 +8,19 @@ from contracts.ids import derive_id
 
 @dataclass(frozen=True, slots=True)
 class SentFile:
-    """A file that came in the message itself; its content is of a kind that is taken."""
+    """A file inside the message; its content is of an accepted kind."""
 
     name: str
     content: bytes
 
     async def body(self) -> AsyncIterator[bytes]:
-        """The content, as whoever takes files in reads it."""
+        """The content as a stream."""
         yield self.content
 
 
 @dataclass(frozen=True, slots=True)
 class SentMessage:
-    """One message. The same `identity` again is the same message."""
+    """One message. The same `identity` is the same message."""
 
     identity: str
     text: str
@@ -28,5 +28,5 @@ class SentMessage:
 
 
 def client_message_id(*parts: str) -> str:
-    """The id of a message from what its protocol repeats when it is sent again."""
+    """A message id from what the client's protocol repeats when it sends again."""
     return derive_id("door", *parts)

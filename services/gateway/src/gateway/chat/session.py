@@ -1,6 +1,5 @@
-"""One socket's life: hello, then frames. Frames queue up behind each other, so that what a client asks for is done in
-the order in which it asked; a ping alone is answered at once, also while the bus is slow.
-"""
+"""One socket's session: hello, then frames. Frames are queued, so that a client's requests are handled in order;
+only a ping is answered at once, even while the bus is slow."""
 
 from __future__ import annotations
 
@@ -41,27 +40,27 @@ from runtime.read_deadline import ReadDeadline
 log = structlog.get_logger(__name__)
 
 MAX_WAITING = 64
-"""Frames of one socket that may wait for the bus."""
+"""Frames of one socket that may be queued."""
 MAX_FOLLOWED = 200
 """Conversations that one human agent's socket may follow."""
 OWN_FACT_SECONDS = 2.0
-"""In which an acknowledged message must come back on the live feed; else the feed has a gap."""
+"""Seconds in which an acknowledged message must arrive on the live feed; otherwise the feed has a gap."""
 RETRY_AFTER_MS = 2_000
-"""When to try again what could not be done because something behind the door is away."""
+"""When to retry what failed because a dependency is away."""
 COMING_IN_AT_ONCE = 256
-"""Hellos worked on at once: when a gateway is back everybody comes, and memory refuses what is beyond 512 requests."""
+"""Hellos handled concurrently: after a restart everybody reconnects, and memory refuses more than 512 requests."""
 COMING_IN_SECONDS = 20.0
-"""For the others to wait for their turn."""
+"""How long other hellos wait for their turn."""
 MAX_TIMER_SECONDS = 86_400.0
-"""The longest timer for a token's end."""
+"""The longest timer for a token's expiry."""
 
 Handler = Callable[["ClientSession", TokenCaller, Any], Awaitable[None]]
-"""What one frame does (handlers.py); it may raise GatewayError."""
+"""Handles one frame (handlers.py); may raise GatewayError."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """What every session works with."""
+    """What all sessions share."""
 
     tokens: Admission
     companies: BusCompanies
@@ -86,14 +85,15 @@ class Chat:
     background: set[asyncio.Task[None]] = field(default_factory=lambda: set[asyncio.Task[None]]())
 
     async def drain(self) -> None:
-        """Sends every client elsewhere (4001) and finishes what they have asked for."""
+        """Sends every client to another gateway (4001) and finishes what they have requested."""
         leaving = list(self.sessions)
         for session in leaving:
             session.terminate(CloseCode.DRAINING)
         await asyncio.gather(*(session.finish() for session in leaving))
 
     def expect(self, attachment: Attachment, seq: int) -> None:
-        """Looks for a gap unless a stored fact comes back soon: a leader that dies after storing never republishes."""
+        """Looks for a gap unless a stored fact arrives soon: a stream leader that dies after storing never
+        republishes."""
 
         def look() -> None:
             if attachment.feed.cursor < seq and not attachment.feed.buffering:
@@ -102,14 +102,14 @@ class Chat:
         asyncio.get_running_loop().call_later(OWN_FACT_SECONDS, look)
 
     def in_background(self, work: Coroutine[Any, Any, None]) -> None:
-        """Does something that nobody waits for."""
+        """Runs something that nobody waits for."""
         task = asyncio.get_running_loop().create_task(work)
         self.background.add(task)
         task.add_done_callback(self.background.discard)
 
 
 class ClientSession:
-    """A client behind a websocket. There are tens of thousands of these: what is rarely needed is made when it is."""
+    """A client's session. There are tens of thousands of these, so rarely needed attributes are created on demand."""
 
     __slots__ = (
         "_attachments",
@@ -138,9 +138,9 @@ class ClientSession:
         self.locale: str | None = None
         self.page: Page | None = None
         self.previous: str | None = None
-        """The conversation whose place this one takes, until that is told."""
+        """The conversation that this one follows, until memory has been told."""
         self.started: set[str] = set()
-        """Conversations that are known to hold a message already."""
+        """Conversations known to hold a message already."""
         self._socket = socket
         self._rate = FrameRate(chat.door.limits.frames_per_socket, chat.clock.monotonic())
         self._attachments: dict[str, Attachment] = {}
@@ -180,7 +180,7 @@ class ClientSession:
                 self._queue(self.caller, frame)
 
     async def close(self) -> None:
-        """The socket is gone. What it has asked for is still done; a disconnect never cancels a turn."""
+        """The socket is gone. Queued frames are still handled; a disconnect never cancels a turn."""
         self.closed = True
         self.chat.sessions.discard(self)
         SOCKETS.dec()
@@ -196,7 +196,7 @@ class ClientSession:
             await self.chat.hub.leave(attachment)
 
     async def finish(self) -> None:
-        """Waits for what the client has asked for already; each part of it has its own deadline."""
+        """Waits for queued frames; each has its own deadline."""
         if self._worker is not None:
             await self._worker
 
@@ -209,7 +209,7 @@ class ClientSession:
         self._socket.push(frame)
 
     def attachment(self, frame: ws.Frame) -> Attachment:
-        """The conversation that the frame is about; raises NOT_FOUND when it is not open on this socket."""
+        """The conversation that the frame is about; raises NOT_FOUND if it is not open on this socket."""
         wanted = frame.conversation_id or self.home
         if wanted is None and len(self._attachments) == 1:
             wanted = next(iter(self._attachments))
@@ -226,7 +226,7 @@ class ClientSession:
     async def follow(
         self, caller: TokenCaller, conversation: str, since: ws.Cursor | None, *, is_new: bool = False
     ) -> None:
-        """Opens a conversation, perhaps a new one, on this socket: welcome, what was missed, what comes."""
+        """Opens a conversation, perhaps a new one, on this socket: welcome, what was missed, live frames."""
         earlier = self._attachments.pop(conversation, None)
         if earlier is not None:
             await self.chat.hub.leave(earlier)
@@ -248,7 +248,7 @@ class ClientSession:
             self.started.add(conversation)
 
     def send_error(self, error: GatewayError, frame: ws.ClientFrame) -> None:
-        """Tells the client why a frame was not done."""
+        """Tells the client why a frame failed."""
         REFUSED.labels(error.code).inc()
         retry_after = RETRY_AFTER_MS if isinstance(error, Unavailable) else None
         if isinstance(error, Limited):

@@ -1,8 +1,8 @@
-"""How much of the log one company may fill: so that one cannot fill it for all.
+"""Limits how much of the log one company may fill, so that it cannot fill it for everyone.
 
-A company may have written, within the time for which facts stay in any case, in proportion to what the log has still
-free. The fuller it gets, the less that is; whoever writes most is refused first, and room is left for the others. Each
-gateway counts what all of them store, since it sees every fact; what was written before it started counts for nobody.
+A company's limit, for what it writes within the minimum age of facts, is a share of the log's free space. The fuller
+the log, the lower the limit; the company that writes most is refused first, and others keep room. Each gateway counts
+everything that is stored, since it sees every fact, from its own start on.
 """
 
 from collections import Counter, deque
@@ -13,14 +13,14 @@ from runtime.clock import Clock
 
 HOUR = 3_600.0
 HOURS = 25
-"""Memory trims nothing younger than a day."""
+"""Memory never trims facts younger than a day."""
 UNCOUNTED = 1024 * 1024
-"""Bytes that any company may write, whatever the log has free."""
+"""Bytes that any company may write, however little is free."""
 AGAIN = 60.0
 
 
 class CompanyShares:
-    """Counts bytes by company and hour. `share`: of the log, that one company alone may fill, above 0 and below 1."""
+    """Counts bytes by company and hour. `share`: the part of the log that one company may fill, between 0 and 1."""
 
     def __init__(self, room: Callable[[], Awaitable[int | None]], share: float, clock: Clock) -> None:
         self._room = room
@@ -30,13 +30,13 @@ class CompanyShares:
         self._written: Counter[str] = Counter()
 
     def wrote(self, company: str, size: int) -> None:
-        """A fact of the company was stored, by whichever gateway or agent."""
+        """A fact of the company was stored, by any gateway or agent."""
         self._forget()
         self._hours[-1][1][company] += size
         self._written[company] += size
 
     async def admit(self, company: str) -> None:
-        """Raises Limited while the company has more than its share."""
+        """Raises Limited while the company exceeds its share."""
         self._forget()
         written = self._written[company]
         if written <= UNCOUNTED:

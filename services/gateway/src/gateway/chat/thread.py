@@ -1,4 +1,4 @@
-"""A conversation while a request has it open: a message in, what comes of it out, heard as websockets hear it."""
+"""A conversation that a request has open: it sends a message and follows the outcome, as a websocket would."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -34,21 +34,21 @@ from runtime.telemetry import span
 log = structlog.get_logger(__name__)
 
 PATIENCE = 240.0
-"""Seconds for one exchange: above the delay and the deadline of any turn, whose end is told in the log."""
+"""Seconds for one exchange: more than the delay and deadline of any turn, whose end is in the log."""
 USAGE_SECONDS = 0.3
-"""For what an answer has used, which its agent tells right after it; a sign that may be lost."""
+"""How long to wait for an answer's usage, which its agent sends right after it; it may be lost."""
 AGAIN = 2.0
-"""Seconds between two tries to stop an answer whose client has gone."""
+"""Seconds between two attempts to stop an answer whose client has gone."""
 COMING_BACK = 2.0
-"""Seconds that a client whose protocol can read on elsewhere has for it, before its hanging up is a stop."""
+"""Seconds for a client to resume elsewhere, if its protocol allows that, before a hang-up counts as a stop."""
 YOUNG = CHAT.duplicate_window / 2
-"""Seconds from a conversation's beginning in which the log itself knows each message that comes again, also one that is
-sent late: nobody else needs to be asked whether it is there."""
+"""Seconds after a conversation's start during which the log recognises every repeated message by itself, so that
+memory need not be asked."""
 _DOOR = "nexus.door"
 ACTION_UPDATED = "action.updated"
 _BEHIND = b'{"type":"%s"}' % CAUGHT_UP.encode()
 _DELETED = "conversation.deleted"
-"""The type of a frame for the thread itself: memory tells that its conversation was deleted."""
+"""The type of an internal frame: memory reports that the conversation was deleted."""
 
 
 class Thread:
@@ -57,10 +57,10 @@ class Thread:
     def __init__(self, chat: Chat, place: ConversationPlace, address: str, locale: str | None, door: str) -> None:
         self.place = place
         self.seq = 0
-        """Of the newest fact when it was opened at its end."""
+        """The newest fact when it was opened."""
         self._asked = 0
         self.young_until = float("-inf")
-        """In seconds of the event loop's clock: see YOUNG."""
+        """By the event loop's clock: see YOUNG."""
         self._chat = chat
         self._address = address
         self._locale = locale
@@ -73,15 +73,15 @@ class Thread:
 
     @property
     def question(self) -> MessageView | None:
-        """The message that is being followed, once it was read: open the thread before it (`after=sequence - 1`)."""
+        """The message that is followed, once it has been read: open the thread before it (`after=sequence - 1`)."""
         return self._reading.question if self._reading is not None else None
 
     async def send(self, message: SentMessage, wishes: Wishes | None = None) -> Appended:
-        """The caller's message, in the log. The same id again is the same message: it is not stored again.
-        `wishes`: how the client wants this one answered.
+        """Appends the caller's message. The same id is the same message and is stored once. `wishes`: how the client
+        wants it answered.
 
         Raises:
-            Limited, Unavailable: as for a websocket; of its files, what Files.take_in raises.
+            Limited, Unavailable: as for a websocket; for its files, what Files.take_in raises.
         """
         place, chat, client_message_id = self.place, self._chat, message.identity
         if self._opening is not None:
@@ -124,16 +124,16 @@ class Thread:
         return await chat.commands.send_as_visitor(place, draft)
 
     async def events(self, asked: int, *, patient: bool = False) -> AsyncGenerator[Event]:
-        """What comes of the visitor message at sequence `asked`, to its end: `Ended` is the last one. Call it once;
-        after `now` it goes on from there.
+        """The outcome of the visitor message at sequence `asked`; `Ended` is the last event. Call it once; after `now`
+        it continues from there.
 
         Args:
             asked: the message's sequence.
-            patient: waits for the words of a person who has the conversation, and not for what the answer has used.
+            patient: waits for the reply of a person who has the conversation, and not for the answer's usage.
 
         Raises:
             Unavailable: it cannot be followed from here any more; open the thread again.
-            TookTooLong: nothing came of it.
+            TookTooLong: there was no outcome.
             Refused: NOT_FOUND, the conversation was deleted meanwhile.
         """
         exchange = await self._exchange(asked, patient=patient)
@@ -152,8 +152,8 @@ class Thread:
             raise TookTooLong("nobody has answered: ask again") from None
 
     async def now(self, asked: int, *, patient: bool = False) -> list[Event]:
-        """The same as it stands now, without waiting; behind `Ended` (if it has ended) what people have said since.
-        Call it once."""
+        """The events so far, without waiting; after `Ended` (if it has ended) what people have said since. Call it
+        once."""
         exchange = await self._exchange(asked, patient=patient)
         told: list[Event] = []
         async with asyncio.timeout(PATIENCE), aclosing(self._read()) as frames:
@@ -166,7 +166,7 @@ class Thread:
         return told
 
     async def decisions(self) -> AsyncGenerator[Action]:
-        """After `now`: what is decided in the conversation, by whichever client. Raises what `events` does."""
+        """After `now`: decisions in the conversation, by any client. Raises what `events` does."""
         for action in self._decided:
             yield action
         async with aclosing(self._read()) as frames:
@@ -175,17 +175,17 @@ class Thread:
                     yield Action.model_validate(frame["action"])
 
     async def cancel(self, asked: int) -> None:
-        """Stops the answer to the visitor message at `asked`; raises NOT_FOUND when it is answered."""
+        """Stops the answer to the visitor message at `asked`; raises NOT_FOUND if it is answered."""
         turn = turn_id(self.place.company, self.place.conversation, asked)
         await self._chat.commands.cancel(self.place, turn)
 
     def abandon(self, asked: int) -> None:
-        """The same for a client that has gone, whose protocol has no other word for it: nobody waits for it."""
+        """Stops the answer for a client that has gone, in a protocol that has no other way to cancel."""
         self._chat.in_background(self._stop(asked))
 
     async def read_on(self, asked: int) -> None:
-        """Tells a gateway that was left in mid-answer that its client goes on here (`taken_up`), and every one that
-        what it knows of its last message (`just_sent`) is old."""
+        """Tells a gateway whose client left during an answer that it continues here (`taken_up`), and all gateways
+        that what they know of its last message (`just_sent`) is out of date."""
         place, chat, attachment = self.place, self._chat, self._attachment
         chat.hub.known(place.company, place.conversation).sent = 0
         if attachment is not None:
@@ -194,7 +194,7 @@ class Thread:
                 await chat.bus.presence(place.company, place.conversation, PresenceKind.RECEIPT, data, attachment.id)
 
     def leave(self, asked: int, closing: AsyncExitStack) -> None:
-        """Closes what holds this thread when its client has gone, and stops the answer unless somebody reads on."""
+        """Closes the thread when its client has gone, and stops the answer unless somebody resumes it."""
 
         async def wait() -> None:
             async with closing:
@@ -204,7 +204,7 @@ class Thread:
         self._chat.in_background(wait())
 
     async def _taken_up(self) -> bool:
-        """Whether somebody reads on soon, at any gateway. A gateway that drains stops nothing."""
+        """Whether somebody resumes soon, at any gateway. A gateway that drains stops nothing."""
         try:
             async with asyncio.timeout(COMING_BACK), aclosing(self._read()) as frames:
                 async for frame in frames:
@@ -217,7 +217,7 @@ class Thread:
         return False
 
     async def decide(self, action: str, decision: Literal["confirm", "reject"]) -> Action:
-        """The caller's yes or no to what waits for it; a first decision stands. Raises NOT_FOUND, Unavailable."""
+        """The caller's decision on a waiting action; the first decision counts. Raises NOT_FOUND, Unavailable."""
         caller = self.place.caller
         if not has_account(caller):
             raise not_found("action waiting for a decision")
@@ -227,7 +227,7 @@ class Thread:
     # ------------------------------------------------------------------ what Threads calls
 
     async def begin(self) -> None:
-        """Follows from now on; raises Unavailable."""
+        """Follows the conversation from now on; raises Unavailable."""
         attachment = self._attach()
         self.seq = (await self._chat.recovery.open(attachment, None, from_now=True)).seq
         known = self._chat.hub.known(self.place.company, self.place.conversation)
@@ -238,7 +238,7 @@ class Thread:
         self._frames.push(_BEHIND)
 
     def open(self, after: int) -> None:
-        """Begins to follow, behind the fact `after`; what cannot be read is told to whoever reads."""
+        """Starts to follow after the fact `after`; errors are told to the reader."""
         self._opening = asyncio.create_task(self._join(self._attach(), self._frames, after))
 
     def _attach(self) -> Attachment:
@@ -261,7 +261,7 @@ class Thread:
         self._frames.terminate(code)
 
     def deleted(self) -> None:
-        """Memory tells that the conversation was deleted: whoever reads looks whether its message is still there."""
+        """The conversation was deleted: the reader checks whether its message is still there."""
         self._frames.push(b'{"type":"%s"}' % _DELETED.encode())
 
     async def _read(self) -> AsyncGenerator[dict[str, object]]:
@@ -282,7 +282,8 @@ class Thread:
         return self._reading
 
     async def _stop(self, asked: int) -> None:
-        """Stops it for a client that does not ask again: until the log takes it, or there is nothing to stop."""
+        """Stops the answer for a client that will not ask again: until the log accepts it, or there is nothing to
+        stop."""
         with suppress(Refused, TimeoutError):  # it has ended, as every answer has by then
             async with asyncio.timeout(PATIENCE):
                 while True:
@@ -291,7 +292,7 @@ class Thread:
                     await asyncio.sleep(AGAIN)
 
     async def _usage(self, end: Ended, exchange: Exchange) -> turn.RunFinished | None:
-        """What the answer has used, which its agent tells right after it; None: it was told before, or long ago."""
+        """The answer's usage, which its agent sends right after it; None: it was reported before, or long ago."""
         if end.outcome is not ExchangeEnd.ANSWERED or exchange.counted or not exchange.live:
             return None
         with suppress(TimeoutError):

@@ -1,7 +1,7 @@
-"""Conversations under the names that other people's clients have for them, opened for the time of one request.
+"""Conversations under the names that clients of other protocols give them, opened for one request.
 
-Nothing is kept here: a name says by itself which conversation it means (docs/decisions/0072), and what happens in it is
-heard through the hub, the recovery and the commands that websockets use.
+Nothing is stored here: the conversation's id is derived from its name (docs/decisions/0072), and it is followed through
+the same hub, recovery and commands as websockets.
 """
 
 from collections import OrderedDict
@@ -23,7 +23,7 @@ from gateway.ports import TokenCaller
 
 AGAIN = 5.0
 MOST_TOLD = 10_000
-"""Conversations of which it is known that their client has had the whole of the newest answer."""
+"""Conversations remembered whose client has received the whole newest answer."""
 
 
 class Threads:
@@ -36,23 +36,23 @@ class Threads:
         self._told: OrderedDict[str, int] = OrderedDict()
 
     def told(self, conversation: str, asked: int) -> None:
-        """The client has had the whole answer to the message at `asked`, from here."""
+        """The client has received the whole answer to the message at `asked` from this gateway."""
         self._told[conversation] = asked
         self._told.move_to_end(conversation)
         if len(self._told) > MOST_TOLD:
             self._told.popitem(last=False)
 
     def was_told(self, conversation: str, asked: int) -> bool:
-        """Whether it had. Another gateway does not know, and tells it once more."""
+        """Whether it has. Another gateway does not know, and sends it again."""
         return self._told.get(conversation) == asked
 
     def fresh(self, caller: TokenCaller) -> str:
-        """A conversation that nobody has written in."""
+        """A new, empty conversation."""
         return new_conversation_id(self._id_key, caller.company, caller.subject)
 
     async def named(self, caller: TokenCaller, door: str, name: str) -> str:
-        """The caller's conversation of this name. A name that the client made up is the caller's alone: the same name
-        of another user or company is another conversation. One that we gave out must be theirs.
+        """The caller's conversation of this name. A name made up by the client is the caller's alone: the same name of
+        another user or company is another conversation. A name that we gave out must be the caller's.
 
         Raises:
             Refused: NOT_FOUND, it is somebody else's.
@@ -62,7 +62,7 @@ class Threads:
         return named_conversation_id(caller.company, caller.subject, door, name)
 
     async def own(self, caller: TokenCaller, conversation: str) -> str:
-        """The conversation itself, when it is the caller's; raises NOT_FOUND otherwise, and for what is no id."""
+        """The conversation with this id, if it is the caller's; raises NOT_FOUND otherwise, and for invalid ids."""
         if not is_id(conversation):
             raise not_found("conversation")
         if self._chat.hub.known(caller.company, conversation).whose == caller.subject:
@@ -70,7 +70,7 @@ class Threads:
         return await self._chat.access.own(caller, conversation)
 
     def just_sent(self, caller: TokenCaller, conversation: str, seq: int) -> bool:
-        """Whether a request put the caller's message at `seq` there moments ago, and nobody took it back since."""
+        """Whether a request appended the caller's message at `seq` a moment ago, and nobody took it back since."""
         known = self._chat.hub.known(caller.company, conversation)
         return (known.whose, known.sent) == (caller.subject, seq)
 
@@ -81,7 +81,7 @@ class Threads:
     async def last_messages(
         self, caller: TokenCaller, conversation: str, most: int
     ) -> tuple[list[MessageView], bool, int]:
-        """Its last messages out of the log's end; whether those are the last `most`; its newest fact's sequence."""
+        """Its last messages from the log's end; whether those are the last `most`; its newest fact's sequence."""
         log = self._chat.log
         snapshot = await log.snapshot(caller.company, conversation)
         facts, complete = await log.last_facts(caller.company, conversation, snapshot, MAX_STREAM_DISTANCE)
@@ -104,12 +104,12 @@ class Threads:
         after: int | None = None,
         door: str = "",
     ) -> AsyncGenerator[Thread]:
-        """Follows the caller's conversation (of `named`, `own` or `fresh`) inside the block.
+        """Follows the caller's conversation (from `named`, `own` or `fresh`) inside the block.
 
         Args:
-            address: whose limits count.
-            after: behind this fact; None: from now on, to send something.
-            door: which one, for traces and logs.
+            address: for the limits by address.
+            after: follow after this fact; None: from now on, to send something.
+            door: its name, for traces and logs.
 
         Raises:
             Refused: FORBIDDEN, this role has no conversations; NOT_FOUND, no such company.
@@ -137,7 +137,7 @@ class Threads:
             await thread.close()
 
     def deleted(self, company: str, conversations: Sequence[str]) -> None:
-        """Memory tells that these were deleted."""
+        """These conversations were deleted."""
         for conversation in conversations:
             self._chat.hub.deleted(company, conversation)
         for thread in self._open:
@@ -145,6 +145,6 @@ class Threads:
                 thread.deleted()
 
     def drain(self) -> None:
-        """Ends what is being read: its clients go on elsewhere."""
+        """Ends all reading: clients continue elsewhere."""
         for thread in list(self._open):
             thread.terminate(CloseCode.DRAINING)

@@ -1,7 +1,8 @@
-"""Which of a person's conversations they go on in: a new one begins when they say so, or when the old one is long over.
+"""Decides which conversation a returning person continues: a new one begins if they ask for it, or if the old one ended
+long ago.
 
-The next message opens a resolved conversation again for a week. Later a new one takes its place, whose id follows from
-the old one's: whoever comes back twice before writing finds the same one, and nothing is stored until they write.
+For a week, the next message reopens a resolved conversation. After that a new one follows it, with an id derived from
+the old one's: somebody who comes back twice before writing gets the same one, and nothing is stored until they write.
 """
 
 import asyncio
@@ -28,17 +29,17 @@ log = structlog.get_logger(__name__)
 
 REOPENS_WITHIN = timedelta(days=7)
 SECONDS = 2.0
-"""For memory's answer, as for all that a chat can begin without."""
+"""Deadline for memory, as for everything that a chat can begin without."""
 MOST_FOLLOWING = 5
-"""Conversations that have taken each other's place, looked through at once; the rest when they come again."""
+"""The longest chain of conversations following each other that is looked through at once."""
 
 
 MOST_LINKED = 10
-"""Conversations of a visitor, linked to the customer that they sign in as with one hello; the rest with the next."""
+"""Conversations of a visitor that one hello links to the customer they sign in as; the next hello links more."""
 
 
 class Topics:
-    """Asks memory how conversations stand, and tells it which follows which."""
+    """Asks memory for the state of conversations, and tells it which follows which."""
 
     def __init__(self, memory: BusMemory, rpc: RpcClient, tokens: TokenReader, clock: Clock, id_key: bytes) -> None:
         self._tokens = tokens
@@ -48,8 +49,8 @@ class Topics:
         self._id_key = id_key
 
     async def current(self, caller: TokenCaller, conversation: str) -> tuple[str, str | None]:
-        """The conversation to go on in instead, and the one that it follows (None: it is this one). While memory does
-        not answer it is this one: whoever comes back is let in."""
+        """The conversation to continue, and the one that it follows (None: no change). While memory does not answer
+        nothing changes, so that everybody gets in."""
         previous: str | None = None
         for _ in range(MOST_FOLLOWING):
             following = await self._following(caller, conversation)
@@ -59,8 +60,8 @@ class Topics:
         return conversation, previous
 
     async def tell_resolved(self, attachment: Attachment, snapshot: Snapshot) -> None:
-        """Tells a socket that the desk has resolved its conversation, which the log does not say. While memory does not
-        answer, or has not taken in the visitor's newest message, it passes for open."""
+        """Tells a socket that the desk has resolved its conversation, which the log does not say. If memory does not
+        answer, or has not stored the visitor's newest message, it counts as open."""
         conversation = attachment.conversation
         known = await self._known(attachment.company, conversation)
         if known is None or known.resolved_at is None or known.last_message is None:
@@ -88,10 +89,10 @@ class Topics:
         return following_conversation_id(self._id_key, caller.company, caller.subject, conversation, over)
 
     async def begin(self, caller: TokenCaller, topic: str | None) -> tuple[str, str | None]:
-        """A new conversation, and the person's latest before it.
+        """A new conversation, and the person's latest one before it.
 
         Raises:
-            Unavailable: which one that was cannot be told, or the topic not be kept.
+            Unavailable: memory cannot tell the latest, or cannot store the topic.
         """
         latest = await self._memory.latest(caller.company, caller.subject)
         conversation = new_conversation_id(self._id_key, caller.company, caller.subject)
@@ -100,9 +101,9 @@ class Topics:
         return conversation, latest
 
     async def signed_in(self, caller: TokenCaller, token: str | None) -> str | None:
-        """A customer has been the visitor with this token until now: what they began is theirs at the desk. It stays
-        out of the customer's own sight, since the visitor's token goes on opening it. What cannot be told in time stays
-        a visitor's. Returns the newest."""
+        """Links the conversations of the visitor with this token to the customer who has signed in, for the desk.
+        The customer does not see them in their chat, since the visitor's token still opens them. Returns the newest;
+        what fails stays a visitor's."""
         if token is None or not has_account(caller):
             return None
         try:
@@ -128,8 +129,8 @@ class Topics:
         return linked.conversations[0] if linked.conversations else None
 
     async def follows(self, caller: TokenCaller, conversation: str, previous: str) -> None:
-        """Somebody has written in a conversation that takes another one's place. What cannot be told is told with the
-        next message."""
+        """Tells memory that somebody has written in a conversation that follows another. If that fails, it is told
+        with the next message."""
         try:
             await self._tell(caller, conversation, previous, None)
         except GatewayError as error:

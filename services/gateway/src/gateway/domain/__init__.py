@@ -1,1 +1,1 @@
-"""What the door decides, as plain Python: frames, recovery, feeds, limits, ids. No bus, no HTTP."""
+"""The gateway's decisions, as plain Python: frames, recovery, feeds, limits, ids. No bus, no HTTP."""

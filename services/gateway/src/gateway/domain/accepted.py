@@ -1,20 +1,20 @@
-"""Which of two media types a client would rather have (RFC 9110, section 12.5.1)."""
+"""Which of two media types a client prefers (RFC 9110, section 12.5.1)."""
 
 import re
 
 _QUALITY = re.compile(r"^\s*q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*$", re.IGNORECASE)
 Wish = tuple[float, int]
-"""A quality, and how early it was named: the greater is preferred."""
+"""A quality and its position in the header: the greater is preferred."""
 
 
 def prefers(accept: str, first: str, second: str) -> bool:
-    """Whether the header Accept asks for `first` rather than for `second`; of equal qualities whatever is named before
-    the other counts, and where neither is it is `second`."""
+    """Whether the Accept header prefers `first` to `second`. With equal qualities the one named earlier wins; if
+    neither is named, `second`."""
     return _wish(accept, first) > _wish(accept, second)
 
 
 def _wish(accept: str, media_type: str) -> Wish:
-    """By the most specific range that the type is in; without any it is not wanted."""
+    """By the most specific range that matches the type; without one it is not accepted."""
     ranges = (media_type, media_type.partition("/")[0] + "/*", "*/*")
     named: dict[str, Wish] = {}
     for position, one in enumerate(accept.lower().split(",")):

@@ -1,14 +1,14 @@
-"""When a spent budget has room again: companies count by the day, visitors and users by the hour, both in UTC."""
+"""When a spent budget is renewed: for companies daily, for visitors and users hourly, both in UTC."""
 
 from datetime import UTC, datetime
 
 _SECONDS = {"hour": 3600, "day": 86_400}
 UNKNOWN = 60.0
-"""Seconds after which to ask again for what was refused without saying until when."""
+"""Seconds after which to retry if a refusal does not say when."""
 
 
 def seconds_left(window: str | None, now: datetime) -> float:
-    """Seconds until the hour's or day's end; at least one."""
+    """Seconds until the end of the hour or day; at least one."""
     length = _SECONDS.get(window or "")
     if length is None:
         return UNKNOWN

@@ -1,4 +1,4 @@
-"""Ids that a client carries and that prove for whom they were made: no gateway has to remember them.
+"""Ids that a client carries and that prove for whom they were made, so that no gateway has to store them.
 
 `<32 hex>.<note>.<MAC>`: a note of letters and digits, and a MAC over purpose, holder, id and note.
 """
@@ -13,13 +13,13 @@ _SHAPE = re.compile(r"[0-9a-f]{32}\.[a-z0-9]{0,16}\.[0-9a-f]{32}")
 
 
 def new_carried_id(key: bytes, purpose: str, holder: str, note: str = "") -> str:
-    """An id that nobody can guess, for this holder and purpose."""
+    """An unguessable id for this holder and purpose."""
     body = f"{secrets.token_hex(16)}.{note}"
     return f"{body}.{_mac(key, purpose, holder, body)}"
 
 
 def note_of(key: bytes, purpose: str, holder: str, carried: str) -> str | None:
-    """The id's note; None when it was not made for this holder and purpose."""
+    """The id's note; None if it was not made for this holder and purpose."""
     if not _SHAPE.fullmatch(carried):
         return None
     body, _, mac = carried.rpartition(".")

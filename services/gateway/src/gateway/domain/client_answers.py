@@ -1,4 +1,4 @@
-"""Questions that wait for an MCP client's answer, which comes with a request of its own: to this gateway or another."""
+"""Questions that wait for an MCP client's answer, which arrives with another request, perhaps at another gateway."""
 
 import asyncio
 from collections import Counter
@@ -9,36 +9,36 @@ from dataclasses import dataclass
 from gateway.domain.carried_ids import new_carried_id, note_of
 
 MOST = 512
-"""Questions that wait in one gateway: each holds a stream open."""
+"""Questions waiting in one gateway; each holds a stream open."""
 MOST_OF_ONE = 8
-"""Of them, those of one caller."""
+"""Questions waiting for one caller."""
 _PURPOSE = "question"
 
 
 class TooManyQuestionsError(Exception):
-    """As many wait as may, or the gateway is ending: the call goes on without asking."""
+    """Too many questions wait, or the gateway is ending: the call continues without asking."""
 
 
 HandOn = Callable[[str, str, dict[str, object]], Awaitable[bool]]
-"""Of a question, its caller and the response: whether another gateway waits for it and has it now."""
+"""Passes a response on, with its question and caller: whether another gateway waits for it and has it now."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientQuestion:
-    """One that was put to a client, under an id that proves whose it is."""
+    """A question put to a client, under an id that proves whose it is."""
 
     id: str
     _answer: asyncio.Future[dict[str, object]]
     _seconds: float
 
     async def answer(self) -> dict[str, object]:
-        """The JSON-RPC response; raises TimeoutError when none has come in time, or the gateway ends."""
+        """The JSON-RPC response; raises TimeoutError if none comes in time, or the gateway ends."""
         async with asyncio.timeout(self._seconds):
             return await self._answer
 
 
 class Answers:
-    """Those of one gateway. `key` is shared by all of them; `seconds` is how long a question waits."""
+    """The waiting questions of one gateway. All gateways share `key`; `seconds` is how long a question waits."""
 
     def __init__(self, key: bytes, hand_on: HandOn, seconds: float) -> None:
         self._key = key
@@ -50,7 +50,7 @@ class Answers:
 
     @contextmanager
     def question(self, caller: str) -> Generator[ClientQuestion]:
-        """A question to this caller, for as long as the block lasts; raises TooManyQuestionsError."""
+        """A question to this caller, open while the block lasts; raises TooManyQuestionsError."""
         if self._ending or len(self._waiting) >= MOST or self._of[caller] >= MOST_OF_ONE:
             raise TooManyQuestionsError
         name = new_carried_id(self._key, _PURPOSE, caller)
@@ -67,7 +67,7 @@ class Answers:
             answer.cancel()
 
     async def offer(self, caller: str, response: dict[str, object]) -> bool:
-        """A client's response: whether somebody waits for it. Only what was asked of this caller goes further."""
+        """Whether somebody waits for this response. It is passed on only if the question was put to this caller."""
         name = response.get("id")
         if not isinstance(name, str) or note_of(self._key, _PURPOSE, caller, name) is None:
             return False
@@ -82,7 +82,7 @@ class Answers:
         return True
 
     def stop(self) -> None:
-        """Nobody is asked any more, and nobody waits any longer: what was asked stays undecided."""
+        """Ends all questions and asks no more; what was asked stays undecided."""
         self._ending = True
         for _, answer in self._waiting.values():
             if not answer.done():

@@ -1,4 +1,4 @@
-"""Frames that clients send: each becomes a model of contracts.ws, or a FrameError with the documented code."""
+"""Parses frames from clients: each becomes a model of contracts.ws, or a FrameError with the documented code."""
 
 import json
 
@@ -22,17 +22,17 @@ from contracts.ws import (
 )
 
 MAX_FRAME_BYTES = 128 * 1024
-"""Bytes of one text frame; a bigger one closes the socket (4501)."""
+"""The largest text frame in bytes; a larger one closes the socket (4501)."""
 
 _REFERENCES = ("clientMessageId", "turnId", "actionId", "messageId")
 
 
 class NotJsonError(ValueError):
-    """The frame is no JSON object in text: the socket is closed (4501)."""
+    """The frame is not a JSON object in text: the socket is closed (4501)."""
 
 
 class FrameError(ValueError):
-    """A frame that cannot be understood; the socket stays open. `ref` names what the frame was about, if it says."""
+    """A frame that cannot be understood; the socket stays open. `ref` names what the frame was about, if known."""
 
     def __init__(self, code: ErrorCode, message: str, ref: str | None = None, *, in_hello: bool = False) -> None:
         super().__init__(message)
@@ -43,7 +43,7 @@ class FrameError(ValueError):
 
 
 def parse_frame(text: str | bytes) -> ClientFrame:
-    """The frame that `text` holds.
+    """The frame in `text`.
 
     Raises:
         NotJsonError: no JSON text, or no object.
@@ -79,9 +79,8 @@ def parse_frame(text: str | bytes) -> ClientFrame:
 
 
 def _loaded(text: str | bytes) -> object:
-    """The JSON value. Half a surrogate pair, which a browser writes for an emoji that was cut in two, becomes U+FFFD;
-    orjson refuses it, and a client that closes for good over one character would lose its conversation.
-    """
+    """The JSON value. Half a surrogate pair, which a browser writes for an emoji cut in two, becomes U+FFFD: orjson
+    refuses it, and a client should not lose its conversation over one character."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -99,7 +98,7 @@ def _has_surrogate(text: str | bytes) -> bool:
 
 
 def reference(frame: ClientFrame) -> str | None:
-    """What an error about this frame refers to: the id that the client knows it by."""
+    """What an error about this frame refers to: the client's own id for it."""
     match frame:
         case MessageSend():
             return frame.client_message_id

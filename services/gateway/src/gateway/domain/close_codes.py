@@ -34,4 +34,4 @@ REASONS: dict[CloseCode, str] = {
     CloseCode.TOO_MANY_CONNECTIONS: "too many connections from this address or by this visitor",
     CloseCode.NO_SUCH_COMPANY: "there is no such company",
 }
-"""What a close frame says (at most 123 bytes)."""
+"""The texts of close frames (at most 123 bytes)."""

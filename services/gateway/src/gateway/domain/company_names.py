@@ -1,4 +1,4 @@
-"""A company's id out of its name."""
+"""Derives a company's id from its name."""
 
 import re
 import unicodedata
@@ -7,6 +7,6 @@ _LONGEST = 64
 
 
 def id_of(name: str) -> str:
-    """The name in small letters without accents, its words joined by hyphens: Clínica del Sol is clinica-del-sol."""
+    """The name in lower case without accents, words joined by hyphens: Clínica del Sol is clinica-del-sol."""
     plain = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
     return re.sub(r"[^a-z0-9]+", "-", plain)[:_LONGEST].strip("-")

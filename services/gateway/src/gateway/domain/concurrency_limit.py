@@ -1,4 +1,4 @@
-"""A limit of how many things somebody does at the same time."""
+"""Limits how many things somebody does at the same time."""
 
 from collections import Counter
 from collections.abc import Generator, Hashable
@@ -8,7 +8,7 @@ from gateway.errors import Limited
 
 
 class ConcurrencyLimit:
-    """At most so many for each; one more is refused at once."""
+    """At most this many for each key; one more is refused at once."""
 
     def __init__(self, most: int, refusal: str) -> None:
         self._most = most
@@ -17,7 +17,7 @@ class ConcurrencyLimit:
 
     @contextmanager
     def one_more(self, whose: Hashable) -> Generator[None]:
-        """While the block lasts; raises Limited."""
+        """Counts one while the block lasts; raises Limited."""
         if self._running[whose] >= self._most:
             raise Limited(self._refusal, 1.0)
         self._running[whose] += 1

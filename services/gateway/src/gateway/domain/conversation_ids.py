@@ -1,7 +1,7 @@
 """Conversation ids that prove whose they are.
 
-A conversation exists in the log only once somebody has written in it. Until then a client that comes back with the id
-it was given is recognised by a short MAC over company, subject and id: the gateway keeps no state for it.
+A conversation exists in the log only once somebody has written in it. Until then a returning client is recognised by a
+short MAC over company, subject and id, so that the gateway stores nothing.
 """
 
 import hashlib
@@ -23,8 +23,8 @@ def new_conversation_id(key: bytes, company: str, subject: str) -> str:
 
 
 def following_conversation_id(key: bytes, company: str, subject: str, earlier: str, at_ms: int) -> str:
-    """The id of the conversation that takes the place of an earlier one: the same whenever it is asked for. `at_ms`:
-    since when it does, in ms since the epoch."""
+    """The id of the conversation that follows an earlier one; always the same. `at_ms`: since when it does, in ms
+    since the epoch."""
     rest = hashlib.sha256("\x1f".join((company, subject, earlier)).encode()).hexdigest()[:20]
     identity = f"{at_ms & ((1 << 48) - 1):012x}{rest}"
     return f"{identity}{_SEPARATOR}{_mac(key, company, subject, identity)}"
@@ -41,14 +41,14 @@ def is_issued_to(keys: Sequence[bytes], company: str, subject: str, conversation
 def named_conversation_id(company: str, subject: str, door: str, name: str) -> str:
     """The id of the conversation that this subject's client calls `name` at a door: `n` and 47 hex characters.
 
-    No key is in it: it stays the same when keys are changed, and whose it is follows from who asks for the name.
+    No key is involved: the id survives a change of keys, and only this subject can ask for the name.
     """
     parts = "\x1f".join(("conversation", company, subject, door, name)).encode()
     return "n" + hashlib.sha256(parts).hexdigest()[:47]
 
 
 def looks_issued(name: str) -> bool:
-    """Whether a name has the form of an id that this product gives out."""
+    """Whether a name has the form of an id made by the gateway."""
     return _ISSUED.fullmatch(name) is not None
 
 

@@ -1,4 +1,4 @@
-"""Versions as entity tags, and what If-Match asks for (RFC 9110, sections 8.8.3 and 13.1.1)."""
+"""Versions as entity tags, and If-Match (RFC 9110, sections 8.8.3 and 13.1.1)."""
 
 import re
 
@@ -11,7 +11,7 @@ def etag(version: int) -> str:
 
 
 def matches(if_match: str, version: int) -> bool:
-    """Whether the header If-Match names this version. Weak tags never match, as the comparison is a strong one."""
+    """Whether the If-Match header names this version. Weak tags never match, since the comparison is strong."""
     if if_match.strip() == "*":
         return True
     for part in if_match.split(","):

@@ -1,17 +1,17 @@
 """One socket's view of one conversation: every durable fact once and in order, live signs in between.
 
-While a gap is being read, what arrives live is buffered; afterwards the buffer follows, without what was sent already.
-A gap that opens meanwhile is none that this reading fills: what came behind it waits for the next one.
+While a gap is read, live frames are buffered; afterwards the buffer is sent, without what was already sent. A gap that
+opens during this is not filled by the same reading: frames after it wait for the next one.
 """
 
 from dataclasses import dataclass
 
 MAX_BUFFERED = 5_000
-"""Entries that may wait behind a gap; more means that the reading cannot keep up."""
+"""Entries that may be buffered; with more, the reading cannot keep up."""
 
 
 class FeedOverflowError(Exception):
-    """Too much arrived while the gap was being read."""
+    """Too much arrived while the gap was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class _Waiting:
 
 
 class Feed:
-    """`cursor` is the sequence of the last durable fact that was sent; it starts buffering."""
+    """`cursor` is the sequence of the last durable fact sent; a new feed buffers."""
 
     __slots__ = ("_gap", "_waiting", "cursor")
 
@@ -32,7 +32,7 @@ class Feed:
         self.cursor = 0
         self._waiting: list[_Waiting] | None = []
         self._gap: int | None = None
-        """How much of the buffer came before a gap that the present reading may not fill."""
+        """The part of the buffer before a gap that the current reading may not fill."""
 
     @property
     def buffering(self) -> bool:
@@ -40,20 +40,20 @@ class Feed:
         return self._waiting is not None
 
     def pause(self) -> None:
-        """Buffers from now on: a gap may have opened behind what has come."""
+        """Buffers from now on: there may be a gap after what has arrived."""
         if self._waiting is None:
             self._waiting = []
         if self._gap is None:
             self._gap = len(self._waiting)
 
     def fill(self) -> None:
-        """A reading begins, which fills every gap that there is by now; buffers until `follow`."""
+        """Starts a reading, which fills every gap up to now; buffers until `follow`."""
         if self._waiting is None:
             self._waiting = []
         self._gap = None
 
     def fact(self, seq: int, frame: bytes, about: str | None = None) -> bool:
-        """Whether the frame of the durable fact `seq` is to be sent now; `about`: the turn that it ends."""
+        """Whether to send the durable fact `seq` now; `about`: the turn that it ends."""
         if self._waiting is not None:
             self._wait(self._waiting, _Waiting(frame, seq=seq, about=about))
             return False
@@ -63,23 +63,22 @@ class Feed:
         return True
 
     def live(self, frame: bytes, turn: str | None = None, delta_seq: int = -1, about: str | None = None) -> bool:
-        """Whether a live frame is to be sent now; `turn` and `delta_seq` are those of a delta. `about`: the turn after
-        whose final message it says nothing any more."""
+        """Whether to send a live frame now; `turn` and `delta_seq` are those of a delta. `about`: the turn after
+        whose final message the frame is pointless."""
         if self._waiting is not None:
             self._wait(self._waiting, _Waiting(frame, turn=turn, delta_seq=delta_seq, about=about))
             return False
         return True
 
     def read(self, seq: int) -> bool:
-        """Whether the fact `seq`, read to fill the gap, is to be sent."""
+        """Whether to send the fact `seq`, read to fill the gap."""
         if seq <= self.cursor:
             return False
         self.cursor = seq
         return True
 
     def follow(self, up_to: int, turn: str | None = None, delta_seq: int = -1) -> list[bytes]:
-        """Ends the reading: the frames to send now, in order. Behind a gap that has opened since it began the buffering
-        goes on.
+        """Ends the reading: the frames to send now, in order. If a gap has opened since, buffering continues after it.
 
         Args:
             up_to: everything up to this sequence has been sent, or is in the snapshot that was sent.

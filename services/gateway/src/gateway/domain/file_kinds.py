@@ -1,7 +1,7 @@
-"""What a file is, by what is in it and not by its name: what is taken, and what is refused, in words.
+"""Determines a file's kind from its content rather than its name, and refuses others with an explanation.
 
-Taken: pictures, PDF, plain text, documents of Office, ZIP. Nothing that a browser would run: SVG and HTML are refused,
-whatever they call themselves. Nothing that grows when it is opened: archives and pictures say how large they are.
+Accepted: pictures, PDF, plain text, Office documents, ZIP. Nothing that a browser would run: SVG and HTML are refused,
+whatever they are called. Nothing that expands enormously: the unpacked size of archives and pictures is checked.
 """
 
 import re
@@ -14,20 +14,20 @@ from typing import BinaryIO
 from contracts.text import Text
 
 HEAD = 64 * 1024
-"""Bytes from which a kind is told."""
+"""Bytes from which the kind is determined."""
 MOST_PIXELS = 50_000_000
 MOST_SEGMENTS = 500
-"""Of a JPEG before its frame header: thumbnails and colour profiles."""
+"""Segments of a JPEG before its frame header: thumbnails and colour profiles."""
 MOST_UNPACKED = 200 * 1024 * 1024
 MOST_ENTRIES = 5_000
 GROWS = 200
-"""Times that an archive's content may be larger than the archive."""
+"""How many times larger an archive's content may be than the archive."""
 _TAKEN = Text(
     es="envía una imagen (PNG, JPEG, GIF, WebP), un PDF, texto, un documento de Office o un ZIP",
     en="send a picture (PNG, JPEG, GIF, WebP), a PDF, text, an Office document or a ZIP file",
 )
 PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-"""Those that are shown where they stand."""
+"""Kinds shown inline."""
 _OFFICE = {
     "word/": ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", "docx"),
     "xl/": ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"),
@@ -44,7 +44,7 @@ _ENDINGS = {
     **{media: (ending,) for media, ending in _OFFICE.values()},
 }
 TAKEN = ("text/plain", *(media for media in _ENDINGS if media != "text/plain"))
-"""What a file may be."""
+"""The accepted kinds."""
 _KNOWN = {ending: media for media, endings in _ENDINGS.items() for ending in endings}
 # Possessive: many comments are read once, and not in every way in which one may hold the next ones.
 _PAGES = re.compile(
@@ -52,9 +52,9 @@ _PAGES = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _WRITTEN = frozenset({"application/json", "application/yaml", "application/x-yaml"})
-"""Texts that are not said to be some."""
+"""Media types that are text, although their names do not begin with text/."""
 _ENTRY = b"PK\x01\x02"
-"""Begins each file in an archive's list."""
+"""Begins each file in an archive's directory."""
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
@@ -62,21 +62,21 @@ class NotTaken(Exception):  # noqa: N818 - reads as what happened
     """The file is refused; `text` says why, and what to do."""
 
     def __init__(self, es: str, en: str, *, taken: bool = False) -> None:
-        """`taken`: the text ends with what is."""
+        """`taken`: append the list of accepted kinds to the text."""
         super().__init__(en)
         self.text = Text(es=f"{es}: {_TAKEN.es}", en=f"{en}: {_TAKEN.en}") if taken else Text(es=es, en=en)
 
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """What a file is, and the name under which it is kept."""
+    """A file's kind, and the name under which it is stored."""
 
     type: str
     name: str
 
 
 def look(content: BinaryIO, name: str) -> FileKind:
-    """What the file is; raises NotTaken."""
+    """The file's kind; raises NotTaken."""
     content.seek(0)
     head = content.read(HEAD)
     media = _kind(head, content)
@@ -95,7 +95,7 @@ def look(content: BinaryIO, name: str) -> FileKind:
 
 
 def may_be(media: str, said: str) -> bool:
-    """Whether what is of the kind `media` may be said to be `said`."""
+    """Whether content of the kind `media` may be declared as `said`."""
     said = said.partition(";")[0].strip().lower()
     if said in {media, "application/octet-stream", ""}:
         return True
@@ -126,7 +126,7 @@ def _kind(head: bytes, content: BinaryIO) -> str:
 
 
 def _archive(content: BinaryIO) -> str:
-    """What a ZIP file is; how large it would become is read from its list, nothing is unpacked."""
+    """The kind of a ZIP file. Its unpacked size is read from its directory; nothing is unpacked."""
     if _entries(content) > MOST_ENTRIES:
         raise NotTaken(
             f"el archivo comprimido contiene demasiados archivos: como máximo {MOST_ENTRIES}",
@@ -160,8 +160,8 @@ def _archive(content: BinaryIO) -> str:
 
 
 def _entries(content: BinaryIO) -> int:
-    """How many files an archive can list, with those of archives in it: the number that it says itself may be a lie.
-    Leaves the content at its end."""
+    """How many files an archive can list, including archives in it; the number that it states may be wrong. Leaves
+    the content at its end."""
     content.seek(0)
     found, last = 0, b""
     while part := content.read(HEAD):
@@ -203,7 +203,7 @@ def _check_pixels(content: BinaryIO, head: bytes, media: str) -> None:
 
 
 def _size(head: bytes, media: str) -> tuple[int, int]:
-    """Width and height in points; raises struct.error or IndexError where the head does not say."""
+    """Width and height in pixels; raises struct.error or IndexError if the head does not contain them."""
     match media:
         case "image/png":
             return struct.unpack_from(">II", head, 16)
@@ -227,7 +227,7 @@ def _webp_size(head: bytes) -> tuple[int, int]:
 
 
 def _jpeg_size(content: BinaryIO) -> tuple[int, int]:
-    """Of its frame header (ITU-T T.81, B.2.2), behind segments of which each says its length."""
+    """From its frame header (ITU-T T.81, B.2.2), after segments that each state their length."""
     content.seek(2)
     for _ in range(MOST_SEGMENTS):
         mark, kind, length = struct.unpack(">BBH", content.read(4))

@@ -1,4 +1,4 @@
-"""A file's name as it is kept: one name in no folder, of characters that every system and every reader can show."""
+"""Cleans file names: one name without folders, of characters that every system can store and show."""
 
 import re
 import unicodedata
@@ -6,15 +6,15 @@ import unicodedata
 from contracts.files import MAX_FILE_NAME
 
 _NOT_SHOWN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-"""Control characters, and those that turn the direction of what follows: `gpj.exe` must not read `exe.jpg`."""
+"""Control characters, and those that change the text direction: `gpj.exe` must not read `exe.jpg`."""
 _OF_SYSTEMS = re.compile(r'[<>:"|?*\\/]')
 _RESERVED = re.compile(r"^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
 _ENDING = 10
-"""Characters at the end that a name that is cut keeps."""
+"""Characters at the end that are kept when a name is cut."""
 
 
 def clean_name(given: str) -> str:
-    """The name without its folders, control characters and dots that hide it; never empty."""
+    """The name without folders, control characters and leading dots; never empty."""
     name = unicodedata.normalize("NFC", given.replace("\\", "/")).rpartition("/")[2]
     name = "".join(one for one in name if unicodedata.category(one) not in _NOT_SHOWN)
     name = re.sub(r"\s+", " ", _OF_SYSTEMS.sub("_", name)).strip(" .")

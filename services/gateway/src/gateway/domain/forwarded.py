@@ -1,7 +1,7 @@
-"""Whose address a request comes from, when trusted proxies stand in between.
+"""Finds a request's client address behind trusted proxies.
 
-Each proxy adds on the right of its header whom it was reached by, so that the header is read from there: as long as
-the one who wrote a hop is trusted, the hop is believed. What a client wrote itself stands to the left of that.
+Each proxy appends the address of its peer on the right, so the header is read from there: a hop is believed as long as
+the proxy that wrote it is trusted. Anything that the client wrote itself is further left.
 """
 
 import ipaddress
@@ -12,7 +12,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 NOBODY = ""
-"""The address of a client that the trusted proxy in front of it does not name: any number of people may share it."""
+"""The address of a client that the trusted proxy does not give; any number of people may share it."""
 _FOR = re.compile(r'(?:^|;)\s*for\s*=\s*("[^"]*"|[^;\s]*)', re.IGNORECASE)
 
 
@@ -21,8 +21,8 @@ def client_address(peer: str, hops: Sequence[str], trusted: Sequence[Network]) -
 
     Args:
         peer: who is connected to this process.
-        hops: what the header names, as they stand there.
-        trusted: whose word is believed. Of anybody else the header changes nothing.
+        hops: the header's addresses, in order.
+        trusted: proxies whose headers are believed; the header of any other peer is ignored.
     """
     address = parse_address(peer)
     if address is None or not is_in(address, trusted):
@@ -44,15 +44,14 @@ def forwarded_for(header: str) -> list[str]:
 
 
 def forwarded(header: str) -> list[str]:
-    """The hops of Forwarded (RFC 7239). Split at every comma: a quotation mark that a client leaves open to the left
-    must not swallow what the proxy added.
-    """
+    """The hops of Forwarded (RFC 7239). Split at every comma: an unclosed quotation mark from the client, on the
+    left, must not swallow what the proxy added."""
     found = (_FOR.search(element) for element in header.split(",") if element.strip())
     return [match[1].strip('"') if match else "unknown" for match in found]
 
 
 def parse_address(text: str) -> Address | None:
-    """The address alone, of `1.2.3.4`, `1.2.3.4:80`, `2001:db8::1` or `[2001:db8::1]:80`; None: no address."""
+    """The address in `1.2.3.4`, `1.2.3.4:80`, `2001:db8::1` or `[2001:db8::1]:80`; None: no address."""
     host = text.strip()
     if host.startswith("["):
         host = host[1:].partition("]")[0]

@@ -1,5 +1,5 @@
-"""JSON Schemas that callers send. What they refer to must stand in them: nothing is ever fetched or opened for one; and
-one whose check would not end is not taken."""
+"""JSON Schemas that callers send. They may refer only to themselves, so nothing is ever fetched or opened, and a
+schema whose check could run too long is refused."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ _PATTERNS = jsonschema_rs.FancyRegexOptions(backtrack_limit=PATTERN_STEPS)
 
 
 def compiled(schema: Any) -> jsonschema_rs.Validator:
-    """The schema, ready to check with. Raises ValueError, which says what is wrong with it."""
+    """The schema, ready for validation. Raises ValueError, which says what is wrong with it."""
     check_cost(schema)
     try:
         return jsonschema_rs.validator_for(schema, retriever=_refuse, pattern_options=_PATTERNS)

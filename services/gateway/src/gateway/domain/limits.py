@@ -1,11 +1,11 @@
-"""Limits in sliding windows, exact: one timestamp for each admitted event, none for a refused one."""
+"""Exact rate limits in sliding windows: one timestamp for each admitted event, none for a refused one."""
 
 import ipaddress
 from collections import OrderedDict, deque
 from dataclasses import dataclass
 
 MAX_KEYS = 200_000
-"""Keys that one window remembers; beyond, the longest idle one is forgotten, and whose events are all over at once."""
+"""Keys that one window remembers; with more, the one idle longest is forgotten. Expired ones are forgotten at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,14 +17,14 @@ class RateLimit:
 
 
 class SlidingLog:
-    """Who did something how often lately. Times are monotonic seconds."""
+    """How often each key did something lately. Times are monotonic seconds."""
 
     def __init__(self, limit: RateLimit) -> None:
         self._limit = limit
         self._events: OrderedDict[str, deque[float]] = OrderedDict()
 
     def retry_after(self, key: str, now: float) -> float:
-        """0 when one more is allowed now, else the seconds until it is."""
+        """0 if one more is allowed now, else the seconds until it is."""
         events = self._events.get(key)
         if events is None:
             return 0.0
@@ -52,7 +52,8 @@ class SlidingLog:
 
 
 def admit(now: float, *windows: tuple[SlidingLog, str]) -> float:
-    """Counts one event in every window if each has room: 0, or the seconds until all have (then none counts it)."""
+    """Counts one event in every window if all have room, and returns 0; otherwise counts nothing and returns the
+    seconds until they have."""
     wait = max((log.retry_after(key, now) for log, key in windows), default=0.0)
     if wait == 0.0:
         for log, key in windows:
@@ -61,7 +62,7 @@ def admit(now: float, *windows: tuple[SlidingLog, str]) -> float:
 
 
 def address_key(address: str) -> str:
-    """What counts as one address: an IPv4 address, or the /64 network that one IPv6 subscriber holds."""
+    """The key of an address: an IPv4 address, or the /64 network of one IPv6 subscriber."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:

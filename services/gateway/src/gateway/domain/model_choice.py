@@ -1,4 +1,4 @@
-"""Which model answers for a company, and whether a model is one of its provider's, as the agents list them."""
+"""Which model answers for a company, and whether a model belongs to its provider, by the agents' list."""
 
 from typing import Literal
 
@@ -11,9 +11,9 @@ OPEN = "compatible"
 
 
 def named_in(patch: dict[str, object], current: CompanyConfig) -> tuple[str, str] | None:
-    """(provider, model) when a merge patch names a model other than the current one; its form is for others to judge.
+    """(provider, model) if a merge patch names another model than the current one; its form is not checked here.
 
-    A patch that changes the provider alone is no such choice: the provider's own model is asked then.
+    A patch that changes only the provider is no such choice: the provider's default model is used then.
     """
     model = patch.get("preferredModel")
     provider = patch.get("preferredProvider", current.preferred_provider)
@@ -25,7 +25,7 @@ def named_in(patch: dict[str, object], current: CompanyConfig) -> tuple[str, str
 
 
 def is_known(provider: str, model: str, listed: ProvidersReply) -> bool:
-    """Whether the provider has the model, by its own or its short name."""
+    """Whether the provider has the model, by its full or short name."""
     if provider == OPEN:
         return True
     found = next((view for view in listed.providers if view.id == provider), None)
@@ -34,8 +34,8 @@ def is_known(provider: str, model: str, listed: ProvidersReply) -> bool:
 
 
 def answering(config: CompanyConfig, listed: ProvidersReply) -> tuple[str, str, Why]:
-    """Provider and model that are asked first for these settings, and why: the operator's environment wins, then comes
-    the company's own model, what it prefers, the first that is configured, and the rules."""
+    """The provider and model asked first with these settings, and why: the operator's environment wins, then the
+    company's own model, its preference, the first configured provider, and the built-in assistant."""
     views = {view.id: view for view in listed.providers if view.configured}
     provider, model = config.preferred_provider, config.preferred_model
     if OPEN in views:

@@ -7,7 +7,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def is_allowed_origin(origin: str, allowed: Iterable[str]) -> bool:
-    """Whether the browser's Origin is one of the allowed ones: scheme, host and port all equal; `null` never is."""
+    """Whether the browser's Origin is one of the allowed ones: scheme, host and port must be equal; `null` never is."""
     parts = _parts(origin)
     return parts is not None and any(parts == _parts(one) for one in allowed)
 

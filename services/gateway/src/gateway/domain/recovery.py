@@ -1,16 +1,17 @@
-"""How a client that was away gets what it missed: one decision from four numbers."""
+"""How a returning client gets what it missed: one decision from four numbers."""
 
 from dataclasses import dataclass
 
 from contracts.ws import Cursor
 
 MAX_STREAM_DISTANCE = 20_000
-"""Farther behind the stream's end, a wildcard read would scan the stream and hurt everybody: memory is asked."""
+"""The farthest behind the stream's end that the stream is read; beyond, a wildcard read would scan it and slow
+everybody down, so memory is asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The log's incarnation and its first and last sequence (first > last: it is empty)."""
+    """The log's epoch and its first and last sequence (first > last: it is empty)."""
 
     epoch: str
     first_seq: int
@@ -32,7 +33,7 @@ class ReadLog:
 
 @dataclass(frozen=True, slots=True)
 class AskMemory:
-    """Read (after, up_to] from memory, which must be at least as new."""
+    """Read (after, up_to] from memory, once it has stored everything up to then."""
 
     after: int
     up_to: int
@@ -40,7 +41,7 @@ class AskMemory:
 
 @dataclass(frozen=True, slots=True)
 class SendSnapshot:
-    """Send the last messages; `recovered` is false when they replace a gap."""
+    """Send the last messages; `recovered` is false if they replace a gap."""
 
     recovered: bool
 
@@ -51,7 +52,7 @@ Plan = UpToDate | ReadLog | AskMemory | SendSnapshot
 def plan_recovery(
     since: Cursor | None, newest: int, bounds: Bounds, stream_distance: int = MAX_STREAM_DISTANCE
 ) -> Plan:
-    """What brings a client from `since` to `newest`, the conversation's highest sequence."""
+    """How to bring a client from `since` to `newest`, the conversation's highest sequence."""
     if since is None:
         return SendSnapshot(recovered=True)
     if since.epoch != bounds.epoch or since.seq > max(bounds.last_seq, newest):

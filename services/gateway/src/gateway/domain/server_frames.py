@@ -1,6 +1,6 @@
-"""Frames that the gateway sends (contracts.ws), encoded once and handed to every socket of the conversation alike.
+"""Builds the gateway's frames (contracts.ws), encoded once for all sockets of a conversation.
 
-What others published goes out as it was published: it was checked when it was read, and is not validated once more.
+Published data is sent as it is: it was validated when it was read, and is not validated again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ def welcome(
     active_turn: Json | None = None,
     pending_actions: Sequence[Json] = (),
 ) -> bytes:
-    """The answer to hello; `conversation` is None for a human agent that follows none yet."""
+    """The answer to hello; `conversation` is None for a human agent who follows none yet."""
     fields: Json = {
         "epoch": epoch,
         "seq": seq,
@@ -59,7 +59,7 @@ def snapshot(
     complete: bool = True,
     events: Sequence[Json] = (),
 ) -> bytes:
-    """The last messages and changes of owner, oldest first. Not `complete`: older ones cannot be had now."""
+    """The last messages and changes of owner, oldest first. Not `complete`: older ones are not available now."""
     fields = {"messages": messages, "epoch": epoch, "seq": seq}
     more = ({} if complete else {"complete": False}) | ({"events": events} if events else {})
     return _frame("snapshot", conversation, fields | more)
@@ -84,7 +84,7 @@ def error(
     ref: str | None = None,
     locale: str | None = None,
 ) -> bytes:
-    """Something the client asked for was not done; the socket stays open. `locale`: in which it is said."""
+    """A request of the client failed; the socket stays open. `locale`: the language of the message."""
     said = in_language(message, named_language(locale))
     return _frame("error", conversation, _error(code, said, retryable, retry_after_ms, ref))
 
@@ -97,7 +97,7 @@ def hello_error(
     retry_after_ms: int | None = None,
     locale: str | None = None,
 ) -> bytes:
-    """Hello was not good: it may be said again. The one frame without a conversation."""
+    """Hello was invalid and may be repeated. The only frame without a conversation."""
     said = in_language(message, named_language(locale))
     return orjson.dumps({"v": 1, "type": "error", **_error(code, said, retryable, retry_after_ms, None)})
 
@@ -112,28 +112,28 @@ def _error(code: ErrorCode, message: str, retryable: bool, retry_after_ms: int |
 
 
 def action_updated(conversation: str | None, action: Json) -> bytes:
-    """An action that needs a person's yes, as it is now."""
+    """The current state of an action that needs confirmation."""
     return _frame("action.updated", conversation, {"action": action})
 
 
 def inbox_changed(conversations: Sequence[str]) -> bytes:
-    """Something was said or done in these conversations of the company; none named: read the whole list anew."""
+    """These conversations of the company have changed; none named: read the whole list again."""
     return _frame("inbox.changed", None, {"conversationIds": list(conversations)})
 
 
 def conversation_rated(conversation: str, score: int, comment: str | None) -> bytes:
-    """What the visitor says of the conversation, as it was taken in."""
+    """The visitor's rating, as stored."""
     told: Json = {"score": score} | ({"comment": comment} if comment is not None else {})
     return _frame("conversation.rated", conversation, told)
 
 
 def conversation_updated(conversation: str, *, resolved: bool, seq: int) -> bytes:
-    """The conversation is resolved, or open again, by what was known of it up to `seq`."""
+    """The conversation is resolved or open again, decided with knowledge of it up to `seq`."""
     return _frame("conversation.updated", conversation, {"resolved": resolved, "seq": seq})
 
 
 def assistant_changed(*, ai: bool) -> bytes:
-    """The company's assistant answers from now on, or no longer."""
+    """The company's assistant was switched on or off."""
     return _frame("assistant.changed", None, {"ai": ai})
 
 
@@ -148,7 +148,7 @@ def owner_changed(conversation: str, owner: Mapping[str, Any], seq: int) -> byte
 
 
 def of_fact(conversation: str, fact: Fact) -> bytes | None:
-    """The frame that tells a durable fact; None for one that is malformed."""
+    """The frame for a durable fact; None if it is malformed."""
     if fact.kind is ChatKind.OWNER:
         owner = fact.data.get("owner")
         event = owner_event(fact) or {}
@@ -169,7 +169,7 @@ def of_fact(conversation: str, fact: Fact) -> bytes | None:
 
 
 def of_live_turn(conversation: str, kind: LiveTurnKind, data: Json) -> bytes | None:
-    """The frame of a running turn's sign; None for the cancel of a person, which the log tells as a fact."""
+    """The frame for a live sign of a turn; None for a person's cancellation, which the log reports as a fact."""
     if kind is LiveTurnKind.RUN_CANCELLED and data.get("reason") == "user":
         return None
     return _picked(kind.value, conversation, data, _LIVE_FIELDS[kind])

@@ -1,5 +1,5 @@
-"""Every setting of a company with what bounds it, out of the model that checks it: for the console's form, the guide's
-table and the OpenAPI document, which say nothing of their own."""
+"""Every company setting with its bounds, taken from the model; used by the console's form, the guide's table and the
+OpenAPI document."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from contracts.company import CompanyConfig
 @dataclass(frozen=True, slots=True)
 class SettingField:
     """`path` with dots, as on the wire. `least` and `most`: of a number, of a text's characters, or of a list's
-    entries. `choices`: the only values there are, or names of an object."""
+    entries. `choices`: the only possible values, or the names of an object."""
 
     path: str
     kind: str
@@ -23,7 +23,7 @@ class SettingField:
 
     @property
     def form(self) -> dict[str, Any]:
-        """What a form needs to know of it: attributes of an input, its choices, and what an empty one means."""
+        """What a form needs: attributes of an input, its choices, and the meaning of an empty one."""
         found: dict[str, Any] = {"choices": list(self.choices)} if self.choices else {}
         if self.kind in {"integer", "number"}:
             found |= {name: value for name, value in (("min", self.least), ("max", self.most)) if value is not None}

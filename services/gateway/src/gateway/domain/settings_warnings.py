@@ -1,4 +1,4 @@
-"""Settings that are accepted and have no effect: which, and why. The texts are the section `warnings` of site/words."""
+"""Warns of settings that are accepted but have no effect. The texts are in the section `warnings` of site/words."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ OWN_SWITCH = "fetch_page"
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """A field in the wire's names; `text`: the key of the words, whose places `values` fill."""
+    """A field by its wire name; `text`: the key of the text, whose placeholders `values` fill."""
 
     field: str
     text: str
@@ -29,11 +29,11 @@ def without_effect(
     tools: Sequence[CatalogueTool] | None,
     troubled: Sequence[ChannelProblem] = (),
 ) -> list[Warned]:
-    """What of the settings does nothing, or not what it says.
+    """The settings that do nothing, or not what they say.
 
     Args:
-        providers: as the agents list them, tools: all there are; None: nobody can say now, and nothing is said of them.
-        troubled: channels that let nobody in.
+        providers: from the agents; tools: all that exist; None: unknown now, so no warnings about them.
+        troubled: channels that refuse us.
     """
     found = [*_answering(config), *_paging(config.tool_config), *_spending(config.budget), *_telling(config)]
     found += _speaking(config, troubled)
@@ -93,7 +93,8 @@ def _speaking(config: CompanyConfig, troubled: Sequence[ChannelProblem]) -> Iter
 
 
 def _modelling(config: CompanyConfig, listed: ProvidersReply) -> Iterator[Warned]:
-    """An own server of the installation serves every company; else others answer for what is not configured."""
+    """Warnings about models: the installation's own server answers for every company, or others stand in for an
+    unconfigured provider."""
     provider, model = config.preferred_provider, config.preferred_model
     configured = {view.id for view in listed.providers if view.configured}
     if OPEN in configured:
@@ -126,7 +127,7 @@ def _switched_on(switches: Mapping[Category, bool]) -> list[str]:
 
 
 def _offering(config: CompanyConfig, known: Sequence[CatalogueTool]) -> Iterator[Warned]:
-    """`known`: of a company that is no trading platform, only those that it can have."""
+    """Warnings about tools. `known`: without trading, only those that such a company can have."""
     # What was declared just now an executor may not have heard of.
     plans = dict.fromkeys(config.own_tools.names, "free") | {tool.name: tool.required_plan for tool in known}
     taken = {tool.name for tool in known if tool.category != "own"}

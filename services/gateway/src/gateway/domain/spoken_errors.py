@@ -1,7 +1,6 @@
-"""What an error says, in the language of whoever is told: errors are raised in English and put into Spanish here, where
-they leave (texts/errors.es.toml). What has no entry there stays in English, as do the doors of other people's
-protocols, whose clients are programs.
-"""
+"""Errors in the reader's language: they are raised in English and translated into Spanish here, when they are sent
+(texts/errors.es.toml). Errors without an entry stay in English, as do those of other protocols' doors, whose clients
+are programs."""
 
 import re
 import tomllib
@@ -11,12 +10,12 @@ from importlib.resources import files
 from contracts.languages import Language
 
 LONGEST = 2_000
-"""Characters of a text that is looked up."""
+"""Characters of the longest text that is looked up."""
 _FIELD = re.compile(r"(?P<field>[A-Za-z][A-Za-z0-9_.\[\]-]{0,200}): (?P<said>.+)", re.DOTALL)
 
 
 def in_language(said: str, language: Language | None) -> str:
-    """The text of an error in this language; None: nobody has named one."""
+    """An error's text in this language; None: no language was given."""
     return _spanish(said) if language == "es" and len(said) <= LONGEST else said
 
 
@@ -35,13 +34,13 @@ def _spanish(said: str) -> str:
 
 
 def _joined(value: str) -> str:
-    """Where a list of choices is put into a text, its last `or`."""
+    """Translates the last `or` of a list of choices inserted into a text."""
     return re.sub(r"(?<=') or (?=')", " o ", value)
 
 
 @cache
 def _table() -> tuple[dict[str, str], list[tuple[re.Pattern[str], str]]]:
-    """The texts without places, and the patterns of the others: the more they say themselves, the earlier."""
+    """The texts without placeholders, and patterns for the others, those with the most fixed text first."""
     text = (files("gateway") / "texts" / "errors.es.toml").read_text(encoding="utf-8")
     entries: dict[str, str] = tomllib.loads(text)
     whole = {english: spanish for english, spanish in entries.items() if "{}" not in english}

@@ -1,6 +1,5 @@
-"""The shape that a caller wants of an answer's text: JSON by a schema, or any object. It is asked for in words, and
-what comes is checked.
-"""
+"""The format that a caller wants of an answer's text: JSON by a schema, or any JSON object. The prompt asks for it,
+and the answer is checked."""
 
 import json
 from dataclasses import dataclass
@@ -12,13 +11,13 @@ LONGEST_WHY = 300
 
 @dataclass(frozen=True, slots=True)
 class TextShape:
-    """`schema` None: any JSON object. It was seen to be a JSON Schema."""
+    """`schema` None: any JSON object. It has been checked to be a valid JSON Schema."""
 
     schema: dict[str, object] | None
 
     @property
     def in_words(self) -> str:
-        """What a model is told."""
+        """The instruction for the model."""
         if self.schema is None:
             return "Answer with one JSON object and nothing else."
         return f"Answer with JSON of this JSON Schema and nothing else: {json.dumps(self.schema, ensure_ascii=False)}"

@@ -1,1 +1,2 @@
-"""Other people's clients, each in its own protocol, over the same conversations (docs/architecture/doors.md)."""
+"""Doors: clients of other protocols, each in its own protocol, over the same conversations
+(docs/architecture/doors.md)."""

@@ -1,4 +1,4 @@
-"""What waits for a yes in a conversation, for doors whose clients hand their answers back beside messages."""
+"""Waiting actions of a conversation, for doors whose clients send decisions along with messages."""
 
 from collections.abc import Collection, Sequence
 
@@ -9,15 +9,15 @@ from gateway.errors import Unavailable
 from gateway.web.deps import Api
 
 SHOWN = 50
-"""Messages of a conversation that are looked through."""
+"""The last messages of a conversation that are searched."""
 
 
 async def newest_messages(api: Api, place: ConversationPlace, wanted: Collection[str] = ()) -> list[MessageView]:
-    """The conversation's last messages, with their actions as they stand: out of the log, and out of memory where the
-    log's end does not hold them all.
+    """The conversation's last messages with their actions' current states: from the log, and from memory if the log's
+    end does not have them all.
 
     Args:
-        wanted: actions whose messages are enough while memory is away.
+        wanted: if memory is away, messages with these actions are enough.
 
     Raises:
         Unavailable: they cannot be read now.

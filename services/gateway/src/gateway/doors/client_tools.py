@@ -1,4 +1,4 @@
-"""Tools that a client brings with its message, and what it gives back for the calls that it was handed."""
+"""Tools that a client brings with its message, and its results of handed calls."""
 
 import json
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ MOST_BYTES = 32_000
 
 
 def wishes_in(tools: Sequence[Json], *, schema: str) -> Wishes | None:
-    """A message's wish for these tools; None: there are none. `schema`: the field with their JSON Schema.
+    """A message's wishes with these tools; None: there are none. `schema`: the field with their JSON Schema.
 
     Raises:
         Refused: BAD_FIELD, naming the tool.
@@ -36,7 +36,7 @@ def wishes_in(tools: Sequence[Json], *, schema: str) -> Wishes | None:
 
 
 def result_of(value: Any, error: str | None, field: str) -> Json:
-    """A result as the turn keeps it. `error`: in the client's words; None: it went well.
+    """A result in the turn's form. `error`: the client's message; None: success.
 
     Raises:
         Refused: BAD_FIELD, it is too long.
@@ -58,7 +58,7 @@ def _size(value: Any, field: str) -> int:
 
 
 def parsed(text: str) -> Any:
-    """What a text says: its JSON where it is some."""
+    """The text as JSON, if it is JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

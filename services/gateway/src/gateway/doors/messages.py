@@ -1,4 +1,4 @@
-"""What a door takes for a person's message, with the limits that every message has."""
+"""Reads people's messages from clients' requests, with the limits of every message."""
 
 from base64 import b64decode
 from collections.abc import Callable, Iterable, Sequence
@@ -17,11 +17,11 @@ from gateway.errors import Refused
 Json = dict[str, Any]
 Part = str | SentFile
 MOST_AT_ONCE = 20
-"""New messages of one request."""
+"""New messages in one request."""
 
 
 def sent_message(identity: str, parts: Iterable[Part], field: str) -> SentMessage:
-    """The message of these parts; raises Refused: TEXT_TOO_LONG, EMPTY_TEXT, BAD_FIELD, with the field they came in."""
+    """The message of these parts; raises Refused: TEXT_TOO_LONG, EMPTY_TEXT, BAD_FIELD, naming the field."""
     held = list(parts)
     files = tuple(one for one in held if isinstance(one, SentFile))
     text = "\n".join(one for one in held if isinstance(one, str))
@@ -37,7 +37,7 @@ def sent_message(identity: str, parts: Iterable[Part], field: str) -> SentMessag
 
 
 def new_messages(held: Sequence[Json], parts_of: Callable[[Json, str], Iterable[Part]]) -> list[SentMessage]:
-    """The user's messages at the end of a conversation as its client holds it, behind which nobody has spoken.
+    """The user's messages at the end of the client's conversation, after the last one of anybody else.
 
     Raises:
         Refused: BAD_FIELD, TEXT_TOO_LONG, EMPTY_TEXT.
@@ -56,7 +56,7 @@ def new_messages(held: Sequence[Json], parts_of: Callable[[Json, str], Iterable[
 
 
 def first_new(held: Sequence[Json]) -> int:
-    """Where the user's messages at the end begin."""
+    """The index of the first of the user's messages at the end."""
     first = len(held)
     while first > 0 and held[first - 1].get("role") == "user":
         first -= 1
@@ -64,7 +64,7 @@ def first_new(held: Sequence[Json]) -> int:
 
 
 def file_of_url(url: object, name: object, field: str) -> SentFile:
-    """The file in a data: URL; raises Refused: BAD_FIELD, also for an address, which is not fetched."""
+    """The file in a data: URL; raises Refused: BAD_FIELD, also for an http address, which is not fetched."""
     head, _, content = url.partition(",") if isinstance(url, str) else ("", "", "")
     if not head.startswith("data:") or not head.endswith(";base64"):
         why = "send the file itself, as data:image/png;base64,…: addresses are not fetched here"
@@ -73,8 +73,8 @@ def file_of_url(url: object, name: object, field: str) -> SentFile:
 
 
 def file_of(content: object, media: object, name: object, field: str) -> SentFile:
-    """The file of this base64; raises Refused: BAD_FIELD for what is none, or of a kind that is not taken. `media`:
-    what it is said to be, where that is said; what it is, its content tells."""
+    """The file in this base64; raises Refused: BAD_FIELD if it is invalid or of an unsupported kind. `media`: its
+    declared type, if any; the real one is determined from the content."""
     named = name if isinstance(name, str) and name else "file"
     try:
         raw = b64decode(content if isinstance(content, str) else "", validate=True)
@@ -90,12 +90,12 @@ def file_of(content: object, media: object, name: object, field: str) -> SentFil
 
 
 def unreadable(field: str, what: str) -> Refused:
-    """The answer to a part of a message that is neither text nor a file."""
+    """The error for a part of a message that is neither text nor a file."""
     return _refused(ErrorCode.BAD_FIELD, field, f"{what} cannot be read here: send text, or a file in the message")
 
 
 def message_key(identity: str) -> str:
-    """A client's own id of its message, as the log keeps it: itself wherever it can be one."""
+    """A client's own message id for the log: unchanged, if it is a valid id."""
     return identity if is_id(identity) else client_message_id(identity)
 
 

@@ -1,13 +1,12 @@
-"""What a client was shown of an answer. Most protocols can only add to a text: what was said cannot be taken back."""
+"""The part of an answer that a client has been shown. Most protocols can only append text, never take it back."""
 
 
 class ClientText:
-    """The text that one client has so far. A turn that is driven again says its text anew: what the client has already
-    is not said twice.
-    """
+    """The text that one client has so far. A turn that is driven again repeats its text; what the client already has
+    is not sent twice."""
 
     def __init__(self, before: str = "") -> None:
-        """`before`: what was said in front of a call that the client has run, and is not told again."""
+        """`before`: the text before a handed call, which is not sent again."""
         self.shown = ""
         self._said = ""
         self._before = before
@@ -17,14 +16,14 @@ class ClientText:
         self._said = ""
 
     def more(self, delta: str) -> str:
-        """What to show of another piece of the text."""
+        """What to show for another piece of the text."""
         self._said += delta
         if self._before.startswith(self._said):
             return ""
         return self._rest(self._said) or ""
 
     def whole(self, text: str) -> str | None:
-        """What is still to be shown of the final text; None: it is another one than the client was shown."""
+        """The rest of the final text; None: it differs from what the client was shown."""
         return self._rest(text)
 
     def _rest(self, text: str) -> str | None:

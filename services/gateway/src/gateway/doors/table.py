@@ -1,6 +1,6 @@
-"""The doors for other people's clients: one line each. Adding one touches its own folder and this table.
+"""The doors for other protocols, one line each. Adding one touches its own folder and this table.
 
-MCP is mounted beside them (application.py): its library brings an application of its own.
+MCP is mounted separately (application.py): its library brings its own application.
 """
 
 from fastapi import APIRouter

@@ -1,4 +1,4 @@
-"""What most doors do with an exchange: each event becomes what the protocol says, and a person has time to reply."""
+"""What most doors have in common: translating an exchange's events, and giving a person time to reply."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -10,16 +10,16 @@ from gateway.chat.thread import Thread
 
 Json = dict[str, Any]
 PERSON_SECONDS = 60.0
-"""For the words of a person who has the conversation to come while the question is open; later ones come with
-the next one."""
+"""How long a request stays open for the reply of a person who has the conversation; a later reply comes with the
+next request."""
 
 
 class Translation(Protocol):
-    """One exchange in a protocol's words."""
+    """Translates one exchange into a protocol."""
 
     @property
     def ended(self) -> bool:
-        """Whether the last of it was told: also where the turn goes on when its client has run a tool of its own."""
+        """Whether the last event was told, or the turn continues only after the client has run its own tool."""
         ...
 
     @property
@@ -28,16 +28,16 @@ class Translation(Protocol):
         ...
 
     def hear(self, event: Event) -> list[Json]:
-        """What an event becomes."""
+        """The protocol's events for an event."""
         ...
 
     def finish(self) -> list[Json]:
-        """The end, where nobody has said anything."""
+        """The end, if nobody has said anything."""
         ...
 
 
 async def translated(thread: Thread, asked: int, into: Translation) -> AsyncGenerator[list[Json]]:
-    """What comes of the message at `asked`, as it comes; raises what Thread.events does."""
+    """The outcome of the message at `asked`, as it happens; raises what Thread.events does."""
     async with aclosing(thread.events(asked, patient=True)) as events:
         waiting = asyncio.timeout(None)
         try:

@@ -18,7 +18,7 @@ router = APIRouter(prefix="/v2/llm", tags=["llm"])
 
 
 class SuggestionsRequest(Wire):
-    """The conversation in which a reply is due."""
+    """The conversation that needs a reply."""
 
     conversation_id: Id
 
@@ -34,7 +34,7 @@ class DraftRequest(Wire):
 
 @router.post("/suggestions", responses=described(404, 429))
 async def suggest(api: ApiDep, caller: OperatorDep, body: SuggestionsRequest) -> SuggestReply:
-    """Three brief replies, from the company's own prompt and model. 403 when the company has suggestions off."""
+    """Three short replies, written with the company's own prompt and model. 403 if the company has suggestions off."""
     settings = await api.companies.get(caller.company)
     if settings is None:
         raise not_found("company")
@@ -47,7 +47,7 @@ async def suggest(api: ApiDep, caller: OperatorDep, body: SuggestionsRequest) ->
 
 @router.post("/improve", responses=described(404, 429))
 async def improve(api: ApiDep, caller: OperatorDep, body: DraftRequest) -> ImproveReply:
-    """Rewrites a draft; with a conversation, to fit it."""
+    """Rewrites a draft; with a conversation, to suit it."""
     if is_blank(body.text):
         raise Refused(ErrorCode.EMPTY_TEXT, "text: write something")
     if body.conversation_id is not None:

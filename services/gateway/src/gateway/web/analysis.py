@@ -1,4 +1,4 @@
-"""/v2/analysis: a market analysis is begun, goes on whoever listens, and is read until it is done."""
+"""/v2/analysis: begins market analyses, which run whether or not anybody waits, and returns them."""
 
 import re
 from typing import Annotated
@@ -25,12 +25,12 @@ from gateway.web.words import AcceptLanguage
 router = APIRouter(prefix="/v2/analysis", tags=["analysis"])
 
 LONGEST_WAIT = 60
-"""Seconds that a request waits at most, whatever it prefers."""
+"""The longest that a request waits, whatever it prefers."""
 _WAIT = re.compile(r"(?:^|[,;])\s*wait\s*=\s*\"?(\d{1,6})\"?\s*(?=$|[,;])", re.IGNORECASE)
 
 
 class AnalysisBody(Wire):
-    """What is asked. `tickers`: instead of those that the query names; `useLlm`: a model may choose and word."""
+    """The query. `tickers`: instead of those named in it; `useLlm`: a model may choose tools and word the summary."""
 
     query: str = Field(min_length=1, max_length=MAX_QUERY)
     tickers: list[str] | None = Field(default=None, max_length=MAX_TICKERS)
@@ -52,7 +52,7 @@ class AnalysisView(Wire):
 
 
 class AnalysisBegun(Wire):
-    """Where to look for it: Location."""
+    """Where the analysis is: Location."""
 
     id: str
 
@@ -80,7 +80,7 @@ async def begin_analysis(
     prefer: Prefer = None,
     accept_language: AcceptLanguage = None,
 ) -> Response:
-    """Begins an analysis; it goes on when nobody waits for it, and its report is kept for a week."""
+    """Begins an analysis, which runs whether or not anybody waits; its report is kept for a week."""
     key = uuid7() if idempotency_key is None else derive_id("analysis", idempotency_key)
     record = await begin(api, caller, body, key, named_language(accept_language))
     headers = {"Location": f"/v2/analysis/{key}"}
@@ -99,7 +99,7 @@ async def get_analysis(
     caller: CustomerDep,
     analysis_id: Annotated[str, Path(alias="analysisId", description="as POST /v2/analysis gave it")],
 ) -> Response:
-    """One of my analyses, with its report when it is done. Another user's is not found."""
+    """One of my analyses, with its report once it is done. Another user's is not found."""
     return _view((await api.analyses.get(caller, analysis_id)).record, {})
 
 
@@ -135,7 +135,7 @@ def _same(record: AnalysisRecord, asked: AskedAnalysis) -> bool:
 
 
 def _wait(prefer: str | None) -> int | None:
-    """Seconds to wait, as RFC 7240 has it; what cannot be read is ignored, as it says."""
+    """Seconds to wait (RFC 7240); an invalid preference is ignored, as the RFC says."""
     found = _WAIT.search(prefer or "")
     return min(int(found[1]), LONGEST_WAIT) if found else None
 

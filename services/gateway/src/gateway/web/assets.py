@@ -1,4 +1,4 @@
-"""Files for browsers, held in memory with their hash and packed copies: asked for again, they are not sent again."""
+"""Files for browsers, held in memory with their hash and compressed copies, and not sent again if unchanged."""
 
 import asyncio
 import gzip
@@ -14,9 +14,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 BRIEFLY = "public, max-age=300, stale-while-revalidate=86400"
-"""For addresses that other sites have written down: a new version is everywhere within minutes."""
+"""For addresses that other sites use: a new version is everywhere within minutes."""
 FOREVER = "public, max-age=31536000, immutable"
-"""For addresses that hold the hash (?v=): another version has another address."""
+"""For addresses with a hash (?v=): another version has another address."""
 PAGE_HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -26,14 +26,14 @@ PAGE_HEADERS = {
     "Referrer-Policy": "strict-origin-when-cross-origin",
     "Cache-Control": "no-cache",
 }
-"""Of every page: it may load nothing but this server's own files."""
+"""For every page: it may load only this server's files."""
 _SMALL = 860
-"""Bytes up to which packing gains nothing: it is one packet anyway."""
+"""Bytes up to which compression gains nothing: it is one packet anyway."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """One file. `path` is its address; `url` the same with its hash, for the pages of this server."""
+    """One file. `path` is its address; `url` the same with its hash, for this server's pages."""
 
     path: str
     media_type: str
@@ -41,13 +41,13 @@ class Asset:
     packed: bytes | None
     version: str
     lasting: bool = False
-    """Whether its path itself names a version."""
+    """Whether its path itself contains a version."""
     headers: Mapping[str, str] | None = None
-    """Those of a page of this server's; None: it may be had by pages of every site."""
+    """The headers of one of this server's pages; None: any site's pages may load it."""
 
     @property
     def url(self) -> str:
-        """The address that may be kept forever."""
+        """The address that may be cached forever."""
         return f"{self.path}?v={self.version}"
 
     def route(self) -> Route:
@@ -89,13 +89,13 @@ def _accepted(header: str) -> set[str]:
 
 @lru_cache(maxsize=128)
 def smallest(body: bytes) -> bytes:
-    """By Brotli: made when it is first asked for. It takes a tenth of a second, and few starts are asked for each."""
+    """Compressed by Brotli on first use: it takes a tenth of a second, and few files are requested after a start."""
     return cast("bytes", brotli.compress(body))  # pyright: ignore[reportUnknownMemberType] - it has no types
 
 
 def asset(
     path: str, media_type: str, body: bytes, *, lasting: bool = False, headers: Mapping[str, str] | None = None
 ) -> Asset:
-    """Hashes and packs a file. `lasting`: what is at this path never changes. `headers`: a page's."""
+    """Hashes and compresses a file. `lasting`: the content at this path never changes. `headers`: a page's."""
     packed = gzip.compress(body, 9, mtime=0) if len(body) > _SMALL else None
     return Asset(path, media_type, body, packed, hashlib.sha256(body).hexdigest()[:16], lasting, headers)

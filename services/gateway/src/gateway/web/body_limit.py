@@ -1,7 +1,5 @@
-"""Refuses bodies that are too big before they are read into memory (413), and JSON that is nested deeper than anything
-that could be handed on (422), with a problem document as everywhere else: the framework's own limit answers in plain
-text.
-"""
+"""Refuses bodies that are too large before they are read into memory (413), and JSON that is nested too deeply to be
+passed on (422), with a problem document like every error: the framework's own limit answers in plain text."""
 
 import asyncio
 import re
@@ -19,23 +17,23 @@ from gateway.web.problems import error_answer
 MAX_BODY_BYTES = 1024 * 1024
 MAX_DISCARDED_BYTES = 16 * 1024 * 1024
 BODY_SECONDS = 60.0
-"""For the whole of a body to come; for a file, ten times that. Who sends a byte a second holds a place of others."""
+"""Seconds for a whole body to arrive; ten times that for a file. A client that sends a byte a second blocks others."""
 DISCARD_SECONDS = 5.0
-"""For the rest of a body that is too large, so that its sender reads the answer."""
+"""How long to read the rest of a body that is too large, so that its sender gets the response."""
 UPLOADS = "/v2/knowledge/documents"
-"""Where multipart forms with files are taken."""
+"""Paths that accept multipart forms with files."""
 UPLOAD_BYTES = MAX_FILE + 64 * 1024
 _FILES = re.compile(r"/v2/conversations/[^/]+/files")
-"""Where a body is a file."""
+"""Paths whose body is a file."""
 MAX_NESTING = 64
-"""Arrays and objects inside each other; the writers of JSON behind the door end at some 250."""
+"""Nested arrays and objects; the JSON writers behind the gateway fail at some 250."""
 _TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _ONE_KIND = bytes.maketrans(b"{}", b"[]")
 
 
 class BodyLimit:
-    """ASGI middleware: counts what comes in, whatever Content-Length says."""
+    """ASGI middleware that counts the bytes received, whatever Content-Length says."""
 
     def __init__(self, app: ASGIApp, most: int = MAX_BODY_BYTES) -> None:
         self._app = app
@@ -71,7 +69,7 @@ class BodyLimit:
         await self._app(scope, counted, send)
 
     async def _files(self, scope: Scope, receive: Receive, send: Send, most: int, refusal: str) -> None:
-        """What may be as large as a file is read by who knows that it is one; here only what says that it is larger."""
+        """Lets bodies of file uploads pass, whose routes check the size; refuses only a larger Content-Length."""
         if _declared(scope) > most:
             await _discard(receive)
             await _refused(scope, refusal)(scope, receive, send)
@@ -84,11 +82,10 @@ class BodyLimit:
 
 
 def nested_too_deep(body: bytes | bytearray) -> bool:
-    """Whether JSON text opens more than MAX_NESTING arrays and objects inside each other. Of what is no JSON, many
-    brackets that nothing closes count as well; anything else its reader tells.
+    """Whether JSON text nests more than MAX_NESTING arrays and objects. In text that is no JSON, that many unclosed
+    brackets count as well.
 
-    Each step takes out what holds nothing any more, so the innermost level of everything at once: a body of 1 MiB
-    costs milliseconds, whatever is in it.
+    Each step removes all innermost brackets at once, so a body of 1 MiB costs milliseconds, whatever is in it.
     """
     if body.count(b"[") + body.count(b"{") <= MAX_NESTING:
         return False
@@ -124,7 +121,7 @@ def _in_time(receive: Receive, seconds: float) -> Receive:
 
 
 async def _discard(receive: Receive) -> None:
-    """Reads on for a while: answering with unread data would reset the connection before the client sees the answer."""
+    """Reads on for a while: a response with unread data would reset the connection before the client sees it."""
     discarded = 0
     with suppress(TimeoutError):
         async with asyncio.timeout(DISCARD_SECONDS):

@@ -1,4 +1,4 @@
-"""/v2/chat/ws: takes frames off the socket and hands them to the session."""
+"""/v2/chat/ws: reads frames from the socket and passes them to the session."""
 
 from collections.abc import Sequence
 
@@ -52,7 +52,7 @@ class ChatEndpoint:
 
 
 def client_address(scope: Scope) -> str:
-    """The client's address; NOBODY behind a trusted proxy that does not say it (web/proxies.py)."""
+    """The client's address; NOBODY if a trusted proxy does not give it (web/proxies.py)."""
     client = scope.get("client")
     return client[0] if client else NOBODY
 

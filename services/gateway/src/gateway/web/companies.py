@@ -1,5 +1,4 @@
-"""/v2/companies: companies made, listed, changed and deleted, by whoever runs the installation; and by an admin, their
-own."""
+"""/v2/companies: creating, listing, changing and deleting companies, for operators; admins have their own company."""
 
 from dataclasses import replace
 from typing import Annotated, Literal
@@ -24,9 +23,9 @@ from gateway.web.company_settings import (
     change,
     patched_by,
     refuse,
+    set_etag,
     shown,
     stored,
-    told_version,
 )
 from gateway.web.deps import Api, ApiDep, FounderDep
 from gateway.web.first_hour import FirstHour, Missing, begun, missing, origin_of, own_address, snippet
@@ -39,7 +38,7 @@ CompanyPath = Annotated[str, Path(pattern=COMPANY_PATTERN, alias="companyId")]
 
 
 class NewCompany(Wire):
-    """A company to be made. Without `companyId` the id is made of the name: Acme Rockets is acme-rockets."""
+    """A company to create. Without `companyId` the id is derived from the name: Acme Rockets is acme-rockets."""
 
     name: Annotated[str, Field(min_length=1, max_length=80), LINE]
     site: str = Field(min_length=1, max_length=2048, description="where its site begins, e.g. https://www.example.com")
@@ -59,14 +58,14 @@ class CompanyView(Wire):
 
 
 class CompanyPage(Wire):
-    """In the order of their ids."""
+    """In order of their ids."""
 
     items: list[CompanyView]
     next: str | None = None
 
 
 class CompanyDetail(CompanyView):
-    """One company, with what puts its chat on a page and what is missing still."""
+    """One company, with the tag for its pages and what is still missing."""
 
     snippet: str
     missing: list[Missing]
@@ -75,7 +74,7 @@ class CompanyDetail(CompanyView):
 
 
 class CompanyReceipt(Wire):
-    """What was found under the company's name and is gone, store by store."""
+    """What was deleted with the company, store by store."""
 
     removed: list[Removed]
 
@@ -84,7 +83,8 @@ class CompanyReceipt(Wire):
 async def make_company(
     api: ApiDep, caller: FounderDep, body: NewCompany, request: Request, accept_language: AcceptLanguage = None
 ) -> FirstHour:
-    """Makes a company: its settings, its first page read, a question tried. An admin: the company of their token."""
+    """Creates a company: stores its settings, reads its first page, tries a question. An admin creates the company
+    of their token."""
     company = body.company_id or id_of(body.name)
     acting = acting_for(caller, company)
     site = own_address(body.site)
@@ -109,7 +109,7 @@ async def list_companies(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     cursor: Annotated[str | None, Query(max_length=64)] = None,
 ) -> CompanyPage:
-    """The companies of the installation; for an admin their own alone."""
+    """The companies of the installation; an admin sees only their own."""
     if caller.role != "operator":
         own = await api.companies.newest(caller.company)
         return CompanyPage(items=[] if own is None else [_view(own.config)])
@@ -148,7 +148,7 @@ async def change_company(
     if_match: IfMatch = None,
     accept_language: AcceptLanguage = None,
 ) -> CompanyDetail:
-    """A merge patch of its settings, as PATCH /v2/llm/config/{companyId} takes it."""
+    """A merge patch of its settings, like PATCH /v2/llm/config/{companyId}."""
     acting = acting_for(caller, company)
     check_size(body)
     saved = await change(api, acting, body, if_match)
@@ -157,8 +157,8 @@ async def change_company(
 
 @router.delete("/{companyId}", response_model_exclude_none=True, responses=described(404))
 async def delete_company(api: ApiDep, caller: FounderDep, company: CompanyPath) -> CompanyReceipt:
-    """Deletes the company, what it says, its conversations, what is remembered of its people and what they hold. For
-    good; `removed` names every store. After a 503 delete again: what is left goes then."""
+    """Deletes the company for good, with its knowledge, conversations, remembered facts and users' data; `removed`
+    names every store. After a 503 delete again to remove the rest."""
     done = await api.companies.delete(acting_for(caller, company).company)
     if not done.deleted:
         raise not_found("company")
@@ -166,11 +166,11 @@ async def delete_company(api: ApiDep, caller: FounderDep, company: CompanyPath) 
 
 
 _FIELDS = {"knowledge.siteUrl": "site", "toolConfig.allowedDomains.0": "site"}
-"""What a field of the settings is called here."""
+"""The request's names of settings fields."""
 
 
 def _named(found: list[FieldFault]) -> list[FieldFault]:
-    """Faults by the names of the request's fields, each once."""
+    """The faults by the request's field names, each once."""
     named = [one.model_copy(update={"field": _FIELDS.get(one.field, one.field)}) for one in found]
     return list({one.field: one for one in reversed(named)}.values())
 
@@ -190,7 +190,7 @@ async def _detail(
     response: Response,
     accept_language: str | None,
 ) -> CompanyDetail:
-    told_version(response, settings)
+    set_etag(response, settings)
     view = await shown(api, acting, settings, accept_language)
     about = _view(settings.config)
     fields = {name: getattr(about, name) for name in CompanyView.model_fields}

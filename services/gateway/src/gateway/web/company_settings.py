@@ -1,4 +1,4 @@
-"""/v2/llm/config: a company's settings, by its admins; and the providers that they may choose from."""
+"""/v2/llm/config: a company's settings, for its admins; and the providers to choose from."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -29,11 +29,12 @@ from gateway.web.words import AcceptLanguage, words
 router = APIRouter(prefix="/v2/llm/config", tags=["llm"])
 
 RACES = 10
-"""How often a change with `If-Match: *` is tried when others' come in between: of so many at once each is made."""
+"""How often a change with `If-Match: *` is retried if others change the settings meanwhile; that many at once all
+succeed."""
 ADVICE_SECONDS = 1.5
-"""For the agents and the executor to say which models and tools there are, and for channels to let us in."""
+"""Deadline for agents and executor to list models and tools, and for checking channels."""
 CHECK_SECONDS = 5.0
-"""For channels themselves to answer."""
+"""Deadline for a channel's own server."""
 _ETAG = {"ETag": {"description": "the version: send it back as If-Match", "schema": {"type": "string"}}}
 
 CompanyPath = Annotated[str, Path(pattern=COMPANY_PATTERN, alias="companyId", description="the admin's own company")]
@@ -45,8 +46,8 @@ KnownT = TypeVar("KnownT")
 
 
 class Answering(Wire):
-    """Who is asked first, and why: `environment`, the operator's own server wins; `own`, the company's model;
-    `preferred`; `fallback`, the preferred provider is not configured; `offline`, nobody is."""
+    """Which provider is asked first, and why: `environment`, the operator's server takes precedence; `own`, the
+    company's model; `preferred`; `fallback`, the preferred provider is not configured; `offline`, none is."""
 
     provider: str
     model: str
@@ -54,14 +55,14 @@ class Answering(Wire):
 
 
 class ConfigView(CompanyConfig):
-    """The settings, which of them have no effect, and who really answers (left out while no agent says so)."""
+    """The settings, which of them have no effect, and which model really answers (left out while no agent says so)."""
 
     warnings: list[FieldFault] = Field(default_factory=list[FieldFault])
     answering: Answering | None = None
 
 
 class ConfigBody(CompanyConfig):
-    """The settings; `warnings` and `answering` are what a reply said, and are not stored."""
+    """The settings; `warnings` and `answering` from a reply are ignored."""
 
     warnings: list[FieldFault] = Field(default_factory=list[FieldFault], exclude=True)
     answering: Answering | None = Field(default=None, exclude=True)
@@ -77,7 +78,7 @@ async def list_providers(api: ApiDep, caller: AdminDep) -> ProvidersReply:
 async def create_settings(
     api: ApiDep, caller: AdminDep, body: ConfigBody, response: Response, accept_language: AcceptLanguage = None
 ) -> ConfigView:
-    """A company's first settings; what is left out has its default. 409 when there are some already."""
+    """Creates a company's settings; anything left out has its default. 409 if they exist."""
     _own(caller, body.company_id)
     config = body.model_dump(mode="json", by_alias=True, exclude_unset=True)
     check_size(config)
@@ -86,7 +87,7 @@ async def create_settings(
         await _check_model(api, caller, body.preferred_provider, body.preferred_model)
     saved = await api.companies.create(config)
     response.headers["Location"] = f"/v2/llm/config/{body.company_id}"
-    told_version(response, saved)
+    set_etag(response, saved)
     return await shown(api, caller, saved, accept_language)
 
 
@@ -94,10 +95,10 @@ async def create_settings(
 async def get_settings(
     api: ApiDep, caller: AdminDep, company: CompanyPath, response: Response, accept_language: AcceptLanguage = None
 ) -> ConfigView:
-    """The settings, every default filled in; secrets hidden. `warnings`: what has no effect, and why."""
+    """The settings with all defaults filled in and secrets hidden. `warnings`: what has no effect, and why."""
     _own(caller, company)
     settings = await stored(api, company)
-    told_version(response, settings)
+    set_etag(response, settings)
     return await shown(api, caller, settings, accept_language)
 
 
@@ -130,11 +131,11 @@ async def patch_settings(
     if_match: IfMatch = None,
     accept_language: AcceptLanguage = None,
 ) -> ConfigView:
-    """A merge patch, in effect from the next turn on. 428 without If-Match, 412 when that is not the newest."""
+    """A merge patch, in effect from the next turn on. 428 without If-Match, 412 if that is not the newest version."""
     _own(caller, company)
     check_size(body)
     saved = await change(api, caller, body, if_match)
-    told_version(response, saved)
+    set_etag(response, saved)
     return await shown(api, caller, saved, accept_language)
 
 
@@ -168,7 +169,7 @@ def _own(caller: TokenCaller, company: str) -> None:
 
 
 async def providers(api: Api, company: str) -> ProvidersReply:
-    """Which providers and models can be chosen."""
+    """The providers and models to choose from."""
     return await ask(api.rpc, PROVIDERS, ProvidersRequest(company_id=company))
 
 
@@ -177,7 +178,7 @@ async def _troubled_channels(api: Api, company: str) -> list[ChannelProblem]:
 
 
 async def _check_model(api: Api, caller: TokenCaller, provider: str, model: str) -> None:
-    """The one bound that memory cannot check, since the agents know the models."""
+    """Checks that the model exists: the one bound that memory cannot check, since only agents know the models."""
     if not model_choice.is_known(provider, model, await providers(api, caller.company)):
         message = f"is no model of {provider}: GET /v2/llm/config/providers lists them"
         raise Refused(
@@ -192,20 +193,20 @@ def refuse(found: list[FieldFault]) -> None:
 
 
 async def stored(api: Api, company: str) -> CompanySettings:
-    """The settings as memory has them; raises NOT_FOUND."""
+    """The settings from memory; raises NOT_FOUND."""
     settings = await api.companies.newest(company)
     if settings is None:
         raise Refused(ErrorCode.NOT_FOUND, "the company has no settings yet: create them with POST /v2/llm/config")
     return settings
 
 
-def told_version(response: Response, settings: CompanySettings) -> None:
+def set_etag(response: Response, settings: CompanySettings) -> None:
     """Puts the settings' version into the response's ETag."""
     response.headers["ETag"] = etag(settings.version)
 
 
 async def shown(api: Api, caller: TokenCaller, settings: CompanySettings, accept_language: str | None) -> ConfigView:
-    """The settings with what of them has no effect."""
+    """The settings, with those that have no effect."""
     language = spoken_language(accept_language)
     offered, tools, troubled = await asyncio.gather(
         _known(providers(api, caller.company)),
@@ -235,7 +236,7 @@ async def _nothing() -> None:
 
 
 async def _known(asked: Awaitable[KnownT]) -> KnownT | None:
-    """None when nobody says in time: settings are shown all the same."""
+    """None if nobody answers in time: settings are shown all the same."""
     try:
         async with asyncio.timeout(ADVICE_SECONDS):
             return await asked

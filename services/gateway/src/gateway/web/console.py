@@ -1,4 +1,4 @@
-"""The console at /console: a page and its modules, as they are in site/console, and those that the widget has too."""
+"""The console at /console: a page and its modules, as in site/console, and those it shares with the widget."""
 
 import hashlib
 import json
@@ -18,14 +18,14 @@ from gateway.web.words import SITE, words
 # Pages that visitors were on are opened out of it: they need not know from where.
 _HEADERS = PAGE_HEADERS | {"Referrer-Policy": "no-referrer"}
 _SHARED = ("dom.js", "markdown.js", "figures.js", "charts.js", "charts.css", "returning.js")
-"""Files of the widget that the console loads as well; for those with words it has a saying.js of its own."""
+"""Files of the widget that the console loads too; for those with words it has a saying.js of its own."""
 _SAID = re.compile(r"\bwords\.(\w+)")
 _HINT = re.compile(r"setting_(?P<path>.+)_hint")
 _TYPES = {".js": "text/javascript", ".css": "text/css"}
 
 
 def console_routes(*, dev: bool) -> list[BaseRoute]:
-    """The page, and a route for each file that it loads. `dev`: the demo's people can sign in."""
+    """The page, and a route for each file that it loads. `dev`: demo users can sign in."""
     found = _files()
     # Modules load each other by relative addresses: under one version's folder they are all of that version.
     version = hashlib.sha256(b"".join(found[name] for name in sorted(found))).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""/v2/conversations: inbox, history, transcript, a human agent's message, take and release."""
+"""/v2/conversations: inbox, history, transcript, human agents' messages, taking and releasing."""
 
 from collections.abc import AsyncIterator
 from datetime import datetime
@@ -68,7 +68,7 @@ class OwnerReply(Wire):
 
 
 class BeginRequest(Wire):
-    """What it is about, if that is known."""
+    """The topic, if known."""
 
     topic: Annotated[Topic, Field(min_length=1), LINE] | None = None
 
@@ -81,14 +81,14 @@ class Begun(Wire):
 
 
 class DecisionRequest(Wire):
-    """A person's yes or no. `edits`: a yes with other values of what the action marks as editable."""
+    """A person's yes or no. `edits`: a yes with new values of the action's editable fields."""
 
     decision: Literal["confirm", "reject"]
     edits: dict[str, object] | None = Field(default=None, max_length=20)
 
 
 class RatingRequest(Wire):
-    """What the visitor says of their conversation."""
+    """The visitor's rating of their conversation."""
 
     score: Annotated[Score, Strict()]
     comment: Annotated[str, Field(max_length=1000), WORDS] | None = None
@@ -125,7 +125,7 @@ async def list_conversations(
     limit: Limit = 50,
     cursor: PageCursor = None,
 ) -> Response:
-    """The inbox of the human agent's company; a visitor's or customer's own conversations."""
+    """The inbox of the human agent's company; visitors and customers see their own conversations."""
     found = await api.memory.conversations(
         ConversationsRequest(
             company_id=caller.company,
@@ -150,8 +150,8 @@ async def list_conversations(
 
 @router.post("", status_code=201, response_model_exclude_none=True, responses=described(429))
 async def begin_conversation(request: Request, api: ApiDep, caller: PersonDep, body: BeginRequest) -> Begun:
-    """Begins a new topic: a visitor's or customer's next conversation, beside the earlier ones. Its id goes into the
-    chat's hello."""
+    """Begins a new topic: another conversation of the visitor or customer, beside the earlier ones. Its id goes into
+    the chat's hello."""
     if caller.is_operator:
         raise Refused(ErrorCode.FORBIDDEN, "this is for visitors and customers")
     address = request.client.host if request.client else NOBODY
@@ -236,7 +236,7 @@ async def send_message(
 async def change_owner(
     api: ApiDep, caller: OperatorDep, conversation: ConversationPath, body: OwnerRequest
 ) -> OwnerReply:
-    """Take over (human) or give back to the AI (ai)."""
+    """Take the conversation over (human) or give it back to the AI (ai)."""
     await api.access.watchable(caller, conversation)
     place = ConversationPlace(caller, conversation)
     if body.owner == "human":
@@ -248,7 +248,7 @@ async def change_owner(
 
 @router.get("/{conversationId}/rating", response_model_exclude_none=True, responses=described(404))
 async def get_rating(api: ApiDep, caller: PersonDep, conversation: ConversationPath) -> RatingReply:
-    """What the visitor says of the conversation; nothing: they have not said."""
+    """The visitor's rating; empty: none yet."""
     await api.access.readable(caller, conversation)
     request = ConversationRef(company_id=caller.company, conversation_id=conversation)
     return await ask(api.rpc, RATING, request)
@@ -256,7 +256,7 @@ async def get_rating(api: ApiDep, caller: PersonDep, conversation: ConversationP
 
 @router.put("/{conversationId}/rating", response_model_exclude_none=True, responses=described(404))
 async def put_rating(api: ApiDep, caller: PersonDep, conversation: ConversationPath, body: RatingRequest) -> RatingView:
-    """Whether the conversation helped, by whose it is. Said again it takes the place of what was said before."""
+    """Rates the conversation, by its visitor or customer. A new rating replaces the old one."""
     if caller.is_operator:
         raise Refused(ErrorCode.FORBIDDEN, "only the visitor or customer it belongs to can rate a conversation")
     await api.access.usable(caller, conversation)
@@ -273,7 +273,7 @@ async def decide_action(
     body: DecisionRequest,
     accept_language: AcceptLanguage = None,
 ) -> Action:
-    """Confirms or rejects what waits for the caller's own yes. Deciding again changes nothing: the first one stands."""
+    """Confirms or rejects an action of the caller's. Deciding again changes nothing: the first decision counts."""
     await api.access.usable(caller, conversation)
     language = named_language(accept_language)
     if body.edits and body.decision == "reject":
@@ -291,17 +291,17 @@ async def _view(api: Api, caller: TokenCaller, conversation: str) -> Conversatio
 
 
 def _told(view: ConversationView) -> bool:
-    """Whether whose it is hears of it: who has been merged by human agents alone sees nothing of the others."""
+    """Whether the visitor is told: people merged by human agents see nothing of each other's conversations."""
     return not view.visitor.was or bool(view.visitor.signed_in)
 
 
 def _for(caller: TokenCaller, view: ConversationView) -> ConversationView:
-    """What human agents tell each other is not for whom it is about."""
-    return view if caller.is_operator else view.model_copy(update=_NOT_FOR_VISITORS | _told_status(view))
+    """Removes what human agents tell each other, for anybody else."""
+    return view if caller.is_operator else view.model_copy(update=_NOT_FOR_VISITORS | _visitor_status(view))
 
 
-def _told_status(view: ConversationView) -> dict[str, str]:
-    """To a visitor a conversation that was put off is one that goes on."""
+def _visitor_status(view: ConversationView) -> dict[str, str]:
+    """For a visitor, a snoozed conversation is open."""
     if view.status != "snoozed":
         return {}
     return {"status": "open", "state": "human" if view.owner.kind is OwnerKind.HUMAN else "ai"}

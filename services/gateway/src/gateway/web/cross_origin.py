@@ -1,9 +1,8 @@
-"""Lets the widget, which is on sites of other origins, send and open files, list topics, begin one and read what was
-said in it: browsers are told that they may.
+"""Cross-origin requests of the widget, which runs on companies' sites: sending and opening files, listing and beginning
+topics, and reading messages.
 
-Any origin may ask, and read what it is answered, refusals in words too: no cookie is ever read, and the token, which is
-given to a company's own sites alone (visitors.py), says what it may. There a word that is not believed is told as such:
-a widget that could not read that would go on trying.
+Any origin may call and read the response, errors included: cookies are never read, and the token, given only to a
+company's own sites (visitors.py), decides what it may do. A widget that could not read a refusal would keep trying.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What every HTTP route works with, and who is calling."""
+"""Dependencies of every HTTP route, and the caller's identity."""
 
 import asyncio
 from collections.abc import Callable
@@ -102,7 +102,8 @@ async def verified(request: Request, api: Api) -> TokenCaller:
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """Some callers alone. No dependency of this one: each that the framework solves costs every request."""
+    """Lets only some callers pass. It depends on nothing else, since each dependency that the framework resolves
+    costs every request."""
 
     may: Callable[[TokenCaller], bool]
     refusal: str = ""
@@ -125,21 +126,21 @@ def _roles(*roles: str, refusal: str) -> Only:
 _NO_CONVERSATIONS = "the role {role} has no conversations"
 OPERATORS = Only(lambda caller: caller.is_operator, "this is for human agents (roles commercial and admin)")
 PEOPLE = Only(lambda caller: caller.is_operator or caller.writes_as_visitor, _NO_CONVERSATIONS)
-"""Human agents, and visitors and customers, who have conversations of their own."""
+"""Human agents, and visitors and customers, who have conversations."""
 WRITERS = Only(lambda caller: caller.writes_as_visitor, _NO_CONVERSATIONS)
-"""Visitors and customers, who write in conversations of their own."""
+"""Visitors and customers, who write in their own conversations."""
 ADMINS = _roles("admin", refusal="this is for admins (role admin)")
-"""Who act on their own company alone."""
+"""Admins, who act on their own company only."""
 FOUNDERS = _roles(
     "admin", "operator", refusal="this is for operators of the installation and for admins of the company"
 )
-"""Whoever runs the installation, and admins for their own company."""
+"""Operators, and admins for their own company."""
 SERVICES = _roles("service", refusal="this is for services (role service)")
 CUSTOMERS = _roles("user", "service", refusal="this is for customers and services (roles user and service)")
 KEPT = _roles(
     "visitor", "user", "service", refusal="this is for visitors, customers and services (visitor, user, service)"
 )
-"""Of whom something is kept."""
+"""People about whom something is stored."""
 
 CallerDep = Annotated[TokenCaller, Depends(Only(lambda _: True))]
 OperatorDep = Annotated[TokenCaller, Depends(OPERATORS)]
@@ -153,7 +154,7 @@ SelfDep = Annotated[TokenCaller, Depends(KEPT)]
 
 
 def idempotency_key(again: str) -> object:
-    """The header under which a request takes effect once. `again`: what becomes of one with the same key."""
+    """The header under which a request takes effect once. `again`: what happens to a request with the same key."""
     return Header(alias="Idempotency-Key", min_length=1, max_length=255, description=again)
 
 

@@ -1,4 +1,4 @@
-"""The desk: what human agents do with conversations beside writing in them, and what they have ready for it."""
+"""The desk: what human agents do with conversations besides writing in them, and their canned replies."""
 
 from datetime import datetime
 from typing import Annotated, Literal, NamedTuple
@@ -44,9 +44,9 @@ ME = "me"
 
 
 class ConversationPatch(Body):
-    """What is to change; what is left out stays as it is, a field of another name is refused. An assignee of null is
-    nobody, `me` is the caller; a topic or customer of null is none; labels are all of them. CONFLICT when
-    `expectedAssignee` is named and somebody else has it by now."""
+    """The changes; fields left out stay as they are, unknown fields are refused. An assignee of null is nobody, `me`
+    is the caller; a topic or customer of null is none; labels replace all labels. CONFLICT if `expectedAssignee` is
+    given and somebody else is assigned by now."""
 
     state: Literal["open", "resolved", "snoozed"] | None = None
     snoozed_until: Moment | None = Field(default=None, description="with state snoozed; null: until the next message")
@@ -88,19 +88,19 @@ class NoteDraft(Wire):
 
 
 class NamesSeen(Wire):
-    """The time of the newest note that names me and that I have seen."""
+    """The time of the newest note mentioning me that I have seen."""
 
     seen_up_to: Moment
 
 
 class Replies(CannedReplies):
-    """With the company's name."""
+    """The replies, with the company's name."""
 
     company: str = Field(description="what {company} of a reply stands for")
 
 
 class ReplyDraft(Wire):
-    """A ready reply. Places: {name} the visitor, {agent} oneself, {company}, {page}."""
+    """A canned reply. Placeholders: {name} the visitor, {agent} oneself, {company}, {page}."""
 
     text: Annotated[str, Field(min_length=1, max_length=4000), WORDS]
 
@@ -116,7 +116,7 @@ async def count_conversations(
         bool, Query(description="I am at the desk: where it is set, conversations are given in turn")
     ] = False,
 ) -> CountsReply:
-    """How many conversations are in each of the inbox's lists, and which I have not read."""
+    """The number of conversations in each of the inbox's lists, and of those I have not read."""
     request = desk_rpc.CountsRequest(
         company_id=caller.company, operator_id=caller.subject, operator_name=caller.name, present=present
     )
@@ -127,9 +127,9 @@ async def count_conversations(
 async def update_conversation(
     api: ApiDep, caller: OperatorDep, conversation: ConversationPath, body: ConversationPatch
 ) -> Response:
-    """Resolves, snoozes or opens a conversation, gives it to somebody, labels it, names its topic.
+    """Resolves, snoozes or reopens a conversation, assigns it, labels it, names its topic.
 
-    When a person answers in it, whom it is given to answers from then on.
+    If a person answers in it, the new assignee answers from then on.
     """
     await api.access.watchable(caller, conversation)
     if body.snoozed_until is not None:
@@ -162,7 +162,7 @@ async def update_conversation(
 
 @router.get("/conversations/{conversationId}/notes", response_model_exclude_none=True, responses=described(404))
 async def list_notes(api: ApiDep, caller: OperatorDep, conversation: ConversationPath) -> NotesReply:
-    """A conversation's private notes, and what was done with it; oldest first."""
+    """A conversation's private notes and desk changes, oldest first."""
     await api.access.watchable(caller, conversation)
     request = ConversationRef(company_id=caller.company, conversation_id=conversation)
     return await ask(api.rpc, desk_rpc.NOTES, request)
@@ -175,7 +175,7 @@ async def list_notes(api: ApiDep, caller: OperatorDep, conversation: Conversatio
     responses=described(404, 409),
 )
 async def add_note(api: ApiDep, caller: OperatorDep, conversation: ConversationPath, body: NoteDraft) -> NoteView:
-    """Adds a private note: human agents alone read it. @names in it are told."""
+    """Adds a private note, which only human agents read. People mentioned with @ are told."""
     if is_blank(body.text):
         raise Refused(ErrorCode.EMPTY_TEXT, "text: write something")
     await api.access.watchable(caller, conversation)
@@ -195,27 +195,27 @@ async def add_note(api: ApiDep, caller: OperatorDep, conversation: ConversationP
 
 @router.get("/colleagues", response_model_exclude_none=True, responses=described())
 async def list_colleagues(api: ApiDep, caller: OperatorDep) -> Colleagues:
-    """Who works at the company's desk, by name, and what names each of them in a note: the team that the company names
-    itself, and whoever was at the desk within a day."""
+    """Who works at the company's desk, by name, and how to mention each of them in a note: the team that the company
+    lists, and everybody who was at the desk within a day."""
     return await ask(api.rpc, desk_rpc.COLLEAGUES, desk_rpc.ColleaguesRequest(company_id=caller.company))
 
 
 @router.get("/notes/named", response_model_exclude_none=True, responses=described())
 async def list_named(api: ApiDep, caller: OperatorDep) -> NamedReply:
-    """The notes that name me with @, newest first: by my id, my first name, or my whole name in one word."""
+    """The notes that mention me with @, newest first: by my id, my first name, or my whole name in one word."""
     return await ask(api.rpc, desk_rpc.NAMED, _named(caller))
 
 
 @router.put("/notes/named", status_code=204, response_class=Response, responses=described())
 async def see_named(api: ApiDep, caller: OperatorDep, body: NamesSeen) -> None:
-    """I have seen them until then."""
+    """Marks them as seen up to then."""
     # Nobody has seen what is to come.
     await ask(api.rpc, desk_rpc.NAMED, _named(caller, min(body.seen_up_to, api.clock.now())))
 
 
 @router.get("/replies", responses=described())
 async def list_replies(api: ApiDep, caller: OperatorDep) -> Replies:
-    """The company's ready replies, by shortcut."""
+    """The company's canned replies, by shortcut."""
     found = await ask(api.rpc, desk_rpc.REPLIES, desk_rpc.CannedRepliesRequest(company_id=caller.company))
     settings = await api.companies.get(caller.company)
     return Replies(items=found.items, company=(settings and settings.config.name) or caller.company)
@@ -223,7 +223,7 @@ async def list_replies(api: ApiDep, caller: OperatorDep) -> Replies:
 
 @router.put("/replies/{shortcut}", responses=described())
 async def put_reply(api: ApiDep, caller: OperatorDep, shortcut: ShortcutPath, body: ReplyDraft) -> CannedReply:
-    """Keeps a ready reply under a shortcut; it takes the place of the one that had it."""
+    """Saves a canned reply under a shortcut, replacing an existing one."""
     if is_blank(body.text):
         raise Refused(ErrorCode.EMPTY_TEXT, "text: write something")
     request = desk_rpc.CannedReplyRequest(
@@ -234,7 +234,7 @@ async def put_reply(api: ApiDep, caller: OperatorDep, shortcut: ShortcutPath, bo
 
 @router.delete("/replies/{shortcut}", status_code=204, response_class=Response, responses=described(404))
 async def delete_reply(api: ApiDep, caller: OperatorDep, shortcut: ShortcutPath) -> None:
-    """Deletes a ready reply."""
+    """Deletes a canned reply."""
     request = desk_rpc.CannedReplyRef(company_id=caller.company, shortcut=shortcut)
     if not (await ask(api.rpc, desk_rpc.REPLY_DELETE, request, deadline=CHANGE_SECONDS)).deleted:
         raise not_found("reply")
@@ -251,8 +251,8 @@ def _user(caller: TokenCaller, named: str | None) -> str:
 
 
 async def _assignee(api: Api, caller: TokenCaller, body: ConversationPatch) -> _Assignee:
-    """Whom it is given to, by the name that the desk knows them by; raises Refused: nobody of the company's own team
-    has this id. Where tokens are signed elsewhere alone, anybody may be one who has not been here yet."""
+    """The assignee with their name at the desk; raises Refused if the company lists its team and nobody in it has
+    this id. If tokens come only from another system, anybody may be somebody who has not been here yet."""
     user = _user(caller, body.assignee)
     if user in {"", caller.subject}:
         return _Assignee(user, caller.name if user else None)

@@ -1,4 +1,4 @@
-"""Deleting users, visitors and conversations for good, the receipts of it, and what goes by its age."""
+"""Deletes users, visitors and conversations for good, with receipts, and previews deletion by age."""
 
 from contextlib import suppress
 from typing import Annotated, Literal
@@ -25,7 +25,7 @@ from gateway.web.words import AcceptLanguage
 router = APIRouter(prefix="/v2", tags=["erasure"])
 
 FORGET_SECONDS = 25.0
-"""For a deletion, which memory tells two more services of."""
+"""Deadline of a deletion; memory tells two more services."""
 
 Kind = Literal["user", "visitor", "conversation"]
 Name = Annotated[str, Path(pattern=ID_PATTERN)]
@@ -33,13 +33,13 @@ Key = Annotated[str | None, idempotency_key("the same key again: the same receip
 
 
 class RemovedInWords(Removed):
-    """With what is left in words."""
+    """With an explanation of what remains."""
 
     remains_text: str | None = None
 
 
 class ShownReceipt(Receipt):
-    """A receipt as people read it."""
+    """A receipt for people to read."""
 
     removed: list[RemovedInWords]  # pyright: ignore[reportIncompatibleVariableOverride] - the same with more
 
@@ -52,7 +52,7 @@ class Receipts(Wire):
 
 
 class Erasing:
-    """A deletion that is asked for, and the language of its receipt."""
+    """A requested deletion, and the language of its receipt."""
 
     def __init__(self, api: ApiDep, key: Key = None, accept_language: AcceptLanguage = None) -> None:
         self._api = api
@@ -60,14 +60,14 @@ class Erasing:
         self._language = spoken_language(accept_language)
 
     async def of(self, caller: TokenCaller, kind: Kind, name: str) -> Response:
-        """Deletes; the receipt."""
+        """Deletes; returns the receipt."""
         receipt = self._receipt_id(caller, kind, name) or uuid7()
         by = "admin" if caller.role == "admin" else "self"
         request = erasure_rpc.EraseRequest(company_id=caller.company, receipt_id=receipt, kind=kind, name=name, by=by)
         return self._shown((await ask(self._api.rpc, erasure_rpc.ERASE, request, deadline=FORGET_SECONDS)).receipt)
 
     async def before(self, caller: TokenCaller, kind: Kind, name: str) -> Response | None:
-        """The receipt of the same deletion asked for before under this key, which may have gone through unseen."""
+        """The receipt of an earlier deletion under this key, which may have gone through unnoticed."""
         receipt = self._receipt_id(caller, kind, name)
         if receipt is not None:
             with suppress(Refused):  # there is no such receipt: it is asked for now
@@ -94,13 +94,13 @@ async def delete_me(erasing: ErasingDep, caller: SelfDep) -> Response:
 
 @router.delete("/visitors/me", response_model=ShownReceipt, responses=described())
 async def delete_me_as_visitor(erasing: ErasingDep, caller: SelfDep) -> Response:
-    """The same, as a visitor says it."""
+    """The same, for a visitor."""
     return await delete_me(erasing, caller)
 
 
 @router.delete("/users/{userId}", response_model=ShownReceipt, responses=described())
 async def delete_user(erasing: ErasingDep, caller: AdminDep, user: Annotated[Name, Path(alias="userId")]) -> Response:
-    """Deletes a customer of the company with all that is kept of them."""
+    """Deletes a customer of the company with all their data."""
     return await erasing.of(caller, "user", user)
 
 
@@ -108,7 +108,7 @@ async def delete_user(erasing: ErasingDep, caller: AdminDep, user: Annotated[Nam
 async def delete_visitor(
     erasing: ErasingDep, caller: AdminDep, visitor: Annotated[Name, Path(alias="visitorId")]
 ) -> Response:
-    """Deletes a visitor of the company's site with all that is kept of them."""
+    """Deletes a visitor of the company's site with all their data."""
     return await erasing.of(caller, "visitor", visitor)
 
 
@@ -116,8 +116,7 @@ async def delete_visitor(
 async def delete_conversation(
     api: ApiDep, erasing: ErasingDep, caller: CallerDep, conversation: ConversationPath
 ) -> Response:
-    """Deletes one conversation, and what is remembered from it: by an admin, or by the visitor or customer whose it
-    is."""
+    """Deletes one conversation and what is remembered from it; for admins, and its visitor or customer."""
     if not (caller.role == "admin" or caller.writes_as_visitor):
         raise Refused(ErrorCode.FORBIDDEN, "only admins and the person it belongs to can delete a conversation")
     try:
@@ -136,7 +135,7 @@ async def delete_conversation(
 async def list_receipts(
     api: ApiDep, caller: AdminDep, limit: Limit = 50, cursor: PageCursor = None, accept_language: AcceptLanguage = None
 ) -> Response:
-    """The receipts of what was deleted in the company. They name nobody."""
+    """The receipts of deletions in the company. They name nobody."""
     request = erasure_rpc.ReceiptsRequest(company_id=caller.company, limit=limit, cursor=cursor)
     found = await ask(api.rpc, erasure_rpc.RECEIPTS, request)
     items = [_in_words(one, spoken_language(accept_language)) for one in found.items]
@@ -150,7 +149,7 @@ async def get_receipt(
     receipt: Annotated[Name, Path(alias="receiptId")],
     accept_language: AcceptLanguage = None,
 ) -> Response:
-    """One receipt: admins, and whoever has been given its id."""
+    """One receipt, for admins and anybody who was given its id."""
     if not (caller.role in {"admin", "service"} or caller.writes_as_visitor):
         raise Refused(ErrorCode.FORBIDDEN, "receipts are for admins, and for those who have deleted something")
     found = await _receipt(api, caller, receipt)
@@ -159,7 +158,7 @@ async def get_receipt(
 
 @router.get("/keeping", responses=described())
 async def preview_keeping(api: ApiDep, caller: AdminDep) -> Keeping:
-    """What the next daily run deletes by the settings in `retention`, counted now."""
+    """What the next daily run would delete by the settings in `retention`, counted now."""
     request = erasure_rpc.KeepingRequest(company_id=caller.company)
     return await ask(api.rpc, erasure_rpc.KEEPING, request, deadline=REPORT_SECONDS)
 

@@ -1,4 +1,4 @@
-"""/v2/turns/failed: turns that ended in an error, and asking one again."""
+"""/v2/turns/failed: turns that ended in an error, and trying one again."""
 
 from typing import Annotated
 
@@ -15,7 +15,7 @@ from gateway.web.problems import described
 router = APIRouter(prefix="/v2/turns/failed", tags=["conversations"])
 
 SECONDS = 10.0
-"""What reading a page may take: rare failures lie far apart."""
+"""Deadline for a page, since rare failures are far apart in the stream."""
 
 
 class FailedTurns(Wire):
@@ -26,13 +26,13 @@ class FailedTurns(Wire):
 
 
 class ReplayRequest(Wire):
-    """The conversation that the turn is of."""
+    """The turn's conversation."""
 
     conversation_id: Id
 
 
 class Replayed(Wire):
-    """Where the visitor's message stands now; its answer comes in the conversation."""
+    """The new position of the visitor's message; the answer comes in the conversation."""
 
     conversation_id: Id
     seq: int
@@ -45,7 +45,7 @@ async def list_failed_turns(
     limit: Annotated[int, Query(ge=1, le=MOST)] = 50,
     cursor: Annotated[str | None, Query(pattern="^[1-9][0-9]{0,17}$")] = None,
 ) -> Response:
-    """The company's failed turns of the last 30 days; `open` ones can be asked again."""
+    """The company's failed turns of the last 30 days; `open` ones can be tried again."""
     request = FailedTurnsRequest(company_id=caller.company, limit=limit, before=int(cursor) if cursor else None)
     found = await ask(api.rpc, FAILED_TURNS, request, deadline=SECONDS)
     older = str(found.before) if found.before else None
@@ -56,7 +56,7 @@ async def list_failed_turns(
 async def replay_failed_turn(
     api: ApiDep, caller: AdminDep, turn: Annotated[str, Path(alias="turnId", pattern=ID_PATTERN)], body: ReplayRequest
 ) -> Replayed:
-    """Asks the question of a failed turn again; 409 once it is answered, superseded, or somebody else's to answer."""
+    """Asks a failed turn's question again; 409 if it is answered, superseded, or a person's to answer."""
     await api.access.watchable(caller, body.conversation_id)
     stored = await api.replays.replay(caller.company, body.conversation_id, turn)
     return Replayed(conversation_id=body.conversation_id, seq=stored.seq)

@@ -1,5 +1,5 @@
-"""What each field of the interfaces means: site/fields.toml, by the field's name, or by schema and field where a name
-means several things. It goes into every place of a document that says nothing yet."""
+"""Descriptions of the API's fields, from site/fields.toml: by field name, or by schema and field if a name has
+several meanings. They fill in wherever a document has no description."""
 
 import tomllib
 from functools import cache
@@ -14,12 +14,12 @@ def _table() -> dict[str, dict[str, Any]]:
 
 
 def examples() -> dict[str, Any]:
-    """A value that is typical of a field, by its name."""
+    """A typical value for each field name."""
     return _table()["examples"]
 
 
 def complete(document: dict[str, Any]) -> dict[str, Any]:
-    """Describes the fields and parameters of a document (OpenAPI, or one schema with its $defs) in place."""
+    """Adds descriptions to the fields and parameters of a document (OpenAPI, or one schema with its $defs) in place."""
     named = document.get("components", {}).get("schemas", document.get("$defs", {}))
     for name, schema in named.items():
         _describe(schema, name.rpartition("__")[2])

@@ -1,7 +1,8 @@
-"""Files and pictures of conversations: sent for a message to name, read by who may read the conversation.
+"""Files and pictures of conversations: uploaded for a message to name, downloaded by anybody who may read the
+conversation.
 
-What is given out is never part of a page: it is a picture, or it is saved; nothing in it runs, whatever it is. The
-widget is on sites of other origins, so browsers may call from anywhere: no cookie is ever read, the token alone counts.
+A file is never shown as part of a page: it is a picture or a download, and nothing in it runs. The widget is on other
+origins, so browsers may call from anywhere: cookies are never read, only the token counts.
 """
 
 from collections.abc import AsyncIterator
@@ -40,7 +41,7 @@ _CONTENT: dict[int | str, dict[str, object]] = {
 
 
 class FileLink(Wire):
-    """An address of this server under which anybody may read the file until then."""
+    """An address of this server at which anybody may read the file until it expires."""
 
     url: str
     expires_at: datetime
@@ -60,8 +61,8 @@ async def send_file(
     name: Annotated[str, Query(max_length=1000, description="as it is called where it comes from")] = "file",
     accept_language: AcceptLanguage = None,
 ) -> FileRef:
-    """Takes in a file (the body is its content, at most 10 MB) for a message of the caller's to name in `files`. One
-    that no message names within a day is deleted."""
+    """Uploads a file (the body is its content, at most 10 MB) for a message of the caller's to name in `files`. It
+    is deleted if no message names it within a day."""
     await api.access.usable(caller, conversation)
     language = named_language(accept_language) or "en"
     return await api.files.take_in(ConversationPlace(caller, conversation), name, _body(request), language)
@@ -80,7 +81,8 @@ async def get_file(api: ApiDep, caller: PersonDep, conversation: ConversationPat
 
 @router.get("/v2/conversations/{conversationId}/files/{fileId}/link", responses=described(404))
 async def get_file_link(api: ApiDep, caller: PersonDep, conversation: ConversationPath, file: FilePath) -> FileLink:
-    """An address of the file that needs no token, good for five minutes: for a picture in a page, or to save it."""
+    """An address of the file that needs no token and is valid for five minutes: for a picture in a page, or a
+    download."""
     await api.access.readable(caller, conversation)
     url, until = api.files.link(ConversationPlace(caller, conversation), file)
     return FileLink(url=url, expires_at=until)
@@ -88,7 +90,7 @@ async def get_file_link(api: ApiDep, caller: PersonDep, conversation: Conversati
 
 @router.get("/files/{company}/{conversation}/{file}", include_in_schema=False)
 async def follow_link(api: ApiDep, company: str, conversation: str, file: str, until: str, proof: str) -> Response:
-    """What a link leads to."""
+    """The file behind a link."""
     return _given_out(await api.files.linked(company, conversation, file, until, proof))
 
 

@@ -1,4 +1,5 @@
-"""A company's beginning: its first page read, a question tried, and what is missing until its chat is on its page."""
+"""Setting up a company: reading its first page, trying a question, and listing what is missing until the chat is on
+its page."""
 
 import asyncio
 import time
@@ -30,19 +31,19 @@ from gateway.web.tryouts import tried
 from gateway.web.words import words
 
 READING = 20.0
-"""Seconds that are waited for the first page; it goes on being read all the same."""
+"""Seconds to wait for the first page; reading continues after that."""
 LOOK_EVERY = 0.3
 
 
 class Missing(Wire):
-    """What is to be done yet, and how."""
+    """A step that is still to do, and how."""
 
     step: str
     message: str
 
 
 class FirstAnswer(Wire):
-    """A question that a visitor might ask, and what the assistant says to it."""
+    """A question that a visitor might ask, and the assistant's answer."""
 
     question: str
     answer: str
@@ -50,8 +51,8 @@ class FirstAnswer(Wire):
 
 
 class FirstHour(Wire):
-    """A company that was just made. `signInLink`: its admin's, good for twelve hours; none where this installation does
-    not sign tokens itself. `pages`: read so far; the rest of the site is read next."""
+    """A company that was just created. `signInLink`: for its admin, valid for twelve hours; absent if this
+    installation does not sign tokens. `pages`: read so far; the rest of the site follows."""
 
     company_id: CompanyId
     name: str | None = None
@@ -67,7 +68,7 @@ class FirstHour(Wire):
 async def begun(
     api: Api, admin: TokenCaller, settings: CompanySettings, request: Request, accept_language: str | None
 ) -> FirstHour:
-    """Reads the first page and tries a question; what cannot be had is missing, and no fault."""
+    """Reads the first page and tries a question; whatever fails is left out, without an error."""
     config, site = settings.config, settings.config.knowledge.site_url
     spoken = _language(config, accept_language)
     until = time.monotonic() + READING
@@ -95,7 +96,7 @@ async def missing(
     *,
     seen: bool = False,
 ) -> list[Missing]:
-    """What a company lacks until its chat answers on its page, in the order in which it is done."""
+    """The steps until the company's chat answers on its page, in order."""
     texts = words(spoken_language(accept_language), "firstHour")
     found: list[tuple[str, str]] = []
     if config.knowledge.site_url is None:
@@ -125,13 +126,13 @@ def sign_in_link(api: Api, request: Request, company: str) -> str | None:
 
 
 def own_address(site: str) -> str:
-    """A site as people write it: without a scheme it is https."""
+    """A site's address as people write it: https if it has no scheme."""
     site = site.strip()
     return site if "://" in site else f"https://{site}"
 
 
 def origin_of(site: str) -> str:
-    """Scheme, host and port of an address; the address itself where it is none (its field is refused then)."""
+    """Scheme, host and port of an address; the address itself if it has none (its field is refused then)."""
     try:
         parts = urlsplit(site)
     except ValueError:
@@ -154,8 +155,8 @@ async def _read(api: Api, admin: TokenCaller, site: str, until: float) -> Run | 
 async def _tried(
     api: Api, admin: TokenCaller, config: CompanyConfig, language: Language, until: float
 ) -> FirstAnswer | None:
-    """A question about what the first page says, or none where nothing was read. That a page was read may be known a
-    little before it can be found: it is waited for until then."""
+    """A question about the first page, or none if nothing was read. A page may be known slightly before it can be
+    found, so this waits until it can."""
     try:
         wanted = DocumentsRequest(company_id=admin.company, limit=1)
         found = await ask(api.rpc, DOCUMENTS, wanted)
@@ -190,6 +191,6 @@ def _language(config: CompanyConfig, accept_language: str | None) -> Language:
 
 
 def server_of(request: Request) -> str:
-    """This server as a browser sees it: behind a proxy that nobody trusts only its Origin knows the scheme."""
+    """This server as a browser sees it: behind an untrusted proxy only the Origin header knows the scheme."""
     host, origin = request.headers.get("host", request.url.netloc), request.headers.get("origin", "")
     return origin if origin in {f"https://{host}", f"http://{host}"} else f"{request.url.scheme}://{host}"

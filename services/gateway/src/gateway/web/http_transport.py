@@ -1,6 +1,5 @@
-"""uvicorn's HTTP protocol over its compiled parser, which bounds nothing by itself: neither a head, nor one of its
-lines, nor what follows a body, nor the time in which a head comes. Here all that is no body has a bound.
-"""
+"""uvicorn's HTTP protocol over its compiled parser, with limits that the parser lacks: on a request's head, each of
+its lines, what follows a body, and the time in which a head must arrive."""
 
 import asyncio
 from typing import Any
@@ -11,16 +10,16 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from runtime.read_deadline import GRACE, ReadDeadline
 
 MOST_HEAD = 64 * 1024
-"""Bytes that may come in a row of which none is a body's, as h11 has it for a head."""
+"""Bytes in a row that belong to no body; h11's limit for a head."""
 IDLE = 75
 """Seconds that a connection is kept between requests: longer than balancers keep theirs (60 s), so that none sends a
-request into one that closes."""
+request into a closing one."""
 HEAD_WITHIN = 60.0
-"""Seconds in which a head has come, once a connection is open or the head has begun: as long as a body may take."""
+"""Seconds for a head to arrive, from the connection or the head's first byte; as long as for a body."""
 
 
 class BoundedHttp(HttpToolsProtocol):
-    """Answers 400 to a client that says too much about its request, and closes no connection over a request unread."""
+    """Answers 400 to a head that is too large, and never closes a connection with an unread request."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._head = 0
@@ -65,7 +64,7 @@ class BoundedHttp(HttpToolsProtocol):
         super().on_message_complete()
 
     def timeout_keep_alive_handler(self) -> None:
-        """What came while the process stood still is read first."""
+        """Reads first what arrived while the process was stopped."""
         self._have_head()
         self._head_due = ReadDeadline(GRACE, self._refuse_head)
 

@@ -1,4 +1,4 @@
-"""A response in server-sent events: pieces as they come, and a comment where nothing comes for a while."""
+"""A response in server-sent events: pieces as they come, and a comment after a pause."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
@@ -8,18 +8,18 @@ from starlette.responses import StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
 PAUSE = 10.0
-"""Seconds without a word, after which a comment says that somebody is still here: nobody on the way hangs up."""
+"""Seconds of silence after which a comment is sent, so that no proxy closes the connection."""
 COMMENT = b": still at it\n\n"
 AHEAD = 16
-"""Pieces that may wait for whoever reads."""
+"""Pieces that may be queued for the reader."""
 HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
 
 class EventStream(StreamingResponse):
-    """The pieces, those that are ready together in one write; a comment after each PAUSE without one.
+    """The pieces; those ready together go out in one write, and a comment after each PAUSE of silence.
 
-    The source runs in one task of its own, to its end or to this one's: what it waits for with a deadline is its own.
-    A client that goes closes it.
+    The source runs in one task of its own, to its end or to this one's, so its own deadlines work. It is closed when
+    the client goes.
     """
 
     def __init__(self, parts: AsyncGenerator[bytes], headers: Mapping[str, str] = HEADERS) -> None:

@@ -1,4 +1,4 @@
-"""/v2/knowledge: what the company says, for its assistant to find. Admins change it, human agents read it."""
+"""/v2/knowledge: what the assistant knows about the company. Admins change it, human agents read it."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -58,7 +58,7 @@ Limit = Annotated[int, Query(ge=1, le=200)]
 
 
 class Body(Wire):
-    """What people send: a misspelt field is an error, not a silence."""
+    """A request's body: unknown fields are refused, since they are usually misspelt."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="forbid")
 
@@ -73,7 +73,7 @@ class DocumentText(Body):
 
 
 class DocumentForm(Body):
-    """What a form may say beside its file."""
+    """Other fields of a form besides the file."""
 
     title: Annotated[str, Field(min_length=1, max_length=500), LINE] | None = None
     url: str | None = Field(default=None, max_length=2048, pattern=r"^https?://")
@@ -94,7 +94,7 @@ class SearchBody(Body):
 
 
 class SearchResult(Wire):
-    """A passage that was found. `score`: 0 to 1, how much of the question it holds."""
+    """A passage that was found. `score`: 0 to 1, how much of the question it covers."""
 
     id: str
     document_id: str
@@ -110,7 +110,7 @@ class SearchResult(Wire):
 
 
 class SearchResults(Wire):
-    """Best first. `complete` false: not everything could be read in time."""
+    """Best match first. `complete` false: not everything could be read in time."""
 
     results: list[SearchResult]
     complete: bool
@@ -123,7 +123,7 @@ class RefreshBody(Body):
 
 
 class RunBody(Body):
-    """Whether what a waiting run found gone is removed."""
+    """Whether to remove the pages that a waiting run found missing."""
 
     remove: bool
 
@@ -199,7 +199,7 @@ async def put_document(api: ApiDep, caller: AdminDep, request: Request, name: Do
 
 @router.delete("/documents/{id}", status_code=204, response_class=Response, responses=described(404))
 async def delete_document(api: ApiDep, caller: AdminDep, name: DocumentPath) -> None:
-    """Takes a document out: it is found no more."""
+    """Deletes a document: it is no longer found."""
     asked = DocumentRequest(company_id=caller.company, id=name)
     if not (await ask(api.rpc, DOCUMENT_DELETE, asked)).deleted:
         raise not_found("document")
@@ -231,20 +231,20 @@ async def search(api: ApiDep, caller: OperatorDep, body: SearchBody) -> SearchRe
 
 @router.post("/refresh", status_code=202, responses=described())
 async def refresh(api: ApiDep, caller: AdminDep, body: RefreshBody | None = None) -> Run:
-    """Reads the site again, or one page of it; while that is under way, the same run is answered."""
+    """Reads the site again, or one page of it; while that is under way, the same run is returned."""
     asked = RefreshAsk(company_id=caller.company, url=body.url if body else None, by=caller.subject)
     return _known(await ask(api.rpc, REFRESH, asked))
 
 
 @router.get("/runs/{id}", responses=described(404))
 async def get_run(api: ApiDep, caller: OperatorDep, name: RunPath) -> Run:
-    """How far a run is: pages found, fetched, unchanged, skipped and failed, with reasons."""
+    """A run's progress: pages found, fetched, unchanged, skipped and failed, with reasons."""
     return _known(await ask(api.rpc, RUN_GET, RunRequest(company_id=caller.company, id=name)))
 
 
 @router.post("/runs/{id}", responses=described(404))
 async def decide_run(api: ApiDep, caller: AdminDep, name: RunPath, body: RunBody) -> Run:
-    """A yes or no to a run that waits because it would remove more than half of the pages."""
+    """Approves or rejects a run that waits because it would remove more than half of the pages."""
     asked = RunDecide(company_id=caller.company, id=name, remove=body.remove)
     return _known(await ask(api.rpc, RUN_DECIDE, asked))
 

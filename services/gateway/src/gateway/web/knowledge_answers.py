@@ -1,4 +1,4 @@
-"""/v2/knowledge/answers and /gaps: questions with their answers, and questions that had none."""
+"""/v2/knowledge/answers and /gaps: questions with written answers, and questions without a good one."""
 
 from typing import Annotated, Literal
 
@@ -50,13 +50,13 @@ _MERGE_PATCH = {
 
 
 class AnswerBody(AnswerDraft):
-    """A question, other ways to ask it, and the answer that is given word by word; in one language."""
+    """A question, other ways to ask it, and the answer, given word for word; in one language."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="forbid")
 
 
 class GapBody(Body):
-    """Either an answer, which makes a question-and-answer pair of the gap, or dismiss."""
+    """Either an answer, which turns the gap into a question-and-answer pair, or dismiss."""
 
     answer: Annotated[str, Field(min_length=1, max_length=4000), PlainText(lines=True)] | None = None
     question: Annotated[str, Field(min_length=1, max_length=500), LINE] | None = Field(
@@ -94,7 +94,7 @@ async def patch_answer(
 
 @router.delete("/answers/{id}", status_code=204, response_class=Response, responses=described(404))
 async def delete_answer(api: ApiDep, caller: AdminDep, name: NamePath) -> None:
-    """Takes a pair out."""
+    """Deletes a pair."""
     asked = AnswerRequest(company_id=caller.company, id=name)
     if not (await ask(api.rpc, ANSWER_DELETE, asked)).deleted:
         raise not_found("answer")
@@ -116,7 +116,7 @@ async def list_gaps(
 
 @router.post("/gaps/{id}", responses=described(404))
 async def decide_gap(api: ApiDep, caller: AdminDep, name: NamePath, body: GapBody) -> GapReply:
-    """Answers a gap, so that the next one who asks is answered by it; or says that it needs no answer."""
+    """Answers a gap, so that the next person who asks gets this answer; or dismisses it."""
     asked = GapDecide(
         company_id=caller.company, id=name, answer=body.answer, question=body.question, dismiss=body.dismiss
     )

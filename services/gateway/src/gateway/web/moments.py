@@ -1,4 +1,4 @@
-"""Times that people send."""
+"""Times in requests."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -16,4 +16,4 @@ def _in_utc(at: datetime) -> datetime:
 
 
 Moment = Annotated[datetime, AfterValidator(_in_utc)]
-"""In UTC, as all times are that leave here."""
+"""In UTC, like all times in responses."""

@@ -1,7 +1,7 @@
-"""Errors of the OpenAI-compatible interface, in the shape that its clients read.
+"""Errors of the OpenAI-compatible API, in the form that its clients read.
 
 https://platform.openai.com/docs/guides/error-codes: {"error": {message, type, param, code}}. The official clients
-choose their exception by the status, and try 408, 409, 429 and 5xx again by themselves unless `x-should-retry` says no.
+choose their exception by the status, and retry 408, 409, 429 and 5xx unless `x-should-retry` says no.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 PREFIX = "/v1/"
 LONGEST_WAIT = 60.0
-"""Seconds after which trying again by oneself makes no sense."""
+"""Seconds beyond which an automatic retry makes no sense."""
 _TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error", 503: "server_error"}
 _CODES = {
     "UNAUTHORIZED": "invalid_api_key",
@@ -42,13 +42,13 @@ class OpenAIErrorBody(BaseModel):
 
 
 class OpenAIError(BaseModel):
-    """An error as clients of that interface read it."""
+    """An error in the form of that API."""
 
     error: OpenAIErrorBody
 
 
 def described(*statuses: int) -> dict[int | str, dict[str, object]]:
-    """What OpenAPI says of a route's errors."""
+    """The errors of a route for OpenAPI."""
     return {
         status: {"model": OpenAIError, "description": _DESCRIPTIONS[status]}
         for status in sorted({401, 403, 503, *statuses})
@@ -56,7 +56,7 @@ def described(*statuses: int) -> dict[int | str, dict[str, object]]:
 
 
 def error_body(status: int, code: str, message: str, param: str | None = None, *, spent: bool = False) -> OpenAIError:
-    """The error. `spent`: a budget is."""
+    """The error. `spent`: a budget is spent."""
     if spent:
         return OpenAIError(error=OpenAIErrorBody(message=message, type="insufficient_quota", code="insufficient_quota"))
     kind = _TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
@@ -73,7 +73,7 @@ def error_response(
     headers: Mapping[str, str] | None = None,
     spent: bool = False,
 ) -> JSONResponse:
-    """The response. What is called 422 elsewhere is 400 here."""
+    """The response. A 422 elsewhere is a 400 here."""
     status = 400 if status == 422 else status
     told = dict(headers or {})
     if spent or float(told.get("Retry-After", "0")) > LONGEST_WAIT:

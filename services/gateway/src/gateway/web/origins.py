@@ -11,7 +11,7 @@ _LOOPBACK = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?", re.IG
 
 
 def origin_allowed(origin: str, settings: CompanySettings, request: HTTPConnection, *, dev: bool) -> bool:
-    """Whether the Origin is one of the company's: allowedOrigins, or without any the company's own site."""
+    """Whether the Origin is one of the company's: allowedOrigins, or its own site if there are none."""
     config = settings.config
     if is_allowed_origin(origin, config.allowed_origins or config.tool_config.allowed_domains):
         return True
@@ -21,6 +21,6 @@ def origin_allowed(origin: str, settings: CompanySettings, request: HTTPConnecti
 
 
 def names_loopback(request: HTTPConnection) -> bool:
-    """Whether the Host is this machine's own, letter by letter: of one that it cannot read the framework says that it
-    is the server's address."""
+    """Whether the Host names this machine exactly: for an unreadable Host the framework reports the server's own
+    address."""
     return _LOOPBACK.fullmatch(request.headers.get("host", "")) is not None

@@ -1,4 +1,4 @@
-"""A company's own tools and model tried before they are saved; and what an MCP server has to choose from."""
+"""Trying a company's own tools and model before saving them, and listing an MCP server's tools."""
 
 from fastapi import APIRouter
 from pydantic import Field
@@ -34,20 +34,20 @@ class OwnToolCall(Unsaved):
 
 
 class McpListing(Unsaved):
-    """Which of the settings' `ownTools.mcp` is asked."""
+    """Which of the settings' `ownTools.mcp` to ask."""
 
     server: str = Field(min_length=1, max_length=64)
 
 
 class McpListed(Wire):
-    """What the server has, each as it would stand in `ownTools.mcp[].tools`."""
+    """The server's tools, each in the form of `ownTools.mcp[].tools`."""
 
     tools: list[McpTool]
 
 
 @router.post("/tool-check", response_model_exclude_none=True, responses=described(404))
 async def try_tool(api: ApiDep, caller: FounderDep, company: CompanyPath, body: OwnToolCall) -> ToolResult:
-    """Makes one call with settings that need not be saved. It is really made; the body is the result."""
+    """Makes one real call with settings that need not be saved; the body is the result."""
     acting = acting_for(caller, company)
     config = await with_unsaved(api, acting, company, body)
     request = OwnToolRequest(
@@ -66,7 +66,7 @@ async def try_model(api: ApiDep, caller: FounderDep, company: CompanyPath, body:
 
 @router.post("/mcp-tools", responses=described(404))
 async def list_mcp_tools(api: ApiDep, caller: FounderDep, company: CompanyPath, body: McpListing) -> McpListed:
-    """Asks an MCP server for its tools, to choose from. 422 when it does not answer, or does not speak MCP."""
+    """Asks an MCP server for its tools, to choose from. 422 if it does not answer, or does not speak MCP."""
     acting = acting_for(caller, company)
     config = await with_unsaved(api, acting, company, body)
     request = McpToolsRequest(config=config, server=body.server, language=body.language)

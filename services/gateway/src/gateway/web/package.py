@@ -1,4 +1,4 @@
-"""/nexus-widget.tgz: the npm package that loads the widget. It needs no registry, and fits this server."""
+"""/nexus-widget.tgz: the npm package that loads the widget. It needs no registry, and matches this server's version."""
 
 import gzip
 import io
@@ -13,7 +13,7 @@ PACKAGE_PATH = "/nexus-widget.tgz"
 
 @cache
 def client_package() -> bytes:
-    """The files that package.json names and those npm always takes, as `npm pack` lays them out."""
+    """The files listed in package.json and those that npm always adds, laid out as by `npm pack`."""
     source = SITE / "client"
     listed = json.loads((source / "package.json").read_text(encoding="utf-8"))["files"]
     packed = io.BytesIO()

@@ -31,7 +31,7 @@ def static(name: str) -> Asset:
 
 
 def page_routes(*, personas: bool = False) -> list[BaseRoute]:
-    """A route for each page in each language, and for the files they load. `personas`: pages let one be somebody."""
+    """A route for each page in each language, and for the files they load. `personas`: pages offer demo users."""
     scripts = {"/widget.js": widget_script(), LATER_PATH: later_script()}
     routes: list[BaseRoute] = [asset(path, "text/javascript", body).route() for path, body in scripts.items()]
     for language in LANGUAGES:
@@ -85,7 +85,7 @@ def _part(path: str) -> Template:
 
 
 def _panel(language: Language) -> Template:
-    """The home page's picture of a market, its figures as the language writes them; those of the drawing stay."""
+    """The home page's picture of a market, with the figures in the language's format; the drawing's own stay."""
     panel = _part("panel.html")
     if language == "en":
         return panel

@@ -6,5 +6,5 @@ from contracts.envelope import Wire
 
 
 def page(found: Wire, following: str | None) -> JSONResponse:
-    """One page; its `next` is there on the last one too, as null, while items leave out what they have not."""
+    """One page. The last one's `next` is null rather than absent, while items leave out empty fields."""
     return JSONResponse(found.to_wire() | {"next": following})

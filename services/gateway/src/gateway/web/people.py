@@ -1,4 +1,4 @@
-"""Visitors who are one person at the desk: merged by a human agent, and separated again."""
+"""Visitors who are one person at the desk: merging them, and separating them again."""
 
 from typing import Annotated
 
@@ -16,15 +16,15 @@ VisitorPath = Annotated[str, Path(pattern=ID_PATTERN, alias="visitorId", descrip
 
 
 class MergeInto(Body):
-    """Whom the visitor has turned out to be: a customer, or the same visitor in another browser."""
+    """Who the visitor turned out to be: a customer, or the same visitor in another browser."""
 
     into: Id
 
 
 @router.post("/{visitorId}/merge", response_model_exclude_none=True, responses=described(404, 409))
 async def merge_visitor(api: ApiDep, caller: OperatorDep, visitor: VisitorPath, body: MergeInto) -> PersonMerged:
-    """All conversations that are the visitor's become the other person's at the desk, and those that they begin later
-    too. The chats of both stay their own: neither sees what the other wrote. `left`: there are more, ask again."""
+    """Moves all conversations of the visitor, present and future, to the other person at the desk. The chats stay
+    separate: neither sees what the other wrote. `left`: there are more, repeat the call."""
     return await merge_person(
         api.rpc,
         PersonMerge(
@@ -40,7 +40,7 @@ async def merge_visitor(api: ApiDep, caller: OperatorDep, visitor: VisitorPath, 
 
 @router.delete("/{visitorId}/merge", response_model_exclude_none=True, responses=described())
 async def separate_visitor(api: ApiDep, caller: OperatorDep, visitor: VisitorPath) -> PersonMerged:
-    """What the visitor began is theirs again; nothing else changes."""
+    """Gives the visitor's conversations back to them; nothing else changes."""
     return await merge_person(
         api.rpc,
         PersonMerge(

@@ -1,4 +1,4 @@
-"""/v2/memory: what is remembered of the caller, to read, correct, take along, delete; agents read a customer's."""
+"""/v2/memory: what is remembered of the caller, to read, correct, export and delete; agents read a customer's."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -23,9 +23,9 @@ from gateway.web.request_size import check_size
 router = APIRouter(tags=["memory"])
 
 CORRECT_SECONDS = 6.0
-"""For asking once more what became of a correction: the store has 5 s for one command."""
+"""Deadline for asking again about a correction's outcome; the store has 5 s for one command."""
 MOST_PAGES = 10_000
-"""Of one export: nobody has so much; a cursor that never ends must end somewhere."""
+"""Pages of one export; a cursor that never ends must end somewhere."""
 _MAYBE = (
     "the correction may have been made, or be made in a moment: send it again, "
     "with the same Idempotency-Key if it had one"
@@ -48,9 +48,9 @@ _MERGE_PATCH = {
 
 
 class Export(Wire):
-    """Everything that is kept of a user. `missing`: parts that could not be had now (holdings); ask again for them.
+    """Everything stored about a user. `missing`: parts that were not available (holdings); ask again for them.
 
-    A long conversation comes in several parts, one after the other.
+    A long conversation comes in several parts.
     """
 
     memory: LongTermMemory
@@ -82,7 +82,8 @@ async def get_customers_memory(
 async def patch_memory(
     api: ApiDep, caller: CustomerDep, body: Annotated[dict[str, object], Body()], key: Key = None
 ) -> LongTermMemory:
-    """Corrects it. After a 503 it may have been made, or be made in a moment: send it again with the same key."""
+    """Corrects what is remembered. After a 503 it may have been applied, or be applied soon: repeat it with the same
+    key."""
     check_size(body)
     # Under the same id it takes effect once: a repeat tells what became of a try that got no answer.
     request = memory_rpc.MemoryPatchRequest(
@@ -103,13 +104,13 @@ async def patch_memory(
 
 @router.delete("/v2/memory", status_code=204, response_class=Response, responses=described())
 async def delete_memory(api: ApiDep, caller: CustomerDep) -> None:
-    """Forgets it. Conversations stay; DELETE /v2/users/me deletes those too."""
+    """Forgets what is remembered. Conversations stay; DELETE /v2/users/me deletes those too."""
     await ask(api.rpc, memory_rpc.MEMORY_DELETE, _me(caller))
 
 
 @router.get("/v2/memory/export", response_model=Export, responses=described())
 async def export_memory(api: ApiDep, caller: CustomerDep) -> Response:
-    """Everything that is kept of me, as one JSON document."""
+    """Everything stored about me, as one JSON document."""
     first, holdings = await asyncio.gather(_export(api, caller, None), _holdings(api, caller))
     headers = {"Content-Disposition": 'attachment; filename="nexus-export.json"', "Cache-Control": "no-store"}
     return StreamingResponse(_document(api, caller, first, holdings), headers=headers, media_type="application/json")
@@ -134,7 +135,7 @@ async def _holdings(api: Api, caller: TokenCaller) -> Holdings | None:
 async def _document(
     api: Api, caller: TokenCaller, page: MemoryExportReply, holdings: Holdings | None
 ) -> AsyncIterator[bytes]:
-    """The document page by page: it may be larger than what one wants in memory. An error on the way cuts it off."""
+    """Streams the document page by page, since it may be large. An error on the way cuts it off."""
     yield b'{"memory":' + (page.memory or LongTermMemory()).to_json()
     if holdings is None:
         yield b',"missing":["holdings"]'

@@ -1,7 +1,7 @@
-"""POST /dev/tokens: a token of one of the demo's people. In development alone: elsewhere the path does not exist.
+"""POST /dev/tokens: a demo user's token. Only in development: elsewhere the path does not exist.
 
-The demo site's persona switch and the console's sign-in use it. A page of another site cannot: its browser asks
-first (the body is JSON) and is not allowed, and a name that somebody pointed at this machine is refused by its Host.
+The demo site's persona switch and the console's sign-in use it. Another site's page cannot: its browser asks first (the
+body is JSON) and is not allowed, and a host name that somebody pointed at this machine is refused.
 """
 
 from datetime import UTC, datetime
@@ -34,7 +34,7 @@ class PersonaReply(Wire):
 
 @router.post("/dev/tokens", status_code=201)
 async def make_token(body: PersonaRequest, request: Request, api: ApiDep) -> PersonaReply:
-    """Signs in as one of the demo's people."""
+    """Signs in as a demo user."""
     if api.personas is None:
         raise not_found("page")
     origin = request.headers.get("origin")

@@ -14,7 +14,8 @@ router = APIRouter(tags=["principals"])
 
 
 class PrincipalRequest(Wire):
-    """For whom: a customer of the service's company (none: the service itself); with a conversation, for it alone."""
+    """For whom: a customer of the service's company (none: the service itself); optionally for one conversation
+    only."""
 
     user_id: Id | None = None
     conversation_id: Id | None = None
@@ -29,7 +30,7 @@ class PrincipalReply(Wire):
 
 @router.post("/v2/principals", status_code=201, responses=described())
 async def make_principal(api: ApiDep, caller: ServiceDep, body: PrincipalRequest | None = None) -> PrincipalReply:
-    """Vouches for a customer of the service's own company, or for the service itself."""
+    """Signs a principal for a customer of the service's own company, or for the service itself."""
     body = body or PrincipalRequest()
     whose = caller if body.user_id is None else dataclasses.replace(caller, subject=body.user_id, role="user")
     signed = api.principals.vouch(whose, body.conversation_id)

@@ -1,4 +1,4 @@
-"""Errors over HTTP: problem documents (RFC 9457), every one with the code that the websocket uses too."""
+"""HTTP errors as problem documents (RFC 9457), each with the code that the websocket uses too."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -46,7 +46,7 @@ STATUS: dict[ErrorCode, int] = {
 PUBLIC = frozenset({"/v2/visitors", "/widget.json", "/dev/tokens"})
 """Paths that need no token."""
 _FIELD = re.compile(r"(?!(str|int|float|bool|dict)$)[a-z_0-9]+").fullmatch
-"""A field's name, beside those of types (`str`, `list[str]`, `NamedTool`)."""
+"""A field's name, as opposed to the name of a type (`str`, `list[str]`, `NamedTool`)."""
 _CODES = {
     401: "UNAUTHORIZED",
     403: "FORBIDDEN",
@@ -77,7 +77,7 @@ class ProblemDocument(BaseModel):
 
 
 def described(*statuses: int) -> dict[int | str, JsonObject]:
-    """What OpenAPI says of a route's errors: those that every route has, and `statuses`."""
+    """The errors of a route for OpenAPI: those of every route, and `statuses`."""
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     return {
         status: {"description": HTTPStatus(status).phrase, "content": content}
@@ -105,7 +105,7 @@ def problem(
 
 
 def install(app: FastAPI) -> None:
-    """Makes every error of the application a problem document, in its OpenAPI document too."""
+    """Turns every error of the application into a problem document, in its OpenAPI document too."""
     by_framework = app.openapi
 
     def openapi() -> JsonObject:
@@ -141,8 +141,8 @@ def error_answer(
     spent: bool = False,
     accept_language: str | None = None,
 ) -> JSONResponse:
-    """The error in the shape that callers of this path read. `spent`: a budget is. `accept_language`: in which it is
-    said; OpenAI's clients are programs, and read English."""
+    """The error in the form for callers of this path. `spent`: a budget is spent. `accept_language`: the language of
+    the message; OpenAI's clients are programs, and get English."""
     if path.startswith(OPENAI):
         fields = [one.field for one in errors or ()]
         return error_response(status, code, detail, fields=fields, headers=headers, spent=spent)
@@ -210,7 +210,7 @@ async def _unexpected(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _unreadable(request: Request, detail: str, fields: list[FieldProblem]) -> JSONResponse:
-    """A bad field, for those who may know what a good one is: a body is read before its sender is looked at."""
+    """A bad field, described only to callers who may use the route: bodies are read before callers are checked."""
     if request.url.path not in PUBLIC:
         try:
             await verified(request, get_api(request))
@@ -225,7 +225,7 @@ def _answer(request: Request, status: int, code: str, detail: str, **more: Any) 
 
 
 def _field(error: Mapping[str, Any], path: str) -> str:
-    """Which part of the request, by its name; a body that is no JSON has none (the framework gives the character)."""
+    """The part of the request with the error; a body that is no JSON has none (the framework gives the character)."""
     place, *where = cast("Sequence[int | str]", error["loc"])
     if error["type"] == "json_invalid":
         return "body"
@@ -237,6 +237,7 @@ def _field(error: Mapping[str, Any], path: str) -> str:
 
 
 def _other(name: str, error: Mapping[str, Any], names: Collection[str]) -> bool:
-    """Whether it only says that a field has not the other one of its forms, where the one it has is at fault inside."""
+    """Whether the error only says that the field is not the other of its two forms, while the one it has is at fault
+    inside."""
     inside = (f"{name}.", f"{name}[")
     return str(error["type"]).endswith("_type") and any(other.startswith(inside) for other in names)

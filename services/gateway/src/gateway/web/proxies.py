@@ -1,4 +1,4 @@
-"""The client's own address and scheme in place of a trusted proxy's, for REST and chats alike."""
+"""Replaces a trusted proxy's address and scheme by the client's, for REST and chats."""
 
 from collections.abc import Callable, Sequence
 from typing import Literal
@@ -13,7 +13,8 @@ _SECURE = {"http": "https", "ws": "wss"}
 
 
 class Proxies:
-    """Whom to believe, and which one header: a proxy that writes one of the two passes the other on as a client's."""
+    """The trusted proxies, and the one header to read: a proxy that writes one of the two passes on the client's
+    other."""
 
     def __init__(self, trusted: Sequence[Network] = (), header: Header = "x-forwarded-for") -> None:
         self._trusted = tuple(trusted)
@@ -21,7 +22,7 @@ class Proxies:
         self._hops = _HOPS[header]
 
     def name_client(self, scope: Scope) -> None:
-        """Writes into the scope who is behind the proxy; leaves it as it is when the peer is none that is trusted."""
+        """Writes the client behind the proxy into the scope; changes nothing if the peer is not trusted."""
         client = scope.get("client")
         peer = parse_address(client[0]) if client else None
         if peer is None or not is_in(peer, self._trusted):

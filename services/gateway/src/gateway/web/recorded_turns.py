@@ -1,4 +1,4 @@
-"""Answers out of their records: why one is as it is, what another model or prompt would have said, a case of it."""
+"""Recorded turns: explaining an answer, replaying it with another model or prompt, making it an evaluation case."""
 
 from typing import Annotated
 
@@ -20,7 +20,7 @@ TurnPath = Annotated[str, Path(alias="turnId", pattern=ID_PATTERN)]
 
 
 class ReplayWish(Wire):
-    """What is changed; left out: as it was."""
+    """What to change; anything left out stays as recorded."""
 
     model: str | None = Field(
         default=None,
@@ -37,7 +37,7 @@ class ReplayWish(Wire):
 async def explain_turn(
     api: ApiDep, caller: OperatorDep, conversation: ConversationPath, turn: TurnPath
 ) -> ExplainedTurn:
-    """What an answer was made of: model, settings, tools, pages, tokens, cost, time. Kept for 30 days."""
+    """How an answer came about: model, settings, tools, pages, tokens, cost, time. Kept for 30 days."""
     named = await _named(api, caller, conversation, turn)
     found = (await ask(api.rpc, EXPLAIN, ExplainRequest(**named.model_dump()))).turn
     if found is None:
@@ -49,8 +49,8 @@ async def explain_turn(
 async def replay_turn(
     api: ApiDep, caller: AdminDep, conversation: ConversationPath, turn: TurnPath, body: ReplayWish
 ) -> ComparedTurn:
-    """The turn again, with another model or prompt, beside what was answered. No tool is called and nothing is stored:
-    results come from the record. Model calls are paid for."""
+    """Replays the turn with another model or prompt, beside the original answer. No tool is called and nothing is
+    stored: results come from the record. Model calls cost money."""
     named = await _named(api, caller, conversation, turn)
     request = ReplayRequest(**named.model_dump(), model=body.model, prompt=body.prompt)
     found = (await ask(api.rpc, REPLAY, request, deadline=TRY_SECONDS)).turn
@@ -61,7 +61,7 @@ async def replay_turn(
 
 @router.get("/case", responses=described(404))
 async def make_case(api: ApiDep, caller: AdminDep, conversation: ConversationPath, turn: TurnPath) -> MadeCase:
-    """The turn as a case of `nexus eval`: what was asked, and the tools that it was answered with."""
+    """The turn as a case of `nexus eval`: the question, and the tools used in the answer."""
     found = (await ask(api.rpc, CASE, await _named(api, caller, conversation, turn))).case
     if found is None:
         raise _no_record()
@@ -69,7 +69,7 @@ async def make_case(api: ApiDep, caller: AdminDep, conversation: ConversationPat
 
 
 async def _named(api: Api, caller: TokenCaller, conversation: str, turn: str) -> TurnRequest:
-    """The turn, with whose it is and when it was answered, which is where its record lies; raises NOT_FOUND."""
+    """The turn with its user and the time of its answer, near which its record is; raises NOT_FOUND."""
     await api.access.watchable(caller, conversation)
     view = await api.memory.conversation(caller.company, conversation)
     answer = await api.memory.message(caller.company, conversation, answer_id(turn))

@@ -1,4 +1,4 @@
-"""GET /v2/reports: whether it helped, by day, channel, language, user or door; JSON or CSV, down to conversations."""
+"""GET /v2/reports: outcomes by day, channel, language, user or door, as JSON or CSV, down to single conversations."""
 
 import csv
 import io
@@ -23,7 +23,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 async def get_days(
     api: ApiDep, caller: OperatorDep, since: FirstDay = None, until: LastDay = None
 ) -> tuple[date, date]:
-    """The days in the company's time zone that are asked for, both counted; raises BAD_FIELD (422)."""
+    """The requested days in the company's time zone, both included; raises BAD_FIELD (422)."""
     settings = await api.companies.get(caller.company)
     there = settings.config.own_zone if settings else UTC
     return days_between(since, until, api.clock.now().astimezone(there).date())
@@ -39,8 +39,8 @@ GroupedBy = Annotated[By, Query(description="what the rows have in common")]
 async def get_report(
     request: Request, api: ApiDep, caller: OperatorDep, days: DaysDep, by: GroupedBy = "day"
 ) -> Response:
-    """The conversations that began on these days (of the company's time zone) and what came of them; with Accept:
-    text/csv as a table."""
+    """The conversations begun on these days (of the company's time zone) and their outcome; as a table with Accept:
+    text/csv."""
     asked = report_rpc.ReportRequest(company_id=caller.company, since=days[0], until=days[1], by=by)
     found = await ask(api.rpc, report_rpc.REPORT, asked, deadline=REPORT_SECONDS)
     if CSV in request.headers.get("accept", ""):
@@ -59,7 +59,7 @@ async def open_report(
     key: Annotated[str | None, Query(max_length=200, description="of the row; left out: of all rows")] = None,
     figure: Figure = "conversations",
 ) -> ReportOpenReply:
-    """The conversations that a figure counts, the newest first."""
+    """The conversations behind a figure, newest first."""
     asked = report_rpc.ReportOpenRequest(
         company_id=caller.company, since=days[0], until=days[1], by=by, key=key, figure=figure
     )
@@ -67,7 +67,7 @@ async def open_report(
 
 
 def _table(found: ReportReply) -> str:
-    """Rows and their total, under the names of the JSON."""
+    """The rows and their total, with the JSON's field names."""
     total = {"key": "total"} | found.total.model_dump(by_alias=True)
     rows = [row.model_dump(by_alias=True) for row in found.rows]
     out = io.StringIO()
@@ -78,5 +78,5 @@ def _table(found: ReportReply) -> str:
 
 
 def _cell(value: object) -> object:
-    """A spreadsheet takes a text that begins like this for a formula."""
+    """Escapes a text that a spreadsheet would take for a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) and value != "-" else value

@@ -1,4 +1,4 @@
-"""How much of free-form JSON a body may hold: it goes over the bus as it is, whose messages have a limit."""
+"""Limits free-form JSON in a body, which goes over the bus in one message."""
 
 import orjson
 from starlette.exceptions import HTTPException
@@ -7,11 +7,11 @@ from contracts.errors import ErrorCode
 from gateway.errors import Refused
 
 MOST_BYTES = 256 * 1024
-"""Of settings or a patch; whatever fits their bounds is smaller."""
+"""Of settings or a patch; anything within their bounds is smaller."""
 
 
 def check_size(body: dict[str, object]) -> None:
-    """Raises 413 when it is too large, BAD_FIELD when it holds what JSON cannot carry on (half a character)."""
+    """Raises 413 if it is too large, BAD_FIELD if it contains half a surrogate pair, which cannot be passed on."""
     try:
         size = len(orjson.dumps(body))
     except TypeError as error:

@@ -1,4 +1,4 @@
-"""What a setting is called and does: the console's words, which the guide's table and the OpenAPI document say too."""
+"""Names and descriptions of settings: the console's words, which the guide's table and the OpenAPI document use too."""
 
 from collections.abc import Iterator
 from typing import Any, cast
@@ -11,14 +11,14 @@ _ROOTS = ("ConfigBody", "ConfigView")
 
 
 def described(path: str, language: Language) -> str:
-    """Its name, and what it does where the name does not say it all."""
+    """The setting's name, and a description if the name is not enough."""
     texts = words(language, "console")
     name, hint = texts[f"setting_{path}"], texts.get(f"setting_{path}_hint")
     return name if hint is None else f"{name}. {hint}"
 
 
 def describe(document: dict[str, Any]) -> dict[str, Any]:
-    """Puts it into the OpenAPI document, beside each setting."""
+    """Adds them to the OpenAPI document's settings."""
     schemas = cast("dict[str, dict[str, Any]]", document.get("components", {}).get("schemas", {}))
     for field in setting_fields():
         for place in _places(schemas, field.path):

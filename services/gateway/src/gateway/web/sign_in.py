@@ -1,7 +1,7 @@
 """/v2/sign-in: signing in to the console, at the company's OpenID provider or with an invitation.
 
-State, nonce and PKCE's verifier are made and kept by the browser's tab, so that no cookie is needed and any replica
-serves either half; the client's secret never leaves memory.
+The browser's tab makes and keeps state, nonce and PKCE verifier, so that no cookie is needed and any replica serves
+either half; the client's secret never leaves memory.
 """
 
 from datetime import UTC, datetime
@@ -33,11 +33,11 @@ from gateway.web.words import AcceptLanguage, words
 router = APIRouter(prefix="/v2/sign-in", tags=["console"])
 
 PATIENCE = 15.0
-"""Seconds for memory, which gives a company's provider 12."""
+"""Deadline for memory, which gives a company's provider 12 seconds."""
 
 
 class SignInStart(Wire):
-    """What the tab has made and keeps. `challenge`: BASE64URL(SHA-256(verifier))."""
+    """What the tab has made. `challenge`: BASE64URL(SHA-256(verifier))."""
 
     company_id: CompanyId
     state: str = Field(min_length=16, max_length=256)
@@ -52,7 +52,7 @@ class SignInAddress(Wire):
 
 
 class SignInEnd(Wire):
-    """What the provider has sent back, and what the tab kept; or an invitation alone, where there is no provider."""
+    """What the provider sent back and what the tab kept; or only an invitation, if there is no provider."""
 
     company_id: CompanyId | None = None
     code: str | None = Field(default=None, min_length=1, max_length=4096)
@@ -75,7 +75,7 @@ class Session(Wire):
 async def start_sign_in(
     api: ApiDep, body: SignInStart, request: Request, accept_language: AcceptLanguage = None
 ) -> SignInAddress:
-    """The address at the company's provider, where a person says who they are."""
+    """The sign-in address at the company's provider."""
     api.door.token(client_address(request.scope))
     begin = SignInBegin(
         company_id=body.company_id,
@@ -94,7 +94,7 @@ async def start_sign_in(
 async def finish_sign_in(
     api: ApiDep, body: SignInEnd, request: Request, accept_language: AcceptLanguage = None
 ) -> Session:
-    """A token of somebody of the company's team. 403 with what to do where that is nobody."""
+    """A token for a member of the company's team. 403 with advice if it is nobody of the team."""
     api.door.token(client_address(request.scope))
     invited = api.console.invited(body.invitation) if body.invitation is not None else None
     company = invited.company if invited else body.company_id

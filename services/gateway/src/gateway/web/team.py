@@ -1,4 +1,4 @@
-"""/v2/team: who works for the company in the console, by its admins; and everybody's own sign-out everywhere."""
+"""/v2/team: the company's team in the console, for its admins; and signing out everywhere, for everybody."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -25,7 +25,7 @@ ROLES = frozenset({"commercial", "admin"})
 
 
 class MemberView(Wire):
-    """Somebody of the team. `joined`: they have signed in, or used an invitation."""
+    """A team member. `joined`: they have signed in, or used an invitation."""
 
     user_id: Id
     role: TeamRole
@@ -35,7 +35,7 @@ class MemberView(Wire):
 
 
 class TeamView(Wire):
-    """The team, and whose word says who they are. `redirectUri`: what the provider has to know of this console."""
+    """The team, and the provider it signs in with. `redirectUri`: the console's address to register there."""
 
     members: list[MemberView]
     issuer: str | None = None
@@ -43,7 +43,7 @@ class TeamView(Wire):
 
 
 class NewMember(Wire):
-    """Somebody to be invited. With an e-mail that the provider has checked they need no link."""
+    """A member to invite. With an e-mail that the provider has verified they need no link."""
 
     role: TeamRole = "commercial"
     name: Annotated[str, Field(min_length=1, max_length=80), LINE] | None = None
@@ -51,7 +51,7 @@ class NewMember(Wire):
 
 
 class Invited(Wire):
-    """`link` is good for a week, and once; whoever has it becomes this member."""
+    """`link` is valid for a week, and once; whoever has it becomes this member."""
 
     member: MemberView
     link: str
@@ -59,7 +59,7 @@ class Invited(Wire):
 
 
 class RoleChange(Wire):
-    """What they are from now on."""
+    """The new role."""
 
     role: TeamRole
 
@@ -78,7 +78,7 @@ async def list_team(api: ApiDep, caller: AdminDep, request: Request) -> TeamView
 
 @router.post("", status_code=201, response_model_exclude_none=True, responses=described(404, 409))
 async def invite(api: ApiDep, caller: AdminDep, body: NewMember, request: Request) -> Invited:
-    """Takes somebody into the team, with a link that signs them in."""
+    """Adds a member, with a link that signs them in."""
     _check_role(body.role)
     team = (await stored(api, caller.company)).config.team
     said = body.email.casefold() if body.email else None
@@ -91,13 +91,13 @@ async def invite(api: ApiDep, caller: AdminDep, body: NewMember, request: Reques
 
 @router.post("/{userId}/invitation", status_code=201, response_model_exclude_none=True, responses=described(404))
 async def invite_again(api: ApiDep, caller: AdminDep, user: UserPath, request: Request) -> Invited:
-    """A new link for a member: the first was lost, or they come with another account."""
+    """A new link for a member who lost the first one or uses another account."""
     return _invited(api, caller, request, user, await _member(api, caller, user))
 
 
 @router.patch("/{userId}", response_model_exclude_none=True, responses=described(404))
 async def change_role(api: ApiDep, caller: AdminDep, user: UserPath, body: RoleChange) -> MemberView:
-    """Another role. Their sessions end: they sign in again, and are what they are now."""
+    """Changes a role. The member's sessions end, and they sign in again with the new one."""
     _check_role(body.role)
     await _member(api, caller, user)
     saved = await _change(api, caller, {"members": {user: {"role": body.role}}, "signedOut": {user: _now()}})
@@ -106,7 +106,7 @@ async def change_role(api: ApiDep, caller: AdminDep, user: UserPath, body: RoleC
 
 @router.delete("/{userId}", status_code=204, responses=described(404))
 async def remove(api: ApiDep, caller: AdminDep, user: UserPath) -> Response:
-    """Takes somebody out of the team: their tokens and open lines end now."""
+    """Removes a member: their tokens and open connections end at once."""
     await _member(api, caller, user)
     await _change(api, caller, {"members": {user: None}, "signedOut": {user: _now()}})
     return Response(status_code=204)
@@ -114,7 +114,7 @@ async def remove(api: ApiDep, caller: AdminDep, user: UserPath) -> Response:
 
 @router.post("/{userId}/sign-out", status_code=204, responses=described())
 async def sign_out(api: ApiDep, caller: OperatorDep, user: UserPath) -> Response:
-    """Ends every session of a user, whoever signed their tokens: one's own (`me`), or, for admins, anybody's."""
+    """Ends all sessions of a user, whoever signed their tokens: one's own (`me`), or anybody's, for admins."""
     ended = caller.subject if user == "me" else user
     if ended != caller.subject and caller.role != "admin":
         raise Refused(ErrorCode.FORBIDDEN, "this is for admins (role admin)")
@@ -123,7 +123,7 @@ async def sign_out(api: ApiDep, caller: OperatorDep, user: UserPath) -> Response
 
 
 async def _change(api: Api, caller: TokenCaller, team: dict[str, object]) -> CompanySettings:
-    """The merge patch, over whatever somebody else changes meanwhile: it names its member alone."""
+    """The merge patch; it names only its member, so that it does not conflict with other changes."""
     return await change(api, caller, {"team": team}, "*")
 
 

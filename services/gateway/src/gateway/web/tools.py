@@ -1,4 +1,4 @@
-"""/v2/tools: the catalogue of the caller's plan with what is left of its limits, and one call."""
+"""/v2/tools: the catalogue of the caller's plan with remaining quotas, and tool calls."""
 
 import math
 from typing import Annotated
@@ -35,7 +35,7 @@ STATUS: dict[str, int] = {
 }
 _NO_SUCH_TOOL = {"es": "No hay ninguna herramienta con ese nombre.", "en": "There is no tool of that name."}
 _TRY_AGAIN = 2
-"""Seconds of Retry-After when something is away."""
+"""Seconds of Retry-After if a dependency is away."""
 
 
 class CallBody(Wire):

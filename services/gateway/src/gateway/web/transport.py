@@ -24,13 +24,13 @@ from gateway.metrics import CLOSED
 
 SOCKET_EXTENSION = "nexus.socket"
 MAX_BUFFERED_BYTES = 1024 * 1024
-"""Bytes that may wait for one client. One frame more is let in, so that any single frame can be sent."""
+"""Bytes that may be buffered for one client. One more frame is accepted, so that any single frame can be sent."""
 CLOSE_GRACE = 5.0
 """Seconds for the client to answer the close frame."""
 
 
 class _Connection(ServerProtocol):
-    """Fails with the product's close code where a frame is too big."""
+    """Fails with the product's close code if a frame is too large."""
 
     def fail(self, code: int, reason: str = "") -> None:
         if code == RfcCloseCode.MESSAGE_TOO_BIG:
@@ -39,7 +39,7 @@ class _Connection(ServerProtocol):
 
 
 class ChatProtocol(WebSocketsSansIOProtocol):
-    """A websocket that endpoints may push to directly (ports.Socket): scope["extensions"]["nexus.socket"]."""
+    """A websocket that endpoints can push to directly (ports.Socket): scope["extensions"]["nexus.socket"]."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

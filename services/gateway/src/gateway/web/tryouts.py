@@ -1,4 +1,4 @@
-"""Settings tried before they are saved, under /v2/llm/config/{companyId}."""
+"""Trying settings before saving them, under /v2/llm/config/{companyId}."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Literal
@@ -12,7 +12,7 @@ from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.languages import Language
 from contracts.merge_patch import merged_settings
-from contracts.office_hours import opening, told_away
+from contracts.office_hours import away_notice, opening
 from contracts.person_rules import Asking, ruling
 from contracts.preview_rpc import (
     PROMPT,
@@ -46,7 +46,7 @@ class Unsaved(Wire):
 
 
 class TryoutQuestion(Unsaved):
-    """What a visitor would ask."""
+    """A visitor's question."""
 
     question: str = Field(min_length=1, max_length=8000)
 
@@ -58,7 +58,7 @@ class Address(Unsaved):
 
 
 class PersonQuestion(Unsaved):
-    """What a visitor would write, on what plan and page, and when (now, if left out)."""
+    """A visitor's message, with their plan and page, and its time (now, if left out)."""
 
     text: str = Field(max_length=8000)
     plan: Literal["free", "pro", "premium"] = "free"
@@ -67,7 +67,7 @@ class PersonQuestion(Unsaved):
 
 
 class PersonAnswer(Wire):
-    """Where the message goes by the rules, and whether somebody would be there."""
+    """Where the rules send the message, and whether somebody would be there."""
 
     to: Literal["person", "never"] | None = Field(default=None, description="left out: the AI decides as always")
     rule: int | None = Field(default=None, description="the place of the rule that counts, from 0")
@@ -78,7 +78,7 @@ class PersonAnswer(Wire):
 
 @router.post(f"{_CONFIG}/person-check", response_model_exclude_none=True, responses=described(404))
 async def check_person(api: ApiDep, caller: AdminDep, company: CompanyPath, body: PersonQuestion) -> PersonAnswer:
-    """Whether a message would go to a person, by rules and office hours. Nothing is stored, no model is asked."""
+    """Whether a message would go to a person, by rules and office hours. Nothing is stored, no model is called."""
     config = await with_unsaved(api, caller, company, body)
     found = ruling(config.person_rules, Asking(body.text, body.plan, body.page))
     at = body.at or api.clock.now()
@@ -88,7 +88,7 @@ async def check_person(api: ApiDep, caller: AdminDep, company: CompanyPath, body
         rule=found.index if found else None,
         open=opens is None,
         opens_at=opens,
-        told=told_away(config.office_hours, opens, at, body.language, ai=config.ai_auto_response_enabled)
+        told=away_notice(config.office_hours, opens, at, body.language, ai=config.ai_auto_response_enabled)
         if opens
         else None,
     )
@@ -96,7 +96,7 @@ async def check_person(api: ApiDep, caller: AdminDep, company: CompanyPath, body
 
 @router.post(f"{_CONFIG}/prompt", responses=described(404))
 async def show_prompt(api: ApiDep, caller: AdminDep, company: CompanyPath, body: Unsaved) -> PromptReply:
-    """The prompt's layers before the conversation, as a visitor's turn would have them."""
+    """The prompt's layers before the conversation, as in a visitor's turn."""
     config = await with_unsaved(api, caller, company, body)
     principal = _as_visitor(api, caller, body.language)
     return await ask(api.rpc, PROMPT, PromptRequest(config=config, principal=principal, language=body.language))
@@ -104,7 +104,7 @@ async def show_prompt(api: ApiDep, caller: AdminDep, company: CompanyPath, body:
 
 @router.post(f"{_CONFIG}/sandbox", responses=described(404, 429))
 async def try_settings(api: ApiDep, caller: AdminDep, company: CompanyPath, body: TryoutQuestion) -> TryReply:
-    """An answer to one question. Nothing is stored; model calls are paid for. Tools are those of the saved settings."""
+    """The answer to one question. Nothing is stored; model calls cost money. Tools are those of the saved settings."""
     if not body.question.strip():
         raise Refused(ErrorCode.EMPTY_TEXT, "question: write something")
     config = await with_unsaved(api, caller, company, body)
@@ -147,6 +147,6 @@ async def with_unsaved(api: Api, caller: TokenCaller, company: str, body: Unsave
         raise not_found("settings of this company")
     before = saved.config.to_wire()
     config = merged_settings(before, {**body.settings, "companyId": company})
-    sealed.keep_hidden(config, before)
+    sealed.restore_hidden(config, before)
     refuse(faults(config, before))
     return read_config(config)

@@ -1,4 +1,4 @@
-"""A file in a multipart form, held in memory: this service has no store of its own."""
+"""A file in a multipart form, held in memory: the gateway has no disk of its own."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from contracts.knowledge import MAX_FILE
 from gateway.errors import Refused
 
 FORM = 64 * 1024
-"""Bytes of a form beside its file."""
+"""Bytes of a form besides its file."""
 MOST = MAX_FILE + FORM
 
 

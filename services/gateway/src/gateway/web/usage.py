@@ -24,12 +24,12 @@ LastDay = Annotated[date | None, Query(alias="to", description="the last day, to
 
 
 async def get_days(api: ApiDep, since: FirstDay = None, until: LastDay = None) -> tuple[date, date]:
-    """The days (UTC) that are asked for, both counted; raises BAD_FIELD (422)."""
+    """The requested days (UTC), both included; raises BAD_FIELD (422)."""
     return days_between(since, until, api.clock.now().date())
 
 
 def days_between(since: date | None, until: date | None, today: date) -> tuple[date, date]:
-    """The days that are asked for, both counted; raises BAD_FIELD (422)."""
+    """The requested days, both included; raises BAD_FIELD (422)."""
     last = until or today
     first = since or date.fromordinal(max(last.toordinal() - DEFAULT_DAYS + 1, 1))
     if first > last:
@@ -44,13 +44,13 @@ DaysDep = Annotated[tuple[date, date], Depends(get_days)]
 
 @router.get("/v2/usage", responses=described())
 async def get_usage(api: ApiDep, caller: AdminDep, days: DaysDep) -> UsageReply:
-    """Tokens, cost and turns of each day on which there were some, and what is used of today's budget."""
+    """Tokens, cost and turns of each day with usage, and today's use of the budget."""
     return await ask(api.rpc, USAGE, UsageRequest(company_id=caller.company, since=days[0], until=days[1]))
 
 
 @router.get("/v2/insights", responses=described())
 async def get_insights(api: ApiDep, caller: OperatorDep, days: DaysDep) -> InsightsReply:
-    """By day: conversations that began on it, which of them were handed over or failed, and how answers were rated."""
+    """By day: conversations begun, handed over and failed, and ratings of answers."""
     return await ask(api.rpc, INSIGHTS, InsightsRequest(company_id=caller.company, since=days[0], until=days[1]))
 
 

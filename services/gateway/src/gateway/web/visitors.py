@@ -1,4 +1,4 @@
-"""POST /v2/visitors: a visitor's token, for the sites where the company lets its widget run."""
+"""POST /v2/visitors: a visitor's token, for sites on which the company's widget may run."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -22,8 +22,8 @@ router = APIRouter(tags=["visitors"])
 
 
 class VisitorRequest(Wire):
-    """Where the visitor is. With the old token as bearer the visitor stays the same. `identity`: a JWT with which the
-    company says who its signed-in user is (sub, exp within the hour, aud = the company's id, plan)."""
+    """The visitor's page. With the old token as bearer the visitor stays the same. `identity`: a JWT in which the
+    company names its signed-in user (sub, exp within the hour, aud = the company's id, plan)."""
 
     company_id: CompanyId
     page: VisitedPage | None = None
@@ -48,7 +48,8 @@ async def make_visitor(
     api: ApiDep,
     origin: Annotated[str | None, Header()] = None,
 ) -> VisitorReply:
-    """Gives a visitor a token. An Origin that is not allowed is 403; none at all is no browser, and fine."""
+    """Issues a visitor's token. 403 if the Origin is not allowed; without an Origin the client is no browser, and
+    allowed."""
     api.door.token(client_address(request.scope))
     settings = await api.companies.get(body.company_id)
     if settings is None:
@@ -67,7 +68,8 @@ async def make_visitor(
 
 @router.options("/v2/visitors", include_in_schema=False)
 async def preflight(origin: Annotated[str | None, Header()] = None) -> Response:
-    """Lets a browser ask; the answer itself depends on the company. No cookie is ever read, so this opens nothing."""
+    """Lets browsers call from any site; the response itself depends on the company. Cookies are never read, so this
+    is safe."""
     headers = _cors(origin) if origin else {}
     headers |= {
         "Access-Control-Allow-Methods": "POST",
@@ -78,7 +80,7 @@ async def preflight(origin: Annotated[str | None, Header()] = None) -> Response:
 
 
 def _visit(body: VisitorRequest) -> Visit:
-    """What the token carries of it: a locale that a hello might say, and an address that fits into a token."""
+    """What the token carries of the visit: a locale for hello, and an address short enough for a token."""
     locale = body.locale if body.locale and LOCALE.fullmatch(body.locale) else None
     page = body.page.url if body.page and body.page.url.isascii() else None
     return Visit(body.funnel_stage, locale, page)

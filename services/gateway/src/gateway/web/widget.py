@@ -1,6 +1,7 @@
-"""GET /widget.json: what the widget shows of a company's settings, for any site: nothing here is a secret.
+"""GET /widget.json: the company's settings that the widget shows, for any site; none of them is secret.
 
-It also says whether the widget may run where it is: of a refused POST /v2/visitors a browser tells the page nothing.
+It also says whether the widget may run on the site, since browsers do not tell a page why POST /v2/visitors was
+refused.
 """
 
 from typing import Annotated
@@ -17,7 +18,7 @@ from gateway.web.origins import origin_allowed
 from gateway.web.problems import problem
 
 LONGEST = 300
-"""Of an origin that is noted."""
+"""Characters of an origin that is recorded."""
 router = APIRouter(include_in_schema=False)
 _HEADERS = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-cache", "Vary": "Origin"}
 
@@ -31,8 +32,8 @@ class Presence(Wire):
 
 
 class WidgetLook(Wire):
-    """The company's colour (#rrggbb), whether a machine answers, how it presents itself, what the closed chat says, and
-    whether the widget may run at this origin."""
+    """The company's colour (#rrggbb), whether the AI answers, how it presents itself, the closed chat's messages,
+    and whether the widget may run at this origin."""
 
     brand_color: str | None = None
     ai: bool
@@ -50,7 +51,7 @@ async def widget_look(
     company: Annotated[CompanyId, Query()],
     origin: Annotated[str | None, Header()] = None,
 ) -> WidgetLook | JSONResponse:
-    """What the widget has to know before anybody is in the chat."""
+    """What the widget needs before the chat is opened."""
     settings = await api.companies.get(company)
     if settings is None:
         return problem(404, ErrorCode.NOT_FOUND, "there is no such company", headers=_HEADERS)

@@ -1,4 +1,4 @@
-"""The words of the pages and the widget: site/words/<language>.json, by who says them."""
+"""Texts of the pages and the widget: site/words/<language>.json, by section."""
 
 import json
 from functools import cache
@@ -19,7 +19,7 @@ Words = dict[str, str]
 
 @cache
 def catalogue(language: Language) -> dict[str, Words]:
-    """All words of one language: section, key, text. Places in texts are {name}."""
+    """All texts of one language: section, key, text. Placeholders are {name}."""
     return cast("dict[str, Words]", json.loads((SITE / "words" / f"{language}.json").read_text(encoding="utf-8")))
 
 

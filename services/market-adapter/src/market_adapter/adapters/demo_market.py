@@ -30,7 +30,7 @@ CENT = Decimal("0.01")
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class SeriesWalk:
     """How a made series moves: `own`, what of a year's volatility is its alone; `drift`, of a year too."""
 
     start: float
@@ -40,32 +40,32 @@ class Walk:
     volume: int
 
 
-WALKS: Mapping[str, Walk] = {
-    "AMZN": Walk(90, 1.1, 0.20, 0.08, 45_000_000),
-    "BAC": Walk(28, 1.0, 0.18, 0.03, 40_000_000),
-    "DIS": Walk(100, 0.9, 0.17, 0.01, 11_000_000),
-    "INTC": Walk(45, 1.1, 0.22, -0.06, 42_000_000),
-    "JNJ": Walk(150, 0.4, 0.10, 0.02, 7_000_000),
-    "JPM": Walk(120, 0.9, 0.15, 0.06, 9_000_000),
-    "KO": Walk(52, 0.4, 0.09, 0.03, 13_000_000),
-    "MCD": Walk(220, 0.5, 0.10, 0.04, 3_000_000),
-    "NFLX": Walk(350, 1.2, 0.30, 0.05, 5_000_000),
-    "NVDA": Walk(40, 1.6, 0.32, 0.20, 250_000_000),
-    "ORCL": Walk(75, 0.9, 0.16, 0.06, 9_000_000),
-    "PG": Walk(130, 0.4, 0.10, 0.03, 6_500_000),
-    "TSLA": Walk(200, 1.5, 0.40, 0.05, 95_000_000),
-    "V": Walk(200, 0.8, 0.12, 0.05, 6_000_000),
-    "WMT": Walk(48, 0.5, 0.12, 0.06, 17_000_000),
-    "XOM": Walk(60, 0.6, 0.18, 0.05, 16_000_000),
-    "^GSPC": Walk(4000, 0.6, 0.03, 0.02, 3_900_000_000),
-    "^IXIC": Walk(12000, 0.8, 0.04, 0.03, 5_000_000_000),
-    "GLD": Walk(170, 0.0, 0.13, 0.05, 7_000_000),
-    "QQQ": Walk(300, 0.8, 0.04, 0.03, 45_000_000),
-    "SPY": Walk(400, 0.6, 0.03, 0.02, 75_000_000),
-    "TLT": Walk(120, -0.1, 0.12, -0.02, 30_000_000),
-    "BTC/USD": Walk(30000, 0.6, 0.50, 0.15, 25_000),
-    "ETH/USD": Walk(1800, 0.8, 0.60, 0.10, 300_000),
-    "SOL/USD": Walk(60, 1.0, 0.80, 0.10, 5_000_000),
+WALKS: Mapping[str, SeriesWalk] = {
+    "AMZN": SeriesWalk(90, 1.1, 0.20, 0.08, 45_000_000),
+    "BAC": SeriesWalk(28, 1.0, 0.18, 0.03, 40_000_000),
+    "DIS": SeriesWalk(100, 0.9, 0.17, 0.01, 11_000_000),
+    "INTC": SeriesWalk(45, 1.1, 0.22, -0.06, 42_000_000),
+    "JNJ": SeriesWalk(150, 0.4, 0.10, 0.02, 7_000_000),
+    "JPM": SeriesWalk(120, 0.9, 0.15, 0.06, 9_000_000),
+    "KO": SeriesWalk(52, 0.4, 0.09, 0.03, 13_000_000),
+    "MCD": SeriesWalk(220, 0.5, 0.10, 0.04, 3_000_000),
+    "NFLX": SeriesWalk(350, 1.2, 0.30, 0.05, 5_000_000),
+    "NVDA": SeriesWalk(40, 1.6, 0.32, 0.20, 250_000_000),
+    "ORCL": SeriesWalk(75, 0.9, 0.16, 0.06, 9_000_000),
+    "PG": SeriesWalk(130, 0.4, 0.10, 0.03, 6_500_000),
+    "TSLA": SeriesWalk(200, 1.5, 0.40, 0.05, 95_000_000),
+    "V": SeriesWalk(200, 0.8, 0.12, 0.05, 6_000_000),
+    "WMT": SeriesWalk(48, 0.5, 0.12, 0.06, 17_000_000),
+    "XOM": SeriesWalk(60, 0.6, 0.18, 0.05, 16_000_000),
+    "^GSPC": SeriesWalk(4000, 0.6, 0.03, 0.02, 3_900_000_000),
+    "^IXIC": SeriesWalk(12000, 0.8, 0.04, 0.03, 5_000_000_000),
+    "GLD": SeriesWalk(170, 0.0, 0.13, 0.05, 7_000_000),
+    "QQQ": SeriesWalk(300, 0.8, 0.04, 0.03, 45_000_000),
+    "SPY": SeriesWalk(400, 0.6, 0.03, 0.02, 75_000_000),
+    "TLT": SeriesWalk(120, -0.1, 0.12, -0.02, 30_000_000),
+    "BTC/USD": SeriesWalk(30000, 0.6, 0.50, 0.15, 25_000),
+    "ETH/USD": SeriesWalk(1800, 0.8, 0.60, 0.10, 300_000),
+    "SOL/USD": SeriesWalk(60, 1.0, 0.80, 0.10, 5_000_000),
 }
 """16 stocks, 2 indexes, 4 funds and 3 pairs, by the symbols that people ask for."""
 
@@ -139,7 +139,7 @@ def _sessions(sample: SampleData, until: date) -> tuple[list[date], list[datetim
     return days, closes
 
 
-def _made(name: str, walk: Walk, sample: SampleData, moves: Sequence[float]) -> SampleSeries:
+def _made(name: str, walk: SeriesWalk, sample: SampleData, moves: Sequence[float]) -> SampleSeries:
     """A random walk over the last sessions: the same numbers wherever and whenever it is made."""
     chance, normal = Random(f"nexus demo {name}"), NormalDist()
 

@@ -14,7 +14,7 @@ UNTOLD = 20.0
 _CRUMB = "/getcrumb"
 
 
-class ToldToWait(Exception):  # noqa: N818 - named after what happened
+class BackoffError(Exception):
     """Yahoo has told us to wait: this request was not made."""
 
 
@@ -42,7 +42,7 @@ class Politeness:
 
         def request(method: Any, url: str, *args: Any, **more: Any) -> Any:
             if self.waiting:
-                raise ToldToWait
+                raise BackoffError
             more["timeout"] = min(more.get("timeout") or REQUEST_SECONDS, REQUEST_SECONDS)
             answer = ask(method, url, *args, **more)
             # Their crumbs are often refused while prices are not: the library goes on without one.

@@ -1,1 +1,1 @@
-"""One file for each outside thing: MongoDB's collections, Redis, the stream's consumer."""
+"""Adapters, one file for each outside system: MongoDB's collections, Redis, the streams' consumers."""

@@ -22,7 +22,7 @@ NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 class BusAnnouncements:
-    """Announcements. Ids are derived from the version, or from the turn: a repeat is recognised."""
+    """Publishes announcements. Ids are derived from the version or the turn, so that a repeat is recognised."""
 
     def __init__(self, publisher: Publisher, facts: DirectReader) -> None:
         self._publisher = publisher
@@ -31,11 +31,11 @@ class BusAnnouncements:
     async def company_changed(
         self, settings: CompanySettings, again: str | None = None, over: int | None = None
     ) -> None:
-        """company.config.changed.v1, secrets hidden; returns once it is stored. `again`: names a repeat of what was
-        told long ago; `over`: the sequence of what was told last, as far as the reader knows.
+        """Publishes company.config.changed.v1 with secrets hidden; returns once it is stored. `again`: names a repeat
+        of something published long ago; `over`: the sequence of the last announcement that the caller knows.
 
         Raises:
-            FenceRefused: something else was told last.
+            FenceRefused: there is a newer announcement.
         """
         company = settings.config.company_id
         subject = fact(COMPANY_CHANGED, company, None)
@@ -55,18 +55,18 @@ class BusAnnouncements:
         )
 
     async def company_told(self, company: str) -> tuple[CompanySettings | None, datetime, int]:
-        """What the bus holds as the newest settings, since when, and their sequence (0: it holds none). Any replica
-        answers, also one that is behind."""
+        """The newest settings on the bus, their time and sequence (0: none). Any replica of the stream answers, even
+        one that is behind."""
         stored = await self._facts.last(fact(COMPANY_CHANGED, company, None))
         return (_settings(stored), stored.time, stored.seq) if stored else (None, NEVER, 0)
 
     async def companies_told(self) -> list[CompanySettings]:
-        """The newest settings that the bus holds, of every company."""
+        """Every company's newest settings on the bus."""
         stored = await self._facts.last_of_each([f"{COMPANY_CHANGED}.*.-"])
         return [settings for one in stored if (settings := _settings(one)) is not None]
 
     async def memory_updated(self, company: str, user: str, fields: Sequence[str], turn: str | None) -> None:
-        """memory.updated.v1; returns once it is stored."""
+        """Publishes memory.updated.v1; returns once it is stored."""
         name = derive_id(company, user, MEMORY_UPDATED, turn) if turn else uuid7()
         event = CloudEvent(
             id=name,

@@ -1,4 +1,4 @@
-"""How far consumers are, and what their streams hold (Consumers)."""
+"""The progress of consumers, and what their streams hold (Consumers)."""
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -86,7 +86,8 @@ class BusConsumers:
 
 @dataclass(frozen=True, slots=True)
 class _Looked:
-    """`stream` is STREAM.INFO's, asked for at `at` and before its consumers; it has an error where there is none."""
+    """`stream` is the reply to STREAM.INFO, requested at `at` and before its consumers; an error if there is no
+    stream."""
 
     at: float
     stream: StreamInfo
@@ -94,7 +95,8 @@ class _Looked:
 
 
 def _furthest(consumer: ConsumerInfo) -> int:
-    """The last sequence that may have been acknowledged: none behind the floor while all that was delivered waits."""
+    """The highest sequence that may have been acknowledged. Above the floor there is none while everything delivered
+    is pending."""
     delivered, floor = consumer["delivered"], consumer["ack_floor"]
     waiting = delivered["consumer_seq"] - floor["consumer_seq"] == consumer.get("num_ack_pending", 0)
     return floor_of(consumer) if waiting else delivered["stream_seq"]

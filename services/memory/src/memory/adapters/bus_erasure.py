@@ -1,7 +1,6 @@
-"""Users and conversations taken out of every stream, by subject where it names them, by message where it
-does not. What is deleted by message is written over in the stream's file; what is purged lies there until the server
-writes that file anew.
-"""
+"""Deletes users and conversations from every stream: by subject if it names them, otherwise message by message. A
+message deleted singly is overwritten in the stream's file; purged ones stay there until the server rewrites the
+file."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
@@ -26,24 +25,24 @@ from runtime.errors import RuntimeFault
 PAGE = 256
 LETTERS = 10_000
 FEEDBACK = "feedback.given.v1"
-"""About an answer of anybody's conversation, under the name of whoever gave it."""
+"""Ratings of answers; the subject names whoever rated, not whose conversation it is."""
 KNOWLEDGE = tuple(one.removesuffix(".>") for one in FACTS.subjects if one.startswith("knowledge."))
 COMPANYS_OWN = ("company.config.changed.v1", "tools.announced.v1", "tools.withdrawn.v1", *KNOWLEDGE)
 _NO_SUCH_SEQUENCE = 10043
 _GONE = frozenset({(10057, "no message found"), (10057, "stream store EOF")})
-"""How NATS tells that there is no such message to delete."""
+"""NATS's errors for a message that does not exist."""
 
 
 @dataclass(slots=True)
 class StreamPlan:
-    """What is to be removed, and how much was found, by place."""
+    """What to remove, and how much was found, by stream."""
 
     purges: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     messages: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
     found: dict[str, int] = field(default_factory=dict[str, int])
 
     def add(self, stream: str, count: int) -> None:
-        """Counts what was found in a stream."""
+        """Adds what was found in a stream."""
         place = f"stream {stream}"
         self.found[place] = self.found.get(place, 0) + count
 
@@ -55,7 +54,7 @@ class StreamErasure:
         self._letters = DeadLetters(client)
 
     async def plan(self, job: Erasure) -> StreamPlan:
-        """What there is of the user, or of the conversations, in every stream; raises BusUnavailable."""
+        """What the streams hold of the user, or of the conversations; raises BusUnavailable."""
         company, names = job.company, frozenset(job.conversations)
         plan = StreamPlan()
         try:
@@ -88,7 +87,7 @@ class StreamErasure:
         return plan
 
     async def carry_out(self, plan: StreamPlan) -> None:
-        """Removes what was planned, and what has come under the same subjects since; raises BusUnavailable."""
+        """Removes what was planned, and what has been added under the same subjects since; raises BusUnavailable."""
         try:
             for stream, subject in plan.purges:
                 await self._js.purge_stream(stream, subject=subject)
@@ -98,14 +97,14 @@ class StreamErasure:
             raise BusUnavailable(f"the streams could not be purged: {error!r}"[:300]) from error
 
     async def remove(self, stream: str, seq: int) -> None:
-        """Deletes one message, which may be gone; raises BusUnavailable."""
+        """Deletes one message, if it is still there; raises BusUnavailable."""
         try:
             await self._delete(stream, seq)
         except (NatsError, TimeoutError, RuntimeFault) as error:
             raise BusUnavailable(f"a message could not be deleted: {error!r}"[:300]) from error
 
     async def erase_company(self, company: str) -> dict[str, int]:
-        """What is told of the company itself stays: that it has ended is told there."""
+        """Deletes a company's messages, except announcements about the company, which tell that it was deleted."""
         plan, about = StreamPlan(), _of(company)
         try:
             await self._count(plan, CHAT.name, f"chat.{company}.>")
@@ -127,7 +126,7 @@ class StreamErasure:
         return plan.found
 
     async def plan_told(self, job: Erasure) -> StreamPlan:
-        """What was told of the conversations in the user's name; raises BusUnavailable."""
+        """The user's facts that concern these conversations; raises BusUnavailable."""
         plan, names = StreamPlan(), frozenset(job.conversations)
         try:
             for event_type in fact_types():
@@ -140,7 +139,7 @@ class StreamErasure:
         return plan
 
     async def _count(self, plan: StreamPlan, stream: str, subject: str) -> None:
-        """Plans to purge a subject. It is purged whatever is counted: more may come in between."""
+        """Plans to purge a subject, whatever is counted, since more messages may follow."""
         info = await self._js.stream_info(stream, subjects_filter=subject)
         plan.purges.append((stream, subject))
         plan.add(stream, sum((info.state.subjects or {}).values()))
@@ -180,7 +179,7 @@ class StreamErasure:
 
 
 def fact_types() -> list[str]:
-    """Every type in FACTS whose subject names a user."""
+    """Every event type in FACTS whose subject names a user."""
     return [subject.removesuffix(".>") for subject in FACTS.subjects if subject.endswith(".>")]
 
 
@@ -192,7 +191,7 @@ def _subject(raw: bytes) -> str | None:
 
 
 def _of(company: str) -> Callable[[bytes], bool]:
-    """Whether an event's data are of the company."""
+    """Whether an event's data belong to the company."""
 
     def named(raw: bytes) -> bool:
         try:

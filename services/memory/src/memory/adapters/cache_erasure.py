@@ -1,7 +1,7 @@
-"""Deletions in Redis, and what every replica holds in its own process.
+"""Deletions in Redis, and in every replica's own process.
 
-The processes are told over core NATS; whoever misses it holds nothing for long, and the deletion's second run tells
-them again.
+Other processes are told over core NATS. One that misses this holds nothing for long, and the deletion's second run
+repeats it.
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -31,7 +31,7 @@ Drop = Callable[[str, Sequence[str]], None]
 
 
 class CacheErasure:
-    """`drops` take conversations out of what this process holds."""
+    """`drops` remove conversations from what this process holds."""
 
     def __init__(self, client: Client, redis: Redis, drops: Sequence[Drop]) -> None:
         self._client = client
@@ -39,15 +39,15 @@ class CacheErasure:
         self._drops = drops
 
     async def start(self) -> None:
-        """Listens for what other replicas delete."""
+        """Listens for other replicas' deletions."""
         await follow_deletions(self._client, self._drop)
 
     async def stop(self) -> None:
-        """The connection's end ends it."""
+        """Does nothing: the subscription ends with the connection."""
 
     async def keys(self, job: Erasure) -> list[bytes]:
-        """The keys in Redis of the user, or of the conversations and what their people did last; raises
-        CacheUnavailable. What was spent stays until it expires: who deletes themselves has no new hour by it."""
+        """The user's keys in Redis, or those of the conversations and what their people did last; raises
+        CacheUnavailable. Spent budgets stay until they expire, so that deleting oneself does not renew them."""
         company, every = job.company, frozenset(job.conversations)
         named = [key(company, name).encode() for name in job.conversations for key in (looks_key, read_key)]
         named += [key_of(company, person).encode() for person in (job.user, *job.people) if person]
@@ -60,7 +60,7 @@ class CacheErasure:
         return found
 
     async def erase(self, job: Erasure) -> None:
-        """Deletes it all in Redis and in every replica's own memory; raises CacheUnavailable."""
+        """Deletes from Redis and every replica's memory; raises CacheUnavailable."""
         company, conversations = job.company, job.conversations
         self._drop(company, conversations)
         for start in range(0, len(conversations), 100):
@@ -74,7 +74,7 @@ class CacheErasure:
             raise CacheUnavailable(f"Redis could not delete a user: {error}: try again") from error
 
     async def erase_company(self, company: str) -> dict[str, int]:
-        """Every key under the company's name, what was spent too; raises CacheUnavailable."""
+        """Deletes every key of the company, including spent budgets; raises CacheUnavailable."""
         patterns = (
             f"{SHORT_TERM}{{{company}:*",
             f"{PREFIX}*:{company}:*",
@@ -97,8 +97,8 @@ class CacheErasure:
         return {"redis": removed}
 
     async def rewrite(self) -> None:
-        """Has Redis write its append-only file anew, in which what was deleted stands until then; a Redis that has
-        none, or lets nobody ask for it, is left alone."""
+        """Makes Redis rewrite its append-only file, which still contains what was deleted. Does nothing if Redis has
+        no such file or refuses the command."""
         try:
             await self._redis.bgrewriteaof()  # pyright: ignore[reportUnknownMemberType]
         except (RedisError, OSError, TimeoutError) as error:

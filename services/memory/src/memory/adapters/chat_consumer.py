@@ -1,7 +1,7 @@
-"""The durable pull consumer of CHAT: batches in, acknowledged when they are stored; several replicas share it.
+"""The durable pull consumer of CHAT, shared by all replicas: batches are acknowledged once they are stored.
 
-The consumer carries the name of the database that it fills (in its metadata). A database that is new, or another,
-gets the whole log again; so does a log that was made anew. Projecting twice does no harm.
+The consumer's metadata names the database that it fills. A new or different database gets the whole log again, and so
+does a log that was recreated. Projecting a fact twice is harmless.
 """
 
 import asyncio
@@ -36,25 +36,26 @@ SERVICE = "memory"
 DURABLE = "memory-projection"
 BATCH = 256
 ACK_WAIT = 30.0
-"""Seconds after which what a dead replica held goes to another."""
+"""Seconds after which a dead replica's messages go to another."""
 MAX_ACK_PENDING = 5_000
 WAIT = 15.0
-"""Seconds that a batch is waited for at once; a lost request and the end are noticed before."""
+"""Seconds of one pull request; short enough to notice a lost request or the end."""
 LINGER = 1.0
-"""Seconds that a batch may fill: several facts cost the database little more than one. Whoever waits ends it, here and
-in the other replicas, and so does any fact but a visitor's message and the AI's answer: people are about to look."""
+"""Seconds to let a batch fill: several facts cost the database little more than one. A waiting reader ends it, in
+every replica, and so does any fact other than a visitor's message or an AI answer, since people are about to look."""
 GATHERED = (ChatKind.VISITOR, ChatKind.ASSISTANT)
 PAUSE = 0.5
-"""Seconds before the next batch when the last one failed, or the consumer is away."""
+"""Seconds before the next batch after a failure."""
 RETRY = 1.0
 LESSONS = 50
-"""Facts that are learned from at once."""
+"""Facts that are learned from concurrently."""
 LONGEST_BATCH = 60.0
-"""Seconds for storing one batch; then it is left, and comes again: nothing in it may hold up what comes after."""
+"""Seconds for storing one batch; after that it is abandoned and delivered again, so that it does not hold up later
+ones."""
 ENDED_WITHIN = 10.0
-"""Seconds that a batch which was left may take to end."""
+"""Seconds for an abandoned batch to end."""
 GIVE_UP_AFTER = 5
-"""Deliveries of a fact that fails alone, while the database works."""
+"""Deliveries of a fact that fails alone while the database works; then it becomes a dead letter."""
 
 _log = structlog.get_logger(__name__)
 
@@ -62,8 +63,8 @@ Project = Callable[[Sequence[LogFact]], Awaitable[None]]
 
 
 def consumer_config(store: str) -> ConsumerConfig:
-    """The consumer, filling the database named `store`. Deliveries are not limited: storing is tried until it works,
-    and what can never be stored is dead-lettered at once."""
+    """The consumer that fills the database `store`. Deliveries are unlimited: storing is retried until it works, and
+    a fact that can never be stored becomes a dead letter at once."""
     return ConsumerConfig(
         durable_name=DURABLE,
         filter_subject=CHAT_ALL,
@@ -77,8 +78,8 @@ def consumer_config(store: str) -> ConsumerConfig:
 
 
 class ChatConsumer:
-    """Feeds `project` with batches; what is stored and `teaches` something is learned before it is acknowledged, which
-    no batch waits for."""
+    """Passes batches to `project`. Stored facts that have something to teach (`teaches`) are acknowledged once that
+    is learned, without delaying other batches."""
 
     def __init__(
         self,
@@ -115,7 +116,7 @@ class ChatConsumer:
         """Called when a batch is stored and acknowledged."""
 
     async def ensure(self) -> None:
-        """Creates the consumer, or takes it over if it fills this database; raises nats.errors.Error."""
+        """Creates the consumer, or reuses it if it fills this database; raises nats.errors.Error."""
         await self._log.refresh()
         try:
             found = await self._js.consumer_info(CHAT.name, DURABLE)
@@ -130,7 +131,7 @@ class ChatConsumer:
         self._task = asyncio.create_task(self._run(), name="projection")
 
     async def stop(self, deadline: float = 10.0) -> None:
-        """Takes nothing new; what has arrived is projected within `deadline` seconds, or delivered again later."""
+        """Accepts nothing new; what has arrived is projected within `deadline` seconds, or delivered again later."""
         self._stopping.set()
         self._batches.wake()
         if self._task is None:
@@ -146,15 +147,15 @@ class ChatConsumer:
                 task.cancel()
 
     def hurry(self) -> None:
-        """Projects what has come, with no wait for a fuller batch, and has the other replicas do so: they are told as
-        often as they would wait again."""
+        """Projects what has arrived without waiting for a fuller batch, here and in the other replicas, which are
+        told once in each waiting period."""
         self._batches.hurry()
         if time.monotonic() - self._told >= HURRIED and isinstance(self._client, BusClient):
             self._told = time.monotonic()
             self._client.say(self._hurried)
 
     def calm(self) -> None:
-        """Nobody here waits any longer."""
+        """No reader waits here any more."""
         self._batches.calm()
 
     def _hurry_here(self, message: Msg) -> None:
@@ -162,12 +163,12 @@ class ChatConsumer:
         self._batches.hurry()
 
     async def check(self) -> None:
-        """Raises when the projection has ended though nobody told it to."""
+        """Raises if the projection has ended without being stopped."""
         if self._task is not None and self._task.done() and not self._stopping.is_set():
             raise RuntimeError("the projection has ended: restart this replica")
 
     def still(self) -> str | None:
-        """See runtime.liveness: what only a restart helps against."""
+        """See runtime.liveness: problems that only a restart can solve."""
         if self._task is None or self._stopping.is_set():
             return None
         if self._task.done():
@@ -255,7 +256,7 @@ class ChatConsumer:
             await self._done(message, fact)
 
     async def _done(self, message: Msg, fact: LogFact) -> None:
-        """It is stored; one that teaches something is done with when that is learned, or kept to be."""
+        """The fact is stored; one with a lesson is acknowledged once that is learned, or saved for later."""
         if not self._teaches(fact):
             await message.ack()
             return
@@ -274,7 +275,7 @@ class ChatConsumer:
             await message.ack()
 
     def _decode(self, message: Msg) -> LogFact | str:
-        """The fact, or why it is none."""
+        """The fact, or why it is invalid."""
         address = parse_chat(message.subject)
         if address is None:
             return f"{message.subject} is no subject of a conversation's facts"

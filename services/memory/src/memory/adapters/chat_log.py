@@ -1,4 +1,4 @@
-"""The stream CHAT as memory's use cases see it: facts decoded, and reads that are sure to reach their end."""
+"""The stream CHAT for memory's use cases: decodes facts, and makes sure that a read is complete."""
 
 import asyncio
 import time
@@ -16,13 +16,13 @@ from runtime.publisher import Appended, Publisher
 
 SOURCE = "/nexus/memory"
 RECENT = 15.0
-"""Seconds for which whoever looks at the bounds now and then goes by what somebody else has read."""
+"""Seconds for which the bounds that another caller has read are recent enough."""
 
 _log = structlog.get_logger(__name__)
 
 
 class StreamLog:
-    """Log. `refresh` reads the stream's bounds: at the start, after a reconnect, and now and then."""
+    """Implements Log. `refresh` reads the stream's bounds: at the start, after a reconnect, and periodically."""
 
     def __init__(self, log: ConversationLog, publisher: Publisher, deadline: float = 3.0) -> None:
         self._log = log
@@ -32,29 +32,29 @@ class StreamLog:
         self._asked = float("-inf")
 
     async def renew(self) -> None:
-        """The stream's bounds, unless they were read a moment ago."""
+        """Reads the stream's bounds, unless they were read a moment ago."""
         if time.monotonic() - self._asked >= RECENT:
             await self.refresh()
 
     async def refresh(self) -> LogBounds:
-        """The stream's bounds as they are now."""
+        """Reads the stream's bounds now."""
         self._asked = time.monotonic()
         self._bounds = await self._log.bounds()
         return self._bounds
 
     @property
     def era(self) -> int:
-        """The incarnation of the log: its creation, ms since the epoch."""
+        """The log's era: when it was created, in ms since the epoch."""
         return era_of(self._known.created_at)
 
     @property
     def first_seq(self) -> int:
-        """The first sequence that it holds, as far as known."""
+        """The log's first sequence, as far as known."""
         return self._known.first_seq
 
     @property
     def whole_from(self) -> int:
-        """From this sequence on nothing was trimmed, as far as known."""
+        """The sequence from which on nothing was trimmed, as far as known."""
         return self._known.whole_from
 
     @property
@@ -64,11 +64,11 @@ class StreamLog:
         return self._bounds
 
     async def end(self) -> int:
-        """The log's last sequence, now."""
+        """The log's current last sequence."""
         return (await self.refresh()).last_seq
 
     async def read(self, company: str, conversation: str, after: int, up_to: int) -> list[LogFact]:
-        """The conversation's facts with after < seq ≤ up_to, in order. It is sure to reach `up_to`.
+        """The conversation's facts with after < seq ≤ up_to, in order, certainly complete.
 
         Raises:
             UnknownSequence: the log ends before `up_to`.
@@ -88,7 +88,7 @@ class StreamLog:
             pause = min(pause * 2, 0.1)
 
     async def _has_no(self, company: str, conversation: str, seq: int) -> bool:
-        """Whether `seq` is in the log, but none of this conversation's: then nothing is missing at the end."""
+        """Whether `seq` is in the log but belongs to another conversation, so that nothing is missing at the end."""
         found = await self._log.at(seq)
         if found is not None:
             # By the subject alone: a fact of a kind that a newer release has made is this conversation's as well.
@@ -102,7 +102,7 @@ class StreamLog:
         return await self._writer.append_if(company, conversation, decide)
 
     def fact(self, stored: StoredFact) -> LogFact | None:
-        """The stored fact decoded; None when it does not fit its contract (the projection dead-letters it)."""
+        """The stored fact decoded; None for a misfit (the projection writes a dead letter)."""
         address = parse_chat(stored.subject)
         if address is None:
             return None
@@ -116,10 +116,10 @@ class StreamLog:
             return None
 
     def decoded(self, address: ChatAddress, seq: int, stored_at: datetime, raw: bytes) -> LogFact:
-        """The fact at `seq` of this incarnation of the log; raises BadFactError."""
+        """The fact at `seq` of this era of the log; raises BadFactError."""
         return decode(address, LogPosition(self.era, seq), stored_at, raw)
 
 
 def era_of(created: datetime) -> int:
-    """The incarnation of the log: ms since the epoch."""
+    """The log's era, in ms since the epoch."""
     return int(created.timestamp() * 1000)

@@ -12,13 +12,13 @@ from memory.domain.channels import ChannelWords
 from memory.domain.webhooks import EndpointAnswer
 
 BESIDE = "nexus_message_id"
-"""In a message's content_attributes."""
+"""Our marker in a message's content_attributes."""
 MOST_READ = 512 * 1024
 _OUTGOING = {1, "outgoing"}
 
 
 class ChatwootApi:
-    """Every request has the posting's deadline and its guard against addresses that are not public."""
+    """Calls Chatwoot with the poster's deadline, and its guard against addresses that are not public."""
 
     def __init__(self, posting: WebhookPosting) -> None:
         self._posting = posting
@@ -34,7 +34,8 @@ class ChatwootApi:
         return await self._post(channel, f"conversations/{number}/messages", body)
 
     async def holds(self, channel: Channel, number: int, words: ChannelWords, since: float) -> bool | None:
-        """Whether the conversation has these words since then (seconds since the epoch); None: it may not be read."""
+        """Whether the conversation contains this text since then (seconds since the epoch); None: we may not read
+        it."""
         answer, said = await self._posting.ask(
             "GET", _url(channel, f"conversations/{number}/messages"), _headers(channel), None, MOST_READ
         )
@@ -46,11 +47,12 @@ class ChatwootApi:
             return None
 
     async def set_status(self, channel: Channel, number: int, status: str) -> EndpointAnswer:
-        """Who has the conversation."""
+        """Sets who has the conversation."""
         return await self._post(channel, f"conversations/{number}/toggle_status", {"status": status})
 
     async def problem(self, channel: Channel) -> str | None:
-        """What keeps us out, asked in a way that changes nothing: a bot may not read the profile, and is told so."""
+        """Why Chatwoot refuses us. Checked by a request that changes nothing: a bot may not read the profile, and is
+        told so."""
         url = f"{channel.address.rstrip('/')}/api/v1/profile"
         answer, said = await self._posting.ask("GET", url, _headers(channel), None, MOST_READ)
         if answer.status in {401, 403} and b"bots" not in said:
@@ -78,7 +80,7 @@ def _is(message: Mapping[str, Any], words: ChannelWords, since: float) -> bool:
 
 
 def _seconds(value: str | float) -> float:
-    """A time as either of Chatwoot's two forms."""
+    """A time in either of Chatwoot's two formats."""
     if isinstance(value, str):
         return datetime.fromisoformat(value).timestamp()
     return float(value)

@@ -1,4 +1,4 @@
-"""A conversation's state as a MongoDB document, and back."""
+"""Converts a conversation's state to a MongoDB document and back."""
 
 from datetime import UTC, date, datetime
 from typing import Any, NotRequired
@@ -10,7 +10,7 @@ from contracts.events.chat import Owner
 from contracts.inbox import HandOver
 from contracts.rpc import MessageView, VisitorProfile
 from memory.domain.conversation import ConversationOutcome, InboxConversation, Ownership, Person
-from memory.domain.desk import OPEN, DeskState, Since
+from memory.domain.desk import OPEN, DeskState, UpdatePlace
 from memory.domain.inbox_index import Findable
 from memory.domain.keys import BEGINNING, LogPosition, conversation_key, list_key, timed_key
 from memory.domain.recent import VisitorTraits
@@ -18,7 +18,7 @@ from runtime.mongo import Document
 
 
 class PersonFields(TypedDict):
-    """Whose conversation it is."""
+    """The conversation's visitor or customer."""
 
     userId: str
     role: str
@@ -26,7 +26,7 @@ class PersonFields(TypedDict):
 
 
 class ConversationFields(TypedDict):
-    """A row of `conversations`; objects of the wire are JSON as text, times ISO 8601, positions era/seq."""
+    """A row of `conversations`; wire objects are JSON texts, times ISO 8601, positions era/seq."""
 
     _id: str
     version: int
@@ -83,7 +83,7 @@ class ConversationFields(TypedDict):
 
 
 def to_document(state: InboxConversation) -> Document:
-    """The document for the version after `state.version`, with the keys of the lists that it is in."""
+    """The document for the version after `state.version`, with the sort keys of its lists."""
     row: Document = {
         "_id": conversation_key(state.company, state.conversation),
         "version": state.version + 1,
@@ -129,7 +129,8 @@ def to_document(state: InboxConversation) -> Document:
 
 
 def _list_keys(state: InboxConversation) -> Document:
-    """The keys of the lists that it is in. One that has no fact of its own yet, but was written about, is in none."""
+    """The sort keys of the lists it is in. A conversation that has only been written about, without a fact of its
+    own, is in none."""
     company, name, at = state.company, state.conversation, state.latest
     if at == BEGINNING:
         return {}
@@ -215,7 +216,7 @@ def from_document(row: Document) -> InboxConversation:
 
 
 def outcome_of(row: Document) -> ConversationOutcome:
-    """What came of the conversation of a document with a `dayKey`."""
+    """The outcome of a conversation, from its document with a `dayKey`."""
     return ConversationOutcome(
         day=date.fromisoformat(row["dayKey"].rsplit("/", 1)[1]),
         answers=row.get("answers", 0),
@@ -262,15 +263,15 @@ def _desk(text: str) -> DeskState:
     )
 
 
-def _since_text(since: Since | None) -> list[str | None] | None:
+def _since_text(since: UpdatePlace | None) -> list[str | None] | None:
     return [_text(since.basis), _time(since.at)] if since else None
 
 
-def _since(told: list[str | None] | None) -> Since | None:
+def _since(told: list[str | None] | None) -> UpdatePlace | None:
     if told is None:
         return None
     basis, at = told
-    return Since(_position(basis) if basis else None, datetime.fromisoformat(at or ""))
+    return UpdatePlace(_position(basis) if basis else None, datetime.fromisoformat(at or ""))
 
 
 def _milliseconds(at: datetime) -> int:
@@ -280,11 +281,11 @@ def _milliseconds(at: datetime) -> int:
 FINDABLE: Document = dict.fromkeys(
     ("inboxKey", "stateKey", "operatorKey", "personKey", "desk", "saidAt", "words", "writtenKey"), 1
 )
-"""What of a document is read for a search."""
+"""The document's fields that a search reads."""
 
 
 def findable_of(row: Document) -> Findable:
-    """What the conversation of a document is found by."""
+    """What a search finds the conversation by."""
     desk = orjson.loads(row["desk"])
     _, latest = row["inboxKey"].split("/", 1)
     said = row.get("saidAt")

@@ -1,4 +1,4 @@
-"""What is done at the desk, published in FACTS."""
+"""Publishes desk changes in FACTS."""
 
 from contracts.channels import fact
 from contracts.envelope import CloudEvent, Wire
@@ -13,23 +13,23 @@ from runtime.publisher import Publisher
 
 SOURCE = "/nexus/memory"
 DEADLINE = 8.0
-"""Seconds for storing one: whoever asks waits for ten."""
+"""Seconds for storing one; the caller waits for ten."""
 UPDATED, NOTED = "conversation.updated.v1", "note.added.v1"
 
 
 class BusDeskFacts:
-    """Publishes, and reads when the stream has stored it."""
+    """Publishes a fact, and reads the time at which the stream stored it."""
 
     def __init__(self, publisher: Publisher, facts: DirectReader) -> None:
         self._publisher = publisher
         self._facts = facts
 
     async def updated(self, update_id: str, data: ConversationUpdated) -> LogPosition:
-        """conversation.updated.v1; where it is stored."""
+        """Publishes conversation.updated.v1; returns its position."""
         return await self._publish(UPDATED, data.company_id, update_id, data)
 
     async def noted(self, data: NoteAdded) -> LogPosition:
-        """note.added.v1; where it is stored."""
+        """Publishes note.added.v1; returns its position."""
         return await self._publish(NOTED, data.company_id, data.note_id, data)
 
     async def _publish(self, kind: str, company: str, name: str, data: Wire) -> LogPosition:

@@ -1,5 +1,4 @@
-"""The durable consumers of a stream, all in one question: a stream has few, and each asked for by itself is a message
-to the server, one back, and one for whoever audits."""
+"""Lists the durable consumers of a stream with one request, instead of one request for each."""
 
 from collections.abc import Awaitable, Callable, Mapping
 
@@ -11,11 +10,12 @@ Ask = Callable[[str, Mapping[str, object]], Awaitable[ConsumerPage]]
 
 
 async def durables(ask: Ask, stream: str) -> dict[str, ConsumerInfo]:
-    """Each one's information, by name.
+    """Each consumer's information, by name.
 
     Raises:
-        BusUnavailable: no answer, or one that leaves out some, whose leaders are away: nobody may take those for
-            consumers that are not there.
+        BusUnavailable: no answer, or an incomplete one because some consumers' leaders are away: they must not be
+            taken
+            for missing.
     """
     found: dict[str, ConsumerInfo] = {}
     offset = 0

@@ -1,7 +1,6 @@
-"""Files of conversations in the object storage: deleted with their conversation or company, by their age, and those
-that no message has come to name. Without a storage there are none. What is deleted is taken off its company's share
-before, so that a deletion that breaks off and is repeated leaves nothing counted that is gone.
-"""
+"""Deletes conversations' files from the object storage: with their conversation or company, by age, and uploads that
+no message names. The company's quota is reduced before a file is deleted, so that an interrupted and repeated
+deletion leaves nothing counted that is gone. Without a storage there are no files."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -18,7 +17,7 @@ from runtime.file_store import FileStore, FilesUnavailable
 
 PAGE = 500
 UNSENT_FOR = timedelta(days=1)
-"""For so long a file waits for a message that names it."""
+"""How long an uploaded file waits for a message that names it."""
 MESSAGES = 200
 
 
@@ -46,7 +45,7 @@ class KeptFiles:
         return {"files": len(keys)}
 
     async def count_old(self, company: str, before: datetime, most: int) -> int:
-        """How many were taken in before then, `most` at most."""
+        """How many files were uploaded before then, `most` at most."""
         found = 0
         async for key in self._keys(folder_of(company)):
             found += _older(key, before)
@@ -55,14 +54,14 @@ class KeptFiles:
         return found
 
     async def delete_old(self, company: str, before: datetime) -> int:
-        """Deletes those that were taken in before then; how many."""
+        """Deletes the files uploaded before then; returns how many."""
         old = [key async for key in self._keys(folder_of(company)) if _older(key, before)]
         await self._shares.drop(_place(key)[2] for key in old)
         await self._delete(old)
         return len(old)
 
     async def recount(self, company: str) -> int:
-        """Counts the company's files anew, by what lies there; their bytes."""
+        """Recounts the company's files from the storage; returns their bytes."""
         there = set[str]()
         if self._store is not None:
             async for keys in self._pages(folder_of(company)):
@@ -79,7 +78,7 @@ class KeptFiles:
         return await self._shares.add_up(company)
 
     async def sweep(self) -> int:
-        """Deletes what was taken in a day ago and is in no message, and the marks of all that old; how many files."""
+        """Deletes files uploaded a day ago that no message names, and their marks; returns how many files."""
         gone = 0
         async for mark in self._keys(UNSENT):
             if not _older(mark, self._clock.now() - UNSENT_FOR):

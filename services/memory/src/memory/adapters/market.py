@@ -1,4 +1,4 @@
-"""The market-adapter, asked over the bus. Which symbols there are is kept for a while: it hardly ever changes."""
+"""Calls to the market-adapter. Which symbols exist is cached, since it hardly ever changes."""
 
 import math
 import time
@@ -26,16 +26,16 @@ from runtime.errors import RpcError
 from runtime.rpc import RpcClient
 
 DEADLINE = 5.0
-"""Seconds for the market-adapter's answer where nobody waits for less."""
+"""Default deadline in seconds."""
 ASKED = 20
-"""Symbols in one question at most."""
+"""The most symbols in one request."""
 KNOWN_SECONDS = 3_600.0
-"""Seconds for which a symbol that has a price is held to be one."""
+"""How long a symbol with a price is cached as existing."""
 UNKNOWN_SECONDS = 60.0
-"""Seconds for which a symbol that nobody knew is held to be none."""
+"""How long an unknown symbol is cached as such."""
 REMEMBERED = 20_000
 NO_SYMBOL = frozenset({"bad_symbol", "no_data", "not_in_sample"})
-"""Reasons that say something about the symbol; the others say something about the provider's day."""
+"""Error reasons that concern the symbol itself; others concern the provider."""
 
 AnswerT = TypeVar("AnswerT")
 
@@ -72,12 +72,12 @@ class MarketClient:
         return quotes
 
     async def status(self) -> MarketStatusReply:
-        """The sessions, now."""
+        """The state of the sessions now."""
         question = self._rpc.call(MARKET_STATUS, MarketStatusRequest(), deadline=within(DEADLINE))
         return await _answered(question, "whether it is open")
 
     async def events(self, symbols: Sequence[str]) -> list[MarketEvent]:
-        """What lies ahead of these symbols and of the economy, soonest first."""
+        """The upcoming events of these symbols and of the economy, soonest first."""
         request = MarketEventsRequest(symbols=list(symbols)[:ASKED])
         return (
             await _answered(self._rpc.call(MARKET_EVENTS, request, deadline=within(DEADLINE)), "what lies ahead")

@@ -1,7 +1,8 @@
-"""The connection to MongoDB, its collections and their indexes.
+"""The connection to MongoDB, its collections and indexes.
 
-Only what every MongoDB-compatible server does right: no transactions, arrayFilters, pipeline updates, Decimal128 or
-compound indexes; upserts set top-level fields only (dots in an upsert become part of the name on some servers).
+Only features that every MongoDB-compatible server implements correctly: no transactions, arrayFilters, pipeline
+updates, Decimal128 or compound indexes; upserts set top-level fields only (on some servers dots in an upsert become
+part of the name).
 """
 
 import asyncio
@@ -23,14 +24,14 @@ from runtime.settings import MongoSettings
 from runtime.store_format import check_format
 
 ASKED_AT_ONCE = 24
-"""Commands for those who wait for an answer."""
+"""Concurrent commands for callers who wait for an answer."""
 ASKED_IN_LINE = 200
 PATIENCE = 1.0
-"""Seconds that a command waits for its turn: most who ask have 2 or 3 in all."""
+"""Seconds that a command waits for its turn; most callers have 2 or 3 in all."""
 STORED_AT_ONCE = 8
-"""Commands for what is taken in from the bus."""
+"""Concurrent commands for storing what comes from the bus."""
 STORED_IN_LINE = 1_000
-"""More than all consumers have in work."""
+"""More than all consumers together process at once."""
 
 INDEXES: dict[str, tuple[str, ...]] = {
     "facts": ("key", "messageKey", "messageId"),
@@ -66,27 +67,26 @@ INDEXES: dict[str, tuple[str, ...]] = {
 }
 
 NEVER_TAKEN = frozenset({2, 9, 14, 22, 28, 52, 56, 57, 121, 10334, 17280})
-"""Codes by which a server refuses a document or command for its form: bad value, parse, type, BSON, path, names of
-fields, validation, size, key length (MongoDB's error_codes.yml)."""
+"""Error codes of a server that refuses a document or command for its form: bad value, parse, type, BSON, path, field
+names, validation, size, key length (MongoDB's error_codes.yml)."""
 
 
 _DUPLICATE_KEY = 11000
 IDLE = 60
-"""Seconds after which a connection that nobody uses is closed."""
+"""Seconds after which an unused connection is closed."""
 SLICE = 200
-"""Names, such as of conversations, in one query."""
+"""Names (of conversations, for example) in one query."""
 
 T = TypeVar("T")
 
 
 def slices(names: Sequence[T]) -> list[list[T]]:
-    """The names in parts that one query can name."""
+    """Splits the names into parts that fit one query."""
     return [list(names[start : start + SLICE]) for start in range(0, len(names), SLICE)]
 
 
 class Connections(ConnectionPoolListener):
-    """Counts a client's connections as they are made, before anything is asked over them: a server that has been
-    started again is reached by new ones alone."""
+    """Counts a client's new connections before they are used: a restarted server is reached only by new ones."""
 
     opened = 0
 
@@ -95,7 +95,7 @@ class Connections(ConnectionPoolListener):
         self.opened += 1
 
     def _of_no_use(self, event: object) -> None:
-        """The driver asks for all of its events to be taken."""
+        """Ignored; the driver requires a handler for each event."""
 
     pool_created = pool_ready = pool_cleared = pool_closed = _of_no_use
     connection_created = connection_closed = _of_no_use
@@ -104,7 +104,7 @@ class Connections(ConnectionPoolListener):
 
 
 def connect(settings: MongoSettings, connections: Connections) -> AsyncMongoClient[Document]:
-    """A client that gives up on an operation after the deadline; it connects with its first use."""
+    """A client with a deadline for each operation; it connects on first use."""
     return AsyncMongoClient(
         settings.url,
         appname="nexus-memory",
@@ -132,20 +132,19 @@ def limit(name: str, *, at_once: int, in_line: int, patience: float, waits: bool
 
 
 def asked(database: AsyncDatabase[Document]) -> Database:
-    """For those who wait for an answer."""
+    """For callers who wait for an answer."""
     return Database(database, limit("asked", at_once=ASKED_AT_ONCE, in_line=ASKED_IN_LINE, patience=PATIENCE))
 
 
 def stored(database: AsyncDatabase[Document], patience: float) -> Database:
-    """For what is taken in from the bus: whoever asks leaves it its connections. `patience`: seconds in line."""
+    """For storing what comes from the bus; waiting callers get connections first. `patience`: seconds in the queue."""
     return Database(
         database, limit("stored", at_once=STORED_AT_ONCE, in_line=STORED_IN_LINE, patience=patience, waits=True)
     )
 
 
 async def prepare(database: Database) -> None:
-    """Creates the indexes that are missing; never so many at once that a store which is busy with them alone would be
-    taken for one that hangs."""
+    """Creates missing indexes, a few at a time, so that the store stays responsive."""
     gate = asyncio.Semaphore(TRIALS)
 
     async def create(name: str, keys: tuple[str, ...]) -> None:
@@ -158,7 +157,7 @@ async def prepare(database: Database) -> None:
 
 @asynccontextmanager
 async def speaking(what: str) -> AsyncGenerator[None]:
-    """Turns the driver's errors into this service's own: StoreRefused where another try is of no use."""
+    """Converts the driver's errors to this service's: StoreRefused if a retry is useless."""
     try:
         yield
     except PyMongoError as error:
@@ -174,18 +173,18 @@ def _refused(error: PyMongoError) -> bool:
 
 
 def duplicates(error: BulkWriteError) -> set[int]:
-    """Which of the writes found their document there already; raises the error if anything else went wrong."""
+    """Which writes found their document already there; raises the error if anything else went wrong."""
     refused = error.details["writeErrors"]
     if error.details.get("writeConcernErrors") or any(one["code"] != _DUPLICATE_KEY for one in refused):
         raise error
     return {one["index"] for one in refused}
 
 
-async def put_over(rows: Collection, row: Document, over: str | int | None) -> bool:
-    """Stores a document with a `version` over the one that has the version `over` (None: there is none yet).
+async def replace_version(rows: Collection, row: Document, over: str | int | None) -> bool:
+    """Replaces the document of version `over` (None: there is none yet).
 
     Returns:
-        False when another one is there.
+        False if another version is there.
     """
     if over is None:
         try:
@@ -196,8 +195,8 @@ async def put_over(rows: Collection, row: Document, over: str | int | None) -> b
     return (await rows.replace_one({"_id": row["_id"], "version": over}, row)).matched_count == 1
 
 
-async def put_newest(rows: Collection, row: Document) -> None:
-    """Stores a document unless the one that is there has a later `at`: facts may come in any order, and at once."""
+async def store_if_newer(rows: Collection, row: Document) -> None:
+    """Stores a document unless the existing one has a later `at`: facts may come in any order, and concurrently."""
     for _ in range(2):
         try:
             await rows.replace_one({"_id": row["_id"], "at": {"$lte": row["at"]}}, row, upsert=True)
@@ -208,7 +207,7 @@ async def put_newest(rows: Collection, row: Document) -> None:
 
 
 class MongoPing:
-    """Whether the server answers: one question at a time, for all who want to know."""
+    """Checks whether the server answers, with one request at a time for all callers."""
 
     def __init__(self, client: AsyncMongoClient[Document]) -> None:
         self._client = client
@@ -221,7 +220,7 @@ class MongoPing:
 
 
 async def opened(database: Database, fresh: str) -> tuple[str, int]:
-    """The database with its indexes; returns its name for itself, `fresh` if it is new, and its format.
+    """The database with its indexes; returns its own id, whether it is new (`fresh`), and its format.
 
     Raises:
         NotReady: it does not answer, or is of a newer release.
@@ -236,8 +235,8 @@ async def opened(database: Database, fresh: str) -> tuple[str, int]:
 
 
 async def name_of(database: Database, fresh: str) -> str:
-    """The database's own name for itself, given to it once: `fresh` when it has none yet. A database that was lost and
-    made anew has another one."""
+    """The database's own id, stored once; `fresh` if it had none yet. A database that was lost and recreated gets
+    another one."""
     async with speaking("read the database's name"):
         try:
             await database["meta"].insert_one({"_id": "store", "name": fresh})

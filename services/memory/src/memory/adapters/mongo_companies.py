@@ -1,15 +1,15 @@
 """The collection `companies`: {_id: company, version, config, hooks?, site?, unannounced?, deleted?}.
 
-`config` is the settings' JSON as text, whole. `unannounced` is the version that has yet to be told on the bus: written
-with the change itself, in one document, so that neither can be there without the other. `hooks`: it has webhooks or
-channels; `site`: it has a site that is read; `deleted`: what is left of a company is that it ended with this version.
+`config` is the settings' JSON as text. `unannounced` is the version still to be published on the bus; it is written in
+the same document as the change, so neither exists without the other. `hooks`: it has webhooks or channels; `site`: it
+has a site to read; `deleted`: the company was deleted with this version.
 """
 
 import orjson
 from pymongo import ASCENDING
 
 from contracts.company import CompanySettings, read_config
-from memory.adapters.mongo import put_over, speaking
+from memory.adapters.mongo import replace_version, speaking
 from runtime.mongo import Collection, Document
 
 
@@ -23,23 +23,24 @@ class MongoCompanies:
         return None if found is None or found.deleted else found
 
     async def kept(self, company: str) -> CompanySettings | None:
-        """As `get`, or what is left of a deleted company."""
+        """As `get`, or the record of a deleted company."""
         async with speaking("read company settings"):
             row = await self._rows.find_one({"_id": company})
         return _settings(row) if row else None
 
     async def create(self, settings: CompanySettings, over: int | None = None) -> bool:
-        """Stores the first version, or the first after a deletion with the version `over`; False: there are some."""
+        """Stores the first version, or after a deletion the one following the version `over`; False: settings exist."""
         async with speaking("create company settings"):
-            return await put_over(self._rows, _row(settings), over)
+            return await replace_version(self._rows, _row(settings), over)
 
     async def replace(self, settings: CompanySettings, over: int | None = None) -> bool:
-        """Stores settings.version over the version `over`, or the one before; False: another is there."""
+        """Replaces the version `over` (default: the one before) by settings.version; False: another version is
+        there."""
         async with speaking("change company settings"):
-            return await put_over(self._rows, _row(settings), settings.version - 1 if over is None else over)
+            return await replace_version(self._rows, _row(settings), settings.version - 1 if over is None else over)
 
     async def with_webhooks(self) -> list[CompanySettings]:
-        """The settings of all that have webhooks; raises StoreUnavailable."""
+        """The settings of all companies with webhooks; raises StoreUnavailable."""
         async with speaking("read companies with webhooks"):
             return [_settings(row) for row in await self._rows.find({"hooks": True}).to_list()]
 
@@ -48,7 +49,7 @@ class MongoCompanies:
             return [_settings(row) for row in await self._rows.find({"site": True}).to_list()]
 
     async def after(self, company: str, limit: int) -> list[CompanySettings]:
-        """What is kept of the companies that come after `company`, in order."""
+        """The records of the companies after `company`, in order."""
         async with speaking("read companies"):
             found = self._rows.find({"_id": {"$gt": company}}).sort("_id", ASCENDING).limit(limit)
             return [_settings(row) for row in await found.to_list()]
@@ -62,7 +63,7 @@ class MongoCompanies:
             ]
 
     async def unannounced(self, limit: int) -> list[CompanySettings]:
-        """Settings whose latest version may not have been told on the bus."""
+        """Settings whose latest version may not have been published on the bus."""
         async with speaking("read unannounced settings"):
             found = self._rows.find({"unannounced": {"$gt": 0}}).sort("unannounced", ASCENDING).limit(limit)
             return [_settings(row) for row in await found.to_list()]

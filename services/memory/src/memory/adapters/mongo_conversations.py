@@ -36,7 +36,7 @@ from runtime.unknown_fields import UnknownFields
 
 DUPLICATE_KEY = 11000
 OLDER: Document = {"writtenKey": {"$exists": False}, "inboxKey": {"$exists": True}}
-"""Conversations that no release with a desk has stored."""
+"""Conversations stored only by releases without a desk."""
 
 
 class MongoConversations:
@@ -45,7 +45,7 @@ class MongoConversations:
         self._unknown = UnknownFields(ConversationFields.__annotations__)
 
     async def load(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], InboxConversation]:
-        """The states that are there, by (company, conversation)."""
+        """The stored states, by (company, conversation)."""
         where = {"_id": {"$in": [conversation_key(*key) for key in keys]}}
         async with speaking("read conversations"):
             rows = await self._rows.find(where).to_list()
@@ -53,8 +53,8 @@ class MongoConversations:
         return {(state.company, state.conversation): state for state in states}
 
     async def save(self, states: Sequence[InboxConversation]) -> list[InboxConversation]:
-        """Stores each state that is still the stored one (version 0: not there yet), as version + 1. Returns what is
-        stored now, without those that somebody else changed meanwhile."""
+        """Stores each state whose version is still the stored one (0: not stored yet) as version + 1. Returns the
+        stored ones, without those that somebody else changed meanwhile."""
         if not states:
             return []
         token = uuid4().hex
@@ -83,8 +83,8 @@ class MongoConversations:
         return [state for state in written if _key(state) in ours]
 
     async def latest_of(self, company: str, user_id: str) -> str | None:
-        """The person's conversation with the latest activity, of those that they began under this id: also when it is
-        another person's at the desk."""
+        """The most recently active conversation that the person began under this id, even if it belongs to another
+        person at the desk."""
         prefix = f"{company}:{user_id}"
         within = {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}
         own: Document = {"personKey": within, "visitorKey": {"$exists": False}}
@@ -96,7 +96,8 @@ class MongoConversations:
         return max(found).rsplit("/", 1)[1] if found else None
 
     async def of_person(self, company: str, user_id: str, limit: int, *, lent: bool = False) -> list[InboxConversation]:
-        """What is the person's at the desk; `lent`: what they began that is another one's. Latest activity first."""
+        """The person's conversations at the desk; `lent`: those they began that belong to another. Latest activity
+        first."""
         key, prefix = "visitorKey" if lent else "personKey", f"{company}:{user_id}"
         where = {key: {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}}
         async with speaking("read a person's conversations"):
@@ -106,7 +107,7 @@ class MongoConversations:
     async def page(
         self, company: str, filter_by: InboxFilter, limit: int, cursor: str | None
     ) -> PageOf[InboxConversation]:
-        """A page of conversations, latest activity first (`needs_human`: who has waited longest)."""
+        """A page of conversations, latest activity first (`needs_human`: longest wait first)."""
         index, prefix = _index(company, filter_by)
         ascending = filter_by.turned != (filter_by.state == "needs_human")
         at = from_cursor(cursor, prefix) if cursor else None
@@ -120,7 +121,7 @@ class MongoConversations:
         return PageOf([self._read(row) for row in rows], to_cursor(rows[-1][index], prefix) if more else None)
 
     async def counts(self, company: str, operator: str) -> dict[str, int]:
-        """How many are in each list, by its name; `mine`: this human agent's."""
+        """The number in each list, by name; `mine`: this human agent's."""
         lists = {name: InboxFilter(state=name) for name in STATES} | {
             "all": InboxFilter(),
             "mine": InboxFilter(operator_id=operator),
@@ -134,7 +135,7 @@ class MongoConversations:
         return await self._rows.count_documents({index: {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}})
 
     async def unanswered(self, company: str, limit: int) -> dict[str, int]:
-        """Open conversations whose visitor waits for an answer, and the place of their newest message; newest first."""
+        """Open conversations whose visitor waits for an answer, with their newest message's position; newest first."""
         where = {"unansweredKey": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}}
         async with speaking("read what is not answered"):
             found = self._rows.find(where, {"seenPosition": 1}).sort("unansweredKey", DESCENDING).limit(limit)
@@ -142,7 +143,7 @@ class MongoConversations:
         return {row["_id"].split("/", 1)[1]: int(row["seenPosition"].split("/")[1]) for row in rows}
 
     async def due(self, now_ms: int, limit: int) -> list[InboxConversation]:
-        """Snoozed conversations whose time has come, and those whose visitor has said that this was all."""
+        """Snoozed conversations whose time has come, and those whose visitor said farewell."""
         async with speaking("read what is due"):
             found = self._rows.find({"dueAt": {"$lte": now_ms}}).sort("dueAt", ASCENDING).limit(limit)
             rows = await found.to_list()
@@ -156,7 +157,7 @@ class MongoConversations:
         return [self._read(row) for row in rows]
 
     async def findable(self, company: str, since_ms: int, after: str, limit: int) -> tuple[list[Findable], str]:
-        """Those written at or after a moment and behind a key, in that order; and the key of the last one."""
+        """Conversations written at or after a time and after a key, in that order, and the key of the last one."""
         begin = after or timed_key(company, max(since_ms, 0), "")
         where = {"writtenKey": {"$gt": begin, "$lt": f"{company}/{END}"}}
         async with speaking("read what conversations are found by"):
@@ -175,7 +176,7 @@ class MongoConversations:
             return [self._read(row) for row in await self._rows.find(OLDER).limit(limit).to_list()]
 
     async def outcomes(self, company: str, since: date, until: date, limit: int) -> list[ConversationOutcome]:
-        """What came of the conversations that began on these days, both counted; the latest days first."""
+        """The outcomes of the conversations begun on these days, both included; latest days first."""
         where = {"dayKey": {"$gte": f"{company}/{since.isoformat()}", "$lte": f"{company}/{until.isoformat()}"}}
         wanted = {"dayKey": 1, "answers": 1, "handedOff": 1, "failures": 1}
         async with speaking("count conversations"):
@@ -183,7 +184,7 @@ class MongoConversations:
         return [outcome_of(row) for row in rows]
 
     async def waiting(self, limit: int) -> list[InboxConversation]:
-        """Conversations where a visitor waits for a person, or the notice of who answers now is due; longest first."""
+        """Conversations whose visitor waits for a person, or needs a notice of who answers now; longest first."""
         async with speaking("read waiting conversations"):
             found = self._rows.find({"waitingSince": {"$gt": 0}}).sort("waitingSince", ASCENDING).limit(limit)
             rows = await found.to_list()

@@ -1,5 +1,5 @@
-"""Sums over events in documents that also hold the ids of what they have counted (`seen`): each event counts once,
-however often it comes. Events of one document are one update, updates of all documents one command."""
+"""Sums over events, in documents that also hold the ids of the events counted (`seen`), so that each counts once.
+Events of one document are one update, updates of all documents one command."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _ONCE_MORE = 2
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """What an event adds to numbers of a document; `turn` joins its set of turns."""
+    """What an event adds to a document's numbers; `turn` is added to its set of turns."""
 
     document: str
     event: str
@@ -39,7 +39,7 @@ async def count_once(rows: Collection, counts: Sequence[Count]) -> None:
 
 
 async def _write(rows: Collection, groups: Sequence[Sequence[Count]]) -> list[Sequence[Count]]:
-    """The groups of which a document holds one already."""
+    """The groups in which a document already holds an event."""
     try:
         await rows.bulk_write([_update(group) for group in groups], ordered=False)
     except BulkWriteError as error:

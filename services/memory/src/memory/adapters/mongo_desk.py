@@ -17,14 +17,14 @@ from memory.domain.keys import END, LogPosition, conversation_key, fact_key, pos
 from runtime.mongo import Collection, Database, Document
 
 MOST = 500
-"""Updates and notes of a conversation that are read, the newest ones; far above what people do to one."""
+"""The newest updates and notes of a conversation that are read; far more than people make."""
 MOST_REPLIES = 500
 MOST_NAMED = 50
-"""Notes that name somebody, the newest ones."""
+"""The newest notes with an @name that are read."""
 
 
 class MongoDesk:
-    """Updates, notes and ready replies, each once under its id."""
+    """Updates, notes and canned replies, each once under its id."""
 
     def __init__(self, database: Database) -> None:
         self._updates = database["updates"]
@@ -32,7 +32,7 @@ class MongoDesk:
         self._replies = database["replies"]
 
     async def add_update(self, update: Update) -> None:
-        """Keeps it at its earliest place."""
+        """Stores it at its earliest position."""
         data = update.data
         await _add(self._updates, data.company_id, data.conversation_id, update.id, update.place, data.to_json())
 
@@ -45,14 +45,14 @@ class MongoDesk:
         return found
 
     async def add_note(self, place: LogPosition, note: NoteAdded) -> None:
-        """Keeps it at its earliest place."""
+        """Stores it at its earliest position."""
         keys = [_named_key(note.company_id, name, str(place)) for name in dict.fromkeys(map(folded, note.mentions))]
         event = note.to_json()
         more = {"namedKeys": keys, "namedAt": str(place)} if keys else None
         await _add(self._notes, note.company_id, note.conversation_id, note.note_id, place, event, more)
 
     async def note(self, company: str, conversation: str, note: str) -> NoteView | None:
-        """One of them, as it was first said; None: it is gone."""
+        """A note as first written; None: it is gone."""
         async with speaking("read a note"):
             row = await self._notes.find_one({"_id": f"{conversation_key(company, conversation)}/{note}"})
         return None if row is None else _note(row)
@@ -62,8 +62,8 @@ class MongoDesk:
         return [_note(row) for row in await _newest(self._notes, company, conversation)]
 
     async def named(self, company: str, names: Sequence[str], without: str, since: int = 0) -> list[NamedNote]:
-        """The newest notes with one of these @names, newest first, but for those of one author; `since`: stored after
-        that (ms since the epoch)."""
+        """The newest notes with one of these @names, newest first, without those of one author; `since`: stored
+        after that (ms since the epoch)."""
         after = [(_named_key(company, name, f"{since:013d}/{END}"), _named_key(company, name, END)) for name in names]
         where = {"$or": [{"namedKeys": {"$elemMatch": {"$gt": first, "$lt": last}}} for first, last in after]}
         async with speaking("read who is named"):
@@ -80,7 +80,7 @@ class MongoDesk:
         return [CannedReply(shortcut=row["_id"].split("/", 1)[1], text=row["text"]) for row in rows]
 
     async def put_reply(self, company: str, reply: CannedReply) -> None:
-        """Keeps it in the place of the one with its shortcut."""
+        """Replaces the reply with its shortcut."""
         row: Document = {"_id": f"{company}/{reply.shortcut}", "text": reply.text}
         async with speaking("store a ready reply"):
             await self._replies.replace_one({"_id": row["_id"]}, row, upsert=True)

@@ -1,7 +1,7 @@
-"""Deletions in every collection that names a user or holds what one said.
+"""Deletions in every collection that names a user or contains what one said.
 
 The collection `erasures`: {_id: company/user or company/.receipt, conversations, at (ms), upTo, receipt?, people?}:
-deletions that are to be repeated once; a row is gone when its deletion is complete.
+deletions to be repeated once; a row is removed when its deletion is complete.
 """
 
 from collections import defaultdict
@@ -19,12 +19,12 @@ from runtime.mongo import Database, Document
 BY_CONVERSATION = ("ratings", "lessons", "updates", "notes", "withdrawals")
 """Collections whose ids begin with company/conversation/."""
 COUNTED = ("digests", "spendings", "satisfactions")
-"""Collections of single conversations, for reports."""
+"""Collections about single conversations, for reports."""
 _OF_COMPANIES = (
     "facts", "conversations", "summaries", "memories", "executions", "usage", "erasures", "sightings",
     "replies", "receipts", *BY_CONVERSATION, *COUNTED,
 )  # fmt: skip
-"""Collections whose ids begin with their company's; what a company says is deleted by those who keep it."""
+"""Collections whose ids begin with their company's; the company's knowledge is deleted by its own stores."""
 
 
 class MongoErasure:
@@ -55,7 +55,7 @@ class MongoErasure:
         return sorted(found)
 
     async def living(self, company: str, conversations: Sequence[str]) -> list[str]:
-        """Those of the conversations that there are."""
+        """Those of the conversations that exist."""
         found: list[str] = []
         async with speaking("look for conversations"):
             for names in slices(conversations):
@@ -65,13 +65,13 @@ class MongoErasure:
         return found
 
     async def begun(self, company: str, user: str) -> Erasure | None:
-        """The deletion of this user, or the one with the name `.receipt`, that is under way."""
+        """The running deletion of this user, or the one named `.receipt`."""
         async with speaking("read a deletion"):
             row = await self._jobs.find_one({"_id": f"{company}/{user}"})
         return _job(row) if row else None
 
     async def begin(self, job: Erasure) -> None:
-        """Writes it down, over the one that was there."""
+        """Records the deletion, replacing an earlier one."""
         row = {
             "_id": _name(job),
             "conversations": list(job.conversations),
@@ -90,13 +90,13 @@ class MongoErasure:
             return [_job(row) for row in await self._jobs.find(where).sort("at", ASCENDING).limit(limit).to_list()]
 
     async def done(self, job: Erasure) -> None:
-        """Takes it off the list, unless it has been begun anew."""
+        """Removes the record, unless the deletion was begun again."""
         where = {"_id": _name(job), "at": int(job.at.timestamp() * 1000)}
         async with speaking("end a deletion"):
             await self._jobs.delete_one(where)
 
     async def found(self, job: Erasure) -> dict[str, int]:
-        """How many documents there are of what `erase` deletes, by place."""
+        """How many documents `erase` would delete, by place."""
         names: defaultdict[str, set[str]] = defaultdict(set)
         async with speaking("count what is to be deleted"):
             for collection, where in _all_of(job):
@@ -105,7 +105,7 @@ class MongoErasure:
         return {place: len(found) for place, found in names.items()}
 
     async def erase(self, job: Erasure) -> None:
-        """Deletes everything of the user, or of the conversations."""
+        """Deletes all data of the user, or of the conversations."""
         await self._forget_gaps(job.company, job.conversations)
         async with speaking("delete a user"):
             for collection, where in _all_of(job):
@@ -120,7 +120,7 @@ class MongoErasure:
             }
 
     async def erase_late(self, job: Erasure) -> None:
-        """What was under way when `erase` ran; what came after it stays."""
+        """Deletes what was being written when `erase` ran; later data stays."""
         async with speaking("delete a user"):
             for name in job.conversations:
                 key = conversation_key(job.company, name)
@@ -141,20 +141,21 @@ class MongoErasure:
             await self._executions(job, {}, own=own)
 
     async def _learned_late(self, job: Erasure) -> None:
-        """What was learned of the deleted conversations while they were deleted; what the user wrote down stays."""
+        """What was learned from the deleted conversations during their deletion; what the user wrote themselves
+        stays."""
         rows = self._database["memories"]
         row = await rows.find_one({"_id": f"{job.company}/{job.user}"})
         if row is not None and orjson.loads(row["state"]).get("learned"):
             await rows.delete_one({"_id": row["_id"], "version": row["version"]})
 
     async def _executions(self, job: Erasure, further: Document, *, own: bool = True) -> None:
-        """The user's `own` calls, and those of the conversations, whosever name is on them."""
+        """The user's `own` calls, and all calls of the conversations."""
         for where in _calls_of(job, own=own):
             await self._database["executions"].delete_many(where | further)
 
 
 def _all_of(job: Erasure) -> Iterator[tuple[str, Document]]:
-    """Where documents of a deletion are, collection by collection; some may be named twice."""
+    """The documents of a deletion, by collection; some may be listed twice."""
     for name in job.conversations:
         key = conversation_key(job.company, name)
         yield "facts", {"key": {"$gt": f"{key}/", "$lt": f"{key}/{END}"}}
@@ -184,7 +185,7 @@ def _calls_of(job: Erasure, *, own: bool) -> Iterator[Document]:
 
 
 def _name(job: Erasure) -> str:
-    """No user's id begins with a dot."""
+    """A name that no user's id can be, since none begins with a dot."""
     return f"{job.company}/{job.user or '.' + job.receipt}"
 
 

@@ -53,7 +53,7 @@ class MongoExecutions:
             await self._rows.update_one({"_id": f"{company}/{user}/{call.call_id}"}, {"$setOnInsert": row}, upsert=True)
 
     async def newest(self, company: str, conversation: str, limit: int) -> list[PastToolCall]:
-        """The newest successful calls, newest first; raises StoreUnavailable."""
+        """The newest successful calls; raises StoreUnavailable."""
         talk = conversation_key(company, conversation)
         where = {"talkKey": {"$gt": f"{talk}/", "$lt": f"{talk}/{END}"}}
         async with speaking("read tool calls"):

@@ -1,8 +1,8 @@
 """The collection `facts`: every durable fact of every conversation.
 
 A row is {_id: company/conversation/event id, key, messageKey?, messageId?, kind, storedAt, event}. `key` orders the
-facts, `messageKey` (the same value) only the messages. `event` is the CloudEvent's JSON as text: what other services
-put into it can neither clash with the database's own names nor lose digits.
+facts, `messageKey` (the same value) only the messages. `event` is the CloudEvent's JSON as text, so that other
+services' data can neither clash with the database's names nor lose digits.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ class MongoFacts:
         self._rows = collection
 
     async def add(self, facts: Sequence[LogFact]) -> frozenset[LogPosition]:
-        """One bulk write; a second query only if some facts were there already."""
+        """Stores facts with one bulk write; a second query only if some existed already."""
         if not facts:
             return frozenset()
         async with speaking("store facts"):
@@ -123,7 +123,7 @@ def _upsert(fact: LogFact) -> UpdateOne:
 
 
 def facts_of(rows: Iterable[Document]) -> list[LogFact]:
-    """The facts of rows; one that this release does not know, or would not take any more, hides none of the others."""
+    """The facts in rows. One that this release cannot read is skipped."""
     found: list[LogFact] = []
     for row in rows:
         try:

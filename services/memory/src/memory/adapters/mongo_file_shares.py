@@ -1,7 +1,7 @@
-"""What each company keeps in the object storage, in bytes: `files` {_id: file, company, key: company/conversation,
-bytes} and `file_shares` {_id: company, bytes}, their sum, so that a new file is let in or refused without adding up.
+"""The bytes that each company stores in the object storage: `files` {_id: file, company, key: company/conversation,
+bytes} and `file_shares` {_id: company, bytes}, their sum, so that a new file can be checked without adding up.
 
-A process that dies between the two leaves a sum that is off; the daily run adds up anew.
+A process that dies between the two leaves a wrong sum; the daily run corrects it.
 """
 
 from collections import Counter
@@ -22,13 +22,13 @@ class MongoFileShares:
     """Each method raises StoreUnavailable."""
 
     def __init__(self, database: Database, most: int) -> None:
-        """`most`: bytes of one company."""
+        """`most`: the quota of one company, in bytes."""
         self._files = database["files"]
         self._sums = database["file_shares"]
         self.most = most
 
     async def keep(self, company: str, conversation: str, file: str, size: int) -> bool:
-        """Counts a file; False: the company has no room for it. One that is counted already is counted once."""
+        """Counts a file, once; False: the company's quota is used up."""
         async with speaking("count a file"):
             if not await self._note(company, conversation, file, size):
                 return True
@@ -38,7 +38,7 @@ class MongoFileShares:
         return False
 
     async def found(self, company: str, conversation: str, file: str, size: int) -> None:
-        """Notes a file that lies there and was never counted; the next sum has it."""
+        """Records a stored file that was never counted; the next sum includes it."""
         async with speaking("note a file"):
             await self._note(company, conversation, file, size)
 
@@ -67,7 +67,7 @@ class MongoFileShares:
             await self._sums.delete_one({"_id": company})
 
     async def add_up(self, company: str) -> int:
-        """Puts the sum right, unless files came or went meanwhile; what it is."""
+        """Corrects the sum, unless files came or went meanwhile; returns it."""
         async with speaking("add up a company's files"):
             row = await self._sums.find_one({"_id": company})
             total = sum([one["bytes"] async for one in self._rows(company)])

@@ -1,5 +1,5 @@
-"""The collection `lessons`: {_id: company/conversation/turn, basis (position), at, tries, due}. A row is there for
-seconds, where the market is away; nothing that was said is in it."""
+"""The collection `lessons`: {_id: company/conversation/turn, basis (position), at, tries, due}. A row exists for
+seconds, while the market is away; it contains nothing that was said."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,13 +11,13 @@ from runtime.mongo import Collection, Document
 
 
 class MongoLessons:
-    """Lessons that are still to be learned; each method raises StoreUnavailable."""
+    """Turns still to be learned from; each method raises StoreUnavailable."""
 
     def __init__(self, collection: Collection) -> None:
         self._rows = collection
 
     async def put(self, lesson: PendingLesson) -> None:
-        """Keeps one, in the place of the same turn's."""
+        """Stores one, replacing the same turn's."""
         row: Document = {
             "_id": _name(lesson),
             "basis": str(lesson.basis),
@@ -29,7 +29,7 @@ class MongoLessons:
             await self._rows.replace_one({"_id": row["_id"]}, row, upsert=True)
 
     async def drop(self, lesson: PendingLesson) -> None:
-        """Keeps it no longer."""
+        """Removes it."""
         async with speaking("let go of what a turn taught"):
             await self._rows.delete_one({"_id": _name(lesson)})
 

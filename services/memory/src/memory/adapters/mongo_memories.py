@@ -1,7 +1,7 @@
 """The collection `memories`: {_id: company/user, version, state}: what is remembered of one user.
 
-`state` is JSON as text. `version` is a random word, not a number: a memory that was deleted and made anew can never be
-taken for the one that a slow writer has read.
+`state` is JSON as text. `version` is random, not a number: a memory that was deleted and recreated can never be
+mistaken for the one that a slow writer has read.
 """
 
 from datetime import datetime
@@ -11,7 +11,7 @@ from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.memory_rpc import LongTermMemory
-from memory.adapters.mongo import put_over, speaking
+from memory.adapters.mongo import replace_version, speaking
 from memory.domain.forgotten import Forgotten
 from memory.domain.keys import LogPosition
 from memory.domain.remembered import Remembered
@@ -21,14 +21,14 @@ from runtime.unknown_fields import UnknownFields
 
 
 class ForgottenWords(Wire):
-    """A fact that was forgotten, as digests of its words."""
+    """A forgotten fact, as digests of its words."""
 
     words: list[str]
     at: datetime
 
 
 class MemoryRecord(Wire):
-    """A memory as it is kept."""
+    """A memory as stored."""
 
     memory: LongTermMemory
     asked: dict[str, int] = Field(default_factory=dict[str, int])
@@ -81,7 +81,7 @@ class MongoMemories:
         fields = self._unknown.with_them(f"{company}/{user}", over, kept.to_wire())
         row: Document = {"_id": f"{company}/{user}", "version": version, "state": orjson.dumps(fields).decode()}
         async with speaking("store a memory"):
-            return await put_over(self._rows, row, over)
+            return await replace_version(self._rows, row, over)
 
     async def delete(self, company: str, user: str) -> bool:
         async with speaking("delete a memory"):

@@ -1,8 +1,8 @@
-"""How far this database has come (PositionStore): a row of the collection `meta`, {_id: "positions", at: {name:
-position}, missed: [[name, first, last]]}.
+"""The positions up to which this database has stored each source (PositionStore): a row of the collection `meta`, {_id:
+"positions", at: {name: position}, missed: [[name, first, last]]}.
 
-Names hold a `/` and no dot; they are kept in lists of pairs, so that none can be taken for a path. `version` is another
-number after each change, which replaces the row that it was made from: a database that is put back repeats none.
+Names contain a `/` and no dot; they are stored in lists of pairs, so that none can be taken for a path. `version` is a
+new number after each change, which replaces the row it was made from; a restored database never repeats one.
 """
 
 import time
@@ -10,21 +10,21 @@ from uuid import uuid4
 
 from pymongo.errors import OperationFailure
 
-from memory.adapters.mongo import Connections, put_over, speaking
+from memory.adapters.mongo import Connections, replace_version, speaking
 from memory.domain.keys import BEGINNING, LogPosition
 from memory.domain.progress import Missed
 from runtime.mongo import Database, Document
 
 ROW = "positions"
 ATTEMPTS = 20
-"""At changing a row that other replicas change too."""
+"""Tries to change a row that other replicas change too."""
 LATER = 1.0
-"""Seconds by which a server may seem to have been started later than before, by the time that its answer takes. After a
-slower answer it is doubted for nothing."""
+"""Seconds by which a server's start may seem later than before, because of the time its answer takes. After a slower
+answer it is suspected without reason."""
 
 
 class MongoPositions:
-    """The server is asked who it is once it is reached by a new connection (`connections`)."""
+    """Asks the server for its identity whenever a new connection (`connections`) is made."""
 
     def __init__(self, database: Database, connections: Connections) -> None:
         self._database = database
@@ -85,7 +85,7 @@ class MongoPositions:
 
     async def _put(self, row: Document, change: dict[str, object]) -> bool:
         async with speaking("write down how far it is"):
-            return await put_over(self._rows, row | change | {"version": uuid4().int >> 66}, row.get("version"))
+            return await replace_version(self._rows, row | change | {"version": uuid4().int >> 66}, row.get("version"))
 
 
 def _positions(row: Document) -> dict[str, LogPosition]:

@@ -1,13 +1,13 @@
 """The collection `ratings`: {_id: company/conversation/message/user, dayKey: company/day, rating, reason, at (ms)}.
 
-A later word of the same user on the same answer takes the place of the earlier one.
+A user's later rating of the same answer replaces the earlier one.
 """
 
 from datetime import UTC, date, datetime
 
 from pymongo import DESCENDING
 
-from memory.adapters.mongo import put_newest, speaking
+from memory.adapters.mongo import speaking, store_if_newer
 from memory.domain.rating import Rating
 from runtime.mongo import Collection
 
@@ -17,7 +17,7 @@ class MongoRatings:
         self._rows = collection
 
     async def put(self, rating: Rating) -> None:
-        """Keeps it, unless the same user's later word on the same answer is there."""
+        """Stores it, unless the user's later rating of the same answer is there."""
         day = rating.at.astimezone(UTC).date().isoformat()
         row = {
             "_id": f"{rating.company}/{rating.conversation}/{rating.message}/{rating.user}",
@@ -27,7 +27,7 @@ class MongoRatings:
             "at": rating.at.timestamp() * 1000,
         }
         async with speaking("store a rating"):
-            await put_newest(self._rows, row)
+            await store_if_newer(self._rows, row)
 
     async def between(self, company: str, since: date, until: date, limit: int) -> list[Rating]:
         """The ratings given on these days, both counted; the latest days first."""

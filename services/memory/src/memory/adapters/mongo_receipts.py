@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import orjson
 from pymongo import DESCENDING
 
-from memory.adapters.mongo import put_over, speaking
+from memory.adapters.mongo import replace_version, speaking
 from memory.domain.keys import END, from_cursor, timed_key, to_cursor
 from memory.domain.receipt import ErasureRecord
 from memory.errors import StoreUnavailable
@@ -16,19 +16,19 @@ from memory.ports import PageOf
 from runtime.mongo import Database, Document
 
 ATTEMPTS = 10
-"""At changing a receipt that another replica changes too."""
+"""Tries to change a receipt that another replica changes too."""
 
 
 class MongoReceipts:
-    """What is kept of deletions."""
+    """Receipts of deletions."""
 
     def __init__(self, database: Database) -> None:
         self._rows = database["receipts"]
 
     async def begin(self, record: ErasureRecord) -> ErasureRecord:
-        """Writes it down; the one that is there already under its name stays."""
+        """Stores it, unless there is one of its name."""
         async with speaking("write a receipt down"):
-            if await put_over(self._rows, _row(replace(record, version=1)), None):
+            if await replace_version(self._rows, _row(replace(record, version=1)), None):
                 return replace(record, version=1)
         return await self.get(record.company, record.receipt) or record
 
@@ -40,7 +40,7 @@ class MongoReceipts:
     async def note(
         self, company: str, receipt: str, run: int, found: Mapping[str, int], finished_at: datetime | None = None
     ) -> None:
-        """Adds what a run has found. `finished_at`: the deletion is over."""
+        """Adds what a run has removed. `finished_at`: the deletion is complete."""
         for _ in range(ATTEMPTS):
             held = await self.get(company, receipt)
             if held is None:
@@ -49,7 +49,7 @@ class MongoReceipts:
             if finished_at is not None:
                 after = replace(after, finished_at=held.finished_at or finished_at)
             async with speaking("write a receipt"):
-                if await put_over(self._rows, _row(after), held.version):
+                if await replace_version(self._rows, _row(after), held.version):
                     return
         raise StoreUnavailable("a receipt kept changing while it was written: try again")
 

@@ -1,8 +1,8 @@
-"""Of what reports are made: of conversations as they are kept, and of three collections by company/conversation:
+"""The data of reports: stored conversations, and three collections by company/conversation:
 
-`digests` {of, digest}: what came of it, made of its facts; `of`: the state of the conversation then.
-`spendings` {seen, promptTokens, completionTokens, cost, unpriced}: what model calls in it used, each event once.
-`satisfactions` {score, comment, at (ms, with parts: two may come within one), user}: what its visitor says of it.
+`digests` {of, digest}: its outcome, derived from its facts; `of`: the state of the conversation then. `spendings`
+{seen, promptTokens, completionTokens, cost, unpriced}: usage of model calls in it, each event once. `satisfactions`
+{score, comment, at (ms, with fractions: two may come within one), user}: its visitor's rating.
 """
 
 import asyncio
@@ -15,17 +15,17 @@ from typing import Any
 from pydantic import TypeAdapter
 from pymongo import DESCENDING, ReplaceOne
 
-from memory.adapters.mongo import put_newest, slices, speaking
+from memory.adapters.mongo import slices, speaking, store_if_newer
 from memory.adapters.mongo_counters import Count, count_once
 from memory.adapters.mongo_facts import facts_of
 from memory.domain.keys import END, conversation_key
 from memory.domain.rating import Satisfaction
-from memory.domain.report import Counted, Digest, Extras, digest_of
+from memory.domain.report import Digest, ReportedConversation, ReportExtras, digest_of
 from memory.ports import Spent
 from runtime.mongo import Collection, Database, Document
 
 AT_ONCE = 4
-"""Conversations whose facts are read side by side for one report."""
+"""Conversations whose facts are read concurrently for one report."""
 ONE_DAY = timedelta(days=1)
 _DIGEST = TypeAdapter(Digest)
 
@@ -42,7 +42,7 @@ class MongoReports:
         self._satisfactions = database["satisfactions"]
 
     async def began(self, company: str, since: date, until: date, limit: int, there: tzinfo = UTC) -> list[Document]:
-        """The newest conversations that began on these days of a time zone: {_id, latest, version, person, day}."""
+        """The newest conversations begun on these days of a time zone: {_id, latest, version, person, day}."""
         first, last = _utc_day(since, -ONE_DAY, there), _utc_day(until, ONE_DAY, there)
         where = {"dayKey": {"$gte": f"{company}/{first}", "$lte": f"{company}/{last}"}}
         fields = {"latest": 1, "version": 1, "person": 1, "startedAt": 1}
@@ -53,9 +53,9 @@ class MongoReports:
             row["day"] = datetime.fromisoformat(row["startedAt"]).astimezone(there).date()
         return [row for row in rows if since <= row["day"] <= until]
 
-    async def counted(self, rows: Sequence[Document], make: int) -> tuple[list[Counted], bool]:
-        """These conversations of `began` with what came of them. At most `make` digests are made; False: some would be
-        lacking."""
+    async def counted(self, rows: Sequence[Document], make: int) -> tuple[list[ReportedConversation], bool]:
+        """These conversations of `began` with their outcomes. At most `make` digests are made; False: some are
+        missing."""
         names = [str(row["_id"]) for row in rows]
         digests = await self._known(rows)
         lacking = [row for row in rows if row["_id"] not in digests]
@@ -73,7 +73,9 @@ class MongoReports:
             await self._keep(part, digests)
         extras = await self._extras([name for name in names if name in digests])
         found = [
-            Counted(name.split("/", 1)[1], _user(row), replace(digests[name], day=row["day"]), extras[name])
+            ReportedConversation(
+                name.split("/", 1)[1], _user(row), replace(digests[name], day=row["day"]), extras[name]
+            )
             for name, row in zip(names, rows, strict=True)
             if name in digests
         ]
@@ -106,15 +108,15 @@ class MongoReports:
             async with speaking("keep digests"):
                 await self._digests.bulk_write(writes, ordered=False)
 
-    async def _extras(self, names: Sequence[str]) -> dict[str, Extras]:
-        found: dict[str, Extras] = {}
+    async def _extras(self, names: Sequence[str]) -> dict[str, ReportExtras]:
+        found: dict[str, ReportExtras] = {}
         for part in slices(names):
             spent = await _by_name(self._spendings, part, {"seen": 0})
             rated = await _by_name(self._satisfactions, part, {"score": 1})
             tools = await self._tools(part)
             for name in part:
                 one: Document = spent.get(name, {})
-                found[name] = Extras(
+                found[name] = ReportExtras(
                     cost=one.get("cost", 0.0),
                     unpriced=one.get("unpriced", 0),
                     prompt_tokens=one.get("promptTokens", 0),
@@ -137,14 +139,15 @@ class MongoReports:
         return Counter(f"{company}/{row['conversationId']}" for row in rows)
 
     async def spend(self, spent: Sequence[Spent]) -> None:
-        """Counts what model calls in conversations used, once an event; those that name none count nothing."""
+        """Counts the usage of model calls in conversations, each event once; events without a conversation are
+        ignored."""
         counts = [_count(one.conversation, one) for one in spent if one.conversation is not None]
         if counts:
             async with speaking("count usage"):
                 await count_once(self._spendings, counts)
 
     async def rate(self, said: Satisfaction) -> None:
-        """Keeps what a visitor says, unless they have said something later."""
+        """Stores a visitor's rating, unless there is a later one."""
         name = conversation_key(said.company, said.conversation)
         row = {
             "_id": name,
@@ -154,7 +157,7 @@ class MongoReports:
             "at": said.at.timestamp() * 1000,
         }
         async with speaking("store a rating"):
-            await put_newest(self._satisfactions, row)
+            await store_if_newer(self._satisfactions, row)
 
     async def rating(self, company: str, conversation: str) -> Satisfaction | None:
         """What was said of a conversation."""
@@ -167,7 +170,7 @@ class MongoReports:
 
 
 def _utc_day(day: date, aside: timedelta, there: tzinfo) -> str:
-    """What `dayKey` may say of a conversation that began on that day elsewhere."""
+    """The possible `dayKey`s of a conversation begun on that day in another time zone."""
     at_an_end = day in (date.min, date.max)  # of the calendar, where there is no day aside
     return (day if there is UTC or at_an_end else day + aside).isoformat()
 
@@ -178,7 +181,7 @@ def _user(row: Document) -> str | None:
 
 
 def _state(row: Document) -> str:
-    """What changes with every fact that a conversation takes in, also with one that came late."""
+    """A value that changes with every fact that a conversation takes in, even a late one."""
     return f"{row['latest']}/{row['version']}"
 
 

@@ -1,4 +1,4 @@
-"""Which conversations are old, and for which day they were looked for (the row `keeping` of the collection `meta`)."""
+"""Which conversations are old, and the last day of the search for them (the row `keeping` of the collection `meta`)."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -11,8 +11,7 @@ from runtime.mongo import Database, Document
 ROW = "keeping"
 PAGE = 1_000
 HELD = frozenset({"needs_human", "human", "snoozed"})
-"""States in which a person is busy with a conversation, is asked for, or means to come back to it: it goes when that is
-over."""
+"""States in which a person works on a conversation, is asked for, or will return to it: it is kept until that ends."""
 
 
 class MongoRetention:
@@ -23,7 +22,7 @@ class MongoRetention:
         self._meta = database["meta"]
 
     async def older(self, company: str, before: datetime, limit: int) -> list[str]:
-        """The conversations in which nobody has written since, those that began first; none that a person holds."""
+        """Conversations in which nobody has written since then, oldest first, without those that a person holds."""
         found: list[str] = []
         after = f"{company}/"
         last = f"{company}/{before.astimezone(UTC).date().isoformat()}"

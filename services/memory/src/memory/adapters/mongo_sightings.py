@@ -1,4 +1,4 @@
-"""The collection `sightings`: {_id: company/origin, at (ms)}: where a company's chat was loaded, and when last."""
+"""The collection `sightings`: {_id: company/origin, at (ms)}: pages that loaded a company's chat, and when last."""
 
 from datetime import UTC, datetime
 
@@ -13,19 +13,19 @@ SHOWN = 20
 
 
 class MongoSightings:
-    """Only origins that the company's settings allow are noted, so that there are few."""
+    """Records only origins that the company's settings allow, so that there are few."""
 
     def __init__(self, collection: Collection) -> None:
         self._rows = collection
 
     async def note(self, company: str, origin: str, at: datetime) -> None:
-        """The chat was loaded by a page of this origin."""
+        """A page of this origin has loaded the chat."""
         row = {"$set": {"at": int(at.timestamp() * 1000)}}
         async with speaking("note where a chat was seen"):
             await self._rows.update_one({"_id": f"{company}/{origin}"}, row, upsert=True)
 
     async def of(self, company: str) -> list[Sighting]:
-        """Where it was seen, newest first."""
+        """The company's sightings, newest first."""
         where = {"_id": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}}
         async with speaking("read where a chat was seen"):
             rows = await self._rows.find(where).sort("at", DESCENDING).limit(SHOWN).to_list()

@@ -1,11 +1,11 @@
 """The collection `summaries`: {_id: company/conversation, version, text, upTo (position), messages, updatedAt}.
 
-`version` is derived from what the summary says, so that the same one saved again is the same one.
+`version` is derived from the content, so that saving the same again gives the same version.
 """
 
 from datetime import datetime
 
-from memory.adapters.mongo import put_over, speaking
+from memory.adapters.mongo import replace_version, speaking
 from memory.context_ports import StoredSummary
 from memory.domain.keys import LogPosition, conversation_key
 from runtime.mongo import Collection, Document
@@ -21,7 +21,7 @@ class MongoSummaries:
         return None if row is None else _summary(row)
 
     async def save(self, company: str, conversation: str, summary: StoredSummary, over: str | None) -> bool:
-        """Stores it over the version `over` (None: there is none); False: another one is there."""
+        """Replaces the version `over` (None: there is none); False: another one is there."""
         row: Document = {
             "_id": conversation_key(company, conversation),
             "version": summary.version,
@@ -31,7 +31,7 @@ class MongoSummaries:
             "updatedAt": summary.at.isoformat(),
         }
         async with speaking("store a summary"):
-            return await put_over(self._rows, row, over)
+            return await replace_version(self._rows, row, over)
 
 
 def _summary(row: Document) -> StoredSummary:

@@ -1,6 +1,6 @@
-"""What was said, over the collections `conversations` and `facts` (see mongo_conversations and mongo_facts).
+"""Messages for search, from the collections `conversations` and `facts` (see mongo_conversations and mongo_facts).
 
-Histories are read by the thousand here, so of an event only what a passage needs is looked at.
+Histories are read by the thousand here, so only the needed fields of an event are parsed.
 """
 
 from datetime import datetime
@@ -13,7 +13,7 @@ from contracts.channels import ChatKind
 from memory.adapters.mongo import speaking
 from memory.domain.keys import END, LogPosition, conversation_key, fact_key, position_of
 from memory.domain.recall.index import IndexedMessage
-from memory.recall_ports import ConversationPage, Talk
+from memory.recall_ports import ConversationPage, PastConversation
 from runtime.mongo import Collection, Document
 
 SPEAKERS = {
@@ -21,17 +21,17 @@ SPEAKERS = {
     ChatKind.ASSISTANT.value: "assistant",
     ChatKind.OPERATOR.value: "operator",
 }
-"""Who speaks; notices are nobody's words."""
+"""Kinds of messages that somebody speaks; notices are not."""
 
 
-class MongoTalks:
+class MongoPastConversations:
     def __init__(self, conversations: Collection, facts: Collection) -> None:
         self._conversations = conversations
         self._facts = facts
 
-    async def talks(self, company: str, user: str, limit: int) -> list[Talk]:
-        """The conversations that the person began themselves, latest activity first: what somebody else wrote who is
-        taken for them at the desk stays out of their own sight."""
+    async def talks(self, company: str, user: str, limit: int) -> list[PastConversation]:
+        """The conversations that the person began themselves, latest activity first; not those of people merged with
+        them at the desk."""
         prefix = f"{company}:{user}"
         where = {"personKey": {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}, "visitorKey": {"$exists": False}}
         async with speaking("read a person's conversations"):
@@ -40,7 +40,7 @@ class MongoTalks:
         return [_talk(str(row["personKey"]).removeprefix(f"{prefix}/")) for row in rows]
 
     async def said(self, company: str, conversation: str, since: LogPosition, limit: int) -> ConversationPage:
-        """The messages of people and of the assistant after `since`, oldest first."""
+        """The messages of people and the assistant after `since`, oldest first."""
         end = f"{conversation_key(company, conversation)}/{END}"
         where = {"messageKey": {"$gt": fact_key(company, conversation, since), "$lt": end}}
         async with speaking("read messages"):
@@ -50,9 +50,9 @@ class MongoTalks:
         return ConversationPage(passages, position_of(rows[-1]["messageKey"]) if rows else None)
 
 
-def _talk(key: str) -> Talk:
+def _talk(key: str) -> PastConversation:
     era, seq, conversation = key.split("/", 2)
-    return Talk(conversation, LogPosition(int(era), int(seq)))
+    return PastConversation(conversation, LogPosition(int(era), int(seq)))
 
 
 def _passage(row: Document, conversation: str) -> IndexedMessage:

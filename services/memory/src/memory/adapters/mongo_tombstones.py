@@ -1,8 +1,8 @@
-"""What has been deleted, so that late facts do not bring it back (the collection `erased`): {_id: digest, at (ms),
-era, seq}.
+"""Tombstones, so that late facts do not bring deleted data back (the collection `erased`): {_id: digest, at (ms), era,
+seq}.
 
-Names are kept as digests under a key that this database made for itself: whoever reads the collection learns no name
-from it, and whoever has a name can ask whether it is there.
+Names are stored as digests under a key that this database made itself: nobody can read a name in the collection, but
+whether a given name is in it can be checked.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """When it was deleted, and up to where in the log. `name`: company/conversation or company:user."""
+    """When it was deleted, and up to which position of the log. `name`: company/conversation or company:user."""
 
     name: str
     at: datetime
@@ -46,7 +46,7 @@ class MongoTombstones:
         self._key = b""
 
     async def keep(self, job: Erasure, at: datetime) -> None:
-        """Remembers that the user and the conversations were deleted."""
+        """Records that the user and the conversations were deleted."""
         digest = await self._digests()
         names = [f"{job.company}/{name}" for name in job.conversations]
         names += [f"{job.company}:{job.user}"] if job.user else []
@@ -65,12 +65,12 @@ class MongoTombstones:
         return {wanted[stone.name]: stone for stone in await self.of(wanted)}
 
     async def drop(self, before: datetime) -> None:
-        """Forgets what was deleted so long ago that nothing late of it can come."""
+        """Removes tombstones so old that no late fact can come any more."""
         async with speaking("forget what was deleted long ago"):
             await self._rows.delete_many({"at": {"$lt": int(before.timestamp() * 1000)}})
 
     async def of(self, names: Collection[str]) -> list[Tombstone]:
-        """Those of users and conversations, named as tombstones are."""
+        """The tombstones of users and conversations."""
         if not names:
             return []
         digest = await self._digests()

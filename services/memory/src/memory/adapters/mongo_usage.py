@@ -1,9 +1,9 @@
-"""The collection `usage`: what a company used, {_id: company/day/bucket, seen, turns, promptTokens, completionTokens,
+"""The collection `usage`: a company's usage, {_id: company/day/bucket, seen, turns, promptTokens, completionTokens,
 cost, unpriced (tokens)}.
 
-Each event is counted in a document that also holds its id, so it counts once however often it comes (mongo_counters).
-A day is spread over buckets by turn: no document grows large, and a turn's calls meet in the same one. No user is
-named here: what a deleted user's turns cost stays in the company's account.
+Each event is counted in a document that also holds its id, so it counts once (mongo_counters). A day is split into
+buckets by turn, so that no document grows large and a turn's calls meet in the same one. No user is named here: the
+cost of a deleted user's turns stays in the company's account.
 """
 
 import zlib
@@ -30,7 +30,7 @@ class MongoUsage:
             await count_once(self._rows, [_count(one) for one in spent])
 
     async def days(self, company: str, since: date, until: date) -> list[UsageDay]:
-        """The days on which something was used, both ends counted, oldest first."""
+        """The days with usage between these, both included, oldest first."""
         where = {"_id": {"$gte": f"{company}/{since.isoformat()}/", "$lt": f"{company}/{until.isoformat()}/{END}"}}
         async with speaking("read usage"):
             rows = await self._rows.find(where, {"seen": 0}).to_list()

@@ -8,7 +8,7 @@ from runtime.mongo import Database
 
 
 class MongoWithdrawals:
-    """Responses that are shown to nobody any more."""
+    """Withdrawn responses."""
 
     def __init__(self, database: Database) -> None:
         self._rows = database["withdrawals"]

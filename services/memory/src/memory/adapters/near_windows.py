@@ -1,4 +1,4 @@
-"""The windows used last, in this process: a turn's second read costs no round trip, and no parsing."""
+"""The most recently used windows, cached in this process: a turn's second read costs no round trip and no parsing."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -12,8 +12,8 @@ MAX_WINDOWS = 5_000
 MAX_CHARACTERS = 32 * 1024 * 1024
 
 
-class NearWindows:
-    """RecentWindows before other RecentWindows: bounded in windows, in characters of text and in time."""
+class CachedWindows:
+    """A cache in front of other RecentWindows, bounded in windows, in characters and in time."""
 
     def __init__(self, behind: RecentWindows, clock: Callable[[], float] = time.monotonic) -> None:
         self._behind = behind

@@ -1,4 +1,4 @@
-"""Companies' OpenID providers over HTTP: discovery, keys, codes. Reached by the guarded client alone."""
+"""Companies' OpenID providers over HTTP: discovery, keys, codes. All requests go through the guarded client."""
 
 from base64 import b64encode
 from codecs import BOM_UTF8
@@ -19,17 +19,17 @@ from runtime.single_flight import SingleFlight
 from runtime.tokens import KeySet, KeysUnavailable
 
 SECONDS = 5.0
-"""For one request to a provider."""
+"""Deadline of one request to a provider."""
 FRESH = 600.0
-"""Seconds for which a discovery document counts."""
+"""Seconds for which a discovery document is cached."""
 KEPT = 200
-"""Providers that are remembered."""
+"""Providers that are cached."""
 _MOST_BYTES = 256 * 1024
 _PLAIN = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "Nexus-SignIn/1.0"}
 
 
 class OpenIdProviders:
-    """Asked for one sign-in at a time; what they say of themselves is remembered. `posting` has the deadline."""
+    """Talks to providers during a sign-in; their discovery documents are cached. `posting` has the deadline."""
 
     def __init__(self, posting: WebhookPosting, seal: Seal, clock: Clock) -> None:
         self._posting = posting
@@ -39,11 +39,11 @@ class OpenIdProviders:
         self._finding = SingleFlight[tuple[Discovered, KeySet, float]]()
 
     async def discover(self, provider: OpenIdProvider) -> Discovered:
-        """What it says of itself; raises SignInRefused."""
+        """The provider's discovery document; raises SignInRefused."""
         return (await self._found(provider.issuer))[0]
 
     async def claims(self, company: str, provider: OpenIdProvider, sent: SignInCode) -> dict[str, object]:
-        """Whose code this is, proven; raises SignInRefused."""
+        """The verified claims of the account behind a code; raises SignInRefused."""
         about, keys, _ = await self._found(provider.issuer)
         if (sent.issuer is not None or about.names_issuer) and sent.issuer != about.issuer:
             raise SignInRefused("refused", "the code comes from another provider (iss)")

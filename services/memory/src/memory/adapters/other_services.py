@@ -16,7 +16,7 @@ from runtime.rpc import RpcClient
 
 RequestT = TypeVar("RequestT", bound=BaseModel)
 DEADLINE = 8.0
-"""Seconds for another service to delete what it has of a user or a company."""
+"""Seconds for another service to delete a user's or company's data."""
 
 
 class OtherServices:
@@ -24,7 +24,7 @@ class OtherServices:
         self._rpc = rpc
 
     async def erase(self, company: str, user: str) -> tuple[dict[str, int], ServicesUnavailable | None]:
-        """Deletes everything of the user there; how much, by service, and why not everywhere."""
+        """Deletes the user's data there; how much, by service, and why some failed."""
         who = UserRef(company_id=company, user_id=user)
         return await self._told("a user", (market_rpc.USER_FORGET, tools_rpc.USER_FORGET), who)
 

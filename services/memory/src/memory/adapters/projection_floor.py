@@ -1,7 +1,7 @@
-"""How far the projection is: the acknowledgement floor of its consumer. What is acknowledged has been stored before.
+"""The projection's progress: the acknowledgement floor of its consumer. Acknowledged facts have been stored.
 
-One task asks the server: now and then at rest, every few milliseconds while somebody waits. The answer also tells
-the server's own time, by which waiting is measured. Whoever asks for /metrics has it asked as well.
+One task asks the server: occasionally at rest, every few milliseconds while somebody waits. The reply also contains the
+server's own time, by which waits are measured. Requests for /metrics trigger a question too.
 """
 
 import asyncio
@@ -22,12 +22,12 @@ from runtime.jetstream_api import ConsumerInfo, ask, floor_of
 from runtime.replies import ReplyInbox
 
 STIRRED, IDLE = 15.0, 45.0
-"""Seconds after something was projected here until the server is asked though nobody waits, and how much longer it
-takes where nothing was."""
+"""Seconds until the next question if nobody waits: after something was projected here, and how much longer
+otherwise."""
 RECENT = 0.2
-"""Seconds for which an answer counts for those who name no sequence and want what is stored now."""
+"""Seconds for which an answer is recent enough for callers without a sequence who want what is stored now."""
 URGENT = 0.02
-"""Seconds between two questions while somebody waits; something that is projected here is asked about at once."""
+"""Seconds between two questions while somebody waits; after a projection here the question is immediate."""
 ANSWER = 2.0
 LONGEST_LOOK = 10.0
 
@@ -35,7 +35,7 @@ _log = structlog.get_logger(__name__)
 
 
 class ProjectionFloor:
-    """Floor, of one durable consumer. `era` tells which incarnation of the log the sequences belong to."""
+    """The floor of one durable consumer. `era` tells which life of the log the sequences belong to."""
 
     name = "projection floor"
 
@@ -53,13 +53,14 @@ class ProjectionFloor:
         self.stop = self._loop.stop
         self._asked = float("-inf")
         self.hurry: Callable[[], None] = lambda: None
-        """Called when somebody waits, and for as long: the projection need not wait for a fuller batch then."""
+        """Called while somebody waits: the projection need not wait for a fuller batch."""
         self.calm: Callable[[], None] = lambda: None
         """Called when nobody waits any longer."""
         self.store: Callable[[], LogPosition | None] = lambda: None
-        """How far the store is while it is behind what has been acknowledged (see application/positions)."""
+        """The store's progress while it is behind what has been acknowledged (see application/positions)."""
         self.same_server: Callable[[], AbstractAsyncContextManager[None]] = contextlib.nullcontext
-        """Within it a store that was started again is told nothing of: it may be further behind than `store` says."""
+        """A block within which the store must not restart, since a restarted store may be further behind than
+        `store` says."""
 
     @property
     def position(self) -> LogPosition:
@@ -69,7 +70,7 @@ class ProjectionFloor:
 
     @property
     def seq(self) -> int:
-        """The floor as last seen; the true one may be higher."""
+        """The floor as last read; the current one may be higher."""
         position = self.position
         return position.seq if position.era == self._era() else 0
 
@@ -79,7 +80,7 @@ class ProjectionFloor:
         self._loop.start()
 
     async def refresh(self) -> None:
-        """Asks the server now. Without an answer everything stays as it was: an old floor is a true one."""
+        """Asks the server now. Without an answer nothing changes: an old floor is still true."""
         era, self._asked = self._era(), time.monotonic()
         try:
             answer = await ask(self._inbox, ConsumerInfo, self._subject, deadline=ANSWER)
@@ -99,17 +100,17 @@ class ProjectionFloor:
                 waiter.set_result(None)
 
     def stir(self) -> None:
-        """Something was projected here: the floor moves."""
+        """Something was projected here, so the floor will move."""
         self._moves.set()
 
     async def recent(self) -> int:
-        """The floor as it was a moment ago."""
+        """The floor as of a moment ago."""
         if time.monotonic() - self._asked > RECENT:
             await self.refresh()
         return self.seq
 
     async def reach(self, seq: int, deadline: float) -> bool:
-        """Waits until the floor is at `seq`; False: not within `deadline` seconds."""
+        """Waits until the floor has reached `seq`; False: not within `deadline` seconds."""
         if self.seq >= seq:
             return True
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -1,4 +1,4 @@
-"""What is recorded of a company's turns: the turns themselves (in FACTS) and their spans (TRACES), by age."""
+"""Records of a company's turns by age: the turns (in FACTS) and their spans (TRACES)."""
 
 from datetime import datetime
 
@@ -25,7 +25,7 @@ class RecordedTraces:
         self._inbox = ReplyInbox.of(client)
 
     async def count(self, company: str, before: datetime, most: int) -> int:
-        """How many there are from before, `most` at most; raises BusUnavailable."""
+        """How many are older than that, `most` at most; raises BusUnavailable."""
         found = 0
         try:
             for stream, subject in _places(company):
@@ -42,7 +42,7 @@ class RecordedTraces:
         return min(found, most)
 
     async def purge(self, company: str, before: datetime) -> int:
-        """Removes those from before; how many there were. Raises BusUnavailable."""
+        """Removes older ones; returns how many. Raises BusUnavailable."""
         purged = 0
         try:
             for stream, subject in _places(company):

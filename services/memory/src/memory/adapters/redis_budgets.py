@@ -1,7 +1,7 @@
-"""Budgets in Redis. Each account is a hash {used, held} and a set of what is held, ordered by when it expires.
+"""Budgets in Redis. Each account is a hash {used, held} and a set of reservations, ordered by expiry.
 
-One script a step, so that calls of many agents are decided one after the other. What has expired is let go by the next
-reservation on the same account; an account that nobody asks expires as a whole.
+Each step is one script, so that calls of many agents are decided one after the other. Expired reservations are released
+by the next one on the same account; an unused account expires as a whole.
 """
 
 import asyncio
@@ -16,9 +16,9 @@ from memory.domain.spending_limits import Payer, Purse, Settlement
 from memory.errors import BudgetsUnavailable
 
 SETTLED_SECONDS = 86_400
-"""For which a settled call is remembered: its usage fact, which settles it too, may come after an outage of hours."""
+"""How long a settled call is remembered: its usage fact, which settles it too, may come after an outage of hours."""
 CONNECTIONS = 16
-"""Scripts under way at once. Redis runs one after the other anyway; hundreds of connections would only be refused."""
+"""Concurrent scripts. Redis runs them one after the other anyway, and would refuse hundreds of connections."""
 _RESERVE = """
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -79,8 +79,8 @@ class RedisBudgets:
     async def reserve(
         self, call: str, tokens: int, seconds: float, purses: list[Purse], further: FurtherCall | None = None
     ) -> Payer | Literal["both"] | None:
-        """Whose limit is reached; None: it is reserved; "both": the further call, too, for twice as long, since it
-        comes after the first. Raises BudgetsUnavailable."""
+        """The name of the reached limit; None: reserved; "both": with the further call, which is held twice as long,
+        since it comes after the first. Raises BudgetsUnavailable."""
         also = ("", 0) if further is None else (further.reservation_id, further.tokens)
         arguments: list[Any] = [call, tokens, int(seconds * 1000), *also]
         for purse in purses:
@@ -96,7 +96,7 @@ class RedisBudgets:
         return await self._answered(self._settle(keys=keys, args=arguments)) == 1
 
     async def settle_all(self, settlements: Sequence[Settlement]) -> None:
-        """All of them in one write; each is a step of its own. Raises BudgetsUnavailable."""
+        """Settles all of them in one write, each independently. Raises BudgetsUnavailable."""
         async with self._free, self._redis.pipeline(transaction=False) as pipe:
             try:
                 for one in settlements:

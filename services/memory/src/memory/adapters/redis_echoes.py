@@ -1,4 +1,4 @@
-"""Which of our messages have come to their channels, for two days: longer than a delivery is tried."""
+"""Which of our messages have arrived in their channels, for two days: longer than a delivery is retried."""
 
 import time
 
@@ -9,11 +9,11 @@ from memory.errors import CacheUnavailable
 
 PREFIX = "nexus:memory:echoes:"
 TTL_SECONDS = 2 * 86_400
-"""For which it is kept: longer than a delivery is tried."""
+"""Longer than a delivery is retried."""
 
 
 class RedisEchoes:
-    """Which of our messages are known to have come. Every method raises CacheUnavailable."""
+    """Our messages known to have arrived. Every method raises CacheUnavailable."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
@@ -25,7 +25,7 @@ class RedisEchoes:
             raise CacheUnavailable(f"Redis could not note an echo: {error}") from error
 
     async def has(self, company: str, conversation: str, message: str, digest: str, since: float) -> bool:
-        """Whether it has; where its id has got lost, its words since then."""
+        """Whether it has arrived; if its id was lost, whether its text has since then."""
         keys = [_key(company, conversation, one) for one in (message, digest)]
         try:
             by_id, by_words = await self._redis.mget(keys)

@@ -1,7 +1,6 @@
-"""When a human agent last read or typed in a conversation, for a day after the last look, how far each has read, for a
-month, who is at the desk, and until when each has seen the notes that name them: a hash and a sorted set a
-conversation, three a company.
-"""
+"""Human agents' activity in Redis: when one last read or typed in a conversation (for a day), how far each has read
+(for a month), who is at the desk, and which mentions each has seen. A hash and a sorted set for each conversation,
+three for each company."""
 
 import time
 from collections.abc import Awaitable, Iterable
@@ -17,7 +16,7 @@ PREFIX, READ, DESK = "nexus:memory:looks:", "nexus:memory:read:", "nexus:memory:
 TTL_SECONDS = 86_400 + 3_600
 """Longer than the longest ownerIdleMinutes."""
 READ_SECONDS = 31 * 86_400
-"""For what each has read, and whose turn it was: longer than anybody is away."""
+"""For how far each has read, and the turns of assignment: longer than anybody is away."""
 
 
 def key_of(company: str, conversation: str) -> str:
@@ -50,7 +49,7 @@ class RedisLooks:
             raise CacheUnavailable(f"Redis could not note a look: {error}") from error
 
     async def last(self, company: str, conversation: str, operator: str) -> datetime | None:
-        """When they looked last, if within a day; raises CacheUnavailable."""
+        """When they last looked, within a day; raises CacheUnavailable."""
         try:
             found = await cast("Awaitable[bytes | None]", self._redis.hget(key_of(company, conversation), operator))
         except (RedisError, OSError, TimeoutError) as error:
@@ -58,7 +57,7 @@ class RedisLooks:
         return datetime.fromtimestamp(float(found), UTC) if found else None
 
     async def read(self, company: str, operator: str, conversations: Iterable[str]) -> list[int]:
-        """Up to where they have read each of the conversations; 0: nothing of it. Raises CacheUnavailable."""
+        """How far they have read each of the conversations; 0: nothing. Raises CacheUnavailable."""
         try:
             async with self._redis.pipeline(transaction=False) as pipe:
                 for conversation in conversations:
@@ -68,7 +67,7 @@ class RedisLooks:
             raise CacheUnavailable(f"Redis could not tell what somebody has read: {error}") from error
 
     async def saw_names(self, company: str, operator: str, up_to: datetime) -> None:
-        """They have seen the notes that name them until then; raises CacheUnavailable."""
+        """They have seen the notes mentioning them up to then; raises CacheUnavailable."""
         try:
             # Of two browsers the one that is behind takes nothing back.
             await self._redis.zadd(f"{DESK}{company}:named", {operator: round(up_to.timestamp() * 1000)}, gt=True)
@@ -76,7 +75,7 @@ class RedisLooks:
             raise CacheUnavailable(f"Redis could not note what somebody has seen: {error}") from error
 
     async def names_seen(self, company: str, operator: str) -> int:
-        """Until when, in ms since the epoch; 0: nothing. Raises CacheUnavailable."""
+        """Up to when, in ms since the epoch; 0: none. Raises CacheUnavailable."""
         try:
             return int(await self._redis.zscore(f"{DESK}{company}:named", operator) or 0)
         except (RedisError, OSError, TimeoutError) as error:
@@ -104,8 +103,8 @@ class RedisLooks:
         return {one.decode(): name.decode() or None for one, name in found.items()}
 
     async def next_in_turn(self, company: str, conversation: str, wait: str, since: datetime) -> tuple[str, str] | None:
-        """Whose turn it is to have the conversation, and their name: of those at the desk since then whoever was given
-        none for the longest. The same for everybody who asks about this wait. None: nobody is at the desk.
+        """The next human agent to get a conversation, with their name: of those at the desk since then, the one who was
+        assigned none for the longest. Everybody who asks about this wait gets the same. None: nobody is at the desk.
 
         Raises:
             CacheUnavailable.

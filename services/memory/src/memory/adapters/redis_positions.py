@@ -1,6 +1,6 @@
-"""How far what is kept in Redis has come (PositionStore): a hash of positions by name.
+"""The positions up to which Redis has stored each source (PositionStore): a hash by name.
 
-What is kept there is of use for a day at most, so nothing of it is written down as missing.
+Its data are useful for a day at most, so nothing is recorded as missing.
 """
 
 from collections.abc import Awaitable

@@ -1,4 +1,4 @@
-"""Short-term memories in Redis: one hash a user, changed by one script, so that updates at once lose nothing.
+"""Short-term memories in Redis: one hash for each user, changed by one script, so that concurrent updates lose nothing.
 
 Fields: `at` (ms of the last activity), `in` (when and in which conversation they last wrote), `s:<symbol>` (when it was
 named), `a:<id>` (when an action was added, and its JSON; no JSON: it has been cleared). Every field carries its own
@@ -16,16 +16,16 @@ from redis.exceptions import RedisError
 
 from contracts.context_rpc import ShortTermMemory
 from contracts.events.chat import Action
-from memory.domain.short_term import ACTIONS, KEPT, SYMBOLS, Happening, visible
+from memory.domain.short_term import ACTIONS, KEPT, SYMBOLS, UserActivity, visible
 from memory.errors import CacheUnavailable
 from runtime.clock import Clock
 
 PREFIX = "nexus:memory:short:"
 CONNECTIONS = 8
-"""Commands under way at once; the rest stand in line rather than open connections."""
+"""Concurrent commands; further ones queue instead of opening connections."""
 _KEPT_MS = int(KEPT.total_seconds() * 1000)
 _RANK = 100
-"""Symbols of one moment keep their order: each one's time is multiplied by this, less its place."""
+"""Keeps the order of symbols named at the same time: each time is multiplied by this, minus its place."""
 _UPDATE = """
 local key, at, conversation, left, kept = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local symbols, added, cleared, i = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), 8
@@ -71,13 +71,13 @@ class RedisShortTerm:
         self._free = asyncio.Semaphore(CONNECTIONS)
 
     async def get(self, company: str, user: str) -> ShortTermMemory:
-        """What still counts."""
+        """What has not expired."""
         reply: Any = self._redis.hgetall(key_of(company, user))  # pyright: ignore[reportUnknownMemberType]
         held = cast("dict[bytes, bytes]", await self._answered(reply))
         return visible(_memory(held), self._clock.now())
 
-    async def update(self, company: str, user: str, happening: Happening) -> None:
-        """Takes it in whole; updates at the same moment lose nothing."""
+    async def update(self, company: str, user: str, happening: UserActivity) -> None:
+        """Applies an update whole; concurrent ones lose nothing."""
         at = _ms(happening.at)
         left = _KEPT_MS - max(_ms(self._clock.now()) - at, 0)
         symbols = list(happening.symbols)[:_RANK]
@@ -104,7 +104,7 @@ class RedisShortTerm:
 
 
 def key_of(company: str, user: str) -> str:
-    """Where a user's short-term memory is."""
+    """The key of a user's short-term memory."""
     return f"{PREFIX}{{{company}:{user}}}"
 
 

@@ -1,8 +1,8 @@
 """Windows in Redis, one string each, for an hour after the conversation's last use.
 
-A window is true up to its sequence for ever, so writers need no order: the worst that an old one does is that the next
-reader reads a little more from the log. Writing happens behind the reply, by one task; when too much waits, or Redis
-is away, windows are dropped.
+A window stays true up to its sequence, so writes need no order: an old one only makes the next reader read slightly
+more of the log. One task writes after the reply has gone out; if too much is queued, or Redis is away, windows are
+dropped.
 """
 
 import asyncio
@@ -21,17 +21,17 @@ from memory.domain.recent import RecentMessages, VisitorTraits
 from runtime.background import BackgroundLoop
 
 TTL_SECONDS = 3600
-"""Seconds after its last use for which a conversation's newest messages are kept."""
+"""Seconds after its last use for which a conversation's newest messages are cached."""
 PREFIX = "nexus:memory:window:"
 WAITING = 2_000
-"""Windows waiting to be written, at most."""
+"""The most windows queued for writing."""
 BATCH = 64
 LATER = 0.1
-"""Seconds that a window waits to be written: its reply goes out first, and the next message's window replaces it."""
+"""Seconds before a window is written: its reply goes out first, and the next message's window replaces it."""
 LONGEST_WRITE = 60.0
-"""Seconds for all that waits."""
+"""Seconds for writing the whole queue."""
 AWAY = 2.0
-"""Seconds for which Redis is left alone after it failed: asking it must not cost more than it spares."""
+"""Seconds without using Redis after it failed, so that it does not cost more than it saves."""
 
 _log = structlog.get_logger(__name__)
 
@@ -54,7 +54,7 @@ class RedisWindows:
         self._waiting: dict[str, RecentMessages] = {}
         self._wake = asyncio.Event()
         self._away_until = 0.0
-        self._writer = BackgroundLoop(self.name, self._write, wait=self._until_some_wait, longest=LONGEST_WRITE)
+        self._writer = BackgroundLoop(self.name, self._write, wait=self._gather_writes, longest=LONGEST_WRITE)
         self.still = self._writer.still
         self.stop = self._writer.stop
 
@@ -99,12 +99,12 @@ class RedisWindows:
             self._wake.set()
 
     def drop(self, company: str, conversations: Sequence[str]) -> None:
-        """Does not write what waits of these conversations."""
+        """Removes these conversations' windows from the queue."""
         gone = {f"{company}:{name}" for name in conversations}
         for key in [key for key in self._waiting if key.removeprefix(PREFIX).split(":", 1)[1] in gone]:
             del self._waiting[key]
 
-    async def _until_some_wait(self) -> None:
+    async def _gather_writes(self) -> None:
         await self._wake.wait()
         await asyncio.sleep(LATER)
         self._wake.clear()

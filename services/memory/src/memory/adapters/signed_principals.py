@@ -1,4 +1,4 @@
-"""Who wrote, by the principal that the gateway signed."""
+"""Identifies a message's author by the principal that the gateway signed."""
 
 from memory.domain.conversation import Person
 from runtime.errors import InvalidToken
@@ -10,8 +10,8 @@ class PrincipalCheck:
         self._verifier = verifier
 
     def person(self, principal: str, company: str, conversation: str) -> Person | None:
-        """None: it proves nobody, or is of another company or for another conversation. An expired one proves as much
-        as it did when the message was written."""
+        """None: it proves nothing, or is for another company or conversation. An expired one still proves who wrote
+        the message."""
         try:
             found = self._verifier.verify(principal, expired_too=True)
         except InvalidToken:

@@ -1,8 +1,9 @@
-"""How full the streams are, how old their oldest message is, how far their readers are behind: metrics, and a word in
-the log when one fills up or cannot keep what it promises. Memory tells, since it makes them.
+"""The streams' fill, age and the lag of their readers, as metrics, and a log entry if one fills up or cannot keep what
+it promises. Memory reports them, since it creates the streams.
 
-They are read when somebody asks for /metrics, and every ten minutes for the log: a stack that nobody scrapes asks the
-bus next to nothing."""
+They are read on requests for /metrics, and every ten minutes for the log, so that a stack without scraping asks the bus
+next to nothing.
+"""
 
 import time
 from collections.abc import Sequence
@@ -17,13 +18,13 @@ from runtime.jetstream_api import AccountInfo, ConsumerPage, StreamInfo, ask
 from runtime.replies import ReplyInbox
 
 RECENT = 60.0
-"""Seconds for which figures serve those who ask for metrics."""
+"""Seconds for which figures are cached for metrics."""
 EVERY = 600.0
-"""Seconds between looks that nobody asks for."""
+"""Seconds between reads for the log."""
 ANSWER = 5.0
 FILLED = 0.8
 CUT_SHORT = 0.9
-"""Share of the size from which on a stream that is younger than promised is so because of its size."""
+"""The fill from which on a stream that is younger than promised is so because of its size limit."""
 SAY_AGAIN = 3_600.0
 
 _log = structlog.get_logger(__name__)
@@ -39,7 +40,7 @@ class StreamFigures:
         self._looked = -RECENT
 
     async def renew(self) -> None:
-        """Reads them unless that was a moment ago."""
+        """Reads the figures, unless that was a moment ago."""
         if time.monotonic() - self._looked >= RECENT:
             await self.look()
 

@@ -1,4 +1,4 @@
-"""The executor's catalogue, asked over the bus and kept for a moment: everybody of one plan has the same."""
+"""The executor's catalogue over the bus, cached for a moment: it is the same for everybody of one plan."""
 
 import time
 from collections import OrderedDict
@@ -13,7 +13,7 @@ from runtime.rpc import RpcClient
 DEADLINE = 2.0
 """Seconds for the executor's answer."""
 FRESH = 5.0
-"""Seconds that an answer is good for."""
+"""Seconds for which an answer is cached."""
 KEPT = 1_000
 
 
@@ -23,7 +23,7 @@ class ToolCatalogue:
         self._kept: OrderedDict[tuple[str, str, str], tuple[float, Mapping[str, str]]] = OrderedDict()
 
     async def offered(self, company: str, role: str, plan: str, language: str) -> Mapping[str, str]:
-        """Category by name, in the catalogue's order; raises CatalogueUnavailable."""
+        """The tools' categories by name, in the catalogue's order; raises CatalogueUnavailable."""
         key = (company, role, plan)
         kept = self._kept.get(key)
         if kept is not None and time.monotonic() - kept[0] < FRESH:

@@ -1,4 +1,4 @@
-"""The stream CHAT, from which memory alone may purge."""
+"""The stream CHAT for trimming; only memory may purge from it."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -11,7 +11,7 @@ from contracts.streams import CHAT
 from memory.adapters.chat_consumer import DURABLE
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.durables import durables
-from memory.domain.log_window import LogState, Lying
+from memory.domain.log_window import LoggedConversation, LogState
 from memory.errors import BusUnavailable
 from memory.ports import LogClock
 from runtime.conversation import ConversationLog
@@ -24,7 +24,7 @@ ANSWER = 5.0
 
 
 class TrimmedChat:
-    """What trimming needs of the log."""
+    """The operations that trimming needs."""
 
     def __init__(self, client: Client, log: StreamLog) -> None:
         self._inbox = ReplyInbox.of(client)
@@ -34,8 +34,8 @@ class TrimmedChat:
 
     async def state(self, kept: int) -> LogState | None:
         # The stream first: what a consumer has nothing left of then, it has read up to the stream's end as seen here.
-        """The log now; None when it holds no more than the `kept` that stay in any case, or when the projection's
-        consumer is not there: nothing is known to be stored then."""
+        """The log now; None if it holds no more than the `kept` facts that always stay, or if the projection's
+        consumer is missing, so that nothing is known to be stored."""
         bounds = await self._log.refresh()
         if bounds.first_seq + kept > bounds.last_seq:
             return None
@@ -64,18 +64,18 @@ class TrimmedChat:
         names = list(dict.fromkeys((one.company, one.conversation) for one in addresses))
         return names, old[-1].seq + 1 if facts and old == facts else before
 
-    async def look(self, company: str, conversation: str) -> Lying | None:
-        """None: something in it cannot be read, so it is left alone."""
+    async def look(self, company: str, conversation: str) -> LoggedConversation | None:
+        """None: something in it cannot be read, so it must be left alone."""
         snapshot = await self._conversations.snapshot(company, conversation)
         waiting = None
         if snapshot.unanswered:
             waiting = await self._conversations.first_visitor(company, conversation, snapshot.basis)
             if waiting is None:
                 return None
-        return Lying(snapshot, waiting.seq if waiting else None)
+        return LoggedConversation(snapshot, waiting.seq if waiting else None)
 
     async def cut(self, company: str, conversation: str, kind: ChatKind | None, before: int) -> int:
-        """Removes facts before a sequence, of one kind or of all; how many there were."""
+        """Removes facts before a sequence, of one kind or of all; returns how many."""
         if before <= 1:  # the server takes 1 for "all"
             return 0
         subject = chat(company, conversation, kind) if kind else conversation_tree(company, conversation)

@@ -1,4 +1,4 @@
-"""Changes of settings, heard by every replica: endpoints that one of them learns of must be known to all."""
+"""Changes of settings, received by every replica, so that all know a new endpoint."""
 
 import structlog
 from nats.aio.client import Client
@@ -17,7 +17,7 @@ _log = structlog.get_logger(__name__)
 
 
 class WebhookChanges:
-    """A standing subscription; what it misses, the next look at all settings finds."""
+    """A permanent subscription; what it misses is found when all settings are next read."""
 
     def __init__(self, client: Client, table: WebhookTable) -> None:
         self._client = client

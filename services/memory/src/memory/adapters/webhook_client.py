@@ -1,4 +1,4 @@
-"""HTTP to the addresses that companies name, which must be public ones (or, in development, this machine)."""
+"""HTTP requests to addresses set by companies, which must be public (or, in development, on this machine)."""
 
 import asyncio
 
@@ -11,7 +11,7 @@ from runtime.public_address import is_public
 from runtime.retry_after import seconds_in
 
 MOST_BYTES = 16 * 1024
-"""Of an answer's body, which nobody reads: so much is taken in so that the connection can be used again."""
+"""Bytes of a response's body that are read, only so that the connection can be reused."""
 _HEADERS = {
     "User-Agent": "Nexus-Webhooks/1.0",
     "Content-Type": "application/cloudevents+json; charset=utf-8",
@@ -20,7 +20,7 @@ _HEADERS = {
 
 
 class WebhookPosting:
-    """`local`: this machine may be reached too, and without TLS."""
+    """`local`: this machine is allowed too, and without TLS."""
 
     def __init__(self, *, seconds: float, local: bool, lookup: Lookup = system_lookup) -> None:
         self._local = local
@@ -33,13 +33,13 @@ class WebhookPosting:
         await self._session.close()
 
     async def post(self, url: str, headers: dict[str, str], body: bytes) -> EndpointAnswer:
-        """One request; never raises for what the endpoint or the network does."""
+        """Makes one request; never raises for failures of the endpoint or the network."""
         return (await self.ask("POST", url, headers, body, MOST_BYTES))[0]
 
     async def ask(
         self, method: str, url: str, headers: dict[str, str], body: bytes | None, most: int
     ) -> tuple[EndpointAnswer, bytes]:
-        """The same for any request, with up to `most` bytes of what is answered."""
+        """The same for any request; returns up to `most` bytes of the response."""
         try:
             address = URL(url)
         except ValueError:

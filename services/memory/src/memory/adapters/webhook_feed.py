@@ -1,7 +1,7 @@
-"""From the streams to the endpoints' queues: each fact that a company wants to be told of becomes one waiting delivery
-an endpoint in the stream WEBHOOKS.
+"""Feeds webhook deliveries: each fact that a company wants becomes one waiting delivery for each endpoint in the stream
+WEBHOOKS.
 
-The durable consumers are there only while somebody has webhooks: without any, facts cost nothing here. Several replicas
+The durable consumers exist only while some company has webhooks, so that facts cost nothing otherwise. All replicas
 share them; a copy is recognised by its id.
 """
 
@@ -40,12 +40,12 @@ SPECS = (
 )
 BATCH = 256
 WAIT = 15.0
-"""Seconds that a batch is waited for at once; a lost request is noticed before."""
+"""Seconds of one pull request; a lost request is noticed before."""
 LINGER = 0.02
-"""Seconds that a batch may fill."""
+"""Seconds to let a batch fill."""
 RETRY = 1.0
 UNUSED = 60.0
-"""Seconds without any webhook after which the consumers go: another replica may be about to use them."""
+"""Seconds without any webhook after which the consumers are deleted: another replica may be about to use them."""
 
 _log = structlog.get_logger(__name__)
 
@@ -64,11 +64,11 @@ class WebhookFeed:
         self._lock = asyncio.Lock()
 
     async def start(self) -> None:
-        """Starts if there is anybody to tell."""
+        """Starts if there are endpoints."""
         await self.follow()
 
     async def follow(self) -> None:
-        """Begins or ends with the table. Raises NotReady where the consumers cannot be had."""
+        """Starts or stops as endpoints come and go. Raises NotReady if the consumers cannot be created."""
         async with self._lock:
             if not self._table.empty:
                 self._unused_since = 0.0
@@ -81,12 +81,12 @@ class WebhookFeed:
                     await self._delete()
 
     def still(self) -> str | None:
-        """See runtime.liveness: what only a restart helps against."""
+        """See runtime.liveness: problems that only a restart can solve."""
         ended = [task.get_name() for task in self._tasks if task.done()]
         return f"{ended[0]} has ended" if ended and not self._stopping.is_set() else None
 
     async def stop(self) -> None:
-        """Takes nothing new; what has arrived and is not passed on is delivered again."""
+        """Accepts nothing new; what has arrived and was not queued is delivered again."""
         self._stopping.set()
         async with self._lock:
             await self._end()
@@ -144,7 +144,7 @@ class WebhookFeed:
             await message.ack()
 
     async def _queue(self, message: Msg) -> None:
-        """Raises PublishFailed when it may work later."""
+        """Raises PublishFailed if a retry may work."""
         company = company_of(message.subject)
         endpoints = self._table.of(company) if company else []
         if not endpoints or not delivery_of(message, self._marks).genuine:

@@ -1,4 +1,4 @@
-"""Which endpoints there are: every company's webhooks, with their secrets, as this replica knows them now."""
+"""All endpoints: every company's webhooks with their secrets, as known to this replica."""
 
 from collections.abc import Awaitable, Callable
 
@@ -9,7 +9,7 @@ from memory.domain.webhooks import WebhookEndpoint, endpoints_of
 
 
 class WebhookTable:
-    """Read whole at the start and every few seconds, and a company's again as soon as it has changed."""
+    """Read completely at the start and every few seconds; one company's as soon as it has changed."""
 
     def __init__(self, store: MongoCompanies) -> None:
         self._store = store
@@ -23,21 +23,21 @@ class WebhookTable:
         return not self._endpoints
 
     def of(self, company: str) -> list[WebhookEndpoint]:
-        """The endpoints of a company that something is sent to."""
+        """A company's endpoints that are still in use."""
         return self._endpoints.get(company, [])
 
     def find(self, company: str, endpoint: str) -> WebhookEndpoint | None:
-        """The endpoint; None: there is no such one any more, or it is gone."""
+        """The endpoint; None: it does not exist any more, or wants nothing."""
         return next((one for one in self.of(company) if one.id == endpoint), None)
 
     async def stored(self, company: str) -> list[WebhookEndpoint]:
-        """The endpoints of a company as the store has them now; raises StoreUnavailable."""
+        """A company's endpoints from the store; raises StoreUnavailable."""
         settings = await self._store.get(company)
         return endpoints_of(settings.config) if settings else []
 
     async def found_channel(self, channel: str) -> WebhookEndpoint | None:
-        """The endpoint of a channel, by the channel's id; one that is not known here is looked for in the store, for
-        it may be new. Raises StoreUnavailable."""
+        """The endpoint of a channel, by the channel's id; an unknown one is looked up in the store, since it may be
+        new. Raises StoreUnavailable."""
         company = channel_of(channel) or ""
         return _of_channel(self.of(company), channel) or _of_channel(await self.stored(company), channel)
 
@@ -47,7 +47,7 @@ class WebhookTable:
         self._endpoints = {endpoints[0].company: endpoints for endpoints in found if endpoints}
 
     async def refresh(self, settings: CompanySettings) -> None:
-        """Reads a company again that has just changed; `settings` may be without secrets. Raises StoreUnavailable."""
+        """Reads a company again that has just changed; `settings` may lack secrets. Raises StoreUnavailable."""
         company = settings.config.company_id
         if not (settings.config.webhooks or settings.config.channels) and company not in self._endpoints:
             return

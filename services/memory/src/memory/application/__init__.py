@@ -1,1 +1,1 @@
-"""What memory does: each use case over the ports, with no broker and no database in sight."""
+"""Memory's use cases, over the ports: no broker and no database here."""

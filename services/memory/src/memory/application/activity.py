@@ -1,6 +1,6 @@
-"""Short-term memory, fed from what happens: best effort, behind everything else.
+"""Updates short-term memory from events, best effort and in the background.
 
-Facts come late, twice and in any order; each carries its own time, so that does no harm. What cannot be kept is
+Facts come late, twice and in any order, which is harmless, since each carries its own time. What cannot be stored is
 dropped: nobody waits for it.
 """
 
@@ -20,30 +20,30 @@ from memory.adapters.signed_principals import PrincipalCheck
 from memory.domain.conversation import CUSTOMER
 from memory.domain.facts import LogFact
 from memory.domain.mentions import mentioned
-from memory.domain.short_term import KEPT, Happening
+from memory.domain.short_term import KEPT, UserActivity
 from memory.errors import MarketUnavailable
 from runtime.clock import Clock
 
 WAITING = 2_000
-"""Happenings that wait to be kept, at most."""
+"""The most queued events."""
 AT_ONCE = 4
-"""Conversations whose facts are noted side by side."""
+"""Conversations whose facts are stored concurrently."""
 
 _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class _Noted:
-    """`user` None: whoever the conversation is of."""
+    """`user` None: the conversation's customer."""
 
     company: str
     conversation: str
     user: str | None
-    happening: Happening
+    happening: UserActivity
 
 
 class Activity:
-    """What users do, on its way into their short-term memories."""
+    """Users' activity, to be stored in their short-term memories."""
 
     name = "activity"
 
@@ -79,7 +79,7 @@ class Activity:
         return "its task has ended" if any(worker.done() for worker in self._workers) else None
 
     def note(self, facts: Sequence[LogFact]) -> None:
-        """Takes in facts of conversations that have just been stored; never waits."""
+        """Queues facts of conversations that have just been stored; never waits."""
         oldest = self._clock.now() - KEPT
         for fact in facts:
             if fact.stored_at > oldest and (noted := self._noted(fact)) is not None:
@@ -87,16 +87,16 @@ class Activity:
                     self._waiting.put_nowait(noted)
 
     async def again(self, fact: LogFact) -> None:
-        """Takes in a fact that Redis has lost, at once; raises CacheUnavailable, StoreUnavailable."""
+        """Applies a fact that Redis has lost, at once; raises CacheUnavailable, StoreUnavailable."""
         noted = self._noted(fact)
         if noted is not None:
             await self._keep_one(noted)
 
     async def decided(self, company: str, user: str, action: str, at: datetime) -> None:
-        """The user has decided about an action, or its time is over; raises CacheUnavailable."""
+        """The user has decided about an action, or it has expired; raises CacheUnavailable."""
         if at <= self._clock.now() - KEPT:
             return
-        await self._store.update(company, user, Happening(at, clear=(action,)))
+        await self._store.update(company, user, UserActivity(at, clear=(action,)))
 
     def _noted(self, fact: LogFact) -> _Noted | None:
         company, conversation = fact.company, fact.conversation
@@ -106,10 +106,10 @@ class Activity:
                 if person is None or person.role != CUSTOMER:
                     return None
                 # What is named last is the newest.
-                done = Happening(fact.stored_at, conversation, tuple(reversed(mentioned(text))))
+                done = UserActivity(fact.stored_at, conversation, tuple(reversed(mentioned(text))))
                 return _Noted(company, conversation, person.user_id, done)
             case AssistantMessage(actions=actions) if actions:
-                return _Noted(company, conversation, None, Happening(fact.stored_at, add=tuple(actions)))
+                return _Noted(company, conversation, None, UserActivity(fact.stored_at, add=tuple(actions)))
             case _:
                 return None
 

@@ -1,4 +1,4 @@
-"""What companies and visitors may spend: reserved before a model call, settled from what it used."""
+"""Budgets of companies and visitors: reserved before a model call, settled from its usage."""
 
 from collections.abc import Callable, Sequence
 from typing import Literal, Protocol
@@ -11,20 +11,20 @@ HOUR = 3_600
 
 
 class BudgetLedger(Protocol):
-    """Where the accounts are. Each method is one atomic step."""
+    """The accounts' storage. Each method is one atomic step."""
 
     async def reserve(
         self, call: str, tokens: int, seconds: float, purses: list[Purse], further: FurtherCall | None = None
     ) -> Payer | Literal["both"] | None:
-        """Reserves in all the purses or in none; returns whose limit is reached (None: it is reserved; "both": the
-        further call, too, for which half of each limit must stay free).
+        """Reserves in all the accounts or in none; returns whose limit is reached (None: reserved; "both": with the
+        further call, for which half of each limit must stay free).
 
-        The same call reserved again changes nothing.
+        Reserving the same call again changes nothing.
         """
         ...
 
     async def settle(self, company: str, call: str, reserved: int, used: int, purses: list[Purse]) -> bool:
-        """Puts what was used in the place of what was reserved; False: it was settled before."""
+        """Replaces the reservation by the usage; False: it was settled before."""
         ...
 
     async def settle_all(self, settlements: Sequence[Settlement]) -> None:
@@ -37,15 +37,15 @@ Clock = Callable[[], float]
 
 
 class BudgetBook:
-    """Days and hours are those of UTC, and those in which a call was reserved."""
+    """Days and hours are in UTC, and those of the reservation."""
 
     def __init__(self, ledger: BudgetLedger, clock: Clock) -> None:
         self._ledger = ledger
         self._clock = clock
 
     async def reserve(self, request: BudgetReserveRequest) -> tuple[Payer | Literal["both"] | None, int]:
-        """Whose limit is reached (None: reserved; "both": the further call, too), and when that was decided, in seconds
-        since the epoch."""
+        """The name of the reached limit (None: reserved; "both": with the further call), and when that was decided,
+        in seconds since the epoch."""
         now = int(self._clock())
         purses = purses_of(
             request.company_id, request.tier, request.payer, now, request.daily_tokens, request.hourly_tokens
@@ -61,7 +61,7 @@ class BudgetBook:
         return await self._ledger.settle(one.company, one.call, one.reserved, one.used, one.purses)
 
     async def settle_all(self, requests: Sequence[BudgetSettleRequest]) -> None:
-        """Settles them, those that were not before."""
+        """Settles those that were not settled before."""
         if requests:
             await self._ledger.settle_all([_settlement(request) for request in requests])
 
@@ -74,7 +74,7 @@ def _settlement(request: BudgetSettleRequest) -> Settlement:
 def purses_of(
     company: str, tier: str, payer: str | None, at: int, daily: int | None, hourly: int | None
 ) -> list[Purse]:
-    """The accounts that a call at this time is paid from. The braces keep a company's together in a Redis cluster."""
+    """The accounts that pay for a call at this time. The braces keep a company's together in a Redis cluster."""
     prefix = f"{PREFIX}{{{company}}}:{tier}"
     purses = [Purse("company", f"{prefix}:day:{at // DAY}", daily, 2 * DAY)]
     if payer is not None:

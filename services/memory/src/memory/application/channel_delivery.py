@@ -1,8 +1,8 @@
-"""Says in a channel what was said in its conversation: at least once, and nothing twice for whoever reads it there.
+"""Sends messages of a conversation to its channel, at least once, and so that people there read nothing twice.
 
-Chatwoot knows no message by an id of ours, so that one which may have come already (whoever sent it died before they
-could say so) is looked for first: in what Chatwoot has told its bot of its messages (the echo), and in the conversation
-itself, where the token may read it.
+Chatwoot knows no message by an id of ours. So a message that may have arrived already (because its sender died before
+it could record that) is looked for first: in the echoes that Chatwoot sends its bot, and in the conversation itself, if
+the token may read it.
 """
 
 from collections.abc import Mapping
@@ -32,10 +32,10 @@ class ChannelDelivery:
     async def deliver(
         self, channel: Channel, event: Mapping[str, Any], stored_at: float, *, again: bool
     ) -> EndpointAnswer:
-        """What came of one fact. `again`: it may have been sent before.
+        """The outcome for one fact. `again`: it may have been sent before.
 
         Raises:
-            CacheUnavailable: it may have been sent before, and whether it has come cannot be told now.
+            CacheUnavailable: it may have been sent before, and whether it arrived cannot be determined now.
         """
         company, _, conversation = str(event["subject"]).partition("/")
         place = place_in_channel(company, conversation)

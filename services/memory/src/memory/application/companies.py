@@ -1,4 +1,4 @@
-"""Company settings: read, made, changed; and every change told on the bus, at least once."""
+"""Company settings: read, created, changed; every change is published on the bus, at least once."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -15,15 +15,15 @@ from memory.errors import CompanyExists, NoSuchCompany, SettingsMoved
 
 SWEPT = 100
 RACES = 5
-"""How often a deletion is tried again over somebody's change."""
+"""How often a deletion is retried if somebody changes the settings meanwhile."""
 AGED = timedelta(days=7)
-"""Settings that were told longer ago are told again."""
+"""Settings published longer ago than this are published again."""
 Changed = Callable[[CompanySettings], Awaitable[None]]
 
 
 class CompanyRegistry:
-    """The settings of all companies. What leaves is without secrets, or with sealed ones. `changed` is told of each
-    change before its caller has the answer; `close` seals."""
+    """The settings of all companies, returned without secrets or with sealed ones. `changed` is called for each
+    change before the caller has the answer; `close` seals."""
 
     def __init__(
         self,
@@ -44,12 +44,12 @@ class CompanyRegistry:
         return shown(settings) if settings else None
 
     async def kept(self, company: str) -> CompanySettings | None:
-        """The same, or what is left of a deleted company."""
+        """The same, or the record of a deleted company."""
         settings = await self._store.kept(company)
         return shown(settings) if settings else None
 
     async def identify(self, company: str, token: str) -> KnownUser:
-        """The user that a JWT of the company's names.
+        """The user in a JWT signed by the company.
 
         Raises:
             IdentityRefused, StoreUnavailable.
@@ -76,12 +76,12 @@ class CompanyRegistry:
         return shown(settings)
 
     async def page(self, after: str, limit: int) -> tuple[list[CompanySettings], bool]:
-        """The companies behind `after` in order, and whether there are more."""
+        """The companies after `after` in order, and whether there are more."""
         found = await self._store.living(after, limit + 1)
         return [shown(settings) for settings in found[:limit]], len(found) > limit
 
     async def delete(self, company: str) -> bool:
-        """Ends a company: all that is left is that it is none. False: there was none.
+        """Deletes a company's settings; a record of the deletion remains. False: there was none.
 
         Raises:
             SettingsMoved, StoreUnavailable.
@@ -119,7 +119,7 @@ class CompanyRegistry:
         return shown(settings)
 
     async def webhook_gone(self, company: str, url: str) -> None:
-        """Sends nothing more to this address until an admin says so; raises StoreUnavailable."""
+        """Stops sending to this address until an admin changes that; raises StoreUnavailable."""
         while (old := await self._store.get(company)) is not None:
             now = datetime.now(UTC)
             hooks = [
@@ -135,16 +135,17 @@ class CompanyRegistry:
                 return
 
     async def sweep(self) -> int:
-        """Tells what was stored but perhaps not told, because a process or the bus went away in between."""
+        """Publishes changes that were stored but perhaps not published, because a process or the bus failed in
+        between."""
         untold = await self._store.unannounced(SWEPT)
         for settings in untold:
             await self._tell(settings)
         return len(untold)
 
     async def refresh(self) -> int:
-        """Keeps the newest settings of each company on the bus, whose facts end after a month: services that start
-        while the store is away take them from there. Settings that the bus knows and a restored store does not are
-        taken back. How many companies were told or taken back.
+        """Publishes each company's newest settings again, since facts expire after a month: services that start while
+        the store is away read them from the bus. Settings on the bus that a restored store lacks are stored again.
+        Returns how many companies were published or restored.
 
         Raises:
             StoreUnavailable, and what the bus raises.

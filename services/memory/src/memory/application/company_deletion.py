@@ -1,4 +1,4 @@
-"""Deleting a company: its settings end, and with them what is known, said and remembered under its name."""
+"""Deletes a company: its settings, knowledge, conversations and remembered facts."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -10,8 +10,8 @@ from memory.erasure_ports import CompanyEraser
 
 
 class CompanyDeletion:
-    """Deletes companies. `forget_knowledge` deletes what a company says; `stored` returns once all that the log holds
-    is in the store."""
+    """Deletes companies. `forget_knowledge` deletes a company's knowledge; `stored` returns once everything in the
+    log is in the store."""
 
     def __init__(
         self,
@@ -26,10 +26,11 @@ class CompanyDeletion:
         self._erasers = erasers
 
     async def delete(self, company: str) -> CompanyDeleted:
-        """Deletes it; to be called again when it fails. Not deleted: there is no such company, nor anything left of it.
+        """Deletes it; repeat the call if it fails. Not deleted: there is no such company, and nothing left of one.
 
         Raises:
-            SettingsMoved, and every MemoryFault that says that a store or service is away, or the projection behind.
+            SettingsMoved, and every MemoryFault for an unavailable store or service, or a projection that is
+                behind.
         """
         # The end first: whoever answers or reads for it stops, and nothing new comes in.
         there = await self._companies.delete(company)

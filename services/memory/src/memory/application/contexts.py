@@ -1,4 +1,4 @@
-"""What a copilot is told before a customer's turn: everything fetched at once, and what cannot be had left out."""
+"""Builds the context of a customer's turn: all parts are fetched concurrently, and unavailable ones left out."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ from contracts.zones import DEFAULT_ZONE, zone
 from memory.adapters.market import MarketClient
 from memory.adapters.redis_short_term import RedisShortTerm
 from memory.adapters.tool_catalogue import ToolCatalogue
-from memory.application.conversation_context import Talks
+from memory.application.conversation_context import PastConversations
 from memory.application.memories import Memories
 from memory.application.parts import Parts
 from memory.context_ports import PassageSearch
@@ -38,27 +38,27 @@ from runtime.deadlines import part
 
 Task = asyncio.Task
 MOST = 100
-"""Positions and alerts in one context."""
+"""The most positions and alerts in one context."""
 EVENTS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class _HeldContext:
-    """`portfolio` None: what was told is none."""
+    """`portfolio` None: the one received was empty."""
 
     portfolio: ContextPortfolio | None
     alerts: list[ActiveAlert]
 
 
 class ContextBuilder:
-    """Builds contexts. `seconds`: what each part may take, and never more than a share of what its caller waits;
-    symbols and events wait for what they are chosen from, and may take as long again."""
+    """Builds contexts. `seconds`: the deadline of each part, at most a share of the caller's. Symbols and events
+    depend on other parts, and may take as long again."""
 
     def __init__(
         self,
         *,
         memories: Memories,
-        talks: Talks,
+        talks: PastConversations,
         short_term: RedisShortTerm,
         market: MarketClient,
         tools: ToolCatalogue,
@@ -76,7 +76,7 @@ class ContextBuilder:
         self._knowledge = knowledge
 
     async def build(self, asked: ContextRequest) -> FullContext:
-        """The context; what is missing is named in it. It takes at most twice a part's deadline."""
+        """The context; missing parts are named in it. It takes at most twice a part's deadline."""
         if asked.market is False:
             return await self._untraded(asked)
         company, user = asked.company_id, asked.user_id
@@ -118,7 +118,7 @@ class ContextBuilder:
         )
 
     async def _untraded(self, asked: ContextRequest) -> FullContext:
-        """Of a company where nothing is traded."""
+        """The context of a company without trading."""
         company, user = asked.company_id, asked.user_id
         parts = Parts(part(self._seconds))
         remembering = parts.start("memory", self._memories.held(company, user))
@@ -153,7 +153,7 @@ class ContextBuilder:
     async def _wanted(
         self, text: str, memory: "Task[Remembered | None]", holdings: "Task[_HeldContext | None]"
     ) -> list[str]:
-        """The candidates, once it is known what the user likes and holds, or that it will not be known."""
+        """The candidate symbols, once the user's likes and holdings are known, or known to be unavailable."""
         await asyncio.wait((memory, holdings))
         known, held = memory.result(), holdings.result()
         portfolio = held.portfolio if held else None
@@ -172,7 +172,7 @@ class ContextBuilder:
 
 
 def _told(memory: LongTermMemory, question: str) -> LongTermMemory:
-    """The memory with those of its facts that a prompt is told, the ones that count most first."""
+    """The memory with only the facts that go into a prompt, most important first."""
     chosen = relevant_facts(memory, question)
     notes = [one for one in chosen if one not in memory.preferences]
     return memory.model_copy(
@@ -181,7 +181,7 @@ def _told(memory: LongTermMemory, question: str) -> LongTermMemory:
 
 
 def _without_forgotten(talk: ContextConversation | None, state: Remembered | None) -> ContextConversation | None:
-    """A conversation whose summary says nothing of what was forgotten."""
+    """The conversation, its summary without what was forgotten."""
     if talk is None or talk.summary is None or state is None or not state.gone:
         return talk
     text = without_forgotten(talk.summary.text, state.gone)
@@ -190,7 +190,7 @@ def _without_forgotten(talk: ContextConversation | None, state: Remembered | Non
 
 
 def _user(asked: ContextRequest, known: LongTermMemory | None) -> ContextUser:
-    """The token says who they are and what they pay for; the rest is what they have said or set."""
+    """Identity and plan from the token; the rest from what they have said or set."""
     told = known or LongTermMemory()
     return ContextUser(
         id=asked.user_id,

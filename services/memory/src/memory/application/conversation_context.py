@@ -1,4 +1,4 @@
-"""The conversation's part of a context: messages that no summary covers, the summary, what it is about."""
+"""The conversation in a context: the messages after its summary, the summary, and its topics."""
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
@@ -13,7 +13,7 @@ from memory.adapters.market import MarketClient
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_executions import MongoExecutions
 from memory.adapters.mongo_summaries import MongoSummaries
-from memory.application.history import HistoryReader, Recent
+from memory.application.history import HistoryReader, RecentPage
 from memory.application.parts import Parts
 from memory.context_ports import PastToolCall, StoredSummary
 from memory.domain.conversation import InboxConversation
@@ -23,17 +23,17 @@ from memory.domain.reply_size import for_prompt, newest_that_fit
 from memory.domain.topics import MENTIONED, TOPICS, newest, subjects
 
 USES = 20
-"""Tool calls that topics are looked for in."""
+"""Tool calls in which topics are looked for."""
 CHECKED = 20
-"""Symbols, the newest ones named, that the market is asked about."""
+"""The most recently named symbols that the market is asked about."""
 ASKERS = (Role.VISITOR, Role.USER)
-"""Whose words name topics and symbols: what an answer lists is not what the user is about."""
+"""Authors whose words name topics and symbols; what an answer lists does not count."""
 
 Named = tuple[datetime, Sequence[tuple[str, bool]]]
-"""What was named at a time: names, and whether each is a symbol."""
+"""Names mentioned at a time, and whether each is a symbol."""
 
 
-class Talks:
+class PastConversations:
     """Conversations as contexts need them."""
 
     def __init__(
@@ -56,10 +56,10 @@ class Talks:
     async def read(
         self, asked: ContextRequest, tools: "asyncio.Task[Mapping[str, str] | None]", parts: Parts
     ) -> ContextConversation:
-        """The part; what is missing inside it is named in `parts`.
+        """The part; what is missing in it is named in `parts`.
 
         Raises:
-            ProjectionBehind, UnknownSequence, StoreUnavailable: the messages cannot be had.
+            ProjectionBehind, UnknownSequence, StoreUnavailable: the messages are not available.
         """
         company, name = asked.company_id, asked.conversation_id
         loading = parts.start("conversation.summary", self._summaries.load(company, name))
@@ -96,7 +96,7 @@ class Talks:
         )
 
     async def save(self, asked: SummarySaveRequest, now: datetime) -> tuple[bool, Summary | None]:
-        """Whether it is stored now, and what is stored; raises StoreUnavailable."""
+        """Whether it was stored, and what is stored now; raises StoreUnavailable."""
         company, name = asked.company_id, asked.conversation_id
         up_to = LogPosition(self._log.era, asked.up_to_seq)
         new = StoredSummary(asked.text, up_to, asked.messages, derive_id(company, name, str(up_to), asked.text), now)
@@ -130,12 +130,12 @@ class Talks:
 
 
 def summary_view(held: StoredSummary, covered: int) -> Summary:
-    """The summary as it travels. `covered`: the sequence, in the log as it is now, up to which it covers everything."""
+    """The summary for the wire. `covered`: the sequence in the current log up to which it covers everything."""
     return Summary(text=held.text, up_to_seq=covered, messages=held.messages, version=held.version, updated_at=held.at)
 
 
 def _named(asked_for: Sequence[Named], known: Collection[str], uses: Sequence[PastToolCall]) -> list[Named]:
-    """What the user's messages name, and the symbols that tools were called for."""
+    """Names in the user's messages, and symbols in tool calls."""
     found: list[Named] = [(use.at, [(name, True) for name in use.symbols]) for use in uses if use.symbols]
     for at, names in asked_for:
         if real := [one for one in names if not one[1] or one[0] in known]:
@@ -144,13 +144,13 @@ def _named(asked_for: Sequence[Named], known: Collection[str], uses: Sequence[Pa
 
 
 def _count(state: InboxConversation | None, window: Sequence[MessageView]) -> int:
-    """All messages: those that have been projected, and the newer ones that have not yet."""
+    """The number of all messages: projected ones, and newer ones."""
     if state is None:
         return len(window)
     return state.message_count + sum(1 for message in window if message.seq > state.last_position.seq)
 
 
-def _omitted(found: Recent, kept: Sequence[MessageView], count: int, summary: StoredSummary | None) -> int:
+def _omitted(found: RecentPage, kept: Sequence[MessageView], count: int, summary: StoredSummary | None) -> int:
     dropped = len(found.messages) - len(kept)
     if found.complete:
         return dropped

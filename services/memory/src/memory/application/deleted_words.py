@@ -1,4 +1,4 @@
-"""What is remembered of users from conversations that are deleted: it rests on words that are to be nowhere."""
+"""Forgets what was learned from conversations that are being deleted, since its source must not remain."""
 
 from contracts.events.chat import VisitorMessage
 from memory.adapters.mongo_facts import MongoFacts
@@ -10,12 +10,12 @@ from memory.erasure_ports import Erasure
 from runtime.clock import Clock
 
 MOST = 20_000
-"""Facts of a conversation that are looked through."""
+"""Facts of a conversation that are examined."""
 _START, _END = LogPosition(0, 0), LogPosition(10**13 - 1, MAX_SEQ)
 
 
-class SaidThere:
-    """Takes it out of what is remembered of those who wrote."""
+class DeletedWords:
+    """Removes it from what is remembered of the authors."""
 
     def __init__(self, memories: Memories, facts: MongoFacts, clock: Clock) -> None:
         self._memories = memories
@@ -23,7 +23,7 @@ class SaidThere:
         self._clock = clock
 
     async def forget(self, job: Erasure) -> int:
-        """Forgets it; how many facts that were. Raises StoreUnavailable."""
+        """Forgets it; returns how many facts. Raises StoreUnavailable."""
         texts: list[str] = []
         for name in job.conversations:
             facts = await self._facts.after(job.company, name, _START, _END, MOST)

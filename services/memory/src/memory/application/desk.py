@@ -1,4 +1,4 @@
-"""What human agents do at their desk: facts in FACTS, and what they make of their conversations."""
+"""The desk: stores human agents' changes as facts in FACTS, and applies them to their conversations."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -48,14 +48,14 @@ from memory.errors import AssignedMeanwhile, CacheUnavailable, NoSuchConversatio
 from memory.ports import LogClock
 
 ATTEMPTS = 10
-"""Tries to store a conversation that the projection is changing too."""
+"""Tries to store a conversation that the projection changes too."""
 LIMIT = 200
-"""Conversations that one look of a sweep settles."""
+"""Conversations handled by one run of a sweep."""
 COMPANIES = 200
 ROLL_CALL = timedelta(seconds=2)
-"""After which a conversation that waits is given to somebody: the consoles that heard of it have said who is there."""
+"""Seconds before a waiting conversation is assigned, so that open consoles can report who is there."""
 AT_DESK = timedelta(minutes=3)
-"""For which who said that they are at the desk is taken to be there."""
+"""Seconds for which a human agent who reported being at the desk counts as there."""
 
 _log = structlog.get_logger(__name__)
 
@@ -88,11 +88,11 @@ class Desk:
     # ---------------------------------------------------------------- what people do
 
     async def update(self, wanted: ConversationUpdate) -> ConversationView:
-        """Does it, and gives the conversation as it is then.
+        """Applies a change, and returns the conversation after it.
 
         Raises:
             NoSuchConversation: nobody has written in it.
-            AssignedMeanwhile: another one has it than the caller thinks.
+            AssignedMeanwhile: it is assigned to somebody other than the caller expects.
         """
         await self._inbox.fresh()
         company, conversation = wanted.company_id, wanted.conversation_id
@@ -119,7 +119,7 @@ class Desk:
         return conversation_view(await self._do(wanted.update_id, data))
 
     async def note(self, wanted: NoteRequest) -> NoteView:
-        """Adds a private note; the one that there is under its id, if there is."""
+        """Adds a private note; returns the existing one of the same id, if any."""
         data = NoteAdded(
             company_id=wanted.company_id,
             conversation_id=wanted.conversation_id,
@@ -147,7 +147,7 @@ class Desk:
         )
 
     async def named(self, wanted: NamedRequest) -> NamedReply:
-        """The notes that name a human agent, and which of them are new to them."""
+        """The notes that mention a human agent, and which of them are new."""
         company, operator = wanted.company_id, wanted.operator_id
         found = await self._store.named(company, called(operator, wanted.operator_name), operator)
         try:
@@ -160,7 +160,7 @@ class Desk:
         return NamedReply(items=new)
 
     async def named_new(self, company: str, operator: str, name: str | None) -> int | None:
-        """How many of them are new; None: it cannot be told."""
+        """How many of them are new; None: unknown."""
         try:
             seen = await self._looks.names_seen(company, operator)
         except CacheUnavailable:
@@ -168,7 +168,7 @@ class Desk:
         return len(await self._store.named(company, called(operator, name), operator, seen))
 
     async def notes(self, company: str, conversation: str) -> NotesReply:
-        """A conversation's notes, and what was done with it."""
+        """A conversation's notes and desk changes."""
         notes = await self._store.notes(company, conversation)
         updates = await self._store.updates(company, conversation)
         return NotesReply(items=notes, changes=[_change(update) for update in updates])
@@ -176,10 +176,10 @@ class Desk:
     # ---------------------------------------------------------------- what the bus tells
 
     async def take_update(self, update: Update) -> InboxConversation:
-        """Takes an update in; the same again changes nothing.
+        """Applies an update; applying it again changes nothing.
 
         Raises:
-            StoreUnavailable: take it again later.
+            StoreUnavailable: try again later.
         """
         company, conversation = update.data.company_id, update.data.conversation_id
         await self._store.add_update(update)
@@ -195,13 +195,13 @@ class Desk:
         raise StoreUnavailable("the conversation kept changing while it was updated: it is tried again")
 
     async def take_note(self, place: LogPosition, note: NoteAdded) -> None:
-        """Takes a note in; the same again changes nothing."""
+        """Stores a note; storing it again changes nothing."""
         await self._store.add_note(place, note)
 
     # ---------------------------------------------------------------- what time does
 
     async def sweep(self) -> int:
-        """Opens snoozed conversations whose time has come, and resolves those whose visitor said that this was all."""
+        """Reopens snoozed conversations whose time has come, and resolves those whose visitor said farewell."""
         now = await self._clock()
         due = await self._conversations.due(int(now.timestamp() * 1000), LIMIT)
         for state in due:
@@ -212,9 +212,8 @@ class Desk:
         return len(due)
 
     async def sweep_waiting(self) -> int:
-        """Gives conversations that wait for a person, and are nobody's, to the people at the desk in turn, where the
-        company has it so. Returns how many there were, those whom nobody was at the desk for included; raises
-        CacheUnavailable."""
+        """Assigns waiting conversations without an assignee to the people at the desk in turn, if the company wants
+        that. Returns how many there were, including those for which nobody was there; raises CacheUnavailable."""
         now, found = await self._clock(), 0
         in_turn: dict[str, bool] = {}
         nobody: set[str] = set()
@@ -272,7 +271,7 @@ class Desk:
         return len(quiet)
 
     async def _settle(self, state: InboxConversation, to: Status, reason: Reason) -> None:
-        """Under an id that is the same whichever replica does it, and however often."""
+        """Publishes an update under an id that is the same for every replica and repeat."""
         since = state.desk.state_since
         what = (str(state.latest), str(since.at) if since else "", to, reason)
         data = ConversationUpdated(
@@ -293,8 +292,8 @@ class Desk:
         return state.latest.seq if state.latest.era == self._log.era else 0
 
     def _seen(self, state: InboxConversation, by: str, seen: int) -> int:
-        """The same, unless it has news that whoever does something has not seen: what they have seen. That they took it
-        over themselves is no news to them."""
+        """The newest fact that the caller knows, or the conversation's newest if nothing since then is news to them.
+        Their own take-over is no news."""
         own = state.ownership.owner.operator_id == by
         news = state.seen_position if own else max(state.seen_position, state.claimed)
         known = self._known(state)
@@ -310,7 +309,7 @@ class Desk:
 
 
 def _wants_somebody(state: InboxConversation) -> bool:
-    """Whether it waits for a person and is nobody's; what an owner had who has gone is somebody else's from then on."""
+    """Whether it waits for a person and has no assignee; the assignee of an owner who has left is replaced."""
     own, assigned = state.ownership, state.desk.assigned
     before = assigned is not None and assigned.before(own.position, own.since)
     return own.owner.kind == OwnerKind.WAITING and (

@@ -1,12 +1,12 @@
-"""Deleting users, visitors and conversations: everything in every store and stream, and again a little later.
+"""Deletes users, visitors and conversations from every store and stream, and again a little later.
 
-What other replicas were storing in the same moment comes to light a little later, so an erasure is a job: written down
-first, carried out at once, swept once more, and only then taken off the list. A process that dies on the way, or a
-store that is away, delays the rest and loses nothing of it: each run counts what is there before it removes anything.
+What other replicas were storing at the same moment appears slightly later, so a deletion is a job: recorded first,
+carried out at once, repeated once, and only then removed from the list. A process that dies, or a store that is away,
+delays the rest without losing it: each run counts what is there before it removes anything.
 
-A tool call that was running tells its outcome when it ends, up to a minute later: the process that swept looks for that
-once more. It keeps no list of this but in its own memory, for a list would be what is left of the user. What comes
-later still is known by the tombstones (late_facts).
+A running tool call reports its outcome when it ends, up to a minute later; the process that made the second run looks
+for that once more. This list is only in its memory, since a stored list would itself be data about the user. What comes
+later still is recognised by tombstones (late_facts).
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from memory.adapters.mongo_receipts import MongoReceipts
 from memory.adapters.mongo_tombstones import MongoTombstones
 from memory.adapters.other_services import OtherServices
 from memory.adapters.projection_floor import ProjectionFloor
-from memory.application.deleted_words import SaidThere
+from memory.application.deleted_words import DeletedWords
 from memory.domain.keys import LogPosition
 from memory.domain.receipt import AGAIN, ASKED, FIRST, LATE, TOLD, UNSURE, ErasureRecord, receipt_view
 from memory.erasure_ports import Erasure
@@ -34,13 +34,13 @@ from memory.errors import ProjectionBehind
 from runtime.clock import Clock
 
 FRESH = 10.0
-"""Seconds to wait until everything that the log holds is in the store: what is not there yet cannot be deleted."""
+"""Seconds to wait until everything in the log is in the store, since anything later cannot be deleted yet."""
 AGAIN_AFTER = timedelta(seconds=5)
 CALLS_END = timedelta(seconds=75)
-"""By then a call that was running has ended, and its outcome is in the log (the executor gives a call 60 s)."""
+"""Seconds after which a running call has ended and its outcome is in the log (the executor allows 60 s)."""
 SWEPT = 20
 REMEMBERED = 1_000
-"""Deletions that wait for calls to end, at most; the oldest is dropped."""
+"""The most deletions that wait for calls to end; the oldest is dropped."""
 
 
 class DataErasure:
@@ -56,7 +56,7 @@ class DataErasure:
         cache: CacheErasure,
         files: KeptFiles,
         others: OtherServices,
-        said_there: SaidThere,
+        said_there: DeletedWords,
         log: StreamLog,
         floor: ProjectionFloor,
         clock: Clock,
@@ -75,7 +75,7 @@ class DataErasure:
         self._late: deque[Erasure] = deque(maxlen=REMEMBERED)
 
     async def forget(self, company: str, user: str) -> int:
-        """Deletes the user; returns how many conversations there were. To be called again when it fails.
+        """Deletes the user; returns how many conversations there were. Repeat the call if it fails.
 
         Raises:
             ProjectionBehind, StoreUnavailable, CacheUnavailable, BusUnavailable, ServicesUnavailable.
@@ -95,7 +95,7 @@ class DataErasure:
     async def conversations(
         self, kind: ErasureKind, company: str, names: Sequence[str], *, by: ErasedBy, receipt: str
     ) -> Receipt:
-        """Deletes some conversations, with what is remembered of their users from there; raises as `forget`."""
+        """Deletes some conversations, with what was learned about their users there; raises as `forget`."""
         await self.stored()
         begun = await self._store.begun(company, f".{receipt}")
         people = tuple(begun.people if begun else await self._store.people_of(company, names))
@@ -103,7 +103,7 @@ class DataErasure:
         return await self._begin(Erasure(company, "", tuple(sorted(names)), now, nothing, receipt, people), kind, by)
 
     async def sweep(self) -> int:
-        """Carries out again what was begun a while ago, and takes it off the list."""
+        """Repeats deletions begun a while ago, and removes them from the list."""
         due: Sequence[Erasure] = await self._store.due(self._clock.now() - AGAIN_AFTER, SWEPT)
         ended = self._clock.now() - CALLS_END
         if due or (self._late and self._late[0].at <= ended):
@@ -137,13 +137,13 @@ class DataErasure:
         return receipt_view(await self._receipts.get(job.company, job.receipt) or record)
 
     async def stored(self) -> None:
-        """Returns once everything that the log holds is in the store; raises ProjectionBehind."""
+        """Returns once everything in the log is in the store; raises ProjectionBehind."""
         end = await self._log.end()
         if not await self._floor.reach(end, FRESH):
             raise ProjectionBehind(f"the projection is at {self._floor.seq} and the log ends at {end}: try again")
 
     async def _back(self, job: Erasure) -> frozenset[str]:
-        """Those of the conversations that are there again; of a user also others."""
+        """Those of the conversations that have reappeared; for a user also new ones."""
         if job.user:
             return frozenset(await self._store.conversations_of(job.company, job.user))
         return frozenset(await self._store.living(job.company, job.conversations))
@@ -169,8 +169,8 @@ class DataErasure:
         await self._store.erase_calls(gone, own=bool(job.user) and not back)
 
     async def _emptied(self, job: Erasure) -> dict[str, int]:
-        """Empties the places that say how much it was when it is gone; raises ServicesUnavailable. A run that ends
-        between the two leaves the receipt with a number that may have been higher, and the receipt says so."""
+        """Empties the stores that report how much they removed afterwards; raises ServicesUnavailable. A run that
+        ends in between leaves too low a number in the receipt, which says so."""
 
         async def note(found: dict[str, int]) -> None:
             await self._receipts.note(job.company, job.receipt, FIRST, found)

@@ -1,4 +1,4 @@
-"""Everything that is kept of a user, page by page."""
+"""Exports everything stored about a user, page by page."""
 
 import base64
 import binascii
@@ -15,16 +15,16 @@ from memory.domain.keys import BadCursorError
 from memory.ports import InboxFilter
 
 PAGE_BYTES = 400_000
-"""Of conversations in one page: with the memory, under 512 KiB. One message alone has 256 KiB at most."""
+"""Bytes of conversations in one page; under 512 KiB with the memory. A single message has 256 KiB at most."""
 CONVERSATION_BYTES = 1_500
-"""Of a conversation's own view, beside its last message."""
+"""Bytes of a conversation's own view, without messages."""
 MESSAGES = 10
 
 
 @dataclass(frozen=True, slots=True)
 class ExportCursor:
-    """Where a page begins: with the messages after `messages` of `conversation` if there is one, then with the list's
-    conversations after `after` unless it has ended."""
+    """Where a page begins: first the messages after `messages` of `conversation`, if given, then the list's
+    conversations after `after`, unless it has ended."""
 
     after: str | None = None
     ended: bool = False
@@ -41,7 +41,7 @@ class Exports:
         self._inbox = inbox
 
     async def page(self, company: str, user: str, cursor: str | None) -> MemoryExportReply:
-        """One page; the first one carries the memory.
+        """One page; the first one contains the memory.
 
         Raises:
             BadCursorError, StoreUnavailable.
@@ -60,7 +60,7 @@ class Exports:
         return MemoryExportReply(memory=memory, conversations=parts, next=_cursor(place) if place else None)
 
     async def _next(self, company: str, user: str, place: ExportCursor) -> ExportCursor | None:
-        """The place itself if a conversation begins there, or the list's next one; None: there is none."""
+        """The cursor itself if it is at a conversation, or the next one in the list; None: there is none."""
         if place.conversation is not None:
             return place
         if place.ended:
@@ -73,7 +73,7 @@ class Exports:
     async def _part(
         self, company: str, user: str, place: ExportCursor, room: int, *, first: bool
     ) -> tuple[ExportedConversation | None, ExportCursor, int]:
-        """What fits of one conversation, the place behind it, and the bytes it takes."""
+        """As much of one conversation as fits, the cursor after it, and its size in bytes."""
         name, cursor = str(place.conversation), place.messages
         behind = ExportCursor(place.after, place.ended)
         state = (await self._conversations.load([(company, name)])).get((company, name))

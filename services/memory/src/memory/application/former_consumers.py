@@ -1,8 +1,9 @@
-"""Consumers that earlier releases had and this one has not: what they still hold is taken in, then they are deleted.
+"""Consumers of earlier releases that this one no longer has: their remaining messages are processed, then they are
+deleted.
 
-A replica of an earlier release always has a request for messages waiting there: as long as one runs, the consumer is
-its own. What was handed to one that has died is not acknowledged, and is taken in here. Should one start again, it
-makes the consumer anew and takes in all that the stream holds: nothing is lost, for everything may come again.
+While a replica of an earlier release runs, it always has a pull request waiting there, and the consumer is left to it.
+What was delivered to a dead replica is not acknowledged, and is processed here. If an old replica starts again, it
+recreates the consumer and processes the whole stream: repeats are harmless.
 """
 
 import time
@@ -23,7 +24,7 @@ class FormerConsumers:
         self._sources = sources
 
     async def sweep(self) -> None:
-        """Ends those that nobody serves any more; raises NexusError: the bus or a store is away."""
+        """Deletes consumers that nobody serves any more; raises NexusError: the bus or a store is away."""
         for source in self._sources:
             progress = await self._consumers.progress(source.stream, source.durable, time.monotonic())
             if progress is not None and not progress.served:

@@ -1,4 +1,5 @@
-"""Conversations that wait for a person in vain, or whose owner has gone, go on without them: once, whoever watches."""
+"""Conversations that wait for a person in vain, or whose owner has left, continue without them: exactly once,
+whichever replica watches."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
@@ -38,20 +39,20 @@ from runtime.errors import ConversationBusy
 
 DEFAULTS = CompanyConfig(company_id="default", ai_auto_response_enabled=True)
 LIMIT = 2_000
-"""Waiting conversations that a sweep looks at: far above what people can keep waiting."""
+"""Waiting conversations that one sweep examines: far more than people can keep waiting."""
 MOST_AT_ONCE = 6
-"""Facts that one look at a conversation appends at most: a change of owner and its notice, unless people interfere."""
+"""Facts appended to a conversation in one pass: usually a change of owner and its notice."""
 MEASURED_FOR = timedelta(minutes=5)
 AGAIN = timedelta(seconds=30)
-"""When to look again, at the latest, at what the store says is due and the log says is not: the store may be a moment
-behind, and the company may change its mind."""
+"""When to look again, at the latest, at a conversation that is due by the store but not by the log: the store may be
+slightly behind, and the company may change its settings."""
 
 _log = structlog.get_logger(__name__)
 Key = tuple[str, str]
 
 
 class Handoffs:
-    """The sweep over waiting conversations. The store only says where to look: the log decides, and its fence."""
+    """The sweep over waiting conversations. The store only says where to look; the log and its fence decide."""
 
     def __init__(
         self,
@@ -70,15 +71,15 @@ class Handoffs:
         self._clock = clock
         self._usual = usual
         self._waits: dict[str, tuple[datetime, timedelta | None]] = {}
-        """What others usually wait in a company, and when that was measured."""
+        """The usual wait in each company, and when it was measured."""
         self._not_before: dict[Key, datetime] = {}
-        """Conversations with an owner, and when to look at them next: a busy shift is not read every second."""
+        """When to examine each owned conversation next, so that a busy shift is not read every second."""
         self._anybody = False
         self._places: dict[Key, int] = {}
-        """Where those who wait stand in their company's queue, as of the last look."""
+        """Each waiting conversation's place in its company's queue, as of the last look."""
 
     async def look(self) -> bool:
-        """Sweeps; whether anybody waits, for a person or for the notice of who answers."""
+        """Sweeps; returns whether anybody waits, for a person or for a notice of who answers."""
         await self.sweep()
         return self._anybody
 
@@ -94,7 +95,7 @@ class Handoffs:
         return appended
 
     async def due(self) -> list[tuple[str, str, Patience]]:
-        """Companies and conversations that the store says are due, and the companies' patience."""
+        """Companies and conversations that are due by the store, and the companies' patience."""
         patience: dict[str, Patience] = {}
         now = await self._clock()
         found: list[tuple[str, str, Patience]] = []
@@ -119,7 +120,7 @@ class Handoffs:
         return found
 
     async def settle(self, company: str, conversation: str, patience: Patience) -> int:
-        """Appends to one conversation what is due there: both facts, one, or none."""
+        """Appends what is due in one conversation: both facts, one, or none."""
 
         async def due(snapshot: Snapshot) -> NewFact | None:
             now = await self._clock()
@@ -190,7 +191,7 @@ class Handoffs:
 
 
 def _places(waiting: Sequence[InboxConversation]) -> dict[Key, int]:
-    """Each company's queue, counted from 1: who has waited longest is first."""
+    """Each company's queue, counted from 1, longest wait first."""
     places: dict[Key, int] = {}
     queues: Counter[str] = Counter()
     since = [(state.waiting_since, state) for state in waiting]
@@ -216,7 +217,7 @@ def _next_look(decision: Decision, now: datetime) -> datetime:
 
 
 def fact_of(decision: Decision) -> NewFact | None:
-    """What a decision appends; None: nothing."""
+    """The fact that a decision appends; None: nothing."""
     match decision:
         case GiveBack(event_id=event_id, to=to, reason=reason, opens_at=opens_at, language=language):
             back = OwnerChanged(owner=Owner(kind=to), by=BY, reason=reason, opens_at=opens_at, language=language)

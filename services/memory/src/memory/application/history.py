@@ -1,7 +1,7 @@
-"""The newest messages of a conversation up to a sequence that the reader names, never fewer.
+"""The newest messages of a conversation, complete up to a sequence that the reader names.
 
-Everything up to the projection's floor is in the store; what lies behind it is read from the log itself. In the usual
-case neither is needed: a cached window plus the one or two facts that came since.
+Everything up to the projection's floor is in the store; what is newer is read from the log. Usually neither is needed:
+a cached window plus one or two newer facts is enough.
 """
 
 import asyncio
@@ -19,14 +19,14 @@ from memory.errors import ProjectionBehind, StoreUnavailable
 from memory.ports import RecentWindows
 
 MAX_GAP = 20_000
-"""Sequences that are read from the log at most: further back a filtered read scans the stream and hurts everybody."""
+"""The most sequences read from the log: a longer filtered read scans the stream and slows everybody down."""
 PATIENCE = 1.5
-"""Seconds that a history waits for the database; without one it is read from the log, or it is an error."""
+"""Seconds that a history waits for the database; after that it comes from the log, or is an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryRead:
-    """Messages oldest first; `up_to` is at least the sequence that was named."""
+    """Messages, oldest first; `up_to` is at least the requested sequence."""
 
     messages: tuple[MessageView, ...]
     up_to: int
@@ -34,8 +34,8 @@ class HistoryRead:
 
 
 @dataclass(frozen=True, slots=True)
-class Recent:
-    """Messages after a sequence, oldest first. `complete`: none of them is left out for there being too many."""
+class RecentPage:
+    """Messages after a sequence, oldest first. `complete`: none was left out because of the limit."""
 
     messages: tuple[MessageView, ...]
     seen: VisitorTraits
@@ -44,8 +44,8 @@ class Recent:
 
 @dataclass(frozen=True, slots=True)
 class FactsPage:
-    """Facts in order. `complete`: nothing up to the named sequence is left out behind the last one; `gone`: the
-    position that was asked for is not of this log."""
+    """Facts in order. `complete`: nothing up to the named sequence is missing after the last one; `gone`: the
+    requested position is not in this log."""
 
     facts: list[LogFact]
     complete: bool
@@ -53,9 +53,9 @@ class FactsPage:
 
 
 class HistoryReader:
-    """Reads of a conversation that name a sequence.
+    """Reads of a conversation up to a named sequence.
 
-    `patience`: seconds for which the database is waited for where the log can answer instead.
+    `patience`: seconds to wait for the database if the log can answer instead.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class HistoryReader:
         """The newest `limit` messages: with seq ≤ up_to if `exact`, otherwise as new as is at hand.
 
         Raises:
-            ProjectionBehind, UnknownSequence, StoreUnavailable: all worth another try.
+            ProjectionBehind, UnknownSequence, StoreUnavailable: a retry may succeed.
         """
         if not exact and up_to == 0:
             up_to = await self._floor.recent()  # nothing in particular was named: what is stored
@@ -93,19 +93,19 @@ class HistoryReader:
         window = await self._from_log(company, conversation, up_to, limit)
         return HistoryRead(window.messages[-limit:], up_to, window.seen)
 
-    async def since(self, company: str, conversation: str, after: int, up_to: int, limit: int) -> Recent:
-        """The newest `limit` messages with after < seq ≤ up_to; those that are at hand, when the rest cannot be had.
+    async def since(self, company: str, conversation: str, after: int, up_to: int, limit: int) -> RecentPage:
+        """The newest `limit` messages with after < seq ≤ up_to; those at hand if the rest is not available.
 
         Raises:
-            ProjectionBehind, UnknownSequence, StoreUnavailable: all worth another try.
+            ProjectionBehind, UnknownSequence, StoreUnavailable: a retry may succeed.
         """
-        near: Recent | None = None
+        near: RecentPage | None = None
         try:
             window = await self._window(company, conversation, up_to)
             held, reaches = window.since(after, up_to), window.reaches(after)
             if reaches or len(held) >= limit:
-                return Recent(held[-limit:], window.seen, complete=reaches and len(held) <= limit)
-            near = Recent(held, window.seen, complete=False)
+                return RecentPage(held[-limit:], window.seen, complete=reaches and len(held) <= limit)
+            near = RecentPage(held, window.seen, complete=False)
             window = await self._from_store(company, conversation, up_to, limit, after)
         except StoreUnavailable:
             if not self._log_will_do(up_to):
@@ -114,13 +114,13 @@ class HistoryReader:
                 return near
             window = await self._from_log(company, conversation, up_to, limit)
         found = window.since(after, up_to)
-        return Recent(found[-limit:], window.seen, complete=window.whole and len(found) <= limit)
+        return RecentPage(found[-limit:], window.seen, complete=window.whole and len(found) <= limit)
 
     async def after(self, company: str, conversation: str, since: int, at_least: int, limit: int) -> FactsPage:
         """The durable facts with seq > since, at least up to `at_least`, at most `limit`.
 
         Raises:
-            ProjectionBehind, UnknownSequence, StoreUnavailable: all worth another try.
+            ProjectionBehind, UnknownSequence, StoreUnavailable: a retry may succeed.
         """
         end = max(at_least, since)
         async with self._floor.same_server():
@@ -185,12 +185,12 @@ class HistoryReader:
         return empty.extended(await self._log.read(company, conversation, first - 1, up_to), up_to, limit)
 
     def _log_will_do(self, up_to: int) -> bool:
-        """Whether the log alone is short enough to be read whole, with nothing trimmed from it."""
+        """Whether the log alone is enough: short enough to read, and not trimmed."""
         first = max(self._log.first_seq, 1)  # an empty stream says 0
         return self._log.whole_from <= first and up_to - first < MAX_GAP
 
     async def _floor_near(self, seq: int) -> int:
-        """The floor, once no more than MAX_GAP is missing to `seq`."""
+        """The floor, once at most MAX_GAP is missing up to `seq`."""
         if seq - self._floor.seq > MAX_GAP and not await self._floor.reach(seq - MAX_GAP, self._deadline):
             raise ProjectionBehind(
                 f"the projection is at {self._floor.seq} and {seq} was named: it is catching up, try again"

@@ -1,4 +1,4 @@
-"""Lists and single conversations, as people see them."""
+"""Lists of conversations and single ones, for people."""
 
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -15,17 +15,17 @@ from memory.application.history import MAX_GAP
 from memory.application.inbox_search import InboxSearch
 from memory.domain.conversation import CUSTOMER, InboxConversation
 from memory.domain.facts import owner_event, view
-from memory.domain.inbox_index import Wanted
+from memory.domain.inbox_index import InboxQuery
 from memory.domain.keys import LogPosition, conversation_key, from_cursor, position_at, to_cursor
 from memory.errors import CacheUnavailable
 from memory.ports import InboxFilter, PageOf
 
 FRESH = 1.0
-"""Seconds that a list waits at most for the projection to pass what the log holds now."""
+"""How long a list waits for the projection to reach the log's current end."""
 NOBODY = "-"
 MOST_UNREAD = 500
 MOST_EVENTS = 200
-"""Changes of owner that a page of messages tells of."""
+"""Changes of owner in a page of messages."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -50,24 +50,24 @@ class Inbox:
         self._floor = floor
 
     async def get(self, company: str, conversation: str) -> ConversationView | None:
-        """One conversation, as new as the log was when it was asked for."""
+        """One conversation, as of the request."""
         await self.fresh()
         state = (await self._conversations.load([(company, conversation)])).get((company, conversation))
         return conversation_view(state) if state and state.started_at else None
 
     async def counts(self, company: str, operator: str) -> dict[str, int]:
-        """How many conversations are in each list, as new as the log was when it was asked for."""
+        """The number of conversations in each list, as of the request."""
         await self.fresh()
         return await self._conversations.counts(company, operator)
 
     async def at_desk(self, company: str, operator: str, name: str | None) -> None:
-        """A human agent is at the desk: noted if it can be."""
+        """Records that a human agent is at the desk, if possible."""
         with suppress(CacheUnavailable):
             await self._looks.at_desk(company, operator, name, await self._floor.now())
 
     async def unread(self, company: str, operator: str) -> dict[str, int] | None:
-        """What visitors have written that nobody has answered and this human agent has not read, by conversation; None:
-        it cannot be told."""
+        """Visitors' messages that nobody has answered and this human agent has not read, by conversation; None:
+        unknown."""
         await self.fresh()
         waiting = await self._conversations.unanswered(company, MOST_UNREAD)
         try:
@@ -77,20 +77,20 @@ class Inbox:
         return {name: seq for (name, seq), up_to in zip(waiting.items(), read, strict=True) if seq > up_to}
 
     async def latest(self, company: str, user_id: str) -> str | None:
-        """The person's conversation with the latest activity, as new as the log was when it was asked for."""
+        """The person's most recently active conversation, as of the request."""
         await self.fresh()
         return await self._conversations.latest_of(company, user_id)
 
     async def page(self, company: str, by: InboxFilter, limit: int, cursor: str | None) -> PageOf[ConversationView]:
-        """A page of conversations, latest activity first, as new as the log was when it was asked for."""
+        """A page of conversations, latest activity first, as of the request."""
         await self.fresh()
         page = await self._conversations.page(company, by, limit, cursor)
         return PageOf([conversation_view(state) for state in page.items], page.next)
 
     async def search(
-        self, company: str, wanted: Wanted, limit: int, cursor: str | None, *, turned: bool
+        self, company: str, wanted: InboxQuery, limit: int, cursor: str | None, *, turned: bool
     ) -> tuple[PageOf[ConversationView], bool]:
-        """A page of what fits, latest activity first, and whether every conversation was looked at."""
+        """A page of matches, latest activity first, and whether every conversation was examined."""
         await self.fresh()
         hits = await self._searching.find(company, wanted)
         rows = hits.rows[::-1] if turned else hits.rows
@@ -114,7 +114,7 @@ class Inbox:
     async def events(
         self, company: str, conversation: str, cursor: str | None, after: str | None, *, latest: bool = False
     ) -> list[OwnerEvent]:
-        """The changes of owner that belong to the page that `cursor` gave; `after`: its own cursor to the next one."""
+        """The changes of owner for the page after `cursor`, up to the next page's cursor `after`."""
         prefix = conversation_key(company, conversation)
         begin, end = (after, cursor) if latest else (cursor, after)
         since = position_at(begin, prefix) if begin else LogPosition(0, 0)
@@ -123,7 +123,7 @@ class Inbox:
         return [event for fact in facts if (event := owner_event(fact)) is not None]
 
     async def message(self, company: str, conversation: str, message_id: str) -> MessageView | None:
-        """One message by its id, wherever it is: in the store, or in the log behind the projection."""
+        """One message by its id, from the store or from the log."""
         fact = await self._facts.message(company, conversation, message_id)
         if fact is not None:
             return view(fact)
@@ -140,7 +140,7 @@ class Inbox:
         return view(fact) if fact else None
 
     async def fresh(self) -> None:
-        """Waits for the projection to pass the log's present end; when it is not in time, answers are older."""
+        """Waits for the projection to reach the log's current end; if it is too slow, answers are older."""
         await self._floor.reach(await self._log.end(), FRESH)
 
 

@@ -1,4 +1,4 @@
-"""Searches of a company's conversations, over an index in this process that is brought up to date with each search."""
+"""Searches a company's conversations with an index in this process, updated before each search."""
 
 import asyncio
 import contextlib
@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from memory.adapters.mongo_conversations import MongoConversations
-from memory.domain.inbox_index import Findable, InboxIndex, Wanted
+from memory.domain.inbox_index import Findable, InboxIndex, InboxQuery
 from memory.errors import MemoryFault, StoreUnavailable
-from runtime.deadlines import for_nobody
+from runtime.deadlines import detached_context
 
 READING = 2.0
-"""Seconds that a search waits for what has to be read first; then it answers by what has been read, and says so."""
+"""Seconds that a search waits for the update; after that it uses what has been read, and says so."""
 PAGE = 500
 OVERLAP = 10_000
 """Milliseconds that are read again: replicas' clocks differ, and what is written at the same time is read in parts."""
 MOST_COMPANIES = 20
-"""Whose index is held; the company that was asked about longest ago goes first."""
+"""Companies whose index is kept; the least recently used is dropped."""
 
 
 @dataclass(slots=True)
@@ -28,8 +28,8 @@ class _Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Hits:
-    """All that fit, newest activity first. `complete`: every conversation was looked at."""
+class InboxHits:
+    """All matches, newest activity first. `complete`: every conversation was examined."""
 
     rows: list[Findable]
     complete: bool
@@ -42,8 +42,8 @@ class InboxSearch:
         self._store = store
         self._held: OrderedDict[str, _Held] = OrderedDict()
 
-    async def find(self, company: str, wanted: Wanted) -> Hits:
-        """What fits.
+    async def find(self, company: str, wanted: InboxQuery) -> InboxHits:
+        """The matches.
 
         Raises:
             StoreUnavailable: nothing could be read.
@@ -54,16 +54,16 @@ class InboxSearch:
             self._let_go(next(iter(self._held)))
         if held.reading is None or held.reading.done():
             held.reading = asyncio.create_task(
-                self._read(company, held), name="reading for a search", context=for_nobody()
+                self._read(company, held), name="reading for a search", context=detached_context()
             )
-            held.reading.add_done_callback(_looked_at)
+            held.reading.add_done_callback(_ignore_failure)
         done, _ = await asyncio.wait({held.reading}, timeout=READING)
         if done:
             try:
                 held.reading.result()
             except asyncio.CancelledError:
                 raise StoreUnavailable("memory is going away: try again") from None
-        return Hits(held.index.find(wanted), bool(done))
+        return InboxHits(held.index.find(wanted), bool(done))
 
     def drop(self, company: str, conversations: Sequence[str]) -> None:
         held = self._held.get(company)
@@ -85,7 +85,7 @@ class InboxSearch:
             held.reading.cancel()
 
     async def _read(self, company: str, held: _Held) -> None:
-        if held.index.worn:
+        if held.index.needs_rebuild:
             held.index, held.read_to = InboxIndex(), 0
         since, after = held.read_to - OVERLAP, ""
         while True:
@@ -98,7 +98,7 @@ class InboxSearch:
             await asyncio.sleep(0)
 
 
-def _looked_at(task: asyncio.Task[None]) -> None:
-    """A reading that failed when nobody waited for it any more is the next search's affair."""
+def _ignore_failure(task: asyncio.Task[None]) -> None:
+    """Ignores the failure of an update that nobody waits for any more; the next search repeats it."""
     if not task.cancelled():
         task.exception()

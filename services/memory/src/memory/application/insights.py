@@ -1,4 +1,4 @@
-"""How a company's assistant is doing: counted when somebody asks, from what is kept of conversations and ratings."""
+"""Insights into a company's assistant, counted on request from stored conversations and ratings."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -26,14 +26,14 @@ class _Day:
 
 
 class Insights:
-    """Of all companies."""
+    """The insights of all companies."""
 
     def __init__(self, *, conversations: MongoConversations, ratings: MongoRatings) -> None:
         self._conversations = conversations
         self._ratings = ratings
 
     async def rated(self, rating: Rating) -> None:
-        """Somebody's word on an answer; the same again changes nothing. Raises StoreUnavailable."""
+        """Stores a rating of an answer; repeating it changes nothing. Raises StoreUnavailable."""
         await self._ratings.put(rating)
 
     async def report(self, company: str, since: date, until: date) -> InsightsReply:

@@ -1,10 +1,10 @@
-"""Facts that come after what they are about was deleted: they are not taken in, and leave the stream again.
+"""Facts that arrive after their subject was deleted: they are not stored, and are removed from the stream.
 
-They are looked for before a fact is taken in; and once more after it, where taking it in was slow: a process that was
-held up in between would write what has been deleted meanwhile.
+This is checked before a fact is stored, and again afterwards if storing was slow: a process delayed in between could
+store what was deleted meanwhile.
 
-A conversation that was deleted and is not there may be there again in a moment: a fact can come before the projection
-has stored the message that it follows. So it is late only once everything that the log holds is stored.
+A conversation that was deleted may begin again: a fact can arrive before the projection has stored the message that it
+follows. So a fact counts as late only once everything in the log is stored.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -25,16 +25,16 @@ from runtime.clock import Clock
 from runtime.outcomes import Done, Later, Outcome
 
 SLOW = 1.0
-"""Seconds. A deletion looks once more for what was under way when it began, and that soon ends."""
+"""Seconds after which storing counts as slow. A deletion looks once more for what was being stored when it began."""
 STORED, AGAIN = 1.0, 1.0
-"""Seconds to wait until everything that the log holds is stored, and until a fact that needs it comes again."""
+"""Seconds to wait until everything in the log is stored, and until a fact that depends on it is retried."""
 Drop = Callable[[str, Sequence[str]], None]
 FactT = TypeVar("FactT")
 
 
 @dataclass(frozen=True, slots=True)
 class FactSubject:
-    """Whom and what a fact of FACTS is about, when it happened, and where it stands."""
+    """The user and conversation of a fact in FACTS, its time, and its position."""
 
     company: str
     user: str | None
@@ -50,7 +50,7 @@ class FactSubject:
 
 
 class LateFacts:
-    """Keeps out what is about the deleted. `drop` takes a conversation out of what this process holds of it."""
+    """Keeps out facts about deleted subjects. `drop` removes a conversation from this process's memory."""
 
     def __init__(
         self,
@@ -74,8 +74,7 @@ class LateFacts:
     async def project(
         self, facts: Sequence[LogFact], project: Callable[[Sequence[LogFact]], Awaitable[None]]
     ) -> Sequence[LogFact]:
-        """Has those facts of conversations projected that were not deleted, and returns them; raises
-        StoreUnavailable."""
+        """Projects those facts whose conversations were not deleted, and returns them; raises StoreUnavailable."""
         begun = self._clock.monotonic()
         gone = await self._deleted(facts)
         facts = [fact for fact in facts if fact.position not in gone] if gone else facts
@@ -88,7 +87,7 @@ class LateFacts:
         return facts
 
     async def take(self, about: FactSubject | None, take: Callable[[], Awaitable[Outcome]]) -> Outcome:
-        """Has a fact taken in, unless it is late: then it leaves the stream; see take_all."""
+        """Stores a fact, unless it is late: then it is removed from the stream; see take_all."""
 
         async def alone(_: Sequence[None]) -> Sequence[Outcome]:
             return [await take()]
@@ -100,8 +99,8 @@ class LateFacts:
         facts: Sequence[tuple[FactSubject | None, FactT]],
         take: Callable[[Sequence[FactT]], Awaitable[Sequence[Outcome]]],
     ) -> Sequence[Outcome]:
-        """Has those facts taken in that are not late; the others leave the stream. What cannot be told yet comes again,
-        and holds up none of the others.
+        """Stores the facts that are not late, and removes the others from the stream. Undecided ones are retried later
+        without holding up others.
 
         Raises:
             StoreUnavailable, BusUnavailable, and what `take` raises.
@@ -135,7 +134,7 @@ class LateFacts:
         )
 
     async def _late(self, facts: Mapping[int, FactSubject]) -> tuple[dict[int, FactSubject], set[int]]:
-        """Those that are late, and those of which it cannot be told yet."""
+        """The late facts, and those for which this is undecided."""
         names = {name for about in facts.values() for name in about.names}
         stones = {stone.name: stone for stone in await self._tombstones.of(names)}
         late: dict[int, FactSubject] = {}

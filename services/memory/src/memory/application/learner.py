@@ -1,4 +1,4 @@
-"""Learning from finished turns: once a turn, from what its user wrote."""
+"""Learns from finished turns, once each, from what their user wrote."""
 
 import asyncio
 from contextlib import suppress
@@ -21,10 +21,10 @@ from memory.domain.remembered import Remembered
 from memory.errors import MarketUnavailable
 
 REACH = 50
-"""Messages that are looked at for those of the turn."""
+"""Messages examined to find those of the turn."""
 MOST_SYMBOLS = 20
 UNDER_WAY = 1.0
-"""Seconds that whoever reads what is remembered waits at most for what is being learned."""
+"""How long a reader of remembered facts waits for what is being learned."""
 
 
 class Learner:
@@ -50,12 +50,12 @@ class Learner:
     async def turn(
         self, company: str, conversation: str, turn: str, basis: int, at: datetime, *, patient: bool
     ) -> None:
-        """Learns from the turn that answered the message at `basis`; learning it again changes nothing.
+        """Learns from the turn that answered the message at `basis`; repeating it changes nothing.
 
-        A market that does not answer is waited for by who is `patient`; otherwise no symbol of the turn counts.
+        If `patient`, waits for a market that does not answer; otherwise the turn's symbols are ignored.
 
         Raises:
-            StoreUnavailable, ProjectionBehind, UnknownSequence, MarketUnavailable: all worth another try.
+            StoreUnavailable, ProjectionBehind, UnknownSequence, MarketUnavailable: a retry may succeed.
         """
         heard_of = await self.said(company, conversation, basis)
         if heard_of is None:
@@ -77,10 +77,10 @@ class Learner:
         await self._memories.change(company, user, learn, turn=turn)
 
     async def said(self, company: str, conversation: str, basis: int) -> tuple[str, tuple[MessageView, ...]] | None:
-        """Who wrote, and what they wrote since anybody last answered, up to the message at `basis`; None: no customer.
+        """The author and their messages since the last answer, up to the message at `basis`; None: no customer.
 
         Raises:
-            StoreUnavailable, ProjectionBehind, UnknownSequence: all worth another try.
+            StoreUnavailable, ProjectionBehind, UnknownSequence: a retry may succeed.
         """
         key = (company, conversation)
         state = (await self._conversations.load([key])).get(key)
@@ -95,14 +95,14 @@ class Learner:
         return (state.person.user_id, said) if said else None
 
     async def caught_up(self) -> None:
-        """Waits a moment for what has been said to be learned: an answer is acknowledged when it is."""
+        """Waits a moment until what was said has been learned: an answer is acknowledged after that."""
         # What is not learned in time is not told yet, and a log that does not answer hides nothing that is.
         with suppress(NexusError, TimeoutError):
             async with asyncio.timeout(UNDER_WAY):
                 await self._inbox.fresh()
 
     async def forget(self, company: str, user: str) -> bool:
-        """Forgets everything, what has been said and is not learned yet too; True when something was remembered.
+        """Forgets everything, including what was said but not learned yet; True if something was remembered.
 
         Raises:
             StoreUnavailable, and what the log raises.
@@ -113,12 +113,12 @@ class Learner:
         return await self._memories.forget(company, user, None if silent else said)
 
     async def watched(self, company: str, user: str, symbol: str, call: str, at: datetime) -> None:
-        """A symbol came onto the user's watchlist: it is a favourite now; raises StoreUnavailable."""
+        """A symbol was added to the user's watchlist, and becomes a favourite; raises StoreUnavailable."""
         await self._memories.change(company, user, lambda held: favoured(held, symbol, call, at))
 
 
 def asked_in(messages: tuple[MessageView, ...]) -> tuple[MessageView, ...]:
-    """What the user wrote since anybody last answered, oldest first."""
+    """The user's messages since the last answer, oldest first."""
     said: list[MessageView] = []
     for message in reversed(messages):
         if message.role in (Role.ASSISTANT, Role.OPERATOR):

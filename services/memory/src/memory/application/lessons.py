@@ -1,5 +1,5 @@
-"""Turns are learned from as soon as their answers are stored. What cannot be learned at once, for the market's sake or
-another's, is kept in the store and tried again from there: the log's facts are done with, and nobody waits for it."""
+"""Learns from turns as soon as their answers are stored. If that fails, because the market is away for example, the
+turn is saved in the store and retried from there, so that the log's fact can be acknowledged."""
 
 import asyncio
 import contextlib
@@ -20,15 +20,15 @@ from runtime.background import BackgroundLoop
 from runtime.deliveries import pause_after
 
 AT_FIRST = 1.0
-"""Seconds that an answer's own acknowledgement waits for what it teaches."""
+"""How long the answer's acknowledgement waits for the first attempt."""
 LONGEST = 20.0
-"""Seconds for one later attempt."""
+"""Deadline of a later attempt."""
 PATIENT = 5
-"""Attempts, the last of which goes on without the market."""
+"""Attempts that wait for the market; after these it is ignored."""
 MOST = 10_000
-"""Attempts, some three days: then there is a fault that another one does not mend."""
+"""Attempts, over some three days; after that the cause is a fault that retries do not fix."""
 EVERY = 30.0
-"""Seconds between looks at what other replicas have left."""
+"""Seconds between checks for turns saved by other replicas."""
 PAGE = 100
 
 _log = structlog.get_logger(__name__)
@@ -50,10 +50,10 @@ class Lessons:
         self.stop = self._loop.stop
 
     async def take(self, fact: LogFact) -> None:
-        """Learns from an answer that is stored, or keeps it to be learned from; other facts teach nothing.
+        """Learns from a stored answer, or saves it for later; other facts have no lesson.
 
         Raises:
-            MemoryFault: neither; the same again, later.
+            MemoryFault: neither worked; try again later.
         """
         if not isinstance(fact.data, AssistantMessage):
             return
@@ -65,7 +65,7 @@ class Lessons:
             self._kept.set()
 
     async def start(self) -> None:
-        """Begins to look after what is kept."""
+        """Starts retrying saved turns."""
         self._loop.start()
 
     async def _until_due(self) -> None:
@@ -82,7 +82,7 @@ class Lessons:
             _log.warning("no lesson can be learned now", error=repr(error)[:200])
 
     async def _look(self) -> float:
-        """Tries what is due; seconds until something is."""
+        """Retries what is due; returns the seconds until the next is."""
         kept = await self._store.first(PAGE)
         for lesson in kept:
             left = lesson.due - time.time()
@@ -96,7 +96,7 @@ class Lessons:
         return 0.0 if kept else EVERY
 
     async def _learned(self, lesson: PendingLesson, seconds: float) -> PendingLesson | None:
-        """None: it is learned, or of a log that is no more; otherwise how it is to be tried again."""
+        """None: learned, or from a log that no longer exists; otherwise the lesson to retry."""
         if lesson.basis.era != self._log.era:
             return None
         tries = lesson.tries + 1

@@ -1,4 +1,4 @@
-"""The log is a window: what is old, stored and read by everybody goes, conversation by conversation."""
+"""Trims the log: facts that are old, stored and read by everybody are removed, conversation by conversation."""
 
 from datetime import timedelta
 
@@ -11,17 +11,17 @@ from memory.ports import LogClock
 from runtime.conversation import NEVER_TRIMMED
 
 KEPT = 2 * NEVER_TRIMMED
-"""Facts at the log's end that stay. Others count on half of them, by bounds that they may have read a while ago."""
+"""Facts at the log's end that always stay. Readers with slightly outdated bounds rely on half of them."""
 AT_ONCE = 500
-"""Conversations of one sweep: the log goes on being written and read beside it."""
+"""Conversations of one sweep; the log stays in use meanwhile."""
 AGAIN = 720
-"""Sweeps after which it begins anew: conversations that somebody held then may lie still by now."""
+"""Sweeps after which it starts over, since conversations that were in use may be finished by now."""
 
 _log = structlog.get_logger(__name__)
 
 
-class Trimming:
-    """The sweep. Replicas may do it side by side: what is gone is gone."""
+class LogTrimmer:
+    """The sweep. Replicas may run it at the same time."""
 
     def __init__(self, log: TrimmedChat, clock: LogClock, window: float, *, kept: int = KEPT) -> None:
         self._trimmed = log
@@ -32,7 +32,7 @@ class Trimming:
         self._sweeps = 0
 
     async def sweep(self) -> int:
-        """Trims some conversations; how many facts went."""
+        """Trims some conversations; returns how many facts were removed."""
         self._sweeps += 1
         if self._sweeps % AGAIN == 0:
             self._position = 0
@@ -49,7 +49,7 @@ class Trimming:
         return gone
 
     async def _before(self) -> int:
-        """Facts from here on stay."""
+        """Facts from this sequence on stay."""
         state = await self._trimmed.state(self._kept)
         if state is None:
             return 0

@@ -1,4 +1,4 @@
-"""What is remembered of users: read, corrected, forgotten and learned, with no update lost."""
+"""What is remembered of users: read, corrected, forgotten and learned, without lost updates."""
 
 import asyncio
 import random
@@ -20,16 +20,16 @@ from runtime.clock import Clock
 from runtime.deadlines import passed
 
 ATTEMPTS = 60
-"""Tries to store a memory that others are changing too."""
+"""Tries to store a memory that others change too."""
 LONGEST_PAUSE = 0.05
-"""Seconds between two of these tries, at most."""
+"""The longest pause between two tries, in seconds."""
 LOOKING_UP = 8.0
-"""Seconds for which it is looked up whether a change is stored that the store did not answer for."""
+"""Seconds for checking whether a change was stored, if the store did not answer."""
 LOOK_AGAIN = 0.2
 TELLING = 2.0
-"""Seconds for telling that a memory has changed; untold it is read a little later."""
+"""Seconds for publishing that a memory has changed; without that it is read slightly later."""
 NOTHING = "none"
-"""The version of a memory of which nothing is stored."""
+"""The version of a memory that is not stored."""
 
 _log = structlog.get_logger(__name__)
 
@@ -55,7 +55,7 @@ class Memories:
         return (await self._store.load(company, user)).state
 
     async def read(self, company: str, user: str) -> tuple[LongTermMemory, str]:
-        """What is remembered, and the version of it that a correction may name; raises StoreUnavailable."""
+        """What is remembered, and its version for a correction; raises StoreUnavailable."""
         held = await self._store.load(company, user)
         return held.state.told(), held.version or NOTHING
 
@@ -98,8 +98,8 @@ class Memories:
         return after.told()
 
     async def forget(self, company: str, user: str, said: LogPosition | None = None) -> bool:
-        """Forgets everything; True when there was something. `said`: where the log ends, if the user has said anything:
-        what was said up to there is not learned afterwards.
+        """Forgets everything; True if there was something. `said`: the log's end, if the user has said anything:
+        nothing said up to there is learned afterwards.
 
         Raises:
             StoreUnavailable.
@@ -122,11 +122,11 @@ class Memories:
         over: str | None = None,
         request: str | None = None,
     ) -> tuple[Remembered, Remembered]:
-        """Before and after; `change` is tried on what is stored until nobody came in between. The same object back
-        means that there is nothing to store. A write without an answer is looked up: it has a version of its own.
+        """The memory before and after. `change` is repeated on the stored memory until no other writer interferes; if
+        it returns the same object, nothing is stored. A write without an answer is looked up by its own version.
 
         Raises:
-            StoreUnavailable: nothing was stored, or even looking it up did not tell; what `change` raises.
+            StoreUnavailable: nothing was stored, or that could not be determined; what `change` raises.
             MemoryMoved: what is stored is not `over`.
         """
         line = self._lines.setdefault((company, user), asyncio.Lock())
@@ -184,6 +184,6 @@ class Memories:
 
 
 def changed_fields(before: LongTermMemory, after: LongTermMemory) -> list[str]:
-    """The names, as on the wire, of what differs; the time of the change is no difference."""
+    """The wire names of the fields that differ, apart from the time of the change."""
     old, new = before.to_wire(), after.to_wire()
     return sorted(name for name in {*old, *new} - {"updatedAt"} if old.get(name) != new.get(name))

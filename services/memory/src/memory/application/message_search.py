@@ -1,8 +1,7 @@
-"""search_memory: what a person and the assistant said to each other, in all of the person's conversations.
+"""search_memory: searches what a person and the assistant said in all of the person's conversations.
 
-A person's passages are indexed in the process of the replica that is asked, and brought up to date with each search:
-only conversations in which something has happened since are read again, from the message up to which the projection
-was complete when they were read last.
+The replica that is asked indexes the person's passages in its process, and updates the index before each search: only
+conversations with new activity are read, from where the last reading was complete.
 """
 
 import asyncio
@@ -12,13 +11,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from memory.adapters.mongo_talks import MongoTalks
+from memory.adapters.mongo_talks import MongoPastConversations
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.application.inbox import Inbox
 from memory.application.memories import Memories
 from memory.domain.forgotten import Forgotten, is_forgotten
 from memory.domain.keys import BEGINNING, LogPosition
-from memory.domain.outdated import OutdatedClaims, Past
+from memory.domain.outdated import OutdatedClaims, OutdatedSince
 from memory.domain.recall.index import IndexedMessage, RankedMessage, RecallIndex
 from memory.domain.remembered import Remembered
 from memory.embeddings.embeddings import Embeddings
@@ -26,49 +25,49 @@ from memory.embeddings.fusion import fused
 from memory.embeddings.neighbours import POOL, Neighbours
 from memory.embeddings.ports import Vectors
 from memory.errors import MemoryFault, StoreUnavailable
-from memory.recall_ports import Talk
+from memory.recall_ports import PastConversation
 from runtime.clock import Clock
-from runtime.deadlines import for_nobody
+from runtime.deadlines import detached_context
 
 READING = 3.5
-"""Seconds a search waits for what has to be read first; then it answers by what has been read, and says so."""
+"""Seconds that a search waits for the update; after that it uses what has been read, and says so."""
 MOST = 50_000
-"""Messages of one person that are searched: the newest conversations'."""
+"""Messages of one person that are searched, of the newest conversations."""
 MOST_IN_PROCESS = 100_000
-"""Messages that a process holds indexed, about 1 KB each; the person who was asked about longest ago goes first."""
+"""Messages indexed in a process, about 1 KB each; the least recently searched person is dropped."""
 CONVERSATIONS = 5_000
 PAGE = 500
 IN_SIGHT = 5
-"""Newest messages of the conversation in which the question is asked, where whoever asks does not say which of them
-the prompt holds: every prompt holds these, however much of the rest it has dropped or summed up."""
+"""The newest messages of the current conversation that count as known, if the caller does not say which the prompt
+holds: every prompt holds these."""
 ASSISTANT = "assistant"
 CONFIRMED = timedelta(minutes=5)
-"""In which the assistant's own words for what was forgotten are left out too."""
+"""How long the assistant's own words about forgotten facts are left out too."""
 FORGOTTEN_SPARE = 40
-"""Beyond these, where facts were forgotten: what was said of them is left out."""
+"""Further passages found if facts were forgotten, since passages about them are left out."""
 SPARE = 10
-"""Passages found beyond those asked for, since outdated ones fall back."""
+"""Further passages found, since outdated ones rank lower."""
 OUTDATED = 0.8
-"""What a passage counts that something newer has replaced."""
+"""The weight of a passage that something newer has replaced."""
 WORTH = 0.15
-"""The share of the best one's score below which a passage only fills the answer up."""
+"""The share of the best score below which a passage is only filler."""
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
-    """A passage with what was said before and after it, and what replaced it since."""
+class RecalledMessage:
+    """A passage with what was said before and after it, and what has replaced it since."""
 
     found: RankedMessage
     before: IndexedMessage | None
     after: IndexedMessage | None
-    past: Past | None
+    past: OutdatedSince | None
 
 
 @dataclass(frozen=True, slots=True)
 class Recollection:
-    """What was found, best first. `searched`: messages; `complete`: none of the person's was left out."""
+    """What was found, best first. `searched`: number of messages; `complete`: none of the person's was left out."""
 
-    passages: Sequence[Recalled]
+    passages: Sequence[RecalledMessage]
     searched: int
     complete: bool
     as_of: datetime
@@ -76,8 +75,8 @@ class Recollection:
 
 @dataclass(slots=True)
 class _HeldMessages:
-    """What this process holds of a person. `read`: by conversation, everything at or before it is in the index;
-    `latest`: its newest fact, once all of it was read; `gone`: it has been deleted meanwhile."""
+    """This process's index of a person. `read`: by conversation, the position up to which everything is indexed;
+    `latest`: its newest fact when it was fully read; `gone`: it was deleted meanwhile."""
 
     index: RecallIndex = field(default_factory=RecallIndex)
     near: Neighbours[str] = field(default_factory=Neighbours[str])
@@ -91,19 +90,19 @@ class _HeldMessages:
     def ranked(
         self, found: Sequence[RankedMessage], question: Vectors, without: Collection[str]
     ) -> list[RankedMessage]:
-        """By words and by meaning together."""
+        """The ranking by words and by meaning together."""
         near = self.near.nearest(question, without=without)
         both = fused([(one.passage.id, one.score) for one in found], near)
         return [RankedMessage(self.index.passage(name), score) for name, score in both]
 
 
-class Searching:
-    """Searches of persons' conversations."""
+class MessageSearch:
+    """Searches of people's conversations."""
 
     def __init__(
         self,
         *,
-        talks: MongoTalks,
+        talks: MongoPastConversations,
         memories: Memories,
         inbox: Inbox,
         floor: ProjectionFloor,
@@ -127,8 +126,8 @@ class Searching:
         conversation: str | None,
         prompt: tuple[int, int] | None = None,
     ) -> Recollection:
-        """The best passages of the person's conversations; `conversation`: the one in which this is asked; `prompt`:
-        the first and the last sequence of its messages that whoever asks has before them, and is not told again.
+        """The best passages of the person's conversations. `conversation`: the current one; `prompt`: the first and
+        last sequence of its messages that the prompt holds, which are left out.
 
         Raises:
             StoreUnavailable: nothing could be read.
@@ -154,7 +153,7 @@ class Searching:
                 return Recollection(worth, len(held.index), complete, now)
 
     def drop(self, company: str, conversations: Sequence[str]) -> None:
-        """Holds nothing any more of the persons whose conversations these are."""
+        """Drops the indexes of the people in these conversations."""
         every = frozenset(conversations)
         for key, held in list(self._held.items()):
             if key[0] == company and not every.isdisjoint(held.read):
@@ -188,15 +187,15 @@ class Searching:
         held.gone = held.near.closed = True
 
     async def _up_to_date(self, company: str, user: str, held: _HeldMessages) -> bool:
-        """Whether everything is in the index. Who comes while it is read waits for the same reading; reading goes on
-        when the wait is over, for the next search."""
+        """Whether everything is indexed. Concurrent searches wait for the same update, which continues when the wait
+        is over."""
         if held.reading is None or held.reading.done():
             await self._inbox.fresh()
             if held.reading is None or held.reading.done():
                 held.reading = asyncio.create_task(
-                    self._read(company, user, held), name="reading for search_memory", context=for_nobody()
+                    self._read(company, user, held), name="reading for search_memory", context=detached_context()
                 )
-                held.reading.add_done_callback(_looked_at)
+                held.reading.add_done_callback(_ignore_failure)
         done, _ = await asyncio.wait({held.reading}, timeout=READING)
         if not done:
             return False
@@ -222,8 +221,8 @@ class Searching:
                 return False
         return len(talks) < CONVERSATIONS
 
-    async def _read_talk(self, company: str, talk: Talk, held: _HeldMessages, floor: LogPosition) -> bool:
-        """Reads what is new of one conversation; False: there is no room for more."""
+    async def _read_talk(self, company: str, talk: PastConversation, held: _HeldMessages, floor: LogPosition) -> bool:
+        """Reads what is new in one conversation; False: the limit is reached."""
         since = held.read.setdefault(talk.conversation, BEGINNING)
         while True:
             if held.gone or len(held.index) >= MOST:
@@ -244,15 +243,15 @@ class Searching:
             held.latest[talk.conversation] = talk.latest
         return True
 
-    def _recalled(self, held: _HeldMessages, found: RankedMessage, known: Remembered) -> Recalled:
+    def _recalled(self, held: _HeldMessages, found: RankedMessage, known: Remembered) -> RecalledMessage:
         past = held.outdated.of(found.passage, known.memory)
         if past and past.by and is_forgotten(past.by, known.gone):
-            past = Past(past.until, None)
+            past = OutdatedSince(past.until, None)
         before, after = (
             None if one is None or _is_gone(one, known.gone) else one for one in held.index.around(found.passage)
         )
         counted = RankedMessage(found.passage, found.score * OUTDATED) if past else found
-        return Recalled(counted, before, after, past)
+        return RecalledMessage(counted, before, after, past)
 
 
 def _take(held: _HeldMessages, passages: Sequence[IndexedMessage]) -> list[IndexedMessage]:
@@ -268,7 +267,7 @@ def _is_gone(passage: IndexedMessage, gone: Sequence[Forgotten]) -> bool:
     return is_forgotten(passage.text, gone, at)
 
 
-def _looked_at(task: asyncio.Task[bool]) -> None:
-    """A reading that failed when nobody waited for it any more is the next search's affair."""
+def _ignore_failure(task: asyncio.Task[bool]) -> None:
+    """Ignores the failure of an update that nobody waits for any more; the next search repeats it."""
     if not task.cancelled():
         task.exception()

@@ -1,4 +1,4 @@
-"""A change of stored documents that an upgrade leaves."""
+"""Migrations of stored documents after an upgrade."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from contracts.migration_rpc import Migration
 
 @dataclass(frozen=True)
 class MigrationStep:
-    """One migration. `left`: how many documents wait for it; `some` changes the next few."""
+    """One migration. `left`: how many documents remain; `some` migrates the next few."""
 
     name: str
     what: str

@@ -1,4 +1,5 @@
-"""Conversations that an earlier release stored, given what this one lists and finds them by: out of their own facts."""
+"""Migrates conversations stored by an earlier release: adds what this release lists and finds them by, from their
+own facts."""
 
 from dataclasses import replace
 
@@ -9,9 +10,9 @@ from memory.domain.conversation import InboxConversation, fold
 from memory.domain.keys import BEGINNING
 
 MOST = 50
-"""Conversations at a time."""
+"""Conversations migrated at a time."""
 MOST_FACTS = 5_000
-"""Of one, the oldest: what it is found by has room for far less."""
+"""The oldest facts of one that are read, more than the search fields can hold."""
 
 
 def listed(conversations: MongoConversations, facts: MongoFacts) -> MigrationStep:

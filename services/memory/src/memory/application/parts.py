@@ -1,4 +1,4 @@
-"""Parts fetched at the same time, each with its own deadline; one that fails or is slow is named and left out."""
+"""Fetches parts concurrently, each with its own deadline; one that fails or is slow is named and left out."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -15,10 +15,10 @@ _log = structlog.get_logger(__name__)
 
 
 class Parts:
-    """The parts of one context; made inside the running loop. `missing` names those that are left out.
+    """The parts of one context; create it inside the running loop. `missing` names those left out.
 
-    There are two deadlines, counted from now: `seconds`, and twice that for what waits for other parts. Two timers
-    for all parts cost a fraction of a timeout each.
+    There are two deadlines, counted from now: `seconds`, and twice that for parts that depend on others. Two timers for
+    all parts cost a fraction of a timeout each.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -30,11 +30,11 @@ class Parts:
         self.missing: list[str] = []
 
     def start(self, name: str, work: Coroutine[Any, Any, PartT], *, waits: bool = False) -> asyncio.Task[PartT | None]:
-        """Begins; the task never raises. Its result is None when the part is left out.
+        """Starts a part; the task never raises. Its result is None if the part is left out.
 
         Args:
             name: as in the context's `missing`.
-            waits: it waits for other parts first.
+            waits: it depends on other parts.
         """
         task = asyncio.create_task(self._named(name, work, self._seconds * (2 if waits else 1)))
         # Cancelled before its first step, it would complain that nobody awaited the work.
@@ -43,7 +43,7 @@ class Parts:
         return task
 
     async def all(self) -> None:
-        """Waits for every part that has been begun; each ends by its deadline."""
+        """Waits for every started part; each ends by its deadline."""
         try:
             await asyncio.gather(*self._tasks[0], *self._tasks[1])
         finally:

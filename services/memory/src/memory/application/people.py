@@ -1,7 +1,7 @@
-"""Who is who at the desk: visitors who are one person, and the people who work there.
+"""People at the desk: merged visitors, and the colleagues who work there.
 
-A merge is a fact of each conversation that it concerns (conversation.updated.v1): who began a conversation stays in its
-own log, so that a merge can be taken back, and what was lent is told from what was begun.
+A merge is a fact of each conversation that it concerns (conversation.updated.v1): the original author stays in its log,
+so that a merge can be undone.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from memory.domain.desk import BY, mentionable
 from memory.errors import CacheUnavailable, NoSuchPerson, NotMerged
 
 AT_ONCE = 8
-"""Conversations that change hands side by side."""
+"""Conversations moved concurrently."""
 MOST_COLLEAGUES = 600
 
 _log = structlog.get_logger(__name__)
@@ -48,11 +48,12 @@ class People:
         self._looks = looks
 
     async def merge(self, wanted: PersonMerge) -> PersonMerged:
-        """All that is a visitor's becomes another person's, or what they began is theirs again.
+        """Moves all of a visitor's conversations to another person, or their own back to them.
 
         Raises:
             NoSuchPerson: one of them has not written to the company.
-            NotMerged: they are one person already, somebody else's, or a customer, who says who they are themselves.
+            NotMerged: they are already one person, merged with somebody else, or a customer, whose identity is
+                known.
         """
         await self._inbox.fresh()
         company, person = wanted.company_id, wanted.person_id
@@ -70,7 +71,8 @@ class People:
         return PersonMerged(person_id=person, into=into, conversations=[one.conversation for one in moved], left=left)
 
     async def _target(self, wanted: PersonMerge) -> str | None:
-        """Whose they become: who has been merged is whoever they were merged with. Who signs in is there already."""
+        """Who the conversations go to: if that person was merged, whoever they were merged into. Somebody who signs
+        in is already the target."""
         if wanted.into is None or wanted.into == wanted.by:
             return wanted.into
         into = await self._now(wanted.company_id, wanted.into)
@@ -98,8 +100,8 @@ class People:
         await self._update(company, conversation, update_id, into, wanted.by, wanted.name)
 
     async def follow(self, begun: ConversationUpdate) -> None:
-        """A visitor whom human agents have merged with somebody begins another conversation: it is that person's too.
-        What they have signed in as counts for what they had begun by then."""
+        """A merged visitor begins another conversation, which becomes the other person's too. A sign-in counts for
+        what they had begun by then."""
         if not begun.begins or begun.previous is None or begun.person is not None:
             return
         company, conversation = begun.company_id, begun.conversation_id
@@ -125,8 +127,8 @@ class People:
         )
 
     async def colleagues(self, company: str) -> Colleagues:
-        """The team that the company names itself, and whoever was at the desk within a day, but for those who have left
-        it; while Redis is away the team alone."""
+        """The company's own team, and everybody at the desk within a day except those who have left the team; only
+        the team while Redis is away."""
         settings = await self._companies.get(company)
         team = settings.config.team if settings is not None else Team()
         known: dict[str, str | None] = {}

@@ -1,9 +1,8 @@
-"""How far each store has come with what the bus tells, kept in the store itself.
+"""How far each store has come with the bus's facts, recorded in the store itself.
 
-A consumer's acknowledgements say what has been stored once; they do not say that the store still has it. A store
-that is put back to an earlier state, or that lost its last writes, is behind its own consumers: it is brought up from
-the log when that is noticed, which is at the start and whenever it came back. What the log does not hold any more is
-told, and stays told.
+A consumer's acknowledgements say what was once stored, not that the store still has it. A store that was restored to an
+earlier state, or lost its last writes, is behind its own consumers. This is noticed at the start and whenever the store
+comes back, and the store is brought up to date from the log. What the log no longer has is recorded as missing.
 """
 
 import asyncio
@@ -27,25 +26,27 @@ from runtime.direct import StoredFact
 
 BATCH = 256
 READS = 4
-"""Of the last facts, while they do not reach as far as the consumer: none of them may be this source's."""
+"""How often the last facts are read while they do not reach the consumer's position: none of them may belong to this
+source."""
 READ_AGAIN = 0.1
-"""Seconds in between."""
+"""Seconds between those reads."""
 MANY = 1_000
-"""Facts after which the bus is asked at the next look: all behind the position are taken in again at a start."""
+"""Facts after which the bus is asked at the next look, since everything after the position is processed again at a
+start."""
 SETTLES_WITHIN = 2.0
-"""Seconds: an end does not wait for a store that stands still."""
+"""Seconds; stopping does not wait for a store that hangs."""
 
 _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectionSource:
-    """One durable consumer that fills the store.
+    """A durable consumer that fills the store.
 
-    `again` takes in facts once more, in order; that changes nothing where they have been taken in. `kept`: facts older
-    than this are of no use to the store (None: all are). `holds`: whether the store has all of these facts; only the
-    source that brings it everything of its stream can tell, and only for such a store may the stream let go of them.
-    `kept_as`: the durable as the store keeps it, where several sources share one.
+    `again` processes facts again, in order, which changes nothing if they were processed before. `kept`: facts older
+    than this are useless to the store (None: none are). `holds`: whether the store has all of these facts; only the
+    source that brings it everything of its stream can tell, and the stream may drop facts only for such a store.
+    `kept_as`: the durable's name in the store, if several sources share one.
     """
 
     stream: str
@@ -58,16 +59,16 @@ class ProjectionSource:
 
     @property
     def name(self) -> str:
-        """As the store keeps it."""
+        """Its name in the store."""
         return f"{self.stream}/{self.kept_as or self.durable}"
 
 
 class PositionStore(Protocol):
-    """Positions, in the store that they are of."""
+    """Positions, stored in the store that they describe."""
 
     async def life(self) -> object:
-        """Another one after each start of the store: it may have lost its last writes then; raises NexusError. It costs
-        nothing while the store's connections last."""
+        """A value that changes with each start of the store, which may have lost its last writes; raises NexusError.
+        Free while the store's connections last."""
         ...
 
     async def load(self) -> dict[str, LogPosition]:
@@ -75,15 +76,15 @@ class PositionStore(Protocol):
         ...
 
     async def move(self, name: str, before: LogPosition | None, to: LogPosition) -> bool:
-        """Puts `to` in the place of `before`; False: another one is there."""
+        """Replaces `before` by `to`; False: another position is there."""
         ...
 
     async def missed(self) -> list[Missed]:
-        """What has been written down as missing."""
+        """What has been recorded as missing."""
         ...
 
     async def miss(self, gap: Missed) -> None:
-        """Writes down what is missing; the same again changes nothing."""
+        """Records what is missing; repeating it changes nothing."""
         ...
 
 
@@ -91,9 +92,9 @@ class Consumers(Protocol):
     """The consumers on the bus, and their streams."""
 
     async def progress(self, stream: str, durable: str, since: float) -> ConsumerProgress | None:
-        """None: there is no such consumer (yet); raises NexusError. What was asked for at `since` or later, by
-        time.monotonic(), serves for all consumers of a stream: whoever has read since then how far a store is must not
-        hold it against an older answer."""
+        """None: there is no such consumer (yet); raises NexusError. An answer requested at `since` or later, by
+        time.monotonic(), serves all consumers of a stream: a store's position read since then must not be compared
+        with an older answer."""
         ...
 
     async def read(self, stream: str, subject: str, after: int, size: int) -> tuple[list[StoredFact], bool]:
@@ -101,12 +102,12 @@ class Consumers(Protocol):
         ...
 
     async def leave_out(self, stream: str, up_to: int, keep: Callable[[int], Awaitable[object]]) -> None:
-        """The stream goes on behind a sequence, and holds nothing up to there, once `keep` has taken in what it holds
-        up to the sequence that it is given; raises NexusError."""
+        """Continues the stream after a sequence and drops everything before it, once `keep` has stored what it holds
+        up to the given sequence; raises NexusError."""
         ...
 
     async def delete(self, stream: str, durable: str) -> None:
-        """Ends a consumer, if it is there; raises NexusError."""
+        """Deletes a consumer, if it exists; raises NexusError."""
         ...
 
     async def since(self, stream: str, subject: str, at: datetime) -> int:
@@ -118,11 +119,12 @@ class Positions:
     """The positions of one store.
 
     Args:
-        store: what to call it.
-        empty: it has been made anew, so that a position that is not there means the beginning. In a store that is not
-            new it means that an earlier release filled it, as far as its consumer says.
-        every: seconds between two questions to the bus how far its consumers are, while the store gives no reason to
-            doubt it and little is `taken`; what was taken in in between is taken in again at the next start.
+        store: its name.
+        empty: it is new, so that a missing position means the beginning. In an older store it means that an earlier
+            release filled it, up to its consumer's position.
+        every: seconds between two questions to the bus about its consumers, while nothing suggests that the store
+            lost
+            data and little was `taken`; what was processed in between is processed again at the next start.
         restored: called when the store turns out to be older than it was, or may be.
     """
 
@@ -150,22 +152,22 @@ class Positions:
         self._taken = 0
         self._known: dict[str, LogPosition] = {}
         self._sure: dict[str, LogPosition] = {}
-        """The same as it was when the store was last found alive without a break."""
+        """The position when the store was last known to be alive without a break."""
         self._life: object = None
         self._compared: object = None
-        """The life of the store that `behind` tells of."""
+        """The life of the store to which `behind` belongs."""
         self.hurry: Callable[[], None] = lambda: None
-        """Called when somebody has found that the store was started again: look now."""
+        """Called when somebody notices that the store was restarted: look now."""
         self.behind: dict[str, LogPosition] = {}
-        """How far the store is with the sources that are being brought up; what comes later is not all there."""
+        """The store's progress for sources that are being brought up to date; later facts are incomplete."""
         self._gaps: list[Missed] = []
         self._told_missing = False
 
     async def look(self) -> None:
-        """Compares all positions, and brings up what is behind.
+        """Compares all positions, and brings up to date what is behind.
 
         Raises:
-            NexusError: the store, the bus, or what the facts need is away; look again.
+            NexusError: the store, the bus, or something else that the facts need is away; look again.
         """
         await self.compare()
         for source in self._sources:
@@ -173,11 +175,11 @@ class Positions:
                 await self._bring_up(source)
 
     def taken(self, facts: int) -> None:
-        """So many more have been taken in."""
+        """This many more facts have been processed."""
         self._taken += facts
 
     async def settle(self) -> None:
-        """The last look, when all work has ended: whoever starts next need not take in again what is there."""
+        """The last look, when all work has ended, so that the next start need not process facts again."""
         self._asked = float("-inf")
         try:
             async with asyncio.timeout(SETTLES_WITHIN):
@@ -188,10 +190,10 @@ class Positions:
 
     @asynccontextmanager
     async def same_server(self) -> AsyncGenerator[None]:
-        """What is read of the store within is of the store that `behind` tells of.
+        """Guarantees that reads inside the block are from the store to which `behind` belongs.
 
         Raises:
-            StoreUnavailable: it was started again since, and may be older than it was. It is compared now.
+            StoreUnavailable: it was restarted since, and may be older than it was. It is compared now.
         """
         life = self._compared
         yield
@@ -200,7 +202,7 @@ class Positions:
             raise StoreUnavailable(f"{self._store} was started again: try again")
 
     async def compare(self) -> None:
-        """Finds what is behind, and moves the positions of what is not; raises NexusError."""
+        """Finds what is behind, and moves the other positions; raises NexusError."""
         before, self._life = self._life, None  # a store that is away now is doubted when it is back
         life = await self._positions.life()
         doubted = life != before
@@ -232,7 +234,7 @@ class Positions:
         self._life = self._compared = life
 
     async def check(self) -> str:
-        """What /readyz says: a store that misses something serves what it has."""
+        """For /readyz: a store that misses something still serves what it has."""
         gaps = [f"{self._store} misses sequences {gap.first}..{gap.last} of {gap.source}" for gap in self._gaps]
         late = [f"{name} is being brought up from {at.seq}" for name, at in self.behind.items()]
         return "; ".join(gaps + late) or "complete"
@@ -274,7 +276,8 @@ class Positions:
     async def _put_back(
         self, name: str, here: LogPosition | None, at: LogPosition, progress: ConsumerProgress
     ) -> LogPosition:
-        """The position from before anybody moved it over what a store that was put back in that moment has lost."""
+        """Moves the position back to where the store was last known to be whole, since it may have been moved past
+        what a restore at that moment has lost."""
         sure = max(self._sure.get(name, at), LogPosition(progress.done.era, progress.first - 1))
         if sure < at and not await self._move(name, here, sure):
             raise StoreUnavailable(f"the position of {name} was moved meanwhile: it is compared again")
@@ -283,7 +286,8 @@ class Positions:
     async def _keep(
         self, source: ProjectionSource, holds: Callable[[Sequence[StoredFact]], Awaitable[bool]], first: int, last: int
     ) -> None:
-        """Takes in what the log got after it had lost its end: it stands behind all that the store has."""
+        """Processes what was added to a log after it had lost its end: its sequences continue after everything that
+        the store has."""
         after = last
         while after >= first:
             after = max(after - BATCH, first - 1)
@@ -332,8 +336,8 @@ class Positions:
             told("brought up from the log", store=self._store, source=source.name, facts=taken)
 
     async def _read(self, source: ProjectionSource, after: int, end: int) -> tuple[list[StoredFact], bool]:
-        """The next facts up to `end`, and whether there are more. Any replica of the stream answers, and one that is
-        behind holds fewer: a read that does not reach the end is asked for again."""
+        """The next facts up to `end`, and whether there are more. Any replica of the stream answers, perhaps one
+        that is behind, so a read that does not reach the end is repeated."""
         facts, more = await self._consumers.read(source.stream, source.subject, after, BATCH)
         for _ in range(READS - 1):
             if more or (facts and facts[-1].seq >= end):
@@ -365,27 +369,25 @@ def _named(gap: Missed) -> dict[str, object]:
     return {"source": gap.source, "first": gap.first, "last": gap.last}
 
 
-async def all_or_one_by_one(
-    facts: Sequence[StoredFact], take: Callable[[Sequence[StoredFact]], Awaitable[object]]
-) -> None:
-    """Takes in facts at once; one by one where that fails because of one of them, which must not hold up all others.
+async def process_all(facts: Sequence[StoredFact], take: Callable[[Sequence[StoredFact]], Awaitable[object]]) -> None:
+    """Processes facts together, and one by one if that fails, so that a bad one does not hold up the others.
 
     Raises:
-        NexusError: worth another try.
+        NexusError: a retry may succeed.
     """
     try:
         await take(facts)
     except Exception as error:
         if isinstance(error, NexusError) and error.retryable:
             raise
-        await one_by_one(facts, lambda fact: take([fact]))
+        await process_each(facts, lambda fact: take([fact]))
 
 
-async def one_by_one(facts: Sequence[StoredFact], take: Callable[[StoredFact], Awaitable[object]]) -> None:
-    """Takes in facts one after the other; one that can never be taken in is a dead letter already.
+async def process_each(facts: Sequence[StoredFact], take: Callable[[StoredFact], Awaitable[object]]) -> None:
+    """Processes facts one by one; one that can never be processed is already a dead letter.
 
     Raises:
-        NexusError: worth another try.
+        NexusError: a retry may succeed.
     """
     for fact in facts:
         try:

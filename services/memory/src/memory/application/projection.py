@@ -1,4 +1,5 @@
-"""From the log into the store: facts first, then what they make of their conversations. Only then they are done."""
+"""The projection of the log into the store: first the facts, then the state of their conversations; only then are
+they done."""
 
 import time
 from collections import defaultdict
@@ -15,15 +16,15 @@ from memory.errors import StoreUnavailable
 from runtime.recent import Recent
 
 ATTEMPTS = 10
-"""Tries to store a conversation that other replicas are changing too."""
+"""Tries to store a conversation that other replicas change too."""
 MOST_TAKEN = 16
-"""Facts that a state holds one by one; with more of them the store is asked how far it is."""
+"""Facts above the floor that a state lists singly; with more, the store is asked for its progress."""
 KNOWN = 5_000
-"""Conversations whose state is kept here between two batches, so that most batches read nothing."""
+"""Conversations whose state is cached between batches, so that most batches read nothing."""
 
 
 class Projection:
-    """Projects batches of facts; the same fact again, or two replicas at once, change nothing more."""
+    """Projects batches of facts; repeating a fact, or two replicas at once, changes nothing more."""
 
     def __init__(
         self,
@@ -74,13 +75,13 @@ class Projection:
         return await self._facts.holds(facts)
 
     async def _states(self, keys: Collection[tuple[str, str]]) -> dict[tuple[str, str], InboxConversation]:
-        """The states as last seen here, or stored: if another replica has changed one since, saving it is refused."""
+        """The states as last seen here, or from the store; if another replica has changed one, saving it is refused."""
         unknown = [key for key in sorted(keys) if self._known.get(key) is None]
         stored = await self._conversations.load(unknown) if unknown else {}
         return {key: self._known.get(key) or stored.get(key) or InboxConversation(*key) for key in sorted(keys)}
 
     async def _save(self, states: Sequence[InboxConversation]) -> set[tuple[str, str]]:
-        """Saves; returns what was refused, and forgets it."""
+        """Saves; returns the refused ones, and drops them from the cache."""
         saved = {(state.company, state.conversation): state for state in await self._conversations.save(states)}
         keys = {(state.company, state.conversation) for state in states}
         for key in keys - saved.keys():
@@ -90,7 +91,7 @@ class Projection:
         return keys - saved.keys()
 
     def teaches(self, fact: LogFact) -> bool:
-        """Whether a fact that is stored may be the end of a customer's turn: a visitor's is none."""
+        """Whether a stored fact may end a customer's turn (a visitor's teaches nothing)."""
         if not isinstance(fact.data, AssistantMessage):
             return False
         state = self._known.get((fact.company, fact.conversation))
@@ -99,17 +100,17 @@ class Projection:
         return state.person is not None and state.person.role == CUSTOMER
 
     def sweeps(self, facts: Sequence[LogFact]) -> bool:
-        """Whether a sweep has something to do, or to wait for, in a conversation of these facts, which are stored."""
+        """Whether a sweep has something to do or wait for in a conversation of these stored facts."""
         states = (self._known.get((fact.company, fact.conversation)) for fact in facts)
         return any(state is None or state.is_swept for state in states)
 
     def drop(self, company: str, conversations: Sequence[str]) -> None:
-        """Holds the states of these conversations no longer."""
+        """Drops these conversations' states from the cache."""
         for name in conversations:
             self._known.drop((company, name))
 
     def forget(self) -> None:
-        """Holds no state any longer: the store is another one."""
+        """Empties the cache: the store is another one."""
         self._known.clear()
 
     def _verified(self, facts: Sequence[LogFact]) -> dict[str, Person]:

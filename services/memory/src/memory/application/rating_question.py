@@ -1,4 +1,4 @@
-"""The question whether a conversation helped: asked once, when it is over, in the conversation itself."""
+"""Asks once, in a finished conversation, whether it helped."""
 
 from contracts.channels import ChatKind
 from contracts.conversation import Snapshot
@@ -21,7 +21,7 @@ _QUESTION = Text(
 
 
 class RatingQuestion:
-    """Asks. The fact's id is the conversation's: whoever asks, and however often, it is one question."""
+    """Asks. The fact's id is derived from the conversation, so that repeats are one question."""
 
     def __init__(self, *, conversations: MongoConversations, companies: MongoCompanies, log: StreamLog) -> None:
         self._conversations = conversations
@@ -29,10 +29,10 @@ class RatingQuestion:
         self._log = log
 
     async def ask(self, company: str, conversation: str) -> bool:
-        """Asks if the conversation is resolved, has been answered, and was never asked; True when it was asked now.
+        """Asks if the conversation is resolved, was answered, and was never asked; True if it asked now.
 
         Raises:
-            StoreUnavailable, RuntimeFault: try it again later.
+            StoreUnavailable, RuntimeFault: try again later.
         """
         state = (await self._conversations.load([(company, conversation)])).get((company, conversation))
         settings = await self._companies.get(company)

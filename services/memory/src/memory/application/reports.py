@@ -1,4 +1,4 @@
-"""Reports of companies, counted when somebody asks, and what others usually wait for a person."""
+"""Reports of companies, counted on request, and the usual wait for a person."""
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, date, timedelta, tzinfo
@@ -7,22 +7,22 @@ from statistics import median
 from contracts.report_rpc import By, Figure, RatingView, ReportOpenReply, ReportReply
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_reports import MongoReports
-from memory.domain.report import Counted, is_behind, report
+from memory.domain.report import ReportedConversation, counts_in, report
 from memory.ports import LogClock
 
 MOST = 20_000
-"""Conversations that are counted for one report."""
+"""Conversations counted for one report."""
 MADE = 2_000
-"""Digests that one report makes: what is lacking then is there for the next."""
+"""Digests made by one report; the next report makes the rest."""
 OPENED = 1_000
 WAITS_OF = timedelta(days=14)
 LEAST_WAITS = 3
-"""So many have to have waited before a usual wait is told."""
+"""How many people must have waited before a usual wait is told."""
 WAITS_LOOKED_AT = 500
 
 
 class Reports:
-    """Of all companies."""
+    """The reports of all companies."""
 
     def __init__(
         self,
@@ -45,16 +45,16 @@ class Reports:
     async def behind(
         self, company: str, since: date, until: date, by: By | str, key: str | None, figure: Figure | str
     ) -> ReportOpenReply:
-        """The conversations that a figure counts; raises StoreUnavailable."""
+        """The conversations behind a figure; raises StoreUnavailable."""
         counted, complete = await self._counted(company, since, until)
         now = await self._clock()
         names = [
-            one.conversation for one in counted if (key is None or one.key(by) == key) and is_behind(one, figure, now)
+            one.conversation for one in counted if (key is None or one.key(by) == key) and counts_in(one, figure, now)
         ]
         return ReportOpenReply(conversation_ids=names[:OPENED], complete=complete and len(names) <= OPENED)
 
     async def usual_wait(self, company: str) -> timedelta | None:
-        """What those have waited for a person who lately got one, in the middle; None: too few have to tell."""
+        """The median recent wait of those who got a person; None: too few have waited."""
         today = (await self._clock()).date()
         rows = await self._store.began(company, today - WAITS_OF, today, WAITS_LOOKED_AT)
         counted, _ = await self._store.counted(rows, WAITS_LOOKED_AT)
@@ -66,7 +66,7 @@ class Reports:
         said = await self._store.rating(company, conversation)
         return RatingView(score=said.score, comment=said.comment, rated_at=said.at) if said else None
 
-    async def _counted(self, company: str, since: date, until: date) -> tuple[list[Counted], bool]:
+    async def _counted(self, company: str, since: date, until: date) -> tuple[list[ReportedConversation], bool]:
         await self._fresh()
         rows = await self._store.began(company, since, until, MOST + 1, await self._zone(company))
         counted, complete = await self._store.counted(rows[:MOST], MADE)

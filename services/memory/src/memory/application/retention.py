@@ -1,6 +1,6 @@
-"""What a company keeps for so many days and no longer: conversations, files, traces. Once a day, at three in the
-morning (UTC), what is older is deleted, with a receipt; what that would be can be asked before. A conversation that a
-person is busy with, is asked for in, or has put off stays until that is over."""
+"""Retention: deletes conversations, files and traces older than their company keeps them, daily at three in the
+morning (UTC), with a receipt; a preview is available before. A conversation that a person works on, is asked for in,
+or has snoozed stays until that ends."""
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
@@ -19,17 +19,17 @@ from runtime.clock import Clock
 
 HOUR = 3
 AT_ONCE = 200
-"""Conversations of one deletion, and of one receipt."""
+"""Conversations of one deletion and one receipt."""
 MOST = 5_000
-"""That are counted for a preview."""
+"""The most that are counted for a preview."""
 COMPANIES = 100
 _NOTHING = Retention()
 
 _log = structlog.get_logger(__name__)
 
 
-class Housekeeping:
-    """The daily run over all companies. Replicas may do it side by side: what is gone is gone."""
+class RetentionSweep:
+    """The daily run over all companies. Replicas may run it at the same time."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Housekeeping:
         self._clock = clock
 
     async def preview(self, company: str) -> Keeping:
-        """What the next run deletes, counted now; raises StoreUnavailable, BusUnavailable."""
+        """What the next run would delete, counted now; raises StoreUnavailable, BusUnavailable."""
         now = self._clock.now()
         found = await self._companies.get(company)
         kept = found.config.retention if found else _NOTHING
@@ -68,7 +68,7 @@ class Housekeeping:
         )
 
     async def sweep(self) -> int:
-        """Runs once a day; how many conversations went."""
+        """Runs once a day; returns how many conversations were deleted."""
         now = self._clock.now()
         day = now.astimezone(UTC).date().isoformat()
         if now.astimezone(UTC).hour < HOUR or await self._store.done(day):

@@ -1,4 +1,4 @@
-"""The development company: there from the first start, and its site's address right at every start."""
+"""Creates the development company, and corrects its site's address at every start."""
 
 from memory.application.companies import CompanyRegistry
 from memory.domain import demo
@@ -6,7 +6,7 @@ from memory.errors import CompanyExists, SettingsMoved
 
 
 async def seed(companies: CompanyRegistry, origin: str | None) -> None:
-    """Creates the company `demo`, or moves its site; what an admin changed stays. Replicas may race."""
+    """Creates the company `demo`, or updates its site; an admin's changes stay. Replicas may race."""
     try:
         found = await companies.get(demo.COMPANY)
         if found is None:

@@ -16,13 +16,13 @@ from runtime.tokens import one_line
 FoundT = TypeVar("FoundT")
 
 LONGEST = 12.0
-"""Seconds for all that a provider is asked for one sign-in."""
+"""Seconds for all requests to a provider during one sign-in."""
 RACES = 5
-"""How often the team is written again over somebody's change."""
+"""How often the team is written again if somebody else changes it."""
 
 
 class SignIns:
-    """Both halves of a sign-in. Nothing is kept between them: what they share, the browser keeps."""
+    """Both halves of a sign-in. Nothing is stored in between: the browser keeps what they share."""
 
     def __init__(self, companies: CompanyRegistry, providers: OpenIdProviders) -> None:
         self._companies = companies
@@ -45,7 +45,7 @@ class SignIns:
         )
 
     async def finish(self, asked: SignInFinish) -> SignedIn:
-        """Who has signed in; from now on that account is theirs. Raises SignInRefused."""
+        """Who has signed in; that account is theirs from now on. Raises SignInRefused."""
         settings = await self._companies.get(asked.company_id)
         if settings is None:
             raise SignInRefused("noProvider")
@@ -84,7 +84,7 @@ class SignIns:
         raise SettingsMoved("the settings keep changing: try again", settings.version)
 
     async def _written(self, settings: CompanySettings, user: str, known: dict[str, object]) -> CompanyConfig | None:
-        """The settings with what is known of the member now; None: somebody else has changed them."""
+        """The settings with what is now known of the member; None: somebody else has changed them."""
         if not known:
             return settings.config
         patch = {"team": {"members": {user: known}}}
@@ -106,7 +106,8 @@ def _signed_in(config: CompanyConfig, user: str) -> SignedIn:
 
 
 def _used(invitation: Invitation) -> str:
-    """When it was: never before it was given, as where the gateway's clock is ahead, since it would count again."""
+    """When the invitation was used: never before it was issued, even if the gateway's clock is ahead, since it would
+    be valid again."""
     return max(datetime.now(UTC), invitation.issued_at).isoformat()
 
 

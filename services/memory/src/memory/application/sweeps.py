@@ -1,4 +1,4 @@
-"""What is looked after now and then, in each replica; doing it twice does no harm."""
+"""Periodic work of each replica; doing it twice is harmless."""
 
 import asyncio
 import contextlib
@@ -9,16 +9,16 @@ import structlog
 from runtime.background import BackgroundLoop
 
 AFTER_FAILURE = 5.0
-"""Seconds at most until what has failed is tried again: some sweeps come once an hour."""
+"""The longest wait before failed work is retried: some sweeps run only hourly."""
 
 _log = structlog.get_logger(__name__)
 
 
 class PeriodicSweep:
-    """Calls `work` every `seconds`, one call after the other; after one that has failed the next comes soon.
+    """Calls `work` every `seconds`, never concurrently; a failure is retried soon.
 
-    With `rest`, a call that found nothing there (it says 0 or False) is followed by one after that many seconds, or as
-    soon as something has stirred.
+    With `rest`, a call that found nothing (returned 0 or False) is followed by the next after that many seconds, or
+    earlier after `stir`.
     """
 
     def __init__(
@@ -40,13 +40,13 @@ class PeriodicSweep:
         self._loop.start()
 
     def hurry(self, again: int = 0) -> None:
-        """Calls it now, or once more when it is being called; and so often again in the usual time, without rest."""
+        """Runs it now, or once more if it is running; and the next few times at the usual interval, without rest."""
         self._again = again
         self._due.set()
         self._stirred.set()
 
     def stir(self) -> None:
-        """There may be something now: the next call comes in its usual time, however long it has rested."""
+        """There may be something to do: the next call comes at the usual interval, without rest."""
         self._stirred.set()
 
     async def _until_due(self) -> None:

@@ -1,4 +1,4 @@
-"""What a company used: counted from the bus once an event, told by the day."""
+"""Companies' usage: each event of the bus counted once, reported by day."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -12,7 +12,7 @@ from runtime.clock import Clock
 
 
 class Usages:
-    """Usage of all companies."""
+    """The usage of all companies."""
 
     def __init__(
         self, *, store: MongoUsage, companies: MongoCompanies, clock: Clock, conversations: MongoReports
@@ -23,13 +23,12 @@ class Usages:
         self._clock = clock
 
     async def count(self, spent: Sequence[Spent]) -> None:
-        """Counts what events tell, for companies and for the conversations that they name; the same event again changes
-        nothing."""
+        """Counts events for companies and for the conversations that they name; repeating one changes nothing."""
         await self._store.add(spent)
         await self._conversations.spend(spent)
 
     async def report(self, company: str, since: date, until: date) -> UsageReply:
-        """The days that were asked for, and how much of today's budget is used; raises StoreUnavailable."""
+        """The requested days, and how much of today's budget is used; raises StoreUnavailable."""
         today = self._clock.now().date()
         days = await self._store.days(company, since, until)
         todays = days if since <= today <= until else await self._store.days(company, today, today)

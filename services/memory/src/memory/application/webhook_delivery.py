@@ -1,5 +1,4 @@
-"""Delivers facts to endpoints: signed, one after the other for each conversation, again and again until one has come or
-its time is over."""
+"""Delivers facts to endpoints: signed, in order for each conversation, and retried until one arrives or expires."""
 
 import json
 import time
@@ -24,7 +23,7 @@ GONE = 410
 
 
 class Deliveries:
-    """One for the process. `gone` is told of endpoints that want nothing more."""
+    """One for the process. `gone` is called for endpoints that want nothing more."""
 
     def __init__(
         self,
@@ -43,7 +42,7 @@ class Deliveries:
         self._lanes = Lanes()
 
     async def deliver(self, waiting: Delivery) -> Outcome:
-        """One fact to one endpoint, or when to try again."""
+        """Delivers one fact to one endpoint, or says when to try again."""
         address = parse_webhook_delivery(waiting.subject)
         if address is None:
             return DeadLetter("the subject names no company and endpoint")
@@ -77,7 +76,7 @@ class Deliveries:
             return await self._refused(endpoint, answer, now - waiting.stored_at)
 
     def _put_off(self, endpoint: WebhookEndpoint, waiting: Delivery) -> Outcome | None:
-        """What becomes of a fact that may not be sent now; None: it may."""
+        """What to do with a fact that must not be sent now; None: it may be sent."""
         lane, now = self._lanes.of(endpoint.id), time.time()
         wait = lane.wait(now)
         if wait > 0 and lane.failures and now - waiting.stored_at > self._give_up:
@@ -107,5 +106,5 @@ class Deliveries:
 
 
 def _host(endpoint: WebhookEndpoint) -> str:
-    """Of an address its host alone: paths and queries may be secrets."""
+    """Only the host of an address: paths and queries may be secret."""
     return urlsplit(endpoint.hook.url).hostname or "the endpoint"

@@ -1,6 +1,6 @@
-"""One lane an endpoint, so that none waits for another: how many requests it gets at once, and when it is left alone.
+"""A lane for each endpoint, so that none delays another: how many requests it gets concurrently, and when it is paused.
 
-Times are those of one clock, in seconds. State is this process's: another replica finds out by itself.
+Times are those of one clock, in seconds. The state is this process's; other replicas have their own.
 """
 
 import asyncio
@@ -9,26 +9,26 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 AT_ONCE = 4
-"""Requests that one endpoint gets side by side."""
+"""Concurrent requests to one endpoint."""
 HELD = 32
-"""Facts of one endpoint that are in hand, on their way or next; more are given back to the bus for a while."""
+"""Facts of one endpoint in this process, being sent or next; more are given back to the bus for a while."""
 LONGEST_PAUSE = 300.0
-"""Seconds for which an endpoint that goes on failing is left alone, at most."""
+"""The longest pause of an endpoint that keeps failing, in seconds."""
 SHORTEST_WAIT = 0.05
-"""Seconds after which a delivery that finds its lane full comes again, at least."""
+"""The least seconds after which a delivery that finds its lane full comes again."""
 _FIRST_GUESS = 0.1
 
 
 @dataclass(slots=True)
 class _Turn:
-    """Those who want to send about one conversation or user: one after the other, in the order in which they came."""
+    """Deliveries about one conversation or user: sent one after the other, in order of arrival."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     wanted: int = 0
 
 
 class Lane:
-    """`failures` in a row; 0: it works, as far as we know."""
+    """`failures` in a row; 0: it works, as far as known."""
 
     def __init__(self) -> None:
         self.failures = 0
@@ -40,8 +40,8 @@ class Lane:
         self._line = 0.0
 
     def wait(self, now: float) -> float:
-        """Seconds for which a fact is given back; 0: it may stay. Whoever has to go gets a place in line, as fast as
-        the endpoint usually answers: many that wait come back one after the other, in the order in which they came."""
+        """Seconds for which a fact is given back; 0: it may stay. Each one given back gets a place in the queue, at
+        the endpoint's usual pace, so that they come back one after the other in order."""
         if now >= self.paused_until and self._held < HELD:
             return 0.0
         self._line = max(self._line, self.paused_until, now + SHORTEST_WAIT) + self._usual / AT_ONCE
@@ -49,7 +49,7 @@ class Lane:
 
     @asynccontextmanager
     async def place(self, about: str) -> AsyncGenerator[None]:
-        """A place among those that are sent at once, when it is this one's turn."""
+        """A place among those sent concurrently, when it is this one's turn."""
         turn = self._turns.setdefault(about, _Turn())
         turn.wanted += 1
         self._held += 1
@@ -70,7 +70,7 @@ class Lane:
         self.paused_until = 0.0
 
     def failed(self, now: float, retry_after: float | None) -> None:
-        """The endpoint does not work: it is left alone for 1 s, doubled with each failure, or as long as it says."""
+        """The endpoint failed: it is paused for 1 s, doubled with each failure, or for as long as it says."""
         if now >= self.paused_until:
             self.failures += 1
         pause = min(2.0 ** (self.failures - 1), LONGEST_PAUSE) if retry_after is None else retry_after
@@ -78,7 +78,7 @@ class Lane:
 
 
 class Lanes:
-    """Lanes by endpoint; those of endpoints that are no more are forgotten."""
+    """Lanes by endpoint; those of removed endpoints are dropped."""
 
     def __init__(self) -> None:
         self._lanes: dict[str, Lane] = {}

@@ -1,1 +1,1 @@
-"""What memory knows about conversations, settings and tool calls: plain Python, tested with no server."""
+"""Memory's rules about conversations, settings and tool calls: plain Python, tested without a server."""

@@ -1,4 +1,4 @@
-"""Channels: whether a webhook is genuinely a channel's, and what of a conversation its people are told.
+"""Channels: checks that a webhook is genuine, and decides what a channel's people are told.
 
 Signatures are Chatwoot's: `X-Chatwoot-Signature: sha256=<HMAC-SHA256 in hexadecimal over "<timestamp>.<body>">`.
 """
@@ -13,33 +13,33 @@ from contracts.channel_rpc import PERSON, text_digest
 from contracts.json_values import JsonObject
 
 LATEST = 300.0
-"""Seconds that a webhook may be under way: an older copy is somebody's recording."""
+"""The oldest that a webhook may be, in seconds: older copies are replays."""
 OPEN, PENDING = "open", "pending"
-"""Chatwoot's words: a person has the conversation; its bot has it."""
+"""Chatwoot's statuses: a person has the conversation; its bot has it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelWords:
-    """Something that is said to the channel's people. `id`: of our message."""
+    """A text to send to the channel. `id`: of our message."""
 
     id: str
     text: str
 
     @property
     def digest(self) -> str:
-        """By which its echo is recognised where the id has got lost."""
+        """Recognises its echo if the id was lost."""
         return text_digest(self.text)
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """Who has the conversation from now on."""
+    """The new status of the channel's conversation."""
 
     status: str
 
 
 def genuine(secret: str, timestamp: str, signature: str, body: str, now: float) -> bool:
-    """Whether somebody who knows the secret has sent this just now."""
+    """Whether the webhook was sent just now by somebody who knows the secret."""
     if not timestamp.isdecimal() or len(timestamp) > 12 or abs(now - int(timestamp)) > LATEST:
         return False
     expected = hmac.new(secret.encode(), f"{timestamp}.{body}".encode(), hashlib.sha256).hexdigest()
@@ -47,7 +47,7 @@ def genuine(secret: str, timestamp: str, signature: str, body: str, now: float) 
 
 
 def told(event_type: str, data: Mapping[str, Any]) -> ChannelWords | Status | None:
-    """What a channel is told of a fact; None: nothing, for it comes from there, or the AI goes on."""
+    """What to send to a channel for a fact; None: nothing, because it came from there, or the AI continues."""
     if event_type == "chat.owner.changed.v1":
         if data.get("outside") or data.get("opensAt"):
             return None

@@ -22,19 +22,19 @@ from contracts.strict import Strict
 from memory.domain.identity import wrong_key
 
 Close = Callable[[str, str], str]
-"""Seals a secret of a company; raises ValueError where it cannot."""
+"""Seals a secret of a company; raises ValueError if it cannot."""
 
 
 @dataclass(frozen=True, slots=True)
 class BadField:
-    """What is wrong with one setting; `field` in the wire's names, with dots."""
+    """What is wrong with one setting; `field` is its wire name, with dots."""
 
     field: str
     message: str
 
 
 class BadSettingsError(ValueError):
-    """Settings that break a bound, or name what does not exist."""
+    """Settings that break a bound, or name something that does not exist."""
 
     def __init__(self, fields: list[BadField]) -> None:
         super().__init__("; ".join(f"{bad.field}: {bad.message}" for bad in fields))
@@ -44,8 +44,8 @@ class BadSettingsError(ValueError):
 def checked(
     config: dict[str, object], before: CompanyConfig | None = None, close: Close | None = None
 ) -> CompanyConfig:
-    """The settings, with every default filled in. What a newer release has put into those `before` may stay. `close`
-    seals the secrets that others than memory use; without it there can be none.
+    """The settings with every default filled in. What a newer release has put into those `before` may stay. `close`
+    seals the secrets that other services use; without it there can be none.
 
     Raises:
         BadSettingsError: with each field that is wrong.
@@ -112,14 +112,14 @@ def patched(config: CompanyConfig, patch: Mapping[str, object], close: Close | N
     if patch.get("companyId", config.company_id) != config.company_id:
         raise BadSettingsError([BadField("companyId", "cannot be changed")])
     merged = merge_patch.merged_settings(_raw(config), patch)
-    _keep_hidden(_raw(config), merged)
-    sealed.keep_hidden(merged, _raw(config))
+    _restore_hidden(_raw(config), merged)
+    sealed.restore_hidden(merged, _raw(config))
     return checked(merged, config, close)
 
 
 def shown(settings: CompanySettings) -> CompanySettings:
-    """The settings as they leave this service: memory's own secrets hidden, and what a newer release has put beside
-    them; those that others use stay sealed."""
+    """The settings as other services see them: memory's own secrets hidden, unknown fields of a newer release
+    included; secrets that others use stay sealed."""
     raw = _raw(settings.config)
     for name in settings.config.unknown.keys() & {"webhooks", "channels", "identity"}:
         del raw[name]
@@ -133,10 +133,10 @@ def shown(settings: CompanySettings) -> CompanySettings:
 
 
 def with_secrets(told: CompanyConfig, known: CompanyConfig) -> CompanyConfig:
-    """Settings as they left this service, with the secrets that `known` still has; what has lost its secret is left
-    out, for it could not be used."""
+    """Settings as `shown`, with the secrets that `known` still has; an entry without its secret is left out, since
+    it would be useless."""
     raw = _raw(told)
-    _keep_hidden(_raw(known), raw)
+    _restore_hidden(_raw(known), raw)
     config = read_config(raw)
     channels = [one for one in config.channels if HIDDEN not in {one.token, one.secret}]
     hooks = [hook for hook in config.webhooks if hook.secret != HIDDEN]
@@ -154,12 +154,12 @@ def _wire_names(model: type[Strict]) -> frozenset[str]:
 
 
 _FIELDS = {"url": _wire_names(Webhook), "id": _wire_names(IdentityKey), "channel": _wire_names(Channel)}
-"""What there is beside a secret, by the field that names its holder."""
+"""The fields next to a secret, by the field that names its holder."""
 _Holder = tuple[tuple[str, str], dict[str, object]]
 
 
 def _holders(config: dict[str, object]) -> list[_Holder]:
-    """Webhooks, identity keys and channels, each with what names it."""
+    """Webhooks, identity keys and channels, each with its identity."""
     lists: dict[str, object] = {
         "url": config.get("webhooks"),
         "id": object_of(config.get("identity")).get("keys"),
@@ -173,7 +173,7 @@ def _holders(config: dict[str, object]) -> list[_Holder]:
 
 
 def _secrets_in(kind: str, holder: dict[str, object]) -> tuple[str, ...]:
-    """The fields that are secrets; a public key is none."""
+    """The fields that are secrets; a public key is not."""
     if kind == "id":
         return () if holder.get("algorithm") == "RS256" else ("key",)
     return ("secret",) if kind == "url" else ("secret", "token")
@@ -184,8 +184,8 @@ def _leave(holder: dict[str, object], names: frozenset[str]) -> None:
         del holder[name]
 
 
-def _keep_hidden(config: dict[str, object], merged: dict[str, object]) -> None:
-    """Whoever sends back what they were shown means what they were not shown, too."""
+def _restore_hidden(config: dict[str, object], merged: dict[str, object]) -> None:
+    """Puts secrets back where settings contain only their placeholder."""
     known = dict(_holders(config))
     for (kind, name), holder in _holders(merged):
         old = known.get((kind, name))

@@ -1,8 +1,8 @@
 """A conversation's state, folded from its facts.
 
-Several replicas project at once and the bus redelivers, so facts come in any order and more than once. The fold is
-therefore a set of registers, each with the position of the fact that set it; and it knows which facts it has taken:
-all up to `settled` (the store has all facts up to there), and those in `taken` above it.
+Several replicas project at once and the bus redelivers, so facts come in any order and more than once. The state is
+therefore a set of registers, each with the position of the fact that set it; and it records which facts it has taken:
+all up to `settled` (the store has all of those), and those in `taken` above it.
 """
 
 import re
@@ -27,19 +27,19 @@ from contracts.rpc import MessageView
 from memory.domain import handoff
 from memory.domain.desk import OPEN, RESOLVED, SNOOZED, DeskState
 from memory.domain.facts import LogFact, view
-from memory.domain.farewell import says_that_is_all
+from memory.domain.farewell import is_farewell
 from memory.domain.keys import BEGINNING, LogPosition
 from memory.domain.recall.words import words
 from memory.domain.recent import UNSEEN, VisitorTraits
 
 STATES = ("needs_human", "ai", "stuck", "snoozed", "resolved")
-"""Those that have a list of their own in the inbox."""
+"""States with a list of their own in the inbox."""
 MOST_WORDS = 2_000
-"""Different words that a conversation is found by."""
+"""Different words by which a conversation is found."""
 CUSTOMER = "user"
-"""The role of those who are remembered: visitors are not."""
+"""The role of people who are remembered; visitors are not."""
 FAILURES = frozenset({SystemCode.LLM_UNAVAILABLE, SystemCode.DEADLINE, SystemCode.BUDGET_SPENT, SystemCode.INTERNAL})
-"""Codes of notices that end a turn with no answer: somebody should look."""
+"""Codes of notices that end a turn without an answer: somebody should look."""
 _ADDRESS = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}[a-z]{2,24}(?![\w-])", re.IGNORECASE)
 NOTICES = frozenset({SystemCode.HANDOFF_TIMEOUT, OWNER_IDLE, HANDOFF_WAITING, OFFICE_CLOSED})
 """Codes of notices of who answers now."""
@@ -56,8 +56,8 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Ownership:
-    """Who answers, since which fact. `since`: the log's stamp of that fact; `opens_at`: a message was taken when nobody
-    was there, and waits for a person while the AI answers."""
+    """Who answers, since which fact. `since`: the log's time of that fact; `opens_at`: a message was taken when
+    nobody was there, and waits for a person while the AI answers."""
 
     owner: Owner = field(default_factory=lambda: Owner(kind=OwnerKind.AI))
     position: LogPosition = BEGINNING
@@ -68,13 +68,13 @@ class Ownership:
 
     @property
     def waits(self) -> bool:
-        """Whether a person is asked for, and nobody has come."""
+        """Whether a person was asked for and nobody has come."""
         return self.owner.kind == OwnerKind.WAITING or (self.owner.kind == OwnerKind.AI and self.opens_at is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationOutcome:
-    """What came of a conversation that began on `day` (UTC)."""
+    """The outcome of a conversation begun on `day` (UTC)."""
 
     day: date
     answers: int
@@ -84,10 +84,10 @@ class ConversationOutcome:
 
 @dataclass(slots=True)
 class InboxConversation:
-    """What the inbox shows of a conversation, and what the sweeps need. `version` and `writer` guard each write.
+    """What the inbox shows of a conversation, and what sweeps need. `version` and `writer` guard each write.
 
-    A value: only `fold` makes new ones. It is not frozen because copying it for every fact would cost more than all
-    the rest of the projection's own work.
+    Treat it as a value: only `fold` makes new ones. It is not frozen, because copying it for every fact would cost more
+    than the rest of the projection.
     """
 
     company: str
@@ -100,7 +100,7 @@ class InboxConversation:
     person_position: LogPosition | None = None
     started_at: datetime | None = None
     latest: LogPosition = BEGINNING
-    """Of its newest fact: the order of the inbox."""
+    """Position of the newest fact: the order of the inbox."""
     message_count: int = 0
     last_message: MessageView | None = None
     last_position: LogPosition = BEGINNING
@@ -114,35 +114,36 @@ class InboxConversation:
     """Whether a person was ever asked for, or took over."""
     failures: int = 0
     noticed: LogPosition = BEGINNING
-    """The newest notice of who answers now: that somebody is waited for, that nobody came, that the owner has gone."""
+    """The newest notice about who answers: that somebody is awaited, that nobody came, that the owner has left."""
     hand_over: HandOver | None = None
-    """Why a person was asked for last."""
+    """Why a person was last asked for."""
     hand_over_position: LogPosition = BEGINNING
     replied: LogPosition = BEGINNING
-    """Up to where visitors have a reply: the newest operator message, or what an answer or a notice names."""
+    """The position up to which visitors have a reply: the newest operator message, or what an answer or notice
+    settles."""
     desk: DeskState = field(default_factory=DeskState)
-    """What people did with it beside writing: it comes from another stream (domain/desk.py)."""
+    """What people did with it besides writing; from another stream (domain/desk.py)."""
     heard_at: datetime | None = None
     """When the log stored the visitor's newest message."""
     claimed: LogPosition = BEGINNING
-    """Of the newest change of owner by which a person was asked for or took it."""
+    """The newest change of owner by which a person was asked for or took it."""
     claimed_at: datetime | None = None
     said_at: datetime | None = None
     """When the log stored the newest message of all."""
     farewell: LogPosition = BEGINNING
-    """Of the visitor's newest message that says that this was all."""
+    """The visitor's newest farewell."""
     words: frozenset[str] = frozenset()
-    """What it is found by."""
+    """The words by which it is found."""
     address: str | None = None
-    """An e-mail address that the visitor has written, the newest: whom to answer when they have gone."""
+    """The newest e-mail address that the visitor has written, for answering when they have left."""
     address_position: LogPosition = BEGINNING
     rating_asked: bool = False
-    """Whether its visitor was asked if it helped."""
+    """Whether its visitor was asked for a rating."""
 
     @property
     def status(self) -> Status:
-        """open, snoozed, resolved. The next message of the visitor opens it again, and so does whoever takes it or asks
-        for a person."""
+        """open, snoozed, resolved. It is reopened by the visitor's next message, and by whoever takes it or asks for
+        a person."""
         desk = self.desk
         if desk.state == OPEN or desk.state_since is None:
             return OPEN
@@ -152,7 +153,7 @@ class InboxConversation:
 
     @property
     def assignee(self) -> tuple[str | None, str | None]:
-        """Whose it is, with their name as people see it: whom it was given to, or who has taken it over since."""
+        """The assignee with their display name: who it was given to, or who has taken it over since."""
         desk, own = self.desk, self.ownership
         taken = own.owner.kind == OwnerKind.HUMAN and (
             desk.assigned is None or desk.assigned.before(own.position, own.since)
@@ -161,7 +162,7 @@ class InboxConversation:
 
     @property
     def whose(self) -> str | None:
-        """Whose it is: the customer that the visitor has turned out to be, or whoever wrote first."""
+        """The customer that the visitor turned out to be, or else whoever wrote first."""
         return self.desk.person or (self.person.user_id if self.person else None)
 
     @property
@@ -172,7 +173,7 @@ class InboxConversation:
 
     @property
     def wakes_at(self) -> datetime | None:
-        """When it is to be open again; None: not by itself."""
+        """When it is to be reopened; None: not by itself."""
         return self.desk.snoozed_until if self.status == SNOOZED else None
 
     @property
@@ -183,14 +184,14 @@ class InboxConversation:
 
     @property
     def is_unanswered(self) -> bool:
-        """Whether a visitor has written what nobody has answered: with whom it is, that a person is asked for, and that
-        the AI has failed are no answers."""
+        """Whether a visitor's message has no answer. That a person has it or was asked for, or that the AI failed,
+        is no answer."""
         unsettled = self.ownership.waits or self.is_stuck or self.seen_position > self.replied
         return self.status == OPEN and self.seen_position > BEGINNING and unsettled
 
     @property
     def is_over(self) -> bool:
-        """Whether the AI has answered a visitor who says that this was all."""
+        """Whether the AI has answered a visitor's farewell."""
         return (
             self.quiet_since is not None
             and self.ownership.owner.kind == OwnerKind.AI
@@ -199,12 +200,12 @@ class InboxConversation:
 
     @property
     def is_stuck(self) -> bool:
-        """Whether the AI has failed, and nobody has done anything about it."""
+        """Whether the AI has failed and nobody has acted on it."""
         return self.ownership.owner.kind == OwnerKind.AI and self.failed > self.answered
 
     @property
     def state(self) -> str:
-        """ai, needs_human, human, stuck, snoozed, resolved: where it stands in the inbox."""
+        """Its state in the inbox: ai, needs_human, human, stuck, snoozed, resolved."""
         status = self.status
         if status != OPEN:
             return status
@@ -220,12 +221,12 @@ class InboxConversation:
 
     @property
     def waiting_since(self) -> datetime | None:
-        """Since when nobody has come; None when nobody is waited for."""
+        """Since when a person has been awaited; None: nobody is."""
         return self.ownership.since if self.ownership.waits and self.status == OPEN else None
 
     @property
     def due_since(self) -> datetime | None:
-        """Since when the hand-off sweep has something to do or to wait for here; None: it has not."""
+        """Since when the hand-off sweep has something to do or wait for here; None: nothing."""
         if self.status != OPEN:
             return None
         match self.ownership.owner.kind:
@@ -239,27 +240,26 @@ class InboxConversation:
 
     @property
     def is_swept(self) -> bool:
-        """Whether a sweep has something to do here, or to wait for."""
+        """Whether a sweep has something to do or wait for here."""
         return self.due_since is not None or self.wakes_at is not None or self.is_over
 
     @property
     def untold(self) -> bool:
-        """Whether the people in the conversation have yet to be told that somebody is waited for, or whom the sweep has
-        made its owner."""
+        """Whether its people still have to be told that somebody is awaited, or who the sweep has made its owner."""
         own = self.ownership
         told_by_sweep = own.by == handoff.BY and own.reason in handoff.REASONS
-        waits = own.waits and not (own.opens_at and handoff.says_so_itself(own.by, own.reason))
+        waits = own.waits and not (own.opens_at and handoff.ai_tells_itself(own.by, own.reason))
         return (told_by_sweep or waits) and self.noticed < own.position
 
 
 def fold(
     state: InboxConversation, facts: Iterable[LogFact], floor: LogPosition, verified: Mapping[str, Person]
 ) -> InboxConversation:
-    """A new state with these facts taken in; a fact that it has taken already changes nothing.
+    """A new state with these facts; a fact already taken changes nothing.
 
     Args:
         facts: of this conversation, in any order.
-        floor: the store has taken in every fact up to here.
+        floor: the store has every fact up to here.
         verified: by event id, the sender of visitor messages whose principal has been checked.
     """
     taken = set(state.taken)
@@ -332,7 +332,7 @@ def _take_words(state: InboxConversation, fact: LogFact) -> None:
 
 
 def _handed_over(state: InboxConversation, fact: LogFact, data: OwnerChanged) -> HandOver:
-    """Why a person is asked for. An owner who has gone does not undo what the one before them was told."""
+    """Why a person is asked for. If an owner has left, the reason before them stays."""
     told = state.hand_over if data.reason in handoff.REASONS else None
     return HandOver(
         at=fact.stored_at,
@@ -354,5 +354,5 @@ def _take_visitor(state: InboxConversation, fact: LogFact, data: VisitorMessage,
     written = _ADDRESS.findall(data.text) if at > state.address_position else []
     if written:
         state.address, state.address_position = written[-1][:254], at
-    if at > state.farewell and says_that_is_all(data.text):
+    if at > state.farewell and is_farewell(data.text):
         state.farewell = at

@@ -1,4 +1,4 @@
-"""What is remembered of a user and stands, word for word, in messages that are deleted: it goes with them."""
+"""Remembered facts that stand word for word in deleted messages are removed with them."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -10,7 +10,7 @@ from memory.domain.remembered import Remembered
 
 
 def without_said(state: Remembered, texts: Sequence[str], now: datetime) -> tuple[Remembered, int]:
-    """The memory without what these texts say, and how much that was; the same object back: nothing."""
+    """The memory without what these texts say, and how many facts were removed; the same object: none."""
     said = [_plain(text) for text in texts]
     asked = {_plain(template(question)) for text in texts for question in questions(text)}
 

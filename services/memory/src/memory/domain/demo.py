@@ -18,7 +18,8 @@ TOOLS = (
 
 
 def settings(origin: str | None) -> dict[str, object]:
-    """Settings as an admin would send them; `origin` is the demo site's, without which there are no pages to fetch."""
+    """Settings in the form that an admin sends; `origin` is the demo site's, without which there are no pages to
+    fetch."""
     return {
         "companyId": COMPANY,
         "aiAutoResponseEnabled": True,
@@ -33,9 +34,9 @@ def settings(origin: str | None) -> dict[str, object]:
 
 
 def moved_site(config: CompanyConfig, origin: str | None) -> dict[str, object] | None:
-    """The merge patch that puts the demo site's new origin first, in place of its old one; None: nothing to change.
+    """The merge patch that replaces the demo site's old origin by the new one, in first place; None: nothing to change.
 
-    The site's port may be another one at each start.
+    The site's port may change at each start.
     """
     domains = config.tool_config.allowed_domains
     if origin is None or domains[:1] == [origin]:

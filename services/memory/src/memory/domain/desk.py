@@ -1,8 +1,8 @@
-"""What people did with a conversation at their desk, folded from its updates.
+"""Desk changes of a conversation, folded from its updates.
 
-The updates are kept, each once and at its earliest place, and folded anew whenever one comes: so they may come in any
-order and more than once. Where they stand beside the conversation's own facts, which are in another stream, each says
-itself: `basis` is the newest fact that was known when it was made.
+Updates are stored once, at their earliest position, and folded anew whenever one comes, so they may come in any order
+and more than once. Their order relative to the conversation's own facts, which are in another stream, is in each
+update: `basis` is the newest fact known when it was made.
 """
 
 import re
@@ -42,8 +42,8 @@ class Update:
 
 
 @dataclass(frozen=True, slots=True)
-class Since:
-    """The place of an update among the conversation's facts: behind `basis`, or, where none is known, behind `at`."""
+class UpdatePlace:
+    """An update's place among the conversation's facts: after `basis`, or, if that is unknown, after `at`."""
 
     basis: LogPosition | None
     at: datetime
@@ -57,35 +57,34 @@ class Since:
 
 @dataclass(frozen=True, slots=True)
 class DeskState:
-    """What the updates come to. An `assignee` of None is nobody."""
+    """The result of the updates. An `assignee` of None is nobody."""
 
     state: Status = OPEN
-    state_since: Since | None = None
+    state_since: UpdatePlace | None = None
     snoozed_until: datetime | None = None
     state_by: str = ""
     state_reason: str | None = None
     assignee: str | None = None
     assignee_name: str | None = None
-    assigned: Since | None = None
+    assigned: UpdatePlace | None = None
     labels: tuple[str, ...] = ()
     topic: str | None = None
     previous: str | None = None
     person: str | None = None
     signed_in: bool = False
-    """Whether that person has said so themselves, by signing in where they had been this visitor."""
+    """Whether the person proved this themselves, by signing in where they had been this visitor."""
 
 
 def stored_at(place: LogPosition) -> datetime:
-    """When FACTS stored what stands there, to the millisecond."""
+    """When FACTS stored the update at this position, to the millisecond."""
     return datetime.fromtimestamp(place.era / 1000, UTC)
 
 
 def fold_updates(updates: Iterable[Update], era: int) -> DeskState:
-    """What they come to, whatever order they are given in.
+    """The result of the updates, in whatever order they are given.
 
     Args:
-        era: the present incarnation of the conversations' log. An update that is older than it names a sequence of
-            another log.
+        era: the current era of the conversations' log; an older update's sequence belongs to another log.
     """
     desk = DeskState()
     for update in sorted(updates, key=lambda one: one.place):
@@ -96,7 +95,7 @@ def fold_updates(updates: Iterable[Update], era: int) -> DeskState:
 def _after(desk: DeskState, update: Update, era: int) -> DeskState:
     data = update.data
     known = data.basis is not None and update.place.era >= era
-    since = Since(LogPosition(era, data.basis or 0) if known else None, update.at)
+    since = UpdatePlace(LogPosition(era, data.basis or 0) if known else None, update.at)
     if data.state is not None:
         desk = replace(
             desk,
@@ -125,16 +124,15 @@ def _after(desk: DeskState, update: Update, era: int) -> DeskState:
 
 
 def called(operator: str, name: str | None) -> tuple[str, ...]:
-    """What colleagues may write behind @ for a human agent: their id, their first name, or their whole name with its
-    words joined in the ways in which people do. In the form in which @names are kept."""
+    """What colleagues may write after @ for a human agent: their id, first name, or whole name joined in the usual
+    ways; in the stored form of @names."""
     words = re.findall(r"\w+", name or "")
     whole = [between.join(words) for between in ("", ".", "-", "_")] if words else []
     return tuple(dict.fromkeys(map(folded, [operator, *words[:1], *whole])))
 
 
 def mentionable(people: Mapping[str, str | None]) -> dict[str, str]:
-    """What names each of these human agents ({id: name}) and nobody else of them: their first name, their whole name,
-    or their id."""
+    """An unambiguous @name for each of these human agents ({id: name}): first name, whole name, or id."""
     names = Counter(name for one, whole in people.items() for name in called(one, whole))
 
     def best(one: str, name: str | None) -> str:
@@ -146,11 +144,11 @@ def mentionable(people: Mapping[str, str | None]) -> dict[str, str]:
 
 
 def folded(name: str) -> str:
-    """An @name without its accents and its capitals: @jose is José."""
+    """An @name without accents and in lower case: @jose is José."""
     apart = unicodedata.normalize("NFKD", name.casefold())
     return "".join(sign for sign in apart if not unicodedata.combining(sign))
 
 
 def mentions(text: str) -> list[str]:
-    """The @names in a note, each once, in their order; an e-mail address names nobody."""
+    """The @names in a note, each once, in order; an e-mail address is none."""
     return list(dict.fromkeys(_NAMED.findall(text)))[:MOST_MENTIONS]

@@ -1,4 +1,4 @@
-"""Facts of a conversation as memory sees them: checked against the contract, and their view for clients."""
+"""Facts of a conversation in memory: validated against the contract, with their view for clients."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,12 +23,12 @@ from memory.domain.keys import LogPosition
 
 
 class BadFactError(ValueError):
-    """A stored event that does not fit its contract: it can never be projected."""
+    """A stored event that does not match its contract and can never be projected."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogFact:
-    """One durable fact. `at`: when its publisher says it happened; `stored_at`: the log's own stamp."""
+    """One durable fact. `at`: its time by its publisher; `stored_at`: by the log."""
 
     company: str
     conversation: str
@@ -46,15 +46,15 @@ class LogFact:
 
     @property
     def is_message(self) -> bool:
-        """Whether people read it."""
+        """Whether it is a message for people."""
         return self.kind in MESSAGE_KINDS
 
 
 def decode(address: ChatAddress, position: LogPosition, stored_at: datetime, raw: bytes) -> LogFact:
-    """The fact that the log holds at `position`.
+    """The fact at `position` of the log.
 
     Raises:
-        BadFactError: the event does not fit its contract (contracts.conversation).
+        BadFactError: the event does not match its contract (contracts.conversation).
     """
     try:
         orjson.loads(raw)  # stricter than the model: what it refuses (an endless number, say) nobody could be shown
@@ -75,7 +75,7 @@ def decode(address: ChatAddress, position: LogPosition, stored_at: datetime, raw
 
 
 def message_id(fact: LogFact) -> str | None:
-    """The id under which clients know the message; None when it is none."""
+    """The id under which clients know the message; None if it is none."""
     match fact.data:
         case OwnerChanged() | RunCancelled():
             return None
@@ -84,7 +84,7 @@ def message_id(fact: LogFact) -> str | None:
 
 
 def view(fact: LogFact) -> MessageView | None:
-    """The message as clients see it; None when it is none."""
+    """The message as clients see it; None if it is none."""
     match fact.data:
         case VisitorMessage() as data:
             return MessageView(
@@ -135,7 +135,7 @@ def view(fact: LogFact) -> MessageView | None:
 
 
 def owner_event(fact: LogFact) -> OwnerEvent | None:
-    """The change of owner as people see it in the thread; None when it is none."""
+    """The change of owner as people see it in the thread; None if it is none."""
     match fact.data:
         case OwnerChanged() as data:
             return OwnerEvent(
@@ -153,7 +153,7 @@ def owner_event(fact: LogFact) -> OwnerEvent | None:
 
 
 def without_principal(raw: bytes) -> str:
-    """The event's JSON without the principal: a signed proof of identity has no business in a database."""
+    """The event's JSON without the principal: a signed proof of identity does not belong in a database."""
     event: dict[str, Any] = orjson.loads(raw)
     data: dict[str, Any] = event["data"]
     data.pop("principal", None)

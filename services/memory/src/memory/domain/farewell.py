@@ -1,4 +1,4 @@
-"""Whether a visitor says that this was all: the whole message, in Spanish or English, and no question with it."""
+"""Recognises farewells: messages that say nothing but that this was all, in Spanish or English."""
 
 import re
 import unicodedata
@@ -24,13 +24,13 @@ _BESIDE = (
     r"adios|hasta luego|hasta pronto|chao|chau|saludos|bye|goodbye|cheers|have a (?:nice|good|great) day",
     r"(?:que tengas )?(?:un )?buen dia|buenas (?:tardes|noches)",
 )
-"""What may stand beside it. A "not", a "but" or anything else makes the message say something of its own."""
+"""Words that a farewell may also contain. A "not", a "but" or anything else gives the message another meaning."""
 _SAID = re.compile(rf"\b(?:{'|'.join(_ALL)})(?![\w'])")
 _WHOLE = re.compile(rf"(?:(?:{'|'.join((*_ALL, *_BESIDE))})(?:\s+|$))+")
 
 
-def says_that_is_all(text: str) -> bool:
-    """Whether nothing else is in the message but that this was all, thanks and a good-bye."""
+def is_farewell(text: str) -> bool:
+    """Whether the message contains nothing but that this was all, thanks and a good-bye."""
     if len(text) > LONGEST or "?" in text or "¿" in text:
         return False
     spread = unicodedata.normalize("NFKD", text.replace("\u2019", "'").casefold())

@@ -1,7 +1,7 @@
-"""What was forgotten must not be found again: the words of it, kept so that nobody can read them.
+"""Keeps forgotten facts from being found again, by digests of their words.
 
-A text is one of them if it holds every telling word of what was forgotten. Words are kept as digests of their concepts,
-so that what was forgotten does not stand in the store as a list of what was forgotten.
+A text is about a forgotten fact if it contains every significant word of it. Words are stored as digests of their
+concepts, so that the store has no readable list of what was forgotten.
 """
 
 import hashlib
@@ -20,20 +20,20 @@ _NOT_TELLING = frozenset(("be", "have"))
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """Words that were forgotten, as digests, and when."""
+    """A forgotten fact's words, as digests, and when it was forgotten."""
 
     words: frozenset[str]
     at: datetime
 
 
 def forgotten(text: str, at: datetime) -> Forgotten | None:
-    """The words of a text; None: it has none that tell anything."""
+    """The digests of a text's words; None: it has no significant words."""
     telling = content(text) - _NOT_TELLING
     return Forgotten(frozenset(map(_digest, telling)), at) if telling else None
 
 
 def is_forgotten(text: str, gone: Sequence[Forgotten], said_at: datetime | None = None) -> bool:
-    """Whether a text, said at a time (None: whenever), says something that was forgotten later."""
+    """Whether a text, said at a time (None: unknown), says something that was forgotten later."""
     if not gone:
         return False
     held = _digests(text)
@@ -41,14 +41,14 @@ def is_forgotten(text: str, gone: Sequence[Forgotten], said_at: datetime | None 
 
 
 def without_forgotten(text: str, gone: Sequence[Forgotten]) -> str:
-    """A text without the sentences that say something that was forgotten."""
+    """A text without the sentences about forgotten facts."""
     if not is_forgotten(text, gone):
         return text
     return " ".join(one for one in _SENTENCE.split(text) if not is_forgotten(one, gone))
 
 
 def remembered_again(gone: Iterable[Forgotten], text: str) -> tuple[Forgotten, ...]:
-    """What stays forgotten when the user has a text remembered once more."""
+    """What stays forgotten when the user wants a text remembered again."""
     held = _digests(text)
     return tuple(one for one in gone if not one.words <= held)
 

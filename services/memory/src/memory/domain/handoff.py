@@ -1,4 +1,4 @@
-"""When nobody takes a waiting conversation, or its owner goes away: who is told what, from one snapshot of the log."""
+"""Decides, from one snapshot of the log, what happens when nobody takes a waiting conversation, or its owner leaves."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,17 +9,19 @@ from contracts.errors import HANDOFF_WAITING, OFFICE_CLOSED, OWNER_IDLE, SystemC
 from contracts.events.chat import OwnerKind
 from contracts.ids import derive_id
 from contracts.languages import spoken_language
-from contracts.office_hours import OfficeHours, closing, opening, spoken_time, told_away
+from contracts.office_hours import OfficeHours, away_notice, closing, opening, spoken_time
 from memory.domain.keys import LogPosition
 
 BY = "memory"
 TIMEOUT = "handoff_timeout"
 IDLE = "owner_idle"
 REASONS = frozenset({TIMEOUT, IDLE})
-"""With which this service changes an owner; each is followed by a notice to the people in the conversation."""
+"""The reasons with which this service changes an owner; each is followed by a notice to the people in the
+conversation."""
 
 SAID_BY_THE_AI = frozenset({"asked", "missed", "rule"})
-"""With which the agent hands over by its tool; outside office hours its own answer says that nobody is there."""
+"""The reason with which the agent hands over by its tool; outside office hours its own answer says that nobody is
+there."""
 
 _CODES = {TIMEOUT: SystemCode.HANDOFF_TIMEOUT, IDLE: OWNER_IDLE}
 _NOTICES = {
@@ -69,14 +71,13 @@ _UNITS = {
 
 @dataclass(frozen=True, slots=True)
 class QueuePlace:
-    """Where somebody stands who waits for a person: the first is at 1. `usual`: how long others have waited; None:
-    too few have to tell."""
+    """The place of somebody who waits for a person, from 1. `usual`: the usual wait; None: too few have waited."""
 
     place: int
     usual: timedelta | None = None
 
     def told(self, language: str) -> str:
-        """In a sentence or two."""
+        """The place in a sentence or two."""
         place = _FIRST[language] if self.place <= 1 else _PLACE[language].format(place=self.place)
         usual = _USUAL[language].format(usual=_spell(self.usual, language)) if self.usual else ""
         return f"{place} {usual}".rstrip()
@@ -84,8 +85,8 @@ class QueuePlace:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a company lets a visitor wait for a person, and to whom a conversation goes whose owner has gone. `ai`:
-    the assistant answers; where it is switched off nothing is given back to it, and nothing promised of it."""
+    """How long a company lets a visitor wait for a person, and who gets the conversation of an owner who has left.
+    `ai`: the assistant answers; if it is off, nothing is given back to it or promised."""
 
     handoff: timedelta
     idle: timedelta
@@ -96,20 +97,20 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class LogPlace:
-    """A conversation in one incarnation of the log."""
+    """A conversation in one era of the log."""
 
     company: str
     conversation: str
     era: int
 
     def event_id(self, fact: Fact, reason: str, what: str) -> str:
-        """The id of what follows from a fact: the same whoever appends it, and however often."""
+        """The id of what follows from a fact: the same for every replica and repeat."""
         return derive_id(self.company, self.conversation, reason, what, str(LogPosition(self.era, fact.seq)))
 
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """What the snapshot does not tell of a human owner: since when a visitor waits for them, and their last look."""
+    """What the snapshot lacks about a human owner: since when a visitor waits for them, and their last look."""
 
     waiting_since: datetime
     looked_at: datetime | None = None
@@ -117,8 +118,8 @@ class Absence:
 
 @dataclass(frozen=True, slots=True)
 class GiveBack:
-    """Append owner.changed; `event_id` is the same whoever appends it, and however often. `language`: as the change
-    before it has told, for the notice; None: it has not."""
+    """Append owner.changed; `event_id` is the same for every replica and repeat. `language`: for the notice, from
+    the change before it; None: unknown."""
 
     event_id: str
     to: OwnerKind
@@ -129,7 +130,7 @@ class GiveBack:
 
 @dataclass(frozen=True, slots=True)
 class Notify:
-    """Append the notice. `basis` is the snapshot's: what nobody answered stays unanswered, and the AI turns to it."""
+    """Append the notice. `basis` is the snapshot's: unanswered messages stay unanswered, and the AI answers them."""
 
     event_id: str
     basis: int
@@ -139,7 +140,7 @@ class Notify:
 
 @dataclass(frozen=True, slots=True)
 class NothingToDo:
-    """Nothing to do any more."""
+    """Nothing is due, now or later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +165,11 @@ def decide(
 
     Args:
         snapshot: of the log.
-        place: the conversation, and the incarnation of the log.
+        place: the conversation, and the era of the log.
         patience: the company's.
-        now: by the log's clock, as the facts' stamps are: this machine's may be wrong.
+        now: by the log's clock, like the facts' times: this machine's may be wrong.
         absence: of a human owner; None: no visitor waits for one.
-        standing: of who waits for a person; None: it is not told.
+        standing: the place in the queue; None: not to be told.
     """
     owner = snapshot.last.get(ChatKind.OWNER)
     if owner is None:
@@ -195,7 +196,7 @@ def decide(
 
 
 def _nobody_came(snapshot: Snapshot, place: LogPlace, owner: Fact) -> Decision:
-    """They go on waiting, for there is no assistant to go back to: they are told so once."""
+    """The visitor keeps waiting, since there is no assistant to go back to: they are told once."""
     system = snapshot.last.get(ChatKind.SYSTEM)
     if system is not None and system.seq > owner.seq and system.data.get("code") == _CODES[TIMEOUT]:
         return NothingToDo()
@@ -203,20 +204,20 @@ def _nobody_came(snapshot: Snapshot, place: LogPlace, owner: Fact) -> Decision:
     return Notify(place.event_id(owner, TIMEOUT, "notice"), snapshot.basis, _CODES[TIMEOUT], text)
 
 
-def says_so_itself(by: object, reason: object) -> bool:
-    """Whether whoever took a message outside office hours tells the visitor: the AI does, in its answer."""
+def ai_tells_itself(by: object, reason: object) -> bool:
+    """Whether the AI's own answer tells the visitor that a message was taken outside office hours."""
     return by == "agent" and reason in SAID_BY_THE_AI
 
 
 def _untold(
     snapshot: Snapshot, place: LogPlace, owner: Fact, patience: Patience, now: datetime, standing: QueuePlace | None
 ) -> Notify | None:
-    """The notice that is due after a change of owner by this service, or when a message was taken."""
+    """The notice that is due after a change of owner by this service, or after a message was taken."""
     by, reason = owner.data.get("by"), owner.data.get("reason")
     if (opens := _opens_at(owner)) is not None:
-        if says_so_itself(by, reason) or _told(snapshot, owner):
+        if ai_tells_itself(by, reason) or _told(snapshot, owner):
             return None
-        text = told_away(patience.hours, opens, now, language(snapshot), ai=patience.ai)
+        text = away_notice(patience.hours, opens, now, language(snapshot), ai=patience.ai)
         return Notify(place.event_id(owner, OFFICE_CLOSED, "notice"), snapshot.basis, OFFICE_CLOSED, text)
     if by != BY or reason not in REASONS or _told(snapshot, owner):
         return None
@@ -230,7 +231,7 @@ def _untold(
 def _waiting(
     snapshot: Snapshot, place: LogPlace, owner: Fact, patience: Patience, now: datetime, standing: QueuePlace | None
 ) -> Notify | None:
-    """The notice to somebody who has begun to wait for a person: where they stand."""
+    """The notice to somebody who has begun to wait: their place in the queue."""
     if standing is None or snapshot.owner is not OwnerKind.WAITING or _told(snapshot, owner):
         return None
     spoken = language(snapshot)
@@ -248,28 +249,29 @@ def _opens_at(owner: Fact) -> datetime | None:
 
 
 def _told(snapshot: Snapshot, owner: Fact) -> bool:
-    """Any later notice will do: the snapshot holds one, and two in a row would only repeat who answers now."""
+    """Whether the notice is unnecessary because of a later one: the snapshot holds only one, and a second would
+    repeat it."""
     system = snapshot.last.get(ChatKind.SYSTEM)
     return system is not None and system.seq > owner.seq
 
 
 def _spell(time: timedelta, spoken: str) -> str:
-    """A length of time in words: seconds below two minutes, minutes from there."""
+    """A duration in words: seconds below two minutes, minutes from there."""
     seconds = max(round(time.total_seconds()), 1)
     number, names = (seconds, _UNITS[spoken][0]) if seconds < 120 else (round(seconds / 60), _UNITS[spoken][1])
     return f"{number} {names[0] if number == 1 else names[1]}"
 
 
 def unreplied(snapshot: Snapshot) -> tuple[int, int] | None:
-    """Where visitor messages lie that have no reply, if a human owner has any: after the first, up to the second
-    sequence."""
+    """The range of visitor messages without a reply, if a human owner has any: after the first sequence, up to the
+    second."""
     if snapshot.owner is not OwnerKind.HUMAN or snapshot.newest_visitor <= snapshot.replied:
         return None
     return snapshot.replied, snapshot.newest_visitor
 
 
 def language(snapshot: Snapshot) -> str:
-    """The language that the AI has told with its hand-over, or the newest visitor message's: es or en."""
+    """The language given with the AI's hand-over, or the newest visitor message's: es or en."""
     visitor, owner = snapshot.last.get(ChatKind.VISITOR), snapshot.last.get(ChatKind.OWNER)
     told = owner.data.get("language") if owner else None
     locale = told or (visitor.data.get("locale") if visitor else None)

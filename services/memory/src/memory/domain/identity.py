@@ -1,7 +1,7 @@
-"""Who a company's user is, by a JWT that the company has signed with a key of its settings. Plain functions.
+"""Identifies a company's user by a JWT that the company has signed with a key in its settings. Plain functions.
 
-The key decides the algorithm, never the token. The audience is the company's id, so that no other token of the
-company's (its own sessions, say) passes for one; role and any right beyond the plan are not read at all.
+The key decides the algorithm, never the token. The audience is the company's id, so that no other token of the company
+(of its own sessions, for example) is accepted; role and any right beyond the plan are not read.
 """
 
 from datetime import UTC, datetime
@@ -27,11 +27,11 @@ _PLANS: tuple[_Plan, ...] = ("free", "pro", "premium")
 
 
 class IdentityRefused(ValueError):  # noqa: N818 - reads as an event, as every error here does
-    """The token names nobody; the message says what to do."""
+    """The token identifies nobody; the message says what to do."""
 
 
 def known_user(config: CompanyConfig, token: str, now: datetime) -> KnownUser:
-    """The user that the token names.
+    """The user in the token.
 
     Raises:
         IdentityRefused: it proves nothing, or is not valid now.
@@ -69,13 +69,13 @@ def _is_moment(said: object) -> TypeGuard[float]:
 
 
 def _line(said: object, most: int) -> str | None:
-    """What human agents are shown, on one line; what is no text, or too long for one, is left out."""
+    """A name for human agents, on one line; anything that is no text, or too long, is left out."""
     text = one_line(said) if isinstance(said, str) else ""
     return text if 0 < len(text) <= most else None
 
 
 def wrong_key(key: IdentityKey) -> str | None:
-    """What is wrong with a key of the settings; None: nothing."""
+    """What is wrong with a key in the settings; None: nothing."""
     if key.algorithm not in _ALGORITHMS:
         return None  # a newer release's: nobody signs with it here
     if key.algorithm == "HS256":

@@ -1,7 +1,7 @@
-"""A company's conversations by the words in them: which hold all words of a question, newest activity first.
+"""Indexes a company's conversations by their words; matches contain all words of a query, newest activity first.
 
-Words are kept as they are folded, and a question's word finds those that begin with it. A conversation that has changed
-takes a new number; its old one is dead, and the dead are left behind when there are more of them than of the living.
+Words are stored folded, and a query's word matches those that begin with it. A changed conversation gets a new number
+and its old one is dead; the index is rebuilt when most numbers are dead.
 """
 
 from array import array
@@ -14,7 +14,7 @@ from datetime import datetime
 from memory.domain.recall.words import STOP, words
 
 MOST_BEGINNINGS = 500
-"""Words that one word of a question may be the beginning of; a single letter stands for itself."""
+"""Words that a query's word may be the beginning of; a single letter matches only itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +34,14 @@ class Findable:
 
     @property
     def every_word(self) -> frozenset[str]:
-        """Of its messages, its people's names, its labels and its topic."""
+        """The words of its messages, people's names, labels and topic."""
         beside = " ".join(filter(None, (self.person, self.assignee, self.topic, *self.labels)))
         return frozenset(self.words.split()) | frozenset(words(beside))
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is looked for; what is None leaves nothing out. `unassigned`: open and nobody's."""
+class InboxQuery:
+    """A query; None does not restrict. `unassigned`: open and without assignee."""
 
     query: str | None = None
     state: str | None = None
@@ -53,7 +53,7 @@ class Wanted:
     until: datetime | None = None
 
     def fits(self, one: Findable) -> bool:
-        """Whether all but the words fit."""
+        """Whether everything but the words matches."""
         is_open = one.state not in {"snoozed", "resolved"}
         return (
             (self.state is None or one.state == self.state)
@@ -79,7 +79,7 @@ class InboxIndex:
         return len(self._numbers)
 
     def put(self, rows: Iterable[Findable]) -> None:
-        """Takes conversations in, each in the place of what was known of it."""
+        """Adds conversations, each replacing its earlier version."""
         for row in rows:
             self.drop(row.name)
             number = len(self._rows)
@@ -97,12 +97,12 @@ class InboxIndex:
             self._rows[number] = None
 
     @property
-    def worn(self) -> bool:
-        """Whether it is better made anew: most of it is dead."""
+    def needs_rebuild(self) -> bool:
+        """Whether it should be rebuilt: most of it is dead."""
         return len(self._rows) > 1_000 and len(self._rows) > 2 * len(self._numbers)
 
-    def find(self, wanted: Wanted) -> list[Findable]:
-        """All that fit, the newest activity first."""
+    def find(self, wanted: InboxQuery) -> list[Findable]:
+        """All matches, newest activity first."""
         numbers = self._with_words(wanted.query) if wanted.query else self._numbers.values()
         rows = self._rows
         found = [row for number in numbers if (row := rows[number]) is not None and wanted.fits(row)]

@@ -1,8 +1,8 @@
-"""Sort keys: one string per access path, so that a range over one index gives a page in order.
+"""Sort keys: one string for each access path, so that a range over one index gives a page in order.
 
-Compound indexes are not used: the embedded MongoDB-wire server scans the whole range of its first field for them
-(73 ms against 0.9 ms for the newest 20 of 3,000 messages). Companies and conversations hold no ``/``, and digits are
-padded, so byte order is the order that is meant on every server.
+Compound indexes are not used: the embedded MongoDB-wire server scans the whole range of the first field (73 ms against
+0.9 ms for the newest 20 of 3,000 messages). Companies and conversations contain no ``/``, and digits are padded, so
+byte order is the intended order on every server.
 """
 
 import base64
@@ -15,7 +15,7 @@ END = "~"
 
 
 class BadCursorError(ValueError):
-    """A cursor that this service did not give out."""
+    """A cursor that this service did not issue."""
 
     def __init__(self) -> None:
         super().__init__("the cursor is not one of ours: take `next` of the page before")
@@ -23,7 +23,7 @@ class BadCursorError(ValueError):
 
 @dataclass(frozen=True, slots=True, order=True)
 class LogPosition:
-    """Where a fact stands: the incarnation of the log (its creation, ms since the epoch), then the sequence."""
+    """A fact's position: the era of the log (its creation, ms since the epoch), then the sequence."""
 
     era: int
     seq: int
@@ -61,7 +61,7 @@ def list_key(prefix: str, latest: LogPosition, name: str) -> str:
 
 
 def to_cursor(key: str, prefix: str) -> str:
-    """An opaque cursor: the key behind the prefix that the request repeats anyhow."""
+    """An opaque cursor: the key without the prefix, which the request repeats."""
     return base64.urlsafe_b64encode(key.removeprefix(f"{prefix}/").encode()).decode().rstrip("=")
 
 
@@ -69,7 +69,7 @@ def from_cursor(cursor: str, prefix: str) -> str:
     """The key again. The prefix comes from the request, so a cursor never leads to another company's rows.
 
     Raises:
-        BadCursorError: it is none of ours.
+        BadCursorError: it is not one of ours.
     """
     try:
         tail = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode("ascii")

@@ -1,8 +1,8 @@
-"""What of a conversation's log is not needed any more, once it is old and stored elsewhere.
+"""Which facts of a conversation's log are no longer needed, once they are old and stored elsewhere.
 
-The log's snapshot decides turns: the newest fact of each kind, and the first visitor message that waits. Of a
-conversation that lies still (all of it is old, all messages are settled, the AI is the owner) that is nothing: without
-any fact the owner is the AI and nobody waits. Of any other the snapshot stays as it is, to the letter.
+The log's snapshot decides turns: the newest fact of each kind, and the first waiting visitor message. A conversation at
+rest (all of it is old, all messages settled, the AI is owner) needs nothing: without facts the owner is the AI and
+nobody waits. For any other the snapshot must stay exactly as it is.
 """
 
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from contracts.conversation import Snapshot
 from contracts.events.chat import OwnerKind
 
 LEAST_AGE = 86_400.0
-"""Seconds for which facts stay in any case: clients come back, and agents that stood still go on."""
+"""Seconds for which facts always stay: clients come back, and paused agents continue."""
 PRESSED = 0.5
-"""Fill of the stream from which on facts go as soon as they may, not only when the window is over."""
+"""Fill of the stream from which facts are removed as soon as allowed, not only after the window."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogState:
-    """The log: its first and last sequence, how full it is (0 to 1), up to where all its consumers have read, and the
-    one that is farthest behind."""
+    """The log: its first and last sequence, its fill (0 to 1), the sequence that all its consumers have read, and
+    the slowest consumer."""
 
     first_seq: int
     last_seq: int
@@ -30,8 +30,8 @@ class LogState:
 
 
 @dataclass(frozen=True, slots=True)
-class Lying:
-    """A conversation as the log has it now; see `cuts`."""
+class LoggedConversation:
+    """A conversation in the log; see `cuts`."""
 
     snapshot: Snapshot
     first_waiting: int | None
@@ -39,19 +39,19 @@ class Lying:
 
 @dataclass(frozen=True, slots=True)
 class LogCut:
-    """Facts of this kind before this sequence go; None: of every kind."""
+    """Remove facts of this kind before this sequence; None: of every kind."""
 
     kind: ChatKind | None
     before: int
 
 
 def cuts(snapshot: Snapshot, first_waiting: int | None, before: int) -> list[LogCut]:
-    """What may go of a conversation.
+    """What may be removed of a conversation.
 
     Args:
         snapshot: of the log.
-        first_waiting: the sequence of the first visitor message that nothing has settled.
-        before: facts at this sequence and after it stay.
+        first_waiting: the sequence of the first unsettled visitor message.
+        before: facts from this sequence on stay.
     """
     if snapshot.seq < before and first_waiting is None and snapshot.owner is OwnerKind.AI:
         return [LogCut(None, before)]

@@ -1,4 +1,4 @@
-"""Symbols named in a text of people, Spanish or English: candidates, to be checked against what providers know."""
+"""Finds candidate symbols in people's texts, Spanish or English; providers decide which are real."""
 
 import re
 
@@ -18,13 +18,13 @@ _STOP = """
     COMPRA VENDE IBEX PIB IPC EEUU
 """
 STOP_WORDS = frozenset(_STOP.split())
-"""Words that look like tickers in texts of people; a ticker among them is meant only with a $ before it."""
+"""Words that look like tickers in ordinary texts; such a ticker counts only with a $ before it."""
 
 
 def mentioned(text: str) -> list[str]:
     """The candidates in their internal form, in order, without repeats. A coin alone is its pair with the dollar.
 
-    A sentence all in capitals names only pairs and $TICKERS: otherwise every word of it would be one.
+    In a sentence all in capitals only pairs and $TICKERS count: otherwise every word of it would.
     """
     shouting = text == text.upper() and len(words := _WORD.findall(text)) > 3 and not STOP_WORDS.isdisjoint(words)
     found: dict[str, None] = {}

@@ -1,5 +1,5 @@
-"""OpenID Connect Core 1.0, the authorization code flow with PKCE: what is asked, what is believed, and who of a team
-somebody is. Plain functions."""
+"""OpenID Connect Core 1.0, the authorization code flow with PKCE: requests, checks, and matching an account to a
+team member. Plain functions."""
 
 import hashlib
 import hmac
@@ -20,7 +20,8 @@ from contracts.team import Member, Team
 LEEWAY = 60
 """Seconds that the provider's clock may differ from ours."""
 KINDS = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}
-"""Of keys, by the first letters of an algorithm's name. A provider's secret (HS…) proves nothing: the client has it."""
+"""Key types by the first letters of an algorithm's name. HMAC (HS…) is not accepted: the client knows the secret
+too."""
 _ALGORITHMS = frozenset({"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"})
 _SCOPE = "openid email profile"
 
@@ -36,7 +37,7 @@ class SignInRefused(ValueError):  # noqa: N818 - reads as an event, as every err
 
 @dataclass(frozen=True, slots=True)
 class Discovered:
-    """What a provider's discovery document says that is used here."""
+    """The parts of a provider's discovery document that are used here."""
 
     issuer: str
     authorization: str
@@ -44,13 +45,13 @@ class Discovered:
     keys: str
     userinfo: str | None
     posts_secret: bool
-    """The client's secret goes into the body, and not into a header."""
+    """The client's secret goes into the body rather than a header."""
     names_issuer: bool
-    """It says with each code whose it is (RFC 9207)."""
+    """The provider sends its issuer with each code (RFC 9207)."""
 
 
 def discovered(said: object, issuer: str) -> Discovered:
-    """The document of this issuer; raises SignInRefused."""
+    """Parses this issuer's document; raises SignInRefused."""
     if not is_object(said):
         raise SignInRefused("broken", "the discovery document is no JSON object")
     document = object_of(said)
@@ -91,7 +92,7 @@ def authorization_address(
 
 
 def signing(token: str) -> tuple[str, str | None]:
-    """The algorithm and the key's id that an ID token names; raises SignInRefused for what no provider signs with."""
+    """The algorithm and key id of an ID token; raises SignInRefused for an unacceptable algorithm."""
     try:
         header = jwt.get_unverified_header(token)
     except jwt.InvalidTokenError as error:
@@ -105,7 +106,7 @@ def signing(token: str) -> tuple[str, str | None]:
 def proven(
     token: str, algorithm: str, key: PyJWK, *, issuer: str, client_id: str, nonce: str, now: datetime
 ) -> dict[str, object]:
-    """The claims of an ID token (section 3.1.3.7); raises SignInRefused."""
+    """The verified claims of an ID token (section 3.1.3.7); raises SignInRefused."""
     if key.key_type != KINDS[algorithm[:2]]:
         raise SignInRefused("refused", "the ID token's key is of another kind than its algorithm")
     try:
@@ -151,7 +152,7 @@ def proven(
 
 
 def account_of(claims: dict[str, object]) -> str:
-    """The same text for the same account at the same provider, which says neither."""
+    """A digest that is the same for the same account at the same provider, and reveals neither."""
     digest = hashlib.sha256(f"{claims['iss']}\n{claims['sub']}".encode()).digest()
     return urlsafe_b64encode(digest).rstrip(b"=").decode()
 
@@ -167,8 +168,8 @@ def invited(team: Team, invitation: Invitation) -> Member:
 
 
 def member_for(team: Team, claims: dict[str, object], invitation: Invitation | None) -> str:
-    """Who of the team this account is: whose it has been before, who was invited, or whose e-mail the provider has
-    checked. An e-mail that nobody has checked is only what somebody has typed. Raises SignInRefused."""
+    """The team member of this account: its member so far, the invited one, or the one whose e-mail the provider has
+    verified. An unverified e-mail is only what somebody has typed. Raises SignInRefused."""
     account = account_of(claims)
     if invitation is not None:
         invited(team, invitation)

@@ -1,4 +1,4 @@
-"""Which passages say what is true no longer: by what the person said later, and by what is remembered of them."""
+"""Which passages are no longer true, by what the person said later and what is remembered of them."""
 
 from bisect import insort
 from collections import defaultdict
@@ -16,8 +16,8 @@ USER = "user"
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
-    """Since when a passage is history, and what took its place (None: nothing did)."""
+class OutdatedSince:
+    """Since when a passage is outdated, and what replaced it (None: nothing)."""
 
     until: datetime
     by: str | None
@@ -32,7 +32,7 @@ class _Said:
 
 
 class OutdatedClaims:
-    """The claims of one person, by what they are about, oldest first."""
+    """One person's claims by subject, oldest first."""
 
     def __init__(self) -> None:
         self._made: defaultdict[str, list[_Said]] = defaultdict(list)
@@ -48,8 +48,8 @@ class OutdatedClaims:
             for word in _ended(said.claims):
                 insort(self._ended[word], said)
 
-    def of(self, passage: IndexedMessage, memory: LongTermMemory) -> Past | None:
-        """What made this passage history; None: it may still be true, for all that is known."""
+    def of(self, passage: IndexedMessage, memory: LongTermMemory) -> OutdatedSince | None:
+        """Why this passage is outdated; None: it may still be true."""
         if passage.speaker != USER:
             return None
         mine = claims(passage.text)
@@ -57,19 +57,19 @@ class OutdatedClaims:
         later += [said for word in mine.words for said in self._ended.get(word, ())]
         newest = max((said for said in later if said.at > passage.at and replaces(said.claims, mine)), default=None)
         if newest is not None:
-            return Past(newest.at, newest.passage.text)
+            return OutdatedSince(newest.at, newest.passage.text)
         return _remembered_past(passage, memory)
 
 
 def _ended(said: Claims) -> frozenset[str]:
-    """The concepts of which a statement must have one to be ended or denied by this one."""
+    """Concepts of which a statement must contain one to be ended or denied by this one."""
     found = {word for ending in said.ended for word in (ending.what or ending.among)}
     if said.denied:
         found |= said.words
     return frozenset(found - {"be", "have"} or found)
 
 
-def _remembered_past(passage: IndexedMessage, memory: LongTermMemory) -> Past | None:
+def _remembered_past(passage: IndexedMessage, memory: LongTermMemory) -> OutdatedSince | None:
     stated = {
         "tradingStyle": [style for style in (style_in(passage.text),) if style != memory.trading_style],
         "userNotes": notes_in(passage.text),
@@ -78,5 +78,5 @@ def _remembered_past(passage: IndexedMessage, memory: LongTermMemory) -> Past | 
     values = {name: {value.casefold() for value in found if value} for name, found in stated.items()}
     for past in memory.superseded:
         if passage.at < past.until and past.value.casefold() in values.get(past.field, ()):
-            return Past(past.until, past.by)
+            return OutdatedSince(past.until, past.by)
     return None

@@ -1,4 +1,4 @@
-"""What a turn still has to teach."""
+"""A turn that is still to be learned from."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,7 +8,7 @@ from memory.domain.keys import LogPosition
 
 @dataclass(frozen=True, slots=True)
 class PendingLesson:
-    """An answered turn. `basis`: the message that it answers; `due`: when it is tried, in seconds since the epoch."""
+    """An answered turn. `basis`: the answered message; `due`: when to try, in seconds since the epoch."""
 
     company: str
     conversation: str

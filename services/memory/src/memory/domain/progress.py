@@ -1,4 +1,4 @@
-"""How far a consumer has come in its stream, and what nobody has any more."""
+"""A consumer's progress in its stream, and lost sequences."""
 
 from dataclasses import dataclass
 
@@ -7,9 +7,9 @@ from memory.domain.keys import LogPosition
 
 @dataclass(frozen=True, slots=True)
 class ConsumerProgress:
-    """A consumer: everything up to `done` has been taken in, and nothing beyond `furthest`: the two differ where
-    something was acknowledged out of order. What lies between that and `delivered` may be at any moment. `first`,
-    `last`: the sequences that the stream holds; `served`: somebody waits for its next messages."""
+    """A consumer's progress: everything up to `done` has been processed, nothing beyond `furthest`; they differ if
+    something was acknowledged out of order. Anything between that and `delivered` may be processed at any moment.
+    `first`, `last`: the stream's sequences; `served`: somebody waits for its next messages."""
 
     done: LogPosition
     furthest: LogPosition
@@ -21,7 +21,7 @@ class ConsumerProgress:
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """Sequences of a stream that a store has not and cannot get any more, both ends counted."""
+    """Sequences of a stream that a store lacks and cannot get any more, both ends included."""
 
     source: str
     first: int

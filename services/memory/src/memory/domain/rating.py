@@ -1,4 +1,4 @@
-"""What somebody thought of an answer."""
+"""Ratings of answers and conversations."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,7 +7,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """The last word of one user on one answer."""
+    """A user's latest rating of an answer."""
 
     company: str
     conversation: str
@@ -20,7 +20,7 @@ class Rating:
 
 @dataclass(frozen=True, slots=True)
 class Satisfaction:
-    """The last word of a visitor on their conversation; `score` 1 to 5."""
+    """A visitor's latest rating of their conversation; `score` 1 to 5."""
 
     company: str
     conversation: str

@@ -1,7 +1,6 @@
-"""Receipts of deletions: what was found where, counted before it was removed, and what is left of it for how long.
+"""Receipts of deletions: what was found where (counted before it was removed), and what remains for how long.
 
-Each run over the stores counts for itself, so that a run that was broken off and is begun again does not count less: of
-the counts of one run the highest stays.
+Each run over the stores counts for itself; if a run is interrupted and repeated, the highest of its counts stays.
 """
 
 from collections.abc import Mapping
@@ -14,15 +13,15 @@ from contracts.streams import CHAT, TRACES, TURNS
 FIRST, AGAIN, LATE = range(3)
 """The runs of a deletion: at once, for what was being stored meanwhile, and for calls that were running."""
 DAILY = timedelta(hours=25)
-"""By then Redis has written its file anew: memory asks for it once a day."""
+"""By then Redis has rewritten its file, which memory requests once a day."""
 COUNTED = timedelta(days=1)
-"""By then what counts against limits has expired, and so have the executor's records of calls, in Redis."""
+"""By then counters of limits and the executor's records of calls have expired in Redis."""
 STREAMS = ("CHAT", "TURNS", "FACTS", "TOOLS", "DLQ", "WEBHOOKS")
 ASKED, TOLD, UNSURE = "asked", "told", "unsure"
 """Notes of a run on places that are counted by being emptied: it has begun on them, all have said how much it was, and
 whether a run before it had not got so far."""
 COUNTED_AFTER = {True: frozenset({"market-adapter", "tool-executor"}), False: frozenset({"mongodb memories"})}
-"""These places, of people and of conversations."""
+"""The places that report a count only after being emptied, for people and for conversations."""
 COLLECTIONS = (
     "facts", "conversations", "summaries", "memories", "executions", "ratings", "lessons", "updates", "notes",
     "withdrawals", "digests", "spendings", "satisfactions", "knowledge_asked",
@@ -36,7 +35,7 @@ _PEOPLE = frozenset({"user", "visitor"})
 
 @dataclass(frozen=True, slots=True)
 class ErasureRecord:
-    """What is kept of a deletion: nothing that names whom it was about."""
+    """What is kept about a deletion: nothing that identifies whom it was about."""
 
     company: str
     receipt: str
@@ -49,7 +48,7 @@ class ErasureRecord:
     version: int = 0
 
     def noted(self, run: int, found: Mapping[str, int]) -> "ErasureRecord":
-        """With what a run has found."""
+        """The record with a run's results."""
         runs = list(self.runs)
         before = runs[run]
         runs[run] = {place: max(before.get(place, 0), found.get(place, 0)) for place in {*before, *found}}
@@ -86,7 +85,7 @@ def _removed(record: ErasureRecord, place: str) -> Removed:
 
 
 def _left(place: str) -> tuple[Remains | None, timedelta | None]:
-    """What is left of what was removed there, and for how long; None: MongoDB's own settings say."""
+    """What remains there, and for how long; None: depends on MongoDB's own settings."""
     if place == "stream CHAT":
         # A block of the file goes when all in it has gone: what was written just before has another window to live.
         return "freed_space", timedelta(seconds=2 * CHAT.window)
@@ -100,7 +99,7 @@ def _left(place: str) -> tuple[Remains | None, timedelta | None]:
 
 
 def _elsewhere(record: ErasureRecord) -> list[Removed]:
-    """Where nothing is removed, and what is there."""
+    """Places where nothing is removed, and what they hold."""
     at = record.at
     return [
         Removed(place="limits", removed=0, remains="counters", gone_after=at + COUNTED + DAILY),

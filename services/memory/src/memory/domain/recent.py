@@ -1,7 +1,8 @@
-"""The window: what is kept of a conversation's end so that prompts and snapshots need no database.
+"""The window: the end of a conversation, cached so that prompts and snapshots need no database.
 
 A window says up to which sequence it is complete. The log never changes below that, so a window is never wrong, only
-old; the reader adds what the log holds behind it. No invalidation, and no race between readers and the projection.
+old; its reader adds what the log has after it. There is no invalidation, and no race between readers and the
+projection.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,14 +14,14 @@ from contracts.rpc import MAX_PAGES, MessageView, VisitorProfile
 from memory.domain.facts import LogFact, view
 
 HELD = 50
-"""Messages that a window holds: a snapshot's worth."""
+"""Messages in a window: enough for a snapshot."""
 NEW_VISIT_AFTER = timedelta(minutes=30)
-"""Silence after which the same visitor is on a new visit (the usual session length of web statistics)."""
+"""Silence after which a visitor is on a new visit (the usual session length of web statistics)."""
 
 
 @dataclass(frozen=True, slots=True)
 class VisitorTraits:
-    """What the visitor messages tell of the visitor; `last_at` is the newest one's time."""
+    """What visitor messages tell about the visitor; `last_at` is the newest one's time."""
 
     profile: VisitorProfile = field(default_factory=VisitorProfile)
     last_at: datetime | None = None
@@ -45,7 +46,7 @@ UNSEEN = VisitorTraits()
 
 
 def _pages(before: list[Page] | None, page: Page | None) -> list[Page] | None:
-    """The newest pages on which was written, each once, the present one last."""
+    """The latest pages written from, each once, the present one last."""
     if page is None:
         return before
     return [*(one for one in before or () if one.url != page.url), page][-MAX_PAGES:]
@@ -61,7 +62,7 @@ class RecentMessages:
     seen: VisitorTraits = UNSEEN
 
     def extended(self, facts: Iterable[LogFact], up_to: int, held: int = HELD) -> "RecentMessages":
-        """The window with the facts in (self.up_to, up_to], in order. A copy of a held message changes nothing."""
+        """The window plus the facts in (self.up_to, up_to], in order. A repeated message changes nothing."""
         messages = list(self.messages)
         known = {message.id for message in messages}
         seen = self.seen
@@ -79,9 +80,9 @@ class RecentMessages:
         return RecentMessages(up_to, tuple(messages[-held:]), whole, seen)
 
     def last(self, limit: int, up_to: int) -> tuple[MessageView, ...] | None:
-        """The newest `limit` messages with seq ≤ up_to; None when the window does not reach back far enough.
+        """The newest `limit` messages with seq ≤ up_to; None if the window does not reach back far enough.
 
-        Sequences of an earlier incarnation of the log may be above `up_to`: they lie before, never behind.
+        Sequences of an earlier era of the log may be above `up_to`, but those messages are always older.
         """
         messages = self.messages
         end = len(messages)
@@ -92,9 +93,9 @@ class RecentMessages:
         return messages[max(0, end - limit) : end]
 
     def since(self, after: int, up_to: int) -> tuple[MessageView, ...]:
-        """The messages with after < seq ≤ up_to, as far as they are held (see `reaches`).
+        """The messages with after < seq ≤ up_to, as far as the window has them (see `reaches`).
 
-        What an earlier incarnation of the log held lies before everything: it belongs to them only when `after` is 0.
+        Messages of an earlier era are older than all others and belong only if `after` is 0.
         """
         messages = self.messages
         if after:
@@ -105,12 +106,12 @@ class RecentMessages:
         return messages[:end]
 
     def reaches(self, after: int) -> bool:
-        """Whether every message with seq > after is held."""
+        """Whether the window has every message with seq > after."""
         return self.whole or any(message.seq <= after for message in self.messages)
 
 
 def stored_window(messages: Sequence[LogFact], up_to: int, held: int, seen: VisitorTraits | None) -> RecentMessages:
-    """The window of stored messages, oldest first, of which one more than `held` was asked for."""
+    """A window of stored messages, oldest first; one more than `held` was requested."""
     views = [message for fact in messages if (message := view(fact)) is not None]
     if seen is None:
         seen = UNSEEN

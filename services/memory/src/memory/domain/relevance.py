@@ -1,4 +1,4 @@
-"""Which symbols matter for a turn, and what of the market is said about them."""
+"""Which symbols are relevant to a turn."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -12,17 +12,17 @@ _one_spelling = lru_cache(maxsize=10_000)(normal_symbol)
 FAVOURITES = 3
 SYMBOLS = 10
 CANDIDATES = 20
-"""More than can be relevant, for some of them nobody may know."""
+"""More than can be relevant, since some may be unknown to providers."""
 
 
 def candidates(mentioned: Sequence[str], favourites: Sequence[str], held: Sequence[str]) -> list[str]:
-    """Mentioned in the message, then the first three favourites, then the portfolio; each once."""
+    """Symbols mentioned in the message, then the first three favourites, then the portfolio; each once."""
     names = [*mentioned, *favourites[:FAVOURITES], *held]
     return list(dict.fromkeys(map(_one_spelling, names)))[:CANDIDATES]
 
 
 def relevant(wanted: Sequence[str], quotes: Mapping[str, QuoteView]) -> list[RelevantSymbol]:
-    """Those that somebody knows a price of, in the same order, at most ten."""
+    """Those with a known price, in the same order, at most ten."""
     known = [quotes[name] for name in wanted if name in quotes]
     return [
         RelevantSymbol(

@@ -1,4 +1,4 @@
-"""How much of a conversation goes into one reply: the bus has a largest message."""
+"""Limits how much of a conversation goes into one reply, since messages on the bus have a maximum size."""
 
 from collections.abc import Sequence
 
@@ -7,13 +7,13 @@ import orjson
 from contracts.rpc import HistoryMessage, MessageView
 
 AROUND = 220
-"""Bytes of a message in JSON beside its text, generously."""
+"""Bytes of a message's JSON besides its text, generously."""
 WIDEST = 6
-"""Bytes that one character can take in JSON."""
+"""The most bytes of one character in JSON."""
 
 
 def newest_that_fit(messages: Sequence[MessageView], most_bytes: int) -> list[MessageView]:
-    """The newest messages that fit, in their order; the very newest is there however large it is."""
+    """The newest messages that fit, in order; the very newest always."""
     if sum(len(one.text) for one in messages) * WIDEST + AROUND * len(messages) <= most_bytes:
         return list(messages)
     kept: list[MessageView] = []

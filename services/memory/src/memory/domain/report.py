@@ -1,6 +1,6 @@
-"""Whether it helped: what came of single conversations, and the figures of many.
+"""Outcomes of conversations, and figures over many.
 
-A digest is made of a conversation's facts in their order, and of nothing else of the log; so a report equals a recount.
+A digest depends only on a conversation's facts in order, so a report equals a recount.
 """
 
 import re
@@ -21,18 +21,18 @@ from contracts.report_rpc import By, Figure, ReportFigures, ReportReply, ReportR
 from memory.domain.facts import LogFact
 
 QUIET = timedelta(hours=24)
-"""Nothing asked for so long: what the AI has answered counts as resolved."""
+"""After this long without a question, an AI answer counts as resolving."""
 MOST_ROWS = 1_000
 OTHER = "other"
 UNKNOWN = "unknown"
 _CHANNELS = {"chat": "chat"}
-"""Doors by what people call the way that they came; every other door is a program's."""
+"""The channel of each door in words for people; every other door is used by programs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What came of one conversation. Seconds; `asked_at`: when its newest visitor message was stored; `day`: on which
-    it began, by UTC or, in a report, in the company's time zone."""
+    """The outcome of one conversation. Times in seconds; `asked_at`: when its newest visitor message was stored;
+    `day`: on which it began, in UTC or, in a report, in the company's time zone."""
 
     day: date
     door: str
@@ -53,17 +53,18 @@ class Digest:
 
     @property
     def answered_by_ai(self) -> bool:
-        """Whether the AI has answered, and nobody else was asked for or spoke."""
+        """Whether the AI has answered, and no person was asked for or wrote."""
         return self.answers > 0 and not self.handed_over and not self.by_people
 
     def resolved_by_ai(self, now: datetime) -> bool:
-        """Whether that was enough: nothing is open, and nothing was asked for a day. Who comes back undoes it."""
+        """Whether that was enough: nothing is open, and nothing was asked for a day. A visitor who comes back undoes
+        it."""
         return self.answered_by_ai and not self.open and self.asked_at is not None and now - self.asked_at >= QUIET
 
 
 @dataclass(frozen=True, slots=True)
-class Extras:
-    """What is known of a conversation beside its own facts. `score`: what its visitor gave it."""
+class ReportExtras:
+    """Data about a conversation besides its facts. `score`: its visitor's rating."""
 
     cost: float = 0.0
     unpriced: int = 0
@@ -74,16 +75,16 @@ class Extras:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
-    """One conversation of a report. `user`: whose it is; None: nobody was known."""
+class ReportedConversation:
+    """One conversation of a report. `user`: its customer; None: anonymous."""
 
     conversation: str
     user: str | None
     digest: Digest
-    extras: Extras = field(default_factory=Extras)
+    extras: ReportExtras = field(default_factory=ReportExtras)
 
     def key(self, by: str) -> str:
-        """The row in which it is counted."""
+        """The row that counts it."""
         match by:
             case "channel":
                 return self.digest.channel
@@ -98,7 +99,7 @@ class Counted:
 
 
 def digest_of(facts: Sequence[LogFact]) -> Digest | None:
-    """What came of a conversation with these facts, in their order; None: there are none."""
+    """The outcome of a conversation with these facts, in order; None: there are none."""
     if not facts:
         return None
     first: VisitorMessage | None = None
@@ -149,7 +150,7 @@ def digest_of(facts: Sequence[LogFact]) -> Digest | None:
     )
 
 
-def figures(counted: Sequence[Counted], now: datetime) -> ReportFigures:
+def figures(counted: Sequence[ReportedConversation], now: datetime) -> ReportFigures:
     digests, extras = [one.digest for one in counted], [one.extras for one in counted]
     resolved = sum(digest.resolved_by_ai(now) for digest in digests)
     cost = round(sum(one.cost for one in extras), 6)
@@ -174,14 +175,16 @@ def figures(counted: Sequence[Counted], now: datetime) -> ReportFigures:
     )
 
 
-def report(counted: Sequence[Counted], by: By | str, now: datetime, *, complete: bool) -> ReportReply:
-    """The rows, and all of them together."""
-    rows: dict[str, list[Counted]] = {}
+def report(counted: Sequence[ReportedConversation], by: By | str, now: datetime, *, complete: bool) -> ReportReply:
+    """The rows and their total."""
+    rows: dict[str, list[ReportedConversation]] = {}
     for one in counted:
         rows.setdefault(one.key(by), []).append(one)
     kept = sorted(rows) if by == "day" else sorted(rows, key=lambda key: (-len(rows[key]), key))
     keys, rest = kept[:MOST_ROWS], [one for key in kept[MOST_ROWS:] for one in rows[key]]
-    groups: Mapping[str, Sequence[Counted]] = {key: rows[key] for key in keys} | ({OTHER: rest} if rest else {})
+    groups: Mapping[str, Sequence[ReportedConversation]] = {key: rows[key] for key in keys} | (
+        {OTHER: rest} if rest else {}
+    )
     return ReportReply(
         rows=[ReportRow(key=key, **figures(group, now).model_dump()) for key, group in groups.items()],
         total=figures(counted, now),
@@ -189,8 +192,8 @@ def report(counted: Sequence[Counted], by: By | str, now: datetime, *, complete:
     )
 
 
-def is_behind(one: Counted, figure: Figure | str, now: datetime) -> bool:
-    """Whether a conversation counts in a figure."""
+def counts_in(one: ReportedConversation, figure: Figure | str, now: datetime) -> bool:
+    """Whether a figure counts this conversation."""
     digest, extras = one.digest, one.extras
     match figure:
         case "answeredByAi":

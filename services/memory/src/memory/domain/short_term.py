@@ -1,4 +1,4 @@
-"""The last hour of a user: where they write, which symbols they named, what waits for their yes."""
+"""A user's last hour: where they write, which symbols they named, which actions wait for them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,16 +8,16 @@ from contracts.context_rpc import ShortTermMemory
 from contracts.events.chat import Action
 
 KEPT = timedelta(hours=1)
-"""After the last activity everything is gone."""
+"""How long it is kept after the last activity."""
 SYMBOLS = 10
 ACTIONS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
-    """Something that the user did, or that was asked of them, at a time. It may come late, twice, or out of order.
+class UserActivity:
+    """Something that the user did, or was asked, at a time. It may come late, twice, or out of order.
 
-    `symbols`: newest first. `add`: actions that wait now; one that has been cleared stays cleared.
+    `symbols`: newest first. `add`: actions that wait now; a cleared one stays cleared.
     """
 
     at: datetime
@@ -28,7 +28,7 @@ class Happening:
 
 
 def visible(held: ShortTermMemory, now: datetime) -> ShortTermMemory:
-    """What still counts at `now`: nothing after an hour, no action whose own time is over."""
+    """What is still valid at `now`: nothing after an hour, no expired action."""
     if held.last_activity is None or now - held.last_activity >= KEPT:
         return ShortTermMemory()
     waiting = [one for one in held.pending_actions if one.expires_at is None or one.expires_at > now]

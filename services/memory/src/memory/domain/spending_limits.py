@@ -1,4 +1,4 @@
-"""Limits of what is spent, and who has them."""
+"""Spending limits and their accounts."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,14 +6,14 @@ from typing import Literal
 Payer = Literal["company", "visitor"]
 
 PREFIX = "nexus:budget:"
-"""What the names of all purses begin with, in Redis."""
+"""Prefix of all accounts' names in Redis."""
 
 
 @dataclass(frozen=True, slots=True)
 class Purse:
-    """One limit's account. `name` is its own; `limit` in tokens, None: there is none, it only counts.
+    """The account of one limit. `limit` in tokens; None: no limit, usage is only counted.
 
-    `keep`: seconds after its last use that it must be there, so that late settlements find it.
+    `keep`: seconds after its last use that it must exist, so that late settlements find it.
     """
 
     payer: Payer
@@ -24,7 +24,7 @@ class Purse:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """One call's, and the accounts that it is paid from."""
+    """The settlement of one call, and the accounts that pay for it."""
 
     company: str
     call: str

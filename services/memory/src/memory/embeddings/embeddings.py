@@ -1,5 +1,5 @@
-"""A replica's embeddings: a question's vector in time or not at all, and texts' vectors made one batch after the other
-in the background. Whatever fails here, searches go by words alone."""
+"""A replica's embeddings: a question's vector in time or not at all; the vectors of texts in batches in the
+background. If anything fails, searches use words alone."""
 
 import asyncio
 import contextlib
@@ -14,9 +14,9 @@ from memory.metrics import EMBEDDED, EMBEDDINGS_FAILED
 from memory.settings import EmbeddingSettings
 
 REST = 5.0
-"""Seconds without a question after one that failed or was late."""
+"""Seconds without embedding questions after one failed or was late."""
 LONGEST_PAUSE = 60.0
-"""Seconds between two batches, at most, while they fail."""
+"""The longest pause between two batches while they fail."""
 
 _log = structlog.get_logger(__name__)
 
@@ -33,11 +33,11 @@ class Embeddings:
 
     @property
     def on(self) -> bool:
-        """Whether texts are to be kept for their vectors."""
+        """Whether texts are kept for embedding."""
         return self._embedder is not None
 
     async def question(self, text: str) -> Vectors | None:
-        """The vector of what is looked for; None: there is none, or none in time."""
+        """The question's vector; None: unavailable, or not in time."""
         if self._embedder is None or time.monotonic() < self._rests_until:
             return None
         try:
@@ -50,7 +50,7 @@ class Embeddings:
             return None
 
     def fill(self, neighbours: Neighbours[Any]) -> None:
-        """Has the vectors made that are wanted, without waiting."""
+        """Requests the missing vectors in the background."""
         if self._embedder is None:
             return
         self._waiting[id(neighbours)] = neighbours
@@ -89,7 +89,8 @@ class Embeddings:
 
 
 def configured(settings: EmbeddingSettings) -> Embeddings:
-    """As the environment says; what cannot be had is said once, and searches go by words alone."""
+    """The embeddings set in the environment; if they are unavailable, this is logged once, and searches use words
+    alone."""
     embedder: Embedder | None = None
     if settings.kind == "none":
         return Embeddings(None, settings.seconds)

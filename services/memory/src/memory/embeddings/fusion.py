@@ -1,4 +1,4 @@
-"""Two rankings as one: what is best by words, and what is nearest by meaning."""
+"""Combines two rankings: by words and by meaning."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from operator import itemgetter
@@ -6,11 +6,11 @@ from typing import TypeVar
 
 Name = TypeVar("Name", bound=Hashable)
 WEIGHT = 0.5
-"""What meaning counts beside words."""
+"""The weight of meaning compared with words."""
 
 
 def fused(by_words: Sequence[tuple[Name, float]], near: Mapping[Name, float]) -> list[tuple[Name, float]]:
-    """Both rankings as one, best first. What is best by words counts 1, what is nearest by meaning `WEIGHT`."""
+    """Both rankings as one, best first. The best by words scores 1, the nearest by meaning `WEIGHT`."""
     if not near:
         return list(by_words)
     best = max((score for _, score in by_words), default=0.0) or 1.0

@@ -1,4 +1,4 @@
-"""Texts with their vectors, and which of them are nearest to a question: by what they mean, in whatever language."""
+"""Texts with their vectors, and the nearest to a question by meaning, in any language."""
 
 from collections.abc import Collection, Hashable, Mapping
 from typing import Generic, TypeVar
@@ -7,11 +7,11 @@ from memory.embeddings.ports import Vectors
 
 Key = TypeVar("Key", bound=Hashable)
 POOL = 100
-"""The best by words and the nearest by meaning, each so many, that are ranked together."""
+"""How many of the best by words, and of the nearest by meaning, are ranked together."""
 
 
 class Neighbours(Generic[Key]):
-    """One person's messages, or one company's passages. A text has no vector until somebody has made it."""
+    """One person's messages, or one company's passages. A text has no vector until it has been embedded."""
 
     def __init__(self) -> None:
         self._wanted: dict[Key, str] = {}
@@ -19,13 +19,13 @@ class Neighbours(Generic[Key]):
         self._keys: list[Key | None] = []
         self._vectors: Vectors | None = None
         self.closed = False
-        """Nobody searches it any more."""
+        """It is no longer searched."""
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def put(self, key: Key, text: str) -> None:
-        """Takes in a text, in the place of what was there under its key."""
+        """Adds a text, replacing the one under its key."""
         self.drop(key)
         self._wanted[key] = text
 
@@ -36,11 +36,11 @@ class Neighbours(Generic[Key]):
             self._keys[row] = None
 
     def wanted(self, most: int) -> dict[Key, str]:
-        """Texts that have no vector yet, at most so many."""
+        """Texts without a vector, at most this many."""
         return {key: self._wanted[key] for key in list(self._wanted)[:most]}
 
     def take(self, texts: Mapping[Key, str], vectors: Vectors) -> None:
-        """The vectors of texts, but of those that have gone or changed meanwhile."""
+        """Stores the vectors of texts, except of those that have gone or changed meanwhile."""
         import numpy as np
 
         for (key, text), vector in zip(texts.items(), vectors, strict=True):
@@ -60,7 +60,7 @@ class Neighbours(Generic[Key]):
             self._rows[key] = row
 
     def nearest(self, question: Vectors, most: int = POOL, without: Collection[Key] = ()) -> dict[Key, float]:
-        """The nearest texts and how near they are, 1 the nearest and 0 the last of them."""
+        """The nearest texts with their nearness, from 1 for the nearest to 0 for the last."""
         held, count = self._vectors, len(self._keys)
         if held is None or not self._rows or held.shape[1] != question.shape[1]:
             return {}

@@ -1,4 +1,4 @@
-"""What makes vectors of texts, as the searches know it. Only who has vectors needs numpy."""
+"""The embedder's port. Only implementations need numpy."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -10,27 +10,27 @@ if TYPE_CHECKING:
     Vectors = NDArray[np.float32]
 else:
     Vectors = Any
-"""One row a text, each of length 1, so that a product of two is their cosine."""
+"""One row for each text, normalised to length 1, so that a dot product is the cosine."""
 
 
 class EmbeddingError(Exception):
-    """No vectors were made of these texts."""
+    """These texts could not be embedded."""
 
 
 class Embedder(Protocol):
-    """Makes vectors. `batch`: texts that it takes at once and a question may have to wait for."""
+    """Makes vectors. `batch`: texts embedded at once, for which a question may have to wait."""
 
     @property
     def batch(self) -> int: ...
 
     async def passages(self, texts: Sequence[str]) -> Vectors:
-        """Of texts that are searched; raises EmbeddingError."""
+        """The vectors of texts to search in; raises EmbeddingError."""
         ...
 
     async def question(self, text: str) -> Vectors:
-        """Of what is looked for: one row; raises EmbeddingError."""
+        """The vector of a question, as one row; raises EmbeddingError."""
         ...
 
     async def close(self) -> None:
-        """Lets go of everything."""
+        """Releases everything."""
         ...

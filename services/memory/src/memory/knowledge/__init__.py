@@ -1,1 +1,1 @@
-"""A company's own words: kept as passages, searched, and the questions that they do not answer."""
+"""A company's knowledge: stored as passages, searched, and the questions that it does not answer."""

@@ -1,4 +1,4 @@
-"""What memory tells of companies' knowledge, and what each replica hears of it."""
+"""What memory publishes about companies' knowledge, and what each replica receives."""
 
 import structlog
 from nats.aio.client import Client
@@ -32,7 +32,7 @@ class KnowledgeBus:
         self._publisher = publisher
 
     async def changed(self, company: str, document: str | None) -> None:
-        """Tells every replica that a document is another; None: more than one."""
+        """Tells every replica that a document has changed; None: more than one."""
         event = CloudEvent(
             id=uuid7(),
             source=SOURCE,
@@ -45,7 +45,7 @@ class KnowledgeBus:
         )
 
     async def forget(self, company: str) -> None:
-        """Takes a company's documents and runs out of the streams; raises BusUnavailable."""
+        """Removes a company's documents and runs from the streams; raises BusUnavailable."""
         try:
             for kind in TOLD:
                 await self._js.purge_stream(FACTS.name, subject=fact(kind, company, None))
@@ -53,7 +53,7 @@ class KnowledgeBus:
             raise BusUnavailable(f"a company's knowledge could not be taken out of the streams: {error!r}") from error
 
     async def refresh(self, asked: RefreshRequested, again: int = 0) -> None:
-        """Asks the executors to read a site or a page. The same run again is the same run to them."""
+        """Asks the executors to read a site or a page. The same run id means the same run."""
         event = CloudEvent(id=uuid7(), source=SOURCE, type=REFRESH_REQUESTED, subject=asked.company_id, data=asked)
         await self._publisher.append(
             knowledge_work(REFRESH_REQUESTED, asked.company_id),
@@ -63,7 +63,7 @@ class KnowledgeBus:
         )
 
     async def file(self, file: FileReceived) -> None:
-        """Hands a file to the executors."""
+        """Passes a file to the executors."""
         event = CloudEvent(id=uuid7(), source=SOURCE, type=FILE_RECEIVED, subject=file.company_id, data=file)
         await self._publisher.append(
             knowledge_work(FILE_RECEIVED, file.company_id),
@@ -74,7 +74,8 @@ class KnowledgeBus:
 
 
 class LibraryFollower:
-    """A replica hears what others have stored, and settings; what it misses the next look at the store finds."""
+    """Tells a replica of other replicas' changes, and of settings; what it misses is found when the store is next
+    read."""
 
     def __init__(self, client: Client, shelves: Shelves) -> None:
         self._client = client
@@ -85,7 +86,7 @@ class LibraryFollower:
         await subscribe(self._client, f"{COMPANY_CHANGED}.>", self._configured)
 
     async def stop(self) -> None:
-        """The connection's end ends it."""
+        """Does nothing: the subscription ends with the connection."""
 
     async def _changed(self, message: Msg) -> None:
         try:

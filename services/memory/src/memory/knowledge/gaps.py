@@ -1,5 +1,5 @@
-"""Gaps: questions that were answered without a source, thumbed down, or handed to a person because the AI did not know.
-Those that ask the same are one; one click makes a question-and-answer pair of it."""
+"""Gaps: questions that were answered without a source, rated as bad, or handed to a person because the AI did not
+know. Questions that ask the same are one gap; a click turns it into a question-and-answer pair."""
 
 import time
 from collections import OrderedDict
@@ -17,23 +17,23 @@ from memory.knowledge.records import Pair, Record
 from runtime.clock import Clock
 
 TRIES = 8
-"""Writers of one gap at once."""
+"""Tries to write a gap that others are writing."""
 COMPARED = 200
-"""Gaps that a question is compared with, the most asked first."""
+"""The most asked gaps that a question is compared with."""
 ALIKE = 0.6
-"""Share of their telling words from which on two questions ask the same."""
+"""The share of significant words from which on two questions ask the same."""
 ANSWERED_WITHIN = timedelta(hours=12)
-"""After which an operator's message no longer counts as the answer to what was asked."""
+"""After this long, an operator's message no longer counts as the answer."""
 HELD, HELD_COMPANIES = 2.0, 100
-"""Seconds for which a company's gaps are compared with as they were read, and of how many companies at once. A gap that
-has changed since is not written over: it is read again."""
+"""Seconds for which a company's gaps are cached for comparison, and for how many companies. A gap that has changed
+since is read again before it is written."""
 LONGEST = 500
 LONGEST_ANSWER = 4_000
 
 
 @dataclass(frozen=True, slots=True)
 class Unanswered:
-    """Somebody asked what the assistant did not know; `message` is what showed it."""
+    """A question that the assistant could not answer; `message` is the one that showed it."""
 
     company: str
     conversation: str
@@ -52,7 +52,7 @@ class GapList:
         self._held: OrderedDict[str, _HeldGaps] = OrderedDict()
 
     async def note(self, asked: Iterable[Unanswered]) -> None:
-        """Takes in questions, each once; all times that the same was asked count at once."""
+        """Records questions, each once; several that ask the same are counted together."""
         gaps: dict[tuple[str, str], Gap] = {}
         times: list[tuple[str, AskedOnce]] = []
         for one in asked:
@@ -74,7 +74,7 @@ class GapList:
             await self._count(company, gaps[company, name], every)
 
     async def _count(self, company: str, gap: Gap, times: Sequence[AskedOnce]) -> None:
-        """Adds these times to a gap, which may be another one by now."""
+        """Adds these questions to a gap, which may have changed meanwhile."""
         for attempt in range(TRIES):
             if attempt:
                 self._held.pop(company, None)
@@ -95,7 +95,7 @@ class GapList:
         raise StoreUnavailable("too many ask the same at once: try again")
 
     async def operator_said(self, company: str, conversation: str, text: str, at: datetime) -> None:
-        """What a person answered is proposed as the answer of what the AI did not know."""
+        """Proposes a person's reply as the answer to the gap."""
         for name, asked_at in await self._gaps.of_conversation(company, conversation):
             gap = await self._gaps.get(company, name)
             if gap is None or gap.proposed or gap.state != "open" or not asked_at <= at <= asked_at + ANSWERED_WITHIN:
@@ -103,7 +103,7 @@ class GapList:
             await self._gaps.put(company, replace(gap, proposed=text[:LONGEST_ANSWER]), gap.version)
 
     async def answer(self, company: str, name: str, text: str, question: str | None) -> tuple[Gap, Record]:
-        """Makes a pair of it."""
+        """Turns the gap into a pair."""
         gap = await self._required(company, name)
         examples = await self._gaps.examples(company, name)
         first = question or gap.question
@@ -131,7 +131,7 @@ class GapList:
         return gap
 
     async def _same(self, company: str, told: TextProfile) -> Gap | None:
-        """The gap that asks the same, as it was a moment ago; None: there is none."""
+        """The cached gap that asks the same; None: there is none."""
         held = self._held.get(company)
         if held is None or time.monotonic() - held.at > HELD:
             held = self._held[company] = _HeldGaps(time.monotonic())
@@ -158,7 +158,7 @@ class GapList:
 
 @dataclass(frozen=True, slots=True)
 class _HeldGaps:
-    """A company's gaps by state, as they were read at or after `at`."""
+    """A company's gaps by state, read at or after `at`."""
 
     at: float
     gaps: dict[str, dict[str, tuple[Gap, TextProfile]]] = field(
@@ -167,7 +167,7 @@ class _HeldGaps:
 
 
 def _unasked(name: str, question: str, language: str | None, at: datetime) -> Gap:
-    """A gap that is not stored yet."""
+    """A new gap, not stored yet."""
     return Gap(name, question, language_of(question) or language or "es", 0, at, at)
 
 
@@ -180,11 +180,11 @@ def _alike(one: TextProfile, other: TextProfile) -> float:
 
 
 def checked(answer: str | None, *, dismiss: bool) -> None:
-    """Raises BadKnowledge unless exactly one of the two is said."""
+    """Raises BadKnowledge unless exactly one of the two is given."""
     if (answer is None) is not dismiss:
         raise BadKnowledge("say either answer or dismiss", "answer")
 
 
 def new_pair(clock: Clock, question: str, alternatives: list[str], answer: str) -> tuple[str, Pair]:
-    """A pair that somebody writes, and its id."""
+    """A new pair and its id."""
     return uuid7(), Pair(tuple(dict.fromkeys((question, *alternatives))), answer, clock.now())

@@ -1,9 +1,9 @@
-"""Ranking of a company's passages for a question.
+"""Ranks a company's passages for a question.
 
-BM25 over stems (memory.domain.recall.postings) in which words of title and headings count more; a passage that holds
-more of what the question asks by goes before one that says a single word often; one in the question's language before
-its translation; of two alike the newer one. Words that most passages hold are looked up for those that hold a rarer one
-alone: they choose nobody by themselves, and going through all their holders is what would take time.
+BM25 over stems (memory.domain.recall.postings), in which words of title and headings weigh more. A passage that
+contains more of the question's words goes before one that repeats a single word; one in the question's language before
+its translation; of two equal ones the newer. Words that most passages contain are only scored for passages that also
+contain a rarer one: they select nothing by themselves, and going through all their passages would be slow.
 """
 
 import heapq
@@ -19,18 +19,18 @@ from memory.knowledge.question import KnowledgeQuestion, QueryWord, TextProfile,
 from memory.knowledge.texts import StemmedDocument, StemmedPassage
 
 MOST_PASSAGES = 20_000
-"""Of one company."""
+"""The most passages of one company."""
 MISSPELT = 0.6
 MANY = 1_500
-"""Holders of a word from which on it is only looked up for those who are candidates already."""
+"""From this many passages on, a word is scored only for existing candidates."""
 CANDIDATES = 50
 FURTHER = 300
-"""Candidates that such a word is looked up for, the best so far."""
+"""The best candidates so far, for which such a word is scored."""
 LOOKED_AT = 60
-"""Candidates of which it is counted how much of the question they hold."""
+"""Candidates for which the share of the question is computed."""
 OWN_LANGUAGE = 1.2
 SAME_QUESTION = 0.75
-"""How much two questions must share of what they tell, for the one's answer to be the other's."""
+"""How much two questions must have in common for one's answer to answer the other."""
 
 
 @dataclass(slots=True)
@@ -56,8 +56,8 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage that was found. `score` 0 to 1: how much of the question's weight it holds; `place`: its number in its
-    document; `section`: the one of its `sections` that fits best."""
+    """A passage that was found. `score` 0 to 1: the share of the question's weight that it covers; `place`: its
+    number in its document; `section`: the best match of its `sections`."""
 
     document: StemmedDocument
     place: int
@@ -69,7 +69,7 @@ class Hit:
 
 
 class CompanyIndex:
-    """All passages of one company. A passage that is replaced keeps its place until the index is made anew (`worn`)."""
+    """All passages of one company. A replaced passage keeps its number until the index is rebuilt (`needs_rebuild`)."""
 
     def __init__(self) -> None:
         self._postings = Postings()
@@ -86,8 +86,8 @@ class CompanyIndex:
         return len(self._documents)
 
     @property
-    def worn(self) -> bool:
-        """Whether so much of it is no more that it had better be made anew."""
+    def needs_rebuild(self) -> bool:
+        """Whether so much of it is outdated that it should be rebuilt."""
         return self._gone > 1_000 and self._gone > len(self)
 
     def of(self, document: str) -> int:
@@ -102,7 +102,7 @@ class CompanyIndex:
         return frozenset(self._documents)
 
     def put(self, document: StemmedDocument, texts: Iterable[StemmedPassage]) -> None:
-        """Takes in a document, in place of what was there under its id."""
+        """Adds a document, replacing the one under its id."""
         self.drop(document.id)
         start = len(self._entries)
         asked = tuple(telling(question) for question in document.questions)
@@ -115,7 +115,7 @@ class CompanyIndex:
             self._pairs[stem].add(document.id)
 
     def describe(self, document: StemmedDocument) -> None:
-        """What is told of a document that is in it, its texts being the same."""
+        """Updates a document's description; its texts are unchanged."""
         if held := self._documents.get(document.id):
             held.document = document
 
@@ -132,8 +132,8 @@ class CompanyIndex:
     def search(
         self, question: KnowledgeQuestion, asked: str, limit: int, near: Mapping[tuple[str, int], float] | None = None
     ) -> list[Hit]:
-        """The best passages, best first; the answer of a pair whose question this is comes before all. `near`: those
-        nearest by meaning, by document and place, and how near."""
+        """The best passages, best first; the answer of a pair that asks the same comes first. `near`: the nearest by
+        meaning, by document and place, with their nearness."""
         exact = self._same_question(asked)
         hits = [exact] if exact else []
         taken = {exact.document.id} if exact else set[str]()
@@ -151,12 +151,12 @@ class CompanyIndex:
         return hits[:limit]
 
     def pages(self, most: int) -> list[StemmedDocument]:
-        """Pages of the site, those with the shortest addresses first."""
+        """Pages of the site, shortest addresses first."""
         found = (one.document for one in self._documents.values() if one.document.source == "site" and one.document.url)
         return heapq.nsmallest(most, found, key=lambda one: (len(one.url or ""), one.url))
 
     def _ranked(self, question: KnowledgeQuestion, near: Mapping[tuple[str, int], float]) -> list[tuple[float, int]]:
-        """Share of the question and number, best first."""
+        """The share of the question and the passage's number, best first."""
         words = [(one, self._known(one)) for one in question.asked]
         # A word that nobody holds counts as much as the rarest: what is asked for is not there.
         worth = [self._worth(stems) * one.weight for one, stems in words]
@@ -197,8 +197,8 @@ class CompanyIndex:
         return [(share, number) for _, _, share, number in ranked]
 
     def _best_section(self, sections: tuple[Section, ...], text: str, question: KnowledgeQuestion) -> Section:
-        """The section of a passage that holds most of what is asked for, weighed as in the ranking; of two that hold as
-        much, the one whose headings do."""
+        """The section of a passage that matches the question best, weighed as in the ranking; of equal ones, the one
+        whose headings do."""
         if len(sections) == 1:
             return sections[0]
         known = [(one.weight, self._known(one)) for one in question.asked]
@@ -235,7 +235,7 @@ class CompanyIndex:
         return self._postings.idf(max((self._postings.holders(stem) for stem in stems), default=0))
 
     def _bm25(self, stems: dict[str, float]) -> dict[int, float]:
-        """The best of a word's stems, by passage."""
+        """For each passage, the best score of a word's stems."""
         if len(stems) == 1:
             ((stem, weight),) = stems.items()
             found = self._postings.bm25(stem)
@@ -251,7 +251,7 @@ class CompanyIndex:
         return max(self._postings.bm25_of(stem, number) * weight for stem, weight in stems.items())
 
     def _same_question(self, asked: str) -> Hit | None:
-        """The pair whose question this is; of several the one that shares most."""
+        """The pair that asks the same; of several the most similar one."""
         told = telling(asked)
         best: tuple[float, str] | None = None
         for name in {name for stem in told.stems for name in self._pairs.get(stem, ())}:
@@ -268,7 +268,7 @@ class CompanyIndex:
         return Hit(entry.document, 0, text, entry.sections[0], entry.sections, round(best[0], 4), exact=True)
 
     def _share(self, one: TextProfile, other: TextProfile) -> float:
-        """How much two questions have in common of what either tells, by how telling each word is."""
+        """How much two questions have in common, weighed by how rare each word is."""
         if not one.words or not other.words or one.numbers != other.numbers:
             return 0.0
         shared = self._weight(one.shared(other))
@@ -276,6 +276,6 @@ class CompanyIndex:
         return min(shared / every, 1.0)
 
     def _weight(self, words: Iterable[tuple[str, str]]) -> float:
-        """How telling words are: those that fewer passages hold more."""
+        """Weights of words: rarer ones weigh more."""
         postings = self._postings
         return sum(1.0 + 0.2 * postings.idf(max(map(postings.holders, word))) for word in words)

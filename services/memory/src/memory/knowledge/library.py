@@ -1,4 +1,4 @@
-"""Taking in documents: cut into passages, stored, and told to every replica."""
+"""Stores documents: splits them into passages, and tells every replica."""
 
 import asyncio
 import time
@@ -33,25 +33,25 @@ from runtime import markdown_blocks
 from runtime.clock import Clock
 
 TRIES = 8
-"""Writers of one document at once."""
+"""Tries to write a document that others are writing."""
 TURNS = 64
-"""Documents that are changed side by side in one process."""
+"""Documents changed concurrently in one process."""
 SOME = 20
-"""Documents that are given other stems for one request."""
+"""Documents whose stems are renewed by one request."""
 PAGES = 20_000
 ELSEWHERE = 60.0
-"""Seconds between looks at what other replicas have taken in."""
+"""Seconds between checks for other replicas' work."""
 QUIET = 3_000
-"""Milliseconds without a new page after which it is looked at what pages repeat."""
+"""Milliseconds without a new page after which repeated blocks are determined."""
 
 NEVER = datetime.fromtimestamp(0, UTC)
-"""When what is still being read was read: an executor's clock may be behind this one's."""
+"""The read time of what is still being read: an executor's clock may be behind this one's."""
 Tell = Callable[[str, str | None], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
 class StoredReading:
-    """What was read of a document."""
+    """The stored result of reading a document."""
 
     id: str
     source: str
@@ -66,7 +66,7 @@ class StoredReading:
 
 
 class Library:
-    """What companies say. `tell` tells all replicas that a document has changed."""
+    """Companies' documents. `tell` tells all replicas that a document has changed."""
 
     def __init__(self, documents: Documents, state: State, shelves: Shelves, tell: Tell, clock: Clock) -> None:
         self._documents = documents
@@ -79,7 +79,7 @@ class Library:
         self._looked = 0.0
 
     async def upserted(self, company: str, event: DocumentUpserted) -> None:
-        """A document from the bus. With no blocks it says that the text with this hash was read again."""
+        """A document from the bus. With no blocks, the text with this hash was read again unchanged."""
         name = _named(company, event)
         url = urldefrag(event.url).url if event.url else None
         read = StoredReading(
@@ -139,7 +139,7 @@ class Library:
         )
 
     async def named(self, company: str, name: str) -> Record | None:
-        """The document with this id, or with this id in another system."""
+        """The document with this id, or this id in another system."""
         for one in ([name] if is_id(name) else []) + [document_id(company, "document", name)]:
             found = await self._documents.get(company, one)
             if found is not None and found.state != GONE:
@@ -147,7 +147,7 @@ class Library:
         return None
 
     async def file_received(self, company: str, file: FileReceived) -> Record:
-        """A file is with an executor: what was there before is still found."""
+        """An executor is reading a file; the previous version is still found."""
 
         def reading(old: Record | None) -> Record:
             now = self._clock.now()
@@ -178,11 +178,11 @@ class Library:
         await self._change(company, event.document_id, broken)
 
     async def removed(self, company: str, event: DocumentRemoved, at: datetime) -> None:
-        """A document is no more, says the bus."""
+        """The bus reports that a document was removed."""
         await self.remove(company, _named(company, event), at)
 
     async def remove(self, company: str, name: str, at: datetime | None = None) -> bool:
-        """Takes a document out; False: there was none. What was read before does not bring it back."""
+        """Removes a document; False: there was none. Text that was read earlier does not bring it back."""
         found = False
         when = at or self._clock.now()
 
@@ -199,8 +199,8 @@ class Library:
         return found
 
     async def settle(self) -> None:
-        """Leaves out of sites' pages what most of them repeat: called now and then. The store is asked while pages come
-        in here, and every minute for what another replica has left."""
+        """Leaves out blocks that most pages of a site repeat; called periodically. Reads the store while pages
+        arrive here, and every minute for other replicas' work."""
         if not self._touched and time.monotonic() - self._looked < ELSEWHERE:
             return
         self._looked, self._touched = time.monotonic(), False
@@ -222,12 +222,12 @@ class Library:
                 if len(left_out.intersection(page.blocks)) != page.dropped and page.hash and page.found:
                     await self._cut_anew(company, page, left_out)
 
-    async def stem_anew(self) -> None:
-        """The next few documents whose passages have the stems of an older release are given this one's."""
+    async def renew_stems(self) -> None:
+        """Renews the stems of the next few documents with those of an older release."""
         for company, name in await self._documents.older(STEMS, SOME):
-            await self._stem_anew(company, name)
+            await self._renew_stems(company, name)
 
-    async def _stem_anew(self, company: str, name: str) -> None:
+    async def _renew_stems(self, company: str, name: str) -> None:
         async def stemmed(old: Record | None) -> Record | None:
             if old is None or not old.found or old.edition is None or old.stems >= STEMS:
                 return None
@@ -325,8 +325,8 @@ class Library:
         name: str,
         change: Callable[[Record | None], Record | None] | Callable[[Record | None], Awaitable[Record | None]],
     ) -> Record:
-        """Changes a document, whoever else does at the same moment; None from `change`: it stays. In one process one
-        after the other, so that only replicas meet."""
+        """Changes a document, also with concurrent writers; None from `change` leaves it. Within a process changes
+        are sequential, so that only replicas compete."""
         async with self._turns[hash((company, name)) % len(self._turns)]:
             for _ in range(TRIES):
                 old = await self._documents.get(company, name)
@@ -347,7 +347,7 @@ class Library:
 
 
 def _named(company: str, event: DocumentUpserted | DocumentRemoved) -> str:
-    """The id that an event's document has here; raises BadKnowledge when it has none."""
+    """The id of an event's document; raises BadKnowledge if it has none."""
     if event.document_id:
         return event.document_id
     name = event.external_id or (urldefrag(event.url).url if event.url else None)

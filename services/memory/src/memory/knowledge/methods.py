@@ -1,5 +1,4 @@
-"""The methods that memory serves about companies' knowledge, one thin function each; who may ask is decided where the
-request comes in."""
+"""The methods about companies' knowledge, one thin function each; the gateway checks who may call them."""
 
 from contracts.company_rpc import CompanyRequest
 from contracts.ids import uuid7
@@ -47,11 +46,11 @@ from runtime.deadlines import part
 from runtime.service import Service
 
 READING = 3.0
-"""Seconds that a search waits for what has to be read first."""
+"""Seconds that a search waits for documents to be read."""
 IN_PASSING = 0.3
-"""The same, of one that rides along with what a turn asks anyway."""
+"""The same, for a search that is part of another call of a turn."""
 SHOWN = 200
-"""Passages of one document that are shown."""
+"""The most passages of one document in a reply."""
 
 
 def passage(hit: Hit) -> Passage:
@@ -98,7 +97,7 @@ def _passage(
 
 
 class Searcher:
-    """Searches, as they are asked for over the bus."""
+    """Searches requested over the bus."""
 
     def __init__(self, shelves: Shelves) -> None:
         self._shelves = shelves
@@ -107,7 +106,7 @@ class Searcher:
         return await self.ask(request.company_id, request, READING)
 
     async def ask(self, company: str, query: KnowledgeQuery, seconds: float = IN_PASSING) -> KnowledgeFound:
-        """The best passages; it never fails: what cannot be read now is left out, and that is said."""
+        """The best passages. It never fails: what cannot be read now is left out, and the reply says so."""
         found = await self._shelves.search(
             company,
             query.text,

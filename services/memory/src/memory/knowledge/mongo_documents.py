@@ -17,7 +17,7 @@ from pymongo import ASCENDING, DESCENDING, InsertOne
 from pymongo.errors import BulkWriteError
 
 from contracts.knowledge import Block
-from memory.adapters.mongo import put_over, speaking
+from memory.adapters.mongo import replace_version, speaking
 from memory.domain.keys import END, from_cursor, to_cursor
 from memory.knowledge.records import GONE, Record, record_of, row_of
 from memory.knowledge.texts import StemmedPassage, packed, unpacked
@@ -28,7 +28,7 @@ BUNDLE = 100
 AT_ONCE = 200
 """Rows read at once."""
 DUPLICATE = 11_000
-"""The code of a name that is taken."""
+"""MongoDB's error code for an existing id."""
 _WITHOUT_BLOCKS = {"blocks": 0}
 
 
@@ -54,15 +54,15 @@ class Documents:
         self._parts: Collection = database["knowledge_parts"]
 
     async def get(self, company: str, document: str) -> Record | None:
-        """The document, or that it is gone; None: never seen."""
+        """The document, or the record that it was removed; None: never seen."""
         async with speaking("read a document"):
             row = await self._rows.find_one({"_id": f"{company}/{document}"})
         return record_of(row) if row else None
 
     async def put(self, company: str, record: Record, over: str | None) -> bool:
-        """Stores it over the version `over` (None: there is none yet); False: another one is there."""
+        """Replaces the version `over` (None: there is none yet); False: another one is there."""
         async with speaking("store a document"):
-            return await put_over(self._rows, row_of(company, record), over)
+            return await replace_version(self._rows, row_of(company, record), over)
 
     async def page(
         self, company: str, source: str | None, limit: int, cursor: str | None
@@ -84,7 +84,7 @@ class Documents:
         return [record_of(row) for row in rows]
 
     async def all(self, company: str) -> AsyncIterator[Record]:
-        """Every document of the company that is not gone."""
+        """Every document of the company that was not removed."""
         after = f"{company}/"
         while True:
             async with speaking("read a company's documents"):
@@ -97,19 +97,19 @@ class Documents:
                 return
             after = rows[-1]["_id"]
 
-    async def left_with(self, stems: int) -> int:
+    async def count_older(self, stems: int) -> int:
         """How many documents have passages with older stems than these."""
         async with speaking("count documents with older stems"):
             return await self._rows.count_documents(_older(stems))
 
     async def older(self, stems: int, limit: int) -> list[tuple[str, str]]:
-        """Company and name of some of them."""
+        """Company and id of some of them."""
         async with speaking("list documents with older stems"):
             rows = await self._rows.find(_older(stems), {"_id": 1}).limit(limit).to_list()
         return [(company, name) for company, _, name in (str(row["_id"]).partition("/") for row in rows)]
 
     async def write_texts(self, company: str, document: str, edition: str, texts: Sequence[StemmedPassage]) -> None:
-        """Stores texts that no row names yet."""
+        """Stores texts that no row refers to yet."""
         bundles = [texts[start : start + BUNDLE] for start in range(0, len(texts), BUNDLE)]
         rows = [
             {"_id": f"{company}/{document}/{edition}/{n:04d}", "texts": zlib.compress(packed(bundle), 1)}
@@ -126,7 +126,7 @@ class Documents:
         return [text for row in rows for text in unpacked(zlib.decompress(row["texts"]))]
 
     async def all_texts(self, company: str) -> AsyncIterator[tuple[str, str, list[StemmedPassage]]]:
-        """Document, edition and a bundle of its passages, in order; also of editions that no row names any more."""
+        """Document, edition and a bundle of its passages, in order; also of outdated editions."""
         after = f"{company}/"
         while True:
             async with speaking("read a company's passages"):
@@ -155,8 +155,8 @@ class Documents:
         return await asyncio.to_thread(_blocks_of, rows)
 
     async def tidy(self, company: str, document: str, edition: str, hashed: str | None) -> None:
-        """Takes out texts of editions before this one, and what was read under the hash that it replaced. Texts that
-        somebody else is writing at this moment have a later number, and stay."""
+        """Deletes texts of editions before this one, and the blocks under the replaced hash. Texts being written at
+        this moment have a later number, and stay."""
         every = f"{company}/{document}/"
         number, _, _ = edition.partition(".")
         async with speaking("take out old passages"):
@@ -165,21 +165,22 @@ class Documents:
                 await self._parts.delete_many({"_id": {"$gt": f"{every}{hashed}/", "$lt": f"{every}{hashed}/{END}"}})
 
     async def empty(self, company: str, document: str) -> None:
-        """Takes out all that there is of a document that is gone."""
+        """Deletes all texts of a removed document."""
         every = f"{company}/{document}/"
         async with speaking("take out passages"):
             for rows in (self._texts, self._parts):
                 await rows.delete_many({"_id": {"$gt": every, "$lt": every + END}})
 
     async def forget(self, company: str) -> int:
-        """Deletes everything of a company; how much it was."""
+        """Deletes everything of a company; returns how much."""
         mine = {"_id": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}}
         async with speaking("delete a company's documents"):
             gone = [await rows.delete_many(mine) for rows in (self._rows, self._texts, self._parts)]
         return sum(one.deleted_count for one in gone)
 
     async def _insert(self, rows: Collection, all_of_them: Sequence[Document], what: str) -> None:
-        """Their names say what is in them: what is there already stays. (Some servers cannot replace bytes.)"""
+        """Inserts rows; existing ones stay, since their ids determine their content. (Some servers cannot replace
+        bytes.)"""
         async with speaking(what):
             for start in range(0, len(all_of_them), 10):
                 try:

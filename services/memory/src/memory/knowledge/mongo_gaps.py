@@ -12,7 +12,7 @@ from pymongo import DESCENDING, InsertOne
 from pymongo.errors import BulkWriteError
 
 from contracts.knowledge_rpc import GapExample, GapView
-from memory.adapters.mongo import duplicates, put_over, speaking
+from memory.adapters.mongo import duplicates, replace_version, speaking
 from memory.domain.keys import END, from_cursor, timed_key, to_cursor
 from memory.knowledge.records import milliseconds, moment
 from runtime.mongo import Database, Document
@@ -53,7 +53,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class AskedOnce:
-    """One time that a gap was asked."""
+    """One occasion on which a gap was asked."""
 
     conversation: str
     message: str
@@ -76,14 +76,14 @@ class Gaps:
         return _gap(row) if row else None
 
     async def put(self, company: str, gap: Gap, over: int | None) -> bool:
-        """Stores it over the version `over`; False: another one is there."""
+        """Replaces the version `over`; False: another one is there."""
         async with speaking("store a gap"):
-            return await put_over(self._rows, _row(company, replace(gap, version=(over or 0) + 1)), over)
+            return await replace_version(self._rows, _row(company, replace(gap, version=(over or 0) + 1)), over)
 
     async def page(
         self, company: str, state: str | None, limit: int, cursor: str | None
     ) -> tuple[list[Gap], str | None]:
-        """Gaps, the most asked first within their state, and the next page's cursor."""
+        """Gaps of a state, the most asked first, and the next page's cursor."""
         prefix = f"{company}/{state}" if state else company
         before = from_cursor(cursor, prefix) if cursor else f"{prefix}/{END}"
         async with speaking("list gaps"):
@@ -93,7 +93,7 @@ class Gaps:
         return [_gap(row) for row in rows[:limit]], more
 
     async def note(self, times: Sequence[tuple[str, AskedOnce]]) -> list[tuple[str, AskedOnce]]:
-        """Notes what was asked, of companies; returns what was not noted before."""
+        """Records occasions; returns those that are new."""
         if not times:
             return []
         writes = [InsertOne(_noted(company, asked)) for company, asked in times]
@@ -106,7 +106,7 @@ class Gaps:
         return [one for number, one in enumerate(times) if number not in known]
 
     async def examples(self, company: str, gap: str, most: int = SHOWN) -> list[GapExample]:
-        """The newest times that it was asked."""
+        """The newest occasions."""
         prefix = f"{company}/{gap}/"
         async with speaking("read a gap's examples"):
             found = self._asked.find({"gapKey": {"$gt": prefix, "$lt": prefix + END}})
@@ -122,14 +122,14 @@ class Gaps:
         ]
 
     async def of_conversation(self, company: str, conversation: str) -> list[tuple[str, datetime]]:
-        """The gaps that were asked in a conversation, and when."""
+        """The gaps asked in a conversation, and when."""
         prefix = f"{company}/{conversation}/"
         async with speaking("read a conversation's gaps"):
             rows = await self._asked.find({"_id": {"$gt": prefix, "$lt": prefix + END}}).to_list()
         return [(row["gapKey"].split("/")[1], moment(row["at"])) for row in rows]
 
     async def forget_conversations(self, company: str, conversations: Sequence[str]) -> None:
-        """Deletes what was asked in these, and gaps that nobody else has asked."""
+        """Deletes these conversations' occasions, and gaps that nobody else has asked."""
         for conversation in conversations:
             gaps = await self.of_conversation(company, conversation)
             prefix = f"{company}/{conversation}/"
@@ -146,7 +146,7 @@ class Gaps:
                             await self.put(company, replace(stored, question=left[0].text), stored.version)
 
     async def forget(self, company: str) -> int:
-        """Deletes a company's gaps; how much it was."""
+        """Deletes a company's gaps; returns how many."""
         mine = {"_id": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}}
         async with speaking("delete a company's gaps"):
             gone = [await rows.delete_many(mine) for rows in (self._rows, self._asked)]

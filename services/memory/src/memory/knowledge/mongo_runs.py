@@ -1,7 +1,7 @@
 """The collection `knowledge_runs`: {_id: company/run, listKey: company/requested (ms)/run, step, site, run, …}.
 
-`run` is the contract's Run; `gone` the ids of pages that a waiting run would remove; `asked` when it was last asked
-for.
+`run` is the contract's Run; `gone` the ids of pages that a waiting run would remove; `asked` when it was last
+requested.
 """
 
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pymongo import DESCENDING
 
 from contracts.knowledge import Run
-from memory.adapters.mongo import put_over, speaking
+from memory.adapters.mongo import replace_version, speaking
 from memory.domain.keys import END, timed_key
 from memory.knowledge.records import milliseconds
 from runtime.mongo import Database, Document
@@ -20,7 +20,7 @@ KEPT = 50
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A run as it is stored. `step`: of the newest progress that was told; `version` changes with every write."""
+    """A stored run. `step`: of the newest progress; `version` changes with every write."""
 
     run: Run
     site: str | None = None
@@ -42,10 +42,10 @@ class Runs:
         return _reading(row) if row else None
 
     async def put(self, reading: StoredRun, over: int | None) -> bool:
-        """Stores it over the version `over`; False: another one is there."""
+        """Replaces the version `over`; False: another one is there."""
         async with speaking("store a run"):
             stored = replace(reading, version=(over or 0) + 1)
-            return await put_over(self._rows, _row(stored), over)
+            return await replace_version(self._rows, _row(stored), over)
 
     async def newest(self, company: str, limit: int) -> list[StoredRun]:
         """The newest runs, newest first."""
@@ -55,14 +55,14 @@ class Runs:
         return [_reading(row) for row in rows]
 
     async def tidy(self, company: str) -> None:
-        """Takes out all but the newest."""
+        """Deletes all but the newest."""
         kept = await self.newest(company, KEPT)
         if len(kept) == KEPT:
             async with speaking("take out old runs"):
                 await self._rows.delete_many({"listKey": {"$gt": f"{company}/", "$lt": _key(kept[-1].run)}})
 
     async def forget(self, company: str) -> int:
-        """Deletes a company's runs; how many there were."""
+        """Deletes a company's runs; returns how many."""
         async with speaking("delete a company's runs"):
             gone = await self._rows.delete_many({"_id": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}})
         return gone.deleted_count

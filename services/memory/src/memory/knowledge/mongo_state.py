@@ -1,7 +1,7 @@
 """The collection `knowledge_state`: {_id: company, repeated, unsettled?}.
 
-`repeated`: hashes of the blocks that stand on most pages of the company's site. `unsettled`: since when (ms) pages have
-come in after which that was not looked at.
+`repeated`: hashes of the blocks that most pages of the company's site contain. `unsettled`: since when (ms) new pages
+have not been checked for that.
 """
 
 from pymongo import ASCENDING
@@ -17,30 +17,30 @@ class State:
         self._rows = database["knowledge_state"]
 
     async def repeated(self, company: str) -> frozenset[int]:
-        """Blocks that are left out of the company's pages."""
+        """Blocks left out of the company's pages."""
         async with speaking("read what pages repeat"):
             row = await self._rows.find_one({"_id": company})
         return frozenset(row.get("repeated", ())) if row else frozenset()
 
     async def unsettle(self, company: str, now: int) -> None:
-        """Pages have come in, or gone."""
+        """Pages were added or removed."""
         async with speaking("mark a site as changed"):
             await self._rows.update_one({"_id": company}, {"$set": {"unsettled": now}}, upsert=True)
 
     async def unsettled(self, before: int, limit: int) -> list[tuple[str, int]]:
-        """Companies of whose site nothing has come in since a moment, and the mark."""
+        """Companies whose site has had no new page since then, and the mark."""
         async with speaking("read which sites have changed"):
             where = {"unsettled": {"$gt": 0, "$lt": before}}
             rows = await self._rows.find(where).sort("unsettled", ASCENDING).limit(limit).to_list()
         return [(row["_id"], row["unsettled"]) for row in rows]
 
     async def settle(self, company: str, mark: int, repeated: frozenset[int]) -> None:
-        """What the pages repeat is this now."""
+        """Stores the repeated blocks."""
         async with speaking("store what pages repeat"):
             await self._rows.update_one({"_id": company}, {"$set": {"repeated": sorted(repeated)}}, upsert=True)
             await self._rows.update_one({"_id": company, "unsettled": mark}, {"$unset": {"unsettled": ""}})
 
     async def forget(self, company: str) -> int:
-        """Deletes what is kept of a company; how much it was."""
+        """Deletes a company's state; returns how much."""
         async with speaking("delete a site's state"):
             return (await self._rows.delete_one({"_id": company})).deleted_count

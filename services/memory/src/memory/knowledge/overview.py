@@ -1,4 +1,4 @@
-"""What a company's assistant knows, at a glance."""
+"""A company's knowledge at a glance."""
 
 from collections import Counter
 from datetime import timedelta
@@ -15,7 +15,7 @@ MOST_GAPS = 1_000
 
 
 class Overview:
-    """Counts over what is stored."""
+    """Counts of stored documents and passages."""
 
     def __init__(self, documents: Documents, gaps: Gaps, refreshing: Refreshing, companies: MongoCompanies) -> None:
         self._documents = documents

@@ -1,5 +1,5 @@
-"""From a document's blocks to passages of some 200 to 350 tokens: a table row is never cut, a heading never torn from
-its text. Tokens are estimated as a quarter of the characters."""
+"""Splits a document's blocks into passages of some 200 to 350 tokens, without cutting a table row or separating a
+heading from its text. Tokens are estimated as a quarter of the characters."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,21 +8,21 @@ from dataclasses import dataclass, field
 from contracts.knowledge import Block
 
 ENOUGH = 800
-"""Characters of a passage (200 tokens) from which on it takes in no further section."""
+"""Characters of a passage (200 tokens) from which on no further section is added to it."""
 MOST = 1_400
-"""Characters of a passage (350 tokens) that only a row or word that is longer by itself goes beyond."""
+"""Characters of a passage (350 tokens), exceeded only by a single longer row or word."""
 ALONE = 400
 """Characters from which on a section is a passage of its own."""
 LONGEST_CELL = 2_000
 MOST_PASSAGES = 4_000
-"""Passages of one document; the rest of it is not searched."""
+"""The most passages of one document; the rest of it is not searched."""
 _SENTENCE = re.compile(r"(?<=[.!?…:;])\s+")
 _LEVEL = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Where in a passage's text the words of a heading begin."""
+    """The position in a passage's text at which a heading's words begin."""
 
     start: int
     headings: tuple[str, ...]
@@ -50,7 +50,7 @@ class _OpenPassage:
         self.length += len(self.parts[-1])
 
     def heading(self) -> str:
-        """What the text is to begin with when another section joins the only one."""
+        """The heading that the text gets once a second section is added."""
         headings = self.sections[0].headings if len(self.sections) == 1 else ()
         return f"{_heading(headings)}\n\n" if headings else ""
 
@@ -105,7 +105,7 @@ def passages(blocks: Sequence[Block]) -> list[PassageCut]:
 
 
 def plain(block: Block) -> str:
-    """The block's words alone, on one line: for comparing blocks."""
+    """The block's words on one line, for comparing blocks."""
     return " ".join(" ".join((block.text, *(cell for row in block.rows for cell in row))).split())
 
 
@@ -121,7 +121,7 @@ def _sections(blocks: Iterable[Block]) -> Iterator[tuple[tuple[str, ...], str | 
 
 
 def _pieces(block: Block) -> Iterator[tuple[str, str, str]]:
-    """What is never cut: the text, what joins it to what stands before it, and what a new passage begins with."""
+    """Indivisible pieces: the text, what joins it to the piece before it, and what a new passage begins with."""
     if block.rows:
         rows = [_row(row) for row in block.rows if any(cell.strip() for cell in row)]
         if not rows:
@@ -156,7 +156,7 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _short(text: str) -> list[str]:
-    """The text in sentences where it is too long for one passage; a sentence that is itself too long, by words."""
+    """The text split into sentences if it is too long for one passage; a long sentence into words."""
     if len(text) <= MOST:
         return [text] if text else []
     found: list[str] = []

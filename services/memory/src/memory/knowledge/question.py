@@ -1,4 +1,4 @@
-"""A question as it is looked for: its telling words, what stands for each, and how much each counts."""
+"""Prepares a question for search: its significant words, their synonyms, and their weights."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from contracts.vocabulary import SAME_MEANING
 from memory.domain.recall.words import STOP, SYNONYM, english, language_of, sought, spanish, words
 
 EARLIER = 0.35
-"""What a word counts that was said before, of a question that says little by itself."""
+"""The weight of a word from earlier messages, if the question says little by itself."""
 SAYS_LITTLE = 3
-"""Telling words of a question from which on it is understood by itself."""
+"""Significant words from which on a question is understood by itself."""
 SAME_HERE = 0.9
-"""What a company's synonym counts, beside the word itself."""
+"""The weight of a company's synonym, compared with the word itself."""
 
 QUESTION_WORDS = frozenset(("donde", "where", "cuando", "when", "quien", "quienes", "who"))
-"""They tell nothing in a text, and much in its heading, whichever language it is in."""
+"""Words that say nothing in a text but a lot in its heading, in any language."""
 _ASKING = tuple(
     (tuple(frozenset(one.split("+")) for one in asking.split()), told.split())
     for asking, told in (

@@ -1,4 +1,4 @@
-"""What is stored of a document, a question-and-answer pair included."""
+"""The stored row of a document or a question-and-answer pair."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ ANSWER = "answer"
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The ways to ask a question, the first of which is the one that is shown. The answer is the document's text."""
+    """The ways to ask a question; the first one is shown. The answer is the document's text."""
 
     questions: tuple[str, ...]
     answer: str
@@ -24,9 +24,9 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A document's row. `edition` names the texts that it has now, `stems` how they are found (texts.STEMS); `version`
-    changes with every write. What is gone stays as a row for a while: words that were read before it went must not
-    bring it back."""
+    """A document's row. `edition` names its current texts, `stems` the version of their stems (texts.STEMS);
+    `version` changes with every write. A removed document stays as a row for a while, so that text read earlier does
+    not bring it back."""
 
     id: str
     source: str
@@ -51,7 +51,7 @@ class Record:
 
     @property
     def found(self) -> bool:
-        """Whether there are texts of it to be found."""
+        """Whether it has texts to be found."""
         return self.edition is not None and self.state != GONE
 
     def document(self) -> StemmedDocument:
@@ -77,7 +77,7 @@ class Record:
         )
 
     def answer(self) -> AnswerView | None:
-        """As a pair; None: it is none."""
+        """The row as a pair; None: it is none."""
         if self.pair is None or self.state == GONE:
             return None
         return AnswerView(
@@ -91,13 +91,13 @@ class Record:
         )
 
     def gone(self, at: datetime) -> "Record":
-        """With nothing left but that it was there."""
+        """The row of a removed document."""
         return replace(Record(self.id, self.source, self.title, max(at, self.read_at), at, GONE), version=self.version)
 
 
 def next_edition(before: Record | None) -> str:
-    """A name for texts that are written over these. Its number grows with every edition, so that whoever tidies up
-    knows which are older; writers over the same one have the same number, and only one of them is named."""
+    """A name for texts that replace these. Its number grows with every edition, so that old ones can be recognised;
+    concurrent writers use the same number, and only one of them is named by the row."""
     number = int(before.edition.partition(".")[0]) if before is not None and before.edition else 0
     return f"{number + 1:010d}.{uuid7()}"
 
@@ -108,12 +108,12 @@ def milliseconds(at: datetime) -> int:
 
 
 def moment(at: int) -> datetime:
-    """The time of so many milliseconds since the epoch."""
+    """The time this many milliseconds after the epoch."""
     return datetime.fromtimestamp(at / 1000, UTC)
 
 
 def row_of(company: str, one: Record) -> Row:
-    """The document to be stored; lists go by `listKey`, `sourceKey` and `pageKey` (pages of the site by their id)."""
+    """The row to store; lists are sorted by `listKey`, `sourceKey` and `pageKey` (pages of the site by their id)."""
     at = milliseconds(one.updated_at)
     row: Row = {
         "_id": f"{company}/{one.id}",

@@ -1,4 +1,4 @@
-"""A replica's part in companies' knowledge, put together: what it takes in, what it serves, what it looks after."""
+"""Composes a replica's part in companies' knowledge: consumers, methods and sweeps."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -48,17 +48,17 @@ from runtime.service import Service
 
 DURABLE = "memory-knowledge"
 SUBJECT = "knowledge.>"
-"""Of FACTS: documents, runs, and what memory itself tells, which is passed over."""
+"""In FACTS: documents, runs, and memory's own announcements, which are skipped."""
 SETTLING = 2.0
-"""Seconds between looks at which sites' pages have all come in."""
+"""Seconds between checks whether all pages of a site have arrived."""
 SCHEDULING = 15.0
-"""Seconds between looks at which sites are due."""
+"""Seconds between checks for sites to read again."""
 COMPARING = 30.0
-"""Seconds between comparisons of what is held with the store."""
+"""Seconds between comparisons of the index with the store."""
 
 
 class _Anything(Wire):
-    """An event's data, before it is known what kind it is of."""
+    """An event's data before its type is known."""
 
 
 class Room:
@@ -100,7 +100,7 @@ class Room:
         service.serve(FORGET, self._forget)
 
     def parts(self) -> Sequence[PeriodicSweep | LibraryFollower]:
-        """What has a life of its own."""
+        """The parts to start and stop."""
         return (
             LibraryFollower(self._service.nats, self.shelves),
             PeriodicSweep("pages that have come in", SETTLING, self.library.settle),
@@ -109,14 +109,14 @@ class Room:
         )
 
     async def heard(self, facts: Sequence[LogFact]) -> None:
-        """What conversations show of what the assistant does not know."""
+        """Finds in conversations' facts what the assistant did not know."""
         await self.gaps.note(one for fact in facts if (one := _unanswered(fact)) is not None)
         for fact in facts:
             if isinstance(fact.data, OperatorMessage):
                 await self.gaps.operator_said(fact.company, fact.conversation, fact.data.text, fact.at)
 
     async def rated(self, company: str, rating: FeedbackGiven, at: datetime) -> bool:
-        """A thumb down: the question of that answer. False: no such answer is known (yet)."""
+        """A bad rating: the answered question becomes a gap. False: the answer is not known (yet)."""
         if rating.rating != "down":
             return True
         answer = await self._facts.message(company, rating.conversation_id, rating.message_id)
@@ -142,7 +142,8 @@ class Room:
         return DocumentGone(deleted=True)
 
     async def forget(self, company: str) -> int:
-        """Everything of a company: the streams first, from which nothing may come back. How many documents it was."""
+        """Deletes everything of a company: first from the streams, so that nothing comes back. Returns how many
+        documents."""
         await self.bus.forget(company)
         removed = sum([await store.forget(company) for store in self._stores])
         self.shelves.drop(company)
@@ -150,16 +151,16 @@ class Room:
         return removed
 
     def changes(self) -> tuple[MigrationStep, ...]:
-        """What an upgrade may leave to be done."""
+        """The migrations after an upgrade."""
         documents = self._stores[0]
         what = "passages are given the stems by which this release finds them"
-        return (MigrationStep("knowledge-stems", what, lambda: documents.left_with(STEMS), self.library.stem_anew),)
+        return (MigrationStep("knowledge-stems", what, lambda: documents.count_older(STEMS), self.library.renew_stems),)
 
     async def forget_conversations(self, company: str, conversations: Sequence[str]) -> None:
         await self._gap_store.forget_conversations(company, conversations)
 
     def consume(self) -> None:
-        """The facts of documents and runs, tried for as long as the store is away."""
+        """The facts of documents and runs, retried while the store is away."""
 
         async def take(delivery: Delivery, _: CloudEvent[_Anything]) -> Outcome:
             return await self._take(delivery.subject, delivery.data)
@@ -169,7 +170,7 @@ class Room:
         self._service.add_worker(worker)
 
     async def again(self, stored: StoredFact) -> None:
-        """A fact once more, of which the store may have lost what it made."""
+        """Processes a fact again whose result the store may have lost."""
         await self._take(stored.subject, stored.event)
 
     async def _take(self, subject: str, body: bytes) -> Outcome:
@@ -199,7 +200,7 @@ class Room:
 
 
 def _unanswered(fact: LogFact) -> Unanswered | None:
-    """The question that an answer had nothing to stand on for, or because of which a person was asked for."""
+    """The question whose answer had no source, or because of which a person was asked for."""
     match fact.data:
         case AssistantMessage(grounding=Grounding(known=False) as asked) as answer:
             name, reason = answer.message_id, "unknown"

@@ -1,4 +1,4 @@
-"""Readings of companies' sites: asked for and followed. What they found gone goes, or waits for an admin's yes."""
+"""Runs over companies' sites: requested and followed. Missing pages are removed, or wait for an admin's approval."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -18,12 +18,12 @@ from memory.knowledge.records import milliseconds
 from runtime.clock import Clock
 
 TRIES = 8
-"""Writers of one run at once."""
+"""Tries to write a run that others are writing."""
 PAGES = 20_000
 NOBODY_CAME = timedelta(seconds=60)
-"""After which a run that nobody has begun is asked for again."""
+"""After which a run that no executor has begun is requested again."""
 GIVEN_UP = timedelta(hours=6)
-"""Without a word after which a run counts as failed."""
+"""Time without progress after which a run counts as failed."""
 UNDER_WAY = ("queued", "running")
 ENDED = ("finished", "failed")
 RETRY = timedelta(hours=1)
@@ -31,7 +31,7 @@ RETRY = timedelta(hours=1)
 
 
 class Refreshing:
-    """When companies' sites are read."""
+    """Schedules the reading of companies' sites."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Refreshing:
         self._clock = clock
 
     async def ask(self, company: str, url: str | None, by: str) -> Run:
-        """A run of the site or of one page: the one under way, or a new one."""
+        """Requests a run of the site or of one page; returns the running one, or a new one."""
         settings = await self._companies.get(company)
         if settings is None:
             raise NoSuchKnowledge(f"company {company} has no settings: create them first")
@@ -82,7 +82,7 @@ class Refreshing:
         return found.run if found else None
 
     async def decide(self, company: str, run: str, *, remove: bool) -> Run:
-        """An admin's word to a run that waits: what is gone goes, or stays."""
+        """An admin's decision on a waiting run: missing pages are removed or stay."""
         found = await self._runs.get(company, run)
         if found is None:
             raise NoSuchKnowledge("no such run")
@@ -101,7 +101,8 @@ class Refreshing:
         return next((one.run for one in await self._runs.newest(company, 20) if one.run.url is None), None)
 
     async def sweep(self) -> None:
-        """Asks for what is due: called now and then by each replica; two that do so at once ask for one run."""
+        """Requests runs that are due; called periodically by each replica, and concurrent calls request the same
+        run."""
         for settings in await self._companies.with_site():
             await self._look_at(settings)
 
@@ -172,14 +173,14 @@ class Refreshing:
         return StoredRun(run, old.site if old else None, event.step, old.asked if old else 0, kept)
 
     async def _too_many(self, company: str, gone: int) -> bool:
-        """Whether more than half of the pages would go: rather the site's fault than its owner's wish."""
+        """Whether more than half of the pages would be removed, which is more likely the site's fault than intended."""
         if gone < 2:
             return False
         pages = await self._documents.site_pages(company, gone * 2 + 1)
         return gone > len(pages) / 2
 
     async def _moved_away(self, company: str, reading: StoredRun) -> None:
-        """Takes out pages of where the site was before, once it has been read where it is now."""
+        """Removes pages of the site's old address, once the new one has been read."""
         read = reading.run.counts.fetched + reading.run.counts.unchanged
         if reading.site is None or reading.run.url is not None or not read:
             return
@@ -195,7 +196,7 @@ class Refreshing:
 
 
 def _step(step: int, state: str) -> tuple[int, bool]:
-    """The order of what is told: the end of a run may have the step of the last that was told before it."""
+    """The order of progress events: the end of a run may have the step of the event before it."""
     return step, state in ENDED
 
 

@@ -1,6 +1,5 @@
-"""What this process holds of companies' knowledge for searching: one index a company, made when it is first asked for,
-then kept up with what replicas tell each other (knowledge.changed.v1) and, should one not hear it, by a look at the
-store now and then."""
+"""This process's search indexes of companies' knowledge: one for each company, built when first needed, then updated
+by other replicas' messages (knowledge.changed.v1) and, if one is missed, by periodic comparison with the store."""
 
 import asyncio
 import time
@@ -20,21 +19,22 @@ from memory.knowledge.mongo_documents import Documents
 from memory.knowledge.question import Synonyms, understood
 from memory.knowledge.records import Record
 from memory.knowledge.texts import StemmedDocument, StemmedPassage
-from runtime.deadlines import for_nobody
+from runtime.deadlines import detached_context
 
 MOST_IN_PROCESS = 100_000
-"""Passages that a process holds, about 2.5 KB each; the company that was asked about longest ago goes first."""
+"""Passages held in a process, about 2.5 KB each; the least recently searched company is dropped."""
 MOST_COMPANIES = 2_000
 NEAREST = 30
-"""Passages that are looked at because of what they mean."""
+"""Passages considered because of their meaning."""
 BREATH = 200
-"""Passages after which others get their turn."""
+"""Passages after which other tasks get their turn."""
 _log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
 class Shelf:
-    """One company's. `editions`: by document, what of it is in the index; `complete`: everything has been read once."""
+    """One company's index. `editions`: by document, the edition that is indexed; `complete`: everything has been
+    read once."""
 
     index: CompanyIndex = field(default_factory=CompanyIndex)
     near: Neighbours[tuple[str, int]] = field(default_factory=Neighbours[tuple[str, int]])
@@ -47,7 +47,7 @@ class Shelf:
 
 @dataclass(frozen=True, slots=True)
 class PassageHits:
-    """What was found, and in how much."""
+    """The passages found, and how much was searched."""
 
     hits: Sequence[Hit]
     documents: int
@@ -56,7 +56,7 @@ class PassageHits:
 
 
 class Shelves:
-    """All companies' that this process was asked for. `settings` reads a company's, for its synonyms."""
+    """All indexes of this process. `settings` reads a company's settings, for its synonyms."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class Shelves:
         pages: int = 0,
         seconds: float,
     ) -> PassageHits:
-        """The best passages. What has to be read first is waited for so long; then it is answered by what there is."""
+        """The best passages. Waits this long for documents to be read; then it uses what there is."""
         asking = asyncio.create_task(self._embeddings.question(text))
         shelf = await self.of(company, seconds)
         vector = await asking
@@ -92,7 +92,7 @@ class Shelves:
         return PassageHits(hits, shelf.index.documents, named, shelf.complete)
 
     async def of(self, company: str, seconds: float) -> Shelf:
-        """The company's, as far as it can be read in so many seconds."""
+        """The company's index, as far as it can be read in this many seconds."""
         shelf = self._shelf(company)
         if not shelf.complete:
             shelf.changed.add(None)
@@ -102,14 +102,14 @@ class Shelves:
         return shelf
 
     def change(self, company: str, document: str | None) -> None:
-        """Something of the company has changed; nothing is done for one that nobody has asked about."""
+        """Something of the company has changed; ignored if nobody has searched it here."""
         shelf = self._shelves.get(company)
         if shelf is not None:
             shelf.changed.add(document)
             self._begin(company, shelf)
 
     async def changed(self, company: str, document: str) -> None:
-        """The same, and it is waited for: whoever has just stored something finds it."""
+        """The same, but waits, so that whoever has just stored something finds it."""
         self.change(company, document)
         shelf = self._shelves.get(company)
         if shelf is not None and shelf.work is not None:
@@ -129,7 +129,7 @@ class Shelves:
             shelf.work.cancel()
 
     async def look(self) -> None:
-        """Compares everything with the store: what this process was not told, or could not read."""
+        """Compares everything with the store, for changes that were missed or could not be read."""
         for company in list(self._shelves):
             self.change(company, None)
 
@@ -150,12 +150,12 @@ class Shelves:
     def _begin(self, company: str, shelf: Shelf) -> "asyncio.Task[None] | None":
         if shelf.work is None and shelf.changed:
             shelf.work = asyncio.create_task(
-                self._keep_up(company, shelf), name=f"knowledge of {company}", context=for_nobody()
+                self._keep_up(company, shelf), name=f"knowledge of {company}", context=detached_context()
             )
         return shelf.work
 
     async def _keep_up(self, company: str, shelf: Shelf) -> None:
-        """Reads what has changed until nothing has; what cannot be read now is read by the next search or look."""
+        """Reads changes until there are none; what cannot be read now is read by the next search or comparison."""
         try:
             while shelf.changed:
                 changed = set(shelf.changed)
@@ -182,7 +182,7 @@ class Shelves:
         if settings is not None:
             shelf.synonyms = Synonyms(settings.config.knowledge.synonyms)
         wanted = {record.id: record async for record in self._documents.all(company) if record.found}
-        if shelf.index.worn:
+        if shelf.index.needs_rebuild:
             shelf.near.closed = True
             shelf.index, shelf.editions, shelf.near = CompanyIndex(), {}, Neighbours[tuple[str, int]]()
         for gone in shelf.index.names() - wanted.keys():
@@ -199,7 +199,7 @@ class Shelves:
             _log.info("knowledge.read", company=company, documents=len(stale), passages=len(shelf.index), seconds=taken)
 
     async def _read_texts(self, company: str, shelf: Shelf, wanted: dict[str, Record], stale: set[str]) -> None:
-        """All texts in a row: of many documents that is faster than one by one."""
+        """Reads all texts of the company, which for many documents is faster than one by one."""
         current: tuple[str, str] | None = None
         texts: list[StemmedPassage] = []
         breath = 0

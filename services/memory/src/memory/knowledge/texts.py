@@ -1,5 +1,5 @@
-"""What is kept of a document for finding it: its passages, with the stems by which each is found already counted, so
-that a process that starts need not read every word again."""
+"""A document prepared for search: its passages with their stems already counted, so that a starting process need not
+parse every word."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -13,17 +13,17 @@ from memory.knowledge.passages import PassageCut, Section
 from memory.knowledge.question import QUESTION_WORDS
 
 STEMS = 3
-"""Which stems passages are found by; the first ones have no number in the store. It goes up when
-the same words get others: what was stored before would be sought by stems that it does not have."""
+"""The version of the stems; version 1 has no number in the store. Increase it when the same words get different
+stems, since stored passages would no longer be found."""
 IN_TITLE = 2
 IN_HEADING = 2
-"""How often a word of the title, or of a passage's headings, counts beside one of its text."""
+"""The weight of a word in the title or headings, compared with one in the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class StemmedDocument:
-    """A document as it is found. `id` is unique within its company; `questions`, of a question-and-answer pair alone:
-    the ways to ask it, of which the one passage's text is the answer."""
+    """A searchable document. `id` is unique within its company; `questions`, only of a question-and-answer pair: the
+    ways to ask it; its single passage's text is the answer."""
 
     id: str
     source: str
@@ -37,7 +37,7 @@ class StemmedDocument:
 
 @dataclass(frozen=True, slots=True)
 class StemmedPassage:
-    """A passage with its stems: how often each counts, and how many words the text itself has."""
+    """A passage with its stems: the weight of each, and how many words the text has."""
 
     text: str
     sections: tuple[Section, ...]
@@ -46,7 +46,7 @@ class StemmedPassage:
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """Above its beginning."""
+        """The headings above its beginning."""
         return self.sections[0].headings
 
 
@@ -87,5 +87,5 @@ def unpacked(stored: bytes) -> list[StemmedPassage]:
 
 
 def digest(text: str) -> str:
-    """A text's hash, as it is told."""
+    """A text's hash, as used in events."""
     return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -1,4 +1,4 @@
-"""search_knowledge as the tool-executor calls it, which has checked who is calling."""
+"""search_knowledge as a tool; the tool-executor has checked the caller."""
 
 from datetime import datetime
 
@@ -16,7 +16,7 @@ SOURCE = "knowledge"
 
 
 class PassageData(Snake):
-    """One passage. `text` is Markdown; `score` 0 to 1: how much of the question it holds."""
+    """One passage. `text` is Markdown; `score` 0 to 1: the share of the question that it covers."""
 
     id: str
     title: str
@@ -31,7 +31,7 @@ class PassageData(Snake):
 
 
 class SearchData(Snake):
-    """Output of search_knowledge, best first. `complete`: everything that the company says was searched."""
+    """Output of search_knowledge, best first. `complete`: all of the company's knowledge was searched."""
 
     passages: list[PassageData]
     complete: bool

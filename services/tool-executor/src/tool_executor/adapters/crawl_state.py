@@ -186,7 +186,7 @@ return {1, math.ceil(wait)}
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class ClaimedPage:
     """A page that is ours to read; `takes`: how many have begun it, dead ones included."""
 
     item: CrawlItem
@@ -255,7 +255,7 @@ class CrawlState:
                 parts += [left.url, _json(left), gone or ""]
             await self._store.run_on(_REFUSE, (self._run, self._left, self._gone), most, _MOST_LEFT, *parts)
 
-    async def claim(self, place: str, token: str) -> Held | NoPage:
+    async def claim(self, place: str, token: str) -> ClaimedPage | NoPage:
         answer = texts(
             await self._store.run_on(_CLAIM, (self._run, self._queue, self._held), place, token, _HELD_SECONDS)
         )
@@ -263,13 +263,13 @@ class CrawlState:
             case b"page" if not answer[1]:
                 return NoPage()
             case b"page":
-                return Held(CrawlItem.model_validate_json(answer[1]), token, int(answer[2]))
+                return ClaimedPage(CrawlItem.model_validate_json(answer[1]), token, int(answer[2]))
             case b"wait":
                 return NoPage(wait=int(answer[1]) / 1000)
             case word:
                 return NoPage(over=word == b"over")
 
-    async def settle(self, place: str, held: Held, outcome: PageOutcome) -> int | None:
+    async def settle(self, place: str, held: ClaimedPage, outcome: PageOutcome) -> int | None:
         """What became of the page: how many in a row did not answer; None: it was another's by now."""
         again = outcome.again is not None
         kind = "again" if again else outcome.kind
@@ -295,7 +295,7 @@ class CrawlState:
         )
         return None if int(count) < 0 else int(count)
 
-    async def first_with(self, digest: str, url: str) -> str:
+    async def claim_content(self, digest: str, url: str) -> str:
         """The page that was the first of this run to say this."""
         await self._store.command("HSETNX", self._run, f"x:{digest}", url)
         return bytes(await self._store.command("HGET", self._run, f"x:{digest}")).decode()

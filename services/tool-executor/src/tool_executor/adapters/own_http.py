@@ -72,7 +72,7 @@ class OwnHttpTools:
 
         async def call(arguments: Arguments, context: CallContext) -> Data:
             request = request_of(tool, arguments)
-            headers = self._sessions.secrets(company, tool.headers) | told_of(context)
+            headers = self._sessions.secrets(company, tool.headers) | call_headers(context)
             if request.body is not None:
                 headers["Content-Type"] = "application/json"
             async with (
@@ -90,7 +90,7 @@ class OwnHttpTools:
         return call
 
 
-def told_of(context: CallContext) -> dict[str, str]:
+def call_headers(context: CallContext) -> dict[str, str]:
     """What the company's server is told of a call: which it is, whose, and where it was made."""
     caller = context.caller
     told = {"Idempotency-Key": context.call_id, "Nexus-User": caller.user, "Nexus-Role": caller.role}

@@ -17,7 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 from yarl import URL
 
 from contracts.own_tools import McpServer, McpTool
-from tool_executor.adapters.own_http import LARGEST, OwnSessions, failed, in_words, refuse_packed, told_of
+from tool_executor.adapters.own_http import LARGEST, OwnSessions, call_headers, failed, in_words, refuse_packed
 from tool_executor.domain.declaration import CallContext, Data, ToolFailed
 from tool_executor.domain.plans import Arguments
 
@@ -39,7 +39,7 @@ class McpClient:
         self, company: str, server: McpServer, tool: McpTool, arguments: Arguments, context: CallContext
     ) -> Data:
         """One call of a tool. Raises ToolFailed, and TimeoutError where it may have had its effect."""
-        async with self._connected(company, server, told_of(context), side_effects=tool.side_effects) as client:
+        async with self._connected(company, server, call_headers(context), side_effects=tool.side_effects) as client:
             answer = await client.call_tool(tool.name, dict(arguments))
         text = "\n".join(part.text for part in answer.content if isinstance(part, mcp_types.TextContent))
         if answer.is_error:

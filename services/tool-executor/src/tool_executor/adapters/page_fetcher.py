@@ -64,7 +64,7 @@ class Fetched:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class Redirected:
     """The page is elsewhere: as the header says it, not yet judged."""
 
     location: str
@@ -119,20 +119,22 @@ class PageFetcher:
                 if isinstance(answer, Fetched):
                     return answer
                 # Nothing was said of how the page was before, so it cannot be as it was.
-                address = site.redirected(address, answer.location if isinstance(answer, Moved) else str(address))
+                address = site.redirected(address, answer.location if isinstance(answer, Redirected) else str(address))
             raise _failed(
                 "too_many_redirects",
                 es=f"La página redirige más de {_MOST_REDIRECTS} veces.",
                 en=f"The page redirects more than {_MOST_REDIRECTS} times.",
             )
 
-    async def visit(self, address: SiteUrl, wanted: FetchRequest) -> Fetched | Moved | NotModified:
+    async def visit(self, address: SiteUrl, wanted: FetchRequest) -> Fetched | Redirected | NotModified:
         """One request, which follows no redirect. Raises as `fetch` does."""
         limits = wanted.limits or self._limits
         async with _in_words(limits.seconds):
             return await self._get(address, wanted, limits)
 
-    async def _get(self, address: SiteUrl, wanted: FetchRequest, limits: FetchLimits) -> Fetched | Moved | NotModified:
+    async def _get(
+        self, address: SiteUrl, wanted: FetchRequest, limits: FetchLimits
+    ) -> Fetched | Redirected | NotModified:
         local = address.origin == self._demo or (self._any_loopback and address.origin.is_loopback)
         url = URL(str(address), encoded=True)
         asked = {"If-None-Match": wanted.etag, "If-Modified-Since": wanted.last_modified}
@@ -150,7 +152,7 @@ class PageFetcher:
                     raise _failed(
                         "bad_status", es="La página no redirige a ningún sitio.", en="The page redirects to nowhere."
                     )
-                return Moved(location)
+                return Redirected(location)
             if response.status in {404, 410}:
                 raise _failed(
                     "page_not_found",

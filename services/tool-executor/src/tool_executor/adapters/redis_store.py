@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
-from runtime.deadlines import for_nobody
+from runtime.deadlines import detached_context
 from runtime.redis_client import redis_client
 from tool_executor.ports import StoreAway
 
@@ -113,7 +113,7 @@ class RedisStore:
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append((parts, answer))
         if len(self._senders) < _BATCHES_AT_ONCE:
-            sender = asyncio.create_task(self._send(), context=for_nobody())
+            sender = asyncio.create_task(self._send(), context=detached_context())
             self._senders.add(sender)
             sender.add_done_callback(self._senders.discard)
         return await answer

@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 
-from runtime.deadlines import for_nobody
+from runtime.deadlines import detached_context
 from runtime.pull_worker import LEASE
 from tool_executor.adapters.redis_store import Part, RedisStore, Script
 from tool_executor.ports import StoreAway
@@ -37,7 +37,7 @@ class Renewals:
         """Runs `script` on the key again and again, until `drop` or for `longest` seconds."""
         self._held[key] = _Lease(script, arguments, time.monotonic() + longest)
         if self._ticker is None or self._ticker.done():
-            self._ticker = asyncio.create_task(self._tick(), context=for_nobody())
+            self._ticker = asyncio.create_task(self._tick(), context=detached_context())
 
     def drop(self, key: str) -> None:
         self._held.pop(key, None)

@@ -15,7 +15,7 @@ import structlog
 from contracts.company import CompanySettings
 from contracts.events.knowledge import DocumentUpserted, RefreshRequested, RunProgressed
 from runtime.outcomes import Done, Later
-from tool_executor.adapters.crawl_state import CrawlState, Held, HostSlots, SiteMemory
+from tool_executor.adapters.crawl_state import ClaimedPage, CrawlState, HostSlots, SiteMemory
 from tool_executor.adapters.metrics import count_page, count_run
 from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.crawl.facts import KnowledgeFacts
@@ -92,7 +92,7 @@ class Crawler:
         reader = PageReader(self._preparation.fetcher, self._extraction, plan, site)
         while time.monotonic() < ends:
             held = await state.claim(place, secrets.token_hex(8))
-            if not isinstance(held, Held):
+            if not isinstance(held, ClaimedPage):
                 if held.over:
                     return Done()
                 if held.wait is not None:
@@ -110,7 +110,7 @@ class Crawler:
         return Later(_BETWEEN)
 
     async def _one(
-        self, state: CrawlState, plan: CrawlPlan, site: Site, reader: PageReader, place: str, held: Held
+        self, state: CrawlState, plan: CrawlPlan, site: Site, reader: PageReader, place: str, held: ClaimedPage
     ) -> int | None:
         """Reads one page; how many pages in a row have not been answered, or None: the place is another's by now."""
         item = held.item
@@ -142,10 +142,10 @@ class Crawler:
         if document is None:
             if read.same and item.known is not None:
                 known = item.known
-                await state.first_with(known.hash, item.url)
+                await state.claim_content(known.hash, item.url)
                 await self._facts.upserted(_again(plan, item, known.document_id, known.hash, known.etag))
             return read.outcome
-        first = await state.first_with(document.page.hash, document.url)
+        first = await state.claim_content(document.page.hash, document.url)
         if item.known is None and first != document.url:
             duplicate = said("duplicate", other=first)
             return PageOutcome(

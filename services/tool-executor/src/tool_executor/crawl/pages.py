@@ -11,9 +11,9 @@ from tool_executor.adapters.page_fetcher import (
     Fetched,
     FetchLimits,
     FetchRequest,
-    Moved,
     NotModified,
     PageFetcher,
+    Redirected,
 )
 from tool_executor.crawl.links import RefusedLink, goes_round, target_of
 from tool_executor.crawl.plan import CrawlPlan, address_in
@@ -85,7 +85,7 @@ class PageReader:
             return PageReading(self._not_fetched(item, failed))
         if isinstance(answer, NotModified):
             return PageReading(PageOutcome("unchanged"), same=True)
-        if isinstance(answer, Moved):
+        if isinstance(answer, Redirected):
             return PageReading(self._moved(item, address, answer.location))
         return await self._taken_out(item, address, answer)
 

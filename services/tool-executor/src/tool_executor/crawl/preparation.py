@@ -13,7 +13,7 @@ from contracts.knowledge import Left
 from contracts.knowledge_rpc import KNOWN_PAGES, KnownPage, KnownPagesRequest
 from runtime.rpc import RpcClient
 from tool_executor.adapters.crawl_state import CrawlState, SiteMemory
-from tool_executor.adapters.page_fetcher import BadStatus, Fetched, FetchLimits, FetchRequest, Moved, PageFetcher
+from tool_executor.adapters.page_fetcher import BadStatus, Fetched, FetchLimits, FetchRequest, PageFetcher, Redirected
 from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.crawl.links import RefusedLink, most_of, shape_of, target_of
 from tool_executor.crawl.plan import CrawlPlan, address_in, plan_of, site_in
@@ -173,7 +173,7 @@ class Preparation:
             answer = await self.fetcher.visit(address, FetchRequest(types=frozenset(), limits=limits))
             if isinstance(answer, Fetched):
                 return answer
-            if isinstance(answer, Moved):
+            if isinstance(answer, Redirected):
                 try:
                     address = site.redirected(address, answer.location)
                 except AddressRefused as refused:

@@ -11,7 +11,7 @@ from tool_executor.pipeline.call import CallProgress, Outcome, Rest
 from tool_executor.ports import RateLimiter, StoreAway
 
 
-class KnowCompany:
+class LoadCompany:
     """Before everything: a name that is nobody's may be a tool that the company declares itself, and those are known
     once its settings are."""
 
@@ -30,7 +30,7 @@ class KnowCompany:
         return await rest()
 
 
-class Find:
+class FindTool:
     """Step 1. A tool that the caller may not know of is not found. Settings that neither memory nor the bus holds are
     those of a company that has made none: only what needs a yes of them waits for memory."""
 
@@ -54,7 +54,7 @@ class Find:
         return call.failure(ToolCode.TOOL_NOT_FOUND, texts.NOT_FOUND.said_in(language).format(tool=call.tool))
 
 
-class Permit:
+class Authorize:
     """Step 2. The plan comes from the verified principal alone."""
 
     async def __call__(self, call: CallProgress, rest: Rest) -> Outcome:

@@ -20,7 +20,7 @@ class Trigger:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ReadConversation:
     """Read the last fact of each kind (one snapshot, no older than `at_least`) and the journal with its revision."""
 
     at_least: int
@@ -96,14 +96,14 @@ class Retry:
     why: str
 
 
-Effect = Look | Probe | Save | CallModel | RunCalls | Append | ReportFailure | Ack | Retry
+Effect = ReadConversation | Probe | Save | CallModel | RunCalls | Append | ReportFailure | Ack | Retry
 
 
 # ---------------------------------------------------------------- events
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class ConversationRead:
     """The view and the journal (with the revision to replace, 0: there is none)."""
 
     view: Snapshot
@@ -112,7 +112,7 @@ class Looked:
 
 
 @dataclass(frozen=True, slots=True)
-class Probed:
+class DriverProbed:
     """Whether another handler drives the turn, as far as one can tell."""
 
     driven: bool
@@ -131,7 +131,7 @@ class SaveRefused:
 
 
 @dataclass(frozen=True, slots=True)
-class Replied:
+class ModelReplied:
     """The model's reply."""
 
     reply: ModelAnswer
@@ -155,7 +155,7 @@ class AskFailed:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class ToolsFinished:
     """Outcomes (JSON texts) by call id; every unsettled call has one. `seq`: of the change of owner that one of them
     has made (0: none has)."""
 
@@ -188,14 +188,14 @@ class Reported:
 
 
 Event = (
-    Looked
-    | Probed
+    ConversationRead
+    | DriverProbed
     | Saved
     | SaveRefused
-    | Replied
+    | ModelReplied
     | Interrupted
     | AskFailed
-    | Ran
+    | ToolsFinished
     | Stored
     | AppendRefused
     | AppendUnknown

@@ -20,15 +20,14 @@ from agent.domain.turn.effects import (
     AppendUnknown,
     AskFailed,
     CallModel,
+    ConversationRead,
+    DriverProbed,
     Effect,
     Event,
     Interrupted,
-    Look,
-    Looked,
+    ModelReplied,
     Probe,
-    Probed,
-    Ran,
-    Replied,
+    ReadConversation,
     Reported,
     ReportFailure,
     Retry,
@@ -37,6 +36,7 @@ from agent.domain.turn.effects import (
     Saved,
     SaveRefused,
     Stored,
+    ToolsFinished,
     Trigger,
 )
 from agent.domain.turn.journal import (
@@ -81,7 +81,7 @@ class Phase(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Handling:
+class DeliveryState:
     """One delivery being handled. `seen`: the newest sequence known to exist, which every next view must reach."""
 
     trigger: Trigger
@@ -96,33 +96,33 @@ class Handling:
     revision: int = 0
 
 
-def begin(trigger: Trigger, company: str, conversation: str, *, time_limit: float) -> tuple[Handling, Effect]:
+def begin(trigger: Trigger, company: str, conversation: str, *, time_limit: float) -> tuple[DeliveryState, Effect]:
     """The start of every delivery. `time_limit`: seconds that a turn may take."""
-    return Handling(trigger, company, conversation, time_limit, seen=trigger.seq), Look(trigger.seq)
+    return DeliveryState(trigger, company, conversation, time_limit, seen=trigger.seq), ReadConversation(trigger.seq)
 
 
-def advance(h: Handling, event: Event, policy: AnswerPolicy, now: float) -> tuple[Handling, Effect]:
+def advance(h: DeliveryState, event: Event, policy: AnswerPolicy, now: float) -> tuple[DeliveryState, Effect]:
     """The next effect. `policy` and `now` (the bus's clock) are those of this moment, not of the turn's start."""
     match event:
-        case Looked():
+        case ConversationRead():
             return _looked(h, event, policy, now)
-        case Probed(driven=True):
+        case DriverProbed(driven=True):
             return _later(h, SOON, "driven elsewhere")
-        case Probed():
+        case DriverProbed():
             return _open(h, policy, now)
         case Saved(revision=revision):
             return _saved(h, revision, policy, now)
         case SaveRefused():
             return _later(h, SOON, "another agent drives")
-        case Replied(reply=reply):
+        case ModelReplied(reply=reply):
             journal = _driven(h)[0]
             last = journal.iterations >= policy.max_iterations
             return _save(h, with_reply(journal, reply, last=last), Phase.DRIVING, policy)
-        case Ran(results=results, seq=seq) if seq:
+        case ToolsFinished(results=results, seq=seq) if seq:
             # A person was asked for: whether the turn goes on is for the log as it is now to say.
             handed = with_stop(with_results(_driven(h)[0], results), StopReason.TAKEN_OVER)
             return _save(replace(h, seen=max(h.seen, seq)), handed, Phase.STOPPING, policy)
-        case Ran(results=results):
+        case ToolsFinished(results=results):
             return _save(h, with_results(_driven(h)[0], results), Phase.DRIVING, policy)
         case Interrupted(reason=reason, seq=seq):
             stopped = with_stop(_driven(h)[0], reason)
@@ -141,15 +141,17 @@ def advance(h: Handling, event: Event, policy: AnswerPolicy, now: float) -> tupl
             # It may be somebody else's fact or one's own answer whose acknowledgement was lost: only the log can tell.
             told = event.seq if isinstance(event, AppendRefused) else 0
             seen = max(h.seen, _driven(h)[1].seq, told)
-            return replace(h, phase=Phase.CHECKING, seen=seen), Look(seen)
+            return replace(h, phase=Phase.CHECKING, seen=seen), ReadConversation(seen)
         case Reported():
             return h, Ack("failed")
 
 
-def _looked(h: Handling, event: Looked, policy: AnswerPolicy, now: float) -> tuple[Handling, Effect]:
+def _looked(
+    h: DeliveryState, event: ConversationRead, policy: AnswerPolicy, now: float
+) -> tuple[DeliveryState, Effect]:
     view, found = event.view, event.journal
     if view.seq < h.seen:
-        return h, Look(h.seen)
+        return h, ReadConversation(h.seen)
     if h.rounds >= MAX_ROUNDS:
         return _later(h, SOON, "busy conversation")
     mine = h.journal if h.phase is Phase.CHECKING else None
@@ -190,7 +192,7 @@ def _hands_off(found: Journal, view: Snapshot) -> bool:
     return found.forced if found.basis != view.newest_visitor else not found.ended
 
 
-def _open(h: Handling, policy: AnswerPolicy, now: float) -> tuple[Handling, Effect]:
+def _open(h: DeliveryState, policy: AnswerPolicy, now: float) -> tuple[DeliveryState, Effect]:
     view = _seen(h)
     turn = turn_id(h.company, h.conversation, view.newest_visitor)
     journal = open_journal(h.journal, view, turn_id=turn, now=now, time_limit=h.time_limit)
@@ -201,20 +203,20 @@ def _open(h: Handling, policy: AnswerPolicy, now: float) -> tuple[Handling, Effe
     return _save(h, journal, Phase.DRIVING, policy)
 
 
-def _saved(h: Handling, revision: int, policy: AnswerPolicy, now: float) -> tuple[Handling, Effect]:
+def _saved(h: DeliveryState, revision: int, policy: AnswerPolicy, now: float) -> tuple[DeliveryState, Effect]:
     journal, view = _driven(h)
     if journal.ended and h.phase is Phase.DRIVING and policy.answers(view.owner):
         return replace(h, revision=revision, phase=Phase.APPENDING), Append(journal, view.seq)
     h = replace(h, revision=revision)
     match h.phase:
         case Phase.STOPPING:
-            return replace(h, phase=Phase.DECIDING), Look(h.seen)
+            return replace(h, phase=Phase.DECIDING), ReadConversation(h.seen)
         case Phase.PAUSING:
             return _later(h, float(2 ** (journal.failures - 1)), "no provider answers")
         case _:
             pass
     if not policy.answers(view.owner):
-        return replace(h, phase=Phase.DECIDING), Look(h.seen)
+        return replace(h, phase=Phase.DECIDING), ReadConversation(h.seen)
     if now >= journal.deadline:
         return _save(h, with_failure(journal, "DEADLINE", "the turn's time is over"), Phase.DRIVING, policy)
     if journal.unsettled:
@@ -222,7 +224,7 @@ def _saved(h: Handling, revision: int, policy: AnswerPolicy, now: float) -> tupl
     return h, _ask(journal, view, policy)
 
 
-def _save(h: Handling, journal: Journal, phase: Phase, policy: AnswerPolicy) -> tuple[Handling, Effect]:
+def _save(h: DeliveryState, journal: Journal, phase: Phase, policy: AnswerPolicy) -> tuple[DeliveryState, Effect]:
     asks = phase is Phase.DRIVING and not journal.ended and not journal.unsettled
     then = _ask(journal, _seen(h), policy) if asks else None
     return replace(h, journal=journal, phase=phase), Save(journal, h.revision, then)
@@ -232,17 +234,17 @@ def _ask(journal: Journal, view: Snapshot, policy: AnswerPolicy) -> CallModel:
     return CallModel(journal, view, last=journal.iterations >= policy.max_iterations)
 
 
-def _later(h: Handling, seconds: float, why: str) -> tuple[Handling, Effect]:
+def _later(h: DeliveryState, seconds: float, why: str) -> tuple[DeliveryState, Effect]:
     return h, Retry(seconds, why)
 
 
-def _seen(h: Handling) -> Snapshot:
+def _seen(h: DeliveryState) -> Snapshot:
     if h.view is None:
         raise RuntimeError("a decision needs a view: Look comes first")
     return h.view
 
 
-def _driven(h: Handling) -> tuple[Journal, Snapshot]:
+def _driven(h: DeliveryState) -> tuple[Journal, Snapshot]:
     if h.journal is None:
         raise RuntimeError("no journal is open: Save comes first")
     return h.journal, _seen(h)

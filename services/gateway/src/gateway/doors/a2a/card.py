@@ -13,7 +13,7 @@ CARD_PATH = "/.well-known/agent-card.json"
 PATH = "/a2a"
 VERSION = "2.0"
 AGE = 300
-"""Seconds for which a client may keep the card."""
+"""Seconds for which a client may cache the card."""
 
 
 def card(origin: str) -> Json:

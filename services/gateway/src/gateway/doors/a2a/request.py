@@ -1,4 +1,4 @@
-"""What A2A's clients send, as far as this agent reads it. Fields that it does not know are ignored."""
+"""The parameters of A2A's methods, as far as this agent reads them. Unknown fields are ignored."""
 
 import re
 from collections.abc import Mapping
@@ -50,11 +50,11 @@ class Message(_Camel):
         return "\n".join(cast("str", part["text"]) for part in self.parts if _kind(part) == "text")
 
     def sent(self) -> SentMessage:
-        """The message as the conversation has it; raises A2AError: a part is of a kind that is not taken, Refused."""
+        """The message for the conversation; raises A2AError if a part is of an unsupported kind, and Refused."""
         return sent_message(self.message_id, (_part(one) for one in self.parts), "message.parts")
 
     def answer(self) -> bool | None:
-        """The yes or no that it is, in its data or as its only word; None: it is none."""
+        """The yes or no in the message, as data or as its only word; None: it is neither."""
         for part in self.parts:
             if _kind(part) == "data" and isinstance(part["data"], dict):
                 approved = cast("Json", part["data"]).get("approved")
@@ -63,7 +63,7 @@ class Message(_Camel):
         return True if word in _YES else False if word in _NO else None
 
     def edits(self) -> Json | None:
-        """The other values that a yes is meant with, in its data. Raises A2AError: they are none, or beside a no."""
+        """The new values that come with a yes, as data. Raises A2AError if they are invalid, or come with a no."""
         told = [cast("Json", part["data"]) for part in self.parts if _kind(part) == "data" and _is_object(part["data"])]
         edits = next((one["edits"] for one in told if "edits" in one), None)
         if edits is None:
@@ -85,12 +85,12 @@ class SendMessage(_Camel):
     configuration: Configuration = Configuration()
 
     def check(self) -> None:
-        """Raises A2AError for what was asked for and is not to be had."""
+        """Raises A2AError if the request asks for something unsupported."""
         modes = self.configuration.accepted_output_modes
         if modes and not any(mode.partition(";")[0].strip() in _READ for mode in modes):
             raise A2AError(-32005, "CONTENT_TYPE_NOT_SUPPORTED", "acceptedOutputModes: this agent answers text/plain")
         if self.configuration.task_push_notification_config is not None:
-            raise no_push()
+            raise refuse_push_notifications()
 
 
 class TaskRef(_Camel):
@@ -109,7 +109,7 @@ class ListTasks(_Camel):
 
     @property
     def before(self) -> tuple[int, int] | None:
-        """The place (Task.place) of the last task of the page before; raises A2AError."""
+        """The place (Task.place) of the last task on the previous page; raises A2AError."""
         if self.status not in {None, "", "TASK_STATE_UNSPECIFIED", *STATES}:
             raise invalid("status", "there is no such state")
         if not self.page_token:
@@ -129,8 +129,8 @@ def read(model: type[ModelT], params: Mapping[str, Any]) -> ModelT:
         raise A2AError(-32602, "INVALID_PARAMS", told, wrong) from error
 
 
-def no_push() -> A2AError:
-    """A client that is not connected asks how its task stands."""
+def refuse_push_notifications() -> A2AError:
+    """Refuses push notifications: a client that is not connected polls its task."""
     return A2AError(-32003, "PUSH_NOTIFICATION_NOT_SUPPORTED", "this agent pushes nothing: subscribe, or get the task")
 
 

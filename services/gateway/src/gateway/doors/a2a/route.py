@@ -73,7 +73,7 @@ _ANSWERS: dict[int | str, dict[str, Any]] = {
 async def call_agent(
     request: Request, api: ApiDep, caller: CallerDep, accept_language: AcceptLanguage = None
 ) -> Response:
-    """A call of A2A 1.0 (SendMessage, GetTask, …). A task is what comes of one message in a conversation."""
+    """A call of A2A 1.0 (SendMessage, GetTask, …). A task is one message in a conversation and its outcome."""
     if not caller.writes_as_visitor:
         raise Refused(ErrorCode.FORBIDDEN, f"the role {caller.role} has no conversations")
     raw: object = None
@@ -96,7 +96,7 @@ async def call_agent(
 
 def _unknown(method: str) -> A2AError:
     if method in _PUSH:
-        return wire.no_push()
+        return wire.refuse_push_notifications()
     if method == "GetExtendedAgentCard":
         return rpc.unsupported("this agent has one card, for everybody")
     return A2AError(-32601, "METHOD_NOT_FOUND", f"there is no method {method[:80]!r} in A2A {rpc.PROTOCOL}")
@@ -114,7 +114,7 @@ def _refusal(identity: rpc.Identity, error: GatewayError) -> Response:
 
 
 async def _streamed(call: RpcRequest, results: AsyncGenerator[Json]) -> Response:
-    """A stream whose first result is there, so that what fails before it has a status of its own."""
+    """A stream whose first result is ready, so that an error before it can have its own status."""
     first = await anext(results)
     return EventStream(_told(call, first, results))
 

@@ -15,7 +15,7 @@ PROTOCOL = "1.0"
 _INFO = "type.googleapis.com/google.rpc.ErrorInfo"
 _FIELDS = "type.googleapis.com/google.rpc.BadRequest"
 OURS = -32000
-"""What neither protocol has a code for; `reason` says what it is."""
+"""The code of errors for which neither protocol has one; `reason` says what it is."""
 
 
 class A2AError(Exception):
@@ -30,22 +30,22 @@ class A2AError(Exception):
 
 
 def invalid(field: str, message: str) -> A2AError:
-    """A parameter is not as it must be."""
+    """A parameter is invalid."""
     return A2AError(-32602, "INVALID_PARAMS", f"{field}: {message}", [(field, message)])
 
 
 def task_not_found() -> A2AError:
-    """For what is not there and for what is somebody else's."""
+    """For tasks that do not exist, and those of somebody else."""
     return A2AError(-32001, "TASK_NOT_FOUND", "there is no such task")
 
 
 def unsupported(message: str) -> A2AError:
-    """What this agent does not do, or not in this state."""
+    """Something that this agent does not support, or not in this state."""
     return A2AError(-32004, "UNSUPPORTED_OPERATION", message)
 
 
 def of(error: GatewayError) -> A2AError:
-    """A gateway's error in this protocol's shape."""
+    """A gateway error as an error of this protocol."""
     fields = [(fault.field, fault.message) for fault in error.fields] if isinstance(error, Refused) else []
     if error.code in {ErrorCode.BAD_FIELD, ErrorCode.TEXT_TOO_LONG, ErrorCode.EMPTY_TEXT}:
         return A2AError(-32602, str(error.code), error.message, fields)
@@ -84,7 +84,7 @@ class RpcRequest:
 
 
 def identity_in(raw: object) -> Identity:
-    """The id to answer with, whatever else is wrong with the request."""
+    """The id for the response, whatever else is wrong with the request."""
     fields = cast("Json", raw) if isinstance(raw, dict) else {}
     identity = fields.get("id")
     return identity if isinstance(identity, str | int) and not isinstance(identity, bool) else None
@@ -99,7 +99,7 @@ def parsed(body: bytes) -> object:
 
 
 def check_media(content_type: str | None) -> None:
-    """Raises A2AError (-32005): the body is said to be something else than JSON."""
+    """Raises A2AError (-32005) if the body's declared type is not JSON."""
     media = (content_type or "application/json").partition(";")[0].strip().lower()
     if media != "application/json" and not (media.startswith("application/") and media.endswith("+json")):
         raise A2AError(-32005, "CONTENT_TYPE_NOT_SUPPORTED", "send application/json")

@@ -1,6 +1,5 @@
-"""A task of A2A: what comes of one message, in the protocol's states, artifacts and events. All of it is read out of
-the conversation, so any gateway can say at any time how a task stands.
-"""
+"""A task of A2A: one message and its outcome, in the protocol's states, artifacts and events. It is read entirely
+from the conversation, so that any gateway can tell a task's state at any time."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -36,7 +35,7 @@ _HAS_IT = Text(es="Una persona atiende esta conversación.", en="A person has th
 
 @dataclass(frozen=True, slots=True)
 class TaskName:
-    """A task's id: its conversation, and where its message stands there."""
+    """A task's id: its conversation, and its message's position there."""
 
     conversation: str
     seq: int
@@ -46,7 +45,7 @@ class TaskName:
 
     @classmethod
     def read(cls, text: str) -> "TaskName | None":
-        """None: it is no task's id."""
+        """None if it is no task id."""
         conversation, _, seq = text.rpartition("-")
         if not is_id(conversation) or _PLACE.fullmatch(seq) is None:
             return None
@@ -54,7 +53,7 @@ class TaskName:
 
 
 class Task:
-    """One task. `hear` gives the updates that an event brings; what was told already is not told again."""
+    """One task. `hear` returns the updates for an event, without what was already told."""
 
     def __init__(self, name: TaskName, asked: MessageView, language: Language) -> None:
         self.name = name
@@ -71,14 +70,14 @@ class Task:
 
     @property
     def place(self) -> tuple[int, int]:
-        """Its last change, in microseconds since 1970, and its message's sequence, which no other task has: lists begin
-        with the greatest."""
+        """Its last change in microseconds since 1970, and its message's sequence, which is unique; lists begin with
+        the greatest."""
         return (self.changed - _EPOCH) // timedelta(microseconds=1), self.name.seq
 
     # ------------------------------------------------------------------ as the protocol shows it
 
     def view(self, history: int | None = None, *, artifacts: bool = True) -> Json:
-        """The Task object. `history`: messages to show at most; None: all."""
+        """The Task object. `history`: the most messages to show; None: all."""
         made = [one for one in self._artifacts.values() if one["parts"][0].get("text") != ""]
         shown = {"artifacts": made} if artifacts and made else {}
         past = {} if history == 0 else {"history": [self._history()]}
@@ -100,7 +99,7 @@ class Task:
     # ------------------------------------------------------------------ what happens
 
     def hear(self, event: Event) -> list[Json]:
-        """The StreamResponses that it becomes."""
+        """The StreamResponses for this event."""
         match event:
             case turn.RunStarted():
                 if event.message_id in self._texts:
@@ -124,7 +123,7 @@ class Task:
                 return []
 
     def decided(self, actions: Sequence[Action]) -> list[Json]:
-        """The same when its question is answered."""
+        """The StreamResponses once its question is answered."""
         self.actions = actions
         return self._decided(datetime.now(UTC))
 
@@ -218,5 +217,5 @@ class Task:
 
 
 def stamp(at: datetime) -> str:
-    """A time as the protocol has it."""
+    """A time in the protocol's format."""
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""The methods of A2A over conversations: what a task is follows from its id, and how it stands from the log."""
+"""A2A's methods over conversations: a task is identified by its id, and its state is read from the log."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
@@ -20,7 +20,7 @@ from gateway.domain import server_frames
 from gateway.doors.a2a import request as wire
 from gateway.doors.a2a.rpc import A2AError, Json, invalid, task_not_found, unsupported
 from gateway.doors.a2a.task import INPUT_REQUIRED, SUBMITTED, TERMINAL, WORKING, Task, TaskName
-from gateway.doors.completions.route import while_there
+from gateway.doors.completions.route import while_connected
 from gateway.errors import Refused, TookTooLong
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
@@ -28,19 +28,19 @@ from gateway.web.deps import Api, language_for
 
 DOOR = "a2a"
 STOPPED_SECONDS = 5.0
-"""For the cancel to come back from the log."""
+"""How long to wait until the cancellation is read back from the log."""
 QUESTION_SECONDS = 600.0
-"""For which a subscription to a task that waits for its user stays open."""
+"""How long a subscription to a task that waits for its user stays open."""
 MOST_CONVERSATIONS = 20
-"""A caller's newest ones, whose tasks are listed."""
+"""The caller's newest conversations whose tasks are listed."""
 MOST_PAGES = 20
-"""Pages of facts of one conversation, for a list."""
+"""Pages of facts read of one conversation, for a list."""
 _KINDS = frozenset(kind.value for kind in ChatKind)
 
 
 @dataclass(frozen=True, slots=True)
 class Tasks:
-    """The tasks of one caller, for one request."""
+    """One caller's tasks, during one request."""
 
     api: Api
     caller: TokenCaller
@@ -50,11 +50,11 @@ class Tasks:
     # ------------------------------------------------------------------ methods
 
     async def send(self, params: Mapping[str, Any]) -> Json:
-        """SendMessage: the task, when it has ended, waits for its user or was left to a person."""
+        """SendMessage: the task, once it has ended, waits for its user, or was left to a person."""
         wanted = wire.read(wire.SendMessage, params)
         async with self._sent(wanted) as (task, thread):
             if thread is not None and not wanted.configuration.return_immediately:
-                await while_there(self.request, _followed(task, thread))
+                await while_connected(self.request, _followed(task, thread))
             return {"task": task.view(wanted.configuration.history_length)}
 
     async def stream(self, params: Mapping[str, Any]) -> AsyncGenerator[Json]:
@@ -84,7 +84,7 @@ class Tasks:
                     yield update
 
     async def cancel(self, params: Mapping[str, Any]) -> Json:
-        """CancelTask: stops the answer; an order that waits is refused."""
+        """CancelTask: stops the answer; a waiting order is rejected."""
         wanted = wire.read(wire.TaskRef, params)
         async with self._standing(wanted.id) as (task, thread):
             if task.state in TERMINAL:
@@ -134,7 +134,7 @@ class Tasks:
 
     @asynccontextmanager
     async def _sent(self, wanted: wire.SendMessage) -> AsyncGenerator[tuple[Task, Thread | None]]:
-        """The task that the message makes or goes on with; a thread where something is still to come of it."""
+        """The task that the message creates or continues; with a thread if more is to come."""
         wanted.check()
         message = wanted.message
         if message.task_id:
@@ -166,7 +166,7 @@ class Tasks:
 
     @asynccontextmanager
     async def _continued(self, message: wire.Message) -> AsyncGenerator[tuple[Task, Thread | None]]:
-        """A message for a task that there is: the answer to its question, or more of what it is about."""
+        """A message for an existing task: the answer to its question, or more about its subject."""
         async with self._standing(message.task_id or "") as (task, _):
             if message.context_id not in {None, "", task.name.conversation}:
                 raise invalid("message.contextId", "not the context of this task")
@@ -185,7 +185,7 @@ class Tasks:
 
     @asynccontextmanager
     async def _standing(self, identity: str) -> AsyncGenerator[tuple[Task, Thread]]:
-        """The task as it is now, and the thread on which more of it comes."""
+        """The task as it is now, and the thread with its further events."""
         name = TaskName.read(identity)
         if name is None:
             raise task_not_found()
@@ -218,7 +218,7 @@ class Tasks:
             raise invalid("contextId", "there is no such context: leave it out to begin one") from error
 
     async def _mine(self, context: str) -> list[str]:
-        """The context where it is the caller's: another's has no tasks that they may see, as one that is not there."""
+        """The context, if it is the caller's. Another's is treated like one that does not exist."""
         try:
             return [await self.api.threads.own(self.caller, context)]
         except Refused:
@@ -236,7 +236,7 @@ class Tasks:
         )
 
     async def _decisions(self, task: Task, thread: Thread) -> AsyncGenerator[Json]:
-        """What becomes of its question, whoever answers it; that it has expired nobody tells, so that it is asked."""
+        """The decision on its question, by anyone. Expiry is not announced, so the state is polled."""
         now = self.api.clock.now()
         ends = [one.expires_at for one in task.actions if one.expires_at is not None and one.expires_at > now]
         left = (min(ends) - now).total_seconds() + 1 if ends else QUESTION_SECONDS
@@ -288,7 +288,7 @@ class Tasks:
 
 
 async def _followed(task: Task, thread: Thread) -> None:
-    """To the task's end, or until a person has it."""
+    """Follows the task to its end, or until a person has it."""
     with suppress(TookTooLong):
         async with aclosing(_updates(task, thread)) as updates:
             async for _ in updates:
@@ -297,8 +297,8 @@ async def _followed(task: Task, thread: Thread) -> None:
 
 
 async def _updates(task: Task, thread: Thread) -> AsyncGenerator[Json]:
-    """What comes, to the task's end; to nobody's blame where only a person can answer. Raises A2AError: the task was
-    deleted."""
+    """Updates up to the task's end; a task that only a person can answer ends without an error. Raises A2AError: the
+    task was deleted."""
     try:
         async with aclosing(thread.events(task.name.seq, patient=True)) as events:
             async for event in events:

@@ -9,7 +9,7 @@ from gateway.doors import server_sent
 Json = dict[str, Any]
 PROTOCOL = "1.0"
 NAMESPACE = "nexus"
-"""Of everything in an event that is not the protocol's own."""
+"""Prefix of everything in an event that the protocol does not define."""
 
 
 def sent(event: Json) -> bytes:
@@ -66,7 +66,7 @@ def messages_snapshot(messages: Sequence[Json]) -> Json:
 
 
 def owner_activity(owner: Json) -> Json:
-    """Who answers now, as an activity: it stands beside the messages and is nobody's word."""
+    """The owner as an activity, which is shown beside the messages."""
     kind = f"{NAMESPACE}.owner"
     return {"type": "ACTIVITY_SNAPSHOT", "messageId": "owner", "activityType": kind, "content": owner}
 
@@ -79,7 +79,7 @@ def _editing(editable: Json | None) -> Json:
 
 
 def interrupt(action: Json) -> Json:
-    """An action that waits for its user's yes."""
+    """An action that waits for its user's confirmation."""
     expires = {"expiresAt": action["expiresAt"]} if action.get("expiresAt") else {}
     return {
         "id": action["id"],

@@ -31,10 +31,10 @@ class ResumeEntry(_AguiModel):
 
     @property
     def approved(self) -> bool:
-        """Whether it is a yes. Who closed the question has not said yes.
+        """Whether it is a yes. Closing the question is not a yes.
 
         Raises:
-            Refused: BAD_FIELD, the payload says neither yes nor no, or says more than was asked for.
+            Refused: BAD_FIELD, the payload says neither yes nor no, or more than was asked for.
         """
         if self.status == "cancelled":
             return False
@@ -54,7 +54,7 @@ class ResumeEntry(_AguiModel):
 
     @property
     def edits(self) -> Json | None:
-        """The other values that a yes is meant with; raises Refused: BAD_FIELD."""
+        """The new values that come with a yes; raises Refused: BAD_FIELD."""
         given = cast("Json", self.payload).get("editedArgs") if isinstance(self.payload, dict) else None
         if given is not None and not isinstance(given, dict):
             raise Refused(ErrorCode.BAD_FIELD, "resume: editedArgs is an object")
@@ -62,10 +62,9 @@ class ResumeEntry(_AguiModel):
 
 
 class RunAgentInput(_AguiModel):
-    """A run. Of `messages` the user's newest ones are read, and in front of them the results of calls that the client
-    was handed; the conversation itself has the others. `tools`: the client's own. `state`, `context` and
-    `forwardedProps` change nothing: the prompt is the company's.
-    """
+    """A run. Of `messages` only the user's newest are read, and the results of handed calls before them; the
+    conversation has the others. `tools`: the client's own. `state`, `context` and `forwardedProps` have no effect:
+    the prompt is the company's."""
 
     thread_id: Name
     run_id: Name
@@ -74,11 +73,11 @@ class RunAgentInput(_AguiModel):
     resume: list[ResumeEntry] | None = Field(default=None, max_length=100)
 
     def new_messages(self) -> list[SentMessage]:
-        """The user's messages at the end, behind which nobody has spoken; raises Refused."""
+        """The user's messages at the end, after the last one of anybody else; raises Refused."""
         return new_messages(self.messages, _parts)
 
     def results(self) -> dict[str, Json]:
-        """What the client gives back for calls that it was handed, by call.
+        """The client's results of handed calls, by call.
 
         Raises:
             Refused: BAD_FIELD.

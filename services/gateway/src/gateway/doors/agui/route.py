@@ -1,4 +1,4 @@
-"""POST /v2/ag-ui: a run of AG-UI 1.0. The same messages again are the same run: what came of them is shown."""
+"""POST /v2/ag-ui: a run of AG-UI 1.0. The same messages again are the same run, whose outcome is shown again."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, aclosing
@@ -96,7 +96,7 @@ async def _ending(events: Sequence[Json]) -> AsyncGenerator[bytes]:
 async def _told(
     stack: AsyncExitStack, thread: Thread, asked: int, run: AguiRun, first: Sequence[Json]
 ) -> AsyncGenerator[bytes]:
-    """What comes of the message at `asked`, as it comes."""
+    """The outcome of the message at `asked`, as it happens."""
     try:
         async with stack:
             for event in first:
@@ -121,12 +121,12 @@ async def _decided(
     new: Sequence[SentMessage],
     locale: str | None,
 ) -> list[Action]:
-    """The actions that the run's answers decide. Nothing is decided unless all of it can be.
+    """The actions that the run's answers decide. Either all of them can be decided, or none is.
 
     Raises:
         Refused: NOT_FOUND, no such interrupt in this thread; CONFLICT, one is open that the run does not answer, or
             has expired; BAD_FIELD.
-        Unavailable: it cannot be told now.
+        Unavailable: this cannot be determined now.
     """
     caller = place.caller
     if not has_account(caller):
@@ -161,7 +161,7 @@ async def _decided(
 
 
 async def _something_waits(api: Api, caller: TokenCaller) -> bool:
-    """Whether an action may be open; no while the market cannot tell: a question does not wait for it."""
+    """Whether an action may be waiting; no if the market does not answer, since a question must not wait for it."""
     try:
         return bool(await api.actions.pending(caller.company, caller.subject))
     except Unavailable:
@@ -169,7 +169,7 @@ async def _something_waits(api: Api, caller: TokenCaller) -> bool:
 
 
 async def _were_sent(api: Api, place: ConversationPlace, new: Sequence[SentMessage]) -> bool:
-    """Whether nothing in it is new: a run that is asked for again shows its interrupt again."""
+    """Whether it contains nothing new: a repeated run shows its interrupt again."""
     return all([await api.commands.find_sent(place, one.identity) for one in new])
 
 

@@ -1,4 +1,4 @@
-"""One run of AG-UI: what comes of a message in, the protocol's events out."""
+"""One run of AG-UI: turns the events of a message into the protocol's."""
 
 from collections.abc import Collection, Sequence
 from itertools import count
@@ -19,10 +19,10 @@ CANCELLED: Json = {"type": "cancelled"}
 
 
 class AguiRun:
-    """What the client is told. It keeps what the client holds, so that what turned out otherwise is put right: a text
-    that was begun cannot be taken back, but a MESSAGES_SNAPSHOT replaces all messages.
+    """What the client is told. It keeps track of what the client has: a text that was begun cannot be taken back, but a
+    MESSAGES_SNAPSHOT replaces all messages.
 
-    `messages`: the ones that the client has sent with the run, as they are; `given`: calls whose results are in them.
+    `messages`: those that the client sent with the run, unchanged; `given`: handed calls whose results are in them.
     """
 
     def __init__(self, thread: str, run: str, messages: Sequence[Json], given: Collection[str] = ()) -> None:
@@ -37,7 +37,7 @@ class AguiRun:
         """Calls that this run has handed to the client."""
         self._given = frozenset(given)
         self._names: dict[str, str] = {}
-        """Of messages that go on behind a call of the client's: what was said before it has their id already."""
+        """Ids for text after a handed call: the text before it already has the message's id."""
         self._wrong = False
 
     def begin(self) -> list[Json]:
@@ -63,7 +63,7 @@ class AguiRun:
         return [*self._give_up_texts(), events.run_error(code, message, retry_after)]
 
     def hear(self, event: Event) -> list[Json]:
-        """The events that something in the conversation becomes."""
+        """The protocol's events for an event of the conversation."""
         match event:
             case turn.RunStarted():
                 if event.message_id in self._texts:
@@ -95,7 +95,7 @@ class AguiRun:
         return [*told, *self.finish(SUCCESS if message is None else outcome_of(message))]
 
     def _whole(self, message: MessageView) -> list[Json]:
-        """The final text: what of it the client has not got yet."""
+        """The final text: the part that the client does not have yet."""
         told: list[Json] = []
         if message.id not in self._texts:
             told += self._begin(message.id, "system" if message.role is Role.SYSTEM else "assistant", message.name)
@@ -125,7 +125,7 @@ class AguiRun:
         return [events.text_start(shown, role, name)]
 
     def _behind(self, message: str) -> tuple[str, str]:
-        """A name for what is said behind a call of the client's, and what it was told in front of it."""
+        """An id for the text after a handed call, and the text that came before it."""
         held, name, before = {one.get("id"): one for one in self._messages}, message, ""
         for number in count(2):
             if name not in held:
@@ -137,7 +137,7 @@ class AguiRun:
         return next(one for one in reversed(self._messages) if one["id"] == message)
 
     def _give_up_texts(self) -> list[Json]:
-        """Ends what was begun and never became a message: the conversation does not hold it."""
+        """Ends texts that never became a message, since the conversation does not contain them."""
         if self._texts:
             self._wrong = True
         begun = [self._names[message] for message in self._texts]
@@ -146,7 +146,7 @@ class AguiRun:
         return [events.text_end(message) for message in begun]
 
     def _handed(self, event: turn.ToolStarted, arguments: Json) -> list[Json]:
-        """A call of a tool of the client's. The last one ends the run: its result comes with the next."""
+        """A handed call. The last one ends the run: its result comes with the next."""
         call, told = event.call_id, list[Json]()
         if call in self._given:
             return []
@@ -191,7 +191,7 @@ class AguiRun:
 
 
 def _shown(message: MessageView) -> Json:
-    """A message of the conversation as the protocol has it."""
+    """A message of the conversation in the protocol's form."""
     match message.role:
         case Role.VISITOR | Role.USER:
             return {"id": message.client_message_id or message.id, "role": "user", "content": message.text}
@@ -203,14 +203,14 @@ def _shown(message: MessageView) -> Json:
 
 
 def outcome_of(message: MessageView) -> Json:
-    """How a run ends whose last message this is: with the question whether to do what it proposes, if it does."""
+    """How a run with this last message ends: with a question, if the message proposes an action."""
     if not message.waiting:
         return SUCCESS
     return {"type": "interrupt", "interrupts": [events.interrupt(action.to_wire()) for action in message.waiting]}
 
 
 def _beside(message: MessageView) -> Json:
-    """What a message holds beside its text."""
+    """What a message holds besides its text."""
     told = message.to_wire()
     return {name: told[name] for name in ("citations", "charts", "actions") if told.get(name)}
 

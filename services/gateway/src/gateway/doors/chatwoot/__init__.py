@@ -1,3 +1,2 @@
-"""Chatwoot's agent bot: POST /v2/channels/chatwoot/{channelId}. What is said there is said in a conversation here; what
-is said here goes there from memory, which keeps the channel's token.
-"""
+"""Chatwoot's agent bot: POST /v2/channels/chatwoot/{channelId}. Messages from there go into a conversation here;
+replies are sent by memory, which keeps the channel's token."""

@@ -1,4 +1,4 @@
-"""What a webhook of a channel does to a conversation. Doing it again, or late, changes nothing."""
+"""Applies a channel's webhook to a conversation. Applying it again, or late, changes nothing."""
 
 from contracts.channel_rpc import CHANNEL_ECHO, ChannelEchoRequest, text_digest
 from contracts.conversation import Snapshot
@@ -15,7 +15,7 @@ FOREVER = 4_102_444_800.0
 
 
 class ChannelEvents:
-    """Of one channel of a company. `inbox`: the only one that is answered; None: all."""
+    """The events of one channel of a company. `inbox`: the only one that is answered; None: all."""
 
     def __init__(self, api: Api, company: str, channel: str, inbox: int | None) -> None:
         self._api = api
@@ -25,7 +25,7 @@ class ChannelEvents:
         self._prefix = f"cw_{channel.partition('_')[2]}_"
 
     async def take(self, event: Said | StatusChanged) -> None:
-        """Does what it says; raises Unavailable, Limited: not now."""
+        """Applies the event; raises Unavailable or Limited: try later."""
         standing = event.at
         if self._inbox is not None and standing.inbox not in {None, self._inbox}:
             return
@@ -48,7 +48,7 @@ class ChannelEvents:
             await self._say(event)
 
     async def _say(self, event: Said) -> None:
-        """The contact's message. It is theirs wherever they write from, so that no address is counted."""
+        """The contact's message. Limits by address do not apply, since contacts write through Chatwoot's address."""
         place = self._place(event.at, self._contact(event.at.contact))
         commands, key = self._api.commands, _key(event)
         if await self._api.threads.newest(place.caller, place.conversation) and await commands.find_sent(place, key):
@@ -58,8 +58,8 @@ class ChannelEvents:
         await commands.send_as_visitor(place, MessageDraft(key, event.text, event.at.locale))
 
     async def _follow_owner(self, standing: ChatwootConversation, *, given_back: bool) -> None:
-        """Whoever has the conversation there has it here. Only a change of status gives it back to the AI: a message
-        may still name the status from before our own hand-off."""
+        """The owner there becomes the owner here. Only a change of status gives it back to the AI: a message may
+        still carry the status from before our own hand-off."""
         if standing.status == OPEN:
             owner = Owner(kind=OwnerKind.WAITING)
             if (person := standing.assignee) is not None:

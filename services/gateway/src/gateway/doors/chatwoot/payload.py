@@ -1,5 +1,5 @@
-"""Chatwoot's webhooks to its agent bots: what this door reads of them. They are read leniently: what is no event of
-ours, or has lost what it is about, is nothing.
+"""Chatwoot's webhooks to its agent bots, as far as this door reads them. They are read leniently: other events, and
+incomplete ones, are ignored.
 
 Followed: app/listeners/agent_bot_listener.rb, app/models/message.rb (webhook_data) and
 app/presenters/conversations/event_data_presenter.rb of Chatwoot 4.
@@ -18,7 +18,7 @@ BESIDE = "nexus_message_id"
 OPEN, PENDING = "open", "pending"
 _INCOMING, _OUTGOING = (0, "incoming"), (1, "outgoing")
 _MOST = 10**18
-"""Conversations of an account: the number is part of an id."""
+"""The highest conversation number of an account, since the number is part of an id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class ChatwootPerson:
 
 @dataclass(frozen=True, slots=True)
 class ChatwootConversation:
-    """A conversation of Chatwoot's when the event was made. `changed` grows with each change of it, in seconds."""
+    """A Chatwoot conversation at the time of the event. `changed` (seconds) grows with each change of it."""
 
     number: int
     status: str
@@ -44,7 +44,7 @@ class ChatwootConversation:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Somebody said something. `by`: None: the contact; `echo`: it was ours."""
+    """A message. `by` None: from the contact; `echo`: it was ours."""
 
     id: str
     text: str
@@ -63,7 +63,7 @@ class StatusChanged:
 
 
 def read(event: Json) -> Said | StatusChanged | None:
-    """What the event says; None: nothing for us."""
+    """The event; None: nothing for us."""
     match event.get("event"):
         case "message_created":
             return _message(event)
@@ -118,7 +118,7 @@ def _standing(conversation: Json, event: Json) -> ChatwootConversation | None:
 
 
 def _text(event: Json) -> str:
-    """What was written, with the names of what came with it."""
+    """The text, with the names of attachments."""
     content = event.get("content")
     attachments = event.get("attachments")
     lines = [content.strip()] if isinstance(content, str) and content.strip() else []
@@ -146,7 +146,7 @@ def _person(told: Json) -> ChatwootPerson | None:
 
 
 def _seconds(value: object) -> float:
-    """A time, as a number of seconds or in words; 0: it is not told."""
+    """A time, given as a number of seconds or as text; 0: not given."""
     text = str(value)
     with suppress(ValueError):  # then it is the other one, or no time
         return float(text)

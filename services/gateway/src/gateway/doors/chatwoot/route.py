@@ -1,6 +1,5 @@
-"""POST /v2/channels/chatwoot/{channelId}: answered soon whatever happens behind it, since Chatwoot takes a bot that is
-slow for broken and opens its conversations to people.
-"""
+"""POST /v2/channels/chatwoot/{channelId}: always answered quickly, since Chatwoot considers a slow bot broken and
+opens its conversations to people."""
 
 import asyncio
 from typing import Annotated, Any, cast
@@ -23,13 +22,13 @@ log = structlog.get_logger(__name__)
 router = APIRouter(prefix="/v2/channels/chatwoot", tags=["channels"])
 
 SOON = 0.07
-"""Seconds that the work may take before the answer, which has to be there within 0.1."""
+"""Seconds that the work may take before the response, which is due within 0.1."""
 AGAIN = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0)
-"""Seconds between tries while the bus or memory is away: four minutes in all."""
+"""Seconds between retries while the bus or memory is away: four minutes in all."""
 VERIFY_SECONDS = 2.0
-"""For memory to look at a signature."""
+"""Deadline for memory to verify a signature."""
 MOST_UNDER_WAY = 2_000
-"""Webhooks that are worked on behind their answers. Beyond, Chatwoot is told that nobody is there: a person sees it."""
+"""Webhooks worked on after their response. With more, Chatwoot gets an error, and a person sees the conversation."""
 _under_way: set[asyncio.Task[None]] = set()
 
 
@@ -66,7 +65,7 @@ async def take_webhook(
 
 
 async def _work(api: Api, channel: str, timestamp: str, signature: str, body: str, event: dict[str, Any]) -> None:
-    """Takes the event in, however long that needs; raises Refused: it is not the channel's."""
+    """Applies the event, however long that takes; raises Refused: it is not the channel's."""
     request = ChannelVerifyRequest(channel_id=channel, timestamp=timestamp, signature=signature, body=body)
     verified = None
     for pause in (*AGAIN, None):

@@ -1,1 +1,1 @@
-"""OpenAI's chat completions and models: /v1. The caller brings the whole conversation; nothing of it is stored."""
+"""OpenAI's chat completions and models: /v1. The caller sends the whole conversation; none of it is stored."""

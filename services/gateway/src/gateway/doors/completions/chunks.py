@@ -1,7 +1,7 @@
-"""The answers of the OpenAI-compatible interface, whole and in chunks (snake_case, as that interface has it).
+"""Responses of the OpenAI-compatible API, whole and in chunks (snake_case, as in that API).
 
-Format: https://platform.openai.com/docs/api-reference/chat/object and …/chat/streaming. Beside it, where orders wait
-for their user's yes: `pending_actions`.
+Format: https://platform.openai.com/docs/api-reference/chat/object and …/chat/streaming. In addition, if orders wait for
+their user's confirmation: `pending_actions`.
 """
 
 from collections.abc import Iterator
@@ -56,14 +56,14 @@ class ChatCompletion(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ChunkedAnswer:
-    """One answer's own facts."""
+    """What all chunks of an answer have in common."""
 
     id: str
     created: int
     model: str
 
     def whole(self, text: str, end: CompletionEnd) -> ChatCompletion:
-        """The answer in one piece."""
+        """The answer as one object."""
         calls = [ToolCall(id=c.id, function=CalledFunction(name=c.name, arguments=c.arguments)) for c in end.calls]
         message = ChatCompletionMessage(content=text if text or not calls else None, tool_calls=calls or None)
         return ChatCompletion(
@@ -76,14 +76,14 @@ class ChunkedAnswer:
         )
 
     def first(self) -> JsonObject:
-        """The chunk that begins."""
+        """The first chunk."""
         return self._chunk({"role": "assistant", "content": ""})
 
     def text(self, text: str) -> JsonObject:
         return self._chunk({"content": text})
 
     def last(self, end: CompletionEnd, *, with_usage: bool) -> Iterator[JsonObject]:
-        """The chunks that end it; from here on it is known which model answered."""
+        """The last chunks, when it is known which model answered."""
         known = replace(self, model=end.model or self.model)
         if end.calls:
             yield known._chunk({"tool_calls": [_delta(index, call) for index, call in enumerate(end.calls)]})

@@ -1,7 +1,7 @@
-"""What a caller of the OpenAI-compatible interface sends, as the bus has it.
+"""Requests of the OpenAI-compatible API, converted for the bus.
 
-Format: https://platform.openai.com/docs/api-reference/chat/create. What would change the answer and is not done here
-is refused, by name; what is not named here is accepted and has no effect, as servers of this interface do.
+Format: https://platform.openai.com/docs/api-reference/chat/create. Unsupported parameters that would change the answer
+are refused by name; unknown ones are ignored, as other servers of this API do.
 """
 
 import json
@@ -35,11 +35,11 @@ from gateway.errors import Refused
 SCHEMA_FIELD = "response_format.json_schema.schema"
 _TOO_MANY = f"at most {MAX_PICTURES} pictures in a request"
 SHAPE_MESSAGES = 3
-"""What a wanted shape adds to the messages: itself, and where an answer has not got it, that answer and why."""
+"""Messages that a requested format adds: the instruction, and for a second try the bad answer and the reason."""
 
 
 class Open(BaseModel):
-    """Fields that are not known here are no error."""
+    """A model that ignores unknown fields."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -59,7 +59,7 @@ class ContentPart(Open):
 
 
 class CalledFunction(Open):
-    """What an assistant called; the arguments are a JSON object as text."""
+    """A function that an assistant called; the arguments are a JSON object as text."""
 
     name: str = Field(pattern=FUNCTION_PATTERN)
     arguments: str
@@ -91,7 +91,7 @@ class FunctionDefinition(Open):
 
 
 class FunctionTool(Open):
-    """A tool that the caller runs itself."""
+    """A tool that the caller runs."""
 
     type: Literal["function"] = "function"
     function: FunctionDefinition
@@ -111,7 +111,7 @@ class NamedTool(Open):
 
 
 class AllowedTools(Open):
-    """Of the caller's tools, these alone."""
+    """Restricts the choice to these of the caller's tools."""
 
     mode: Literal["auto", "required"]
     tools: list[NamedTool] = Field(min_length=1, max_length=MAX_TOOLS)
@@ -144,7 +144,7 @@ class ResponseFormat(Open):
 
 
 NotDone = tuple[tuple[object, ...], str]
-"""The values of a parameter that ask for nothing, and what to do instead of others."""
+"""The values of an unsupported parameter that have no effect, and what to do instead of other values."""
 _NOT_DONE: dict[str, NotDone] = {
     "n": ((1,), "one choice a request: leave n out, or ask again"),
     "logprobs": ((False,), "there are none here: leave it out"),
@@ -160,11 +160,11 @@ _NOT_DONE: dict[str, NotDone] = {
     "moderation": ((), "there is none to ask for here: leave it out"),
     "store": ((False,), "nothing is kept of a completion: use /v1/responses, or leave it out"),
 }
-"""What is not done here."""
+"""The unsupported parameters."""
 
 
 class ChatCompletionRequest(Sampling, Open):
-    """A completion: the whole conversation so far, and how to go on."""
+    """A completion: the whole conversation so far, and parameters for the answer."""
 
     model: str = Field(min_length=1, max_length=200, description="nexus: the company's own; GET /v1/models lists all")
     messages: list[ChatMessage] = Field(min_length=1, max_length=MAX_MESSAGES)
@@ -181,7 +181,7 @@ class ChatCompletionRequest(Sampling, Open):
 
     @property
     def wants_usage(self) -> bool:
-        """Whether a stream ends with what it used."""
+        """Whether a stream ends with its usage."""
         return self.stream_options is not None and bool(self.stream_options.include_usage)
 
 
@@ -235,7 +235,7 @@ def request_of(
 
 
 def _messages_of(body: ChatCompletionRequest) -> list[CompletionMessage]:
-    """The messages, and behind them what shape the answer is to have."""
+    """The messages, followed by the instruction for the answer's format."""
     messages = [_message(one, f"messages[{index}]") for index, one in enumerate(body.messages)]
     _check_calls(messages)
     if sum(len(one.pictures or ()) for one in messages) > MAX_PICTURES:
@@ -248,7 +248,7 @@ def _messages_of(body: ChatCompletionRequest) -> list[CompletionMessage]:
 
 
 def shape_of(body: ChatCompletionRequest) -> TextShape | None:
-    """What the answer is checked against; None: any text. Raises Refused BAD_FIELD."""
+    """The format that the answer is checked against; None: any text. Raises Refused BAD_FIELD."""
     wanted = body.response_format
     if wanted is None or wanted.type == "text":
         return None
@@ -266,13 +266,13 @@ def shape_of(body: ChatCompletionRequest) -> TextShape | None:
 
 
 def sampling_of(body: Sampling) -> Sampling | None:
-    """What a request says of how words are drawn; None: nothing."""
+    """The request's sampling parameters; None: none are set."""
     asked = {name: getattr(body, name) for name in Sampling.model_fields}
     return Sampling(**asked) if any(value is not None for value in asked.values()) else None
 
 
 def check_parameters(sent: Mapping[str, object], not_done: Mapping[str, NotDone]) -> None:
-    """Raises Refused BAD_FIELD, naming the first of the parameters that is not done and asks for something."""
+    """Raises Refused BAD_FIELD, naming the first unsupported parameter with an effect."""
     for name, value in sent.items():
         neutral, instead = not_done.get(name, ((value,), ""))
         if value is not None and value not in neutral:
@@ -324,7 +324,7 @@ def _content(message: ChatMessage, at: str) -> tuple[str, list[CompletionPicture
 
 
 def _picture(part: ContentPart, where: str, number: int) -> CompletionPicture:
-    """What it is is told by its content; raises Refused."""
+    """The picture, with its kind determined from its content; raises Refused."""
     url = part.image_url.url if part.image_url is not None else None
     head, _, content = (url or "").partition(",")
     if not head.startswith("data:image/") or not head.endswith(";base64"):
@@ -339,7 +339,7 @@ def _picture(part: ContentPart, where: str, number: int) -> CompletionPicture:
 
 
 def _check_calls(messages: list[CompletionMessage]) -> None:
-    """Each call is answered right after it, and each result answers a call: models refuse anything else."""
+    """Each call must be followed by its result, and each result belong to a call: models refuse anything else."""
     open_calls: set[str] = set()
     for index, message in enumerate(messages):
         if message.role == "tool":

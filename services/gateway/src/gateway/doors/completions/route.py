@@ -1,6 +1,6 @@
-"""/v1: the OpenAI-compatible interface. Its official clients work unchanged; the answer is the copilot's, with tools.
+"""/v1: the OpenAI-compatible API for the official clients; the answer is the copilot's, with tools.
 
-The caller brings the whole conversation each time, and nothing of it is stored. The work ends when the caller goes.
+The caller sends the whole conversation each time, and none of it is stored. The work ends when the caller disconnects.
 """
 
 import asyncio
@@ -32,16 +32,16 @@ from gateway.web.words import AcceptLanguage
 router = APIRouter(prefix="/v1", tags=["openai"])
 
 MOST_BYTES = 768 * 1024
-"""Of a request: it goes over the bus in one message."""
+"""Bytes of a request, which goes over the bus in one message."""
 HEADERS_AFTER = 5.0
-"""Seconds without a word after which a stream begins all the same; an error is then one of its events."""
+"""Seconds after which a stream begins even without a first part; a later error is one of its events."""
 TRIES = 2
-"""For a text of the wanted shape."""
+"""Attempts at a text of the requested format."""
 ResultT = TypeVar("ResultT")
 
 
 class ListedModel(BaseModel):
-    """A name that `model` may have."""
+    """A possible value of `model`."""
 
     id: str
     object: Literal["model"] = "model"
@@ -107,13 +107,13 @@ async def complete(
         told = api.completions.complete(caller, asked) if shape is None else aclosing(_whole(api, caller, asked, shape))
         return await _streamed(told, answering, with_usage=body.wants_usage)
     work = collected(api, caller, asked) if shape is None else shaped(api, caller, asked, shape)
-    text, end = await while_there(request, work)
+    text, end = await while_connected(request, work)
     return Response(answering.whole(text, end).model_dump_json(exclude_none=False), media_type="application/json")
 
 
 def admit(request: Request, api: Api, caller: TokenCaller, asked: CompleteRequest) -> None:
-    """Lets the request in, by its size and by the limits of the websocket, which count what the user says. A result of
-    the caller's own tool belongs to the message before.
+    """Checks the request's size and the websocket's limits, which count the user's messages. Results of the caller's
+    own tools are not counted: they belong to an earlier message.
 
     Raises:
         HTTPException: 413, it is too large.
@@ -138,7 +138,7 @@ async def collected(api: Api, caller: TokenCaller, asked: CompleteRequest) -> tu
 
 
 async def shaped(api: Api, caller: TokenCaller, asked: CompleteRequest, shape: TextShape) -> tuple[str, CompletionEnd]:
-    """A text of the wanted shape, asked for once more when it has not; calls of the caller's tools have no shape."""
+    """A text of the requested format, asked for again if it is wrong; calls of the caller's tools have no format."""
     asked = asked.model_copy(update={"stream": False})
     wrong = None
     for attempt in range(TRIES):
@@ -158,15 +158,15 @@ async def shaped(api: Api, caller: TokenCaller, asked: CompleteRequest, shape: T
 async def _whole(
     api: Api, caller: TokenCaller, asked: CompleteRequest, shape: TextShape
 ) -> AsyncGenerator[CompletePart, None]:
-    """A text that is checked is told in one piece."""
+    """Collects a text that is to be checked."""
     text, end = await shaped(api, caller, asked, shape)
     if text:
         yield CompletePart(text=text)
     yield CompletePart(end=end)
 
 
-async def while_there(request: Request, work: Awaitable[ResultT]) -> ResultT:
-    """The result; given up when the caller hangs up, since nobody would read it and somebody pays for it."""
+async def while_connected(request: Request, work: Awaitable[ResultT]) -> ResultT:
+    """The result; cancelled if the caller disconnects, since it costs money and nobody would read it."""
     working = asyncio.ensure_future(work)
     watching = asyncio.ensure_future(_hung_up(request))
     try:
@@ -188,7 +188,7 @@ async def _hung_up(request: Request) -> None:
 async def _streamed(
     told: AbstractAsyncContextManager[AsyncIterator[CompletePart]], answering: ChunkedAnswer, *, with_usage: bool
 ) -> Response:
-    """A stream whose first part is there, so that what fails before it has a status of its own."""
+    """A stream whose first part is ready, so that an error before it can have its own status."""
     async with AsyncExitStack() as stack:
         parts = await stack.enter_async_context(told)
         waiting = asyncio.ensure_future(anext(parts))
@@ -209,7 +209,7 @@ async def _chunks(
     *,
     with_usage: bool,
 ) -> AsyncGenerator[bytes]:
-    """Server-sent events; an error in mid-answer is one of them, and then nothing follows."""
+    """Server-sent events; an error during the answer is the last one."""
     try:
         async with stack:
             yield _event(answering.first())
@@ -229,7 +229,7 @@ async def _chunks(
 
 
 async def _given_up(waiting: asyncio.Future[CompletePart]) -> None:
-    """Before the parts are closed nobody may wait for the next one any more."""
+    """Cancels the task that waits for the next part before the parts are closed."""
     if not waiting.done():
         waiting.cancel()
     with suppress(asyncio.CancelledError, Exception):

@@ -1,6 +1,5 @@
-"""`market_analysis` over MCP: a client that knows tasks has a handle at once and asks how far it is; another one waits,
-and hears of the progress. The analysis is the one of /v2/analysis: kept for a week, whoever dies.
-"""
+"""`market_analysis` over MCP: a client that supports tasks gets a handle at once and polls; any other waits and
+receives progress. It is an analysis as in /v2/analysis: kept for a week, and continued if an agent dies."""
 
 from collections.abc import Mapping
 
@@ -25,9 +24,9 @@ from runtime.analyses import CANCELLED, KeptAnalysis
 
 NAME = "market_analysis"
 LONGEST = 150.0
-"""Seconds that a client without tasks waits: an analysis ends by itself before."""
+"""Seconds that a client without tasks waits: an analysis always ends before."""
 CANCEL_SECONDS = 5.0
-"""For the bus to take what ends an analysis whose client has gone."""
+"""Deadline for cancelling an analysis whose client has disconnected."""
 POLL_MS = 1_000
 _STAGES: dict[AnalysisStage, dict[Language, str]] = {
     "queued": {"es": "En cola", "en": "Queued"},
@@ -61,13 +60,13 @@ _PARAMETERS: Json = {
 
 
 class McpAnalyses:
-    """The tool, and the tasks that its calls are (mcp_tasks.TaskHandlers)."""
+    """The tool, and its calls as tasks (mcp_tasks.TaskHandlers)."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
 
     async def listed(self, caller: TokenCaller, language: Language) -> list[types.Tool]:
-        """The tool, where the company has analyses."""
+        """The tool, if the company has analyses."""
         if not analyses_markets(await self._api.companies.get(caller.company)):
             return []
         return [
@@ -99,17 +98,17 @@ class McpAnalyses:
             return refused(str(error.code), error.message)
 
     async def get(self, context: Context, task_id: str) -> Json | None:
-        """How far it is, and in the end its report."""
+        """Its progress, and finally its report."""
         kept = await self._kept(context, task_id)
         return None if kept is None else _task(kept, await language_of(context, kept.record.request.query))
 
     async def update(self, context: Context, task_id: str, responses: Mapping[str, object]) -> bool:
-        """An analysis asks its client nothing: what comes is nobody's answer."""
+        """An analysis never asks its client anything, so any input is refused."""
         del responses
         return await self._kept(context, task_id) is not None
 
     async def cancel(self, context: Context, task_id: str) -> bool:
-        """Ends it; who drives it stops with the next step."""
+        """Cancels it; its driver stops at the next step."""
         if await self._kept(context, task_id) is None:
             return False
         try:
@@ -155,7 +154,7 @@ class McpAnalyses:
 
 
 def _handle(kept: KeptAnalysis, language: Language) -> Json:
-    """The extension's Task: how it stands, without what came of it."""
+    """The extension's Task: its status, without a result."""
     record = kept.record
     status = "working" if record.status == "running" else "completed"
     message = _STAGES.get(record.stage, _STAGES["queued"])[language]

@@ -1,7 +1,7 @@
-"""An order that waits for its user's yes, asked for through the user's own MCP client.
+"""Asks the user to confirm an order through their own MCP client.
 
 The SDK seals what travels with the client (AES-256-GCM under a key that all gateways share) and binds it to the caller,
-the tool, the arguments and an hour: nobody confirms another's order, or another order than they were shown.
+the tool, the arguments and an hour: nobody can confirm another's order, or a different order than they were shown.
 """
 
 import json
@@ -30,14 +30,14 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class PendingAction:
-    """An action that waits, with the data of the call that made it."""
+    """A waiting action, with the data of the call that created it."""
 
     action: str
     data: dict[str, object]
 
     @classmethod
     def read(cls, state: str) -> "PendingAction":
-        """From what was sealed; raises MCPError, which cannot be unless another version sealed it."""
+        """From sealed data; raises MCPError, which only another version's data can cause."""
         try:
             known = json.loads(state)
             return cls(str(known["action"]), object_of(known["data"]))
@@ -45,12 +45,12 @@ class PendingAction:
             raise MCPError(code=types.INVALID_PARAMS, message="requestState is not of this call") from error
 
     def sealed(self) -> str:
-        """What is to be sealed."""
+        """The data to seal."""
         return json.dumps({"action": self.action, "data": self.data})
 
     @property
     def editable(self) -> dict[str, object]:
-        """What a yes may change, by name, with its value as it was asked for."""
+        """The fields that a yes may change, with their requested values."""
         named, order = self.data.get("editable"), self.data.get("order")
         if not is_object(named) or not is_object(order):
             return {}
@@ -58,7 +58,7 @@ class PendingAction:
 
     @property
     def in_words(self) -> str:
-        """The order as its keeper puts it, or field by field."""
+        """The order as its service words it, or field by field."""
         summary = self.data.get("summary")
         if isinstance(summary, str) and summary:
             return summary
@@ -68,7 +68,7 @@ class PendingAction:
 
 
 def waiting_in(data: Mapping[str, object] | None) -> PendingAction | None:
-    """The action that a result leaves waiting, if it does."""
+    """The waiting action in a result, if there is one."""
     action = data.get("action_id") if data is not None and data.get("status") == _PENDING else None
     return PendingAction(action, dict(data or {})) if isinstance(action, str) else None
 
@@ -89,21 +89,21 @@ def form(waiting: PendingAction, language: str) -> types.ElicitRequestFormParams
     return types.ElicitRequestFormParams(message=f"{question}\n{summary}", requested_schema=schema)
 
 
-def in_a_result(waiting: PendingAction, question: types.ElicitRequestFormParams) -> types.InputRequiredResult:
-    """The question as the result of the call, which the client makes again with the answer."""
+def question_result(waiting: PendingAction, question: types.ElicitRequestFormParams) -> types.InputRequiredResult:
+    """The question as the call's result; the client repeats the call with the answer."""
     return types.InputRequiredResult(
         input_requests={_QUESTION: types.ElicitRequest(params=question)}, request_state=waiting.sealed()
     )
 
 
 def answer_in(responses: types.InputResponses | None) -> types.ElicitResult | None:
-    """What came with the call made again."""
+    """The answer in the repeated call."""
     answer = (responses or {}).get(_QUESTION)
     return answer if isinstance(answer, types.ElicitResult) else None
 
 
 def edits_in(waiting: PendingAction, answer: types.ElicitResult | None) -> dict[str, object] | None:
-    """What of the order the user has changed in the form; None: nothing."""
+    """What the user has changed in the form; None: nothing."""
     given = (answer.content if answer is not None else None) or {}
     asked = waiting.editable
     return {
@@ -111,8 +111,8 @@ def edits_in(waiting: PendingAction, answer: types.ElicitResult | None) -> dict[
     } or None
 
 
-def in_the_tools_words(edits: Mapping[str, object]) -> dict[str, object]:
-    """The same with the names that the tool's data have."""
+def with_tool_names(edits: Mapping[str, object]) -> dict[str, object]:
+    """The same with the field names of the tool's data."""
     return {_snake(name): value for name, value in edits.items()}
 
 
@@ -121,7 +121,7 @@ def _snake(name: str) -> str:
 
 
 def decision_in(answer: types.ElicitResult | None) -> Literal["confirm", "reject"] | None:
-    """What the user said; None: they closed the question, or said neither, and the action goes on waiting."""
+    """The user's decision; None: they closed the question or said neither, and the action keeps waiting."""
     if answer is None or answer.action == "cancel":
         return None
     if answer.action == "decline":

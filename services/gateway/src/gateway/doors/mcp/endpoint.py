@@ -1,7 +1,7 @@
-"""/mcp: the tool catalogue as an MCP server (streamable HTTP), with no state between requests.
+"""/mcp: the tool catalogue as an MCP server (streamable HTTP), without state between requests.
 
-Any replica serves any request: what a confirmation needs to know travels with the client, sealed. The SDK is loaded
-with the first request, beside the loop: it costs 16 MB that a gateway without MCP clients does not pay.
+Any replica serves any request: what a confirmation needs travels with the client, sealed. The SDK is loaded in a thread
+with the first request: it takes 16 MB, which a gateway without MCP clients saves.
 """
 
 import asyncio
@@ -30,12 +30,13 @@ Build = Callable[[Api, Answers], "GatewayMcpServer"]
 
 
 def load_product() -> Build:
-    """The product's own server; takes a second or two, since it brings the SDK in."""
+    """The product's MCP server; takes a second or two, since it imports the SDK."""
     return cast("Build", importlib.import_module("gateway.doors.mcp.server").build)
 
 
 class McpEndpoint:
-    """Who is calling, and from where; the rest is the SDK's. `load` runs beside the loop, with the first request."""
+    """Identifies the caller and their address; the SDK does the rest. `load` runs in a thread, with the first
+    request."""
 
     def __init__(self, api: Api, answers: Answers, load: Callable[[], Build] = load_product) -> None:
         self._api = api
@@ -55,7 +56,7 @@ class McpEndpoint:
         await server.application({**scope, "state": {**scope.get("state", {}), "caller": caller}}, receive, send)
 
     def drain(self) -> None:
-        """Waits for nobody's answer any longer."""
+        """Stops waiting for clients' answers."""
         self._answers.stop()
 
     async def stop(self) -> None:

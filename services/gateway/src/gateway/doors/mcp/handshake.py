@@ -1,7 +1,7 @@
-"""The revisions with a handshake (up to 2025-11-25), served without sessions in memory.
+"""The MCP revisions with a handshake (up to 2025-11-25), served without sessions in memory.
 
-As the SDK's own stateless mode, and with a way back: a request of the server's own rides on the stream of the call that
-needs it, and the client's response, which comes with a POST to any gateway, is handed to the one that waits.
+Like the SDK's stateless mode, but the server can send requests too: a request rides on the stream of the call that
+needs it, and the client's response, a POST to any gateway, is passed on to the gateway that waits.
 """
 
 import contextlib
@@ -114,7 +114,7 @@ class Handshake:
 
 
 class _Dispatcher(JSONRPCDispatcher[TransportContext]):
-    """The SDK's, whose calls have a way back to their client."""
+    """The SDK's dispatcher, with calls that can send requests to their client."""
 
     def __init__(self, incoming: Any, outgoing: Any, caller: str, answers: Answers) -> None:
         super().__init__(
@@ -145,7 +145,7 @@ class _Dispatcher(JSONRPCDispatcher[TransportContext]):
     async def ask(
         self, context: DispatchContext[TransportContext], method: str, params: Mapping[str, Any] | None
     ) -> dict[str, Any]:
-        """The client's result; raises MCPError: its error, none in time, or too many questions wait."""
+        """The client's result; raises MCPError: its error, no answer in time, or too many waiting questions."""
         try:
             with self._answers.question(self._caller) as question:
                 fields: dict[str, Any] = {"params": dict(params)} if params else {}
@@ -170,7 +170,7 @@ class _Dispatcher(JSONRPCDispatcher[TransportContext]):
 
 
 class _Context:
-    """A call's context that can send its client a request."""
+    """The context of a call that can send a request to its client."""
 
     def __init__(self, inner: DispatchContext[TransportContext], dispatcher: _Dispatcher) -> None:
         self._inner = inner
@@ -209,7 +209,7 @@ class _Context:
 
 
 def _object(body: bytes) -> dict[str, Any]:
-    """The message; nothing when it is none, which the transport says in its own words."""
+    """The message; None if it is none, which the transport reports itself."""
     with contextlib.suppress(orjson.JSONDecodeError):
         message = orjson.loads(body)
         if isinstance(message, dict):
@@ -222,7 +222,7 @@ def _is_id(said: object) -> bool:
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
-    """A body that was read already, and then what follows it."""
+    """Replays a body that has been read, and then what follows it."""
     told = False
 
     async def receive_again() -> Message:

@@ -1,4 +1,4 @@
-"""What an MCP server offers: given to the layer that serves it, which is the same for every offer."""
+"""What an MCP server offers, passed to the serving layer, which is the same for every offer."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -24,32 +24,32 @@ def _no_header_arguments(_: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """`handlers` are the SDK's, by the names that its Server takes them under (`on_list_tools`, …)."""
+    """`handlers` are the SDK's, named like its Server's parameters (`on_list_tools`, …)."""
 
     instructions: str
     handlers: Mapping[str, Any]
     cache_hints: Mapping[CacheableMethod, CacheHint] = field(default_factory=dict[CacheableMethod, CacheHint])
     header_schema: Callable[[str], Mapping[str, object] | None] = _no_header_arguments
-    """The input schema of a tool that takes arguments in headers, by its name: they are checked against it. Without it
-    none does, and none has to be looked up."""
+    """Returns the input schema of a tool, by name, whose arguments in headers are to be checked. None: no tool has
+    such."""
     tasks: TaskHandlers | None = None
     extensions: Mapping[str, dict[str, object]] = field(default_factory=dict[str, dict[str, object]])
-    """What else is told to clients as known here, with its settings."""
+    """Further extensions announced to clients, with their settings."""
 
 
 def check_page(params: types.PaginatedRequestParams | None) -> None:
-    """Raises MCPError for a cursor: every list is one page, which gives none out."""
+    """Raises MCPError for a cursor: every list is one page, so we never issue one."""
     if params is not None and params.cursor is not None:
         raise MCPError(code=types.INVALID_PARAMS, message="cursor: it is none of this server's")
 
 
 def caller_of(context: Context) -> TokenCaller:
-    """Who is calling, as the endpoint found out."""
+    """The caller, as identified by the endpoint."""
     return cast("TokenCaller", cast("Request", context.request).state.caller)
 
 
 def principal_of(caller: TokenCaller) -> str:
-    """Whose something is that travels with a client: company, role and user."""
+    """The owner of data that travels with a client: company, role and user."""
     return f"{caller.company}/{caller.role}/{caller.subject}"
 
 

@@ -1,4 +1,4 @@
-"""Our tools and what comes of a call, in MCP's words."""
+"""Converts tools and results of calls to MCP."""
 
 import json
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _OPEN_WORLD = frozenset({"market", "news", "own", "site"})
 
 
 def described(tool: ToolDetails, *, views: bool) -> types.Tool:
-    """A tool as the list shows it; with its view to a client that shows views."""
+    """A tool for the list; with its view, for clients that show views."""
     meta: dict[str, object] = {"nexus/plan": tool.required_plan, "nexus/category": tool.category}
     if views and tool.name in VIEWS:
         meta["ui"] = {"resourceUri": VIEWS[tool.name]}
@@ -45,8 +45,8 @@ def told(
     failed: bool = False,
     beside: Mapping[str, object] | None = None,
 ) -> types.CallToolResult:
-    """A result as MCP has it: the data structured and as text, a refusal as text that tells its code. `beside`: what
-    its `_meta` tells the client alone."""
+    """A result in MCP's form: data as structure and text, a refusal as text with its code. `beside`: for `_meta`,
+    which only the client sees."""
     meta: dict[str, object] = {METADATA: result.metadata.to_wire(), **(beside or {})}
     if limit is not None:
         meta[LIMIT] = limit
@@ -58,18 +58,18 @@ def told(
 
 
 def refused(code: ToolCode | str, message: str) -> types.CallToolResult:
-    """A refusal of the gateway's own."""
+    """A refusal by the gateway itself."""
     error = ToolError(code=code, message=message)
     return told(ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0)))
 
 
 def unavailable(error: Unavailable) -> MCPError:
-    """What is away is an error of the protocol where no tool has been called."""
+    """Before a tool is called, an unavailable dependency is a protocol error."""
     return MCPError(code=types.INTERNAL_ERROR, message=error.message, data={"code": str(error.code)})
 
 
 def done(data: Mapping[str, object]) -> ToolResult:
-    """Data that no tool has given."""
+    """Data that no tool returned."""
     return ToolResult(success=True, data=dict(data), metadata=ToolMetadata(execution_time=0.0))
 
 

@@ -1,6 +1,6 @@
-"""The MCP server itself, by the official SDK: revision 2026-07-28, and the handshake revisions before it.
+"""The MCP server, built on the official SDK: revision 2026-07-28, and the handshake revisions before it.
 
-Loaded by endpoint.py alone, with the first request.
+Only endpoint.py imports it, with the first request.
 """
 
 import asyncio
@@ -24,11 +24,11 @@ from gateway.web.deps import Api
 
 NAME = "nexus"
 CONFIRM_SECONDS = 3600.0
-"""An action waits no longer for its yes."""
+"""The longest that an action waits for confirmation."""
 
 
 class GatewayMcpServer:
-    """One in a gateway."""
+    """The MCP server of a gateway."""
 
     def __init__(self, server: Server[Any], handshake: Handshake) -> None:
         self._manager = StreamableHTTPSessionManager(server, stateless=True)
@@ -38,7 +38,7 @@ class GatewayMcpServer:
         self._running: asyncio.Task[None] | None = None
 
     async def application(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """The ASGI application. Who names no revision, or one with a handshake, is served with one."""
+        """The ASGI application. Clients that name no revision, or one with a handshake, get a handshake."""
         named = Headers(scope=scope).get(VERSION_HEADER)
         with_handshake = named is None or named in HANDSHAKE_PROTOCOL_VERSIONS
         await (self._handshake if with_handshake else self._stateless)(scope, receive, send)
@@ -60,12 +60,12 @@ class GatewayMcpServer:
 
 
 def build(api: Api, answers: Answers) -> GatewayMcpServer:
-    """The server of the product, over the gateway's own ports."""
+    """The product's server, over the gateway's own ports."""
     return serve(McpTools(api).offer(), api.seal_key, answers)
 
 
 def serve(offer: Offer, key: bytes, answers: Answers) -> GatewayMcpServer:
-    """A server of this offer; `key`, which all gateways share, seals and signs what travels with clients."""
+    """A server for this offer; `key`, shared by all gateways, seals and signs what travels with clients."""
     server: Server[Any] = Server(
         NAME,
         version=version("nexus-gateway"),

@@ -1,7 +1,7 @@
-"""Session ids of the handshake revisions: a note of what the client can do, made with `initialize` and kept by nobody.
+"""Session ids of the handshake revisions: they carry the client's capabilities from `initialize`, so nothing is stored.
 
-Without it a call does not say whether the client can ask its user. Any gateway reads it; it is worth nothing to another
-caller, and ends only with the key.
+Without one, a call does not say whether the client can ask its user. Any gateway can read it; it is useless to another
+caller, and is valid until the key changes.
 """
 
 from collections.abc import Mapping
@@ -14,11 +14,11 @@ HEADER = "mcp-session-id"
 _PURPOSE = "session"
 _LETTERS = {"elicitation": "e", "sampling": "s", "roots": "r"}
 _VIEWS = "v"
-"""That it shows views."""
+"""The note for a client that shows views."""
 
 
 def new_session(key: bytes, caller: str, capabilities: Mapping[str, object]) -> str:
-    """An id that tells which of these the client has declared."""
+    """A session id with these declared capabilities."""
     declared = {name for name in _LETTERS if isinstance(capabilities.get(name), dict)}
     modes = cast("dict[str, object]", capabilities.get("elicitation") or {}) if "elicitation" in declared else {}
     if modes and "form" not in modes:
@@ -29,7 +29,7 @@ def new_session(key: bytes, caller: str, capabilities: Mapping[str, object]) -> 
 
 
 def capabilities_of(key: bytes, caller: str, session: str) -> dict[str, object] | None:
-    """What the client declared; None: there is no such session of this caller."""
+    """The declared capabilities; None: this caller has no such session."""
     note = note_of(key, _PURPOSE, caller, session)
     if note is None:
         return None

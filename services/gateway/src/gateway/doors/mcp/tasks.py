@@ -1,6 +1,5 @@
-"""MCP Tasks (io.modelcontextprotocol/tasks, 2026-07-28): a call that takes its time is answered with a handle, and the
-client asks how far it is. Nothing is kept here: what a handle names is the offer's.
-"""
+"""MCP Tasks (io.modelcontextprotocol/tasks, 2026-07-28): a slow call returns a handle, and the client polls its
+status. Nothing is stored here: the offer knows its tasks."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
@@ -23,18 +22,18 @@ Json = dict[str, object]
 
 
 class TaskHandlers(Protocol):
-    """What an offer's handles name. Of another user's task each method says that there is none."""
+    """The offer's tasks. For another user's task every method says that it does not exist."""
 
     async def get(self, context: Context, task_id: str) -> Json | None:
-        """How the task stands (the extension's DetailedTask); None: there is none."""
+        """The task's status (the extension's DetailedTask); None: there is none."""
         ...
 
     async def update(self, context: Context, task_id: str, responses: Mapping[str, object]) -> bool:
-        """Takes what its client was asked for; False: there is no such task."""
+        """Passes on the client's input; False: there is no such task."""
         ...
 
     async def cancel(self, context: Context, task_id: str) -> bool:
-        """Stops it, as soon as may be; False: there is no such task."""
+        """Cancels it soon; False: there is no such task."""
         ...
 
 
@@ -45,18 +44,18 @@ class TaskParams(types.RequestParams):
 
 
 class UpdateParams(TaskParams):
-    """What its client was asked for, by the questions' names."""
+    """The client's input, by the questions' names."""
 
     input_responses: dict[str, object]
 
 
 def takes_tasks(context: Context) -> bool:
-    """Whether this very request may be answered with a handle."""
+    """Whether this request may be answered with a handle."""
     return context.protocol_version in MODERN_PROTOCOL_VERSIONS and context.session.check_client_capability(_NEEDED)
 
 
 def needs_tasks() -> MCPError:
-    """What a client gets that has not said that it knows tasks."""
+    """The error for a client that has not declared support for tasks."""
     data = types.MissingRequiredClientCapabilityErrorData(required_capabilities=_NEEDED)
     return MCPError(
         code=types.MISSING_REQUIRED_CLIENT_CAPABILITY,

@@ -1,9 +1,9 @@
-"""tools/list and tools/call of MCP over the gateway's own ports.
+"""MCP's tools/list and tools/call over the gateway's own ports.
 
-A refusal of the executor is a result with `isError` that tells its code, so that a model can do better; an unknown tool
-is an error of the protocol, as MCP has it. An order that waits for its yes asks the client's user for it, where the
-client can show a form: in mid-call, or (2026-07-28) with a result upon which the client calls again, with the answer
-and what we have sealed for it. Where the client shows views instead, the order's own card asks (mcp_views).
+A refusal by the executor is a result with `isError` and its code, so that a model can react; an unknown tool is a
+protocol error, as MCP specifies. A waiting order asks the client's user for confirmation, if the client can show a
+form: during the call, or (2026-07-28) in a result, after which the client calls again with the answer and our sealed
+data. If the client shows views instead, the order's card asks (mcp_views).
 """
 
 from collections.abc import Mapping
@@ -28,9 +28,9 @@ from gateway.doors.mcp.confirmation import (
     decision_in,
     edits_in,
     form,
-    in_a_result,
-    in_the_tools_words,
+    question_result,
     waiting_in,
+    with_tool_names,
 )
 from gateway.doors.mcp.offer import Context, Offer, caller_of, check_page, language_of, principal_of
 from gateway.doors.mcp.results import described, done, refused, told, unavailable
@@ -54,7 +54,8 @@ from gateway.web.deps import Api
 
 log = structlog.get_logger(__name__)
 LIST_FRESH_MS = 60_000
-"""For so long a client may keep the list of tools: it changes with a plan, a setting or a service that announces."""
+"""How long a client may cache the list of tools: it changes with a plan, a setting, or a service that announces
+tools."""
 _INSTRUCTIONS = (
     "Market data, analysis, education, alerts, a watchlist and a paper portfolio of the user whose token this is. "
     "Orders are paper orders; none is placed before its user has confirmed it."
@@ -62,14 +63,14 @@ _INSTRUCTIONS = (
 
 
 class McpTools:
-    """What the SDK calls."""
+    """The handlers that the SDK calls."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
         self._analyses = McpAnalyses(api)
 
     def offer(self) -> Offer:
-        """What the product offers: the tools, what shows their results, and tasks."""
+        """The product's offer: the tools, views of their results, and tasks."""
         fresh = CacheHint(ttl_ms=LIST_FRESH_MS, scope="private")
         return Offer(
             instructions=_INSTRUCTIONS,
@@ -86,7 +87,7 @@ class McpTools:
         )
 
     async def list_tools(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        """The tools of the caller's plan in the catalogue's own order, the same each time; one page."""
+        """The tools of the caller's plan in the catalogue's own order, always the same; one page."""
         check_page(params)
         caller, language = caller_of(context), await language_of(context)
         try:
@@ -128,13 +129,13 @@ class McpTools:
             return told(result, await self._limit(caller, params.name), beside=beside)
         question = form(waiting, language)
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            return in_a_result(waiting, question)
+            return question_result(waiting, question)
         return await self._decide(caller, waiting, await _answered(context, question), language)
 
     async def _decide(
         self, caller: TokenCaller, waiting: PendingAction, answer: types.ElicitResult | None, language: str
     ) -> types.CallToolResult:
-        """What the client's user said is done; a second word on the same action changes nothing."""
+        """Carries out the user's decision; a second one on the same action changes nothing."""
         decision = decision_in(answer)
         if decision is None:
             return told(done(waiting.data))
@@ -144,13 +145,13 @@ class McpTools:
             action = await decide(caller.company, caller.subject, waiting.action, decision, language, edits)
         except GatewayError as error:
             return refused(_code(error), error.message)
-        changed = in_the_tools_words(edits or {}) if action.state is ActionState.CONFIRMED else {}
+        changed = with_tool_names(edits or {}) if action.state is ActionState.CONFIRMED else {}
         return told(done(_decided(waiting.data, action, changed)), failed=action.state is ActionState.FAILED)
 
     async def _from_view(
         self, caller: TokenCaller, arguments: Mapping[str, object], language: str
     ) -> types.CallToolResult:
-        """What its user clicked in an order's card; the first click stands."""
+        """The user's click in an order's card; the first one counts."""
         try:
             said = OrderDecision.model_validate(arguments)
         except ValidationError as error:
@@ -168,7 +169,7 @@ class McpTools:
         return told(done(data), failed=action.state is ActionState.FAILED)
 
     async def _limit(self, caller: TokenCaller, name: str) -> dict[str, object] | None:
-        """What is left of the limit that is nearest to its end."""
+        """The remaining quota that is closest to its end."""
         tool = await self._api.tools.quota(caller, name)
         if tool is None or not tool.quota:
             return None
@@ -181,7 +182,7 @@ def _code(error: GatewayError) -> ToolCode | str:
 
 
 def _decided(data: dict[str, object], action: Action, changed: dict[str, object]) -> dict[str, object]:
-    """The call's data as they are after the decision. `changed`: what it has changed of the order."""
+    """The call's data after the decision. `changed`: the edited fields of the order."""
     decided = {**data, "status": action.state.value}
     order = data.get("order")
     if isinstance(order, dict):
@@ -193,21 +194,21 @@ def _decided(data: dict[str, object], action: Action, changed: dict[str, object]
 
 
 def unknown_tool(name: str) -> MCPError:
-    """What a call of a tool that is not there gets."""
+    """The error for a tool that does not exist."""
     return MCPError(
         code=types.INVALID_PARAMS, message=f"Unknown tool: {name[:128]}", data={"code": ToolCode.TOOL_NOT_FOUND.value}
     )
 
 
 def _asks_its_user(context: Context) -> bool:
-    """Whether the client can put a form before its user: one that names modes, and not this one, opens addresses."""
+    """Whether the client can show its user a form: if it lists its modes, `form` must be among them."""
     declared = context.session.client_capabilities
     asks = declared.elicitation if declared is not None else None
     return asks is not None and (asks.form is not None or asks.url is None)
 
 
 async def _answered(context: Context, question: types.ElicitRequestFormParams) -> types.ElicitResult | None:
-    """What the user says in mid-call; None: nothing that counts, or nothing in time."""
+    """The user's answer during the call; None: invalid, or not in time."""
     try:
         return await context.session.elicit_form(question.message, question.requested_schema, context.request_id)
     except (MCPError, ValidationError) as error:
@@ -216,7 +217,7 @@ async def _answered(context: Context, question: types.ElicitRequestFormParams) -
 
 
 def _idempotency_key(params: Mapping[str, object] | None) -> str | None:
-    """`idempotencyKey` in `_meta`, with a prefix or without; raises MCPError when it is none."""
+    """`idempotencyKey` in `_meta`, with or without a prefix; raises MCPError if it is invalid."""
     meta = (params or {}).get("_meta")
     for name, value in cast("dict[str, object]", meta if isinstance(meta, dict) else {}).items():
         if name.rpartition("/")[2].replace("-", "").replace("_", "").lower() != "idempotencykey":

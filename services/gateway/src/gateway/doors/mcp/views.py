@@ -1,8 +1,8 @@
-"""MCP Apps (io.modelcontextprotocol/ui, 2026-01-26): what a host shows of a result, beside its words.
+"""MCP Apps (io.modelcontextprotocol/ui, 2026-01-26): views that a host shows for a result.
 
-A view is one document with its style and script in it: it loads nothing from anywhere, and talks to nobody but the host
-that shows it. An order's card decides through the host, with a confirmation that travels beside the result, where views
-read and models do not: it is this order's and this user's alone.
+A view is one document that contains its style and script: it loads nothing, and talks only to the host. An order's card
+decides through the host, with a confirmation in a part of the result that views can read and models cannot; it is valid
+for this order and user only.
 """
 
 import re
@@ -25,7 +25,7 @@ EXTENSION = "io.modelcontextprotocol/ui"
 MEDIA_TYPE = "text/html;profile=mcp-app"
 CHART, ORDER = "ui://nexus/chart", "ui://nexus/order"
 VIEWS = {"get_ohlcv": CHART, "market_snapshot": CHART, "create_paper_order": ORDER}
-"""Which view shows a tool's results."""
+"""The view for each tool's results."""
 CONFIRMATION = "nexus/confirmation"
 DECIDE = "decide_order"
 _NAMES = {CHART: ("chart", "Prices as a chart"), ORDER: ("order", "A paper order with its yes and no")}
@@ -50,7 +50,7 @@ def shows_views(context: Context) -> bool:
 
 
 def declares_views(capabilities: Mapping[str, object]) -> bool:
-    """Whether these say so."""
+    """Whether these capabilities include them."""
     place: object = capabilities
     for name in ("extensions", EXTENSION, "mimeTypes"):
         place = object_of(place).get(name)
@@ -58,7 +58,7 @@ def declares_views(capabilities: Mapping[str, object]) -> bool:
 
 
 def decide_tool() -> types.Tool:
-    """The call behind a card's buttons: a view's, never a model's."""
+    """The tool behind a card's buttons, which only views may call, never a model."""
     return types.Tool(
         name=DECIDE,
         description="Confirms or rejects the order that this view shows.",
@@ -69,7 +69,7 @@ def decide_tool() -> types.Tool:
 
 
 def confirmation_of(key: bytes, holder: str, action: str) -> str:
-    """What lets a view decide this action for its holder."""
+    """The confirmation that lets a view decide this action for its holder."""
     return new_carried_id(key, f"order/{action}", holder)
 
 
@@ -110,7 +110,7 @@ async def read_view(context: Context, params: types.ReadResourceRequestParams) -
 
 @cache
 def document(language: Language) -> str:
-    """The document of every view: what it shows is in the result that its host hands it."""
+    """The document of every view; what it shows is the result that the host passes to it."""
     style = re.sub(r":host\((\[[^\]]*\])\)", r":root\1", styles()).replace(":host", ":root")
     own = ":root{display:block}body{margin:0}main{display:grid;gap:12px}"
     script = hosted_script().decode().replace("</", "<\\/")

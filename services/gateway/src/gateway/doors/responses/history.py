@@ -1,4 +1,4 @@
-"""What was said before, for a response that is not kept itself but goes on behind one that is."""
+"""The earlier items, for an unkept response that continues a kept one."""
 
 from contracts.events.chat import Role
 from gateway.doors.responses.kept import previous

@@ -1,4 +1,4 @@
-"""Responses that are kept: a message in a conversation, and what comes of it, live or out of the log."""
+"""Kept responses: a message in a conversation and its outcome, live or from the log."""
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import AsyncExitStack, suppress
@@ -24,13 +24,13 @@ from gateway.web.deps import Api
 DOOR = "responses"
 MINUTE = 60.0
 LOOKED_BACK = 12
-"""Minutes for which a client's retry finds what its first try did: its time-out is ten."""
+"""Minutes in which a client's retry finds its first try; clients time out after ten."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseCaller:
-    """Who asks, from where, in which language, and how a repeat is known. `tries`: the client's own count, from 0;
-    `approvals`: it takes an item for what waits for a yes."""
+    """The caller, their address and language, and how a repeat is recognised. `tries`: the client's own retry count,
+    from 0; `approvals`: it accepts an item that asks for confirmation."""
 
     caller: TokenCaller
     address: str
@@ -41,10 +41,10 @@ class ResponseCaller:
 
 
 async def place(api: Api, asking: ResponseCaller, body: CreateResponse) -> tuple[str, str]:
-    """The conversation and the id of the message in it: the same when the same request comes again.
+    """The conversation, and the id of the message in it; the same for a repeated request.
 
-    With a key (Idempotency-Key) or a response before it that is plain. Else OpenAI's clients repeat the body and count
-    their tries: a first try gets a conversation named by body and minute, which a later try looks for.
+    With a key (Idempotency-Key) or a previous response that is simple. Otherwise OpenAI's clients repeat the body and
+    count their tries: a first try gets a conversation named by body and minute, and a retry looks for it.
     """
     threads, caller = api.threads, asking.caller
     repeat = asking.key or fingerprint(body)
@@ -65,7 +65,7 @@ async def place(api: Api, asking: ResponseCaller, body: CreateResponse) -> tuple
 
 
 async def previous(api: Api, caller: TokenCaller, response: str) -> str:
-    """The conversation that goes on behind this response; raises NOT_FOUND unless it is there and the caller's."""
+    """The conversation that continues after this response; raises NOT_FOUND unless it exists and is the caller's."""
     try:
         name = read_name(response)
         if name.action is None and api.threads.just_sent(caller, name.conversation, name.asked):
@@ -79,7 +79,7 @@ async def previous(api: Api, caller: TokenCaller, response: str) -> str:
 
 
 async def there(api: Api, caller: TokenCaller, name: ResponseName) -> str:
-    """Its conversation; raises NOT_FOUND unless that is the caller's, and for a response that was deleted."""
+    """Its conversation; raises NOT_FOUND unless it is the caller's, and for a deleted response."""
     conversation = await own(api, caller, name)
     if await api.memory.withdrawn(caller.company, conversation, name.within):
         raise not_found("response")
@@ -87,7 +87,7 @@ async def there(api: Api, caller: TokenCaller, name: ResponseName) -> str:
 
 
 async def own(api: Api, caller: TokenCaller, name: ResponseName) -> str:
-    """Its conversation, whether it was deleted or not; raises NOT_FOUND unless that is the caller's."""
+    """Its conversation, even if it was deleted; raises NOT_FOUND unless it is the caller's."""
     try:
         return await api.threads.own(caller, name.conversation)
     except Refused:  # whose client has never heard of a conversation
@@ -96,7 +96,7 @@ async def own(api: Api, caller: TokenCaller, name: ResponseName) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RequestWords:
-    """What people say in a request, what its program wants, and what is confirmed (the action, and whether)."""
+    """The parts of a request: messages of people, wishes of the program, and decisions (action and yes or no)."""
 
     text: str
     instructions: str
@@ -104,7 +104,7 @@ class RequestWords:
 
 
 def said(body: CreateResponse) -> RequestWords:
-    """The request's items, taken apart; raises Refused BAD_FIELD, naming one."""
+    """The request's items by kind; raises Refused BAD_FIELD, naming one."""
     texts: list[str] = []
     instructions = [body.instructions] if body.instructions else []
     decisions: list[tuple[str, bool]] = []
@@ -120,7 +120,7 @@ def said(body: CreateResponse) -> RequestWords:
 
 
 def wishes_of(body: CreateResponse, said: RequestWords) -> Wishes | None:
-    """How the message is to be answered; None: as the company has it."""
+    """How the message is to be answered; None: as the company has set."""
     wishes = Wishes(
         instructions=said.instructions or None,
         model=body.model if body.model != OWN_MODEL else None,
@@ -134,7 +134,7 @@ def wishes_of(body: CreateResponse, said: RequestWords) -> Wishes | None:
 
 @dataclass
 class KeptResponse:
-    """A response that is being told from its thread. `failed`: why there is no answer, for who waits for it whole."""
+    """A response told from its thread. `failed`: why there is no answer, for a client that waits for the whole."""
 
     name: ResponseName
     telling: ResponseEvents
@@ -145,7 +145,7 @@ class KeptResponse:
     ended: bool = False
 
     def tell(self, event: Event) -> Iterator[Json]:
-        """The protocol's events of one of the conversation's."""
+        """The protocol's events for one of the conversation."""
         telling = self.telling
         match event:
             case turn.RunStarted():
@@ -196,7 +196,7 @@ def _failure(code: str | None, text: str) -> GatewayError:
 async def begin(
     api: Api, stack: AsyncExitStack, asking: ResponseCaller, body: CreateResponse, said: RequestWords
 ) -> KeptResponse:
-    """The message is in the log, and what comes of it is on its way."""
+    """Appends the message and follows its outcome."""
     conversation, identity = await place(api, asking, body)
     thread = await stack.enter_async_context(
         api.threads.open(asking.caller, conversation, address=asking.address, locale=asking.locale, door=DOOR)
@@ -230,7 +230,7 @@ async def resume(
     conversation: str,
     after: int = -1,
 ) -> KeptResponse:
-    """A response that was begun somewhere, in its conversation (see `own` and `there`)."""
+    """Continues a response begun anywhere, in its conversation (see `own` and `there`)."""
     thread = await stack.enter_async_context(
         api.threads.open(asking.caller, conversation, address=asking.address, after=name.asked - 1, door=DOOR)
     )
@@ -242,7 +242,7 @@ async def resume(
 
 
 async def standing(run: KeptResponse) -> Json:
-    """The response as it is now; raises NOT_FOUND when there is no such message."""
+    """The response as it is now; raises NOT_FOUND if there is no such message."""
     for event in await run.thread.now(run.name.asked):
         for _ in run.tell(event):
             pass
@@ -253,12 +253,12 @@ async def standing(run: KeptResponse) -> Json:
 
 
 async def delete(api: Api, asking: ResponseCaller, name: ResponseName) -> None:
-    """Nobody is shown it any more; an answer that is on its way is stopped. What was said stays in the conversation.
-    Raises NOT_FOUND unless it is there and the caller's."""
+    """Hides the response and stops a running answer. The messages stay in the conversation. Raises NOT_FOUND unless
+    it exists and is the caller's."""
     async with AsyncExitStack() as stack:
         run = await resume(api, stack, asking, name, await there(api, asking.caller, name))
         if name.action is not None:
-            await decision_again(api, asking, name)
+            await stored_decision(api, asking, name)
         elif (await standing(run))["status"] == "in_progress":
             with suppress(Refused):  # it has just ended
                 await run.thread.cancel(name.asked)
@@ -268,7 +268,7 @@ async def delete(api: Api, asking: ResponseCaller, name: ResponseName) -> None:
 
 
 async def decide(api: Api, asking: ResponseCaller, body: CreateResponse, decisions: Sequence[tuple[str, bool]]) -> Json:
-    """Yes or no to what waits for it: a response of its own, behind the one that asked. A first decision stands."""
+    """A decision on a waiting action: a response of its own, after the one that asked. The first decision counts."""
     if body.previous_response_id is None:
         raise bad("previous_response_id", "behind which response is this confirmed?")
     before = read_name(body.previous_response_id)
@@ -285,7 +285,7 @@ async def decide(api: Api, asking: ResponseCaller, body: CreateResponse, decisio
 
 
 def decision(api: Api, name: ResponseName, action: Action, body: CreateResponse | None) -> Json:
-    """The response that tells how a decision stands."""
+    """The response about a decision's state."""
     now = api.clock.now().timestamp()
     telling = ResponseEvents(about(body, str(name), now, conversation=name.conversation), f"msg_{action.id}")
     for _ in telling.whole(f"{action.summary}: {action.state.value}"):
@@ -297,7 +297,7 @@ def decision(api: Api, name: ResponseName, action: Action, body: CreateResponse 
     return telling.response
 
 
-async def decision_again(api: Api, asking: ResponseCaller, name: ResponseName) -> Json:
+async def stored_decision(api: Api, asking: ResponseCaller, name: ResponseName) -> Json:
     """A decision's response, later; raises NOT_FOUND unless the action is the caller's."""
     caller = asking.caller
     await there(api, caller, name)

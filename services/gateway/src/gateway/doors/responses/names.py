@@ -11,7 +11,7 @@ _NAME = re.compile(r"resp_([A-Za-z0-9_-]{1,64})\.([1-9][0-9]{0,15})(?:\.([A-Za-z
 
 @dataclass(frozen=True, slots=True)
 class ResponseName:
-    """What came of the message at `asked`; `action`: of the decision on this action, made behind that message."""
+    """The response to the message at `asked`; `action`: to the decision on this action, made after that message."""
 
     conversation: str
     asked: int
@@ -23,7 +23,7 @@ class ResponseName:
 
     @property
     def within(self) -> str:
-        """What it is called within its conversation."""
+        """Its name within its conversation."""
         return str(self).rpartition(f"{self.conversation}.")[2]
 
     def item(self, company: str) -> str:
@@ -32,7 +32,7 @@ class ResponseName:
 
 
 def read_name(text: str) -> ResponseName:
-    """The response that is meant; raises NOT_FOUND for what is no name of a response that is kept."""
+    """Parses a response's id; raises NOT_FOUND if it is not the id of a kept response."""
     match = _NAME.fullmatch(text)
     if match is None:
         raise not_found("response")

@@ -1,4 +1,4 @@
-"""The response object (snake_case, as that interface has it); its required fields are the specification's."""
+"""The response object (snake_case, as in that API); its required fields are the specification's."""
 
 from typing import Any
 
@@ -9,9 +9,8 @@ _NO_TOOL: Json = {"description": None, "parameters": None, "strict": None}
 
 
 def about(body: CreateResponse | None, identity: str, created: float, *, conversation: str | None) -> Json:
-    """A response that has begun. `conversation`: where it is kept; None: it is not. `body`: None when it is asked for
-    later: what was sent with the request beyond its text is not kept.
-    """
+    """A response that has begun. `conversation`: where it is kept; None: it is unkept. `body`: None if it is
+    requested later: only the text of the original request is stored."""
     body = body or CreateResponse(input="-")
     choice = body.tool_choice or "auto"
     return {

@@ -1,6 +1,5 @@
-"""What a client of Open Responses sends. What changes nothing here is accepted; what would change the answer and is not
-done here is refused, by name (docs/architecture/doors.md has the list).
-"""
+"""Requests of Open Responses. Parameters without effect are accepted; unsupported ones that would change the answer
+are refused by name (docs/architecture/doors.md has the list)."""
 
 import hashlib
 import json
@@ -24,7 +23,7 @@ class MessagePart(Open):
 
 
 class InputItem(Open):
-    """An item of the input; which fields it has follows from its type."""
+    """An item of the input; its type decides which fields it has."""
 
     type: str = "message"
     role: Literal["user", "system", "developer", "assistant"] | None = None
@@ -44,7 +43,8 @@ class InputItem(Open):
 
 
 class ClientTool(Open):
-    """A function of the caller's own; or our tools, by their label, for who takes an item where one asks for a yes."""
+    """A function of the caller's own; or our tools, by their label, if the client accepts items that ask for
+    confirmation."""
 
     type: str
     server_label: str | None = None
@@ -77,7 +77,7 @@ class TextOptions(Open):
 
 
 class Reasoning(Open):
-    """How the model thinks: its own matter here."""
+    """Reasoning options, which have no effect here."""
 
     effort: str | None = None
     summary: str | None = None
@@ -123,9 +123,9 @@ class CreateResponse(Sampling, Open):
 
 
 LABEL = "nexus"
-"""Whose tools and confirmations these are, where the protocol wants a server's name."""
+"""The server label of our tools and confirmations."""
 _HARMLESS = frozenset({"reasoning.encrypted_content"})
-"""What may be included: there is none of it here."""
+"""Values of `include` that have no effect, since we produce none of it."""
 _NOT_DONE: dict[str, NotDone] = {
     "conversation": ((), "use previous_response_id: each response names its conversation"),
     "prompt": ((), "there are no stored prompts: send instructions"),
@@ -135,11 +135,11 @@ _NOT_DONE: dict[str, NotDone] = {
     "moderation": ((), "there is none to ask for here: leave it out"),
 }
 _ECHOES = frozenset({"reasoning", "mcp_call", "mcp_list_tools", "mcp_approval_request"})
-"""Items of ours that a client sends back with its history: the log knows them better."""
+"""Our own items that a client sends back with its history; they are ignored in favour of the log."""
 
 
 def check(body: CreateResponse) -> None:
-    """Raises Refused BAD_FIELD, naming the first parameter that is not done here."""
+    """Raises Refused BAD_FIELD, naming the first unsupported parameter."""
     check_parameters(body.model_extra or {}, _NOT_DONE)
     for index, name in enumerate(body.include or ()):
         if name not in _HARMLESS:
@@ -165,19 +165,19 @@ def check(body: CreateResponse) -> None:
 
 
 def names_ours(tool: ClientTool) -> bool:
-    """Whether it names the platform's own tools, which are used whether or not somebody does."""
+    """Whether it names the platform's own tools, which are used in any case."""
     return tool.type == "mcp" and tool.server_label == LABEL
 
 
 def takes_approvals(body: CreateResponse, client: str) -> bool:
-    """Whether the client takes an `mcp_approval_request`. `client`: its User-Agent. OpenAI's Agents SDK ends a run at
-    one whose server was not named among the tools."""
+    """Whether the client accepts an `mcp_approval_request`. `client`: its User-Agent. OpenAI's Agents SDK ends a run
+    at one whose server is not among its tools."""
     return not client.startswith("Agents/") or any(map(names_ours, body.tools or ()))
 
 
 def text_of(content: str | list[MessagePart] | None, at: str, *, first: int = 0) -> str:
-    """The text of a message's content or of a result, whose parts are counted from `first`; raises Refused BAD_FIELD
-    for anything but text."""
+    """The text of a message's content or of a result, with parts counted from `first`; raises Refused BAD_FIELD for
+    anything but text."""
     if content is None:
         raise bad(at, "is missing")
     if isinstance(content, str):
@@ -189,12 +189,12 @@ def text_of(content: str | list[MessagePart] | None, at: str, *, first: int = 0)
 
 
 def is_echo(item: InputItem) -> bool:
-    """Whether the item only repeats what was told before."""
+    """Whether the item only repeats what we sent before."""
     return item.type in _ECHOES
 
 
 def fingerprint(body: CreateResponse) -> str:
-    """The same for the same request, whichever way its answer is fetched."""
+    """The same for the same request, whether its answer is streamed or not."""
     said = body.model_dump(mode="json", by_alias=True, exclude={"stream", "background", "include"}, exclude_unset=True)
     said.pop("stream_options", None)
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()

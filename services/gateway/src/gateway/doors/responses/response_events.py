@@ -1,7 +1,7 @@
-"""A response as it comes to be: the object, and the events that tell it.
+"""A response in progress: the object, and its events.
 
-An event's number is its place in the text: 64 for each character, and one for each event without text behind it. So
-what follows a number can be told by any gateway, out of the log, without a record of what was sent
+An event's number is its position in the text: 64 for each character, plus one for each event without text after it. Any
+gateway can therefore continue after a number from the log alone, without a record of what was sent
 (docs/decisions/0072).
 """
 
@@ -19,10 +19,10 @@ _ITEM_ADDED, _PART_ADDED = STEP - 2, STEP - 1
 
 
 class ResponseEvents:
-    """One response. Every method gives the events that follow; `after`: those up to this number were heard already."""
+    """One response. Every method returns the next events; `after`: the client already has those up to this number."""
 
     def __init__(self, about: Json, item: str, after: int = -1, *, approvals: bool = True) -> None:
-        """`approvals`: its client takes an item for what waits for a yes."""
+        """`approvals`: the client accepts an item that asks for confirmation."""
         self.approvals = approvals
         self._about: Json = about
         self._item = item
@@ -34,7 +34,7 @@ class ResponseEvents:
         self._message: tuple[int, Json] | None = None
         self._items: list[Json] = []
         self._index = 1
-        """Index 0 is the answer's, whatever tools are shown before it: a resumed stream need not know of them."""
+        """Index 0 is the answer's, whatever tools are shown before it, so that a resumed stream need not know them."""
         self._open: dict[str, tuple[int, Json]] = {}
         self._messages = 0
 
@@ -51,16 +51,16 @@ class ResponseEvents:
     # ------------------------------------------------------------------ the answer's text
 
     def begin(self) -> Iterator[Json]:
-        """It is there."""
+        """The response exists."""
         yield from self._event("response.created", 0, response=self.response)
         yield from self._event("response.in_progress", 1, response=self.response)
 
     def restart(self) -> None:
-        """Another run begins: what was said of the text is void unless it says the same."""
+        """Another run begins: its text may differ from the text so far."""
         self._again = "" if self._said else None
 
     def text(self, delta: str) -> Iterator[Json]:
-        """More of it."""
+        """More text."""
         if self._again is not None:
             self._again += delta
             if self._said.startswith(self._again):
@@ -71,7 +71,7 @@ class ResponseEvents:
         yield from self._more(delta)
 
     def whole(self, text: str, citations: Sequence[Citation] = ()) -> Iterator[Json]:
-        """The text is this, and it has ended."""
+        """The text is complete."""
         self._again = None
         yield from self._up_to(text)
         if self._message is None:
@@ -143,7 +143,7 @@ class ResponseEvents:
     # ------------------------------------------------------------------ tools, calls, confirmations
 
     def tool_started(self, call: str, name: str) -> Iterator[Json]:
-        """A tool of the platform's runs."""
+        """A tool of the platform runs."""
         item = {"id": f"mcp_{call}", "type": "mcp_call", "server_label": LABEL, "name": name, "arguments": "{}"}
         item |= {"status": "in_progress", "output": None, "error": None, "approval_request_id": None}
         index = self._next_index()
@@ -152,7 +152,7 @@ class ResponseEvents:
         yield from self._event("response.mcp_call.in_progress", 0, output_index=index, item_id=item["id"])
 
     def tool_finished(self, call: str, *, success: bool) -> Iterator[Json]:
-        """It has."""
+        """It has finished."""
         if call not in self._open:
             return
         index, item = self._open.pop(call)
@@ -165,7 +165,7 @@ class ResponseEvents:
         yield from self._event("response.output_item.done", 0, output_index=index, item=dict(item))
 
     def call(self, call: CompletionCall) -> Iterator[Json]:
-        """A function of the caller's own is to be run by them."""
+        """The caller is to run a function of their own."""
         item = {"id": f"fc_{call.id}", "type": "function_call", "call_id": call.id, "name": call.name}
         index = self._next_index()
         begun = {**item, "arguments": "", "status": "in_progress"}
@@ -177,7 +177,7 @@ class ResponseEvents:
         yield from self._item_done(index, {**item, "arguments": call.arguments, "status": "completed"})
 
     def approval(self, action: Action) -> Iterator[Json]:
-        """Something waits for the caller's yes."""
+        """An action waits for the caller's confirmation."""
         if not self.approvals:
             return
         details = {"summary": action.summary, **action.details}
@@ -191,14 +191,14 @@ class ResponseEvents:
         yield from self._whole_item(item)
 
     def decided(self, action: Action) -> Iterator[Json]:
-        """What became of it."""
+        """The decision."""
         item = {"id": f"mcp_{action.id}", "type": "mcp_call", "server_label": LABEL, "name": action.kind}
         item |= {"arguments": json.dumps(action.details, ensure_ascii=False), "status": "completed", "error": None}
         item |= {"output": action.to_json().decode(), "approval_request_id": approval_id(action.id)}
         yield from self._whole_item(item)
 
     def spoken(self, identity: str, text: str) -> Iterator[Json]:
-        """A person has said more."""
+        """A person has written more."""
         part = _part(text)
         item = {"id": f"msg_{identity}", "type": "message", "role": "assistant", "status": "completed"}
         yield from self._whole_item({**item, "content": [part]})
@@ -215,7 +215,7 @@ class ResponseEvents:
     # ------------------------------------------------------------------ the end
 
     def end(self, status: str, at: int, usage: Usage | None = None, **about: Any) -> Iterator[Json]:
-        """It has ended so; the last event is heard by everybody. `at`: seconds since the epoch."""
+        """The response has ended; the last event is sent to everybody. `at`: seconds since the epoch."""
         told = None if usage is None else usage_of(usage)
         done = at if status == "completed" else None
         self._about |= {**about, "status": status, "completed_at": done, "usage": told}
@@ -245,17 +245,17 @@ def _part(text: str, annotations: Sequence[Json] = ()) -> Json:
 
 
 def approval_id(action: str) -> str:
-    """The action under the name that its confirmation has here."""
+    """The action's id as an approval in this protocol."""
     return f"mcpr_{action}"
 
 
 def action_of(approval: str) -> str:
-    """The action that is meant."""
+    """The action of an approval id."""
     return approval.removeprefix("mcpr_")
 
 
 def usage_of(usage: Usage) -> Json:
-    """Tokens as the protocol tells them."""
+    """Token counts in the protocol's form."""
     return {
         "input_tokens": usage.prompt_tokens,
         "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},

@@ -15,7 +15,7 @@ from contracts.events.chat import MAX_TEXT
 from contracts.languages import named_language
 from contracts.plain_text import is_blank
 from gateway.doors import server_sent
-from gateway.doors.completions.route import admit, while_there
+from gateway.doors.completions.route import admit, while_connected
 from gateway.doors.responses import kept, unkept
 from gateway.doors.responses.history import items_before
 from gateway.doors.responses.names import read_name
@@ -34,7 +34,7 @@ from gateway.web.words import AcceptLanguage
 router = APIRouter(prefix="/v1/responses", tags=["responses"])
 
 HEADERS_AFTER = 5.0
-"""Seconds without a word after which a stream begins all the same; an error is then one of its events."""
+"""Seconds after which a stream begins even without a first event; a later error is one of its events."""
 CANCEL_SECONDS = 10.0
 """For a cancel that is in the log to come back."""
 _DONE = b"data: [DONE]\n\n"
@@ -90,7 +90,7 @@ async def create(
             return EventStream(_told(stack.pop_all(), run.telling, kept.events(run)))
         if body.background:
             return _json(run.telling.response)
-        await while_there(request, _all(kept.events(run)))
+        await while_connected(request, _all(kept.events(run)))
         if run.failed is not None:
             raise run.failed
         question = run.thread.question
@@ -112,7 +112,7 @@ async def retrieve(
     name = read_name(response)
     asking = kept.ResponseCaller(caller, client_address(request.scope), None, None, 0)
     if name.action is not None:
-        return _json(await kept.decision_again(api, asking, name))
+        return _json(await kept.stored_decision(api, asking, name))
     async with AsyncExitStack() as stack:
         conversation = await kept.there(api, caller, name)
         after = -1 if starting_after is None else starting_after
@@ -157,7 +157,7 @@ async def delete(request: Request, api: ApiDep, caller: CustomerDep, response: N
 
 
 def _keeps(body: CreateResponse, caller: TokenCaller) -> bool:
-    """Whether the request becomes a message in a conversation; raises Refused where it must, and cannot."""
+    """Whether the request becomes a message in a conversation; raises Refused if it must but cannot."""
     if body.store is False:
         return False
     hindrance = _hindrance(body, caller)
@@ -173,7 +173,7 @@ def _keeps(body: CreateResponse, caller: TokenCaller) -> bool:
 
 
 def _hindrance(body: CreateResponse, caller: TokenCaller) -> str | None:
-    """The first parameter for which a log of what people say has no place."""
+    """The first parameter that a conversation's log cannot represent."""
     if not caller.writes_as_visitor:
         return "store"
     if body.functions:
@@ -216,7 +216,7 @@ async def _unkept(request: Request, api: Api, asking: kept.ResponseCaller, body:
     events = unkept.events(api, caller, asked, telling, shape)
     if body.stream:
         return EventStream(_told(AsyncExitStack(), telling, await _begun(events)))
-    await while_there(request, _all(events))
+    await while_connected(request, _all(events))
     return _json(telling.response)
 
 
@@ -226,7 +226,7 @@ async def _all(events: AsyncGenerator[Json]) -> None:
 
 
 async def _begun(events: AsyncGenerator[Json]) -> AsyncGenerator[Json]:
-    """The events, once there is more than a beginning: what fails before has a status of its own."""
+    """The events, once there is more than a beginning, so that an error before can have its own status."""
     head = [await anext(events), await anext(events)]
     waiting = asyncio.ensure_future(_next(events))
     try:
@@ -259,7 +259,7 @@ async def _next(events: AsyncGenerator[Json]) -> Json | None:
 
 
 async def _told(stack: AsyncExitStack, telling: ResponseEvents, events: AsyncGenerator[Json]) -> AsyncGenerator[bytes]:
-    """Events on the wire; what goes wrong in mid-answer is told by the last ones."""
+    """Events on the wire; an error during the answer is told by the last ones."""
     async with stack:
         try:
             async for one in events:

@@ -1,6 +1,6 @@
-"""Responses that keep nothing but the usage fact: the caller brings all that was said, and may bring tools of its own.
+"""Unkept responses: only their usage is stored. The caller sends the whole history and may bring tools.
 
-They are completions (doors/completions) in other clothes.
+They are completions (doors/completions) in another format.
 """
 
 import re
@@ -26,7 +26,7 @@ from gateway.web.deps import Api
 def request_of(
     body: CreateResponse, *, company: str, request_id: str, principal: str, language: Language | None
 ) -> tuple[TextShape | None, CompleteRequest]:
-    """The shape of the text, and the request to an agent; raises Refused BAD_FIELD, naming the parameter."""
+    """The text's format, and the request to an agent; raises Refused BAD_FIELD, naming the parameter."""
     if body.truncation == "auto":
         raise bad("truncation", "of what is not kept nothing is left out: send less, or keep the conversation")
     messages: list[dict[str, Any]] = []
@@ -65,7 +65,7 @@ def request_of(
 
 
 def _name(field: str, places: list[str]) -> str:
-    """What a completion calls so, in the words of a response; `places`: what each of its messages was made of."""
+    """A completion's parameter by its name in a response; `places`: which items each of its messages was made of."""
     if (content := re.fullmatch(r"messages\[(\d+)\](\.content.*)?", field)) is not None:
         return places[int(content[1])] + (content[2] or "")
     names = {"messages": "input", "response_format": "text.format.schema"}
@@ -95,7 +95,7 @@ def _add(messages: list[dict[str, Any]], item: InputItem, at: str) -> None:
 
 
 def _parts(item: InputItem, at: str) -> list[dict[str, Any]]:
-    """A user's text and pictures, in the words of a completion."""
+    """A user's text and pictures in the completion's form."""
     content = item.content if isinstance(item.content, list) else []
     return [
         {"type": "image_url", "image_url": {"url": part.image_url}}

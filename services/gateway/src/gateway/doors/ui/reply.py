@@ -1,4 +1,4 @@
-"""One message of the AI SDK: what comes of a question in, the chunks of a UI message stream out."""
+"""One message of the AI SDK: turns the events of an exchange into chunks of a UI message stream."""
 
 from collections.abc import Collection
 from typing import Any
@@ -14,21 +14,20 @@ Json = dict[str, Any]
 
 
 class UiReply:
-    """What the client is told. All of it is one step, so that `reset-step` takes back a text that turned out otherwise:
-    what stands in its place then is said whole.
-    """
+    """What the client is told. It is all one step, so that `reset-step` can take back a text that turned out
+    different; the new text is then sent whole."""
 
     def __init__(self, identity: str, given: Collection[str] = (), before: str = "") -> None:
-        """`given`: the calls whose results the client has brought; `before`: what it was told in front of them."""
+        """`given`: handed calls with results from the client; `before`: the text before them."""
         self.ended = False
         self.left_to_person = False
         self._id = identity
         self._text = ClientText(before)
         self._parts = 0
-        """Of text, that were begun; the last one is open if `_open`."""
+        """Text parts begun; the last one is open if `_open`."""
         self._open = False
         self._calls: dict[str, list[Json]] = {}
-        """What was said of each of the assistant's tool calls."""
+        """What was told of each of the assistant's tool calls."""
         self._given = frozenset(given)
 
     def begin(self) -> list[Json]:
@@ -36,7 +35,7 @@ class UiReply:
         return [{"type": "start", "messageId": self._id}, {"type": "start-step"}]
 
     def hear(self, event: Event) -> list[Json]:
-        """The chunks that something in the conversation becomes."""
+        """The chunks for an event of the conversation."""
         match event:
             case turn.RunStarted():
                 self._text.restart()
@@ -65,7 +64,7 @@ class UiReply:
         return [*self._close(), {"type": "finish-step"}, {"type": "finish", "finishReason": reason}]
 
     def fail(self, code: str, message: str, retry_after: int | None = None) -> list[Json]:
-        """There is no answer. `error` has room for words alone: the code stands before it, for who can read it."""
+        """There is no answer. `error` is plain text, so the code comes before it as data."""
         self.ended = True
         notice: Json = {"code": code}
         if retry_after is not None:
@@ -88,7 +87,7 @@ class UiReply:
         return [*told, *_beside(message), *self.finish("tool-calls" if message.waiting else "stop")]
 
     def _whole(self, text: str) -> list[Json]:
-        """The final text: what of it the client has not got yet."""
+        """The final text: the part that the client does not have yet."""
         rest = self._text.whole(text)
         if rest is not None:
             return self._say(rest)
@@ -117,7 +116,7 @@ class UiReply:
         return [{"type": "text-end", "id": self._part}]
 
     def _handed(self, event: turn.ToolStarted, arguments: Json) -> list[Json]:
-        """A call of a tool of the client's. The last one ends the message for now: its result comes with the chat."""
+        """A handed call. The last one ends the message for now: its result comes with the next request."""
         if event.call_id in self._given:
             return []
         begun = {"type": "tool-input-available", "toolCallId": event.call_id, "toolName": event.tool}
@@ -149,7 +148,7 @@ class UiReply:
 
 
 def tool_call(call: str, tool: str, given: Json, title: str | None = None) -> Json:
-    """A call of a tool that is the assistant's own: the client has nothing to run."""
+    """A call of the assistant's own tool, which the client does not run."""
     told = {"type": "tool-input-available", "toolCallId": call, "toolName": tool, "input": given}
     return {**told, "providerExecuted": True, "dynamic": True} | ({"title": title} if title else {})
 
@@ -167,7 +166,7 @@ def tool_error(call: str, message: str) -> Json:
 
 
 def shown_action(action: Action) -> list[Json]:
-    """An action as a call that needs approval; how it stands, where that is known."""
+    """An action as a call that needs approval; with its state, if known."""
     asked = [
         tool_call(action.id, action.kind, dict(action.details), action.summary),
         {
@@ -196,7 +195,7 @@ def decided(action: Action) -> Json:
 
 
 def _beside(message: MessageView) -> list[Json]:
-    """What a message holds beside its text."""
+    """What a message holds besides its text."""
     told: list[Json] = [
         {"type": "source-url", "sourceId": f"{message.id}-s{number}", "url": one.url, "title": one.title}
         for number, one in enumerate(message.citations)
@@ -209,7 +208,7 @@ def _beside(message: MessageView) -> list[Json]:
 
 
 def _words(message: MessageView) -> Json:
-    """Whose words a message is."""
+    """The role of a message's author."""
     told: Json = {"role": message.role.value}
     if message.name is not None:
         told["name"] = message.name

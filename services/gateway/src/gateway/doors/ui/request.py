@@ -20,8 +20,8 @@ _RESULTS = frozenset({"output-available", "output-error"})
 
 
 class ChatRequest(BaseModel):
-    """`messages`: the whole chat as the client holds it, or `message` alone, its newest one. Of them the user's at the
-    end are read, and the answers to what was asked; the conversation itself has the others."""
+    """`messages`: the whole chat as the client has it, or `message`: only the newest. Only the user's messages at
+    the end are read, and decisions; the conversation has the others."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
 
@@ -39,11 +39,11 @@ class ChatRequest(BaseModel):
         return self.messages or ([self.message] if self.message is not None else [])
 
     def new_messages(self) -> list[SentMessage]:
-        """The user's messages at the end, behind which nobody has spoken; raises Refused."""
+        """The user's messages at the end, after the last one of anybody else; raises Refused."""
         return new_messages(self.held, _said)
 
     def answered(self) -> tuple[str, list[Json]]:
-        """The newest message of the assistant: its id, and its parts that hold the user's yes or no."""
+        """The assistant's newest message: its id, and its parts that hold the user's decisions."""
         for message in reversed(self.held):
             if message.get("role") == "assistant":
                 parts = [part for part in _parts(message) if part.get("state") == "approval-responded"]
@@ -51,7 +51,7 @@ class ChatRequest(BaseModel):
         return "", []
 
     def results(self) -> dict[str, Json]:
-        """What the client gives back for calls that it was handed, by call, when its newest message is the assistant's.
+        """The client's results of handed calls, by call, if its newest message is the assistant's.
 
         Raises:
             Refused: BAD_FIELD.
@@ -68,7 +68,7 @@ class ChatRequest(BaseModel):
                 found[call] = result_of(part.get("output"), error, field)
         return found
 
-    def said_last(self) -> str:
+    def last_text(self) -> str:
         """The text of the newest message's last step."""
         text = ""
         for part in _parts(self.held[-1]) if self.held else []:
@@ -81,14 +81,14 @@ class ChatRequest(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """To an approval. `given`: the arguments that it approves, as the client shows them."""
+    """The answer to an approval request. `given`: the approved arguments, as the client shows them."""
 
     approval: str
     approved: bool
     given: Json
 
     def edits(self, action: Action) -> Json | None:
-        """What of the arguments is not as it was asked for: an approval is meant for what is shown."""
+        """The arguments that differ from those requested: an approval is meant for what is shown."""
         if not self.approved or action.state is not ActionState.PENDING:
             return None
         asked = action.details
@@ -96,7 +96,7 @@ class Approval:
 
 
 def approval_in(part: Json) -> Approval:
-    """What a part answers; raises Refused: BAD_FIELD."""
+    """The decision in a part; raises Refused: BAD_FIELD."""
     told = part.get("approval")
     approval = cast("Json", told) if isinstance(told, dict) else {}
     identity, approved = approval.get("id"), approval.get("approved")

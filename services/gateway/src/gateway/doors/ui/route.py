@@ -1,6 +1,6 @@
 """POST /v2/ui/chat and GET /v2/ui/chat/{id}/stream: the AI SDK's UI message stream v1 over a conversation.
 
-The same messages again are one question: what came of it is shown.
+The same messages again are one question, whose outcome is shown again.
 """
 
 from collections.abc import AsyncGenerator, Sequence
@@ -73,7 +73,7 @@ async def send_messages(
         thread = await stack.enter_async_context(opened)
         for one in new:
             asked = (await thread.send(one, wishes)).seq
-        behind = UiReply(message, given, body.said_last()) if known else None
+        behind = UiReply(message, given, body.last_text()) if known else None
         return _streamed(_told(api, stack.pop_all(), thread, asked, done, behind))
     raise AssertionError("unreachable")
 
@@ -119,7 +119,7 @@ async def _asked(api: Api, caller: TokenCaller, chat: str) -> tuple[str, int]:
 
 
 async def _once_more(api: Api, place: ConversationPlace, one: SentMessage) -> SentMessage:
-    """A question that is asked again: what was said stays in the log, so that it is a message of its own."""
+    """Asks a question again, as a new message: the first one stays in the log."""
     newest = await api.threads.newest(place.caller, place.conversation)
     return replace(one, identity=client_message_id(one.identity, "again", str(newest)))
 
@@ -127,12 +127,12 @@ async def _once_more(api: Api, place: ConversationPlace, one: SentMessage) -> Se
 async def _decided(
     api: Api, place: ConversationPlace, answers: Sequence[Approval], locale: str | None, *, alone: bool
 ) -> list[Action]:
-    """The actions that the answers decide: all of them are looked for before any is decided. Beside new messages
-    (not `alone`) they may be old ones, which the conversation's last messages do not hold any more.
+    """The actions that the answers decide; all are looked up before any is decided. Together with new messages (not
+    `alone`) they may be old ones, no longer among the conversation's last messages.
 
     Raises:
-        Refused: NOT_FOUND, no such approval was asked for in this chat.
-        Unavailable: it cannot be told now.
+        Refused: NOT_FOUND, no such approval was requested in this chat.
+        Unavailable: this cannot be determined now.
     """
     caller = place.caller
     if not answers:
@@ -176,8 +176,8 @@ async def _told(
     done: Sequence[Action] = (),
     behind: UiReply | None = None,
 ) -> AsyncGenerator[bytes]:
-    """What comes of the message at `asked`, as it comes; first, what was decided with it. `behind`: the client's own
-    message, which goes on behind the calls whose results it has given."""
+    """The outcome of the message at `asked`, as it happens; before it, what was decided with it. `behind`: the
+    client's own message, which continues after the handed calls that it has answered."""
     place = thread.place
     reply = behind or UiReply(answer_id(turn_id(place.company, place.conversation, asked)))
     try:

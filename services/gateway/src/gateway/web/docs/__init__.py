@@ -1,1 +1,1 @@
-"""/docs: the guide's pages, the reference of the interface, and a search over both."""
+"""/docs: the guide, the API reference, and a search over both."""

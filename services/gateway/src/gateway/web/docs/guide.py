@@ -1,4 +1,4 @@
-"""The guide's pages as HTML, and their parts as the search finds them. The files are docs/guide's."""
+"""The guide's pages as HTML, and their sections for the search, from docs/guide."""
 
 import re
 import unicodedata
@@ -19,7 +19,7 @@ _EXAMPLE = re.compile(r"(?:\.\./)+examples/(?P<name>[\w.]+)")
 
 @dataclass(frozen=True, slots=True)
 class GuideSection:
-    """What stands under one heading."""
+    """The text under one heading."""
 
     path: str
     page: str
@@ -48,7 +48,7 @@ def page_path(language: Language, slug: str) -> str:
 
 @cache
 def slugs() -> tuple[dict[Language, str], ...]:
-    """The pages in the guide's own order, each with its name in both languages."""
+    """The pages in the guide's order, each with its name in both languages."""
     index = (SITE / "guide" / "README.md").read_text(encoding="utf-8")
     return tuple({"en": row["en"], "es": row["es"]} for row in _ROW.finditer(index))
 
@@ -61,7 +61,7 @@ def guide(language: Language) -> tuple[GuidePage, ...]:
 
 @cache
 def example(name: str) -> str | None:
-    """A program that the guide links; None when there is none of that name."""
+    """A program that the guide links; None if there is none of that name."""
     linked = {found["name"] for names in slugs() for found in _EXAMPLE.finditer(_source("en", names["en"]))}
     return (SITE / "examples" / name).read_text(encoding="utf-8") if name in linked else None
 
@@ -108,7 +108,7 @@ def _plain(token: Token) -> str:
 
 
 def _anchor(name: str, taken: set[str]) -> str:
-    """A heading's id: its words without accents, and a number where there is another of the same words."""
+    """A heading's id: its words without accents, numbered if another heading has the same."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     base = "-".join(re.findall(r"\w+", plain)) or "part"
     anchor, number = base, 2
@@ -119,7 +119,7 @@ def _anchor(name: str, taken: set[str]) -> str:
 
 
 def _link(token: Token, language: Language) -> None:
-    """Links between the guide's files are links between its pages; a file of the repository alone is named."""
+    """Links between files become links between pages; a file that is only in the repository is named."""
     target = address = ""
     for child in token.children or ():
         if child.type == "link_open":

@@ -1,4 +1,4 @@
-"""The reference of the interface over HTTP and of the chat's frames, as HTML: out of the documents that name them."""
+"""The reference of the HTTP API and the chat's frames as HTML, generated from their documents."""
 
 import json
 import re
@@ -155,7 +155,7 @@ def _json(value: Any) -> str:
 
 
 def _short(name: str) -> str:
-    """Without the module, which stands before names that two of them have."""
+    """Without the module prefix that distinguishes equal names."""
     return name.rpartition("__")[2]
 
 
@@ -186,7 +186,7 @@ def _frames() -> Chapter:
 
 
 def missing(document: Any, place: str = "") -> Iterator[str]:
-    """The fields and parameters of a document that nothing is said about."""
+    """The fields and parameters of a document without a description."""
     if isinstance(document, list):
         for at, one in enumerate(cast("list[Any]", document)):
             yield from missing(one, f"{place}/{at}")

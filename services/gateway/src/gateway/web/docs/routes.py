@@ -1,4 +1,4 @@
-"""/docs: pages made when they are first asked for, out of files in the package; no script but this server's."""
+"""/docs: pages made on first request from files in the package; no script but this server's."""
 
 import asyncio
 from collections.abc import Callable
@@ -32,7 +32,7 @@ _API = "api"
 
 
 def docs_routes(document: Callable[[], dict[str, object]]) -> list[BaseRoute]:
-    """The routes of /docs. `document`: the OpenAPI document, asked for once, when somebody reads the reference."""
+    """The routes of /docs. `document`: builds the OpenAPI document, once, when somebody reads the reference."""
     docs = _Docs(document)
     return [
         Route("/docs", _begin, methods=["GET"]),
@@ -95,7 +95,7 @@ class _Docs:
         return await self._answer(request, _language(request), request.path_params["chapter"], self._chapter)
 
     async def search(self, request: Request) -> Response:
-        """What holds the words that were asked for."""
+        """The sections that contain the words."""
         language, question = _language(request), request.query_params.get("q", "")[:LONGEST]
         found = await asyncio.to_thread(self._find, language, question)
         body = _results(language, question, found)

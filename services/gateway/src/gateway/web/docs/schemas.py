@@ -1,4 +1,4 @@
-"""JSON Schemas in words: a field's type, its bounds, and an example that fits."""
+"""Describes JSON Schemas: a field's type, its bounds, and a matching example."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from typing import Any, cast
 
 Schema = dict[str, Any]
 _WHOLE = 3
-"""How deep an example shows all fields; below it only those that must be there."""
+"""Levels at which an example shows all fields; below that only required ones."""
 _DEEPEST = 12
 _TEXTS = (
     "text",
@@ -19,7 +19,7 @@ _TEXTS = (
     "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
     "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 )
-"""The first that fits is the example of a text whose field has none of its own."""
+"""Example texts; the first that matches is used if a field has none of its own."""
 _FORMATS = {
     "date-time": "2026-05-04T09:30:00Z",
     "date": "2026-05-04",
@@ -33,14 +33,14 @@ _SCALARS: dict[str, Any] = {"string": "text", "integer": 1, "number": 1.5, "bool
 
 
 class Schemas:
-    """The named schemas of one document, and what follows from them."""
+    """One document's named schemas."""
 
     def __init__(self, named: dict[str, Schema], examples: dict[str, Any]) -> None:
         self.named = named
         self._examples = examples
 
     def kind(self, schema: Schema) -> str:
-        """What a value is, in words; names of schemas stand in braces."""
+        """A value's type in words, with names of schemas in braces."""
         if "$ref" in schema:
             return "{" + named(schema) + "}"
         if parts := _branches(schema):
@@ -63,7 +63,7 @@ class Schemas:
         return list(dict.fromkeys(said))
 
     def example(self, schema: Schema, name: str = "", depth: int = 0) -> Any:
-        """A value that fits; `name`: the field's."""
+        """A matching value; `name`: the field's."""
         for given in (schema.get("example"), *schema.get("examples", ())[:1], schema.get("const")):
             if given is not None:
                 return given
@@ -105,7 +105,7 @@ class Schemas:
         return {field: self.example(one, field, depth + 1) for field, one in fields.items() if field in needed}
 
     def used(self, *roots: Any) -> list[str]:
-        """The names of the schemas that are in these, and in what is in them; in the order in which one meets them."""
+        """The names of all schemas that these use, directly or indirectly, in order of appearance."""
         found = dict[str, None]()
         waiting = list(roots)
         while waiting:

@@ -1,4 +1,4 @@
-"""Full-text search over the parts of the documentation: SQLite's FTS5, in memory, best matches first."""
+"""Full-text search over the documentation: SQLite's FTS5, in memory, best matches first."""
 
 import re
 import sqlite3
@@ -9,20 +9,20 @@ from dataclasses import dataclass
 from gateway.web.docs.guide import GuideSection
 
 LONGEST = 100
-"""Characters of a question that are looked at."""
+"""Characters of a query that are used."""
 MOST_WORDS = 8
 MOST = 20
 """Results."""
 MARK = ("\x01", "\x02")
-"""Before and behind a word that was found, in an excerpt."""
+"""Before and after a match, in an excerpt."""
 _TELLING = 3
-"""Letters from which on a word among others is looked for."""
+"""The least letters of a word for it to be searched among others."""
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A part that holds the words. `excerpt` has MARK around them."""
+    """A section that contains the words. `excerpt` has MARK around them."""
 
     path: str
     page: str
@@ -31,7 +31,7 @@ class Found:
 
 
 class Index:
-    """The words of some sections, regardless of case and accents."""
+    """An index of sections, ignoring case and accents."""
 
     def __init__(self, sections: Iterable[GuideSection]) -> None:
         self._lock = threading.Lock()
@@ -44,7 +44,7 @@ class Index:
         self._store.executemany("INSERT INTO part VALUES (?, ?, ?, ?)", rows)
 
     def find(self, question: str) -> list[Found]:
-        """The parts that hold every word of it or its beginning; where none does, those that hold some."""
+        """The sections that contain every word or its beginning; if there are none, those that contain some."""
         asked = _WORD.findall(question[:LONGEST].lower())
         words = [_stem(word) for word in asked if len(word) >= _TELLING or len(asked) == 1][:MOST_WORDS]
         if not words:
@@ -62,5 +62,5 @@ class Index:
 
 
 def _stem(word: str) -> str:
-    """Without a plural's ending, in English and Spanish: what is left is looked for as a beginning."""
+    """The word without a plural ending, in English and Spanish, for a prefix search."""
     return re.sub(r"(?:es|s)$", "", word) if len(word) > 4 else word

@@ -1,1 +1,1 @@
-"""Finding what was said: passages of a user's own conversations, ranked by a question."""
+"""Search in a user's own conversations: passages, ranked for a question."""

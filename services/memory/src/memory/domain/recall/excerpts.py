@@ -1,4 +1,4 @@
-"""The part of a long message that is worth showing."""
+"""Cuts a long message to the part worth showing."""
 
 from memory.domain.recall.words import sought, stems
 

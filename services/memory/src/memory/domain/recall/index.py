@@ -18,15 +18,15 @@ from typing import Any
 
 from memory.domain.recall.lexicon import ASKED, LATELY, MONTHS, SPEAKERS
 from memory.domain.recall.postings import Postings
-from memory.domain.recall.words import STOP, Sought, folded, sought, stems, words
+from memory.domain.recall.words import STOP, QueryTerm, folded, sought, stems, words
 
 AROUND = ((0, 1.0), (1, 0.7), (-1, 0.4), (2, 0.35), (-2, 0.2), (3, 0.2), (-3, 0.1))
-"""What a word counts for the message so many places behind (+) or before (-) the one that has it."""
+"""The weight of a word for the message this many places after (+) or before (-) the one that contains it."""
 APART = timedelta(hours=6)
-"""Messages further apart than this say nothing about each other."""
+"""Messages further apart than this do not influence each other."""
 SAME_DAY = 0.2
 BEST_DAYS = 5
-"""Days of conversations of which every message is looked at, whether it has a word of the question or not."""
+"""Days of conversations whose messages are all considered, whether or not they contain a word of the question."""
 SPOKE = 0.3
 A_QUESTION = 0.8
 MISSPELT = 0.6
@@ -49,14 +49,14 @@ class IndexedMessage:
 
 @dataclass(frozen=True, slots=True)
 class RankedMessage:
-    """A passage and how well it fits: comparable within one search."""
+    """A passage and its score, comparable within one search."""
 
     passage: IndexedMessage
     score: float
 
 
 class RecallIndex:
-    """The passages of one person. Grows by `add`; not to be searched while it grows."""
+    """One person's passages. Filled by `add`, during which it must not be searched."""
 
     def __init__(self) -> None:
         self._passages: list[IndexedMessage] = []
@@ -74,7 +74,7 @@ class RecallIndex:
         return passage_id in self._ids
 
     def add(self, passages: Iterable[IndexedMessage]) -> int:
-        """Takes in those that it does not have yet, in any order; returns how many."""
+        """Adds the messages that it does not have yet, in any order; returns how many."""
         before = len(self._passages)
         for passage in passages:
             if passage.id not in self._ids:
@@ -98,12 +98,12 @@ class RecallIndex:
         return frozenset(self._passages[number].id for _, number in self._talks.get(conversation, [])[-count:])
 
     def between(self, conversation: str, first: object, last: object) -> frozenset[str]:
-        """The ids of a conversation's messages from one place to another, both counted."""
+        """The ids of a conversation's messages between two positions, both included."""
         talk = self._talks.get(conversation, [])
         return frozenset(self._passages[number].id for order, number in talk if first <= order <= last)
 
     def search(self, question: str, limit: int, now: datetime, without: Collection[str] = ()) -> list[RankedMessage]:
-        """The best passages, best first. `now`: what recency is measured from; `without`: ids that do not count."""
+        """The best passages, best first. `now`: for recency; `without`: ids to leave out."""
         every = set(words(question))
         named = self._named(every)
         names = {name for speaker in named for name in words(speaker)}
@@ -148,7 +148,7 @@ class RecallIndex:
                 self._place[moved] = place
 
     def _named(self, every: set[str]) -> set[str]:
-        """The speakers that a question names; when it names all of them, that says nothing."""
+        """The speakers that a question names; none if it names all of them."""
         named = {
             speaker
             for speaker, name in self._speakers.items()
@@ -156,7 +156,7 @@ class RecallIndex:
         }
         return set() if len(named) == len(self._speakers) else named
 
-    def _scores(self, asked: Iterable[Sought], every: set[str]) -> dict[int, float]:
+    def _scores(self, asked: Iterable[QueryTerm], every: set[str]) -> dict[int, float]:
         scores: defaultdict[int, float] = defaultdict(float)
         days: defaultdict[tuple[str, int], float] = defaultdict(float)
         for one in asked:
@@ -186,8 +186,8 @@ class RecallIndex:
         passage = self._passages[number]
         return passage.conversation, passage.at.toordinal()
 
-    def _held(self, one: Sought) -> dict[int, float]:
-        """By passage that has the word or what stands for it: its BM25."""
+    def _held(self, one: QueryTerm) -> dict[int, float]:
+        """The BM25 of each passage that contains the word or a synonym."""
         known = {stem: weight for stem, weight in one.stems if stem in self._postings}
         if not known:
             known = dict.fromkeys(self._postings.misspelt(one.word), MISSPELT)
@@ -199,7 +199,7 @@ class RecallIndex:
         return found
 
     def _spread(self, held: Mapping[int, float]) -> dict[int, float]:
-        """What the word counts for each passage, its neighbours' included."""
+        """The word's weight for each passage, including its neighbours'."""
         found: dict[int, float] = {}
         passages, places, talks = self._passages, self._place, self._talks
         for number, value in held.items():

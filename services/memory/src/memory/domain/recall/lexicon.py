@@ -1,4 +1,4 @@
-"""Words of Spanish and English that ranking treats apart; all without accents, as `words.folded` leaves them.
+"""Spanish and English words with a special role in ranking; all without accents, as `words.folded` returns them.
 
 Written for this project from general grammar; no list was copied.
 """
@@ -45,7 +45,7 @@ SPANISH_HINTS = _set(
     donde cual cuanto quien pero mas muy ya yo tengo tiene hay estoy esta este esto si al ahora siempre hoy quiero
     """
 )
-"""Words that tell the language of a text."""
+"""Words that reveal a text's language."""
 
 _ENGLISH_FORMS = """
     be:being|buy:bought|sell:sold|think:thought|make:made|take:took,taken|see:saw,seen|come:came|give:gave,given
@@ -193,20 +193,20 @@ _SAME = """
 """
 
 _SHORT = _set("jan feb apr jun jul aug sept oct nov dec")
-"""How months are shortened; not mar and may, which are words."""
+"""Abbreviations of months, without "mar" and "may", which are words."""
 MONTHS = {
     **spoken.MONTHS,
     **{word: spoken.MONTHS[name] for name in spoken.MONTHS for word in _SHORT if name.startswith(word)},
 }
 LATELY = _set("last latest recent recently current currently now today ultimo ultima ultimos reciente actual ahora hoy")
-"""Words by which a question asks for what is newest."""
+"""Words that ask for the newest."""
 ASKED = _set("ask asked asking question questions pregunte pregunto preguntaba pregunta preguntas")
-"""Words by which a question asks for questions."""
+"""Words that ask for questions."""
 SPEAKERS = {
     "user": _set("i my me mine user customer yo mi mis usuario cliente"),
     "assistant": _set("you your assistant copilot tu te asistente copiloto recomendaste sugeriste"),
 }
-"""How a question names who spoke."""
+"""Words for who spoke."""
 
 
 def _forms(table: str) -> dict[str, str]:
@@ -227,6 +227,6 @@ def _groups(table: str) -> dict[str, tuple[str, ...]]:
 
 ENGLISH_BASE = _forms(_ENGLISH_FORMS)
 SPANISH_BASE = _forms(_SPANISH_FORMS)
-"""Irregular forms: the base that a stemmer does not find."""
+"""Irregular forms whose base a stemmer does not find."""
 SAME = _groups(_SAME)
-"""By word: others that mean much the same, in either language."""
+"""For each word, others with much the same meaning, in either language."""

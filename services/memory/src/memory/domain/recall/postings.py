@@ -19,7 +19,7 @@ MOST_TIMES = 65_535
 
 
 class Postings:
-    """Texts by number, from 0 in the order in which they are added. Six bytes a posting, and what a stem costs."""
+    """Texts, numbered from 0 in the order of addition. Takes six bytes a posting, plus each stem."""
 
     def __init__(self) -> None:
         self._terms: dict[str, tuple[array[int], array[int]]] = {}
@@ -34,7 +34,7 @@ class Postings:
         return stem in self._terms
 
     def add(self, counts: Mapping[str, int], length: int | None = None) -> int:
-        """Takes in a text by its stems; returns its number. `length`: in words, if they count more than once."""
+        """Adds a text by its stems; returns its number. `length`: in words, if some count more than once."""
         number = len(self._lengths)
         for stem, count in counts.items():
             held = self._terms.get(stem)
@@ -49,16 +49,16 @@ class Postings:
         return number
 
     def holders(self, stem: str) -> int:
-        """How many texts hold it."""
+        """How many texts contain the stem."""
         held = self._terms.get(stem)
         return len(held[0]) if held else 0
 
     def idf(self, holders: int) -> float:
-        """What it tells of a text that it holds a stem that so many hold."""
+        """The weight of a stem that this many texts contain."""
         return math.log(1 + (len(self._lengths) - holders + 0.5) / (holders + 0.5))
 
     def bm25(self, stem: str) -> dict[int, float]:
-        """The score of every text that holds the stem."""
+        """The score of every text that contains the stem."""
         numbers, times = self._terms[stem]
         idf = self.idf(len(numbers))
         average = self._words / len(self._lengths) or 1.0
@@ -70,7 +70,7 @@ class Postings:
         }
 
     def bm25_of(self, stem: str, number: int) -> float:
-        """The score of one text; 0 when it does not hold the stem."""
+        """The score of one text; 0 if it does not contain the stem."""
         numbers, times = self._terms[stem]
         place = bisect_left(numbers, number)
         if place == len(numbers) or numbers[place] != number:
@@ -80,7 +80,7 @@ class Postings:
         return self.idf(len(numbers)) * count * (SATURATION + 1) / (count + room)
 
     def misspelt(self, word: str) -> list[str]:
-        """The stems that a word which none of the texts holds may be a misspelling of."""
+        """The stems of which an unknown word may be a misspelling."""
         found: dict[str, None] = {}
         for stem in {english(word), spanish(word)}:
             alike = [

@@ -1,4 +1,4 @@
-"""From text to what is compared: words without accents, as stems of their language.
+"""Splits a text into comparable units: words without accents, as stems of their language.
 
 The stems are Snowball's (snowballstemmer, https://snowballstem.org).
 """
@@ -25,9 +25,9 @@ from memory.domain.recall.lexicon import (
 
 STOP = ENGLISH_STOP | SPANISH_STOP
 SYNONYM = 0.5
-"""What a word that only means the same counts, beside the word itself."""
+"""The weight of a synonym, compared with the word itself."""
 LONGEST = 40
-"""Characters of a word; what is longer is no word."""
+"""Characters of a word; anything longer is not a word."""
 
 _ACCENTED = (("ia", "ía"), ("ias", "ías"), ("ian", "ían"), ("io", "ió"), ("cion", "ción"), ("sion", "sión"),
              ("ais", "áis"), ("eis", "éis"))  # fmt: skip
@@ -36,7 +36,7 @@ _GROUPED = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 
 
 class _Stemmers(threading.local):
-    """A stemmer keeps the word that it works on: documents are cut up in threads, and each has its own."""
+    """Stemmers of one thread: a stemmer keeps state, and documents are split in threads."""
 
     def __init__(self) -> None:
         made: Callable[[str], Any] = cast("Any", snowballstemmer).stemmer  # the package has no types
@@ -48,15 +48,15 @@ _STEMMERS = _Stemmers()
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
-    """One word of a question: the stems that stand for it, each with its weight."""
+class QueryTerm:
+    """One word of a question: its stems, each with its weight."""
 
     word: str
     stems: tuple[tuple[str, float], ...]
 
 
 def folded(text: str) -> str:
-    """In small letters, without accents."""
+    """In lower case, without accents."""
     if text.isascii():
         return text.lower()
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).lower())
@@ -71,7 +71,7 @@ def words(text: str) -> list[str]:
 
 
 def stems(text: str) -> list[str]:
-    """The stems by which a passage is found. A text whose language cannot be told has those of both."""
+    """The stems by which a passage is found; those of both languages if its language is unclear."""
     every = words(text)
     told = _language(every)
     found: list[str] = []
@@ -85,17 +85,17 @@ def stems(text: str) -> list[str]:
     return found
 
 
-def sought(text: str) -> list[Sought]:
+def sought(text: str) -> list[QueryTerm]:
     """The words that a question asks by, each once."""
     telling = [word for word in dict.fromkeys(words(text)) if word not in STOP]
-    found: list[Sought] = []
+    found: list[QueryTerm] = []
     for word in telling:
         weights = dict.fromkeys((english(word), spanish(word)), 1.0)
         base = ENGLISH_BASE.get(word) or SPANISH_BASE.get(word) or word
         for other in {*SAME.get(word, ()), *SAME.get(base, ())}:
             for stem in (english(other), spanish(other)):
                 weights.setdefault(stem, SYNONYM)
-        found.append(Sought(word, tuple(weights.items())))
+        found.append(QueryTerm(word, tuple(weights.items())))
     return found
 
 
@@ -106,7 +106,7 @@ def english(word: str) -> str:
 
 @functools.lru_cache(maxsize=50_000)
 def spanish(word: str) -> str:
-    """The stem of a Spanish word, which may have lost its accents: the stemmer knows endings only with them."""
+    """The stem of a Spanish word that may have lost its accents, which the stemmer needs to recognise endings."""
     base = SPANISH_BASE.get(word, word)
     accented = next((base.removesuffix(bare) + full for bare, full in _ACCENTED if base.endswith(bare)), base)
     return folded(_STEMMERS.spanish(accented))
@@ -135,7 +135,7 @@ def _apart(one: str, other: str, most: int) -> int:
 
 
 def language_of(text: str) -> str | None:
-    """es or en, by the words that tell it; None: neither more than the other."""
+    """es or en, by typical words; None: undecided."""
     return _language(words(text))
 
 
