@@ -49,7 +49,8 @@ class BoundedHttp(HttpToolsProtocol):
         self._in_request = True
         self._have_head()
         hosts = sum(name == b"host" for name, _ in self.headers)
-        if hosts > 1 or (not hosts and self.parser.get_http_version() == "1.1"):
+        old = self.parser is not None and self.parser.get_http_version() == "1.0"
+        if hosts != 1 and (hosts or not old):
             # RFC 9112, section 3.2: a proxy before this one may have gone by another of them.
             raise HttpParserError("a request names one Host")
         super().on_headers_complete()

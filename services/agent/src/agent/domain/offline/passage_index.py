@@ -249,6 +249,10 @@ class PassageIndex:
         days = [keys & self._own[at] for keys in asked.values() if keys & _WEEKDAY]
         return any(shared and shared <= _WEEKDAY | _WEEKEND for shared in days)
 
+    def is_headed(self, asked: Mapping[str, frozenset[str]], words: Sequence[str], at: int) -> bool:
+        """Whether a passage's own heading has all of these words of a question."""
+        return all(asked[word] & self._under[at] for word in words)
+
     def counts(self, keys: frozenset[str], at: int) -> bool:
         """Whether a passage says how many there are of something: a number before it, or a cell of a table."""
         if self._row[at] and keys & self._own[at] and any(map(str.isdigit, self._said[at])):
