@@ -1,5 +1,4 @@
-"""Calls: reads and small commands that need an answer now. They are core NATS requests on queue groups, always
-answered."""
+"""Calls: reads and small commands, as core NATS requests on queue groups that are always answered."""
 
 from datetime import datetime
 from typing import Annotated, Any, Generic, Literal, TypeVar
@@ -78,8 +77,7 @@ class MessageView(Wire):
 
 
 class HistoryRequest(Wire):
-    """The last `limit` messages with seq ≤ up_to_seq; memory answers only once it has stored everything up to
-    up_to_seq."""
+    """The last `limit` messages with seq ≤ up_to_seq, once memory has stored everything up to there."""
 
     company_id: CompanyId
     conversation_id: Id
@@ -193,8 +191,7 @@ Direction = Literal["asc", "desc"]
 
 
 class ConversationView(Wire):
-    """One conversation in the inbox. `state` of an open one: ai, needs_human, human, stuck; otherwise snoozed or
-    resolved."""
+    """One conversation in the inbox. `state`: ai, needs_human, human, stuck if it is open; else snoozed, resolved."""
 
     id: Id
     company_id: CompanyId
@@ -298,8 +295,7 @@ MESSAGE_BY_ID = Rpc("rpc.memory.message.get.v1", MessageByIdRequest, MessageById
 
 
 class TurnStateRequest(Wire):
-    """Asked of all agents at once; only the one that drives the conversation's turn (or this particular turn)
-    answers."""
+    """Asked of all agents at once; only the one that drives the conversation's turn (or just this one) answers."""
 
     company_id: CompanyId
     conversation_id: Id

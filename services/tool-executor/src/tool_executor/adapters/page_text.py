@@ -8,7 +8,7 @@ menus are left out: nav, and links alone before the first words or behind the la
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tool_executor.extraction.markup import BLOCKS, IN_HEAD, MENU, UNSEEN, are_entries, is_hidden, read
+from tool_executor.extraction.markup import BLOCKS, IN_HEAD, MENU, UNSEEN, is_hidden, is_menu, read
 
 _BLOCKS = BLOCKS | {"br"}
 _OPENING = {f"h{level}": "#" * level + " " for level in range(1, 7)} | {"li": "- ", "td": " | ", "th": " | "}
@@ -140,6 +140,6 @@ class _PageTextTarget:
         if not text.strip("-#| "):
             return
         self._lines.append(text)
-        self._entries.append(links if not beside and not text.startswith("#") and are_entries(text, links) else 0)
+        self._entries.append(links if not beside and not text.startswith("#") and is_menu(text, links) else 0)
         if self._open["main"]:
             self._main_lines.append(text)

@@ -3,7 +3,9 @@
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from urllib.parse import urljoin
 
 from contracts.knowledge import MAX_PART, Block
 from contracts.text import Text
@@ -12,6 +14,7 @@ LONGEST_TEXT = 4000
 """Characters of a block of text; a longer one is cut at a space."""
 LONGEST_CELL = 2000
 LONGEST_TITLE = 300
+MOST_LINKS = 2000
 MOST_ROWS = 100
 """Rows of one table's block; what comes after is a block with the same header."""
 
@@ -37,6 +40,12 @@ class Extracted:
     canonical: str | None = None
     noindex: bool = False
     nofollow: bool = False
+
+    def add_link(self, address: str) -> None:
+        """Adds an address that the page leads to, unless it is none or there are too many."""
+        if len(self.links) < MOST_LINKS:
+            with suppress(ValueError):
+                self.links.append(urljoin(self.base, address) if self.base else address)
 
     @property
     def hash(self) -> str:

@@ -6,7 +6,6 @@ before its first words or behind its main), and what else repeats on most pages 
 
 import re
 from collections.abc import Mapping
-from urllib.parse import urljoin
 
 from contracts.knowledge import Block
 from tool_executor.extraction.document import LONGEST_TITLE, Extracted, bounded
@@ -16,9 +15,9 @@ from tool_executor.extraction.markup import (
     IN_HEAD,
     MENU,
     UNSEEN,
-    are_entries,
     full_lines,
     is_hidden,
+    is_menu,
     one_line,
     read,
     tags,
@@ -40,7 +39,6 @@ _FRAME = tags("header footer")
 _FRAME_ROLES = tags("banner contentinfo")
 """What frames the page's own words, unless it is a part's own header or footer."""
 _LONGEST_HEADING = 300
-_MOST_LINKS = 2000
 _PERMALINK = re.compile(r"(?<!\s)\s*+[¶#🔗]\s*+$")
 _REFRESH = re.compile(r"^\s*\d+\s*;\s*url\s*=\s*['\"]?([^'\"\s]+)", re.IGNORECASE)
 _OUR_NAMES = {"robots", "nexussitereader"}
@@ -250,7 +248,7 @@ class _Reader:
             elif name == "og:title":
                 self._og_title = one_line(content)
             elif attributes.get("http-equiv", "").lower() == "refresh" and (to := _REFRESH.match(content)):
-                self._add_link(to[1])
+                self.page.add_link(to[1])
 
     def _link(self, attributes: Mapping[str, str]) -> None:
         address = attributes.get("href", "").strip()
@@ -260,14 +258,7 @@ class _Reader:
         if "canonical" in relations:
             self.page.canonical = self.page.canonical or address
         elif not relations or not {"stylesheet", "icon", "preload", "preconnect", "dns-prefetch"} & set(relations):
-            self._add_link(address)
-
-    def _add_link(self, address: str) -> None:
-        if len(self.page.links) < _MOST_LINKS:
-            try:
-                self.page.links.append(urljoin(self.page.base, address) if self.page.base else address)
-            except ValueError:
-                return
+            self.page.add_link(address)
 
     # ------------------------------------------------------------ menus
 
@@ -284,8 +275,8 @@ class _Reader:
         """Of how many links a text is all, as a menu's are; then those are counted anew."""
         links, beside = self._links, self._beside_links
         self._links, self._beside_links = self._linking, False
-        is_menu = not beside and are_entries(text, links)
-        return links if is_menu and self._main_in is None and not self._parts else 0
+        menu = not beside and is_menu(text, links)
+        return links if menu and self._main_in is None and not self._parts else 0
 
     def _drop_menus(self) -> None:
         """Drops links that stand alone before the page's first words, and those behind its main."""

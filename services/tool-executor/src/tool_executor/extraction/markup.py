@@ -53,7 +53,7 @@ _TELLING = re.compile(r"[\d@]")
 """A telephone number, an address or a time: people want to know it, though it is a link."""
 
 
-def are_entries(text: str, links: int) -> bool:
+def is_menu(text: str, links: int) -> bool:
     """Whether a text that is all links could be entries of a menu."""
     return len(text) <= links * _LONGEST_ENTRY and not _TELLING.search(text)
 
