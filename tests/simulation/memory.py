@@ -187,10 +187,7 @@ class Memory:
         except NexusError as error:
             raise NotReady(str(error)) from error
 
-        async def refresh() -> None:
-            await self.log.refresh()
-
-        hooks.on_reconnect.append(refresh)
+        hooks.on_reconnect.append(self.log.reconnected)
         looks = PeriodicSweep("position of MongoDB", POSITIONS_EVERY, self.positions.look)
         self.positions.hurry = looks.hurry
         self._parts += [

@@ -323,10 +323,7 @@ class MemoryReplica:
         except NexusError as error:
             raise NotReady(str(error)) from error
 
-        async def refresh() -> None:
-            await log.refresh()
-
-        service.on_reconnect(refresh)
+        service.on_reconnect(log.reconnected)
         service.on_reconnect(room.shelves.look)
         figures = stream_figures.StreamFigures(service.nats, service.streams)
         for refresh_figures in (floor.refresh, figures.renew):

@@ -12,6 +12,7 @@ from memory.domain.keys import LogPosition
 from memory.errors import UnknownSequence
 from runtime.conversation import ConversationLog, ConversationWriter, Decide, LogBounds
 from runtime.direct import StoredFact
+from runtime.errors import ReadFailed
 from runtime.publisher import Appended, Publisher
 
 SOURCE = "/nexus/memory"
@@ -41,6 +42,13 @@ class StreamLog:
         self._asked = time.monotonic()
         self._bounds = await self._log.bounds()
         return self._bounds
+
+    async def reconnected(self) -> None:
+        """Reads them after a reconnect; when nobody answers, the next periodic look does."""
+        try:
+            await self.refresh()
+        except ReadFailed as error:
+            _log.warning("log.bounds_unread", error=str(error))
 
     @property
     def era(self) -> int:
