@@ -6,7 +6,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from agent.llm.metering import MARGIN
+from agent.llm.paid_calls import MARGIN
 from agent.scripted_model.script import Reply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from gateway.testing_http import Http

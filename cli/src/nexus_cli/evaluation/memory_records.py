@@ -14,7 +14,7 @@ import aiohttp
 from agent.adapters.model_router import configured
 from agent.domain.prompt.proposals import proposal_messages, read_proposals
 from agent.errors import ModelError
-from agent.llm.metering import UnreadText
+from agent.llm.paid_calls import UnreadText
 from agent.ports import Prompt
 from agent.settings import ModelSettings
 from agent.turns.after_turn import SECONDS

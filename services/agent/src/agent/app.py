@@ -52,7 +52,7 @@ from agent.completions.deps import CompletionPorts
 from agent.domain.context.compression import TokenWindow
 from agent.handlers import AnalysisHandler, LiveFacts, TurnHandler, TurnStates
 from agent.help_methods import HelpMethods
-from agent.llm.metering import Spending
+from agent.llm.paid_calls import Spending
 from agent.measures import OLDEST_DUE, TURNS_DUE, TURNS_RUNNING
 from agent.ports import Key
 from agent.preview.preview import Preview

@@ -21,7 +21,7 @@ from agent.domain.analysis.texts import note
 from agent.domain.cost import SpendingAccount
 from agent.domain.turn.journal import TurnCall
 from agent.errors import BudgetSpentError, ModelError, UnreachableError
-from agent.llm.metering import ask_paid
+from agent.llm.paid_calls import ask_paid
 from agent.measures import ANALYSES, SENTENCES
 from agent.ports import Asker, Key, Prompt
 from contracts.analysis_report import report_schema

@@ -6,7 +6,7 @@ from typing import Protocol
 from agent.adapters.analysis_facts import AnalysisFacts
 from agent.adapters.json_schemas import JsonSchemas
 from agent.adapters.tool_details import ExecutorTools
-from agent.llm.metering import Spending
+from agent.llm.paid_calls import Spending
 from agent.ports import BusClock, Companies, Models, ToolCalls
 from contracts.events.analysis import AnalysisRecord
 from runtime.analyses import KeptAnalysis

@@ -6,7 +6,7 @@ from agent.adapters.log_position import NewestFacts
 from agent.domain.cost import SpendingAccount
 from agent.domain.turn.journal import ModelAnswer
 from agent.errors import HelpRefusedError
-from agent.llm.metering import Spending, ask_paid
+from agent.llm.paid_calls import Spending, ask_paid
 from agent.ports import Companies, Histories, Key, Models, Prompt, PromptHistory
 from contracts.company import CompanyConfig
 

@@ -23,7 +23,7 @@ from agent.domain.text_features import language_of
 from agent.domain.tool_choice import chosen_tools
 from agent.domain.turn.journal import Journal, ModelAnswer, RequestedCall, with_reply, with_results
 from agent.errors import HelpRefusedError, ModelDownError
-from agent.llm.metering import ask_paid
+from agent.llm.paid_calls import ask_paid
 from agent.ports import Asker, Key, ModelChoice
 from agent.turns.deps import Limits
 from agent.turns.tool_runs import CallRound, outcomes

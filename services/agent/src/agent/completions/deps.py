@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agent.adapters.encodings import Encodings
-from agent.llm.metering import Spending
+from agent.llm.paid_calls import Spending
 from agent.ports import Asker, Catalogue, Companies, Live, Models, ToolCalls
 
 Prove = Callable[[str, str], Asker | None]

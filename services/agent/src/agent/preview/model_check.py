@@ -5,7 +5,7 @@ import time
 from agent.completions.deps import CompletionPorts
 from agent.domain.cost import SpendingAccount
 from agent.errors import ModelError
-from agent.llm.metering import ask_paid
+from agent.llm.paid_calls import ask_paid
 from agent.ports import ModelChoice, Prompt
 from contracts.preview_rpc import ModelCheckReply, ModelCheckRequest
 

@@ -20,7 +20,7 @@ from agent.domain.prompt.layers import VisitorInfo, base, layers_of
 from agent.domain.tool_results import citations
 from agent.domain.turn.journal import Journal, with_reply, with_results
 from agent.errors import HelpRefusedError, ModelDownError
-from agent.llm.metering import ask_paid
+from agent.llm.paid_calls import ask_paid
 from agent.ports import Asker, Key, KnowledgeReader, PromptHistory
 from agent.preview.model_check import check_model
 from agent.turns.composer import UNBOUNDED, Material, prompt_for

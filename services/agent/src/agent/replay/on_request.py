@@ -9,7 +9,7 @@ import aiohttp
 from agent.adapters.catalogue import ExecutorCatalogue
 from agent.domain.cost import ModelUse, Reservation, SpendingAccount
 from agent.errors import HelpRefusedError
-from agent.llm.metering import Spending
+from agent.llm.paid_calls import Spending
 from agent.ports import Budgets, Models, Search, UsageFacts
 from agent.record.recorded_turn import RecordedTurn
 from agent.record.turn_archive import TurnArchive

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from agent.adapters.catalogue import ExecutorCatalogue
 from agent.adapters.price_table import prices
 from agent.domain.offered_tool import OfferedTool
-from agent.llm.metering import Spending
+from agent.llm.paid_calls import Spending
 from agent.ports import Asker, Models
 from agent.record.recorded_turn import RecordedTurn
 from agent.record.turn import hash_of

@@ -12,7 +12,7 @@ from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.effects import Ack, Trigger
 from agent.domain.turn.journal import Journal
 from agent.errors import UnreachableError
-from agent.llm.metering import Spending
+from agent.llm.paid_calls import Spending
 from agent.ports import Models
 from agent.record.recorded_turn import RecordedTurn
 from agent.replay.recorded_ports import (

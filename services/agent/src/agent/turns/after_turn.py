@@ -10,7 +10,7 @@ from agent.domain.context.compression import Messages
 from agent.domain.cost import SpendingAccount
 from agent.domain.providers import small_model
 from agent.errors import BudgetSpentError, ModelError
-from agent.llm.metering import Spending, ask_paid
+from agent.llm.paid_calls import Spending, ask_paid
 from agent.ports import Asker, Key, Models, Prompt
 from contracts.company import CompanyConfig
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from agent.adapters.encodings import Encodings
 from agent.domain.context.compression import DEFAULT_WINDOW, TokenWindow
 from agent.domain.turn.policy import AnswerPolicy
-from agent.llm.metering import Spending
+from agent.llm.paid_calls import Spending
 from agent.ports import (
     AskedSnapshot,
     BusClock,

@@ -12,7 +12,7 @@ from agent.domain.knowledge import TOKENS
 from agent.domain.turn.effects import CallModel
 from agent.domain.turn.journal import ModelAnswer
 from agent.early_start import start_early
-from agent.llm.metering import Advance, account_of, is_limited, prompt_tokens
+from agent.llm.paid_calls import Advance, account_of, is_limited, prompt_tokens
 from agent.ports import AskedSnapshot, ModelChoice, Models, Prompt
 from agent.turns.deps import Limits, Ports
 from agent.turns.inputs import TurnInputs

@@ -7,7 +7,7 @@ from agent.domain.offered_tool import OfferedTool
 from agent.domain.promise import KEEPING, TOLD, is_broken
 from agent.domain.turn.journal import Journal, ModelAnswer
 from agent.errors import BudgetSpentError, ModelError
-from agent.llm.metering import ask_paid
+from agent.llm.paid_calls import ask_paid
 from agent.measures import PROMISES
 from agent.ports import TextSink
 from agent.turns.deps import Ports
