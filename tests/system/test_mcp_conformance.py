@@ -56,10 +56,7 @@ NEEDS_ITS_TOOLS = {
         "sep-2575-http-server-no-independent-requests-on-stream",
         "sep-2575-server-no-log-without-loglevel",
     },
-    "caching": {
-        "sep-2549-prompts-list-caching-hints",
-        "sep-2549-resources-templates-list-caching-hints",
-    },
+    "caching": {"sep-2549-prompts-list-caching-hints"},
 }
 """Of these the product passes every other check."""
 
