@@ -3,6 +3,8 @@
 import pytest
 
 from agent.domain.number_words import in_figures, large_in_figures, value_of
+from agent.domain.offline.intents import wish_in
+from agent.testing.offered import SCHEMAS
 
 
 @pytest.mark.parametrize(
@@ -38,3 +40,22 @@ def test_a_text_says_its_large_numbers_and_percentages_in_figures() -> None:
     assert large_in_figures("one above thirty-five, for twenty five days") == "one above 35, for twenty five days"
     assert in_figures("half a dozen, media docena, una docena, a dozen y tres docenas") == "6, 6, 12, 12 y 36"
     assert in_figures("in two months, for one hour") == "in two months, for one hour"
+
+
+@pytest.mark.parametrize(
+    ("text", "argument", "value"),
+    [
+        ("Compra dos mil acciones de IBM", "quantity", 2000.0),
+        ("Buy two hundred IBM", "quantity", 200.0),
+        ("buy one hundred and twenty MSFT", "quantity", 120.0),
+        ("Compra veinticinco IBM a 180 o menos", "quantity", 25.0),
+        ("Avísame si IBM pasa de doscientos dólares", "price", 200.0),
+        ("Alert me if MSFT goes above thirty five dollars", "price", 35.0),
+        ("position size with a capital of 1.5 million, entry 50, stop 48, risk 1%", "capital", 1.5e6),
+        ("Tengo diez mil euros, entro a 50 con stop en 48 y arriesgo un dos por ciento", "capital", 10_000.0),
+        ("Tengo diez mil euros, entro a 50 con stop en 48 y arriesgo un dos por ciento", "risk_percent", 0.02),
+    ],
+)
+def test_a_number_in_words_is_read_whole(text: str, argument: str, value: float) -> None:
+    wish = wish_in(text, SCHEMAS)
+    assert (wish.calls[0][1][argument], wish.missing) == (value, ())

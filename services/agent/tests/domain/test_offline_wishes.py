@@ -386,22 +386,3 @@ def test_the_worst_day_of_a_share_is_no_complaint() -> None:
 )  # fmt: skip
 def test_what_was_done_and_what_broke_is_no_complaint_and_a_question_is_looked_up(text: str) -> None:
     assert wish_in(text, SCHEMAS).intent is not Intent.WRONGED
-
-
-@pytest.mark.parametrize(
-    ("text", "argument", "value"),
-    [
-        ("Compra dos mil acciones de IBM", "quantity", 2000.0),
-        ("Buy two hundred IBM", "quantity", 200.0),
-        ("buy one hundred and twenty MSFT", "quantity", 120.0),
-        ("Compra veinticinco IBM a 180 o menos", "quantity", 25.0),
-        ("Avísame si IBM pasa de doscientos dólares", "price", 200.0),
-        ("Alert me if MSFT goes above thirty five dollars", "price", 35.0),
-        ("position size with a capital of 1.5 million, entry 50, stop 48, risk 1%", "capital", 1.5e6),
-        ("Tengo diez mil euros, entro a 50 con stop en 48 y arriesgo un dos por ciento", "capital", 10_000.0),
-        ("Tengo diez mil euros, entro a 50 con stop en 48 y arriesgo un dos por ciento", "risk_percent", 0.02),
-    ],
-)
-def test_a_number_in_words_is_read_whole(text: str, argument: str, value: float) -> None:
-    wish = wish_in(text, SCHEMAS)
-    assert (wish.calls[0][1][argument], wish.missing) == (value, ())

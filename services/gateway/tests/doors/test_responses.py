@@ -28,8 +28,6 @@ from runtime.conversation import ConversationLog
 from runtime.rpc import RpcServer
 from runtime.testing import eventually
 
-WEATHER: Any = {"type": "function", "name": "get_weather", "parameters": {"type": "object"}}
-
 
 async def _ended(client: AsyncOpenAI, name: str) -> Response:
     """The response when it has ended, polled as clients poll one in the background."""
@@ -369,39 +367,3 @@ async def test_errors_have_the_protocols_shapes(
     for error in limited:
         assert isinstance(error, openai.RateLimitError)
         assert int(error.response.headers["retry-after"]) > 0
-
-
-REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"include": ["web_search_call.results"]}, "include[0]"),
-    ({"reasoning": {"effort": "high"}}, "reasoning.effort"),
-    ({"text": {"verbosity": "high"}}, "text.verbosity"),
-    ({"tools": [{"type": "web_search"}]}, "tools[0].type"),
-    ({"tools": [WEATHER], "store": True}, "tools"),
-    ({"top_logprobs": 3}, "top_logprobs"),
-    ({"conversation": "c"}, "conversation"),
-    ({"prompt": {"id": "p"}}, "prompt"),
-    ({"max_tool_calls": 3}, "max_tool_calls"),
-    ({"extra_body": {"context_management": [{"type": "compaction"}]}}, "context_management"),
-    ({"extra_body": {"moderation": {"model": "m"}}}, "moderation"),
-    ({"extra_body": {"seed": "one"}}, "seed"),
-    ({"top_p": 1.5}, "top_p"),
-    ({"extra_body": {"frequency_penalty": 3}}, "frequency_penalty"),
-    ({"parallel_tool_calls": "never"}, "parallel_tool_calls"),
-    ({"truncation": "some"}, "truncation"),
-    ({"truncation": "auto", "store": False}, "truncation"),
-    ({"background": True, "store": False}, "background"),
-    ({"text": {"format": {"type": "json_schema", "name": "x", "schema": {"type": 7}}}}, "text.format.schema"),
-    ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "data:x"}]}]}, "input[0].content[0]"),
-    ({"input": [{"role": "user", "content": [{"type": "input_image", "file_id": "f"}]}]}, "input[0].content[0]"),
-    ({"input": [{"role": "user", "content": [{"type": "input_file", "file_id": "f"}]}]}, "input[0].content[0]"),
-    ({"input": "  "}, "input"),
-    ({"input": [{"role": "system", "content": "x" * 5000}] * 2, "store": True}, "instructions"),
-]
-
-
-async def test_what_is_not_done_here_is_refused_by_name(client: AsyncOpenAI) -> None:
-    for asked, parameter in REFUSED:
-        create = cast("Any", client.responses.create)
-        with pytest.raises(openai.BadRequestError) as refused:
-            await create(**{"model": "nexus", "input": "hi", **asked})
-        assert refused.value.param == parameter
