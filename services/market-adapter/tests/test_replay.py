@@ -166,11 +166,12 @@ async def test_it_stands_still_while_its_server_is_away_and_then_goes_on() -> No
 
             async def moved() -> bool:
                 await one.time.advance(POLL_SECONDS)
-                return one.clock.session == SESSIONS[2]
+                return one.clock.session >= SESSIONS[2]
 
             await eventually(moved)
         restarted = Replica(server.url, "market", unheard, 60)
         await restarted.replay.start()
-        assert restarted.clock.session == SESSIONS[2]
+        # Time that passes while the server comes back moves it as well.
+        assert restarted.clock.session >= one.clock.session
         await one.client.close()
         await restarted.client.close()
