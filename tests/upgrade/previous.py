@@ -16,13 +16,13 @@ def has_previous() -> bool:
 
 
 def previous_release(directory: Path, commit: str = PREVIOUS) -> Path:
-    """Its libraries and services below `directory`.
+    """Its tree below `directory`: services link to files elsewhere in it.
 
     Raises:
         subprocess.CalledProcessError: this clone does not have the commit; fetch its whole history.
     """
     packed = subprocess.run(
-        ["git", "-C", str(ROOT), "archive", commit, "libs", "services"], capture_output=True, timeout=60, check=True
+        ["git", "-C", str(ROOT), "archive", commit], capture_output=True, timeout=60, check=True
     ).stdout
     with tarfile.open(fileobj=BytesIO(packed)) as archive:
         archive.extractall(directory, filter="data")
