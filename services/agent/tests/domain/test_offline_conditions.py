@@ -35,10 +35,27 @@ def test_an_order_with_a_condition_waits_for_its_price(text: str, side: str, pri
     assert asked(text) == (ORDER, told, (), "")
 
 
-@pytest.mark.parametrize("text", ["buy 5 AAPL when the earnings are good", "buy 5 AAPL if MSFT drops to 28"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "buy 5 AAPL when the earnings are good",
+        "buy 5 AAPL if MSFT drops to 28",
+        "buy 5 AAPL if it drops below its 200-day average",
+        "buy 5 AAPL when the RSI falls below 30",
+        "compra 5 AAPL si baja durante 3 días",
+        "buy 5 AAPL if it drops 5% in 2 weeks",
+    ],
+)
 def test_a_condition_that_no_order_can_have_is_no_order_at_once(text: str) -> None:
     tool, _, missing, _ = asked(text)
     assert (tool, missing) == (ORDER, ("limit_price",))
+
+
+@pytest.mark.parametrize(
+    "text", ["don't buy AAPL if it drops to 600", "no vendas IBM si cae un 5 %", "never buy 3 AAPL"]
+)
+def test_what_shall_not_be_ordered_is_no_order(text: str) -> None:
+    assert all(tool != ORDER for tool, _ in wish_in(text, SCHEMAS).calls)
 
 
 @pytest.mark.parametrize("text", ["buy 5 AAPL if you can", "sí, compra 5 AAPL", "compra 5 AAPL, sí"])

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agent.domain.offline.changes import percent_in
+from agent.domain.offline.grammar import CONCEPT
 from agent.domain.offline.slots import condition_in
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import numbers_in, plain, symbols_in
@@ -13,8 +14,18 @@ from agent.domain.text_features import numbers_in, plain, symbols_in
 _ORDER = "create_paper_order"
 _IF = r"(?:if|when|once|as soon as|si|cuando|en cuanto)"
 _VERB = r"(?:then |entonces )?(?:buy|sell|purchase|compra|vende)"
-_LAST = re.compile(rf"^(?P<order>.*\b{_VERB}.*?)[,;]?\s+{_IF}\s+(?P<condition>\S+\s.*)$", re.IGNORECASE | re.DOTALL)
-_FIRST = re.compile(rf"^\W*{_IF}\s+(?P<condition>.*?)[,;]?\s+(?P<order>{_VERB}.*)$", re.IGNORECASE | re.DOTALL)
+_CONDITION_LAST = re.compile(
+    rf"^(?P<order>.*\b{_VERB}.*?)[,;]?\s+{_IF}\s+(?P<condition>\S+\s.*)$", re.IGNORECASE | re.DOTALL
+)
+_CONDITION_FIRST = re.compile(
+    rf"^\W*{_IF}\s+(?P<condition>.*?)[,;]?\s+(?P<order>{_VERB}.*)$", re.IGNORECASE | re.DOTALL
+)
+_NO_PRICE = re.compile(
+    r"\d[\d.,]*(?:st|nd|rd|th|pm|am)?[- ]?(?:days?|weeks?|months?|years?|hours?|minutes?|sessions?|shares?|"
+    r"dias?|semanas?|mes(?:es)?|anos?|horas?|minutos?|sesion(?:es)?|acciones)\b|"
+    r"\b(?:volumes?|volumen|news|noticias)\b"
+)
+"""A length of time, a count, or something other than the price, which no order waits for."""
 _POLITE = re.compile(r"\b(?:you|possible|puedes|puede|podeis|posible|quieres|no te importa)\b")
 
 
@@ -28,7 +39,7 @@ class ConditionalOrder:
 
 def order_and_condition(text: str) -> ConditionalOrder | None:
     """The parts of "buy 3 if it drops to 600"; None: it orders nothing, or on no condition."""
-    match = _LAST.match(text) or _FIRST.match(text)
+    match = _CONDITION_LAST.match(text) or _CONDITION_FIRST.match(text)
     if match is None or _POLITE.search(plain(match["condition"])):
         return None
     ordered, watched = symbols_in(match["order"]), symbols_in(match["condition"])
@@ -47,9 +58,10 @@ def waiting(order: Wish, condition: str) -> Wish:
     side = condition_in(said)
     found, name = _at_a_price(arguments, side)
     percent, numbers, alone = percent_in(said), numbers_in(said), len(order.calls) == 1
-    if percent is None and numbers and alone:
-        return replace(order, calls=((tool, {**found, name: numbers[-1][1]}),))
-    if percent is not None and side != "==" and alone and not order.way and not order.missing:
+    priced = not (CONCEPT.search(said) or _NO_PRICE.search(said))
+    if percent is None and len(numbers) == 1 and alone and priced:
+        return replace(order, calls=((tool, {**found, name: numbers[0][1]}),))
+    if percent is not None and priced and side != "==" and alone and not order.way and not order.missing:
         return _share_of_now(tool, found, percent, side)
     return replace(order, calls=((tool, found), *order.calls[1:]), missing=(*order.missing, name))
 

@@ -31,7 +31,8 @@ _ADVICE = (
     r"\b(should i|shall i|when to|is it (?:good|wise)|is (?:\w+ ){1,3}an? (?:good|safe|bad|better)|"
     r"deberia|debo|conviene|cuando(?! (?:baj|sub|cai|cay|llegu|est|toqu|valg|pas|super|cruc|romp))|"
     r"how (?:do|can|does)|como(?! (?:(?:el |un )?limite|maximo|minimo|stop))|"
-    r"can i|could i|puedo|se puede|do you|what)\b|\?|\b(?:buy|sell|compra|vende)\w* (?:or|o|y|and) "
+    r"can i|could i|puedo|se puede|do you|what)\b|"
+    r"\b(?:don'?t|do not|never|nunca|no) (?:buy|sell|compr|vend)|\?|\b(?:buy|sell|compra|vende)\w* (?:or|o|y|and) "
 )
 _LETS_GO = r"dump|offload|get rid of|deshazte de|deshacerme de"
 _ORDER = r"\b(orders?|orden(?:es)?|pedidos?)\b"
