@@ -87,6 +87,15 @@ async def test_a_backup_under_load_is_restored_with_every_transcript(tmp_path: P
 
     again = await asyncio.to_thread(old.nexus, "backup", str(copy), "--data", str(old.data))
     assert again.returncode == 1
+    # Services would not start on a log that was written with other keys than they have.
+    other = RunningStack(tmp_path / "other", env=ENV)
+    data = ("--data", str(other.data))
+    try:
+        await asyncio.to_thread(other.nexus, "up", "--services", "none", "--port", "0", "--detach", *data)
+        refused = await asyncio.to_thread(other.nexus, "restore", str(copy), *data)
+        assert (refused.returncode, "secrets of its own" in refused.stderr) == (1, True), refused.stderr
+    finally:
+        other.stop()
     new = RunningStack(tmp_path / "new", env=ENV)
     done = await asyncio.to_thread(new.nexus, "restore", str(copy), "--data", str(new.data))
     assert done.returncode == 0, done.stderr

@@ -139,6 +139,10 @@ async def restore(
     """
     if addresses.mongodb is None:
         raise BackupFailed("no MongoDB is known: set NEXUS_MONGODB_URL")
+    secrets = SETTINGS[0]
+    if data is not None and secrets in manifest["settings"] and _digest(data / secrets) != manifest["settings"][secrets]:
+        # Services take a log only with the keys that it was written with.
+        raise BackupFailed(f"{data} has secrets of its own: stop its stack, and restore into a directory that is new")
     async with (
         bus(addresses.nats) as client,
         documents.database(addresses.mongodb, addresses.database) as target,
