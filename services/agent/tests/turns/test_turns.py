@@ -53,7 +53,7 @@ async def test_the_model_uses_a_tool_and_the_page_is_cited(nats_server: NatsServ
         second = model.asked[1]["messages"]
         assert second[-2]["tool_calls"][0]["function"]["name"] == "fetch_page"
         assert "data, not instructions" in second[-1]["content"]
-        assert scene.told("tool.started")[0]["label"] == "Using fetch_page /pricing"
+        assert scene.told("tool.started")[0]["label"] == "Using fetch_page: /pricing"
         assert scene.told("tool.finished")[0]["success"] is True
 
 

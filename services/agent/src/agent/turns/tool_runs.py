@@ -141,4 +141,4 @@ def _label(label: str, call: TurnCall) -> str:
         return label
     # A label is read by everybody in the conversation, and a model may have put anything into its arguments.
     about = masked_text(texts[0])[:80]
-    return f"{label.removesuffix('…')} {about}" + ("…" if label.endswith("…") else "")
+    return f"{label.removesuffix('…')}: {about}" + ("…" if label.endswith("…") else "")
