@@ -24,12 +24,20 @@ from runtime.settings import NatsSettings
 from runtime.streams import ensure_streams, stream_config
 from runtime.testing import NatsServer, ValkeyServer, eventually
 from runtime.testing_network import proxy_to
-from tool_executor.catalogue.registry import Entry
+from tool_executor.adapters.call_records import RedisCallRecords
+from tool_executor.adapters.json_schema import CompiledSchemas
+from tool_executor.adapters.redis_store import RedisStore
+from tool_executor.adapters.renewals import Renewals
+from tool_executor.catalogue.announced import Offers
+from tool_executor.catalogue.registry import Entry, build_registry
 from tool_executor.domain.declaration import CallContext, Category, Data, OverTheBus, ServiceAway
+from tool_executor.domain.fingerprint import fingerprint
 from tool_executor.domain.plans import Arguments, Plan, VerifiedCaller
 from tool_executor.pipeline.call import CallProgress
+from tool_executor.pipeline.idempotency import Idempotency
 from tool_executor.pipeline.permission import RateStep
-from tool_executor.testing import Someone, ToolRequester, running_executor, tool_named
+from tool_executor.ports import CallKey
+from tool_executor.testing import NOTHING, Someone, ToolRequester, running_executor, tool_named
 
 SOMEONE = Someone(sub="ann")
 
@@ -233,13 +241,39 @@ async def test_while_redis_is_away_a_call_that_was_delivered_before_may_have_bee
     nothing: Any = None
     caller = VerifiedCaller(company="demo", user="ann", role="user", plan=Plan.FREE, language="en")
     entry = Entry(tool(), Plan.FREE, Category.CALCULATE, nothing, {}, nothing, nothing)
-    call = CallProgress(
-        "c1", "act", {}, caller, time.monotonic() + 5, entry=entry, abandoned=delivered_before, degraded=True
+    store, schemas = RedisStore("redis://127.0.0.1:1", 1.0), CompiledSchemas()
+    records = RedisCallRecords(store, Renewals(store), 60)
+    call = CallProgress("c1", "act", {}, caller, time.monotonic() + 5, entry=entry, abandoned=delivered_before)
+    result = await Idempotency(records, Offers(build_registry([], schemas), schemas))(
+        call, lambda: RateStep(nothing, nothing)(call, nothing)
     )
-    result = await RateStep(nothing, nothing)(call, nothing)
+    await store.close()
     assert isinstance(result, ToolResult)
     assert result.error is not None
     assert (result.error.code, result.error.reason) == (ToolCode.UNAVAILABLE, reason)
+
+
+@pytest.mark.parametrize(
+    ("needs", "code"),
+    [
+        ({"required_plan": "premium"}, ToolCode.PLAN_REQUIRED),
+        ({"input_schema": {**NOTHING, "required": ["ticker"]}}, ToolCode.VALIDATION_ERROR),
+    ],
+)
+@pytest.mark.parametrize("begun", [False, True])
+async def test_a_refusal_says_nothing_of_an_attempt_that_another_executor_began(
+    nats_client: Client, valkey_server: ValkeyServer, needs: dict[str, Any], code: ToolCode, begun: bool
+):
+    store = RedisStore(valkey_server.url, 1.0)
+    if begun:  # that executor's network stands still: its lease has run out, and what it does may still be done
+        records = RedisCallRecords(store, Renewals(store), 60)
+        key = CallKey(SOMEONE.company, SOMEONE.sub, "same")
+        await records.claim(key, fingerprint("act", {}), 0.001, renewed=False)
+    async with running_executor(nats_client, valkey_server.url, tools=(tool(**needs),)):
+        error = (await asked(ToolRequester(nats_client), 1)).error
+    await store.close()
+    assert error is not None
+    assert (error.code, error.reason == OUTCOME_UNKNOWN) == (code, begun)
 
 
 @pytest.mark.parametrize("subject", ["rpc.memory.company.get.v1", TOOL_OUTCOME.subject])

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from contracts.channels import fact
 from contracts.envelope import CloudEvent
-from contracts.errors import ErrorCode, ToolCode
+from contracts.errors import OUTCOME_UNKNOWN, ErrorCode, ToolCode
 from contracts.events.tool import FieldError, ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from contracts.ids import NOBODY, derive_id, is_id, uuid7
 from contracts.rpc import CatalogueReply, CatalogueRequest
@@ -79,7 +79,10 @@ class CallHandler:
             return DeadLetter(f"not a tool call: {error.error_count()} fields are wrong")
         caller = self._caller(request)
         if caller is None:
-            result = _failed(ToolCode.UNAUTHORIZED, texts.UNAUTHORIZED.said_in(request.language or "es"))
+            # Its principal may have run out since an executor began with it.
+            reason = OUTCOME_UNKNOWN if delivery.num_delivered > 1 else None
+            refused = texts.UNAUTHORIZED.said_in(request.language or "es")
+            result = _failed(ToolCode.UNAUTHORIZED, refused, reason=reason)
             log.warning("tool.unauthorized", tool=request.tool, call_id=request.call_id)
             refusal = _event(uuid7(), _completed(request, None, result))
             return AckThen(lambda: self._answer(request, refusal))
@@ -162,7 +165,7 @@ class CallHandler:
             FieldError(field=".".join(str(part) for part in one["loc"]).removeprefix("data."), message=message_of(one))
             for one in problems
         ]
-        result = _failed(ToolCode.VALIDATION_ERROR, "The call does not fit tools.call.requested.v1.", fields)
+        result = _failed(ToolCode.VALIDATION_ERROR, "The call does not fit tools.call.requested.v1.", fields=fields)
         completed = ToolCallCompleted(call_id=call_id, tool=tool[:128], arguments={}, result=result)
         if is_reply_subject(reply_to):
             await self._publisher.publish_live(reply_to, _event(uuid7(), completed))
@@ -281,6 +284,8 @@ def _completed(request: ToolCallRequested, caller: VerifiedCaller | None, result
     )
 
 
-def _failed(code: ToolCode, message: str, fields: list[FieldError] | None = None) -> ToolResult:
-    error = ToolError(code=code, message=message, fields=fields)
+def _failed(
+    code: ToolCode, message: str, *, reason: str | None = None, fields: list[FieldError] | None = None
+) -> ToolResult:
+    error = ToolError(code=code, message=message, reason=reason, fields=fields)
     return ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0))

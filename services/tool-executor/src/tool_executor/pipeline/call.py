@@ -12,6 +12,17 @@ from tool_executor.domain.declaration import Data
 from tool_executor.domain.plans import Arguments, CompanyTools, VerifiedCaller
 
 
+@dataclass(frozen=True, slots=True)
+class Postponed:
+    """Not now: somebody else is at it, or the tool's places are all taken. To be delivered again."""
+
+    seconds: float
+
+
+Outcome = ToolResult | Postponed
+Rest = Callable[[], Awaitable[Outcome]]
+
+
 @dataclass(slots=True)
 class CallProgress:
     """One call on its way through the steps; each fills in what the next ones need."""
@@ -29,6 +40,8 @@ class CallProgress:
     company: CompanyTools | None = None
     abandoned: bool = False
     """An executor had started this very call, or may have, and nobody knows what came of it."""
+    reached: bool = False
+    """The tool's own step was reached: what is said of the call speaks for earlier attempts at it too."""
     unknown: bool = False
     """It may have had its effects: the result is not final, and a repeat looks up what came of it."""
     degraded: bool = False
@@ -64,6 +77,16 @@ class CallProgress:
         message = texts.UNKNOWN_OUTCOME.said_in(self.caller.language).format(tool=self.tool)
         return self.failure(code, message, reason=OUTCOME_UNKNOWN)
 
+    def told(self, outcome: Outcome) -> Outcome:
+        """The outcome, or that it is unknown: a refusal on the way to the tool, by a limit or because nobody serves it
+        here, says nothing of an earlier attempt, which may still run in another executor."""
+        refusal = None if self.reached or not isinstance(outcome, ToolResult) else outcome.error
+        harmless = self.entry is not None and not self.entry.tool.side_effects
+        if refusal is None or not self.abandoned or harmless:
+            return outcome
+        self.unknown = True
+        return self.unknown_outcome(refusal.code)
+
     def failure(
         self,
         code: ToolCode,
@@ -83,17 +106,6 @@ class CallProgress:
             fields=None if fields is None else list(fields),
         )
         return ToolResult(success=False, error=error, metadata=self.metadata())
-
-
-@dataclass(frozen=True, slots=True)
-class Postponed:
-    """Not now: somebody else is at it, or the tool's places are all taken. To be delivered again."""
-
-    seconds: float
-
-
-Outcome = ToolResult | Postponed
-Rest = Callable[[], Awaitable[Outcome]]
 
 
 Step = Callable[[CallProgress, Rest], Awaitable[Outcome]]

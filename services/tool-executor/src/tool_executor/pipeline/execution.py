@@ -60,6 +60,7 @@ class Execution:
 
     async def __call__(self, call: CallProgress, rest: Rest) -> Outcome:
         del rest
+        call.reached = True
         tool = call.found.tool
         language = call.caller.language
         look_up = call.abandoned and tool.side_effects

@@ -37,7 +37,7 @@ class Idempotency:
             )
         except StoreAway:
             call.degraded = True
-            return await rest()
+            return call.told(await rest())
         match claim:
             case RecordedResult(result):
                 call.repeated = call.recorded = True
@@ -49,7 +49,7 @@ class Idempotency:
             case Claimed(owner, abandoned):
                 call.abandoned = abandoned
                 try:
-                    outcome = await rest()
+                    outcome = call.told(await rest())
                 except BaseException:
                     # A fault of ours, or the end of the process: whoever gets the call next may begin at once.
                     with contextlib.suppress(StoreAway):

@@ -24,9 +24,8 @@ class LoadCompany:
             try:
                 await self._companies.tools_of(call.caller.company)
             except ServiceAway:
-                return call.failure(
-                    ToolCode.UNAVAILABLE, texts.UNAVAILABLE.said_in(call.caller.language), reason="settings"
-                )
+                message = texts.UNAVAILABLE.said_in(call.caller.language)
+                return call.told(call.failure(ToolCode.UNAVAILABLE, message, reason="settings"))
         return await rest()
 
 
@@ -76,8 +75,6 @@ class RateStep:
     async def __call__(self, call: CallProgress, rest: Rest) -> Outcome:
         quota = None if call.degraded else await self._shared(call)
         if call.degraded:
-            if call.found.tool.side_effects and call.abandoned:
-                return call.unknown_outcome(ToolCode.UNAVAILABLE)
             if call.found.tool.side_effects:
                 message = texts.UNAVAILABLE.said_in(call.caller.language)
                 return call.failure(ToolCode.UNAVAILABLE, message, reason="store")
