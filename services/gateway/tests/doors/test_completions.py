@@ -12,6 +12,7 @@ from openai import AsyncOpenAI
 
 from contracts.completion_rpc import CompletionCall, CompletionEnd
 from contracts.events.chat import Action, ActionState, Usage
+from contracts.providers import OFFLINE_MODEL
 from gateway.adapters.completions import AT_ONCE
 from gateway.domain.budget_windows import seconds_left
 from gateway.doors.completions import route as web
@@ -94,6 +95,10 @@ async def test_an_answer_of_a_wanted_shape_is_checked_and_asked_for_once_more(
         await said()
     assert len(completions.asked) == 2
     assert "That does not fit" in completions.asked[1].messages[-1].content
+    completions.asked, completions.end = [], CompletionEnd(finish_reason="stop", model=OFFLINE_MODEL, usage=USAGE)
+    with pytest.raises(openai.APIError, match="no model is configured"):
+        await said()
+    assert len(completions.asked) == 1
 
 
 async def test_a_schema_whose_check_would_not_end_is_refused_before_the_model_is_asked(

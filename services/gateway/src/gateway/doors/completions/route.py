@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 from contracts.completion_rpc import CompletePart, CompleteRequest, CompletionEnd, ModelName
 from contracts.errors import ErrorCode, FieldFault
 from contracts.languages import named_language
+from contracts.providers import OFFLINE_MODEL
 from gateway.domain.text_shape import TextShape
 from gateway.doors.completions.chunks import ChatCompletion, ChunkedAnswer
 from gateway.doors.completions.request import ChatCompletionRequest, request_of, shape_of
@@ -37,6 +38,7 @@ HEADERS_AFTER = 5.0
 """Seconds after which a stream begins even without a first part; a later error is one of its events."""
 TRIES = 2
 """Attempts at a text of the requested format."""
+_NO_MODEL = "no model is configured, and the built-in assistant writes no JSON: set a model's key, or ask for text"
 ResultT = TypeVar("ResultT")
 
 
@@ -138,7 +140,12 @@ async def collected(api: Api, caller: TokenCaller, asked: CompleteRequest) -> tu
 
 
 async def shaped(api: Api, caller: TokenCaller, asked: CompleteRequest, shape: TextShape) -> tuple[str, CompletionEnd]:
-    """A text of the requested format, asked for again if it is wrong; calls of the caller's tools have no format."""
+    """A text of the requested format, asked for again if it is wrong; calls of the caller's tools have no format.
+
+    Raises:
+        Refused: no model answered, but the built-in assistant.
+        Unavailable: the model's text does not fit.
+    """
     asked = asked.model_copy(update={"stream": False})
     wrong = None
     for attempt in range(TRIES):
@@ -146,6 +153,8 @@ async def shaped(api: Api, caller: TokenCaller, asked: CompleteRequest, shape: T
         wrong = None if end.calls else await asyncio.to_thread(shape.misfit, text)
         if wrong is None:
             return text, end
+        if end.model == OFFLINE_MODEL:
+            raise Refused(ErrorCode.BAD_FIELD, _NO_MODEL)
         said = [
             {"role": "assistant", "content": text or "-"},
             {"role": "system", "content": f"That does not fit: {wrong}. {shape.in_words}"},
