@@ -21,7 +21,7 @@ from runtime.batch_worker import BatchWorker, each
 from runtime.consumers import ConsumerSpec
 from runtime.errors import RpcError
 from runtime.logging import configure
-from runtime.outcomes import Done, Outcome
+from runtime.outcomes import Ack, Outcome
 from runtime.publisher import Publisher
 from runtime.pull_worker import Delivery, PullWorker
 from runtime.rpc import RpcClient, RpcServer
@@ -114,7 +114,7 @@ async def test_what_work_learns_is_known_to_what_it_began_and_to_whoever_reports
 async def test_each_of_a_batch_is_its_own_work(nats_streams: Client, lines: io.StringIO) -> None:
     async def take(_: Delivery, thing: Thing) -> Outcome:
         log.info("taken", name=thing.name)
-        return Done()
+        return Ack()
 
     spec = ConsumerSpec("FACTS", "memory-things", ("feedback.given.v1.acme.-",))
     for name in ("t-1", "t-2"):

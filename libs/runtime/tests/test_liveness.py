@@ -17,7 +17,7 @@ from runtime.errors import RpcError
 from runtime.health import Health
 from runtime.liveness import LOOKS, Ask, Liveness, Store
 from runtime.publisher import Publisher
-from runtime.pull_worker import Delivery, Done, Outcome, PullWorker
+from runtime.pull_worker import Ack, Delivery, Outcome, PullWorker
 from runtime.testing import NatsServer, eventually
 
 SUBJECT = "tools.call.requested.v1.market"
@@ -119,7 +119,7 @@ class Hangs:
             except asyncio.CancelledError:
                 if self.ends.is_set():
                     raise
-        return Done()
+        return Ack()
 
 
 @asynccontextmanager

@@ -13,7 +13,7 @@ from nats.aio.msg import Msg
 from runtime import pull_worker
 from runtime.connection import connect, subscribe
 from runtime.faulty_proxy import Proxy
-from runtime.pull_worker import EXPIRES, LEASE, AckThen, Delivery, Done, Outcome
+from runtime.pull_worker import EXPIRES, LEASE, Ack, AckThen, Delivery, Outcome
 from runtime.settings import NatsSettings
 from runtime.testing import NatsServer, eventually
 from runtime.testing_pull import DURABLE, Gate, Recorder, ask, settled, worker
@@ -75,7 +75,7 @@ class Frozen(threading.Thread):
         del delivery
         self.still.set()
         self.thaw.wait()
-        return Done()
+        return Ack()
 
 
 async def test_leases_that_nobody_renewed_for_nearly_as_long_as_they_last_are_in_doubt(

@@ -21,7 +21,7 @@ from contracts.tools_rpc import ToolDetailsReply, ToolDetailsRequest
 from contracts.wrong_fields import message_of
 from runtime.errors import InvalidToken, PublishFailed, RpcError
 from runtime.gen_ai import SPAN_TOOL, TOOL_CALL, TOOL_NAME
-from runtime.outcomes import AckThen, DeadLetter, Done, Later, Outcome
+from runtime.outcomes import Ack, AckThen, DeadLetter, Outcome, Retry
 from runtime.principals import Verify
 from runtime.publisher import Publisher
 from runtime.pull_worker import Delivery
@@ -67,7 +67,7 @@ class CallHandler:
         self._call_seconds = call_seconds
 
     async def handle(self, delivery: Delivery) -> Outcome | AckThen:
-        """Done when the call is answered and logged; Later when it has to come again.
+        """Ack when the call has been answered and logged; Retry when it has to come again.
 
         What is not recorded of a call that may have effects (nobody serves its tool now, a limit) is told when its
         message is gone: delivered again the call could be made, after its caller was told that nothing was done.
@@ -94,7 +94,7 @@ class CallHandler:
         with span(f"{SPAN_TOOL} {request.tool}", **{TOOL_NAME: request.tool, TOOL_CALL: request.call_id}):
             result = await self._pipeline.run(call)
         if isinstance(result, Postponed):
-            return Later(result.seconds)
+            return Retry(result.seconds)
         count_call(request.tool if call.entry is not None or call.repeated else UNKNOWN, result)
         completed = _completed(request, caller, result)
         # A recorded call has one event, however often it is told; a refusal that may be tried again has its own.
@@ -108,7 +108,7 @@ class CallHandler:
         if not call.recorded and (call.entry is None or call.entry.tool.side_effects):
             return AckThen(tell)
         # The caller has its answer; what is recorded is told again from the record.
-        return Done() if await tell() or delivery.num_delivered >= _LOG_TRIES else Later(1.0)
+        return Ack() if await tell() or delivery.num_delivered >= _LOG_TRIES else Retry(1.0)
 
     def _caller(self, request: ToolCallRequested) -> VerifiedCaller | None:
         if not request.principal:

@@ -42,7 +42,7 @@ from runtime.clock import Clock
 from runtime.consumers import ConsumerSpec
 from runtime.direct import StoredFact
 from runtime.mongo import Database
-from runtime.outcomes import DeadLetter, Done, Outcome
+from runtime.outcomes import Ack, DeadLetter, Outcome
 from runtime.pull_worker import Delivery
 from runtime.service import Service
 
@@ -181,7 +181,7 @@ class Room:
         company = owner[0]
         kept = await self._companies.kept(company)
         if kept is not None and kept.deleted:
-            return Done()  # of a run that had begun before its company ended
+            return Ack()  # of a run that had begun before its company ended
         try:
             if kind == "knowledge.document.upserted.v1":
                 await self.library.upserted(company, CloudEvent[DocumentUpserted].model_validate_json(body).data)
@@ -196,7 +196,7 @@ class Room:
             return DeadLetter(f"does not fit its contract: {brief(error)}")
         except BadKnowledge as error:
             return DeadLetter(str(error))
-        return Done()
+        return Ack()
 
 
 def _unanswered(fact: LogFact) -> Unanswered | None:
