@@ -133,7 +133,7 @@ async def test_what_was_not_settled_at_the_end_is_delivered_again(
     nats_server.restart()
     await tell(nats_streams, "b")
     await eventually(lambda: "b" in seen)
-    assert one.still() is None
+    assert one.stuck_because() is None
     await one.drain()
     await tell(nats_streams, "c")
     two = worker(nats_streams, noting(seen))

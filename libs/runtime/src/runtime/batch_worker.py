@@ -73,7 +73,7 @@ class BatchWorker:
     def name(self) -> str:
         return self._spec.durable
 
-    def still(self) -> str | None:
+    def stuck_because(self) -> str | None:
         """See runtime.liveness: problems that only a new process can solve."""
         if self._task is None or self._stopping:
             return None

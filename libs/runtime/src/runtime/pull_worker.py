@@ -161,7 +161,7 @@ class PullWorker:
     def name(self) -> str:
         return self._spec.durable
 
-    def still(self) -> str | None:
+    def stuck_because(self) -> str | None:
         """See runtime.liveness: what only a new process can put right."""
         if self._keeper is None or self._draining:
             return None

@@ -120,7 +120,7 @@ class Subscribers:
         )
         return cast("Callable[[Callable[..., Any]], Callable[..., Any]]", register)
 
-    def still(self, broker: NatsBroker) -> str | None:
+    def stuck_because(self, broker: NatsBroker) -> str | None:
         """See runtime.liveness: a consumer takes more messages only when all that it has taken are settled."""
         ended = time.monotonic() - LONGEST_WORK - ENDED_WITHIN
         if any(since < ended for since in self.in_work.values()):

@@ -190,7 +190,7 @@ class MemoryReplica:
         )
         floor.hurry, floor.calm, consumer.acknowledged = consumer.hurry, consumer.calm, floor.stir
         service.add_check("projection", consumer.check)
-        service.watch("projection", consumer.still)
+        service.watch("projection", consumer.stuck_because)
         await consumer.ensure()
         windows = RedisWindows(self._redis)
         near = CachedWindows(windows)
@@ -358,4 +358,4 @@ class MemoryReplica:
             await part.start()
             self._service.on_stop(part.stop)
             if isinstance(part, Loop):
-                self._service.watch(part.name, part.still)
+                self._service.watch(part.name, part.stuck_because)

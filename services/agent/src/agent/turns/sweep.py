@@ -67,7 +67,7 @@ class TurnSweep:
         self._loop = BackgroundLoop(
             "sweep", self._look_again, wait=lambda: asyncio.sleep(self._every), longest=LONGEST_LOOK
         )
-        self.still = self._loop.still
+        self.stuck_because = self._loop.stuck_because
 
     def start(self, look_back: Callable[[], Awaitable[object]]) -> None:
         """Begins. `look_back` shows it what was in the log before."""
