@@ -7,7 +7,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from pydantic import BaseModel
 
-from runtime.batch_worker import BatchWorker, Handler, each
+from runtime.batch_worker import BatchWorker, Handler, each_event
 from runtime.connection import subscribe
 from runtime.consumers import ConsumerSpec
 from runtime.dead_letters import DeadLetters
@@ -48,7 +48,7 @@ def noting(seen: list[str]) -> Handler:
         seen.append(thing.name)
         return Ack()
 
-    return each(Thing, take)
+    return each_event(Thing, take)
 
 
 def worker(client: Client, handler: Handler) -> BatchWorker:
@@ -67,7 +67,7 @@ async def test_each_of_a_batch_is_settled_for_itself(nats_streams: Client) -> No
         return Ack()
 
     await tell(nats_streams, "one", "misfit", "later", "broken", "two")
-    one = worker(nats_streams, each(Thing, take))
+    one = worker(nats_streams, each_event(Thing, take))
     await one.start()
     await eventually(lambda: settled(nats_streams))
     assert sorted(seen) == ["broken", "broken", "later", "later", "one", "two"]
@@ -111,7 +111,7 @@ async def test_a_lone_fact_costs_its_delivery_and_its_acknowledgement(nats_strea
         del delivery, thing
         return Ack()
 
-    one = worker(nats_streams, each(Thing, take))
+    one = worker(nats_streams, each_event(Thing, take))
     await one.start()
     await nats_streams.flush()
     await subscribe(nats_streams, "$JS.>", heard)

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from contracts.envelope import Wire
 from contracts.rpc import Rpc
 from runtime import correlation, telemetry
-from runtime.batch_worker import BatchWorker, each
+from runtime.batch_worker import BatchWorker, each_event
 from runtime.consumers import ConsumerSpec
 from runtime.errors import RpcError
 from runtime.logging import configure
@@ -121,7 +121,7 @@ async def test_each_of_a_batch_is_its_own_work(nats_streams: Client, lines: io.S
         with correlation.correlated("acme", "c-1", name):
             body = Thing(name=name).model_dump_json().encode()
             await Publisher(nats_streams).append(spec.subjects[0], body, stream="FACTS", msg_id=name)
-    worker = BatchWorker(nats_streams, spec, each(Thing, take), service="memory")
+    worker = BatchWorker(nats_streams, spec, each_event(Thing, take), service="memory")
     await worker.start()
     await eventually(lambda: len(said(lines, "taken")) == 2)
     assert all(line["turn"] == line["name"] for line in said(lines, "taken"))

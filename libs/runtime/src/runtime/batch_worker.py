@@ -168,7 +168,7 @@ class BatchWorker:
                 await message.ack()
 
 
-def each(event: type[EventT], take: Callable[[Delivery, EventT], Awaitable[Outcome]]) -> Handler:
+def each_event(event: type[EventT], take: Callable[[Delivery, EventT], Awaitable[Outcome]]) -> Handler:
     """A handler for the events of a batch, each handled separately and concurrently: a misfit becomes a dead letter,
     a failed one is delivered again."""
     free = asyncio.Semaphore(AT_ONCE)
@@ -196,7 +196,7 @@ def each(event: type[EventT], take: Callable[[Delivery, EventT], Awaitable[Outco
     return all_of
 
 
-def together(
+def whole_batch(
     event: type[EventT], take: Callable[[Sequence[tuple[Delivery, EventT]]], Awaitable[Sequence[Outcome]]]
 ) -> Handler:
     """A handler for all events of a batch at once; a misfit becomes a dead letter."""
@@ -218,10 +218,10 @@ def _read(event: type[EventT], delivery: Delivery) -> EventT | Outcome:
     try:
         return event.model_validate_json(delivery.data)
     except ValidationError as error:
-        return DeadLetter(f"does not fit its contract: {brief(error)}")
+        return DeadLetter(f"does not fit its contract: {invalid_fields(error)}")
 
 
-def brief(error: ValidationError) -> str:
+def invalid_fields(error: ValidationError) -> str:
     """Which fields are wrong, without their values, which may be secret."""
     problems = error.errors(include_url=False, include_input=False, include_context=False)
     return "; ".join(f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in problems[:5])

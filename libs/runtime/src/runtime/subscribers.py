@@ -32,7 +32,7 @@ from nats.js.api import ConsumerConfig
 from pydantic import ValidationError
 
 from runtime import correlation
-from runtime.batch_worker import brief
+from runtime.batch_worker import invalid_fields
 from runtime.consumers import ConsumerSpec
 from runtime.dead_letters import DeadLetters
 from runtime.deliveries import Delivery, delivery_of, pause_after
@@ -247,5 +247,5 @@ def _brief(error: ValidationError | ParameterError) -> str:
     """Which fields are wrong, without their values, which may be secret."""
     cause = error if isinstance(error, ValidationError) else error.original_error
     if isinstance(cause, ValidationError):
-        return brief(cause)
+        return invalid_fields(cause)
     return type(cause).__name__

@@ -83,7 +83,7 @@ from memory.errors import (
     StoreUnavailable,
 )
 from memory.ports import InboxFilter
-from runtime.batch_worker import BatchWorker, each, together
+from runtime.batch_worker import BatchWorker, each_event, whole_batch
 from runtime.consumers import ConsumerSpec
 from runtime.errors import ReadFailed, RpcError
 from runtime.outcomes import Ack, DeadLetter, Outcome
@@ -169,7 +169,7 @@ def take_in(
 
     spec = ConsumerSpec(FACTS.name, durable, (f"{event_type}.>",))
     service = intake.service
-    service.add_worker(BatchWorker(service.nats, spec, each(event, unless_late), service=service.name))
+    service.add_worker(BatchWorker(service.nats, spec, each_event(event, unless_late), service=service.name))
 
 
 def take_in_together(
@@ -190,7 +190,7 @@ def take_in_together(
 
     spec = ConsumerSpec(FACTS.name, durable, (f"{event_type}.>",))
     service = intake.service
-    worker = BatchWorker(service.nats, spec, together(event, unless_late), service=service.name, linger=linger)
+    worker = BatchWorker(service.nats, spec, whole_batch(event, unless_late), service=service.name, linger=linger)
     service.add_worker(worker)
 
 

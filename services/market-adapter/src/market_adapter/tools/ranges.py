@@ -33,10 +33,10 @@ from market_adapter.domain.ranges import (
     crossings,
     drawdowns,
     extremes,
+    paired_returns,
     parts,
     streak,
     stretch,
-    together,
     total_return,
     volatility,
     yearly,
@@ -113,12 +113,12 @@ class RangeTools:
         benchmark = asked_symbol(asked.benchmark).name if asked.benchmark else None
         figures: list[FigureData] = []
         for one, other in combinations(found, 2):
-            value = correlation(*together(found[one][1], found[other][1]))
+            value = correlation(*paired_returns(found[one][1], found[other][1]))
             figures.append(_figure(one, "correlation", value, found[one][1], stretched.words, other=other))
         if benchmark in found:
             for name in found:
                 if name != benchmark:
-                    value = beta(*together(found[name][1], found[benchmark][1]))
+                    value = beta(*paired_returns(found[name][1], found[benchmark][1]))
                     figures.append(_figure(name, "beta", value, found[name][1], stretched.words, other=benchmark))
         return FiguresData(figures=figures, errors=errors, source=self._provider.source, as_of=self._provider.now())
 
