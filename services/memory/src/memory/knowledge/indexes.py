@@ -252,7 +252,7 @@ class KnowledgeIndexes:
             if name != company and self._indexes[name].work is None:
                 gone = self._indexes.pop(name)
                 gone.near.closed = True
-                held -= len(gone.index)
+                held -= len(gone.passages)
 
 
 def _out(index: KnowledgeIndex, document: str) -> None:
