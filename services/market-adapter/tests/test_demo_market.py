@@ -51,7 +51,7 @@ async def test_thirty_symbols_each_say_what_they_are() -> None:
     assert "2026-11-20" in note.es
     later = market(ahead=3).note()
     assert later is not None
-    assert later.en.startswith(note.en)
+    assert str(later).startswith(str(note))
     assert "played again" in later.en
 
 

@@ -32,11 +32,11 @@ from tool_executor.catalogue.announced import Offers
 from tool_executor.catalogue.export import catalogue_view, details_view
 from tool_executor.catalogue.quota import QuotaReader
 from tool_executor.catalogue.registry import Entry
-from tool_executor.domain import texts
 from tool_executor.domain.declaration import ServiceAway
 from tool_executor.domain.plans import CompanyTools, VerifiedCaller, plan_of
 from tool_executor.domain.redaction import masked
 from tool_executor.pipeline.call import CallProgress, Pipeline, Postponed
+from tool_executor.texts import TEXTS
 
 log = structlog.get_logger(__name__)
 
@@ -79,7 +79,7 @@ class CallHandler:
             return DeadLetter(f"not a tool call: {error.error_count()} fields are wrong")
         caller = self._caller(request)
         if caller is None:
-            result = _failed(ToolCode.UNAUTHORIZED, texts.UNAUTHORIZED.said_in(request.language or "es"))
+            result = _failed(ToolCode.UNAUTHORIZED, TEXTS["call.unauthorized"].said_in(request.language or "es"))
             log.warning("tool.unauthorized", tool=request.tool, call_id=request.call_id)
             refusal = _event(uuid7(), _completed(request, None, result))
             return AckThen(lambda: self._answer(request, refusal))

@@ -23,7 +23,7 @@ class Unreadable(Exception):  # noqa: N818 - named after what the document is
     """A document that cannot be read. `reason` is a word for programs, `text` a sentence for the admin."""
 
     def __init__(self, reason: str, text: Text) -> None:
-        super().__init__(text.en)
+        super().__init__(str(text))
         self.reason = reason
         self.text = text
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.tool import FieldError, ToolError, ToolMetadata, ToolResult
 from tool_executor.catalogue.registry import Entry
-from tool_executor.domain import texts
 from tool_executor.domain.declaration import Data
 from tool_executor.domain.plans import Arguments, CompanyTools, VerifiedCaller
+from tool_executor.texts import TEXTS
 
 
 @dataclass(slots=True)
@@ -61,7 +61,7 @@ class CallProgress:
         return ToolResult(success=True, data=data, metadata=self.metadata(cached))
 
     def unknown_outcome(self, code: ToolCode) -> ToolResult:
-        message = texts.UNKNOWN_OUTCOME.said_in(self.caller.language).format(tool=self.tool)
+        message = TEXTS["call.unknown_outcome"].said_in(self.caller.language).format(tool=self.tool)
         return self.failure(code, message, reason=OUTCOME_UNKNOWN)
 
     def failure(

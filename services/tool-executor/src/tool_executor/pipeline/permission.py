@@ -3,12 +3,12 @@
 from contracts.errors import ToolCode
 from tool_executor.adapters.companies import ExecutorCompanies
 from tool_executor.catalogue.announced import Offers
-from tool_executor.domain import texts
 from tool_executor.domain.declaration import ServiceAway
 from tool_executor.domain.limits import Quota
 from tool_executor.domain.plans import CompanyTools, Plan
 from tool_executor.pipeline.call import CallProgress, Outcome, Rest
 from tool_executor.ports import RateLimiter, StoreAway
+from tool_executor.texts import TEXTS
 
 
 class LoadCompany:
@@ -25,7 +25,7 @@ class LoadCompany:
                 await self._companies.tools_of(call.caller.company)
             except ServiceAway:
                 return call.failure(
-                    ToolCode.UNAVAILABLE, texts.UNAVAILABLE.said_in(call.caller.language), reason="settings"
+                    ToolCode.UNAVAILABLE, TEXTS["call.unavailable"].said_in(call.caller.language), reason="settings"
                 )
         return await rest()
 
@@ -46,12 +46,14 @@ class FindTool:
                 call.company = await self._companies.tools_of(call.caller.company)
             except ServiceAway:
                 if entry.needs_settings(call.caller):
-                    return call.failure(ToolCode.UNAVAILABLE, texts.UNAVAILABLE.said_in(language), reason="settings")
+                    return call.failure(
+                        ToolCode.UNAVAILABLE, TEXTS["call.unavailable"].said_in(language), reason="settings"
+                    )
                 call.company = CompanyTools()
             if entry.visible_to(call.caller, call.company):
                 call.entry = entry
                 return await rest()
-        return call.failure(ToolCode.TOOL_NOT_FOUND, texts.NOT_FOUND.said_in(language).format(tool=call.tool))
+        return call.failure(ToolCode.TOOL_NOT_FOUND, TEXTS["call.not_found"].said_in(language).format(tool=call.tool))
 
 
 class Authorize:
@@ -61,7 +63,7 @@ class Authorize:
         has = Plan.FREE if call.caller.is_visitor else call.caller.plan
         needs = call.found.plan
         if has < needs:
-            message = texts.upgrade_message(call.tool, has, needs, call.caller.language)
+            message = TEXTS[f"call.upgrade_to_{needs.word}"].said_in(call.caller.language).format(tool=call.tool)
             return call.failure(ToolCode.PLAN_REQUIRED, message, required_plan=needs.word)
         return await rest()
 
@@ -79,16 +81,15 @@ class RateStep:
             if call.found.tool.side_effects and call.abandoned:
                 return call.unknown_outcome(ToolCode.UNAVAILABLE)
             if call.found.tool.side_effects:
-                message = texts.UNAVAILABLE.said_in(call.caller.language)
+                message = TEXTS["call.unavailable"].said_in(call.caller.language)
                 return call.failure(ToolCode.UNAVAILABLE, message, reason="store")
             quota = await self._ask(self._alone, call)
         if quota is None:
             return await rest()
         window = quota.window
-        message = texts.RATE_LIMIT.said_in(call.caller.language).format(
-            tool=call.tool, limit=window.limit, window=texts.WINDOWS[window.name].said_in(call.caller.language)
-        )
-        return call.failure(ToolCode.RATE_LIMIT, message, reset_at=quota.reset_at)
+        per = TEXTS[f"call.windows.{window.name}"]
+        message = TEXTS["call.rate_limit"].format(tool=call.tool, limit=window.limit, window=per)
+        return call.failure(ToolCode.RATE_LIMIT, message.said_in(call.caller.language), reset_at=quota.reset_at)
 
     async def _shared(self, call: CallProgress) -> Quota | None:
         try:
