@@ -11,7 +11,6 @@ from itertools import combinations
 from typing import NamedTuple
 
 from contracts.symbols import Symbol
-from contracts.text import Text
 from contracts.tools.market import (
     BacktestArguments,
     CrossingArguments,
@@ -45,6 +44,7 @@ from market_adapter.domain.series import Series, series_of
 from market_adapter.domain.splits import adjustment, scale_price, split_adjusted
 from market_adapter.errors import MarketError, NoDataError
 from market_adapter.ports import MarketProvider
+from market_adapter.texts import TEXTS
 from market_adapter.tools.range_shapes import (
     BacktestData,
     BacktestTrade,
@@ -210,11 +210,7 @@ def _trade(trade: Trade) -> BacktestTrade:
 def _nothing(symbol: Symbol, series: Series, first: date, last: date) -> MarketError:
     have = f"{series.sessions[0]} – {series.sessions[-1]}"
     return NoDataError(
-        symbol.name,
-        Text(
-            es=f"no hay bastantes sesiones de {symbol} entre el {first} y el {last}: los que hay van de {have}",
-            en=f"{symbol} has not enough sessions from {first} to {last}: there are those of {have}",
-        ),
+        symbol.name, TEXTS["range.too_few_sessions"].format(symbol=symbol, first=first, last=last, have=have)
     )
 
 

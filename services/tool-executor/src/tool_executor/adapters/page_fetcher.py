@@ -117,9 +117,7 @@ class PageFetcher:
                     return answer
                 # Nothing was said of how the page was before, so it cannot be as it was.
                 address = site.redirected(address, answer.location if isinstance(answer, Redirected) else str(address))
-            raise ToolFailed(
-                "too_many_redirects", TEXTS["page.too_many_redirects"].format(most=_MOST_REDIRECTS)
-            )
+            raise ToolFailed("too_many_redirects", TEXTS["page.too_many_redirects"].format(most=_MOST_REDIRECTS))
 
     async def visit(self, address: SiteUrl, wanted: FetchRequest) -> Fetched | Redirected | NotModified:
         """One request, which follows no redirect. Raises as `fetch` does."""

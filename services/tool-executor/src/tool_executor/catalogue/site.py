@@ -38,8 +38,7 @@ def with_canonical_path(arguments: Arguments) -> Arguments:
 def tools(read_page: ReadPage) -> list[DeclaredTool]:
     async def fetch_page(arguments: Arguments, context: CallContext) -> Data:
         if context.company is None:
-            text = TEXTS["site.may_not_be_read"]
-            raise ToolFailed("not_allowed", text)
+            raise ToolFailed("not_allowed", TEXTS["site.may_not_be_read"])
         page = await read_page(context.company, arguments["path"])
         data: Data = {"url": page.url, "title": page.title, "text": page.text, "truncated": page.truncated}
         if page.links:
