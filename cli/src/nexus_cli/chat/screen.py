@@ -1,4 +1,4 @@
-"""Frames as text: answers on one stream, what happens beside them on the other. Colour on a terminal alone."""
+"""Shows frames as text: answers on one stream, everything else on the other. Colours only on a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The terminal's side of a conversation: lines in, streamed answers out."""
+"""A conversation in the terminal: typed lines in, streamed answers out."""
 
 from __future__ import annotations
 

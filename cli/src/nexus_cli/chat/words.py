@@ -1,4 +1,4 @@
-"""What the terminal says by itself in a chat, in es and en."""
+"""The texts that `nexus chat` itself says, in Spanish and English."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A person's yes or no to what waits for it: answers to rpc.market.action… calls."""
+"""Handles a person's yes or no to an order that waits for it (calls rpc.market.action…)."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What other services need of the market for a prompt: status, events, quotes. Answers to rpc.market.… calls."""
+"""Answers other services' questions about the market: status, events, quotes (calls rpc.market.…)."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What this service listens to: its tools and its calls, one thin function each.
+"""Serves this service's tools and calls, one thin function each.
 
 The tool-executor has checked who is calling and whether they may; here a question about the market is answered, or it
 is said why it cannot be: EXECUTION_ERROR with the error's reason. While accounts cannot be read or written it is

@@ -1,4 +1,4 @@
-"""The books of paper trading: every change of an account, one after the other, and its facts told.
+"""Changes paper accounts, one change after the other, and publishes their facts.
 
 An account is loaded, brought up to date with the market, changed, and stored by compare-and-set; who loses the race
 starts again. What was decided is in the document before anything is told, and a fact leaves the document's outbox only
@@ -32,7 +32,7 @@ KEPT = 200
 
 
 class PaperTrading:
-    """One replica's hand in the accounts."""
+    """One replica's access to the accounts."""
 
     def __init__(self, store: AccountStore, provider: MarketProvider, tell: Tell, wall: Clock, source: str) -> None:
         self._store = store

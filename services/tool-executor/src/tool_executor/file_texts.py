@@ -1,6 +1,5 @@
-"""What a file of a conversation says, for an agent to put before its model: by the readers of companies' documents, in
-a process of its own. Pictures are given as they are, piece by piece.
-"""
+"""Reads files of a conversation for the agent's prompts: texts by the readers of companies' documents, in a process of
+its own; pictures as they are, piece by piece."""
 
 from base64 import b64encode
 from contextlib import aclosing

@@ -1,4 +1,4 @@
-"""What comes in: tool calls from the work queue, and questions about the catalogue."""
+"""Handles what comes in: tool calls from the work queue, and requests for the catalogue."""
 
 import json
 import math
@@ -58,7 +58,7 @@ _OWN_TREES = frozenset(subject.partition(".")[0] for stream in STREAMS for subje
 
 
 class CallHandler:
-    """One requested call: who asks, the pipeline, the answer, the log, in this order."""
+    """Handles one requested call: verify the caller, run the pipeline, answer, log."""
 
     def __init__(self, pipeline: Pipeline, verify: Verify, publisher: Publisher, *, call_seconds: float) -> None:
         self._pipeline = pipeline
@@ -211,7 +211,7 @@ def _whole(digits: str) -> int | float:
 
 
 class CatalogueHandler:
-    """Tells a caller which tools they may use, how often still, and all details."""
+    """Lists the tools that a caller may use, what is left of their limits, and all details."""
 
     def __init__(self, offers: Offers, companies: ExecutorCompanies, quotas: QuotaReader) -> None:
         self._offers = offers

@@ -81,7 +81,7 @@ class HeldCall(Wire):
 
 
 class OwnActions:
-    """The executor's half of a customer's yes."""
+    """Keeps and runs the calls of own tools that a customer has to confirm."""
 
     def __init__(
         self,

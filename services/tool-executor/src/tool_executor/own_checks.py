@@ -1,4 +1,4 @@
-"""A company's own tools before they are saved: one call of a tool, and what an MCP server has."""
+"""Tries a company's own tools before they are saved: calls a tool, or lists the tools of an MCP server."""
 
 import asyncio
 import time
@@ -22,7 +22,7 @@ LIST_SECONDS = 20.0
 
 
 class OwnChecks:
-    """The two methods. Nothing is recorded, limited or kept: who asks keeps the company's settings."""
+    """Serves both methods. Nothing is recorded, limited or stored; the caller keeps the company's settings."""
 
     def __init__(self, catalogue: OwnCatalogue, servers: McpToolHandlers, compiler: CompiledSchemas) -> None:
         self._catalogue = catalogue

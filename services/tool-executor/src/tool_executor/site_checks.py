@@ -1,4 +1,4 @@
-"""rpc.tools.site.check.v1: whether fetch_page may read an address under settings that need not be saved.
+"""rpc.tools.site.check.v1: tells whether fetch_page may read an address under given settings, saved or not.
 
 Decided on the text alone, by the code that fetch_page asks: names are not looked up, and nothing is fetched.
 """

@@ -1,4 +1,4 @@
-"""What model calls cost: an estimate before, the price after; and what is said when nothing is left."""
+"""What model calls cost: an estimate before, the price afterwards, and the texts for a spent budget."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
-"""What one delivery knows of its conversation: the history, a customer's context, what the company says,
-and the prompt made of them.
+"""Collects the inputs of a turn: the history, the customer's context, the company's passages, and the prompt made of
+them.
 
 They are asked for as soon as the conversation is known, side by side, and once a turn; what the company says about the
 question is searched in the request for the first call's tokens, while the journal is being saved.
@@ -74,7 +74,7 @@ def _message_taken(view: Snapshot) -> bool:
 
 
 class TurnInputs:
-    """One delivery's knowledge."""
+    """The inputs of one delivery."""
 
     def __init__(self, ports: Ports, limits: Limits, key: Key) -> None:
         self._ports = ports

@@ -1,4 +1,4 @@
-"""Crypto pairs from one exchange by ccxt. Which one is a setting: what it does not list, no other stands in for."""
+"""Crypto pairs from one exchange, by ccxt. The exchange is a setting; no other one stands in for it."""
 
 import asyncio
 import math
@@ -24,7 +24,7 @@ REQUEST_MS = 3000
 
 
 class CryptoExchange:
-    """Questions to one exchange. Failures are MarketErrors."""
+    """Asks one exchange. Failures are MarketErrors."""
 
     def __init__(self, name: str, overrides: JsonObject | None = None) -> None:
         """`name`: one of ccxt's, e.g. kraken; `overrides`: settings of its class."""

@@ -1,4 +1,4 @@
-"""The provider `files:DIR`: a company's own bars, out of a folder of CSV or Parquet files (bar_folder.py).
+"""The provider `files:DIR`: a company's own bars from a folder of CSV or Parquet files (bar_folder.py).
 
 The market's present is the close of the newest bar of any file, and never later than ours: a bar that closes later is
 not known yet. Files that change are read again while the service runs; when one is bad, what was read before stays.

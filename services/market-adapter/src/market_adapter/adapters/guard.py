@@ -1,4 +1,5 @@
-"""What stands between us and somebody else's service: cache, one question at a time, limiter, retries, breakers.
+"""Protects us and an outside source from each other: cache, one request at a time, rate limit, retries, circuit
+breakers.
 
 A source that limits us is left alone for as long as it says. One that is down is tried a few times, and then left
 alone for a while, so that a caller hears it at once instead of waiting; a symbol that fails alone is left alone by
@@ -52,7 +53,7 @@ class _Breaker:
 
 
 class Guard:
-    """One source's. Its answers are kept by key for as long as the asker says."""
+    """The guard of one source. Answers are kept by key for as long as the caller says."""
 
     def __init__(self, name: str, clock: Clock, *, per_minute: int, patience: float = PATIENCE) -> None:
         self._name = name

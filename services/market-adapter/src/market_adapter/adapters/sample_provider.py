@@ -1,4 +1,4 @@
-"""The provider `sample`: recorded bars and facts up to where the sample clock stands. What it has not, it says so.
+"""The provider `sample`: recorded bars and facts up to the sample clock's position. It never makes up what it lacks.
 
 After the last recorded session its bars are recorded ones again (sample_replay.py), and each answer says so; facts are
 never played again: what a company reported stays what was known at the last recorded session.

@@ -1,4 +1,4 @@
-"""Stocks, funds and indexes from Yahoo by yfinance: a library that fails in many ways, each of which gets a word here.
+"""Stocks, funds and indexes from Yahoo, by yfinance. Each of the library's many failures becomes a MarketError.
 
 Yahoo's bars are split-adjusted to today: they are turned back into what was traded. Its daily bars carry dates only;
 a session is taken to be 9:30 to 16:00 in the exchange's time zone.
@@ -59,7 +59,7 @@ class YahooChart:
 
 
 class Yahoo:
-    """Questions to Yahoo, each in a thread: the library blocks. Failures are MarketErrors."""
+    """Asks Yahoo, in a thread because the library blocks. Failures are MarketErrors."""
 
     def __init__(self, session: Any = None) -> None:
         """`session`: of curl_cffi, instead of one of our own."""

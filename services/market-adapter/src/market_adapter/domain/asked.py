@@ -1,4 +1,4 @@
-"""From what somebody wrote to what is asked for."""
+"""Reads a symbol as somebody wrote it."""
 
 from contracts.symbols import InvalidSymbolError, Symbol, parse_symbol
 from market_adapter.errors import BadSymbolError

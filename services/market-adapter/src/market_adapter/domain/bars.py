@@ -1,4 +1,4 @@
-"""Bars and the corporate actions that stand between them, as raw facts: prices as traded, never adjusted here."""
+"""Bars and corporate actions as raw facts: prices as traded, not adjusted."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

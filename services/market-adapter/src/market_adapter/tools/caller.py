@@ -1,4 +1,5 @@
-"""Who is calling a tool that works on a user's own things: as the executor verified it, never as the arguments say."""
+"""The caller of a tool that works on a user's own data, as the executor has verified it; the arguments never say who
+calls."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What is wrong with a tool's arguments, said to a person in both languages: never in the validator's own phrases."""
+"""Explains to people what is wrong with a tool's arguments, without the validator's own phrases."""
 
 from collections.abc import Mapping
 from typing import Any

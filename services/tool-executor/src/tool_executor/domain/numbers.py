@@ -1,4 +1,4 @@
-"""Numbers that no program reads alike: beyond a double (RFC 8259, section 6), and what JSON has no spelling for."""
+"""Finds numbers that programs do not read alike: beyond a double (RFC 8259, section 6), or not expressible in JSON."""
 
 import math
 import sys

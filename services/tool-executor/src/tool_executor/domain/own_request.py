@@ -1,4 +1,4 @@
-"""The request that a call of a company's HTTP tool is. Pure."""
+"""Builds the HTTP request for a call of a company's own tool. Pure."""
 
 import json
 from collections.abc import Mapping

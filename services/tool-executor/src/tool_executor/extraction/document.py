@@ -1,4 +1,4 @@
-"""What is taken out of a document, whatever its format."""
+"""The extracted text of a document of any format."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""DOCX by python-docx, after a look at what its archive would unpack to."""
+"""Reads DOCX with python-docx, after checking how large its archive would become."""
 
 import io
 import zipfile

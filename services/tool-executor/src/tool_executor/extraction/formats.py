@@ -1,4 +1,4 @@
-"""Which reader a document needs, and what it makes of it."""
+"""Chooses the reader for a document by its type."""
 
 from contracts.knowledge import Block
 from tool_executor.extraction.charsets import decoded

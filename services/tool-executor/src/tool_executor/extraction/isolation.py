@@ -1,4 +1,4 @@
-"""Documents are read in a process of their own, which has so much time and memory and then ends.
+"""Reads documents in a process of their own, with limited time and memory.
 
 Libraries that read PDF and DOCX can be made to hang, to eat memory or to crash by a file that was made for it. Whoever
 hands such a file in gets a clear word for it, and nothing else suffers. Small pages of HTML need none of this: their

@@ -1,4 +1,4 @@
-"""PDF by PDFium: its text in reading order, below the headings of its outline."""
+"""Reads PDF with PDFium: text in reading order, below the headings of its outline."""
 
 import ctypes
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""A call on its way, and how its results are made."""
+"""A tool call in the pipeline, and the results that it can have."""
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -87,7 +87,8 @@ class CallProgress:
 
 @dataclass(frozen=True, slots=True)
 class Postponed:
-    """Not now: somebody else is at it, or the tool's places are all taken. To be delivered again."""
+    """The call cannot run now, because another executor is running it or all places for its kind are taken. It is to be
+    delivered again."""
 
     seconds: float
 

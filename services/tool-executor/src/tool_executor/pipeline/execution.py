@@ -1,4 +1,4 @@
-"""Step 6: the handler, with its time limit; and what becomes of a call whose outcome nobody knows."""
+"""Step 6: runs the tool's handler within its time limit, and handles calls whose outcome nobody knows."""
 
 import asyncio
 from collections import Counter
@@ -25,8 +25,8 @@ _COMPANYS_PART = 4
 
 
 class Bulkhead:
-    """Keeps slow categories from taking every place: a call that finds its category full is delivered again. Of the
-    places of companies' own tools one company has a part."""
+    """Keeps slow categories from taking every place: a call whose category is full is delivered again. Each company
+    gets only a part of the places for companies' own tools."""
 
     def __init__(self, places: Mapping[Category, int], default: int) -> None:
         self._places = places
@@ -52,7 +52,7 @@ class Bulkhead:
 
 
 class Execution:
-    """Step 6, the last to be entered."""
+    """Step 6, the innermost."""
 
     def __init__(self, remote: RemoteTools, on_fault: Callable[[CallProgress, BaseException], None]) -> None:
         self._remote = remote

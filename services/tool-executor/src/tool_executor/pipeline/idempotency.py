@@ -1,4 +1,5 @@
-"""Step 0: a call id already recorded is answered with its result; a new one is claimed before anything is done."""
+"""Step 0: a call id that is already recorded is answered with its result; a new one is claimed before anything is
+done."""
 
 import contextlib
 

@@ -1,4 +1,4 @@
-"""Steps 1 to 3: is there such a tool for this caller, does the plan include it, is there quota left."""
+"""Steps 1 to 3: does this tool exist for the caller, does the plan include it, is there quota left?"""
 
 from contracts.errors import ToolCode
 from tool_executor.adapters.companies import ExecutorCompanies
@@ -12,8 +12,8 @@ from tool_executor.texts import TEXTS
 
 
 class LoadCompany:
-    """Before everything: a name that is nobody's may be a tool that the company declares itself, and those are known
-    once its settings are."""
+    """Before all other steps: loads the company's settings if no tool of this name is known, since the company may
+    declare it itself."""
 
     def __init__(self, offers: Offers, companies: ExecutorCompanies) -> None:
         self._offers = offers
@@ -31,8 +31,8 @@ class LoadCompany:
 
 
 class FindTool:
-    """Step 1. A tool that the caller may not know of is not found. Settings that neither memory nor the bus holds are
-    those of a company that has made none: only what needs a yes of them waits for memory."""
+    """Step 1. A tool that the caller may not see is not found. If settings can be had from neither memory nor the bus,
+    the company counts as one without settings, and only tools that depend on settings wait for memory."""
 
     def __init__(self, offers: Offers, companies: ExecutorCompanies) -> None:
         self._offers = offers
@@ -57,7 +57,7 @@ class FindTool:
 
 
 class Authorize:
-    """Step 2. The plan comes from the verified principal alone."""
+    """Step 2. The plan is taken from the verified principal only."""
 
     async def __call__(self, call: CallProgress, rest: Rest) -> Outcome:
         has = Plan.FREE if call.caller.is_visitor else call.caller.plan
@@ -69,7 +69,7 @@ class Authorize:
 
 
 class RateStep:
-    """Step 3. Without the shared store, what has side effects waits; the rest is counted per process."""
+    """Step 3. Without the shared store, calls with side effects wait; others are counted by this process alone."""
 
     def __init__(self, limiter: RateLimiter, alone: RateLimiter) -> None:
         self._limiter = limiter

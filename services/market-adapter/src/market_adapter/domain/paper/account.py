@@ -1,4 +1,4 @@
-"""A user's paper account, as one value: what happens to it is a function from account to account.
+"""A user's paper account as one value; every change is a function from account to account.
 
 One account is one document, replaced by compare-and-set: so cash, positions, orders and the facts that are still to be
 told always belong together, whenever a process dies. Always true, to the cent:
@@ -63,7 +63,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something to be told on the bus, once: `key` tells it from all others of its kind and owner."""
+    """Something to publish on the bus, once. `key` is unique among facts of its kind and owner."""
 
     kind: str
     key: str
