@@ -63,7 +63,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something to publish on the bus, once. `key` is unique among facts of its kind and owner."""
+    """Something to be told on the bus, once: `key` tells it from all others of its kind and owner."""
 
     kind: str
     key: str
