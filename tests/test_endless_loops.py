@@ -9,14 +9,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 LOOKED_AT = {
-    "BackgroundLoop._run": "its own `still`",
+    "BackgroundLoop._run": "its own `stuck_because`",
     "Liveness._keep_looking": "catches whatever a look raises; without it nothing else would be looked at",
     "Health._keep_beat": "the beat that /healthz goes by",
-    "BatchWorker._run": "its own `still`",
-    "PullWorker._keep": "the worker's `still`",
-    "ChatConsumer._run": "its own `still`",
-    "WebhookFeed._run": "its own `still`",
-    "Activity._keep": "its own `still`",
+    "BatchWorker._run": "its own `stuck_because`",
+    "PullWorker._keep": "the worker's `stuck_because`",
+    "ChatConsumer._run": "its own `stuck_because`",
+    "WebhookFeed._run": "its own `stuck_because`",
+    "Activity._keep": "its own `stuck_because`",
 }
 
 

@@ -27,7 +27,7 @@ from runtime.dead_letters import DeadLetters
 from runtime.errors import RuntimeFault
 from runtime.outcomes import Outcome
 from runtime.publisher import Publisher
-from runtime.pull_worker import Delivery, Done, PullWorker
+from runtime.pull_worker import Ack, Delivery, PullWorker
 from runtime.settings import NatsSettings
 from runtime.streams import ensure_streams
 from runtime.testing import MongoDatabase, NatsServer, ValkeyServer, eventually
@@ -52,7 +52,7 @@ def said(found: Sequence[Diagnosis], subject: str, *words: str) -> bool:
 
 
 async def nothing(_: Delivery) -> Outcome:
-    return Done()
+    return Ack()
 
 
 @asynccontextmanager

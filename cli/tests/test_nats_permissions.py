@@ -22,7 +22,7 @@ from nexus_cli.stack.services import SERVICES
 from nexus_cli.testing import production_nats
 from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
-from runtime.streamed_calls import Outlet, StreamClient, StreamServer
+from runtime.streamed_calls import ReplyStream, StreamClient, StreamServer
 
 OWNED = [event for event in EVENTS if event.owners != ("other services",)]
 
@@ -144,9 +144,9 @@ async def test_answers_of_clients_come_from_gateways_alone(address: str) -> None
 
 
 async def test_a_completion_comes_in_as_many_parts_as_it_has_and_is_told_how_far_it_was_read(address: str) -> None:
-    async def count(request: CompleteRequest, outlet: Outlet[CompletePart]) -> None:
+    async def count(request: CompleteRequest, replies: ReplyStream[CompletePart]) -> None:
         for number in range(200):
-            await outlet.send(CompletePart(text=f"{number} {request.model}"))
+            await replies.send(CompletePart(text=f"{number} {request.model}"))
 
     asked = CompleteRequest(
         company_id="demo", request_id="r1", principal="p", messages=[CompletionMessage(role="user", content="hi")]

@@ -232,12 +232,12 @@ async def _learned_nothing(fact: LogFact) -> None:
 
 def _chat(log: StreamLog, projection: Projection) -> ProjectionSource:
     """The source of conversations among sources.in_mongodb."""
-    nothing, room = cast("Any", None), cast("Any", _NoRoom())
+    nothing, knowledge = cast("Any", None), cast("Any", _NoKnowledge())
     others = (nothing, nothing, nothing, nothing, nothing, nothing)
-    return sources.in_mongodb(log, projection, *others, room, nothing)[0]
+    return sources.in_mongodb(log, projection, *others, knowledge, nothing)[0]
 
 
-class _NoRoom:
+class _NoKnowledge:
     """Gathers no questions."""
 
     async def heard(self, facts: Sequence[LogFact]) -> None:

@@ -119,7 +119,7 @@ async def _beside(database: Database) -> list[object]:
         await positions.miss(gap),
         await positions.miss(gap),
         await positions.missed(),
-        await positions.life() == await positions.life(),
+        await positions.incarnation() == await positions.incarnation(),
     ]
     config = CompanyConfig(company_id="acme", response_delay_ms=5)
     one, two = CompanySettings(config=config, version=1), CompanySettings(config=config, version=2)

@@ -1,4 +1,4 @@
-"""The examination behind `nexus doctor`: each finding says what is so, and what to do if it is wrong."""
+"""The checks behind `nexus doctor`: each finding says what is the case, and what to do if it is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command talks to: the stack on the data directory, or the servers that the environment names."""
+"""Finds what a command talks to: the stack on the data directory, or the servers that the environment names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from nexus_cli.stack.settings import read_settings
 
 
 class Unreachable(StackError):  # noqa: N818 - reads as an event, like every error here
-    """What the command needs does not answer."""
+    """A server that the command needs does not answer."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,5 @@
-"""Other people's words on a terminal: characters that would steer it, or turn the order of what follows, show as �."""
+"""Makes other people's text safe to show in a terminal: characters that would control it, or reverse the order of the
+text, are shown as �."""
 
 import re
 

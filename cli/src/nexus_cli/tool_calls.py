@@ -1,4 +1,4 @@
-"""Tools over the bus: the catalogue, and a call as any other service would make it."""
+"""Tools over the bus: the catalogue, and calls as any other service makes them."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from contracts.envelope import Wire
 from contracts.rpc import Rpc
 from contracts.streams import CHAT
 from runtime.program import run
-from runtime.pull_worker import Delivery, Done, Outcome, PullWorker
+from runtime.pull_worker import Ack, Delivery, Outcome, PullWorker
 from runtime.service import Service
 from runtime.settings import DrainSettings, LogSettings, NatsSettings
 
@@ -46,7 +46,7 @@ async def main() -> None:
         await asyncio.sleep(float(os.environ.get("WORK_SECONDS", "0.5")))
         sys.stdout.write(f"finished {delivery.data.decode()}\n")
         sys.stdout.flush()
-        return Done()
+        return Ack()
 
     async def close() -> None:
         match os.environ.get("HANGS"):

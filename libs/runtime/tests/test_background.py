@@ -55,9 +55,9 @@ async def test_a_step_that_fails_is_cancelled_from_elsewhere_or_hangs_is_followe
     loop = BackgroundLoop("windows", steps, wait=soon, longest=0.1)
     loop.start()
     await eventually(lambda: steps.done >= 2)
-    assert loop.still() is None
+    assert loop.stuck_because() is None
     await loop.stop()
-    assert loop.still() is None
+    assert loop.stuck_because() is None
     assert loop.name not in {task.get_name() for task in asyncio.all_tasks()}
 
 
@@ -85,11 +85,11 @@ async def test_a_loop_that_has_ended_and_a_step_that_cannot_be_broken_off_are_to
                 continue
 
     loop = BackgroundLoop("windows", stubborn, wait=soon, longest=0.05)
-    assert loop.still() is None
+    assert loop.stuck_because() is None
     loop.start()
-    await eventually(lambda: "does not end" in (loop.still() or ""))
+    await eventually(lambda: "does not end" in (loop.stuck_because() or ""))
     let_go.set()
-    await eventually(lambda: loop.still() is None)
+    await eventually(lambda: loop.stuck_because() is None)
     next(task for task in asyncio.all_tasks() if task.get_name() == "windows").cancel()
-    await eventually(lambda: loop.still() == "its task has ended")
+    await eventually(lambda: loop.stuck_because() == "its task has ended")
     await loop.stop()

@@ -17,7 +17,7 @@ from contracts.streams import STREAMS
 from runtime.backlog import Backlog, Figures
 from runtime.connection import connect, listen
 from runtime.publisher import Publisher
-from runtime.pull_worker import Delivery, Done, Handler, Later, Outcome, PullWorker
+from runtime.pull_worker import Ack, Delivery, Handler, Outcome, PullWorker, Retry
 from runtime.settings import NatsSettings
 from runtime.streams import ensure_streams
 from runtime.testing import NatsServer, eventually
@@ -39,11 +39,11 @@ class Slow:
     async def __call__(self, delivery: Delivery) -> Outcome:
         if self.pause and delivery.data not in self.looked_at:
             self.looked_at.add(delivery.data)
-            return Later(self.pause)
+            return Retry(self.pause)
         self.now += 1
         await self.open.wait()
         self.now -= 1
-        return Done()
+        return Ack()
 
 
 @asynccontextmanager

@@ -7,12 +7,12 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from pydantic import BaseModel
 
-from runtime.batch_worker import BatchWorker, Handler, each
+from runtime.batch_worker import BatchWorker, Handler, each_event
 from runtime.connection import subscribe
 from runtime.consumers import ConsumerSpec
 from runtime.dead_letters import DeadLetters
 from runtime.errors import RpcError
-from runtime.outcomes import Done, Later, Outcome
+from runtime.outcomes import Ack, Outcome, Retry
 from runtime.publisher import Publisher
 from runtime.pull_worker import Delivery
 from runtime.service import Service
@@ -46,9 +46,9 @@ def noting(seen: list[str]) -> Handler:
     async def take(delivery: Delivery, thing: Thing) -> Outcome:
         del delivery
         seen.append(thing.name)
-        return Done()
+        return Ack()
 
-    return each(Thing, take)
+    return each_event(Thing, take)
 
 
 def worker(client: Client, handler: Handler) -> BatchWorker:
@@ -61,13 +61,13 @@ async def test_each_of_a_batch_is_settled_for_itself(nats_streams: Client) -> No
     async def take(delivery: Delivery, thing: Thing) -> Outcome:
         seen.append(thing.name)
         if thing.name == "later" and delivery.num_delivered == 1:
-            return Later(0.01)
+            return Retry(0.01)
         if thing.name == "broken" and delivery.num_delivered == 1:
             raise ValueError("broken")
-        return Done()
+        return Ack()
 
     await tell(nats_streams, "one", "misfit", "later", "broken", "two")
-    one = worker(nats_streams, each(Thing, take))
+    one = worker(nats_streams, each_event(Thing, take))
     await one.start()
     await eventually(lambda: settled(nats_streams))
     assert sorted(seen) == ["broken", "broken", "later", "later", "one", "two"]
@@ -89,7 +89,7 @@ async def test_a_batch_that_fails_as_a_whole_comes_again_or_is_taken_one_by_one(
             raise RpcError("UNAVAILABLE", "away", retryable=True)
         if len(deliveries) > 1:
             raise ValueError("one of them is broken")
-        return [Done()]
+        return [Ack()]
 
     await tell(nats_streams, "one", "two", "three")
     one = worker(nats_streams, handle)
@@ -109,9 +109,9 @@ async def test_a_lone_fact_costs_its_delivery_and_its_acknowledgement(nats_strea
 
     async def take(delivery: Delivery, thing: Thing) -> Outcome:
         del delivery, thing
-        return Done()
+        return Ack()
 
-    one = worker(nats_streams, each(Thing, take))
+    one = worker(nats_streams, each_event(Thing, take))
     await one.start()
     await nats_streams.flush()
     await subscribe(nats_streams, "$JS.>", heard)
@@ -133,7 +133,7 @@ async def test_what_was_not_settled_at_the_end_is_delivered_again(
     nats_server.restart()
     await tell(nats_streams, "b")
     await eventually(lambda: "b" in seen)
-    assert one.still() is None
+    assert one.stuck_because() is None
     await one.drain()
     await tell(nats_streams, "c")
     two = worker(nats_streams, noting(seen))

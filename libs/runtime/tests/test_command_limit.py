@@ -54,7 +54,7 @@ async def test_commands_that_never_end_are_broken_off_and_others_served_again(mo
 
     await eventually(lambda: limit.hanging)
     assert await refused()
-    assert limit.still() is None
+    assert limit.stuck_because() is None
     assert [type(one) for one in await asyncio.gather(*lost, return_exceptions=True)] == [NetworkTimeout] * 2
     await eventually(served)
     assert not limit.hanging
@@ -74,9 +74,9 @@ async def test_a_command_that_cannot_be_broken_off_is_told(monkeypatch: pytest.M
         return ""
 
     limit = a_limit()
-    assert limit.still() is None
+    assert limit.stuck_because() is None
     lost = asyncio.create_task(limit.run(stubborn))
-    await eventually(lambda: "does not end" in (limit.still() or ""))
+    await eventually(lambda: "does not end" in (limit.stuck_because() or ""))
     let_go.set()
     await asyncio.gather(lost, return_exceptions=True)
-    assert limit.still() is None
+    assert limit.stuck_because() is None

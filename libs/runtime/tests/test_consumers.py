@@ -15,7 +15,7 @@ from runtime.consumers import ConsumerSpec, ensure_consumer
 from runtime.errors import NotReady
 from runtime.publisher import Publisher
 from runtime.release import RELEASE, is_newers
-from runtime.subjects import covers, together
+from runtime.subjects import combined, covers
 from runtime.testing import eventually
 
 OLDER = ConsumerSpec("FACTS", "shared", ("feedback.given.v1.acme.>",))
@@ -113,6 +113,6 @@ def test_a_pattern_covers_what_falls_under_it_whole(pattern: str, subject: str, 
 
 
 def test_of_two_subjects_the_wider_one_is_wanted_and_their_order_is_no_difference() -> None:
-    assert together(["a.b"], ["a.>"]) == ["a.>"]
-    assert together(["a.>"], ["a.b", "c"]) == ["a.>", "c"]
-    assert together(["b", "a"], ["a", "c", "b"]) == ["a", "c", "b"]
+    assert combined(["a.b"], ["a.>"]) == ["a.>"]
+    assert combined(["a.>"], ["a.b", "c"]) == ["a.>", "c"]
+    assert combined(["b", "a"], ["a", "c", "b"]) == ["a", "c", "b"]

@@ -17,11 +17,11 @@ from pydantic import BaseModel
 from contracts.envelope import Wire
 from contracts.rpc import Rpc
 from runtime import correlation, telemetry
-from runtime.batch_worker import BatchWorker, each
+from runtime.batch_worker import BatchWorker, each_event
 from runtime.consumers import ConsumerSpec
 from runtime.errors import RpcError
 from runtime.logging import configure
-from runtime.outcomes import Done, Outcome
+from runtime.outcomes import Ack, Outcome
 from runtime.publisher import Publisher
 from runtime.pull_worker import Delivery, PullWorker
 from runtime.rpc import RpcClient, RpcServer
@@ -114,14 +114,14 @@ async def test_what_work_learns_is_known_to_what_it_began_and_to_whoever_reports
 async def test_each_of_a_batch_is_its_own_work(nats_streams: Client, lines: io.StringIO) -> None:
     async def take(_: Delivery, thing: Thing) -> Outcome:
         log.info("taken", name=thing.name)
-        return Done()
+        return Ack()
 
     spec = ConsumerSpec("FACTS", "memory-things", ("feedback.given.v1.acme.-",))
     for name in ("t-1", "t-2"):
         with correlation.correlated("acme", "c-1", name):
             body = Thing(name=name).model_dump_json().encode()
             await Publisher(nats_streams).append(spec.subjects[0], body, stream="FACTS", msg_id=name)
-    worker = BatchWorker(nats_streams, spec, each(Thing, take), service="memory")
+    worker = BatchWorker(nats_streams, spec, each_event(Thing, take), service="memory")
     await worker.start()
     await eventually(lambda: len(said(lines, "taken")) == 2)
     assert all(line["turn"] == line["name"] for line in said(lines, "taken"))

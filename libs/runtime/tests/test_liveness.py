@@ -17,7 +17,7 @@ from runtime.errors import RpcError
 from runtime.health import Health
 from runtime.liveness import LOOKS, Ask, Liveness, Store
 from runtime.publisher import Publisher
-from runtime.pull_worker import Delivery, Done, Outcome, PullWorker
+from runtime.pull_worker import Ack, Delivery, Outcome, PullWorker
 from runtime.testing import NatsServer, eventually
 
 SUBJECT = "tools.call.requested.v1.market"
@@ -119,7 +119,7 @@ class Hangs:
             except asyncio.CancelledError:
                 if self.ends.is_set():
                     raise
-        return Done()
+        return Ack()
 
 
 @asynccontextmanager
@@ -139,7 +139,7 @@ async def test_a_handler_that_hangs_is_broken_off_and_its_message_comes_again(na
     async with working(nats_streams, hangs) as worker:
         await eventually(lambda: hangs.seen == [1, 2])
         await eventually(lambda: worker.in_work == 0)
-        assert worker.still() is None
+        assert worker.stuck_because() is None
 
 
 async def test_a_worker_says_so_when_a_handler_cannot_even_be_broken_off(
@@ -147,15 +147,15 @@ async def test_a_worker_says_so_when_a_handler_cannot_even_be_broken_off(
 ) -> None:
     monkeypatch.setattr("runtime.pull_worker.ENDED_WITHIN", 1.0)
     async with working(nats_streams, Hangs(ends=False)) as worker:
-        await eventually(lambda: "does not end" in (worker.still() or ""))
+        await eventually(lambda: "does not end" in (worker.stuck_because() or ""))
 
 
 async def test_a_worker_says_so_when_its_keeper_has_ended(nats_streams: Client) -> None:
     async with working(nats_streams, Hangs(ends=True)) as worker:
-        assert worker.still() is None
+        assert worker.stuck_because() is None
         keeper = next(task for task in asyncio.all_tasks() if "PullWorker._keep" in repr(task))
         keeper.cancel()
-        await eventually(lambda: "keeps its leases" in (worker.still() or ""))
+        await eventually(lambda: "keeps its leases" in (worker.stuck_because() or ""))
 
 
 async def test_a_worker_says_so_when_it_is_deaf_on_a_connection_that_is_up(
@@ -168,7 +168,7 @@ async def test_a_worker_says_so_when_it_is_deaf_on_a_connection_that_is_up(
         subscription = worker._subscription  # pyright: ignore[reportPrivateUsage]
         assert subscription is not None
         nats_streams._subs.pop(subscription._id)  # pyright: ignore[reportPrivateUsage]
-        await eventually(lambda: "not answered" in (worker.still() or ""))
+        await eventually(lambda: "not answered" in (worker.stuck_because() or ""))
 
 
 async def test_a_bus_that_is_away_and_comes_back_leaves_no_worker_standing_still(
@@ -180,7 +180,7 @@ async def test_a_bus_that_is_away_and_comes_back_leaves_no_worker_standing_still
         nats_server.pause()
         await eventually(lambda: not worker.listening)
         nats_server.resume()
-        await eventually(lambda: worker.listening and worker.still() is None)
+        await eventually(lambda: worker.listening and worker.stuck_because() is None)
         await Publisher(nats_streams).append(SUBJECT, b"two", stream="TOOLS", msg_id="two")
         await eventually(lambda: len(hangs.seen) >= 4)
 
@@ -202,16 +202,16 @@ async def test_a_consumer_whose_handler_hangs_takes_its_next_messages(
     await broker.start()
     await Publisher(nats_streams).append("feedback.given.v1.acme.-", FEEDBACK, stream="FACTS", msg_id="first")
     await eventually(lambda: len(seen) == 2, 60)
-    assert consuming.still(broker) is None
+    assert consuming.stuck_because(broker) is None
     await eventually(lambda: not consuming.in_work)
     monkeypatch.setattr("runtime.subscribers.LONGEST_WORK", -60.0)
     consuming.in_work["one that ignores being broken off"] = 0.0
-    assert "does not end" in (consuming.still(broker) or "")
+    assert "does not end" in (consuming.stuck_because(broker) or "")
     consuming.in_work.clear()
     for subscriber in broker.subscribers:
         tasks: list[asyncio.Task[None]] = getattr(subscriber, "tasks", [])
         tasks[0].cancel()
-    await eventually(lambda: consuming.still(broker) == "a consumer's task has ended")
+    await eventually(lambda: consuming.stuck_because(broker) == "a consumer's task has ended")
     await asyncio.gather(*(one.stop() for one in broker.subscribers))
 
 

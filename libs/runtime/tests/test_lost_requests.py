@@ -14,7 +14,7 @@ from runtime.bus_client import BusClient
 from runtime.consumers import ConsumerSpec
 from runtime.outcomes import Outcome
 from runtime.publisher import Publisher
-from runtime.pull_worker import Delivery, Done, PullWorker
+from runtime.pull_worker import Ack, Delivery, PullWorker
 from runtime.testing import eventually
 
 SUBJECT = "tools.call.requested.v1.market"
@@ -42,9 +42,9 @@ async def test_a_request_that_never_arrived_is_sent_again(
             return True
         return say(subject, *rest, **options)
 
-    async def take(delivery: Delivery) -> Done:
+    async def take(delivery: Delivery) -> Ack:
         seen.append(delivery.data)
-        return Done()
+        return Ack()
 
     async def take_all(deliveries: Sequence[Delivery]) -> Sequence[Outcome]:
         return [await take(one) for one in deliveries]

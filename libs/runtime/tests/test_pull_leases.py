@@ -13,7 +13,7 @@ from nats.aio.msg import Msg
 from runtime import pull_worker
 from runtime.connection import connect, subscribe
 from runtime.faulty_proxy import Proxy
-from runtime.pull_worker import EXPIRES, LEASE, AckThen, Delivery, Done, Outcome
+from runtime.pull_worker import EXPIRES, LEASE, Ack, AckThen, Delivery, Outcome
 from runtime.settings import NatsSettings
 from runtime.testing import NatsServer, eventually
 from runtime.testing_pull import DURABLE, Gate, Recorder, ask, settled, worker
@@ -56,7 +56,7 @@ class Frozen(threading.Thread):
     def __init__(self, url: str) -> None:
         super().__init__()
         self.url = url
-        self.still, self.thaw = threading.Event(), threading.Event()
+        self.stuck_because, self.thaw = threading.Event(), threading.Event()
         self.stood_still = 0.0
 
     def run(self) -> None:
@@ -73,9 +73,9 @@ class Frozen(threading.Thread):
 
     async def _stand_still(self, delivery: Delivery) -> Outcome:
         del delivery
-        self.still.set()
+        self.stuck_because.set()
         self.thaw.wait()
-        return Done()
+        return Ack()
 
 
 async def test_leases_that_nobody_renewed_for_nearly_as_long_as_they_last_are_in_doubt(
@@ -116,7 +116,7 @@ async def test_a_worker_that_stands_still_is_given_no_message_twice(
     frozen.start()
     try:
         await ask(nats_streams, "m0")
-        await eventually(frozen.still.is_set)
+        await eventually(frozen.stuck_because.is_set)
         handler = Recorder()
         pull = worker(nats_streams, handler, ack_wait=LEASE)
         await pull.start()

@@ -14,7 +14,7 @@ from runtime.bus_client import BusClient
 from runtime.connection import connect, jetstream, subscribe
 from runtime.dead_letters import DeadLetters
 from runtime.publisher import Publisher
-from runtime.pull_worker import DeadLetter, Done, Later
+from runtime.pull_worker import Ack, DeadLetter, Retry
 from runtime.settings import NatsSettings
 from runtime.testing import NatsServer, eventually
 from runtime.testing_pull import DURABLE, SUBJECT, Gate, Recorder, ask, settled, worker
@@ -34,7 +34,7 @@ async def test_a_message_is_handled_once_and_acknowledged(nats_streams: Client) 
 
 
 async def test_later_and_a_failure_both_bring_the_message_again(nats_streams: Client) -> None:
-    handler = Recorder(Later(0.05), ValueError("broken"), Later(0), Done())
+    handler = Recorder(Retry(0.05), ValueError("broken"), Retry(0), Ack())
     pull = worker(nats_streams, handler)
     await pull.start()
     await ask(nats_streams, "a")

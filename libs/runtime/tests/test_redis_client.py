@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from redis import Redis
 from redis.exceptions import RedisError
 
-from runtime.redis_client import life, lost_servers, redis_client
+from runtime.redis_client import incarnation, lost_servers, redis_client
 from runtime.settings import MongoSettings, RedisSettings
 from runtime.testing import ValkeyServer, eventually
 from runtime.testing_cluster import run_valkey_cluster
@@ -94,7 +94,7 @@ async def test_a_cluster_goes_on_while_one_of_its_servers_stands_still(tmp_path:
     keys = [f"k{number}" for number in range(40)]
     with run_valkey_cluster(tmp_path, primaries=3, replicas=1) as servers:
         client: Any = redis_client(servers[1].url, DEADLINE, name="test")
-        before = await life(client)
+        before = await incarnation(client)
 
         async def written_together() -> list[bool]:
             pipe = client.pipeline(transaction=False)
@@ -116,7 +116,7 @@ async def test_a_cluster_goes_on_while_one_of_its_servers_stands_still(tmp_path:
             assert len([key async for key in client.scan_iter(match="k*")]) == len(keys)
             assert await client.mget(keys) == [b"1"] * len(keys)
             assert await client.delete(*keys) == len(keys)
-            assert await life(client) != before
+            assert await incarnation(client) != before
             assert await lost_servers(client) == [f"{servers[0].host}:{servers[0].port}"]
         finally:
             servers[0].resume()

@@ -16,7 +16,7 @@ from runtime import streamed_calls
 from runtime.connection import connect
 from runtime.errors import RpcError
 from runtime.settings import NatsSettings
-from runtime.streamed_calls import Outlet, StreamClient, StreamServer
+from runtime.streamed_calls import ReplyStream, StreamClient, StreamServer
 from runtime.testing import NatsServer, eventually
 
 
@@ -50,17 +50,17 @@ class Counter:
         self.hold = asyncio.Event()
         self.hold.set()
 
-    async def count(self, request: Ask, outlet: Outlet[Number]) -> None:
+    async def count(self, request: Ask, replies: ReplyStream[Number]) -> None:
         try:
             for value in range(request.how_many):
                 await self.hold.wait()
-                await outlet.send(Number(value=value))
+                await replies.send(Number(value=value))
                 self.sent += 1
         except asyncio.CancelledError:
             self.cancelled.set()
             raise
         if request.how_many < 0:
-            await outlet.send(Number(value=0))
+            await replies.send(Number(value=0))
             raise RpcError("NOT_FOUND", "nothing below zero", reason="negative")
 
 

@@ -18,7 +18,7 @@ from runtime.outcomes import Outcome
 from runtime.publisher import Publisher
 from runtime.service import Service
 from runtime.settings import NatsSettings
-from runtime.subscribers import DeadLetter, Done, Later, current_delivery
+from runtime.subscribers import Ack, DeadLetter, Retry, current_delivery
 from runtime.testing import NatsServer, eventually
 
 SUBJECT = "feedback.given.v1.acme.-"
@@ -79,7 +79,7 @@ async def letters(client: Client) -> list[Letter]:
 
 
 async def test_an_event_is_checked_handled_and_acknowledged(nats_server: NatsServer, nats_streams: Client) -> None:
-    handler = Handler(None, Done())
+    handler = Handler(None, Ack())
     async with consumer(nats_server, handler):
         await publish(nats_streams, "m1")
         await publish(nats_streams, "m2")
@@ -89,7 +89,7 @@ async def test_an_event_is_checked_handled_and_acknowledged(nats_server: NatsSer
 
 
 async def test_a_failure_is_tried_again_and_so_is_a_retry(nats_server: NatsServer, nats_streams: Client) -> None:
-    handler = Handler(RuntimeError("away"), Later(0.05), None)
+    handler = Handler(RuntimeError("away"), Retry(0.05), None)
     async with consumer(nats_server, handler):
         await publish(nats_streams, "m1")
         await eventually(lambda: handler.attempts == [1, 2, 3])

@@ -17,7 +17,7 @@ from runtime import correlation, telemetry
 from runtime.direct import DirectReader
 from runtime.otlp import Collector
 from runtime.publisher import Publisher
-from runtime.pull_worker import Delivery, Done, Outcome, PullWorker
+from runtime.pull_worker import Ack, Delivery, Outcome, PullWorker
 from runtime.rpc import RpcClient, RpcServer
 from runtime.span_store import IN_A_MESSAGE, MANY, SpanStore
 from runtime.telemetry import Span
@@ -46,7 +46,7 @@ async def test_a_call_and_an_event_carry_the_trace_they_were_made_in(nats_stream
 
     async def work(delivery: Delivery) -> Outcome:
         seen.set_result(current_trace())
-        return Done()
+        return Ack()
 
     await RpcServer(nats_streams).serve(WHOSE, whose)
     worker = PullWorker(nats_streams, "TOOLS", "traced", ["tools.call.requested.v1.*"], work)

@@ -24,7 +24,7 @@ async def test_a_connection_that_breaks_in_the_middle_does_not_end_the_looking_a
     upkeep.start()
     await upkeep.reconnected()
     await eventually(lambda: looks >= 2)
-    assert upkeep.still() is None
+    assert upkeep.stuck_because() is None
     await upkeep.stop()
 
 

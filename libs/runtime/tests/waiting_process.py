@@ -7,7 +7,7 @@ from prometheus_client import Gauge
 
 from runtime.backlog import Backlog
 from runtime.connection import connect
-from runtime.pull_worker import Delivery, Done, Outcome, PullWorker
+from runtime.pull_worker import Ack, Delivery, Outcome, PullWorker
 from runtime.settings import NatsSettings
 
 
@@ -17,7 +17,7 @@ async def main(url: str, slots: int) -> None:
     async def forever(delivery: Delivery) -> Outcome:
         del delivery
         await asyncio.Event().wait()
-        return Done()
+        return Ack()
 
     client = await connect(NatsSettings(url=url), name="killed")
     worker = PullWorker(client, "CHAT", "agent", ["chat.*.*.message.visitor.v1"], forever, slots=slots)

@@ -56,7 +56,7 @@ async def test_windows_are_written_again_after_an_error_that_nobody_foresaw(
         return (await windows.get(1, "acme", "kept")) is not None
 
     await eventually(written)
-    assert windows.still() is None
+    assert windows.stuck_because() is None
     await windows.stop()
     await redis.aclose()
 
@@ -65,6 +65,6 @@ async def test_every_loop_of_a_replica_is_looked_at(servers: Servers) -> None:
     async with replica(servers) as on:
         parts = on.service.health.liveness._parts  # pyright: ignore[reportPrivateUsage]
         assert parts.keys() >= LOOPS
-        assert {name: still() for name, still in parts.items() if still()} == {}
+        assert {name: stuck_because() for name, stuck_because in parts.items() if stuck_because()} == {}
         assert Activity.name in parts
         assert Lessons.name in parts

@@ -91,10 +91,10 @@ async def all_is_well(on: Replica, writers: list[Writer], turns: int) -> None:
         assert [one.text for one in stored] == [text for n in range(turns) for text in (f"m{n}", f"a{n}")]
     report = await on.service.health.report()
     assert report.ready, report
-    assert await still(on) == {}
+    assert await stuck_because(on) == {}
 
 
-async def still(on: Replica) -> dict[str, str]:
+async def stuck_because(on: Replica) -> dict[str, str]:
     for _ in range(6):
         await on.service.health.liveness.look()
     return on.service.health.liveness.stuck
@@ -115,7 +115,7 @@ async def outage(on: Replica, fault: Fault, proxy: Proxy, server: ServerProcess)
     until = time.monotonic() + AWAY
     while time.monotonic() < until:
         await everybody()
-        assert await still(on) == {}
+        assert await stuck_because(on) == {}
         await asyncio.sleep(0.2)
     end(proxy, server)
     await everybody()

@@ -346,5 +346,5 @@ async def test_a_user_who_may_not_ask_for_the_servers_state_is_refused_once_a_co
     positions = MongoPositions(cast(Database, database), connections)
     for opened in (1, 2):
         connections.opened = opened
-        assert [await positions.life() for _ in range(3)] == [0, 0, 0]
+        assert [await positions.incarnation() for _ in range(3)] == [0, 0, 0]
         assert database.asked == opened

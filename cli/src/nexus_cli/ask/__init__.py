@@ -1,1 +1,1 @@
-"""`nexus ask`: a market analysis from the terminal, on a running stack or on one that lives as long as the question."""
+"""`nexus ask`: a market analysis from the terminal, on a running stack or on one that is started for the question."""

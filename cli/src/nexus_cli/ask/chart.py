@@ -1,4 +1,4 @@
-"""The picture of an analysis: each ticker's closes of a year as a line, all starting at 100, as one SVG file."""
+"""Draws an analysis as one SVG file: each ticker's closes of a year as a line, all starting at 100."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An analysis over the bus, as any other service asks for one, and the closes that its picture is drawn from."""
+"""Requests an analysis over the bus, as any other service does, and the closes for its chart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stack for one question: started quietly in a directory of its own, ended and forgotten afterwards."""
+"""A stack for one question: started quietly in a directory of its own, and removed afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A report for people: summary, tables, sparklines, sources, limitations. In the report's own language."""
+"""Shows a report in the terminal, in the report's own language: summary, tables, sparklines, sources, limitations."""
 
 from __future__ import annotations
 

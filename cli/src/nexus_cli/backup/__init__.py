@@ -1,1 +1,1 @@
-"""Backups: streams, documents and settings in a directory, and back."""
+"""Backs up streams, documents and settings to a directory, and restores them."""

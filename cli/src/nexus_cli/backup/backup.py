@@ -139,8 +139,8 @@ async def restore(
     """
     if addresses.mongodb is None:
         raise BackupFailed("no MongoDB is known: set NEXUS_MONGODB_URL")
-    secrets = SETTINGS[0]
-    if data is not None and secrets in manifest["settings"] and _digest(data / secrets) != manifest["settings"][secrets]:
+    secrets = manifest["settings"].get("secrets.json")
+    if data is not None and secrets not in {None, _digest(data / "secrets.json")}:
         # Services take a log only with the keys that it was written with.
         raise BackupFailed(f"{data} has secrets of its own: stop its stack, and restore into a directory that is new")
     async with (

@@ -1,4 +1,4 @@
-"""The documents of MongoDB as files, one a collection, in BSON one after the other."""
+"""Saves MongoDB's documents as files, one for each collection, as a sequence of BSON documents; and loads them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stream as a file, and back: the server's own snapshot, with its consumers, as it stands at one sequence."""
+"""Saves a stream as a file, and loads it: the server's own snapshot, with its consumers, at one sequence."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The chat protocol from the client's side, and its face in a terminal."""
+"""The client's side of the chat protocol, and a chat in the terminal."""

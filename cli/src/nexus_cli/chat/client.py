@@ -31,11 +31,12 @@ def pause_before(attempt: int, lot: float) -> float:
 
 
 class ChatFailed(Exception):  # noqa: N818 - reads as an event
-    """The gateway is out of reach, refuses, or has closed the socket; one line that says so."""
+    """The gateway is unreachable, refuses, or has closed the socket; the message is one line about it."""
 
 
 class ChatConnection:
-    """An open conversation: frames in, frames out. A lost connection is made again, from the last fact on."""
+    """An open conversation: frames in, frames out. A lost connection is opened again and continues after the last
+    fact."""
 
     def __init__(
         self,
@@ -193,7 +194,7 @@ class ChatConnection:
 
 
 class SessionRefused(ChatFailed):
-    """The gateway answered hello with an error, or closed the socket for good: to try again would not help."""
+    """The gateway answered hello with an error, or closed the socket for good; trying again would not help."""
 
 
 async def _welcome(socket: aiohttp.ClientWebSocketResponse) -> Frame:

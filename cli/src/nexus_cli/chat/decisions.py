@@ -1,4 +1,4 @@
-"""A typed line as a decision on what waits for the customer's yes."""
+"""Reads a typed line as a decision about an action that waits for the customer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frames as text: answers on one stream, what happens beside them on the other. Colour on a terminal alone."""
+"""Shows frames as text: answers on one stream, everything else on the other. Colours only on a terminal."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from rich.text import Text
 
 from contracts.languages import Language
 from nexus_cli.chat.client import Frame
-from nexus_cli.chat.words import word
 from nexus_cli.terminal_text import plain
+from nexus_cli.texts import TEXTS
 
 FINAL = frozenset({"assistant", "operator", "system"})
 """Roles whose messages answer somebody."""
@@ -69,7 +69,7 @@ class Screen:
         self._aside.print(Text(plain(line), style=style))
 
     def _word(self, name: str) -> str:
-        return word(self._language, name)
+        return TEXTS[f"chat.{name}"].said_in(self._language)
 
     def _delta(self, message: str, number: int, text: str) -> None:
         if number == 0 and self._streamed.get(message):  # driven anew: what was shown of it no longer counts

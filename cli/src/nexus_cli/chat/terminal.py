@@ -1,4 +1,4 @@
-"""The terminal's side of a conversation: lines in, streamed answers out."""
+"""A conversation in the terminal: typed lines in, streamed answers out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contracts.languages import named_language
 from nexus_cli.chat.client import ChatConnection, ChatFailed, conversation, visitor_token
 from nexus_cli.chat.decisions import decision
 from nexus_cli.chat.screen import FINAL, Screen
-from nexus_cli.chat.words import word
+from nexus_cli.texts import TEXTS
 
 # A little longer than a turn may take (NEXUS_TURN_DEADLINE_SECONDS), since a failed one is told in the chat.
 _ANSWER_WITHIN = 150.0
@@ -33,7 +33,9 @@ async def converse(gateway: str, *, token: str | None, company: str, locale: str
     language = named_language(locale) or "en"
     screen = Screen(sys.stdout, sys.stderr, as_json=as_json, language=language)
     lines = _lines_of(sys.stdin)
-    told = conversation(gateway, token, locale, lambda what: screen.aside(f"· {word(language, what)}"))
+    told = conversation(
+        gateway, token, locale, lambda what: screen.aside(f"· {TEXTS[f'chat.{what}'].said_in(language)}")
+    )
     async with told as (open_one, welcome):
         screen.show(welcome)
         answered = asyncio.Queue[Answer](maxsize=1000)

@@ -1,4 +1,4 @@
-"""A command's work on the bus of the stack that it is told of."""
+"""Runs a command's work on the bus of the stack that it is meant for."""
 
 from __future__ import annotations
 

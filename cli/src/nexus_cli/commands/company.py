@@ -1,4 +1,4 @@
-"""`nexus company`: companies made, listed, shown, changed and deleted, as the HTTP interface does it."""
+"""`nexus company`: creates, lists, shows, changes and deletes companies, as the HTTP API does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nexus dlq`: dead letters, what no service could handle."""
+"""`nexus dlq`: lists, shows and replays dead letters."""
 
 from __future__ import annotations
 

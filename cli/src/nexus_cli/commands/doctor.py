@@ -1,4 +1,4 @@
-"""`nexus doctor`: what is right, what is not, what to do."""
+"""`nexus doctor`: what works, what does not, and what to do about it."""
 
 from __future__ import annotations
 

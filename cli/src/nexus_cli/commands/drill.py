@@ -1,4 +1,4 @@
-"""`nexus drill`: break a stack on purpose, and count what people were promised."""
+"""`nexus drill`: breaks a stack on purpose, and checks that every promise to its users is kept."""
 
 from __future__ import annotations
 

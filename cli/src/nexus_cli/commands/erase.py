@@ -1,4 +1,4 @@
-"""`nexus erase` and `nexus erasures`: somebody or one conversation deleted for good, and the receipts of it."""
+"""`nexus erase` deletes a person's data or one conversation for good; `nexus erasures` shows the receipts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nexus eval`: how good it is, measured."""
+"""`nexus eval`: measures answers, recall, memory, knowledge and checked claims."""
 
 from __future__ import annotations
 

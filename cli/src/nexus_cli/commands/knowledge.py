@@ -1,4 +1,4 @@
-"""`nexus knowledge`: what a company's assistant knows: its site read, searched, and what it could not answer."""
+"""`nexus knowledge`: reads a company's site, searches it, and lists questions that it could not answer."""
 
 from __future__ import annotations
 

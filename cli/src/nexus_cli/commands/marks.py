@@ -1,4 +1,4 @@
-"""`nexus marks`: since when facts and journals count only with the mark of a service of ours."""
+"""`nexus marks`: from when on facts and journals must carry the mark of one of our services."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nexus migrate`: what an upgrade has left to be changed in stored documents, while everything runs."""
+"""`nexus migrate`: changes stored documents after an upgrade, while everything runs."""
 
 from __future__ import annotations
 

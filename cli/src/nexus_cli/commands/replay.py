@@ -1,4 +1,4 @@
-"""`nexus replay`: recorded conversations, again."""
+"""`nexus replay`: runs recorded conversations again."""
 
 from __future__ import annotations
 

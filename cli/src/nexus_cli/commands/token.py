@@ -1,4 +1,4 @@
-"""`nexus token`: a signed development token, alone on standard output; `nexus env`: all that examples want."""
+"""`nexus token` prints a signed development token; `nexus env` prints the variables that the examples need."""
 
 from __future__ import annotations
 

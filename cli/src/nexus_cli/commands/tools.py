@@ -1,4 +1,4 @@
-"""`nexus tools` and `nexus call`: the catalogue, and one call through the bus."""
+"""`nexus tools` and `nexus call`: lists the tools, and calls one over the bus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nexus trace`: a turn across services, as a waterfall."""
+"""`nexus trace`: shows a turn across services as a waterfall."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What `nexus doctor` looks at in a stack that runs."""
+"""The checks of `nexus doctor` on a running stack."""

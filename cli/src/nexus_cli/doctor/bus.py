@@ -1,4 +1,5 @@
-"""The bus from outside: does it answer, have its streams quorum, room and their consumers, does what waits move on?"""
+"""Checks the bus from outside: does it answer, do its streams have quorum, room and their consumers, and does waiting
+work proceed?"""
 
 from __future__ import annotations
 

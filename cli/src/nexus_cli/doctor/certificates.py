@@ -1,4 +1,4 @@
-"""Certificates of whatever speaks TLS: expired, or soon."""
+"""Checks the certificates of every server that speaks TLS: expired, or soon to expire."""
 
 from __future__ import annotations
 

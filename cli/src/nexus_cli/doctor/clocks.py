@@ -1,4 +1,4 @@
-"""Clocks that disagree: principals expire early or late, and facts stand in the wrong order."""
+"""Finds clocks that disagree: principals would expire early or late, and facts would stand in the wrong order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the doctor has to say of one thing."""
+"""One finding of the doctor."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """One thing looked at. `state`: ok, note (fine, but worth knowing), wrong (something has to be done)."""
+    """One thing that was checked. `state`: ok, note (fine, but worth knowing), wrong (something must be done)."""
 
     subject: str
     state: Literal["ok", "note", "wrong"]

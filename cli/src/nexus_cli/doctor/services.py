@@ -1,4 +1,4 @@
-"""The services from outside: does somebody serve each one's methods, what do /readyz and the model say?"""
+"""Checks the services from outside: does each one serve its methods, and what do /readyz and the model say?"""
 
 from __future__ import annotations
 

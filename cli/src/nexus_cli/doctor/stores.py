@@ -1,4 +1,4 @@
-"""Redis and MongoDB from outside: do they answer, take a write, and soon?"""
+"""Checks Redis and MongoDB from outside: do they answer, accept a write, and how fast?"""
 
 from __future__ import annotations
 

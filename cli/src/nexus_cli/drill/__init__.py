@@ -1,1 +1,1 @@
-"""`nexus drill`: a stack is broken again and again while people chat, and what they were promised is counted."""
+"""`nexus drill`: breaks a stack again and again while people chat, and checks that every promise to them is kept."""

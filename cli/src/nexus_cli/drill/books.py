@@ -1,4 +1,4 @@
-"""The books of one conversation under faults: what its people sent and were shown, against the log as it really is.
+"""Keeps account of one conversation during a drill: compares what its people sent and were shown with the log.
 
 Every text of a visitor holds a token that no other text has, and the model answers with the tokens that it was asked:
 so an answer names what it answers, and its `basis` says which message it settles. A burst that is answered as one has
@@ -22,7 +22,7 @@ FAILURES = frozenset({SystemCode.LLM_UNAVAILABLE, SystemCode.DEADLINE, SystemCod
 
 
 class Wrong(StrEnum):
-    """What can be wrong with a conversation."""
+    """The ways in which a conversation can be wrong."""
 
     LOST = "lost"
     """Accepted, and not in the log."""

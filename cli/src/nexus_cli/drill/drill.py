@@ -1,4 +1,4 @@
-"""The drill: faults one after the other while people chat, then the books of every conversation against the log."""
+"""The drill: causes one fault after the other while people chat, then compares every conversation with the log."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class DrillPlan:
 
 @dataclass
 class DrillReport:
-    """What it did and what it found. Times in seconds."""
+    """What was done and what was found. Times in seconds."""
 
     seed: int
     windows: list[FaultWindow] = field(default_factory=list[FaultWindow])

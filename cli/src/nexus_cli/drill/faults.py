@@ -1,4 +1,4 @@
-"""Faults: which, chosen by a seed, and how each is done to a process and undone."""
+"""The faults of a drill: chosen by a seed, done to a process, and undone."""
 
 import asyncio
 import os
@@ -20,7 +20,7 @@ READY_WITHIN = 180.0
 
 
 class Breakable(Protocol):
-    """A stack of which a process or its connections can be hurt."""
+    """A stack whose processes and connections can be damaged."""
 
     def process(self, name: str) -> StackProcess: ...
 

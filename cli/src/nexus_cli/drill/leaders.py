@@ -1,4 +1,4 @@
-"""Leaders of a cluster of NATS servers, and how they are made to hand over."""
+"""Makes the leaders of a NATS cluster hand over."""
 
 from __future__ import annotations
 

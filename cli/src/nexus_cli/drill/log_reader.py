@@ -1,4 +1,4 @@
-"""What the log of a conversation really holds, read from the stream itself."""
+"""Reads what the log of a conversation really holds, from the stream itself."""
 
 import json
 from dataclasses import dataclass

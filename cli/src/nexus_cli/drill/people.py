@@ -1,4 +1,4 @@
-"""Who is there while the stack breaks: visitors who chat, and a person who takes over and gives back.
+"""The people of a drill: visitors who chat, and a human agent who takes over and hands back.
 
 What they send and are shown goes into the books of their conversation, which are held against the log at the end.
 """
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 class GaveUp(Exception):  # noqa: N818 - reads as an event
-    """In all the time that somebody tried they could not go on."""
+    """Somebody could not go on for as long as they tried."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Wait:
 
 @dataclass
 class Scene:
-    """Where all people meet. `over`: nobody begins anything more."""
+    """What all people of a drill share. `over`: nobody begins anything new."""
 
     stack: RunningStack
     company: str = COMPANY

@@ -1,4 +1,4 @@
-"""What a drill breaks: a stack that runs on a data directory, or one of its own, whose network is in its hand too."""
+"""The stack that a drill breaks: a running one on a data directory, or one of its own whose network it controls too."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LIFTED = ("MESSAGES", "CONVERSATIONS", "TOKENS")
 
 
 class RunningStack:
-    """A stack that runs here, as its data directory knows it (faults.Breakable)."""
+    """A stack that runs on this machine, as its data directory describes it (faults.Breakable)."""
 
     def __init__(self, directory: DataDirectory, jwt_secret: str) -> None:
         self._directory = directory
@@ -111,7 +111,7 @@ class RunningStack:
 
 
 class DrilledStack(RunningStack):
-    """A stack of the drill's own, whose connections can be hurt too."""
+    """A stack of the drill's own, whose connections can be damaged too."""
 
     def __init__(self, network: Network, directory: DataDirectory) -> None:
         super().__init__(directory, directory.secrets().jwt_secret)

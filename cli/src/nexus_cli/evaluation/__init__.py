@@ -1,1 +1,1 @@
-"""Measuring: how good answers, plans and recall are."""
+"""Measures how good answers, plans and recall are."""

@@ -1,4 +1,4 @@
-"""What recall is measured beside: word overlap, and BM25 with nothing around it."""
+"""Baselines for recall: word overlap, and plain BM25."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cases of `nexus eval`: one TOML file each. `cases/README.md` shows what may stand in one."""
+"""The cases of `nexus eval`, one TOML file each; `cases/README.md` describes the format."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ModelReply(_Strict):
 
 
 class Expect(_Strict):
-    """What must hold. Texts are regular expressions, without regard to case; figures are right to a millionth."""
+    """What must hold. Texts are regular expressions, ignoring case; figures must be right to a millionth."""
 
     # a chat's last turn
     says: list[str] = Field(default_factory=list[str])

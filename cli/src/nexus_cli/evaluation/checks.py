@@ -1,4 +1,4 @@
-"""What a case expects, held against what was observed."""
+"""Compares what a case expects with what was observed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MISSING = object()
 
 @dataclass(frozen=True)
 class CaseCheck:
-    """One thing that must hold; `detail` says what was there instead."""
+    """One expectation; `detail` says what was observed instead."""
 
     name: str
     passed: bool

@@ -1,4 +1,4 @@
-"""Figures: those that a text says, those that somebody gave, and those that anybody can work out from the bars."""
+"""Figures: those in a text, those that were given, and those that can be computed from the bars."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Made-up figures of a few tickers, which sentences are made from."""
+"""Made-up figures of a few tickers, from which sentences are made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a case came to, as it is seen from outside."""
+"""What was observed when a case was tried."""
 
 from __future__ import annotations
 

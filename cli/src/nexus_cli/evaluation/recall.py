@@ -1,4 +1,4 @@
-"""How much of what answers a question is found among the first so many passages.
+"""Measures how much of the evidence for a question is found among the first passages.
 
 Ours is the code that `search_memory` runs (memory.domain.recall).
 """

@@ -1,4 +1,4 @@
-"""Cases, tried side by side on a running stage."""
+"""Tries cases side by side on a running stack."""
 
 from __future__ import annotations
 

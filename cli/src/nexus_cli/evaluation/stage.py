@@ -1,4 +1,4 @@
-"""What the cases are tried on: the whole stack in a directory of its own, a recorded site, recorded models."""
+"""The stack on which cases are tried: in a directory of its own, with a recorded site and recorded models."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _OPENAIS = [provider for provider in KEYED.values() if provider.client == OPENAI
 
 
 class NoModel(StackError):  # noqa: N818 - reads as an event, like every error here
-    """Nobody is configured who serves the model that was asked for."""
+    """No configured provider serves the requested model."""
 
 
 @dataclass(frozen=True)

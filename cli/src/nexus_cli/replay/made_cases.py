@@ -1,4 +1,4 @@
-"""Cases of `nexus eval` made of recorded turns, as files."""
+"""Writes cases for `nexus eval` made from recorded turns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compared turns as one HTML page that needs nothing else: no script, no address, light and dark."""
+"""Shows compared turns as one self-contained HTML page: no scripts, no links, light and dark."""
 
 from __future__ import annotations
 

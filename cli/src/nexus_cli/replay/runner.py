@@ -1,4 +1,4 @@
-"""The agent's own replay, as a child process: the code that answers is the code that is judged."""
+"""Runs the agent's own replay as a child process, so that the code that answers is the code that is judged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many compared turns in a few figures."""
+"""Summarises many compared turns in a few figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compared turns on a terminal."""
+"""Shows compared turns in the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stack without a terminal: `nexus up --detach` and `nexus down`."""
+"""Runs a stack in the background: `nexus up --detach` and `nexus down`."""
 
 from __future__ import annotations
 

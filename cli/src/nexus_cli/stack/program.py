@@ -1,4 +1,4 @@
-"""What the supervisor runs: a program, described; nothing here starts one."""
+"""Describes a program for the supervisor; nothing here starts one."""
 
 from __future__ import annotations
 

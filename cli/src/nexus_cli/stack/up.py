@@ -1,4 +1,4 @@
-"""`nexus up`: puts the stack together from the environment and runs it until it is told to stop."""
+"""`nexus up`: builds the stack from the environment and runs it until it is told to stop."""
 
 from __future__ import annotations
 

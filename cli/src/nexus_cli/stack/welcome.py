@@ -1,4 +1,4 @@
-"""What somebody who has just started Nexus wants to know: where it is, what to try, where it writes, how it ends."""
+"""The message after a start: where Nexus is, what to try, where it writes, how to stop it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The services' metrics, read together twice: what is now, and what came in between."""
+"""Reads all services' metrics twice: the current values, and what was counted in between."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The spans of a turn, out of the stream TRACES."""
+"""Reads the spans of a turn from the stream TRACES."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spans as a tree, and the tree as a waterfall."""
+"""Arranges spans as a tree, and shows the tree as a waterfall."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _STEPS = (SPAN_QUEUE, SPAN_CONTEXT, SPAN_COMMIT)
 
 @dataclass(frozen=True)
 class WaterfallRow:
-    """One line: a span and how deep it stands in the tree."""
+    """One row: a span and its depth in the tree."""
 
     span: ServiceSpan
     depth: int

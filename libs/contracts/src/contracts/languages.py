@@ -1,16 +1,17 @@
 """The languages of the product, and the choice of one for a person."""
 
 import re
-from typing import Literal, get_args
+from collections.abc import Collection
+from typing import Literal, TypeVar, get_args
 
 Language = Literal["es", "en"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 DEFAULT_LANGUAGE: Language = "es"
+LanguageT = TypeVar("LanguageT", bound=str)
 
 MOST_READ = 1_000
 """Characters of a message that show its language."""
 _LONGEST = 1_000
-_BY_SUBTAG: dict[str, Language] = {language: language for language in LANGUAGES}
 _MOST_WRITTEN: dict[Language, str] = {
     "es": (
         "el la los las un una de del que qué cuál cuánto cuanto cuesta cuestan precio precios por para con hola "
@@ -36,19 +37,18 @@ _WORD = re.compile(r"[^\W_]+")
 _QUALITY = re.compile(r"^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$")
 
 
-def named_language(tags: str | None) -> Language | None:
+def named_language(tags: str | None, among: Collection[LanguageT] = LANGUAGES) -> LanguageT | None:
     """The first of our languages in a tag (es-MX, en_GB.UTF-8) or in an Accept-Language header (RFC 9110, 12.5.4).
 
     In a header the best quality counts, then the order; entries with q=0 or an invalid quality are ignored.
     """
-    best: Language | None = None
+    best: LanguageT | None = None
     most = 0.0
     for one in (tags or "")[:_LONGEST].split(","):
         tag, *parameters = (part.strip() for part in one.lower().split(";"))
-        quality = _quality(parameters)
-        known = _BY_SUBTAG.get(re.split(r"[-_.]", tag)[0])
-        if known is not None and quality > most:
-            best, most = known, quality
+        quality, subtag = _quality(parameters), re.split(r"[-_.]", tag)[0]
+        if quality > most and subtag in among:
+            best, most = next(language for language in among if language == subtag), quality
     return best
 
 

@@ -11,7 +11,7 @@ from contracts.enumerations import at_the_door
 from contracts.languages import spoken_language
 from contracts.spoken import DAY_NAMES, MONTH_NAMES
 from contracts.strict import Strict
-from contracts.text import Text
+from contracts.texts import TEXTS
 from contracts.zones import is_zone, zone
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -20,17 +20,6 @@ _is_date = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}").fullmatch
 MIDNIGHT = "24:00"
 AHEAD = 1_100
 """How many days to search for the next opening: enough for weekly hours and the most holidays that can be set."""
-_AWAY = Text(
-    es="Ahora mismo no hay nadie del equipo: vuelve a haber alguien {when}. Les dejo tu mensaje y te contestarán por "
-    "aquí; mientras tanto puedes seguir escribiendo{help}.",
-    en="Nobody from the team is here right now; somebody is back {when}. I have left them your message and they will "
-    "answer you here. You can go on writing meanwhile{help}.",
-)
-_HELP = Text(es=" y te ayudo yo en lo que pueda", en=", and I will help as far as I can")
-_ADDRESS = Text(
-    es=" Si prefieres que te escriban por correo, deja aquí tu dirección.",
-    en=" If you would rather be written to by e-mail, leave your address here.",
-)
 
 
 def _day(value: str, info: ValidationInfo) -> str:
@@ -118,9 +107,9 @@ def closing(hours: OfficeHours | None, now: datetime) -> datetime | None:
 def away_notice(hours: OfficeHours | None, opens: datetime, now: datetime, language: str, *, ai: bool = True) -> str:
     """What a visitor reads outside the hours: nobody is there, when somebody will be, and that a message is taken.
     `ai`: the assistant continues to help meanwhile."""
-    when, help_ = spoken_time(hours, opens, now, language), _HELP.said_in(language) if ai else ""
-    told = _AWAY.said_in(language).format(when=when, help=help_)
-    return told + (_ADDRESS.said_in(language) if hours and hours.ask_address else "")
+    when, help_ = spoken_time(hours, opens, now, language), TEXTS["office.help"].said_in(language) if ai else ""
+    told = TEXTS["office.away"].said_in(language).format(when=when, help=help_)
+    return told + (TEXTS["office.address"].said_in(language) if hours and hours.ask_address else "")
 
 
 def spoken_time(hours: OfficeHours | None, at: datetime, now: datetime, language: str) -> str:

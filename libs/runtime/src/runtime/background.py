@@ -1,7 +1,7 @@
 """Background work that runs as long as its service, whatever fails in it.
 
 A step that takes too long is cancelled. Neither an error nor a stray cancellation ends the loop. If it has ended all
-the same, or a step ignores its cancellation, `still` reports that (runtime.liveness).
+the same, or a step ignores its cancellation, `stuck_because` reports it (runtime.liveness).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class BackgroundLoop:
             self._task.cancel()
             await asyncio.wait([self._task], timeout=ENDED_WITHIN)
 
-    def still(self) -> str | None:
+    def stuck_because(self) -> str | None:
         """See runtime.liveness: problems that only a new process can solve."""
         if self._task is None or self._stopping:
             return None

@@ -28,7 +28,7 @@ from runtime.deliveries import Delivery, delivery_of, pause_after
 from runtime.errors import NotReady
 from runtime.marks import Marks
 from runtime.metrics import CONSUME_SECONDS, CONSUMED
-from runtime.outcomes import DeadLetter, Done, Later, Outcome
+from runtime.outcomes import Ack, DeadLetter, Outcome, Retry
 from runtime.telemetry import caller, record
 
 log = structlog.get_logger(__name__)
@@ -73,7 +73,7 @@ class BatchWorker:
     def name(self) -> str:
         return self._spec.durable
 
-    def still(self) -> str | None:
+    def stuck_because(self) -> str | None:
         """See runtime.liveness: problems that only a new process can solve."""
         if self._task is None or self._stopping:
             return None
@@ -136,9 +136,9 @@ class BatchWorker:
             # One message that failed alone is somebody's work, a batch is nobody's.
             with correlation.received(taken[0][1].headers if len(taken) == 1 else {}):
                 log.exception("batch.failed", consumer=self.name, seq=taken[0][1].seq, messages=len(taken))
-            outcomes = [Later(pause_after(error, delivery.num_delivered)) for _, delivery in taken]
+            outcomes = [Retry(pause_after(error, delivery.num_delivered)) for _, delivery in taken]
         for (message, delivery), outcome in zip(taken, outcomes, strict=True):
-            CONSUMED.labels(self.name, type(outcome).__name__.lower()).inc()
+            CONSUMED.labels(self.name, outcome.label).inc()
             with correlation.received(delivery.headers):
                 await self._settle(message, delivery, outcome)
 
@@ -160,7 +160,7 @@ class BatchWorker:
                 delivery, outcome.reason, service=self._service, stream=self._spec.stream
             )
         with contextlib.suppress(NatsError):
-            if isinstance(outcome, Later):
+            if isinstance(outcome, Retry):
                 await message.nak(outcome.delay or None)
             elif isinstance(outcome, DeadLetter):
                 await message.term()
@@ -168,7 +168,7 @@ class BatchWorker:
                 await message.ack()
 
 
-def each(event: type[EventT], take: Callable[[Delivery, EventT], Awaitable[Outcome]]) -> Handler:
+def each_event(event: type[EventT], take: Callable[[Delivery, EventT], Awaitable[Outcome]]) -> Handler:
     """A handler for the events of a batch, each handled separately and concurrently: a misfit becomes a dead letter,
     a failed one is delivered again."""
     free = asyncio.Semaphore(AT_ONCE)
@@ -188,7 +188,7 @@ def each(event: type[EventT], take: Callable[[Delivery, EventT], Awaitable[Outco
                 log.exception(
                     "consume.failed", subject=delivery.subject, seq=delivery.seq, attempt=delivery.num_delivered
                 )
-                return Later(pause_after(error, delivery.num_delivered))
+                return Retry(pause_after(error, delivery.num_delivered))
 
     async def all_of(deliveries: Sequence[Delivery]) -> Sequence[Outcome]:
         return await asyncio.gather(*(one(delivery) for delivery in deliveries))
@@ -196,7 +196,7 @@ def each(event: type[EventT], take: Callable[[Delivery, EventT], Awaitable[Outco
     return all_of
 
 
-def together(
+def whole_batch(
     event: type[EventT], take: Callable[[Sequence[tuple[Delivery, EventT]]], Awaitable[Sequence[Outcome]]]
 ) -> Handler:
     """A handler for all events of a batch at once; a misfit becomes a dead letter."""
@@ -214,14 +214,14 @@ def together(
 
 def _read(event: type[EventT], delivery: Delivery) -> EventT | Outcome:
     if not delivery.genuine:
-        return Done()  # its dead letter is for the projection to write, which reads everything
+        return Ack()  # its dead letter is for the projection to write, which reads everything
     try:
         return event.model_validate_json(delivery.data)
     except ValidationError as error:
-        return DeadLetter(f"does not fit its contract: {brief(error)}")
+        return DeadLetter(f"does not fit its contract: {invalid_fields(error)}")
 
 
-def brief(error: ValidationError) -> str:
+def invalid_fields(error: ValidationError) -> str:
     """Which fields are wrong, without their values, which may be secret."""
     problems = error.errors(include_url=False, include_input=False, include_context=False)
     return "; ".join(f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in problems[:5])

@@ -79,7 +79,7 @@ class CommandLimit:
         oldest = next(iter(self._running.values()))
         return time.monotonic() - max(oldest, self._answered) > STALLED
 
-    def still(self) -> str | None:
+    def stuck_because(self) -> str | None:
         """See runtime.liveness: problems that only a new process can solve."""
         oldest = next(iter(self._running.values()), None)
         if oldest is not None and time.monotonic() - oldest > LONGEST + ENDED_WITHIN:

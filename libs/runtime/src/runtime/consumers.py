@@ -16,7 +16,7 @@ from runtime.errors import NotReady
 from runtime.jetstream_api import ConsumerConfig, ConsumerFilter, ConsumerInfo, call, error_code, granted, why
 from runtime.release import RELEASE, is_newers, release
 from runtime.replies import ReplyInbox
-from runtime.subjects import together
+from runtime.subjects import combined
 
 _NANOSECONDS = 1_000_000_000
 _NO_CONSUMER = 10014
@@ -99,7 +99,7 @@ async def may_be_anothers(client: Client, spec: ConsumerSpec, stored_at: float) 
 
 def _wanted(spec: ConsumerSpec, there: ConsumerConfig | None) -> ConsumerConfig:
     """The complete configuration, based on the existing one."""
-    subjects = together(spec.subjects, _filters(there) if there else ())
+    subjects = combined(spec.subjects, _filters(there) if there else ())
     if there and is_newers(there.get("metadata")):
         kept: ConsumerConfig = {**there, **_filter(subjects)}
         kept.pop("filter_subject" if len(subjects) > 1 else "filter_subjects", None)

@@ -24,7 +24,7 @@ from runtime.direct import DirectReader
 from runtime.errors import FenceRefused, RuntimeFault
 from runtime.logging import masked_text
 from runtime.metrics import DEAD_LETTERS
-from runtime.outcomes import DeadLetter, Later
+from runtime.outcomes import DeadLetter, Retry
 from runtime.publisher import Appended, Fence, Publisher
 from runtime.replies import ReplyInbox, headers_of, status_of
 
@@ -112,7 +112,7 @@ class DeadLetters:
         DEAD_LETTERS.labels(service, stream).inc()
         return True
 
-    async def bury(self, delivery: Delivery, reason: str, *, service: str, stream: str) -> DeadLetter | Later:
+    async def bury(self, delivery: Delivery, reason: str, *, service: str, stream: str) -> DeadLetter | Retry:
         """Stores a delivery that its handler has given up, and returns the outcome: it is delivered again if the
         letter could not be written."""
         log.error("dead_letter", service=service, subject=delivery.subject, seq=delivery.seq, reason=reason)
@@ -129,7 +129,7 @@ class DeadLetters:
             )
         except RuntimeFault as error:
             log.warning("dead_letter.failed", service=service, seq=delivery.seq, error=str(error))
-            return Later(1.0)
+            return Retry(1.0)
         return DeadLetter(reason)
 
     async def has(self, service: str, stream: str, letter: str) -> bool:

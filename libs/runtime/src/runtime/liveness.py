@@ -18,7 +18,7 @@ import structlog
 
 log = structlog.get_logger(__name__)
 
-Still = Callable[[], str | None]
+StuckCheck = Callable[[], str | None]
 """What the part waits for in vain; None: it is fine. It must never report a part that is merely slow."""
 
 LOOK_EVERY = 5.0
@@ -48,16 +48,16 @@ class Liveness:
 
     def __init__(self, holds: Callable[[Collection[str]], Awaitable[bool]]) -> None:
         self._holds = holds
-        self._parts: dict[str, Still] = {}
+        self._parts: dict[str, StuckCheck] = {}
         self._stores: dict[str, Store] = {}
         self._seen: dict[str, int] = {}
         self._task: asyncio.Task[None] | None = None
         self.stuck: dict[str, str] = {}
         """The stuck parts, and what they wait for: the process is to be restarted."""
 
-    def add(self, name: str, still: Still) -> None:
+    def add(self, name: str, stuck_because: StuckCheck) -> None:
         """Adds a part. A check of the same name is about the part itself and says nothing about its stores."""
-        self._parts[name] = still
+        self._parts[name] = stuck_because
 
     def add_store(self, name: str, store: Store) -> None:
         """Adds a store, whose client is watched while the store seems to be away."""
@@ -72,14 +72,14 @@ class Liveness:
             await asyncio.wait([self._task])
 
     async def look(self) -> None:
-        still = {name: why for name, part in self._parts.items() if (why := part()) is not None}
-        if still and not await self._holds(self._parts):
-            still = {}
+        waiting = {name: why for name, part in self._parts.items() if (why := part()) is not None}
+        if waiting and not await self._holds(self._parts):
+            waiting = {}
         for name, store in self._stores.items():
             if store.seems_away() and not await _answers(store.ours) and await _answers(store.afresh):
-                still[name] = "it answers a new client, and not this service's"
-        self._seen = {name: self._seen.get(name, 0) + 1 for name in still}
-        stuck = {name: why for name, why in still.items() if self._seen[name] >= LOOKS}
+                waiting[name] = "it answers a new client, and not this service's"
+        self._seen = {name: self._seen.get(name, 0) + 1 for name in waiting}
+        stuck = {name: why for name, why in waiting.items() if self._seen[name] >= LOOKS}
         for name in stuck.keys() - self.stuck.keys():
             log.error("service.stuck", part=name, why=stuck[name], advice="it cannot go on by itself: restart it")
         self.stuck = stuck

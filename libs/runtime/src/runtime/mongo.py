@@ -106,7 +106,7 @@ async def ping_afresh(url: str) -> None:
 def watch_database(service: "Service", limits: Sequence[CommandLimit], ping: Ask, url: str) -> None:
     """Watches for commands that do not end, and for a client that does not reconnect to an available server."""
     for place, limit in enumerate(limits):
-        service.watch(f"commands of mongodb {place}", limit.still)
+        service.watch(f"commands of mongodb {place}", limit.stuck_because)
 
     def seems_away() -> bool:
         return any(limit.hanging for limit in limits)

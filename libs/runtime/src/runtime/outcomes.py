@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class Ack:
     """Acknowledge the message: it was handled, or there was nothing to do."""
 
+    label: ClassVar = "done"
+    """In metrics and logs; dashboards of earlier releases know these words."""
+
 
 @dataclass(frozen=True, slots=True)
-class Later:
+class Retry:
     """Deliver the message again after `delay` seconds. This is not a failure."""
 
+    label: ClassVar = "later"
     delay: float
 
 
@@ -22,6 +27,7 @@ class Later:
 class DeadLetter:
     """Write the message to the dead-letter stream with this reason, and deliver it no more."""
 
+    label: ClassVar = "deadletter"
     reason: str
 
 
@@ -30,7 +36,8 @@ class AckThen:
     """Acknowledge it, and report its result only once that is confirmed, since another delivery could have another
     result. Only for pull workers (runtime.pull_worker); if it cannot be confirmed nothing is reported."""
 
+    label: ClassVar = "done"
     then: Callable[[], Awaitable[object]]
 
 
-Outcome = Done | Later | DeadLetter
+Outcome = Ack | Retry | DeadLetter

@@ -31,12 +31,12 @@ from runtime.deliveries import Delivery, delivery_of, pause_after
 from runtime.errors import NotReady
 from runtime.marks import Marks
 from runtime.metrics import CONSUME_SECONDS, CONSUMED, IN_WORK
-from runtime.outcomes import AckThen, DeadLetter, Done, Later, Outcome
+from runtime.outcomes import Ack, AckThen, DeadLetter, Outcome, Retry
 from runtime.recent import Recent
 from runtime.replies import ReplyInbox, headers_of, status_of
 from runtime.telemetry import remote_span
 
-__all__ = ["AckThen", "DeadLetter", "Delivery", "Done", "Later", "Outcome", "PullWorker"]
+__all__ = ["Ack", "AckThen", "DeadLetter", "Delivery", "Outcome", "PullWorker", "Retry"]
 
 log = structlog.get_logger(__name__)
 
@@ -72,7 +72,7 @@ Handler = Callable[[Delivery], Awaitable[Outcome | AckThen]]
 class PullWorker:
     """Takes messages of one durable consumer and runs `handler` for up to `slots` of them at once.
 
-    The handler returns Done (acknowledged), AckThen(then), Later(delay) or DeadLetter(reason).
+    The handler returns Ack(), AckThen(then), Retry(delay) or DeadLetter(reason).
     When it raises, the message comes again after a growing pause (0.3 s to 30 s), for ever: whoever wants an end
     counts attempts of its own and returns DeadLetter.
     """
@@ -161,7 +161,7 @@ class PullWorker:
     def name(self) -> str:
         return self._spec.durable
 
-    def still(self) -> str | None:
+    def stuck_because(self) -> str | None:
         """See runtime.liveness: what only a new process can put right."""
         if self._keeper is None or self._draining:
             return None
@@ -274,18 +274,18 @@ class PullWorker:
             with remote_span(f"{consumer} {self._spec.stream}", delivery.headers, root=True) as work:
                 async with asyncio.timeout(self._longest):
                     reconnects = self._client.stats["reconnects"]
-                    outcome = Done() if self._told.get(delivery.seq) else await self._handler(delivery)
+                    outcome = Ack() if self._told.get(delivery.seq) else await self._handler(delivery)
                     if isinstance(outcome, AckThen) and await self._given_up(message, delivery, read, reconnects):
                         await outcome.then()
-                if isinstance(outcome, Later):
+                if isinstance(outcome, Retry):
                     # It comes again: that delivery, and the wait before it, are what a trace is about.
                     work.discard()
-            name = "done" if isinstance(outcome, AckThen) else type(outcome).__name__.lower()
+            name = outcome.label
         except asyncio.CancelledError:
             self._send(message, b"-NAK")
             raise
         except Exception as error:
-            outcome = Later(pause_after(error, delivery.num_delivered))
+            outcome = Retry(pause_after(error, delivery.num_delivered))
             log.exception(
                 "pull.handler_failed",
                 consumer=consumer,
@@ -327,7 +327,7 @@ class PullWorker:
             outcome = await self._dead_letters.bury(
                 delivery, outcome.reason, service=self._service, stream=self._spec.stream
             )
-        if isinstance(outcome, Later):
+        if isinstance(outcome, Retry):
             nanoseconds = int(max(outcome.delay, 0) * 1_000_000_000)
             self.handed_back.append(time.monotonic() + nanoseconds / 1e9)
             self._send(message, b'-NAK {"delay": %d}' % nanoseconds if nanoseconds else b"-NAK")

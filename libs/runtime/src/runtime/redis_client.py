@@ -53,7 +53,7 @@ def redis_client(url: str, deadline: float, *, name: str, **options: Any) -> Red
     return Sentinel(hosts, sentinel_kwargs=asked).master_for(primary, **given, **options)  # pyright: ignore
 
 
-async def life(client: Redis) -> str:
+async def incarnation(client: Redis) -> str:
     """A value that changes when the server, or one of a cluster's primaries, has restarted."""
     if not isinstance(client, _Cluster):
         return str((await _info(client.info("server")))["run_id"])  # pyright: ignore[reportUnknownMemberType]

@@ -45,7 +45,7 @@ from runtime.consumers import ensure_consumer
 from runtime.conversation import ConversationLog
 from runtime.errors import NotReady
 from runtime.health import Check, Health, HealthServer, Refresh, bus_check
-from runtime.liveness import Still, Store
+from runtime.liveness import Store, StuckCheck
 from runtime.marks import Marks
 from runtime.metrics import DEAD_LETTERS, NATS_RECONNECTS
 from runtime.permissions import Permissions
@@ -186,9 +186,9 @@ class Service:
         """Updates figures at each request for /metrics."""
         self.health.before_metrics(refresh)
 
-    def watch(self, name: str, still: Still) -> None:
+    def watch(self, name: str, stuck_because: StuckCheck) -> None:
         """Watches a part that may get stuck; see runtime.liveness."""
-        self.health.liveness.add(name, still)
+        self.health.liveness.add(name, stuck_because)
 
     def watch_store(self, name: str, store: Store) -> None:
         """Watches a store whose client may get stuck; see runtime.liveness."""
@@ -200,7 +200,7 @@ class Service:
 
     def add_worker(self, worker: PullWorker | BatchWorker) -> None:
         self._workers.append(worker)
-        self.watch(worker.name, worker.still)
+        self.watch(worker.name, worker.stuck_because)
 
     def serve(self, method: Rpc[RequestT, ReplyT], handler: Handler[RequestT, ReplyT]) -> None:
         self._methods.append(lambda server: server.serve(method, handler))
@@ -269,7 +269,7 @@ class Service:
         await asyncio.gather(*(ensure_consumer(client, spec) for spec in consuming.specs))
         await Advisories(client, self.name, {(spec.stream, spec.durable) for spec in consuming.specs}).start()
         await broker.start()
-        self.watch("consumers", lambda: consuming.still(broker))
+        self.watch("consumers", lambda: consuming.stuck_because(broker))
 
     async def _keep_up(self, client: Client) -> None:
         """Recreates streams and consumers that somebody has deleted."""
@@ -281,7 +281,7 @@ class Service:
         self.hooks.on_reconnect.append(self._upkeep.reconnected)
         await self._upkeep.listen()
         self._upkeep.start()
-        self.watch("upkeep", self._upkeep.still)
+        self.watch("upkeep", self._upkeep.stuck_because)
 
     async def _record_spans(self, client: Client) -> None:
         telemetry.sample(self._trace_settings.sample)
@@ -293,7 +293,7 @@ class Service:
         if self._trace_settings.sample > 0:
             self._spans = SpanStore(client, self.name)
             await self._spans.start()
-            self.watch("spans", self._spans.still)
+            self.watch("spans", self._spans.stuck_because)
             telemetry.add_sink(self._spans.take)
 
     async def _stop_spans(self) -> None:

@@ -45,7 +45,7 @@ class SpanStore:
         self._spans: list[tuple[str, Span]] = []
         """With their company; empty if it was not known yet."""
         self._loop = BackgroundLoop("spans", self._send_all, wait=self._until_gathered, longest=LONGEST_SENDING)
-        self.still = self._loop.still
+        self.stuck_because = self._loop.stuck_because
         self._came, self._many = asyncio.Event(), asyncio.Event()
 
     def take(self, span: Span) -> None:

@@ -77,7 +77,7 @@ class _Word(TypedDict):
     gone: NotRequired[bool]
 
 
-class Outlet(Generic[PartT]):
+class ReplyStream(Generic[PartT]):
     """The serving side of one call."""
 
     def __init__(self, client: Client, reply_to: str) -> None:
@@ -110,7 +110,7 @@ class Outlet(Generic[PartT]):
             self._room.set()
 
 
-Serve = Callable[[RequestT, Outlet[PartT]], Awaitable[None]]
+Serve = Callable[[RequestT, ReplyStream[PartT]], Awaitable[None]]
 
 
 class StreamServer:
@@ -122,7 +122,7 @@ class StreamServer:
         self._answers = answers
         self._instance = uuid.uuid4().hex[:16]
         self._arrivals = Arrivals()
-        self._running: dict[str, tuple[Outlet[Any], asyncio.Task[None]]] = {}
+        self._running: dict[str, tuple[ReplyStream[Any], asyncio.Task[None]]] = {}
         self._subscriptions: list[Subscription] = []
 
     @property
@@ -136,21 +136,21 @@ class StreamServer:
         async def take(message: Msg) -> None:
             if not message.reply:
                 return
-            outlet: Outlet[PartT] = Outlet(self._client, message.reply)
+            replies: ReplyStream[PartT] = ReplyStream(self._client, message.reply)
             left = self._arrivals.left(headers_of(message))
             if left is not None and left <= 0:
                 RPC_SERVED.labels(method.subject, "EXPIRED").inc()
-                await outlet.frame(b'"error":' + error_body(expired(method)))
+                await replies.frame(b'"error":' + error_body(expired(method)))
                 return
             if len(self._running) >= self._limit:
                 RPC_SERVED.labels(method.subject, "SHED").inc()
                 busy = RpcError(ErrorCode.UNAVAILABLE, "too many requests at once", retryable=True)
-                await outlet.frame(b'"error":' + error_body(busy))
+                await replies.frame(b'"error":' + error_body(busy))
                 return
             name = uuid.uuid4().hex
             with correlation.received(headers_of(message)):
-                task = asyncio.create_task(self._handle(method, handler, message, outlet, name, control))
-            self._running[name] = (outlet, task)
+                task = asyncio.create_task(self._handle(method, handler, message, replies, name, control))
+            self._running[name] = (replies, task)
             task.add_done_callback(lambda _: self._running.pop(name, None))
 
         self._subscriptions.append(await subscribe(self._client, control, self._told))
@@ -174,8 +174,8 @@ class StreamServer:
     async def _told(self, message: Msg) -> None:
         try:
             word: _Word = orjson.loads(message.data)
-            outlet, task = self._running[word["stream"]]
-            outlet.take_note(int(word["heard"]))
+            replies, task = self._running[word["stream"]]
+            replies.take_note(int(word["heard"]))
         except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
             return
         if word.get("gone"):
@@ -186,19 +186,19 @@ class StreamServer:
         method: Rpc[RequestT, PartT],
         handler: Serve[RequestT, PartT],
         message: Msg,
-        outlet: Outlet[PartT],
+        replies: ReplyStream[PartT],
         name: str,
         control: str,
     ) -> None:
         task = asyncio.current_task()
         assert task is not None  # noqa: S101 - made as a task by serve
-        watching = asyncio.create_task(_watch(outlet, task))
+        watching = asyncio.create_task(_watch(replies, task))
         outcome, last = "ok", b'"end":true'
         try:
             with remote_span(method.subject, headers_of(message)):
                 request = method.request.model_validate_json(message.data)
-                await outlet.frame(b'"opened":' + orjson.dumps({"stream": name, "control": control}))
-                await handler(request, outlet)
+                await replies.frame(b'"opened":' + orjson.dumps({"stream": name, "control": control}))
+                await handler(request, replies)
         except asyncio.CancelledError:
             outcome = "GONE"
             last = b'"error":' + error_body(RpcError(ErrorCode.UNAVAILABLE, "the service is stopping", retryable=True))
@@ -209,14 +209,14 @@ class StreamServer:
             watching.cancel()
         RPC_SERVED.labels(method.subject, outcome).inc()
         log.debug("rpc.served", method=method.subject, outcome=outcome)
-        await outlet.frame(last)
+        await replies.frame(last)
 
 
-async def _watch(outlet: Outlet[Any], task: asyncio.Task[None]) -> None:
+async def _watch(replies: ReplyStream[Any], task: asyncio.Task[None]) -> None:
     """Sends signs of life, until the caller has been silent for too long."""
-    while time.monotonic() - outlet.heard_at < PATIENCE:
+    while time.monotonic() - replies.heard_at < PATIENCE:
         await asyncio.sleep(BEAT)
-        await outlet.frame(b'"alive":true')
+        await replies.frame(b'"alive":true')
     log.info("stream.abandoned")
     task.cancel()
 
@@ -355,4 +355,4 @@ async def _parts(method: Rpc[Any, PartT], reading: _CallReader) -> AsyncGenerato
             await reading.tell(gone=True)
 
 
-__all__ = ["Outlet", "StreamClient", "StreamServer"]
+__all__ = ["ReplyStream", "StreamClient", "StreamServer"]

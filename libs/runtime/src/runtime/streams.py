@@ -24,7 +24,7 @@ from runtime.jetstream_api import (
 from runtime.marks import Marks
 from runtime.release import RELEASE, is_newers, release
 from runtime.replies import ReplyInbox
-from runtime.subjects import together
+from runtime.subjects import combined
 
 log = structlog.get_logger(__name__)
 
@@ -224,7 +224,7 @@ async def _bring(inbox: ReplyInbox, wanted: StreamConfig, answer: StreamInfo, en
         )
         wanted = {**wanted, "max_bytes": current["max_bytes"]}
     # A newer release beside this one may have added subjects, and writes to them.
-    wanted = {**wanted, "subjects": together(wanted["subjects"], current.get("subjects", ()))}
+    wanted = {**wanted, "subjects": combined(wanted["subjects"], current.get("subjects", ()))}
     # The server leaves out what is false.
     changes = [key for key, value in wanted.items() if current.get(key, False) != value]
     changes += _forbidden(current)

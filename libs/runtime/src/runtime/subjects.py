@@ -16,7 +16,7 @@ def covers(pattern: str, subject: str) -> bool:
     return len(wide) == len(narrow)
 
 
-def together(wanted: Sequence[str], there: Sequence[str]) -> list[str]:
+def combined(wanted: Sequence[str], there: Sequence[str]) -> list[str]:
     """The needed subjects plus existing ones, on which a newer release beside this one relies. If one covers another
     only the wider one stays: NATS accepts no overlapping ones."""
     more = [one for one in there if not any(covers(ours, one) for ours in wanted)]

@@ -1,7 +1,7 @@
 """Durable consumers through FastStream, with one rule for what happens to a message.
 
 FastStream's default acknowledgement terminates a message whose handler raises: it is lost after one delivery. Here
-acknowledgement is manual, in one middleware: the handler returns Done (or nothing), Later(delay) or DeadLetter(reason);
+acknowledgement is manual, in one middleware: the handler returns Ack (or nothing), Retry(delay) or DeadLetter(reason);
 if it raises, the message is delivered again after growing pauses. A misfit becomes a dead letter at once, and so does a
 message that was delivered `max_deliver` times. If a service dies during the last delivery, the server's MAX_DELIVERIES
 advisory is handled as well (runtime.advisories).
@@ -32,15 +32,15 @@ from nats.js.api import ConsumerConfig
 from pydantic import ValidationError
 
 from runtime import correlation
-from runtime.batch_worker import brief
+from runtime.batch_worker import invalid_fields
 from runtime.consumers import ConsumerSpec
 from runtime.dead_letters import DeadLetters
 from runtime.deliveries import Delivery, delivery_of, pause_after
 from runtime.metrics import CONSUME_SECONDS, CONSUMED
-from runtime.outcomes import DeadLetter, Done, Later, Outcome
+from runtime.outcomes import Ack, DeadLetter, Outcome, Retry
 from runtime.telemetry import remote_span
 
-__all__ = ["DeadLetter", "Delivery", "Done", "Later", "Subscribers", "current_delivery"]
+__all__ = ["Ack", "DeadLetter", "Delivery", "Retry", "Subscribers", "current_delivery"]
 
 log = structlog.get_logger(__name__)
 
@@ -93,7 +93,7 @@ class Subscribers:
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """A decorator: the function handles one message of `subject` at a time, up to `batch` concurrently.
 
-        Its one parameter is the event (a validated contracts.envelope.CloudEvent[…]), and it returns Done, Later,
+        Its one parameter is the event (a validated contracts.envelope.CloudEvent[…]), and it returns Ack, Retry,
         DeadLetter or None. All replicas that name the same `durable` share the work.
         """
         spec = ConsumerSpec(
@@ -120,7 +120,7 @@ class Subscribers:
         )
         return cast("Callable[[Callable[..., Any]], Callable[..., Any]]", register)
 
-    def still(self, broker: NatsBroker) -> str | None:
+    def stuck_because(self, broker: NatsBroker) -> str | None:
         """See runtime.liveness: a consumer takes more messages only when all that it has taken are settled."""
         ended = time.monotonic() - LONGEST_WORK - ENDED_WITHIN
         if any(since < ended for since in self.in_work.values()):
@@ -137,15 +137,15 @@ class Subscribers:
         if isinstance(outcome, DeadLetter):
             stream = spec.stream if spec else "unknown"
             outcome = (
-                Later(1.0)
+                Retry(1.0)
                 if self._dead_letters is None
                 else await self._dead_letters.bury(delivery, outcome.reason, service=self.service, stream=stream)
             )
         with suppress(NatsError):
             match outcome:
-                case Later(delay):
+                case Retry(delay):
                     await message.nak(delay or None)
-                case Done():
+                case Ack():
                     await message.ack()
                 case DeadLetter():
                     await message.term()
@@ -153,14 +153,14 @@ class Subscribers:
     def outcome_of(self, error: BaseException, delivery: Delivery, durable: str) -> Outcome:
         """The outcome for an exception: misfit, one failure too many, or another try later."""
         if isinstance(error, asyncio.CancelledError):
-            return Later(0)
+            return Retry(0)
         if isinstance(error, ValidationError | ParameterError):
             return DeadLetter(f"does not fit its contract: {_brief(error)}")
         spec = self._limits.get(durable)
         limit = spec.max_deliver if spec else -1
         if 0 < limit <= delivery.num_delivered:
             return DeadLetter(f"failed {delivery.num_delivered} times, last with {type(error).__name__}: {error}")
-        return Later(pause_after(error, delivery.num_delivered))
+        return Retry(pause_after(error, delivery.num_delivered))
 
 
 class ConsumeMiddleware(BaseMiddleware[Any, Any]):
@@ -192,12 +192,12 @@ class ConsumeMiddleware(BaseMiddleware[Any, Any]):
             with remote_span(durable, delivery.headers):
                 async with asyncio.timeout(LONGEST_WORK):
                     result = await call_next(msg)
-            outcome = result if isinstance(result, Done | Later | DeadLetter) else Done()
-            name = type(outcome).__name__.lower()
+            outcome = result if isinstance(result, Ack | Retry | DeadLetter) else Ack()
+            name = outcome.label
         except (Exception, asyncio.CancelledError) as error:
             outcome = self._owner.outcome_of(error, delivery, durable)
             name = "invalid" if isinstance(error, ValidationError | ParameterError) else "error"
-            if isinstance(outcome, Later) and not isinstance(error, asyncio.CancelledError):
+            if isinstance(outcome, Retry) and not isinstance(error, asyncio.CancelledError):
                 log.exception(
                     "consume.failed",
                     consumer=durable,
@@ -247,5 +247,5 @@ def _brief(error: ValidationError | ParameterError) -> str:
     """Which fields are wrong, without their values, which may be secret."""
     cause = error if isinstance(error, ValidationError) else error.original_error
     if isinstance(cause, ValidationError):
-        return brief(cause)
+        return invalid_fields(cause)
     return type(cause).__name__

@@ -7,7 +7,7 @@ import orjson
 from nats.aio.client import Client
 
 from runtime.publisher import Publisher
-from runtime.pull_worker import Delivery, Done, Handler, Outcome, PullWorker
+from runtime.pull_worker import Ack, Delivery, Handler, Outcome, PullWorker
 
 SUBJECT = "tools.call.requested.v1.market"
 DURABLE = "tool-executor"
@@ -43,7 +43,7 @@ class Recorder:
 
     async def __call__(self, delivery: Delivery) -> Outcome:
         self.seen.append(delivery)
-        outcome = self.outcomes.pop(0) if self.outcomes else Done()
+        outcome = self.outcomes.pop(0) if self.outcomes else Ack()
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
@@ -69,7 +69,7 @@ class Gate:
         finally:
             self.now -= 1
         self.finished[name] += 1
-        return Done()
+        return Ack()
 
 
 def worker(client: Client, handler: Handler, *, slots: int = 8, ack_wait: float = 30.0) -> PullWorker:

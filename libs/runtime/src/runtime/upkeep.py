@@ -47,7 +47,7 @@ class Upkeep:
         self._loop = BackgroundLoop("upkeep", self._look, wait=self._until_due, longest=LONGEST_LOOK)
         self.start = self._loop.start
         self.stop = self._loop.stop
-        self.still = self._loop.still
+        self.stuck_because = self._loop.stuck_because
 
     async def reconnected(self) -> None:
         """A hook for the connection: check now."""

@@ -17,7 +17,7 @@ from contracts.errors import ErrorCode
 from runtime.errors import RpcError
 from runtime.gen_ai import OPERATION, SPAN_TURN
 from runtime.rpc import RpcServer
-from runtime.streamed_calls import Outlet, StreamServer
+from runtime.streamed_calls import ReplyStream, StreamServer
 from runtime.telemetry import span
 
 
@@ -34,11 +34,11 @@ class CompletionMethods:
     async def models(self, request: ModelsRequest) -> ModelsReply:
         return ModelsReply(models=await self._completing.models(request.company_id))
 
-    async def complete(self, request: CompleteRequest, outlet: Outlet[CompletePart]) -> None:
+    async def complete(self, request: CompleteRequest, replies: ReplyStream[CompletePart]) -> None:
         """An answer in parts, within the time that a turn may take."""
 
         async def say(text: str) -> None:
-            await outlet.send(CompletePart(text=text))
+            await replies.send(CompletePart(text=text))
 
         speech = Speech(say, whole=not request.stream)
         outcome = "completion_failed"
@@ -46,7 +46,7 @@ class CompletionMethods:
             with span(SPAN_TURN, **{OPERATION: SPAN_TURN}):
                 async with asyncio.timeout(self._completing.limits.turn):
                     end = await self._completing.complete(request, speech)
-                    await outlet.send(CompletePart(end=end))
+                    await replies.send(CompletePart(end=end))
             outcome = "completed"
         except TimeoutError as error:
             raise RpcError(ErrorCode.TIMEOUT, "no answer within the time of a turn: ask for less") from error

@@ -21,7 +21,7 @@ from runtime.analyses import REQUESTED, request_of
 from runtime.conversation import fact_of
 from runtime.direct import StoredFact
 from runtime.marks import Marks
-from runtime.outcomes import DeadLetter, Done, Later, Outcome
+from runtime.outcomes import Ack, DeadLetter, Outcome, Retry
 from runtime.pull_worker import Delivery
 from runtime.replies import headers_of
 
@@ -47,13 +47,13 @@ class TurnHandler:
         if not known and fact_of(delivery.subject, delivery.seq, delivery.data, genuine=delivery.genuine) is None:
             # Its dead letter is memory's, which reads every fact. Nobody answers it.
             log.warning("turn.misfit", subject=delivery.subject, seq=delivery.seq)
-            return Done()
+            return Ack()
         trigger = Trigger(delivery.seq, visitor=address.kind is ChatKind.VISITOR)
         match await self._engine.handle(key, trigger, delivery.stored_at):
             case effects.Ack():
-                return Done()
+                return Ack()
             case effects.Retry(seconds=seconds):
-                return Later(seconds)
+                return Retry(seconds)
 
 
 class AnalysisHandler:

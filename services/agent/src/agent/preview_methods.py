@@ -1,5 +1,4 @@
-"""What the console asks of agents: settings tried before they are saved, why an answer is as it is,
-what another model would say, what failed."""
+"""Answers the console's calls: trying unsaved settings, explaining answers, replaying turns, listing failures."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

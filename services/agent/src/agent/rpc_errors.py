@@ -1,4 +1,4 @@
-"""The errors of this service as the contract's, for methods whose callers bring their own request."""
+"""Translates the errors of this service into those of the contract."""
 
 from agent.completions.speech import BrokenOffError
 from agent.errors import BudgetSpentError, HelpRefusedError, ModelError, UnreachableError

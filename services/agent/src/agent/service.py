@@ -35,8 +35,8 @@ async def serve() -> None:
         service.add_check("settings", agent.settings.check)
         service.before_metrics(agent.waiting.refresh)
         for worker in agent.workers:
-            service.watch(worker.name, worker.still)
-        service.watch("sweep", agent.sweep.still)
+            service.watch(worker.name, worker.stuck_because)
+        service.watch("sweep", agent.sweep.stuck_because)
         service.on_drain(lambda: agent.drain(drain.deadline - 3.0))
         await agent.start()
 

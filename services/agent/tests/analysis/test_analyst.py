@@ -23,7 +23,7 @@ from contracts.events.tool import ToolCallRequested, ToolMetadata, ToolResult
 from contracts.ids import uuid7
 from runtime.analyses import Analyses
 from runtime.direct import DirectReader
-from runtime.outcomes import Done, Later
+from runtime.outcomes import Ack, Retry
 from runtime.publisher import Publisher
 from runtime.pull_worker import LEASE
 from runtime.testing import NatsServer, eventually
@@ -237,7 +237,7 @@ async def test_the_same_request_again_is_the_same_analysis(scene: Scene) -> None
     request = scene.request()
     first = await scene.done(request)
     again = Analyst(scene.agent.analysis_ports, AnalysisLimits())
-    assert await again.handle(request) == Done()
+    assert await again.handle(request) == Ack()
     kept = await scene.analyses.read(COMPANY, "ada", request.analysis_id)
     assert kept is not None
     assert kept.record == first
@@ -249,10 +249,10 @@ async def test_of_two_agents_that_drive_it_at_once_one_writes_the_report(scene: 
     request = scene.request(use_llm=True)
     analysts = [Analyst(scene.agent.analysis_ports, AnalysisLimits()) for _ in range(2)]
     outcomes = await asyncio.gather(*(analyst.handle(request) for analyst in analysts))
-    assert any(outcome == Done() for outcome in outcomes)
+    assert any(outcome == Ack() for outcome in outcomes)
     # Who lost it stays away for a lease: coming sooner, it would take it from the other one again, and so on.
-    assert [outcome for outcome in outcomes if outcome != Done()] == [Later(LEASE)]
-    assert await analysts[0].handle(request) == Done()
+    assert [outcome for outcome in outcomes if outcome != Ack()] == [Retry(LEASE)]
+    assert await analysts[0].handle(request) == Ack()
     kept = await scene.analyses.read(COMPANY, "ada", request.analysis_id)
     assert kept is not None
     assert kept.record.status == "done"
@@ -295,7 +295,7 @@ async def test_whoever_dies_at_whichever_step_another_agent_ends_it_once(scene: 
     except Killed:
         assert death.dead.is_set()
     assert death.dead.is_set() or at >= len(death.steps)
-    assert await Analyst(ports, AnalysisLimits()).handle(request) == Done()
+    assert await Analyst(ports, AnalysisLimits()).handle(request) == Ack()
     kept = await scene.analyses.read(COMPANY, "ada", request.analysis_id)
     assert kept is not None
     report = kept.record.report

@@ -6,11 +6,12 @@ from typing import Any
 
 from agent.domain.context.compression import PromptMessage
 from agent.domain.pictures import MOST_BYTES
-from agent.domain.sent_files import NOT_READ, ReadFile, files_of, files_section
+from agent.domain.sent_files import ReadFile, files_of, files_section
 from agent.scripted_model.script import Reply
 from agent.scripted_model.server import scripted_model
 from agent.settings import ModelSettings
 from agent.testing.stage import agent, stage
+from agent.texts import TEXTS
 from contracts.files import FileRef
 from contracts.tools_rpc import (
     FILE_PIECE,
@@ -103,7 +104,7 @@ async def test_without_a_model_files_alone_are_answered_by_saying_that_they_are_
     async with stage(nats_server.url) as scene, agent(nats_server.url):
         await scene.visitor("c1", "terms.txt, photo.png", files=[TERMS, PHOTO])
         (answer,) = await scene.answered("c1")
-        assert answer["text"] == NOT_READ["en"]
+        assert answer["text"] == TEXTS["file.not_read"].said_in("en")
 
 
 def test_what_cannot_be_read_says_why_and_only_the_newest_files_are_looked_at() -> None:

@@ -24,7 +24,7 @@ from contracts.merge_patch import merged_settings
 from gateway.testing_own_tools import serve_own_tools
 from runtime.errors import RpcError
 from runtime.rpc import RpcServer
-from runtime.streamed_calls import Outlet, StreamServer
+from runtime.streamed_calls import ReplyStream, StreamServer
 
 
 @dataclass
@@ -220,17 +220,17 @@ class CompletionsStandIn:
         )
 
     async def _complete(
-        self, request: completion_rpc.CompleteRequest, outlet: Outlet[completion_rpc.CompletePart]
+        self, request: completion_rpc.CompleteRequest, replies: ReplyStream[completion_rpc.CompletePart]
     ) -> None:
         self.asked.append(request)
         try:
             if self.hold is not None:
                 await self.hold.wait()
             for text in self.texts:
-                await outlet.send(completion_rpc.CompletePart(text=text))
+                await replies.send(completion_rpc.CompletePart(text=text))
         except asyncio.CancelledError:
             self.given_up += 1
             raise
         if self.error is not None:
             raise self.error
-        await outlet.send(completion_rpc.CompletePart(end=self.end))
+        await replies.send(completion_rpc.CompletePart(end=self.end))

@@ -1,4 +1,4 @@
-"""A person's yes or no to what waits for it: answers to rpc.market.action… calls."""
+"""Handles a person's yes or no to an order that waits for it (calls rpc.market.action…)."""
 
 from collections.abc import Mapping
 
@@ -20,21 +20,12 @@ from market_adapter.domain.paper.orders import EDITABLE, Order, OrderState, may_
 from market_adapter.errors import RefusedError
 from market_adapter.paper_trading import PaperTrading
 from market_adapter.ports import MarketProvider
+from market_adapter.texts import TEXTS
 from market_adapter.tools.trading import edited, refuse_impossible
 from market_adapter.tools.wrong_arguments import wrong_arguments
 from runtime.clock import Clock
 from runtime.deadlines import passed
 from runtime.errors import RpcError
-
-_CHANGED = Text(
-    es="esta no es la acción que se mostró: vuelve a mirarla",
-    en="this is not the action that was shown: look at it again",
-)
-_FIXED = Text(es="no se puede cambiar aquí", en="cannot be changed here")
-_LATE = Text(
-    es="la respuesta llegó demasiado tarde y no se ha hecho nada: vuelve a decidir",
-    en="the answer came too late, and nothing was done: decide again",
-)
 
 
 class ActionMethods:
@@ -62,7 +53,7 @@ class ActionMethods:
             if order is None or asked.content_hash not in (None, order.content_hash):
                 return account, order
             if order.state is OrderState.PENDING and passed():
-                late = _LATE.said_in(language)
+                late = TEXTS["action.late"].said_in(language)
                 raise RpcError(ErrorCode.TIMEOUT, late, retryable=True, reason="deadline_passed")
             yes = asked.decision == "confirm"
             if yes and order.state is OrderState.PENDING and order.symbol not in news:
@@ -86,7 +77,7 @@ class ActionMethods:
         if order is None:
             raise RpcError(ErrorCode.NOT_FOUND, _none(asked.action_id).said_in(language))
         if asked.content_hash not in (None, order.content_hash):
-            raise RpcError(ErrorCode.CONFLICT, _CHANGED.said_in(language))
+            raise RpcError(ErrorCode.CONFLICT, TEXTS["action.changed"].said_in(language))
         return ActionReply(action=action_of(order))
 
     async def pending(self, asked: UserRef) -> PendingActionsReply:
@@ -108,7 +99,7 @@ class ActionMethods:
 def _edited(account: Account, order: Order, edits: Mapping[str, object], language: str) -> Order:
     """Checked as the first ones were: raises BAD_FIELD, and the action goes on waiting."""
     allowed = {EDITABLE[name] for name in may_change(order)}
-    fixed = _FIXED.said_in(language)
+    fixed = TEXTS["action.fixed"].said_in(language)
     faults = [FieldFault(field=f"edits.{name}", message=fixed) for name in sorted(edits.keys() - allowed)]
     if faults:
         raise RpcError(ErrorCode.BAD_FIELD, "; ".join(f"{one.field}: {one.message}" for one in faults), fields=faults)
@@ -125,11 +116,8 @@ def _edited(account: Account, order: Order, edits: Mapping[str, object], languag
 
 
 def _silent(symbol: str) -> Text:
-    return Text(
-        es=f"el mercado no dice nada de {symbol} ahora: inténtalo de nuevo",
-        en=f"the market says nothing of {symbol} now: try again",
-    )
+    return TEXTS["action.silent"].format(symbol=symbol)
 
 
 def _none(action: str) -> Text:
-    return Text(es=f"no tienes ninguna acción {action!r}", en=f"there is no action {action!r} of yours")
+    return TEXTS["action.not_yours"].format(action=action)

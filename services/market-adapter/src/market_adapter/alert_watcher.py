@@ -1,4 +1,4 @@
-"""Alerts against the market: who has fired is stored first, and told then, until the bus has it."""
+"""Checks alerts against the market. A fired alert is stored first, then published until the bus has it."""
 
 import structlog
 
@@ -14,7 +14,7 @@ FACT = "alert.triggered.v1"
 
 
 class AlertWatcher:
-    """One replica's look at everybody's alerts."""
+    """One replica's checks of all users' alerts."""
 
     def __init__(self, store: MongoAlerts, provider: MarketProvider, tell: Tell) -> None:
         self._store = store

@@ -1,4 +1,5 @@
-"""Looks after what waits for the market: at each move of it, and every few seconds in case a move went unheard."""
+"""Runs the work that depends on the market: after each of its moves, and every few seconds in case a move was
+missed."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -9,7 +10,7 @@ from runtime.clock import Clock
 
 
 class BackgroundJobs:
-    """Runs its duties again and again, one after the other. One that fails is tried again the next time."""
+    """Runs its jobs again and again, one after the other. A failed one is tried again in the next round."""
 
     def __init__(self, duties: Sequence[Callable[[], Awaitable[None]]], time: Clock, *, every: float) -> None:
         """`every`: seconds between two rounds when nothing wakes it."""

@@ -1,4 +1,4 @@
-"""What other services need of the market for a prompt: status, events, quotes. Answers to rpc.market.… calls."""
+"""Answers other services' questions about the market: status, events, quotes (calls rpc.market.…)."""
 
 from datetime import timedelta
 
@@ -40,7 +40,7 @@ class MarketContext:
             early_close=state.early_close,
             source=self._provider.source,
             as_of=now,
-            notes=None if note is None else {"es": note.es, "en": note.en},
+            notes=None if note is None else dict(note.by_language),
         )
 
     async def events(self, asked: MarketEventsRequest) -> MarketEventsReply:

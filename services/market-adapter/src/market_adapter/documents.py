@@ -1,4 +1,5 @@
-"""What this service stores, by name: frozen like events (contracts.generate), since two releases read each other's."""
+"""The documents that this service stores, by name. Their schemas are frozen like those of events (contracts.generate),
+since two releases read each other's."""
 
 from market_adapter.domain.alerts import Alert
 from market_adapter.domain.paper.account import Account

@@ -40,7 +40,7 @@ class MarketError(NexusError):
     reason: str = "unknown"
 
     def __init__(self, ticker: str, text: Text) -> None:
-        super().__init__(text.en)
+        super().__init__(str(text))
         self.ticker = ticker
         self.text = text
 

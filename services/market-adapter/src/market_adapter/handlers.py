@@ -1,4 +1,4 @@
-"""What this service listens to: its tools and its calls, one thin function each.
+"""Serves this service's tools and calls, one thin function each.
 
 The tool-executor has checked who is calling and whether they may; here a question about the market is answered, or it
 is said why it cannot be: EXECUTION_ERROR with the error's reason. While accounts cannot be read or written it is
@@ -15,7 +15,6 @@ from pymongo.errors import PyMongoError
 from contracts.errors import ErrorCode, ToolCode
 from contracts.market_rpc import QUEUE
 from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest, tool_service
-from contracts.text import Text
 from contracts.tools.account import AlertArguments, AlertRef, HistoryArguments, ListArguments, OrderArguments, OrderRef
 from contracts.tools.arguments import NoArguments, SymbolArguments, TickersArguments
 from contracts.tools.market import (
@@ -34,6 +33,7 @@ from market_adapter.adapters.mongo_watchlists import MongoWatchlists
 from market_adapter.errors import MarketError, StoreDownError, TooLateError
 from market_adapter.paper_trading import PaperTrading
 from market_adapter.ports import MarketProvider
+from market_adapter.texts import TEXTS
 from market_adapter.tools.alerts import AlertTools
 from market_adapter.tools.caller import CallBy, call_by
 from market_adapter.tools.indicators import IndicatorTools
@@ -55,10 +55,6 @@ ReplyT = TypeVar("ReplyT")
 Method = Rpc[ToolServiceRequest, ToolServiceData]
 Handler = Callable[[ToolServiceRequest], Awaitable[ToolServiceData]]
 Tool = tuple[Method, Handler]
-_STORE_DOWN = Text(
-    es="las cuentas no se pueden leer ni cambiar en este momento: prueba otra vez en unos segundos",
-    en="accounts cannot be read or written now: try again in a moment",
-)
 
 
 def market_tools(provider: MarketProvider) -> Sequence[Tool]:
@@ -198,7 +194,7 @@ def told(language: str) -> Generator[None]:
     except TooLateError as error:
         raise RpcError(ErrorCode.TIMEOUT, str(error), reason="deadline_passed") from error
     except PyMongoError as error:
-        message = _STORE_DOWN.said_in(language)
+        message = TEXTS["caller.store_is_down"].said_in(language)
         raise RpcError(ToolCode.UNAVAILABLE, message, retryable=True, reason=StoreDownError.reason) from error
     except MarketError as error:
         message = error.text.said_in(language)

@@ -1,4 +1,4 @@
-"""What became of calls with side effects, by their ids: the answer to rpc.tool.outcome.v1. To look changes nothing.
+"""Tells what became of calls with side effects, by their ids (rpc.tool.outcome.v1). Asking changes nothing.
 
 Orders and alerts carry the id of the call that made them, watchlists the ids of their last changes; what is cancelled
 or deleted stays so. An attempt that is still on its way comes after its deadline, or meets the id: no second effect.

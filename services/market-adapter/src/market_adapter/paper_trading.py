@@ -1,4 +1,4 @@
-"""The books of paper trading: every change of an account, one after the other, and its facts told.
+"""Changes paper accounts, one change after the other, and publishes their facts.
 
 An account is loaded, brought up to date with the market, changed, and stored by compare-and-set; who loses the race
 starts again. What was decided is in the document before anything is told, and a fact leaves the document's outbox only
@@ -13,11 +13,11 @@ from typing import TypeVar
 import structlog
 
 from contracts.symbols import parse_symbol
-from contracts.text import Text
 from market_adapter.domain.paper.account import DECIDED, Account, Fact, News, Owner, advance
 from market_adapter.domain.paper.orders import FINAL
 from market_adapter.errors import BusyError, MarketError
 from market_adapter.ports import AccountStore, MarketProvider, Tell
+from market_adapter.texts import TEXTS
 from runtime.clock import Clock
 from runtime.errors import PublishFailed
 
@@ -32,7 +32,7 @@ KEPT = 200
 
 
 class PaperTrading:
-    """One replica's hand in the accounts."""
+    """One replica's access to the accounts."""
 
     def __init__(self, store: AccountStore, provider: MarketProvider, tell: Tell, wall: Clock, source: str) -> None:
         self._store = store
@@ -69,11 +69,7 @@ class PaperTrading:
             if await self._store.save(trimmed):
                 await self._tell(owner, trimmed.outbox)
                 return result
-        text = Text(
-            es="esta cuenta está cambiando desde muchos sitios a la vez: prueba otra vez",
-            en="this account is being changed from many sides: try again",
-        )
-        raise BusyError(str(owner.user), text)
+        raise BusyError(str(owner.user), TEXTS["order.account_is_busy"])
 
     async def attend(self) -> None:
         """Every account in which something is due, brought up to date, and what is untold told."""

@@ -1,4 +1,4 @@
-"""What the service needs of the world outside."""
+"""What the service needs from outside."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import date, datetime

@@ -1,4 +1,4 @@
-"""What this service is told from outside; the shared parts (NATS, MongoDB, logs) are the runtime's models."""
+"""The settings of this service; those that services share (NATS, MongoDB, logs) are in runtime.settings."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a user has not heard of in the chat: alerts that fired, orders that the market filled or ended."""
+"""News that a user has not been shown in the chat yet: fired alerts, orders that the market filled or ended."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,7 +13,7 @@ from market_adapter.paper_trading import PaperTrading
 
 
 class UnseenNews:
-    """Answers to rpc.market.alerts… calls."""
+    """Answers the calls rpc.market.alerts…."""
 
     def __init__(self, alerts: MongoAlerts, books: PaperTrading) -> None:
         self._alerts = alerts

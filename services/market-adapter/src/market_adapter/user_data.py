@@ -1,4 +1,4 @@
-"""Everything that is one user's: for a prompt's context, and to be forgotten. Answers to rpc.market.… calls."""
+"""All data of one user: read for a prompt's context, and deleted on request (calls rpc.market.…)."""
 
 from contracts.company_rpc import CompanyRequest
 from contracts.ids import uuid7

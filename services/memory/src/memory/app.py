@@ -63,7 +63,7 @@ from memory.context_parts import context_part
 from memory.desk_parts import desk_part
 from memory.domain.facts import LogFact
 from memory.erasure_parts import ErasureNeeds, erasure_part
-from memory.knowledge.room import Room
+from memory.knowledge.part import KnowledgePart
 from memory.long_term_parts import long_term_part
 from memory.position_parts import position_part
 from memory.service_part import Loop, ServicePart
@@ -164,10 +164,10 @@ class MemoryReplica:
             clock=self._clock,
         )
 
-        room = Room(
+        knowledge = KnowledgePart(
             service, self._database, self._storing, self._companies, MongoFacts(self._storing["facts"]), self._clock
         )
-        service.on_stop(room.shelves.stop)
+        service.on_stop(knowledge.indexes.stop)
 
         async def take_in(facts: Sequence[LogFact]) -> None:
             facts = await erasing.late.project(facts, projection.project)
@@ -177,7 +177,7 @@ class MemoryReplica:
                 waiting.stir()
                 due.stir()
                 in_turn.stir()
-            await room.heard(facts)
+            await knowledge.heard(facts)
 
         consumer = ChatConsumer(
             service.nats,
@@ -190,7 +190,7 @@ class MemoryReplica:
         )
         floor.hurry, floor.calm, consumer.acknowledged = consumer.hurry, consumer.calm, floor.stir
         service.add_check("projection", consumer.check)
-        service.watch("projection", consumer.still)
+        service.watch("projection", consumer.stuck_because)
         await consumer.ensure()
         windows = RedisWindows(self._redis)
         near = CachedWindows(windows)
@@ -232,10 +232,10 @@ class MemoryReplica:
         )
         if self._dev.dev:
             await seed(companies, self._dev.demo_origin)
-        handlers.serve(service, histories, inbox, companies, room.searcher.ask)
+        handlers.serve(service, histories, inbox, companies, knowledge.searcher.ask)
         sign_in_methods.serve(service, companies, self._clock, local=self._dev.dev)
         owner_methods.serve(service, looks, floor.now)
-        budget_methods.serve(service, self._spending, room.searcher.ask)
+        budget_methods.serve(service, self._spending, knowledge.searcher.ask)
         memories, learner, lessons, searching = long_term_part(
             service,
             asked=self._database,
@@ -245,7 +245,7 @@ class MemoryReplica:
             market=market,
             inbox=inbox,
             histories=histories,
-            embeddings=room.embeddings,
+            embeddings=knowledge.embeddings,
             log=log,
             floor=floor,
             clock=self._clock,
@@ -257,7 +257,7 @@ class MemoryReplica:
             # A context reads twice within two parts' time, and the summary in between may take one of them.
             reading(patience=settings.context_part / 4),
             short_term,
-            room.searcher.ask,
+            knowledge.searcher.ask,
             market=market,
             log=log,
             clock=self._clock,
@@ -268,7 +268,9 @@ class MemoryReplica:
         cache = CacheErasure(service.nats, self._redis, drops)
         place = FileSettings()
         files, share = file_store(place, self._clock), place.company_megabytes * 1_000_000
-        needs = ErasureNeeds(cache, room, companies, memories, projection.drop, log, floor, self._clock, files, share)
+        needs = ErasureNeeds(
+            cache, knowledge, companies, memories, projection.drop, log, floor, self._clock, files, share
+        )
         erasing = erasure_part(service, self._database, needs, settings)
         intake = handlers.FactIntake(service, erasing.late)
         insights = Insights(conversations=conversations, ratings=MongoRatings(self._database["ratings"]))
@@ -276,7 +278,7 @@ class MemoryReplica:
         personal_handlers.serve(service, memories, learner, exports, erasing.erasure, self._usages)
         personal_handlers.consume(intake, self._usages, self._spending)
         personal_handlers.learn(intake, learner, self._executions)
-        insight_handlers.consume(intake, insights, room.rated)
+        insight_handlers.consume(intake, insights, knowledge.rated)
         desk = desk_part(
             intake,
             asked=self._database,
@@ -288,9 +290,9 @@ class MemoryReplica:
             floor=floor,
         )
         report_handlers.consume(intake, self._ratings)
-        room.consume()
+        knowledge.consume()
         older_lists = listed(stored_conversations, MongoFacts(self._storing["facts"]))
-        migrations.serve(service, (*room.changes(), older_lists), stored_format)
+        migrations.serve(service, (*knowledge.changes(), older_lists), stored_format)
         context_handlers.consume(service, activity)
         told = PeriodicSweep("settings on the bus", SETTINGS_AGAIN, companies.refresh, rest=SETTINGS_EVERY)
 
@@ -299,7 +301,7 @@ class MemoryReplica:
             told.hurry(SETTINGS_LOOKS)  # what it has lost of the settings is on the bus
 
         in_mongodb = sources.in_mongodb(
-            log, projection, self._executions, self._usages, insights, self._ratings, learner, lessons, room, desk
+            log, projection, self._executions, self._usages, insights, self._ratings, learner, lessons, knowledge, desk
         )
         mongodb, position_sweeps = position_part(
             service,
@@ -324,7 +326,7 @@ class MemoryReplica:
             raise NotReady(str(error)) from error
 
         service.on_reconnect(log.reconnected)
-        service.on_reconnect(room.shelves.look)
+        service.on_reconnect(knowledge.indexes.look)
         figures = stream_figures.StreamFigures(service.nats, service.streams)
         for refresh_figures in (floor.refresh, figures.renew):
             service.before_metrics(refresh_figures)
@@ -335,7 +337,7 @@ class MemoryReplica:
             lessons,
             consumer,
             cache,
-            *room.parts(),
+            *knowledge.parts(),
             *position_sweeps,
             *erasing.sweeps,
             waiting,
@@ -358,4 +360,4 @@ class MemoryReplica:
             await part.start()
             self._service.on_stop(part.stop)
             if isinstance(part, Loop):
-                self._service.watch(part.name, part.still)
+                self._service.watch(part.name, part.stuck_because)

@@ -22,7 +22,7 @@ from memory.application.conversation_context import PastConversations
 from memory.domain.short_term import UserActivity
 from memory.handlers import FactIntake, fact_owner, take_in
 from runtime.clock import Clock
-from runtime.outcomes import DeadLetter, Done, Outcome
+from runtime.outcomes import Ack, DeadLetter, Outcome
 from runtime.pull_worker import Delivery
 from runtime.service import Service
 
@@ -41,13 +41,13 @@ def consume(service: Service, activity: Activity) -> None:
     take_in(FactIntake(service, None), ACTION_DECIDED, ACTIONS, CloudEvent[ActionDecided], take)
 
 
-async def decide(activity: Activity, subject: str, event: CloudEvent[ActionDecided]) -> Done | DeadLetter:
+async def decide(activity: Activity, subject: str, event: CloudEvent[ActionDecided]) -> Ack | DeadLetter:
     """An action no longer waits."""
     owner = fact_owner(ACTION_DECIDED, subject)
     if owner is None or owner[1] is None:
         return DeadLetter("the subject names no company and user")
     await activity.decided(owner[0], owner[1], event.data.action.id, event.time)
-    return Done()
+    return Ack()
 
 
 def serve(

@@ -41,7 +41,7 @@ from memory.domain.desk import RESOLVED, Update
 from memory.domain.keys import LogPosition
 from memory.handlers import FactIntake, fact_owner, take_in
 from runtime.direct import StoredFact
-from runtime.outcomes import DeadLetter, Done, Outcome
+from runtime.outcomes import Ack, DeadLetter, Outcome
 from runtime.pull_worker import Delivery
 from runtime.service import Service
 
@@ -115,7 +115,7 @@ def consume(intake: FactIntake, desk: Desk, question: RatingQuestion) -> None:
 
 async def take_update(
     desk: Desk, subject: str, place: LogPosition, event: CloudEvent[ConversationUpdated]
-) -> Done | DeadLetter:
+) -> Ack | DeadLetter:
     """Applies a desk change to its conversation."""
     owner = fact_owner(UPDATED, subject)
     if owner is None:
@@ -123,16 +123,16 @@ async def take_update(
     # Whose it is is in the subject, not in what somebody writes.
     data = event.data.model_copy(update={"company_id": owner[0]})
     await desk.take_update(Update(event.id, place, data))
-    return Done()
+    return Ack()
 
 
-async def take_note(desk: Desk, subject: str, place: LogPosition, event: CloudEvent[NoteAdded]) -> Done | DeadLetter:
+async def take_note(desk: Desk, subject: str, place: LogPosition, event: CloudEvent[NoteAdded]) -> Ack | DeadLetter:
     """Adds a note to its conversation."""
     owner = fact_owner(NOTED, subject)
     if owner is None:
         return DeadLetter("the subject names no company and user")
     await desk.take_note(place, event.data.model_copy(update={"company_id": owner[0]}))
-    return Done()
+    return Ack()
 
 
 def place_of(stored: StoredFact) -> LogPosition:

@@ -46,7 +46,7 @@ from memory.application.memories import Memories
 from memory.application.retention import RetentionSweep
 from memory.application.sweeps import PeriodicSweep
 from memory.domain.receipt import receipt_view
-from memory.knowledge.room import Room
+from memory.knowledge.part import KnowledgePart
 from memory.settings import MemorySettings
 from runtime.clock import Clock
 from runtime.file_store import FileStore
@@ -71,7 +71,7 @@ class ErasureNeeds:
     """What deletion depends on. `drop` removes conversations from this process's memory."""
 
     cache: CacheErasure
-    room: Room
+    knowledge: KnowledgePart
     companies: CompanyRegistry
     memories: Memories
     drop: Drop
@@ -93,8 +93,8 @@ def _keeping(shares: MongoFileShares) -> Callable[[FileKeepRequest], Awaitable[F
 
 def erasure_part(service: Service, database: Database, needs: ErasureNeeds, settings: MemorySettings) -> ErasureParts:
     """Serves the deletion of companies, users and conversations."""
-    room, companies, clock = needs.room, needs.companies, needs.clock
-    store, bus = MongoErasure(database, room.forget_conversations), StreamErasure(service.nats)
+    knowledge, companies, clock = needs.knowledge, needs.companies, needs.clock
+    store, bus = MongoErasure(database, knowledge.forget_conversations), StreamErasure(service.nats)
     shares = MongoFileShares(database, needs.share)
     files = KeptFiles(needs.files, MongoFacts(database["facts"]), shares, clock)
     service.serve(FILE_KEEP, _keeping(shares))
@@ -118,7 +118,7 @@ def erasure_part(service: Service, database: Database, needs: ErasureNeeds, sett
     )
     deletion = CompanyDeletion(
         companies,
-        room.forget,
+        knowledge.forget,
         erasure.stored,
         *(one.erase_company for one in (bus, store, needs.cache, others, files)),
     )

@@ -83,10 +83,10 @@ from memory.errors import (
     StoreUnavailable,
 )
 from memory.ports import InboxFilter
-from runtime.batch_worker import BatchWorker, each, together
+from runtime.batch_worker import BatchWorker, each_event, whole_batch
 from runtime.consumers import ConsumerSpec
 from runtime.errors import ReadFailed, RpcError
-from runtime.outcomes import DeadLetter, Done, Outcome
+from runtime.outcomes import Ack, DeadLetter, Outcome
 from runtime.pull_worker import Delivery
 from runtime.service import Service
 
@@ -134,14 +134,14 @@ def serve(
     service.serve(IDENTIFY, settings.identify)
 
 
-async def record(executions: MongoExecutions, subject: str, event: CloudEvent[ToolCallCompleted]) -> Done | DeadLetter:
+async def record(executions: MongoExecutions, subject: str, event: CloudEvent[ToolCallCompleted]) -> Ack | DeadLetter:
     """Stores a tool call's outcome."""
     owner = fact_owner(CALL_COMPLETED, subject)
     if owner is None:
         return DeadLetter("the subject names no company and user")
     call = event.data.model_copy(update={"company_id": owner[0], "user_id": owner[1]})
     await executions.add(owner[0], event.id, event.time, call)
-    return Done()
+    return Ack()
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ def take_in(
 
     spec = ConsumerSpec(FACTS.name, durable, (f"{event_type}.>",))
     service = intake.service
-    service.add_worker(BatchWorker(service.nats, spec, each(event, unless_late), service=service.name))
+    service.add_worker(BatchWorker(service.nats, spec, each_event(event, unless_late), service=service.name))
 
 
 def take_in_together(
@@ -190,7 +190,7 @@ def take_in_together(
 
     spec = ConsumerSpec(FACTS.name, durable, (f"{event_type}.>",))
     service = intake.service
-    worker = BatchWorker(service.nats, spec, together(event, unless_late), service=service.name, linger=linger)
+    worker = BatchWorker(service.nats, spec, whole_batch(event, unless_late), service=service.name, linger=linger)
     service.add_worker(worker)
 
 

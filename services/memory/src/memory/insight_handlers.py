@@ -9,7 +9,7 @@ from contracts.insight_rpc import INSIGHTS, InsightsReply, InsightsRequest
 from memory.application.insights import Insights
 from memory.domain.rating import Rating
 from memory.handlers import FactIntake, fact_owner, take_in
-from runtime.outcomes import DeadLetter, Done, Later, Outcome
+from runtime.outcomes import Ack, DeadLetter, Outcome, Retry
 from runtime.pull_worker import Delivery
 from runtime.service import Service
 
@@ -30,13 +30,13 @@ def consume(intake: FactIntake, insights: Insights, told: Told) -> None:
         outcome = await rate(insights, delivery.subject, event)
         owner = fact_owner(FEEDBACK_GIVEN, delivery.subject)
         if owner and not await told(owner[0], event.data, event.time) and delivery.num_delivered < EARLY:
-            return Later(SOON)
+            return Retry(SOON)
         return outcome
 
     take_in(intake, FEEDBACK_GIVEN, RATINGS, CloudEvent[FeedbackGiven], take)
 
 
-async def rate(insights: Insights, subject: str, event: CloudEvent[FeedbackGiven]) -> Done | DeadLetter:
+async def rate(insights: Insights, subject: str, event: CloudEvent[FeedbackGiven]) -> Ack | DeadLetter:
     owner = fact_owner(FEEDBACK_GIVEN, subject)
     if owner is None:
         return DeadLetter("the subject names no company and user")
@@ -51,7 +51,7 @@ async def rate(insights: Insights, subject: str, event: CloudEvent[FeedbackGiven
         at=event.time,
     )
     await insights.rated(rating)
-    return Done()
+    return Ack()
 
 
 def serve(service: Service, insights: Insights) -> None:

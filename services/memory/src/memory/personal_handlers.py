@@ -47,7 +47,7 @@ from memory.handlers import (
     take_in_together,
 )
 from memory.ports import Spent
-from runtime.outcomes import DeadLetter, Done, Outcome
+from runtime.outcomes import Ack, DeadLetter, Outcome
 from runtime.pull_worker import Delivery
 from runtime.service import Service
 
@@ -73,13 +73,13 @@ def learn(intake: FactIntake, learner: Learner, executions: MongoExecutions) -> 
 
 async def call_completed(
     executions: MongoExecutions, learner: Learner, subject: str, event: CloudEvent[ToolCallCompleted]
-) -> Done | DeadLetter:
+) -> Ack | DeadLetter:
     """Stores a tool call's outcome, and learns from it about its user."""
     recorded = await record(executions, subject, event)
     return recorded if isinstance(recorded, DeadLetter) else await watch(learner, subject, event)
 
 
-async def watch(learner: Learner, subject: str, event: CloudEvent[ToolCallCompleted]) -> Done:
+async def watch(learner: Learner, subject: str, event: CloudEvent[ToolCallCompleted]) -> Ack:
     """Remembers that a user added a symbol to their watchlist."""
     owner = fact_owner(CALL_COMPLETED, subject)
     call = event.data
@@ -88,9 +88,9 @@ async def watch(learner: Learner, subject: str, event: CloudEvent[ToolCallComple
         try:
             name = parse_symbol(str(symbol)).name
         except InvalidSymbolError:
-            return Done()
+            return Ack()
         await learner.watched(owner[0], owner[1], name, call.call_id, event.time)
-    return Done()
+    return Ack()
 
 
 def serve(
@@ -114,7 +114,7 @@ def consume(intake: FactIntake, usages: Usages, budgets: BudgetBook) -> None:
         known = [spent(delivery.subject, event) for delivery, event in given]
         await usages.count([one for one in known if one is not None])
         await budgets.settle_all([each for delivery, event in given for each in settlements(delivery.subject, event)])
-        return [DeadLetter("the subject names no company and user") if one is None else Done() for one in known]
+        return [DeadLetter("the subject names no company and user") if one is None else Ack() for one in known]
 
     take_in_together(intake, USAGE_RECORDED, USAGE_COUNTED, CloudEvent[UsageRecorded], take, linger=USAGE_LINGER)
 

@@ -17,7 +17,7 @@ from memory.adapters.mongo_reports import MongoReports
 from memory.application.reports import Reports
 from memory.domain.rating import Satisfaction
 from memory.handlers import FactIntake, fact_owner, take_in
-from runtime.outcomes import DeadLetter, Done, Outcome
+from runtime.outcomes import Ack, DeadLetter, Outcome
 from runtime.pull_worker import Delivery
 from runtime.service import Service
 
@@ -33,14 +33,14 @@ def consume(intake: FactIntake, ratings: MongoReports) -> None:
     take_in(intake, CONVERSATION_RATED, SATISFACTIONS, CloudEvent[ConversationRated], take)
 
 
-async def rate(ratings: MongoReports, subject: str, event: CloudEvent[ConversationRated]) -> Done | DeadLetter:
+async def rate(ratings: MongoReports, subject: str, event: CloudEvent[ConversationRated]) -> Ack | DeadLetter:
     owner = fact_owner(CONVERSATION_RATED, subject)
     if owner is None:
         return DeadLetter("the subject names no company and user")
     data = event.data
     user = owner[1] or data.user_id
     await ratings.rate(Satisfaction(owner[0], data.conversation_id, user, data.score, data.comment, event.time))
-    return Done()
+    return Ack()
 
 
 def serve(service: Service, reports: Reports) -> None:

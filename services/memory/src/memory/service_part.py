@@ -19,6 +19,6 @@ class Loop(Protocol):
 
     name: str
 
-    def still(self) -> str | None:
+    def stuck_because(self) -> str | None:
         """See runtime.liveness."""
         ...

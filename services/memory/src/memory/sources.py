@@ -28,8 +28,8 @@ from memory.application.positions import ProjectionSource, process_all, process_
 from memory.application.projection import Projection
 from memory.application.usage import Usages
 from memory.domain.short_term import KEPT
-from memory.knowledge import room as knowledge_room
-from memory.knowledge.room import Room
+from memory.knowledge import part as knowledge_part
+from memory.knowledge.part import KnowledgePart
 from runtime.direct import StoredFact
 
 EventT = TypeVar("EventT", bound=CloudEvent[Any])
@@ -47,14 +47,14 @@ def in_mongodb(
     ratings: MongoReports,
     learner: Learner,
     lessons: Lessons,
-    room: Room,
+    knowledge: KnowledgePart,
     desk: Desk,
 ) -> tuple[ProjectionSource, ...]:
 
     async def project(stored: Sequence[StoredFact]) -> None:
         facts = [fact for each in stored if (fact := log.fact(each)) is not None]
         await projection.project(facts)
-        await room.heard(facts)
+        await knowledge.heard(facts)
 
     async def project_again(stored: Sequence[StoredFact]) -> None:
         await process_all(stored, project)
@@ -98,7 +98,7 @@ def in_mongodb(
             personal_handlers.USAGE_COUNTED,
             _each(CloudEvent[UsageRecorded], lambda s, e: personal_handlers.count(usages, s, e)),
         ),
-        ProjectionSource(FACTS.name, knowledge_room.DURABLE, knowledge_room.SUBJECT, _one_by_one(room.again)),
+        ProjectionSource(FACTS.name, knowledge_part.DURABLE, knowledge_part.SUBJECT, _one_by_one(knowledge.again)),
         _facts(
             insight_handlers.FEEDBACK_GIVEN,
             insight_handlers.RATINGS,

@@ -59,7 +59,7 @@ async def webhook_parts(
         await feed.follow()
 
     await look()
-    service.watch("webhooks", feed.still)
+    service.watch("webhooks", feed.stuck_because)
     sweep = PeriodicSweep("webhooks", EVERY, look)
 
     async def missed() -> None:

@@ -19,7 +19,7 @@ class Store:
         self.at: dict[str, LogPosition] = {}
         self.lives = 1
 
-    async def life(self) -> object:
+    async def incarnation(self) -> object:
         return self.lives
 
     async def load(self) -> dict[str, LogPosition]:

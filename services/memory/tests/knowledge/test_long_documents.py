@@ -10,10 +10,10 @@ from contracts.events.knowledge import DocumentUpserted
 from contracts.knowledge import Block
 from memory.adapters.mongo import stored
 from memory.embeddings.embeddings import Embeddings
+from memory.knowledge.indexes import KnowledgeIndexes
 from memory.knowledge.library import Library
 from memory.knowledge.mongo_documents import Documents
 from memory.knowledge.mongo_state import State
-from memory.knowledge.shelves import Shelves
 from memory.testing import Servers
 from runtime.clock import SystemClock
 
@@ -42,8 +42,8 @@ async def test_the_parts_of_a_long_document_are_read_once(servers: Servers) -> N
     async with AsyncMongoClient[dict[str, Any]](servers.mongo) as client:
         database = stored(client[servers.database], 10.0)
         documents = CountingDocuments(database)
-        shelves = Shelves(documents, _no_settings, Embeddings(None, 0.1))
-        library = Library(documents, State(database), shelves, _nobody, SystemClock())
+        indexes = KnowledgeIndexes(documents, _no_settings, Embeddings(None, 0.1))
+        library = Library(documents, State(database), indexes, _nobody, SystemClock())
         for part in range(1, PARTS + 1):
             text = f"Chapter {part} tells of the {part} rockets in hangar {part}."
             event = DocumentUpserted(
@@ -58,7 +58,7 @@ async def test_the_parts_of_a_long_document_are_read_once(servers: Servers) -> N
                 blocks=[Block(text=text)],
             )
             await library.upserted("acme", event)
-        found = await shelves.search("acme", "rockets in hangar 12", 5, seconds=10.0)
+        found = await indexes.search("acme", "rockets in hangar 12", 5, seconds=10.0)
         assert "hangar 12" in found.hits[0].text
         assert documents.read == 1
-        await shelves.stop()
+        await indexes.stop()

@@ -1,4 +1,4 @@
-"""What can go wrong in this service, and where each error is said.
+"""The errors of this service, and where each is raised.
 
     CatalogueError (catalogue/registry.py)     a declaration that may not be served: the service does not start
     ToolFailed     (domain/declaration.py)     a handler could not do its work: EXECUTION_ERROR with a reason

@@ -1,6 +1,5 @@
-"""What a file of a conversation says, for an agent to put before its model: by the readers of companies' documents, in
-a process of its own. Pictures are given as they are, piece by piece.
-"""
+"""Reads files of a conversation for the agent's prompts: texts by the readers of companies' documents, in a process of
+its own; pictures as they are, piece by piece."""
 
 from base64 import b64encode
 from contextlib import aclosing
@@ -9,17 +8,12 @@ import structlog
 
 from contracts.files import MOST_FILE_BYTES, file_key
 from contracts.knowledge import Block
-from contracts.text import Text
 from contracts.tools_rpc import PIECE, FilePieceReply, FilePieceRequest, FileTextReply, FileTextRequest
 from runtime.errors import RpcError
 from runtime.file_store import FileStore, FilesUnavailable, read_whole
 from tool_executor.extraction.document import Unreadable
 from tool_executor.extraction.isolation import Extraction
-
-_GONE = Text(es="El archivo ya no se conserva.", en="The file is not kept any more.")
-_OTHER = Text(
-    es="De este tipo de archivo no se puede leer el contenido.", en="The content of this kind of file cannot be read."
-)
+from tool_executor.texts import TEXTS
 
 log = structlog.get_logger(__name__)
 
@@ -38,9 +32,9 @@ class FileTexts:
         try:
             about = await self._store.about(key) if self._store is not None else None
             if self._store is None or about is None:
-                return FileTextReply(problem=_GONE.said_in(said))
+                return FileTextReply(problem=TEXTS["document.gone"].said_in(said))
             if about.type.startswith("image/"):
-                return FileTextReply(problem=_OTHER.said_in(said))
+                return FileTextReply(problem=TEXTS["document.unreadable_kind"].said_in(said))
             body = await read_whole(self._store, key, MOST_FILE_BYTES)
         except FilesUnavailable as error:
             log.warning("files.not_read", company=request.company_id, error=str(error)[:300])
@@ -48,7 +42,7 @@ class FileTexts:
         try:
             found = await self._extraction.extract(body or b"", about.type, name=about.name)
         except Unreadable as unreadable:
-            why = _OTHER if unreadable.reason == "unknown_type" else unreadable.text
+            why = TEXTS["document.unreadable_kind"] if unreadable.reason == "unknown_type" else unreadable.text
             return FileTextReply(problem=why.said_in(said))
         text = "\n".join(map(_said, found.blocks))
         return FileTextReply(text=text[: request.most], truncated=len(text) > request.most)

@@ -1,4 +1,4 @@
-"""What comes in: tool calls from the work queue, and questions about the catalogue."""
+"""Handles what comes in: tool calls from the work queue, and requests for the catalogue."""
 
 import json
 import math
@@ -21,7 +21,7 @@ from contracts.tools_rpc import ToolDetailsReply, ToolDetailsRequest
 from contracts.wrong_fields import message_of
 from runtime.errors import InvalidToken, PublishFailed, RpcError
 from runtime.gen_ai import SPAN_TOOL, TOOL_CALL, TOOL_NAME
-from runtime.outcomes import AckThen, DeadLetter, Done, Later, Outcome
+from runtime.outcomes import Ack, AckThen, DeadLetter, Outcome, Retry
 from runtime.principals import Verify
 from runtime.publisher import Publisher
 from runtime.pull_worker import Delivery
@@ -32,11 +32,11 @@ from tool_executor.catalogue.announced import Offers
 from tool_executor.catalogue.export import catalogue_view, details_view
 from tool_executor.catalogue.quota import QuotaReader
 from tool_executor.catalogue.registry import Entry
-from tool_executor.domain import texts
 from tool_executor.domain.declaration import ServiceAway
 from tool_executor.domain.plans import CompanyTools, VerifiedCaller, plan_of
 from tool_executor.domain.redaction import masked
 from tool_executor.pipeline.call import CallProgress, Pipeline, Postponed
+from tool_executor.texts import TEXTS
 
 log = structlog.get_logger(__name__)
 
@@ -58,7 +58,7 @@ _OWN_TREES = frozenset(subject.partition(".")[0] for stream in STREAMS for subje
 
 
 class CallHandler:
-    """One requested call: who asks, the pipeline, the answer, the log, in this order."""
+    """Handles one requested call: verify the caller, run the pipeline, answer, log."""
 
     def __init__(self, pipeline: Pipeline, verify: Verify, publisher: Publisher, *, call_seconds: float) -> None:
         self._pipeline = pipeline
@@ -67,7 +67,7 @@ class CallHandler:
         self._call_seconds = call_seconds
 
     async def handle(self, delivery: Delivery) -> Outcome | AckThen:
-        """Done when the call is answered and logged; Later when it has to come again.
+        """Ack when the call has been answered and logged; Retry when it has to come again.
 
         What is not recorded of a call that may have effects (nobody serves its tool now, a limit) is told when its
         message is gone: delivered again the call could be made, after its caller was told that nothing was done.
@@ -81,7 +81,7 @@ class CallHandler:
         if caller is None:
             # Its principal may have run out since an executor began with it.
             reason = OUTCOME_UNKNOWN if delivery.num_delivered > 1 else None
-            refused = texts.UNAUTHORIZED.said_in(request.language or "es")
+            refused = TEXTS["call.unauthorized"].said_in(request.language or "es")
             result = _failed(ToolCode.UNAUTHORIZED, refused, reason=reason)
             log.warning("tool.unauthorized", tool=request.tool, call_id=request.call_id)
             refusal = _event(uuid7(), _completed(request, None, result))
@@ -97,7 +97,7 @@ class CallHandler:
         with span(f"{SPAN_TOOL} {request.tool}", **{TOOL_NAME: request.tool, TOOL_CALL: request.call_id}):
             result = await self._pipeline.run(call)
         if isinstance(result, Postponed):
-            return Later(result.seconds)
+            return Retry(result.seconds)
         count_call(request.tool if call.entry is not None or call.repeated else UNKNOWN, result)
         completed = _completed(request, caller, result)
         # A recorded call has one event, however often it is told; a refusal that may be tried again has its own.
@@ -111,7 +111,7 @@ class CallHandler:
         if not call.recorded and (call.entry is None or call.entry.tool.side_effects):
             return AckThen(tell)
         # The caller has its answer; what is recorded is told again from the record.
-        return Done() if await tell() or delivery.num_delivered >= _LOG_TRIES else Later(1.0)
+        return Ack() if await tell() or delivery.num_delivered >= _LOG_TRIES else Retry(1.0)
 
     def _caller(self, request: ToolCallRequested) -> VerifiedCaller | None:
         if not request.principal:
@@ -214,7 +214,7 @@ def _whole(digits: str) -> int | float:
 
 
 class CatalogueHandler:
-    """Tells a caller which tools they may use, how often still, and all details."""
+    """Lists the tools that a caller may use, what is left of their limits, and all details."""
 
     def __init__(self, offers: Offers, companies: ExecutorCompanies, quotas: QuotaReader) -> None:
         self._offers = offers

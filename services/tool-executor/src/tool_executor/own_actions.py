@@ -22,17 +22,16 @@ from contracts.ids import derive_id
 from contracts.market_rpc import ActionDecideRequest, ActionReply, ActionsReply, ActionsRequest, PendingActionsReply
 from contracts.memory_rpc import UserRef
 from contracts.own_tools import ACTION_KIND, ACTION_PREFIX
-from contracts.text import Text
 from runtime.deadlines import passed
 from runtime.errors import PublishFailed, RpcError
 from runtime.publisher import Publisher
 from tool_executor.adapters.companies import ExecutorCompanies
 from tool_executor.adapters.redis_store import RedisStore, Script
 from tool_executor.catalogue.own import OwnCatalogue
-from tool_executor.domain import texts
 from tool_executor.domain.declaration import CallContext, Data, Handler, ServiceAway, ToolFailed, ToolRefused
 from tool_executor.domain.plans import Arguments, VerifiedCaller, plan_of
 from tool_executor.ports import StoreAway
+from tool_executor.texts import TEXTS, spoken
 
 log = structlog.get_logger(__name__)
 ActionEvent = CloudEvent[ActionDecided]
@@ -61,11 +60,6 @@ _SWAP = Script(
     """
 )
 _MOST_KEPT = 200
-_RUNNING = Text(
-    es="se está haciendo: vuelve a mirar dentro de un momento", en="it is being done: look again in a moment"
-)
-_LATE = Text(es="la respuesta llegó demasiado tarde: vuelve a decidir", en="the answer came too late: decide again")
-_FIXED = Text(es="no se puede cambiar aquí", en="cannot be changed here")
 
 
 class HeldCall(Wire):
@@ -87,7 +81,7 @@ class HeldCall(Wire):
 
 
 class OwnActions:
-    """The executor's half of a customer's yes."""
+    """Keeps and runs the calls of own tools that a customer has to confirm."""
 
     def __init__(
         self,
@@ -121,7 +115,7 @@ class OwnActions:
             try:
                 waiting = [one for one in await self._all(key) if _now(one).state == "pending" and one.id != call.id]
                 if len(waiting) >= MOST_WAITING:
-                    raise ToolFailed("too_many_waiting", texts.TOO_MANY_WAITING)
+                    raise ToolFailed("too_many_waiting", TEXTS["call.too_many_waiting"])
                 await self._swap(key, call.id, b"", call)
             except StoreAway as away:
                 raise ServiceAway(str(away)) from away
@@ -141,18 +135,18 @@ class OwnActions:
         raw, call = await self._found(key, asked.action_id)
         if call.state == "running":
             if datetime.now(UTC) - (call.begun_at or call.expires_at) < _LONGEST_RUN:
-                raise RpcError(ErrorCode.UNAVAILABLE, _RUNNING.said_in(language), retryable=True)
+                raise RpcError(ErrorCode.UNAVAILABLE, TEXTS["action.running"].said_in(language), retryable=True)
             return await self._ended(asked, raw, call.model_copy(update={"state": "failed", "reason": OUTCOME_UNKNOWN}))
         if call.state != "pending":
             return ActionReply(action=_action(call))
         if passed():
-            raise RpcError(ErrorCode.TIMEOUT, _LATE.said_in(language), retryable=True)
+            raise RpcError(ErrorCode.TIMEOUT, TEXTS["action.late"].said_in(language), retryable=True)
         if _now(call).state == "expired" or asked.decision == "reject":
             state = "expired" if _now(call).state == "expired" else "rejected"
             return await self._ended(asked, raw, call.model_copy(update={"state": state}))
         if asked.edits:
             # What is said yes to is what was shown: other values would be another call.
-            fixed = _FIXED.said_in(language)
+            fixed = TEXTS["action.fixed"].said_in(language)
             faults = [FieldFault(field=f"edits.{name}", message=fixed) for name in sorted(asked.edits)]
             told = "; ".join(f"{one.field}: {one.message}" for one in faults)
             raise RpcError(ErrorCode.BAD_FIELD, told, fields=faults)
@@ -199,7 +193,7 @@ class OwnActions:
         except TimeoutError:
             return failed(OUTCOME_UNKNOWN)
         except ToolFailed as error:
-            return failed(error.reason, texts.spoken(error.message, language))
+            return failed(error.reason, spoken(error.message, language))
         except ToolRefused as error:
             return failed("refused", str(error)[:_SHOWN])
         except Exception as fault:
@@ -259,7 +253,7 @@ class OwnActions:
     async def _swap(self, key: str, action: str, over: bytes, call: HeldCall) -> bool:
         done = await self._store.run(_SWAP, key, action, over, call.to_json(), KEPT_SECONDS, _MOST_KEPT)
         if int(done) < 0:
-            raise ToolFailed("too_many_waiting", texts.TOO_MANY_WAITING)
+            raise ToolFailed("too_many_waiting", TEXTS["call.too_many_waiting"])
         return int(done) == 1
 
 

@@ -1,4 +1,4 @@
-"""A company's own tools before they are saved: one call of a tool, and what an MCP server has."""
+"""Tries a company's own tools before they are saved: calls a tool, or lists the tools of an MCP server."""
 
 import asyncio
 import time
@@ -12,17 +12,17 @@ from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.adapters.mcp_tools import McpToolHandlers
 from tool_executor.catalogue.own import OwnCatalogue
 from tool_executor.catalogue.registry import CatalogueError, check
-from tool_executor.domain import texts
 from tool_executor.domain.declaration import CallContext, Handler, ToolFailed, ToolRefused
 from tool_executor.domain.defaults import with_defaults
 from tool_executor.domain.plans import VerifiedCaller
+from tool_executor.texts import TEXTS, spoken
 
 LIST_SECONDS = 20.0
 """For the list of a server's tools, page by page."""
 
 
 class OwnChecks:
-    """The two methods. Nothing is recorded, limited or kept: who asks keeps the company's settings."""
+    """Serves both methods. Nothing is recorded, limited or stored; the caller keeps the company's settings."""
 
     def __init__(self, catalogue: OwnCatalogue, servers: McpToolHandlers, compiler: CompiledSchemas) -> None:
         self._catalogue = catalogue
@@ -45,7 +45,7 @@ class OwnChecks:
         declared = {one.name: one for one in self._catalogue.tools(company, request.config.own_tools)}
         tool = declared.get(request.tool)
         if tool is None:
-            return refused(ToolCode.TOOL_NOT_FOUND, texts.NOT_FOUND.said_in(language).format(tool=request.tool))
+            return refused(ToolCode.TOOL_NOT_FOUND, TEXTS["call.not_found"].said_in(language).format(tool=request.tool))
         try:
             entry = check(tool, self._compiler)
         except CatalogueError as error:
@@ -60,28 +60,28 @@ class OwnChecks:
             async with asyncio.timeout(tool.time_limit):
                 data = await cast("Handler", tool.handler)(given, context)
         except ToolRefused as wrong:
-            said = "; ".join(
-                f"{one.field or 'arguments'}: {texts.spoken(one.message, language)}" for one in wrong.problems
-            )
+            said = "; ".join(f"{one.field or 'arguments'}: {spoken(one.message, language)}" for one in wrong.problems)
             return refused(ToolCode.VALIDATION_ERROR, said[:1000])
         except ToolFailed as error:
-            return refused(ToolCode.EXECUTION_ERROR, texts.spoken(error.message, language), error.reason)
+            return refused(ToolCode.EXECUTION_ERROR, spoken(error.message, language), error.reason)
         except TimeoutError:
             seconds = f"{tool.time_limit:.0f}"
-            return refused(ToolCode.TIMEOUT, texts.TIMEOUT.said_in(language).format(tool=tool.name, seconds=seconds))
+            return refused(
+                ToolCode.TIMEOUT, TEXTS["call.timeout"].said_in(language).format(tool=tool.name, seconds=seconds)
+            )
         return reply(success=True, data=data)
 
     async def servers_tools(self, request: McpToolsRequest) -> McpToolsReply:
         server = next((one for one in request.config.own_tools.mcp if one.name == request.server), None)
         if server is None:
-            return McpToolsReply(error=texts.NOT_FOUND.said_in(request.language).format(tool=request.server))
+            return McpToolsReply(error=TEXTS["call.not_found"].said_in(request.language).format(tool=request.server))
         try:
             async with asyncio.timeout(LIST_SECONDS):
                 return McpToolsReply(tools=await self._servers.listed(request.config.company_id, server))
         except ToolFailed as error:
-            return McpToolsReply(error=texts.spoken(error.message, request.language))
+            return McpToolsReply(error=spoken(error.message, request.language))
         except TimeoutError:
             seconds = f"{LIST_SECONDS:.0f}"
             return McpToolsReply(
-                error=texts.TIMEOUT.said_in(request.language).format(tool=server.name, seconds=seconds)
+                error=TEXTS["call.timeout"].said_in(request.language).format(tool=server.name, seconds=seconds)
             )

@@ -1,4 +1,4 @@
-"""What the pipeline and the catalogue need of the outside; the adapters are in tool_executor.adapters."""
+"""What the pipeline and the catalogue need from outside; the adapters are in tool_executor.adapters."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ class SchemaBroken(Exception):  # noqa: N818
 
 @dataclass(frozen=True, slots=True)
 class RecordedResult:
-    """The call was made before: this was its result."""
+    """The call was made before; this is its result."""
 
     result: ToolResult
 
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """The call is ours to make. `abandoned`: an executor had started it and died."""
+    """This executor makes the call. `abandoned`: another one had started it and died."""
 
     owner: str
     abandoned: bool = False
@@ -35,7 +35,7 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class RunningElsewhere:
-    """Another executor is making the call, and has `seconds` left to."""
+    """Another executor is making the call, and has `seconds` left for it."""
 
     seconds: float
 

@@ -1,4 +1,4 @@
-"""Settings of this service alone; what services share is in runtime.settings."""
+"""The settings of this service; those that services share are in runtime.settings."""
 
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
@@ -7,7 +7,7 @@ from runtime.settings import EnvSettings
 
 
 class ExecutorSettings(EnvSettings):
-    """How much at once, how long things are remembered, how long a page may be."""
+    """Concurrency, how long results are remembered, and limits of pages."""
 
     model_config = SettingsConfigDict(env_prefix="NEXUS_TOOL_EXECUTOR_")
 

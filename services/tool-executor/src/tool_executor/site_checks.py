@@ -1,4 +1,4 @@
-"""rpc.tools.site.check.v1: whether fetch_page may read an address under settings that need not be saved.
+"""rpc.tools.site.check.v1: tells whether fetch_page may read an address under given settings, saved or not.
 
 Decided on the text alone, by the code that fetch_page asks: names are not looked up, and nothing is fetched.
 """
@@ -6,14 +6,11 @@ Decided on the text alone, by the code that fetch_page asks: names are not looke
 from urllib.parse import urlsplit
 
 from contracts.preview_rpc import SiteCheckReply, SiteCheckRequest
-from contracts.text import Text
 from tool_executor.domain.site_address import AddressRefused, Origin, parse_origin, site_of
+from tool_executor.texts import TEXTS
 
-OFF = Text(
-    es="Leer páginas está desactivado (toolConfig.fetchPageEnabled).",
-    en="Reading pages is switched off (toolConfig.fetchPageEnabled).",
-)
-NO_ADDRESS = Text(es="Eso no es una dirección.", en="That is no address.")
+OFF = TEXTS["site.reading_is_off"]
+NO_ADDRESS = TEXTS["site.not_an_address"]
 
 
 class SiteChecks:

@@ -1,1 +1,1 @@
-"""One file for each outside thing."""
+"""One file for each outside system."""

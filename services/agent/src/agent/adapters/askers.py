@@ -1,4 +1,4 @@
-"""Who asks, by the principal of a request that belongs to no conversation."""
+"""Checks who sends a request that belongs to no conversation, by its principal."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The bus's time. Agents whose own clocks differ, or jump, decide alike by it."""
+"""The time of the bus, so that agents whose own clocks differ or jump decide alike."""
 
 import time
 from datetime import datetime

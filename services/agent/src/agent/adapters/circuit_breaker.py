@@ -1,8 +1,7 @@
-"""A provider that is left alone when it asks to be, or keeps failing.
+"""Puts a provider last in the line for a while when it asks for a pause or keeps failing.
 
-Nothing is refused for being unwell: it only goes to the end of the line (models.py), so that whoever has no other still
-asks it. A pause that the provider itself named is kept by all turns of this process.
-"""
+No call is refused because of it: whoever has no other provider still asks it (see model_router.py). A pause that the
+provider itself asked for is respected by all turns of this process."""
 
 import time
 from collections.abc import Callable
@@ -24,7 +23,7 @@ TRIAL = 5.0
 
 
 class CircuitBreaker:
-    """One provider with what is known of its health; one instance a process, since all turns learn from it."""
+    """One provider and its health. All turns of the process share one instance, since all of them learn from it."""
 
     def __init__(self, model: Model, clock: Callable[[], float] = time.monotonic) -> None:
         self._model = model

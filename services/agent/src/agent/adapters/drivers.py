@@ -1,4 +1,4 @@
-"""Who drives a turn: asked of all agents at once, since only the driving one knows."""
+"""Asks all agents at once who drives a turn, since only the driver knows."""
 
 from collections.abc import Callable
 

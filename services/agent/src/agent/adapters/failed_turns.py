@@ -1,4 +1,4 @@
-"""A company's failed turns, newest first, out of FACTS; and whether each can still be asked again, out of CHAT."""
+"""Lists a company's failed turns, newest first, from FACTS, and checks in CHAT whether each can still be replayed."""
 
 import asyncio
 from collections import deque

@@ -1,4 +1,4 @@
-"""Failed turns, told twice: turn.failed for the operators' inbox, and the dead-letter stream for a replay."""
+"""Reports a failed turn twice: as turn.failed for operators, and in the dead-letter stream for a replay."""
 
 import orjson
 

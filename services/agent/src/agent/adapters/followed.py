@@ -1,4 +1,4 @@
-"""Conversations that this agent follows: what the log says of them, kept true by the log's live copy.
+"""Keeps the state of conversations that this agent works on, updated by the log's live copy.
 
 The live copy brings every fact of every conversation in the log's order, so its sequences have no gap. While that
 holds, what has been heard is the log up to a sequence, and nobody needs to read it. At a gap, or when the connection

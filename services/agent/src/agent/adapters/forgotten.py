@@ -1,4 +1,4 @@
-"""Conversations that were deleted: what is held of them comes into no prompt, and no model goes on in them."""
+"""Drops everything that the agent holds of a deleted conversation, and stops its running turns."""
 
 from collections.abc import Callable, Sequence
 

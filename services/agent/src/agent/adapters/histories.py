@@ -1,4 +1,5 @@
-"""What was said: the window that this agent has, with what the log holds since; else from memory; else from the log."""
+"""Reads what was said in a conversation: from this agent's own window plus newer facts of the log, else from memory,
+else from the log."""
 
 import asyncio
 

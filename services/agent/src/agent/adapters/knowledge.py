@@ -1,4 +1,4 @@
-"""What the company says, from memory (ports.Knowledge)."""
+"""Searches the company's knowledge in memory (ports.Knowledge)."""
 
 import structlog
 

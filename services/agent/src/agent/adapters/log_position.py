@@ -1,4 +1,4 @@
-"""How far a conversation is, by the log."""
+"""Reads the sequence of a conversation's newest fact."""
 
 from agent.errors import UnreachableError
 from agent.ports import Key

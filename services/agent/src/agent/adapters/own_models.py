@@ -1,4 +1,4 @@
-"""Companies' own models: asked first for the company that has one, and for nobody else.
+"""Models that companies configure for themselves; only the company's own turns use them.
 
 An address that a company names is reached by the guarded client alone, as its tools are: never anything on this side of
 the public Internet. A provider's own address is the installation's, with whatever proxy it has set for it.

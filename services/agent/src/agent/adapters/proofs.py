@@ -1,4 +1,4 @@
-"""Proposals held against the user's words by memory."""
+"""Has memory check proposals against the user's own words."""
 
 from contracts.proposal_rpc import (
     PROPOSAL_GROUND,

@@ -1,4 +1,4 @@
-"""turns.recorded.v1 in FACTS, one for each turn that ended, behind the turn's back."""
+"""Writes turns.recorded.v1 to FACTS, once for each ended turn, in the background."""
 
 from datetime import UTC, datetime
 from functools import partial

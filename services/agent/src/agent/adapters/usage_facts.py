@@ -1,4 +1,4 @@
-"""usage.recorded.v1 in FACTS, behind the turn's back: nobody waits for it to be written.
+"""Writes usage.recorded.v1 to FACTS in the background.
 
 One for each model call, and one for several of a turn that follow each other closely: what the call used that asks for
 tools waits a moment for the next one's.

@@ -1,4 +1,4 @@
-"""Facts that are written behind a turn's back: nobody waits for them, and what cannot be written is counted."""
+"""Writes facts in the background: nobody waits for them, and those that cannot be written are counted."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

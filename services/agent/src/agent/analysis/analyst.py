@@ -38,7 +38,7 @@ from contracts.languages import Language
 from contracts.symbols import InvalidSymbolError
 from runtime.correlation import learn
 from runtime.errors import InvalidToken, ReadFailed
-from runtime.outcomes import Done, Later, Outcome
+from runtime.outcomes import Ack, Outcome, Retry
 from runtime.principals import Principal
 from runtime.pull_worker import LEASE
 
@@ -71,14 +71,14 @@ class Analyst:
         where = (request.company_id, request.user_id, request.analysis_id)
         key = "/".join(where)
         if key in self._driven:
-            return Later(AGAIN)
+            return Retry(AGAIN)
         self._driven.add(key)
         try:
             return await self._handle(request)
         except (Lost, ReadFailed, UnreachableError) as error:
             log.info("analysis.postponed", analysis_id=request.analysis_id, reason=str(error) or type(error).__name__)
             # Who took a lost one over renews the same delivery, so that it comes again only when that one is dead.
-            return Later(LEASE if isinstance(error, Lost) else AGAIN)
+            return Retry(LEASE if isinstance(error, Lost) else AGAIN)
         finally:
             self._driven.discard(key)
 
@@ -101,7 +101,7 @@ class Analyst:
             record = await self._driven_to_its_end(record, revision)
         await self._ports.outcomes.tell(_outcome(record))
         ANALYSES.labels(record.status).inc()
-        return Done()
+        return Ack()
 
     async def _driven_to_its_end(self, record: AnalysisRecord, revision: int) -> AnalysisRecord:
         run = _RecordHold(self._ports, record, revision)

@@ -13,7 +13,7 @@ Prove = Callable[[str, str], Asker | None]
 
 @dataclass(frozen=True)
 class CompletionPorts:
-    """Everything that a completion needs from outside; `live` goes nowhere, since no conversation is open."""
+    """The outside services that a completion uses; `live` goes nowhere, since no conversation is open."""
 
     companies: Companies
     catalogue: Catalogue
@@ -26,7 +26,7 @@ class CompletionPorts:
 
 
 class SilentEvents:
-    """Live events that nobody hears."""
+    """Live events that are sent to nobody."""
 
     def emit(self, key: object, kind: str, data: object) -> None:
         """Nothing."""

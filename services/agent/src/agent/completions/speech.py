@@ -1,4 +1,4 @@
-"""The running answer's text on its way to the caller: batched, and held back while the caller is behind.
+"""Streams a running answer to the caller: in batches, and held back while the caller reads slowly.
 
 What has gone out cannot be taken back, as it can in a chat. So a reply that is made anew after part of it went out ends
 the completion with an error; a caller who does not read along gets no text before a reply is whole, and never sees it.

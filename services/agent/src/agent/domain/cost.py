@@ -1,4 +1,4 @@
-"""What model calls cost: an estimate before, the price after; and what is said when nothing is left."""
+"""What model calls cost: an estimate before, the price afterwards, and the texts for a spent budget."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from datetime import date
 from typing import Any, Literal
 
 from agent.domain.turn.journal import TokenCount
+from agent.texts import TEXTS
 from contracts.company import Budget
 from contracts.languages import Language
 from contracts.memory_rpc import Tier
@@ -102,20 +103,8 @@ def degrading(budget: Budget) -> Degrading:
     return "handoff"
 
 
-_SPENT: dict[Degrading, dict[Language, str]] = {
-    "text": {
-        "es": "Por ahora no puedo responder más preguntas. Inténtalo más tarde o pide hablar con una persona.",
-        "en": "I cannot answer more questions for now. Please try again later, or ask for a person.",
-    },
-    "handoff": {
-        "es": "Por ahora no puedo responder yo: he avisado al equipo y una persona te atenderá en cuanto pueda.",
-        "en": "I cannot answer for now: I have asked the team, and a person will be with you as soon as they can.",
-    },
-}
-
-
 def spent_text(how: str, budget: Budget, language: Language) -> str:
     """What the people in the conversation read; `how` is the journal's detail."""
     if how == "text":
-        return budget.fallback_text or _SPENT["text"][language]
-    return _SPENT["handoff"][language]
+        return budget.fallback_text or TEXTS["budget.spent.text"].said_in(language)
+    return TEXTS["budget.spent.handoff"].said_in(language)

@@ -1,4 +1,4 @@
-"""What is asked of the company's knowledge, and what an answer stands on in the end."""
+"""Decides what to search in the company's knowledge, and records what an answer is based on."""
 
 from collections.abc import Sequence
 from dataclasses import replace

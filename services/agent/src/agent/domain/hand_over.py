@@ -12,6 +12,7 @@ from agent.domain.offline.answers import is_unknown
 from agent.domain.offline.person_words import asks_for_person
 from agent.domain.text_features import decision_words, one_line
 from agent.domain.turn.journal import Journal, TurnCall
+from agent.texts import TEXTS
 from contracts.events.chat import MAX_SUMMARY_LINE, MAX_SUMMARY_LINES
 from contracts.languages import Language
 
@@ -29,7 +30,6 @@ DESCRIPTION: dict[Language, str] = {
     "whatever words, when they accept your offer of one, or when you cannot answer the same question for the second "
     "time. You need not say anything afterwards: the conversation waits for that person.",
 }
-LABEL: dict[Language, str] = {"es": "Avisando a una persona…", "en": "Asking for a person…"}
 PARAMETERS: dict[str, object] = {
     "type": "object",
     "properties": {
@@ -46,18 +46,6 @@ PARAMETERS: dict[str, object] = {
     },
     "required": ["reason", "summary"],
     "additionalProperties": False,
-}
-_LINES: dict[str, dict[Language, str]] = {
-    "asked": {"es": "Pregunta: {text}", "en": "Asked: {text}"},
-    "before": {"es": "Antes: {text}", "en": "Before: {text}"},
-    "tried": {"es": "Consultado: {text}", "en": "Looked up: {text}"},
-    "found": {"es": "Última respuesta: {text}", "en": "Last answer: {text}"},
-    "nothing": {"es": "Encontrado: nada que responda a la pregunta", "en": "Found: nothing that answers the question"},
-    "only": {"es": "Pide hablar con una persona, sin más", "en": "Asks for a person, and for nothing else"},
-}  # fmt: skip
-NOT_TO_PEOPLE: dict[Language, str] = {
-    "es": "Para esto no puedo pasarte con una persona, pero puedo ayudarte yo: dime qué necesitas.",
-    "en": "I cannot pass you on to a person for this, but I can help you myself: tell me what you need.",
 }
 _NOTES: dict[str, str] = {
     "asked": "A person of the team was asked for and has been told. If you read this, nobody has taken the "
@@ -79,7 +67,7 @@ def offered_with_hand_over(tools: Sequence[OfferedTool], language: Language) -> 
 
 @cache
 def _offered(language: Language) -> OfferedTool:
-    return OfferedTool(NAME, DESCRIPTION[language], CATEGORY, PARAMETERS, LABEL[language])
+    return OfferedTool(NAME, DESCRIPTION[language], CATEGORY, PARAMETERS, TEXTS["hand_over.label"].said_in(language))
 
 
 def completed(
@@ -100,7 +88,7 @@ def summary_of(spoken: Sequence[PromptMessage], journal: Journal, language: Lang
     """What was asked, tried and found, without a model: in their own words and the last answer's."""
 
     def line(name: str, text: str = "") -> str:
-        return _LINES[name][language].format(text=text)[:MAX_SUMMARY_LINE]
+        return TEXTS[f"hand_over.lines.{name}"].said_in(language).format(text=text)[:MAX_SUMMARY_LINE]
 
     theirs = [one for one in spoken if not one.mine and one.text.strip()]
     asked = [one for one in theirs if not asks_for_person(one.text) and not decision_words(one.text)]

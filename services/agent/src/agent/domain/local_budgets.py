@@ -1,4 +1,4 @@
-"""Limits kept by one agent alone, for the time in which the shared budgets cannot be asked.
+"""Limits that one agent keeps by itself while the shared budgets are unavailable.
 
 Reservations count as used: who cannot be told what a call really used errs on the side of the limit.
 """

@@ -1,4 +1,4 @@
-"""What a turn may change follows from the user's own words: least privilege by task.
+"""Decides what a turn may change, from the user's own words (least privilege).
 
 A model reads pages, headlines, documents, results of other services and remembered texts beside what the user says, and
 may take any of them for an order. So once it has read such a text, what it asks for is held against the user's own

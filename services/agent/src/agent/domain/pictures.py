@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent.domain.providers import listed
+from agent.texts import TEXTS
 from contracts.files import FileRef
 from contracts.languages import Language
 from contracts.own_model import OwnModel
@@ -21,10 +22,6 @@ MOST_BYTES = 2_800_000
 (https://console.groq.com/docs/vision)."""
 TOKENS = 1_600
 """About what a picture counts as at most where it is not scaled up; a provider's own count says what it was."""
-_UNSEEN: dict[Language, str] = {
-    "es": "[{names}: imágenes que no puedes ver; dilo si se trata de ellas]",
-    "en": "[{names}: pictures that you cannot see; say so if it is about them]",
-}
 
 Message = Mapping[str, Any]
 
@@ -99,6 +96,6 @@ def picture_tokens(messages: Sequence[Message]) -> int:
 
 
 def _in_words(message: Message, language: Language) -> Message:
-    note = _UNSEEN[language].format(names=", ".join(one.name for one in pictures_of(message)))
+    note = TEXTS["file.unseen"].said_in(language).format(names=", ".join(one.name for one in pictures_of(message)))
     kept = {name: value for name, value in message.items() if name != PICTURES}
     return {**kept, "content": f"{message['content']}\n{note}"}

@@ -1,23 +1,7 @@
-"""What the assistant itself says to people, outside a model's answer. In es and en."""
+"""What the assistant itself says to people, outside a model's answer."""
 
+from agent.texts import TEXTS
 from contracts.languages import Language
-
-_FAILED: dict[str, dict[Language, str]] = {
-    "LLM_UNAVAILABLE": {
-        "es": "Ahora mismo no puedo responder: el modelo no está disponible. Inténtalo de nuevo en unos minutos o pide "
-        "hablar con una persona.",
-        "en": "I cannot answer right now: the model is not available. Please try again in a few minutes, or ask for a "
-        "person.",
-    },
-    "DEADLINE": {
-        "es": "No he podido responder a tiempo. Vuelve a escribir tu pregunta o pide hablar con una persona.",
-        "en": "I could not answer in time. Please ask again, or ask for a person.",
-    },
-    "INTERNAL": {
-        "es": "Algo ha fallado y no he podido responder. Vuelve a intentarlo o pide hablar con una persona.",
-        "en": "Something went wrong and I could not answer. Please try again, or ask for a person.",
-    },
-}
 
 
 def without_thoughts(text: str) -> str:
@@ -32,4 +16,4 @@ def without_thoughts(text: str) -> str:
 
 def failure_text(code: str, language: Language) -> str:
     """The visible text of a turn that ended without an answer."""
-    return _FAILED.get(code, _FAILED["INTERNAL"])[language]
+    return TEXTS.section("failure").get(code, TEXTS["failure.INTERNAL"]).said_in(language)

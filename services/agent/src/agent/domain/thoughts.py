@@ -1,4 +1,4 @@
-"""What reasoning models think aloud before they answer: a text that begins with <think>…</think>."""
+"""Removes the thoughts of reasoning models from an answer: text that begins with <think>…</think>."""
 
 BEGIN, END = "<think>", "</think>"
 

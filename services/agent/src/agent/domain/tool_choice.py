@@ -17,6 +17,7 @@ from agent.domain.offered_tool import OfferedTool
 from agent.domain.text_features import plain, stems
 from agent.domain.tool_cues import CUES, USUAL
 from agent.domain.turn.journal import Journal
+from agent.texts import TEXTS
 from contracts.languages import Language
 
 NAME = "show_tools"
@@ -40,7 +41,6 @@ _DESCRIPTION: dict[Language, str] = {
     "es": "Muestra herramientas que tienes y no ves aquí. Pídelas por su nombre cuando la pregunta necesite alguna.",
     "en": "Shows tools that you have and do not see here. Ask for them by name when the question needs one of them.",
 }
-_LABEL: dict[Language, str] = {"es": "Buscando la herramienta…", "en": "Looking for the tool…"}
 
 
 def chosen_tools(
@@ -79,7 +79,7 @@ def shown_more(arguments: str, tools: Iterable[OfferedTool]) -> str:
 def _showing(hidden: tuple[str, ...], language: Language) -> OfferedTool:
     names = {"type": "array", "items": {"type": "string", "enum": list(hidden)}, "minItems": 1}
     parameters = {"type": "object", "properties": {"names": names}, "required": ["names"]}
-    return OfferedTool(NAME, _DESCRIPTION[language], "tools", parameters, _LABEL[language])
+    return OfferedTool(NAME, _DESCRIPTION[language], "tools", parameters, TEXTS["tool.label"].said_in(language))
 
 
 def _called(journal: Journal) -> frozenset[str]:

@@ -1,1 +1,1 @@
-"""Settings that are not saved yet, tried on one question."""
+"""Tries unsaved settings on one question."""

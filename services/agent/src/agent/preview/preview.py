@@ -43,7 +43,7 @@ from contracts.preview_rpc import (
 
 
 class Preview:
-    """Prompts and answers of settings that are not saved."""
+    """Makes prompts and answers with unsaved settings."""
 
     def __init__(self, ports: CompletionPorts, knowledge: KnowledgeReader, encoders: Encodings, limits: Limits) -> None:
         self._ports = ports

@@ -1,1 +1,1 @@
-"""What a turn was made from and what came of it, kept so that it can be done again."""
+"""Records of turns, from which they can be replayed."""

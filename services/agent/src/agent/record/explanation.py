@@ -1,4 +1,4 @@
-"""Why an answer is as it is, out of the record of its turn."""
+"""Explains an answer from the record of its turn."""
 
 import json
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ from contracts.preview_rpc import ExplainedCall, ExplainedTurn, ExplainReply, Ex
 
 
 class Explanations:
-    """Turns that are on record."""
+    """Answers requests to explain recorded turns."""
 
     def __init__(self, recorded: TurnArchive, prices: Prices) -> None:
         self._recorded = recorded

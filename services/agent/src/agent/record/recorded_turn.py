@@ -1,4 +1,4 @@
-"""A turn out of its record."""
+"""Reads a turn from its record."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""One turn as it is recorded: its inputs in the agent's own shapes, and its journal."""
+"""The recorded form of a turn: its inputs as the agent holds them, and its journal."""
 
 import hashlib
 from collections.abc import Iterable

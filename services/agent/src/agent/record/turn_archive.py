@@ -1,4 +1,4 @@
-"""Recorded turns and former settings, out of the stream FACTS: what it holds of the last thirty days."""
+"""Reads recorded turns and former settings from the stream FACTS, which holds the last thirty days."""
 
 import base64
 from collections.abc import AsyncIterator

@@ -1,4 +1,5 @@
-"""Recorded turns done again, by the code that did them first, with everything outside played from the record.
+"""Runs recorded turns again with the code that serves visitors; everything outside is played back from the record.
+`python -m agent.replay` is what `nexus replay` runs.
 
 `python -m agent.replay` is what `nexus replay` runs.
 """

@@ -1,4 +1,4 @@
-"""Recorded turns, again."""
+"""Entry point of `python -m agent.replay`."""
 
 from agent.replay.program import main
 

@@ -1,4 +1,4 @@
-"""A turn as it was beside the turn as it went this time."""
+"""Compares a recorded turn with its replay."""
 
 from datetime import UTC, datetime
 

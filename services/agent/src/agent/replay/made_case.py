@@ -1,4 +1,4 @@
-"""A case of `nexus eval` made of a recorded turn: what was asked, and the tools that it was answered with."""
+"""Turns a recorded turn into a case for `nexus eval`: what was asked, and the tools that answered it."""
 
 import json
 import re

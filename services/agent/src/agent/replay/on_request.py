@@ -1,4 +1,4 @@
-"""rpc.agent.turn.…: one recorded turn, done again or made into a case, for an admin who asks through a gateway."""
+"""Replays one recorded turn, or makes a case of it, for an admin who asks through the gateway (rpc.agent.turn.…)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -55,7 +55,7 @@ class ReplayModels:
 
 
 class RequestedReplays:
-    """Turns that are on record. What a model is asked for again, the company pays, and nobody's own budget."""
+    """Serves replays of recorded turns. The company pays for the model calls, not the user who had asked."""
 
     def __init__(
         self, archive: TurnArchive, catalogue: ExecutorCatalogue, models: ReplayModels, spending: Spending

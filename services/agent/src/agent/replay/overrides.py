@@ -18,7 +18,7 @@ from contracts.providers import COMPATIBLE, KEYED, KEYS, OFFLINE, OFFLINE_MODEL
 
 
 class OverrideError(Exception):
-    """What was asked for cannot be; the text says what to do."""
+    """The requested change is not possible; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def chosen_model(name: str, settings: ModelSettings) -> ChosenModel:
 
 
 class SingleModel:
-    """ports.Models that knows one model: whoever judges it wants nobody else's answer in its place."""
+    """A ports.Models with one model: whoever tests a model wants no other in its place."""
 
     def __init__(self, models: Models, chosen: ChosenModel) -> None:
         self._models = models

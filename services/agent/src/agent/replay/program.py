@@ -52,7 +52,7 @@ class ReplayOptions:
 
 
 class ReplayRun:
-    """All turns of one wish."""
+    """Replays all turns that the options select."""
 
     def __init__(self, client: Client, wanted: ReplayOptions) -> None:
         self._wanted = wanted

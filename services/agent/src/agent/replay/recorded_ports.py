@@ -1,4 +1,4 @@
-"""Everything outside a turn, played from its record: nothing here reaches anybody."""
+"""The ports of a turn, played back from its record. Nothing here reaches the outside."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ NOT_IN_RECORD = "NOT_IN_RECORD"
 
 
 class PlayedLog:
-    """ports.ChatLog and ports.Histories: the conversation as it was, and what the turn would have said."""
+    """ports.ChatLog and ports.Histories: the conversation as it was, and what the replay would have said."""
 
     def __init__(self, turn: RecordedTurn, delay: float) -> None:
         """`delay`: seconds that the settings let pass before an answer."""
@@ -130,7 +130,7 @@ class PlayedKnowledge:
 
 @dataclass(frozen=True)
 class PlayedOwnCalls:
-    """ports.OwnCalls: what came of the user's word then; nothing is decided again."""
+    """ports.OwnCalls: the recorded outcomes of the agent's own steps; nothing is decided again."""
 
     tools: PlayedTools
 
@@ -141,7 +141,8 @@ class PlayedOwnCalls:
 
 @dataclass(frozen=True)
 class FixedPorts:
-    """ports.Companies, Catalogue, Drivers, Failures, Live, BusClock, FileReader, Budgets: a world that stands still."""
+    """ports.Companies, Catalogue, Drivers, Failures, Live, BusClock, FileReader and Budgets, all of which never
+    change."""
 
     settings: CompanySettings
     tools: tuple[OfferedTool, ...]

@@ -1,4 +1,4 @@
-"""Recorded turns, each with the settings and tools that it had, or with what is changed in them."""
+"""Replays recorded turns with the settings and tools that they had, or with changed ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ class Changes:
 
 
 class Replayer:
-    """Does turns again. `spending`: who pays for it; None: nobody does."""
+    """Replays turns. `spending`: who pays for the model calls; None: nobody."""
 
     def __init__(
         self,

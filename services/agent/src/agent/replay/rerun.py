@@ -1,4 +1,4 @@
-"""A recorded turn, driven again by the code that serves visitors, with another model, prompt or settings if wanted."""
+"""Drives a recorded turn again with the code that serves visitors, if wanted with another model, prompt or settings."""
 
 import asyncio
 import json
@@ -65,7 +65,7 @@ class ReplayOutcome:
 
 
 async def again(turn: RecordedTurn, world: ReplayWorld) -> ReplayOutcome:
-    """The turn once more, from the same snapshot at the same moment."""
+    """Replays the turn from the same snapshot, at the same moment."""
     log = PlayedLog(turn, world.settings.config.response_delay_ms / 1000)
     journals, tools = PlayedJournals(turn), PlayedTools(turn.journal, world.others)
     ledger = ReplayUsage(world.spending.facts if world.spending else None)

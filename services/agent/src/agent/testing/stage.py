@@ -60,7 +60,7 @@ from runtime.connection import connect, subscribe
 from runtime.conversation import ConversationLog, facts_of, fence_at
 from runtime.direct import DirectReader, StoredFact
 from runtime.errors import FenceRefused, InvalidToken, RpcError
-from runtime.outcomes import Done, Later, Outcome
+from runtime.outcomes import Ack, Outcome, Retry
 from runtime.principals import Principal
 from runtime.publisher import Publisher
 from runtime.pull_worker import Delivery, PullWorker
@@ -335,14 +335,14 @@ class Stage:
         request = CloudEvent[ToolCallRequested].model_validate_json(delivery.data).data
         result = await self.executor.run(request)
         if result is None:
-            return Later(0.1)
+            return Retry(0.1)
         completed = ToolCallCompleted(
             call_id=request.call_id, tool=request.tool, arguments=request.arguments, result=result
         )
         if request.reply_to:
             event = CloudEvent(source="/nexus/tool-executor", type="tools.call.completed.v1", data=completed)
             await self.nats.publish(request.reply_to, event.to_json())
-        return Done()
+        return Ack()
 
     async def _live(self, message: Msg) -> None:
         self.live.append((message.subject, orjson.loads(message.data)["data"]))

@@ -1,4 +1,5 @@
-"""What is done after a customer's turn, where nobody waits: bounded, each thing once at a time, with a small model."""
+"""Background work after a customer's turn, with a small model. Its amount is bounded, the same work never runs twice at
+once, and nobody waits for it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable
@@ -21,7 +22,7 @@ SECONDS = 20.0
 
 
 class AfterTurn:
-    """Work in the background. `most` at once, the rest is left; `outcomes`: counts what came of it; `name`: in logs."""
+    """Runs at most `most` jobs at once and drops the rest. `outcomes` counts how they end; `name` is for logs."""
 
     def __init__(self, name: str, most: int, outcomes: Counter) -> None:
         self._name = name

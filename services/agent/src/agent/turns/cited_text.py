@@ -1,4 +1,5 @@
-"""A running answer's text with its citations as the final message will count them, so that nobody sees them change."""
+"""Numbers the citations in a streaming answer as the final message will number them, so that readers never see them
+change."""
 
 import re
 
@@ -11,8 +12,8 @@ _LONGEST_MARK = 40
 
 
 class CitedText:
-    """A sink before another one. `numbers` None: no passage was given, and the text stays as it is. `flush` sends what
-    waits for more."""
+    """A text sink in front of another one. `numbers` None: no passages were given, and the text is passed on unchanged.
+    `flush` sends what was held back."""
 
     def __init__(self, sink: TextSink, numbers: Numbers | None) -> None:
         self._sink = sink

@@ -1,4 +1,5 @@
-"""From what is known of a conversation to one call of the model: the five layers and the turn's calls, made to fit."""
+"""Builds the prompt of one model call from what is known of the conversation: the five layers and the turn's calls,
+within the model's window."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -53,7 +54,7 @@ class Material:
 
 
 class Composer:
-    """One prompt in the making: rendered from a draft, as often as compression needs."""
+    """A prompt being built. It is rendered again from its draft as often as compression needs."""
 
     def __init__(self, material: Material) -> None:
         self._of = material

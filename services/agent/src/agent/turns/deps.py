@@ -38,7 +38,7 @@ Record = Callable[[Key, EndedTurn], None]
 
 @dataclass(frozen=True)
 class Ports:
-    """Everything that a turn needs from outside."""
+    """The outside services that turns use."""
 
     chat: ChatLog
     journals: Journals

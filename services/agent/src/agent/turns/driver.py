@@ -1,4 +1,4 @@
-"""One delivery being driven: each effect of the state machine, performed."""
+"""Carries one delivery through the state machine, performing each effect."""
 
 import asyncio
 from collections.abc import Callable, Generator, Iterable

@@ -1,4 +1,4 @@
-"""Runs deliveries through the state machine: performs its effects through the ports, feeds back what happened."""
+"""Runs deliveries through the state machine."""
 
 import time
 from collections.abc import Callable, Generator
@@ -28,7 +28,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RunningTurn:
-    """What the driving agent knows of a turn."""
+    """What the agent that drives a turn knows about it."""
 
     turn_id: str
     message_id: str

@@ -1,4 +1,5 @@
-"""The calls of a turn that its client is to run: handed out when all others are done, and waited for.
+"""Runs the calls of a turn that are for the client's own tools: hands them out once all other calls have finished, and
+waits for their results.
 
 They are in the journal as every call is, so that an agent that takes the turn over hands them out again; what comes of
 them is on the bus (runtime.client_results), whoever waits.
@@ -21,8 +22,8 @@ RESERVE = 20.0
 
 
 class HandedOut:
-    """Those of one delivery. `waiting`: the ones whose results are waited for; `pointless`: nobody will give any, since
-    the user has written on, or a person goes on."""
+    """The handed-out calls of one delivery. `waiting`: the calls whose results have not arrived; `pointless`: no result
+    will come, because the user has written again or a person has taken over."""
 
     def __init__(self, ports: Ports, key: Key) -> None:
         self._ports = ports

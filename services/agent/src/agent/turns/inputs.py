@@ -1,5 +1,5 @@
-"""What one delivery knows of its conversation: the history, a customer's context, what the company says,
-and the prompt made of them.
+"""Collects the inputs of a turn: the history, the customer's context, the company's passages, and the prompt made of
+them.
 
 They are asked for as soon as the conversation is known, side by side, and once a turn; what the company says about the
 question is searched in the request for the first call's tokens, while the journal is being saved.
@@ -21,7 +21,7 @@ from agent.domain.offline.person_words import asks_for_person, only_asks_for_per
 from agent.domain.own_words import OwnWords, words_of
 from agent.domain.pictures import TOKENS, Picture, PictureSupport, fitting_pictures
 from agent.domain.providers import window_of
-from agent.domain.sent_files import NOT_READ, ReadFile, files_of, only_files
+from agent.domain.sent_files import ReadFile, files_of, only_files
 from agent.domain.shortcuts.answers import meant_answers, of_a_list, own_answer, undone
 from agent.domain.shortcuts.steps import finished, own_step, said, step
 from agent.domain.tool_choice import chosen_tools
@@ -31,6 +31,7 @@ from agent.domain.turn.journal import Journal, ModelAnswer, TurnCall
 from agent.early_start import start_early
 from agent.ports import AskedSnapshot, Asker, Key, ModelChoice, Prompt, PromptHistory, TextSink
 from agent.record.turn import Inputs
+from agent.texts import TEXTS
 from agent.turns.cited_text import CitedText
 from agent.turns.composer import NO_WISHES, UNBOUNDED, Composer, Material, estimated, in_prompt, prompt_for
 from agent.turns.deps import Limits, Ports
@@ -73,7 +74,7 @@ def _message_taken(view: Snapshot) -> bool:
 
 
 class TurnInputs:
-    """One delivery's knowledge."""
+    """The inputs of one delivery."""
 
     def __init__(self, ports: Ports, limits: Limits, key: Key) -> None:
         self._ports = ports
@@ -178,7 +179,7 @@ class TurnInputs:
         text = "\n".join(one.text for one in history.messages if not one.mine and one.seq > after)
         to, asks = ruled(config, seen.asker, text), only_asks_for_person(text)
         if to == "never":
-            return said(hand_over.NOT_TO_PEOPLE[seen.asker.language]) if asks else None
+            return said(TEXTS["hand_over.not_to_people"].said_in(seen.asker.language)) if asks else None
         if asks or (to == "person" and text and not _message_taken(effect.view)):
             return step((hand_over.NAME, {"reason": hand_over.ASKED if asks else hand_over.RULE}))
         return None
@@ -204,7 +205,7 @@ class TurnInputs:
         """What an assistant of rules says to files alone; None: something was said."""
         history = await asyncio.shield(self.begin(effect.view.seq))
         unanswered = [one for one in history.messages if not one.mine and one.seq > effect.view.basis]
-        return said(NOT_READ[language]) if only_files(unanswered) else None
+        return said(TEXTS["file.not_read"].said_in(language)) if only_files(unanswered) else None
 
     async def _only_asked_for_person(self, effect: CallModel) -> bool:
         history = await asyncio.shield(self.begin(effect.view.seq))

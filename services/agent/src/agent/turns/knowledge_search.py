@@ -1,5 +1,5 @@
-"""The search for what the company says: it goes with the request for tokens that is made anyway, and by itself where
-none is made, or where it came back without an answer."""
+"""Searches the company's knowledge. The search travels with the request that reserves tokens; if there is none, or it
+comes back without an answer, it is sent by itself."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 
 
 class PassageQuery:
-    """One question's passages (ports.Search)."""
+    """The search for one question (ports.Search)."""
 
     def __init__(self, knowledge: KnowledgeReader, company: str, query: KnowledgeQuery | None) -> None:
         """`query` None: there is nothing to look for."""

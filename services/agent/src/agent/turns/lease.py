@@ -1,4 +1,5 @@
-"""Whether a turn is still its driver's, after this process stood still for so long that others may have taken it over.
+"""Tells a driver whether its turn is still its own, after its process stood still so long that another agent may have
+taken the turn over.
 
 The compare-and-set of the journal keeps a turn single all the same; this keeps text from two drivers apart.
 """

@@ -1,4 +1,4 @@
-"""A conversation's log and its journal, read together."""
+"""Reads a conversation's log and its journal together."""
 
 import asyncio
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""The next model call, made ready while the journal before it is being saved: what is said, and what may be spent.
+"""Prepares the next model call while the journal before it is being saved: builds the prompt and reserves the budget.
 
 Tokens are reserved in one request with the search for what the company says, with the room that this may take. No model
 hears of it before it is asked: that waits for the journal, in which attempts are counted.
@@ -24,7 +24,7 @@ from contracts.events.chat import Wishes
 
 @dataclass(frozen=True, slots=True)
 class PreparedCall:
-    """A model call with all that it needs."""
+    """A model call that is ready to be made: prompt, providers to try, and who pays."""
 
     prompt: Prompt
     choice: ModelChoice
@@ -33,7 +33,7 @@ class PreparedCall:
 
 
 class Prefetch:
-    """One delivery's next reply, on its way."""
+    """Prepares the next model call of one delivery."""
 
     def __init__(self, ports: Ports, limits: Limits, knowing: TurnInputs) -> None:
         self._ports = ports

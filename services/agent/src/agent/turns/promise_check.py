@@ -1,4 +1,5 @@
-"""One paid reply. A model that promises to remember and calls nothing is told so, and asked once more."""
+"""Makes one paid model call. A model that promises to remember something but does not call the tool is told so, and
+asked once more."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,5 @@
-"""After a customer's turn a small model proposes what is to be remembered of them, and memory takes what is proven.
+"""After a customer's turn, has a small model propose what to remember of the customer; memory keeps only what the
+customer's own words prove.
 
 Nobody waits for it. Proposals that are lost with their agent are not made again: the rules have learned the turn.
 """
@@ -17,7 +18,7 @@ MOST_TOKENS = 800
 
 
 class Proposer:
-    """Proposals, once a turn."""
+    """Makes proposals, once for each turn."""
 
     def __init__(self, proofs: MemoryProofs, model: SmallModel) -> None:
         self._proofs = proofs

@@ -1,4 +1,4 @@
-"""The running answer's text on its way to whoever watches: batched, numbered, and kept for those who come later."""
+"""Streams a running answer to everybody who watches: in batches, numbered, and kept for those who join later."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -10,8 +10,8 @@ BATCH_SECONDS = 0.05
 
 
 class Deltas:
-    """One run's text. `restart` clears it for everybody: run.started again, deltaSeq from 0. While the run is
-    `doubtful`, its text waits."""
+    """The streamed text of one run. `restart` clears it for everybody: run.started is sent again and deltaSeq begins at
+    0. While the run is `doubtful`, its text is held back."""
 
     def __init__(
         self, live: Live, key: Key, turn_id: str, message_id: str, doubtful: Callable[[], bool] = lambda: False

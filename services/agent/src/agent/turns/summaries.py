@@ -1,4 +1,4 @@
-"""Summaries of long conversations, made after a turn by a small model and kept by memory: the next prompt has them.
+"""After a turn, has a small model summarise a long conversation. Memory keeps the summary for the next prompt.
 
 Nobody waits for them. A summary that is lost with its agent is made by the next turn that needs it.
 """
@@ -20,7 +20,7 @@ _MINE = {Role.ASSISTANT: True, Role.OPERATOR: True, Role.VISITOR: False, Role.US
 
 
 class Summarizer:
-    """One summary a conversation at a time."""
+    """Makes at most one summary of a conversation at a time."""
 
     def __init__(self, contexts: Contexts, encoders: Encodings, model: SmallModel) -> None:
         self._contexts = contexts

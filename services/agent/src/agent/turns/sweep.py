@@ -1,4 +1,4 @@
-"""The safety net: a visitor message that nobody has settled after a while is looked at again.
+"""The safety net for messages without an answer: looks again at a visitor's message that has waited too long.
 
 The turn consumer delivers every message until it is acknowledged, so this finds something only when the consumer was
 lost. It goes by the standing live subscription, and begins with a look back into the log. Half its patience between two
@@ -42,7 +42,7 @@ class _WaitingMessage:
 
 
 class TurnSweep:
-    """Newest visitor message against newest basis, conversation by conversation."""
+    """Compares, for each conversation, the newest visitor message with the newest basis."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class TurnSweep:
         self._loop = BackgroundLoop(
             "sweep", self._look_again, wait=lambda: asyncio.sleep(self._every), longest=LONGEST_LOOK
         )
-        self.still = self._loop.still
+        self.stuck_because = self._loop.stuck_because
 
     def start(self, look_back: Callable[[], Awaitable[object]]) -> None:
         """Begins. `look_back` shows it what was in the log before."""

@@ -1,4 +1,5 @@
-"""The outcome of every unsettled tool call of a turn: side by side, repeats from their first call, always a result."""
+"""Runs the unsettled tool calls of a turn side by side. Every call gets a result; a repeated call gets the result of
+the first."""
 
 import asyncio
 import json

@@ -1,5 +1,4 @@
-"""What a turn ends in: its answer with all that belongs to it, or the visible message of its failure; and what
-follows."""
+"""Ends a turn: appends its answer, or the visible message of its failure, and starts what follows."""
 
 from agent.domain.actions import pending_actions
 from agent.domain.charts import charts

@@ -1,4 +1,4 @@
-"""Who wants to know of new facts in a conversation: fed by one standing subscription, asked by running turns."""
+"""Tells running turns about new facts of their conversations, from the agent's one standing subscription."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ MAX_KEPT = 256
 
 
 class Watch:
-    """One turn's look-out. Facts that came before somebody listened are kept."""
+    """Watches one conversation for one turn. Facts that arrive before `listener` is set are kept."""
 
     def __init__(self, watches: "Watches", key: Key) -> None:
         self._watches = watches
@@ -46,7 +46,7 @@ class Watches:
         self._by_key: dict[tuple[str, str], list[Watch]] = {}
 
     def watch(self, key: Key) -> Watch:
-        """A watch from now on; close it."""
+        """Starts watching a conversation; close the watch when the turn ends."""
         watch = Watch(self, key)
         self._by_key.setdefault(key, []).append(watch)
         return watch

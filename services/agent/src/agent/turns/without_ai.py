@@ -1,4 +1,4 @@
-"""A wish for a person where the AI is switched off: no turn is opened, and the words count all the same."""
+"""Hands a conversation to a person when asked to, even where the AI is switched off and no turn is opened."""
 
 from agent.ports import AskedSnapshot
 from agent.turns.deps import Ports, policy_of

@@ -13,12 +13,12 @@ from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.tool import ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from contracts.ids import is_id, uuid7
 from contracts.rpc import CATALOGUE, CatalogueRequest, CatalogueTool
-from contracts.text import Text
 from contracts.tools_rpc import TOOL_DETAILS, ToolDetails, ToolDetailsRequest
 from gateway.adapters.identity import CallerSigner
 from gateway.adapters.log import SOURCE
 from gateway.errors import Unavailable
 from gateway.ports import GatewayToolCall, TokenCaller
+from gateway.texts import TEXTS
 from runtime.call_answers import CallAnswers, last_of
 from runtime.errors import PublishFailed, PublishTimeout, RpcError
 from runtime.publisher import Publisher
@@ -40,19 +40,6 @@ _CATALOGUE_SECONDS = 3.0
 _QUOTA_SECONDS = 1.0
 """Deadline for a tool's remaining quota; the answer is sent without it otherwise."""
 _MOST_NAMES = 2000
-_NOT_NOW = Text(
-    es="Ahora mismo no se puede usar ninguna herramienta. Inténtalo de nuevo en unos segundos.",
-    en="No tool can be called now. Try again in a few seconds.",
-)
-_NOT_ASKED = Text(
-    es="La llamada no se ha podido hacer ahora. Inténtalo de nuevo.", en="The call could not be made now. Try again."
-)
-_NO_RESULT = Text(
-    es="{tool} no ha dado ningún resultado en {seconds:.0f} s, y aún no se sabe si ha tenido efecto. La misma llamada, "
-    "hecha otra vez, lo dirá.",
-    en="{tool} gave no result within {seconds:.0f} s, and it is not known yet whether it took effect. The same call, "
-    "made again, will tell.",
-)
 
 
 class ToolClient:
@@ -106,7 +93,7 @@ class ToolClient:
         try:
             category = await self._category(caller, asked.tool)
         except RpcError:
-            return _failed(ToolCode.UNAVAILABLE, _NOT_NOW.said_in(asked.language), started)
+            return _failed(ToolCode.UNAVAILABLE, TEXTS["tool.not_now"].said_in(asked.language), started)
         answers = CallAnswers()
         with await self._inbox.expect(answers) as pending:
             for attempt, patience in enumerate(PATIENCE, start=1):
@@ -132,10 +119,12 @@ class ToolClient:
                     # A request may be on its way, this one too: what a silent bus has taken in is done when it goes on.
                     if attempt > 1 or isinstance(error, PublishTimeout):
                         break
-                    return _failed(ToolCode.UNAVAILABLE, _NOT_ASKED.said_in(asked.language), started)
+                    return _failed(ToolCode.UNAVAILABLE, TEXTS["tool.not_asked"].said_in(asked.language), started)
                 if result is not None:
                     return result
-        said = _NO_RESULT.said_in(asked.language).format(tool=asked.tool, seconds=time.monotonic() - started)
+        said = (
+            TEXTS["tool.no_result"].said_in(asked.language).format(tool=asked.tool, seconds=time.monotonic() - started)
+        )
         return _failed(ToolCode.TIMEOUT, said, started, reason=OUTCOME_UNKNOWN)
 
     async def _once(

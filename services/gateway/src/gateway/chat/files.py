@@ -21,7 +21,6 @@ from contracts.errors import ErrorCode, FieldFault
 from contracts.files import MOST_FILE_BYTES, MOST_FILES, MOST_KEPT, FileRef, file_key, folder_of, unsent_key
 from contracts.ids import is_company, is_id, uuid7
 from contracts.languages import Language
-from contracts.text import Text
 from gateway.adapters.memory import BusMemory
 from gateway.chat.commands import ConversationPlace
 from gateway.domain.concurrency_limit import ConcurrencyLimit
@@ -29,6 +28,7 @@ from gateway.domain.file_kinds import NotTaken, look
 from gateway.domain.file_names import clean_name
 from gateway.domain.limits import RateLimit, SlidingLog, admit
 from gateway.errors import Limited, Refused, TookTooLong, Unavailable, not_found
+from gateway.texts import TEXTS
 from runtime.clock import Clock
 from runtime.file_store import FileMetadata, FileStore, FilesUnavailable, StoredFile
 
@@ -40,25 +40,9 @@ A_MINUTE = RateLimit(20, 60.0)
 """Uploads of one person in a minute."""
 LINK_LIFE = timedelta(minutes=5)
 _MEGABYTES = MOST_FILE_BYTES // (1024 * 1024)
-TOO_LARGE = Text(es=f"envía archivos de {_MEGABYTES} MB como máximo", en=f"send files of at most {_MEGABYTES} MB")
-_EMPTY = Text(es="el archivo está vacío", en="the file is empty")
-_SLOW = Text(
-    es=f"el archivo ha tardado más de {TAKING:.0f} s: envía uno más pequeño",
-    en=f"the file took longer than {TAKING:.0f} s: send a smaller one",
-)
-_MANY = Text(es="demasiados archivos: inténtalo dentro de un minuto", en="too many files: try again in a minute")
-_FULL = Text(
-    es=f"esta conversación tiene ya {MOST_KEPT} archivos: empieza otra",
-    en=f"this conversation has {MOST_KEPT} files already: begin another one",
-)
-_AWAY = Text(
-    es="ahora no se pueden recibir archivos: inténtalo dentro de un rato; el chat sigue",
-    en="files cannot be received now: try again in a while; the chat goes on",
-)
-_NO_ROOM = Text(
-    es="aquí ya no caben más archivos: cuéntalo con palabras, o avisa a la empresa",
-    en="no more files can be kept here: tell it in words, or let the company know",
-)
+TOO_LARGE = TEXTS["file.too_large"].format(megabytes=_MEGABYTES)
+_SLOW = TEXTS["file.slow"].format(seconds=TAKING)
+_FULL = TEXTS["file.full"].format(most=MOST_KEPT)
 _NOTHING = FileMetadata("-", "application/octet-stream", 0, hashlib.sha256(b"").hexdigest())
 
 log = structlog.get_logger(__name__)
@@ -88,7 +72,7 @@ class Files:
         """
         store, person = self._there(), f"{place.company}/{place.caller.subject}"
         if (wait := admit(self._clock.monotonic(), (self._by_person, person))) > 0:
-            raise Limited(_MANY.said_in(language), wait)
+            raise Limited(TEXTS["file.many"].said_in(language), wait)
         with self._each.one_more(person), self._all.one_more(None):
             try:
                 await self._room(store, place, language)
@@ -98,7 +82,7 @@ class Files:
                 return file
             except (FilesUnavailable, OSError) as error:
                 log.warning("files.not_stored", company=place.company, error=str(error)[:300])
-                raise Unavailable(_AWAY.said_in(language)) from error
+                raise Unavailable(TEXTS["file.away"].said_in(language)) from error
 
     async def named(self, place: ConversationPlace, files: Sequence[str] | None) -> list[FileRef] | None:
         """What a message stores about the files that it names; raises Refused (NOT_FOUND), Unavailable."""
@@ -158,7 +142,7 @@ class Files:
         except TimeoutError as error:
             raise TookTooLong(_SLOW.said_in(language)) from error
         if not size:
-            raise _refused(_EMPTY.said_in(language))
+            raise _refused(TEXTS["file.empty"].said_in(language))
         try:
             looked = await asyncio.to_thread(look, content, clean_name(name))
         except NotTaken as error:
@@ -187,7 +171,7 @@ class Files:
         log.warning("files.share_used_up", company=place.company, bytes=kept.most)
         with suppress(FilesUnavailable):  # as above: the mark is found in a day
             await store.delete([unsent_key(place.company, place.conversation, file.id)])
-        raise Refused(ErrorCode.CONFLICT, _NO_ROOM.said_in(language))
+        raise Refused(ErrorCode.CONFLICT, TEXTS["file.no_room"].said_in(language))
 
     async def _ref(self, place: ConversationPlace, file: str) -> FileRef:
         try:

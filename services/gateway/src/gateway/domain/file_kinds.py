@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from contracts.text import Text
+from gateway.texts import TEXTS
 
 HEAD = 64 * 1024
 """Bytes from which the kind is determined."""
@@ -22,10 +23,6 @@ MOST_UNPACKED = 200 * 1024 * 1024
 MOST_ENTRIES = 5_000
 GROWS = 200
 """How many times larger an archive's content may be than the archive."""
-_TAKEN = Text(
-    es="envía una imagen (PNG, JPEG, GIF, WebP), un PDF, texto, un documento de Office o un ZIP",
-    en="send a picture (PNG, JPEG, GIF, WebP), a PDF, text, an Office document or a ZIP file",
-)
 PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """Kinds shown inline."""
 _OFFICE = {
@@ -61,10 +58,10 @@ _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 class NotTaken(Exception):  # noqa: N818 - reads as what happened
     """The file is refused; `text` says why, and what to do."""
 
-    def __init__(self, es: str, en: str, *, taken: bool = False) -> None:
+    def __init__(self, text: Text, *, taken: bool = False) -> None:
         """`taken`: append the list of accepted kinds to the text."""
-        super().__init__(en)
-        self.text = Text(es=f"{es}: {_TAKEN.es}", en=f"{en}: {_TAKEN.en}") if taken else Text(es=es, en=en)
+        super().__init__(str(text))
+        self.text = TEXTS["file.and_taken"].format(why=text, taken=TEXTS["file.taken"]) if taken else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +81,7 @@ def look(content: BinaryIO, name: str) -> FileKind:
     claimed = _KNOWN.get(ending)
     if claimed is not None and claimed != media:
         raise NotTaken(
-            f"el nombre dice .{ending}, pero el contenido es otra cosa ({media})",
-            f"the name says .{ending}, but the content is something else ({media})",
+            TEXTS["file.other_content"].format(ending=ending, media=media),
             taken=True,
         )
     if media in PICTURES:
@@ -117,39 +113,33 @@ def _kind(head: bytes, content: BinaryIO) -> str:
         return _archive(content)
     if _PAGES.match(head):
         raise NotTaken(
-            "las páginas web y los dibujos SVG pueden llevar programas y no se aceptan: envía una imagen o un PDF",
-            "web pages and SVG drawings can hold programs and are not taken: send a picture or a PDF of it",
+            TEXTS["file.web_page"],
         )
     if _is_text(head):
         return "text/plain"
-    raise NotTaken("este tipo de archivo no se acepta", "this kind of file is not taken", taken=True)
+    raise NotTaken(TEXTS["file.not_taken"], taken=True)
 
 
 def _archive(content: BinaryIO) -> str:
     """The kind of a ZIP file. Its unpacked size is read from its directory; nothing is unpacked."""
     if _entries(content) > MOST_ENTRIES:
         raise NotTaken(
-            f"el archivo comprimido contiene demasiados archivos: como máximo {MOST_ENTRIES}",
-            f"the archive holds too many files: at most {MOST_ENTRIES}",
+            TEXTS["file.too_many_inside"].format(most=MOST_ENTRIES),
         )
     size = content.tell()
     try:
         with zipfile.ZipFile(content) as archive:
             entries = archive.infolist()
     except (zipfile.BadZipFile, UnicodeDecodeError) as error:  # the second where a name is no UTF-8
-        raise NotTaken(
-            "el archivo comprimido está dañado: vuelve a crearlo", "the archive is damaged: make it again"
-        ) from error
+        raise NotTaken(TEXTS["file.damaged_archive"]) from error
     except RuntimeError as error:  # what zipfile raises for a version that it cannot read
         raise NotTaken(
-            "el archivo comprimido es de una versión que aquí no se puede leer: guárdalo como un ZIP corriente",
-            "the archive is of a version that cannot be read here: save it as an ordinary ZIP",
+            TEXTS["file.unreadable_archive"],
         ) from error
     unpacked = sum(entry.file_size for entry in entries)
     if unpacked > min(MOST_UNPACKED, GROWS * size):
         raise NotTaken(
-            "el archivo comprimido ocupa demasiado al abrirse: envía sus archivos uno a uno",
-            "the archive becomes far too large when it is opened: send its files one by one",
+            TEXTS["file.grows_too_large"],
         )
     names = [entry.filename for entry in entries]
     if "[Content_Types].xml" in names:
@@ -191,14 +181,11 @@ def _check_pixels(content: BinaryIO, head: bytes, media: str) -> None:
     try:
         width, height = _jpeg_size(content) if media == "image/jpeg" else _size(head, media)
     except (struct.error, IndexError) as error:
-        raise NotTaken(
-            "la imagen está dañada: no se puede leer su tamaño", "the picture is damaged: its size cannot be read"
-        ) from error
+        raise NotTaken(TEXTS["file.damaged_picture"]) from error
     if width * height > MOST_PIXELS:
         millions = MOST_PIXELS // 1_000_000
         raise NotTaken(
-            f"la imagen tiene {width} x {height} puntos: como máximo {millions} millones",
-            f"the picture has {width} x {height} points: at most {millions} million",
+            TEXTS["file.too_many_points"].format(width=width, height=height, millions=millions),
         )
 
 

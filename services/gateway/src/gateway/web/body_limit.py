@@ -47,7 +47,7 @@ class BodyLimit:
             await self._files(scope, receive, send, UPLOAD_BYTES, f"send a file of at most {MAX_FILE} bytes")
             return
         if _FILES.fullmatch(scope["path"]):
-            await self._files(scope, receive, send, MOST_FILE_BYTES, TOO_LARGE.en)
+            await self._files(scope, receive, send, MOST_FILE_BYTES, str(TOO_LARGE))
             return
         if _declared(scope) > self._most:
             await _discard(receive)

@@ -14,6 +14,7 @@ from contracts.languages import spoken_language
 from contracts.rpc import CatalogueReply, CatalogueTool
 from contracts.tools_rpc import Category
 from gateway.ports import GatewayToolCall
+from gateway.texts import TEXTS
 from gateway.web.deps import ApiDep, CustomerDep, idempotency_key
 from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage
@@ -33,7 +34,6 @@ STATUS: dict[str, int] = {
     ToolCode.TIMEOUT: 504,
     ToolCode.UNAUTHORIZED: 401,
 }
-_NO_SUCH_TOOL = {"es": "No hay ninguna herramienta con ese nombre.", "en": "There is no tool of that name."}
 _TRY_AGAIN = 2
 """Seconds of Retry-After if a dependency is away."""
 
@@ -76,7 +76,9 @@ async def call_tool(
 ) -> Response:
     """One call. The body is the result, whatever came of it."""
     if not is_id(name):
-        error = ToolError(code=ToolCode.TOOL_NOT_FOUND, message=_NO_SUCH_TOOL[spoken_language(accept_language)])
+        error = ToolError(
+            code=ToolCode.TOOL_NOT_FOUND, message=TEXTS["tool.no_such_tool"].said_in(spoken_language(accept_language))
+        )
         return _response(ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0)), None, 0)
     # The key may be any text; a call id becomes part of subjects and names. It belongs to the caller anyway.
     call_id = uuid7() if idempotency_key is None else derive_id("idempotency-key", idempotency_key)

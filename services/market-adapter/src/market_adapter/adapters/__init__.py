@@ -1,1 +1,1 @@
-"""One file for each thing outside: sample files, MongoDB, NATS."""
+"""One file for each outside system: sample files, sources of market data, MongoDB, NATS."""

@@ -1,4 +1,5 @@
-"""A folder of CSV or Parquet files as series of bars, by symbol and timeframe; checked whole, or refused.
+"""Reads a folder of CSV or Parquet files as series of bars, by symbol and timeframe. Every file is checked completely,
+or refused.
 
 AAPL.csv, ^GSPC.csv, BTC-USD.parquet    daily bars of one symbol, by the file's name
 AAPL_1h.csv                             bars of an hour (1m, 5m, 15m, 1h), beside the daily ones

@@ -1,4 +1,4 @@
-"""Crypto pairs from one exchange by ccxt. Which one is a setting: what it does not list, no other stands in for."""
+"""Crypto pairs from one exchange, by ccxt. The exchange is a setting; no other one stands in for it."""
 
 import asyncio
 import math
@@ -10,10 +10,10 @@ from typing import Any
 
 from contracts.json_values import JsonObject
 from contracts.symbols import Symbol
-from contracts.text import Text
 from contracts.tools.market import Timeframe
 from market_adapter.domain.bars import Bar, BarHistory
 from market_adapter.errors import MarketError, NoDataError, NotConfiguredError, ProviderDownError, RateLimitedError
+from market_adapter.texts import TEXTS
 from runtime.clock import SystemClock
 from runtime.retry_after import seconds_in
 
@@ -24,7 +24,7 @@ REQUEST_MS = 3000
 
 
 class CryptoExchange:
-    """Questions to one exchange. Failures are MarketErrors."""
+    """Asks one exchange. Failures are MarketErrors."""
 
     def __init__(self, name: str, overrides: JsonObject | None = None) -> None:
         """`name`: one of ccxt's, e.g. kraken; `overrides`: settings of its class."""
@@ -53,11 +53,7 @@ class CryptoExchange:
         except Exception as error:
             raise self._as_market_error(symbol, error) from error
         if not exchange.markets:
-            text = Text(
-                es=f"lo que {self.name} dice de sus mercados no se puede leer",
-                en=f"what {self.name} says of its markets cannot be read",
-            )
-            raise ProviderDownError(symbol.name, text)
+            raise ProviderDownError(symbol.name, TEXTS["source.unreadable_markets"].format(name=self.name))
 
     async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> BarHistory:
         """The last bars; the newest may not have closed. Volume in units of the base. After `load_markets`."""
@@ -71,10 +67,7 @@ class CryptoExchange:
         known_at = self._clock.now()
         bars = tuple(bar for row in rows[-limit:] if (bar := _bar(row, timeframe.length)) is not None)
         if not bars:
-            text = Text(
-                es=f"{self.name} no tiene velas de {symbol} en {timeframe}",
-                en=f"{self.name} has no bars of {symbol} in {timeframe}",
-            )
+            text = TEXTS["source.no_bars_in"].format(name=self.name, symbol=symbol, timeframe=timeframe)
             raise NoDataError(symbol.name, text)
         return BarHistory(symbol, symbol.name.partition("/")[2], self.name, bars, known_at=known_at)
 
@@ -85,11 +78,7 @@ class CryptoExchange:
     def _loaded(self, symbol: Symbol) -> Any:
         if self._exchange is None:
             if self.name not in self._library.exchanges:
-                text = Text(
-                    es=f"ccxt no conoce ningún mercado {self.name!r}: pon en NEXUS_CRYPTO_EXCHANGE uno que conozca",
-                    en=f"ccxt knows no exchange {self.name!r}: set NEXUS_CRYPTO_EXCHANGE to one that it knows",
-                )
-                raise NotConfiguredError(symbol.name, text)
+                raise NotConfiguredError(symbol.name, TEXTS["source.no_such_exchange"].format(name=self.name))
             settings = {"enableRateLimit": True, "timeout": REQUEST_MS, **self._overrides}
             self._exchange = getattr(self._library, self.name)(settings)
             # Which currencies there are is a question more, and of no use here.
@@ -99,24 +88,17 @@ class CryptoExchange:
     def _as_market_error(self, symbol: Symbol, error: Exception) -> MarketError:
         kinds = {kind.__name__ for kind in type(error).__mro__}
         if kinds & {"RateLimitExceeded", "DDoSProtection"}:
-            text = Text(
-                es=f"{self.name} pide que esperemos: prueba otra vez dentro de un minuto",
-                en=f"{self.name} wants us to wait: try again in a minute",
-            )
+            text = TEXTS["source.wait_a_minute"].format(name=self.name)
             headers: Mapping[str, str] = self._exchange.last_response_headers or {}
             told = next((headers[name] for name in headers if name.lower() == "retry-after"), None)
             return RateLimitedError(symbol.name, text, seconds_in(told))
         if "BadSymbol" in kinds:
             return self._not_listed(symbol)
-        text = Text(
-            es=f"{self.name} no ha respondido sobre {symbol} ({type(error).__name__})",
-            en=f"{self.name} gave no answer for {symbol} ({type(error).__name__})",
-        )
+        text = TEXTS["source.no_answer"].format(name=self.name, symbol=symbol, error=type(error).__name__)
         return ProviderDownError(symbol.name, text)
 
     def _not_listed(self, symbol: Symbol) -> NoDataError:
-        text = Text(es=f"en {self.name} no cotiza {symbol}", en=f"{self.name} does not list {symbol}")
-        return NoDataError(symbol.name, text)
+        return NoDataError(symbol.name, TEXTS["source.not_listed"].format(name=self.name, symbol=symbol))
 
 
 def _seen(done: asyncio.Future[Any]) -> None:

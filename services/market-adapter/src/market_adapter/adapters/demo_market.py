@@ -20,6 +20,7 @@ from market_adapter.adapters.sample_files import OPENS, SampleData, SampleSeries
 from market_adapter.adapters.sample_replay import following_sessions
 from market_adapter.domain.bars import Bar
 from market_adapter.domain.splits import split_adjusted
+from market_adapter.texts import TEXTS
 
 SOURCE, RECORDED, MADE = "demo", "demo-recorded", "demo-made"
 MADE_SESSIONS = 1260
@@ -121,12 +122,7 @@ def load_demo(ends: date) -> tuple[SampleData, SampleFacts]:
 def demo_note(ends: date) -> Text:
     """What is said of every answer."""
     recorded = ", ".join(sorted(load_sample().series))
-    return Text(
-        es=f"Datos de demostración: {recorded} son velas reales de 2000 a 2013 con fechas movidas hasta el {ends}, y "
-        "sus cifras y titulares también; las demás series las ha hecho un proceso aleatorio: no son precios de nada.",
-        en=f"Demo market: {recorded} are real bars of 2000 to 2013 with dates moved up to {ends}, and their figures "
-        "and headlines too; all other series are made by a random process and are nobody's prices.",
-    )
+    return TEXTS["sample.demo_note"].format(recorded=recorded, ends=ends)
 
 
 def _sessions(sample: SampleData, until: date) -> tuple[list[date], list[datetime]]:

@@ -1,4 +1,4 @@
-"""When a session of a symbol's own exchange opens and closes, by pandas_market_calendars.
+"""The opening and closing times of a symbol's own exchange, by pandas_market_calendars.
 
 Called in the threads that ask Yahoo: the first call for an exchange loads its calendar, which takes a while.
 """

@@ -1,4 +1,4 @@
-"""The provider `files:DIR`: a company's own bars, out of a folder of CSV or Parquet files (bar_folder.py).
+"""The provider `files:DIR`: a company's own bars from a folder of CSV or Parquet files (bar_folder.py).
 
 The market's present is the close of the newest bar of any file, and never later than ours: a bar that closes later is
 not known yet. Files that change are read again while the service runs; when one is bad, what was read before stays.
@@ -24,6 +24,7 @@ from market_adapter.domain.facts import Event, Fundamentals, Headline
 from market_adapter.domain.quotes import Quote, quote_from_daily
 from market_adapter.domain.timeframes import four_hourly, weekly
 from market_adapter.errors import NoDataError, StaleDataError
+from market_adapter.texts import TEXTS
 from runtime.clock import Clock
 
 SOURCE = "files"
@@ -73,10 +74,7 @@ class FilesProvider:
         """The newest close. Raises StaleDataError when the file ends long before the others."""
         history = await self.daily_history(symbol, 2)
         if history.last.end < self.now() - OLDEST_QUOTE:
-            text = Text(
-                es=f"el último precio de {symbol} en los ficheros es del {history.last.session}: demasiado antiguo",
-                en=f"the newest price of {symbol} in the files is of {history.last.session}: too old",
-            )
+            text = TEXTS["source.files.too_old"].format(symbol=symbol, session=history.last.session)
             raise StaleDataError(symbol.name, text)
         return quote_from_daily(history)
 
@@ -126,38 +124,24 @@ class FilesProvider:
 
     def _only_bars(self, symbol: Symbol) -> NoDataError:
         self._series(symbol, Timeframe.D1)
-        text = Text(
-            es=f"los ficheros solo tienen velas de {symbol}: ni cifras de la empresa ni titulares",
-            en=f"the files hold bars of {symbol} alone: no company figures and no headlines",
-        )
-        return NoDataError(symbol.name, text)
+        return NoDataError(symbol.name, TEXTS["source.files.only_bars"].format(symbol=symbol))
 
     def _series(self, symbol: Symbol, timeframe: Timeframe) -> FileSeries:
         series = self._folder.get((symbol.name, timeframe))
         if series is not None:
             return series
         if (symbol.name, Timeframe.D1) in self._folder:
-            text = Text(
-                es=f"los ficheros no tienen velas de {timeframe} de {symbol}: haría falta {symbol}_{timeframe}.csv",
-                en=f"the files have no bars of {timeframe} of {symbol}: that would be {symbol}_{timeframe}.csv",
-            )
+            text = TEXTS["source.files.no_such_timeframe"].format(timeframe=timeframe, symbol=symbol)
         else:
             names = sorted({name for name, _ in self._folder})
             some = ", ".join(names[:30]) + (", …" if len(names) > 30 else "")
-            text = Text(
-                es=f"{symbol} no está en los ficheros, que tienen {some}",
-                en=f"{symbol} is not in the files, which hold {some}",
-            )
+            text = TEXTS["source.files.not_in_files"].format(symbol=symbol, some=some)
         raise NoDataError(symbol.name, text)
 
     def _history(self, series: FileSeries, limit: int) -> BarHistory:
         count = series.until(self._clock.now())
         if count == 0:
-            text = Text(
-                es=f"la primera vela de {series.symbol} aún no ha cerrado",
-                en=f"the first bar of {series.symbol} has not closed yet",
-            )
-            raise NoDataError(series.symbol.name, text)
+            raise NoDataError(series.symbol.name, TEXTS["source.files.not_closed_yet"].format(symbol=series.symbol))
         daily = self._folder.get((series.symbol.name, Timeframe.D1), series)
         today = series.bars[count - 1].session
         return BarHistory(

@@ -1,4 +1,5 @@
-"""What stands between us and somebody else's service: cache, one question at a time, limiter, retries, breakers.
+"""Protects us and an outside source from each other: cache, one request at a time, rate limit, retries, circuit
+breakers.
 
 A source that limits us is left alone for as long as it says. One that is down is tried a few times, and then left
 alone for a while, so that a caller hears it at once instead of waiting; a symbol that fails alone is left alone by
@@ -14,8 +15,8 @@ from typing import Any, TypeVar, cast
 
 import structlog
 
-from contracts.text import Text
 from market_adapter.errors import MarketError, ProviderDownError, RateLimitedError
+from market_adapter.texts import TEXTS
 from runtime.clock import Clock
 from runtime.single_flight import SingleFlight
 
@@ -52,7 +53,7 @@ class _Breaker:
 
 
 class Guard:
-    """One source's. Its answers are kept by key for as long as the asker says."""
+    """The guard of one source. Answers are kept by key for as long as the caller says."""
 
     def __init__(self, name: str, clock: Clock, *, per_minute: int, patience: float = PATIENCE) -> None:
         self._name = name
@@ -92,10 +93,7 @@ class Guard:
             self._failed(ticker)
             breaker = self._tickers[ticker]
             breaker.closed_until = max(breaker.closed_until, self._clock.monotonic() + REST_AFTER_SILENCE)
-            text = Text(
-                es=f"{self._name} no ha respondido sobre {ticker} en {self._patience:g} s",
-                en=f"{self._name} gave no answer for {ticker} within {self._patience:g} s",
-            )
+            text = TEXTS["source.too_slow"].format(name=self._name, ticker=ticker, patience=self._patience)
             raise ProviderDownError(ticker, text) from error
         self._keep(key, seconds, answer)
         return answer
@@ -128,15 +126,11 @@ class Guard:
                 raise self._nonsense(ticker, error) from error
             self._answered(ticker)
             return answer
-        raise ProviderDownError(ticker, Text(es=f"{self._name} no responde", en=f"{self._name} does not answer"))
+        raise ProviderDownError(ticker, TEXTS["source.silent"].format(name=self._name))
 
     def _nonsense(self, ticker: str, error: Exception) -> ProviderDownError:
         log.warning("provider.unreadable", provider=self._name, ticker=ticker, error=repr(error)[:200])
-        text = Text(
-            es=f"lo que {self._name} dice de {ticker} no se puede leer",
-            en=f"what {self._name} says of {ticker} cannot be read",
-        )
-        return ProviderDownError(ticker, text)
+        return ProviderDownError(ticker, TEXTS["source.unreadable"].format(name=self._name, ticker=ticker))
 
     async def _turn(self, ticker: str) -> None:
         """Waits for a place under the limit: a leaky bucket that lets a sixth of a minute's share through at once."""
@@ -144,11 +138,7 @@ class Guard:
         self._refuse_while_closed(ticker, now)
         wait = max(self._next, now) - now - self._burst * self._gap
         if wait > LONGEST_WAIT:
-            text = Text(
-                es=f"demasiadas preguntas a {self._name} a la vez: prueba otra vez dentro de {wait:.0f} s",
-                en=f"too many questions to {self._name} at once: try again in {wait:.0f} s",
-            )
-            raise RateLimitedError(ticker, text)
+            raise RateLimitedError(ticker, TEXTS["source.too_many_at_once"].format(name=self._name, wait=wait))
         self._next = max(self._next, now) + self._gap
         if wait > 0:
             await self._clock.sleep(wait)
@@ -158,20 +148,12 @@ class Guard:
     def _refuse_while_closed(self, ticker: str, now: float) -> None:
         if now < self._cooling_until:
             left = self._cooling_until - now
-            text = Text(
-                es=f"{self._name} pide que esperemos: prueba otra vez dentro de {left:.0f} s",
-                en=f"{self._name} wants us to wait: try again in {left:.0f} s",
-            )
-            raise RateLimitedError(ticker, text)
+            raise RateLimitedError(ticker, TEXTS["source.asked_to_wait"].format(name=self._name, left=left))
         own = self._tickers.get(ticker)
-        for breaker, es, en in ((self._source, "", ""), (own, f" con {ticker}", f" for {ticker}")):
+        for breaker, text in ((self._source, TEXTS["source.left_alone"]), (own, TEXTS["source.left_alone_for"])):
             if breaker is not None and now < breaker.closed_until:
                 left = breaker.closed_until - now
-                text = Text(
-                    es=f"{self._name} ha fallado{es}: no se le pregunta durante {left:.0f} s",
-                    en=f"{self._name} has failed{en}: left alone for {left:.0f} s more",
-                )
-                raise ProviderDownError(ticker, text)
+                raise ProviderDownError(ticker, text.format(name=self._name, ticker=ticker, left=left))
 
     def _cool(self, told: float | None) -> None:
         seconds = min(FIRST_COOLING * 2**self._limited, LONGEST_COOLING) if told is None else told

@@ -1,4 +1,5 @@
 """The provider `live`: stocks, funds and indexes from Yahoo, crypto pairs from one exchange, each behind its guard.
+Neither stands in for the other: the error of the one that was asked is the answer.
 
 What one of them does not have, the other does not make up: the error of the one that was asked is the answer.
 """
@@ -19,6 +20,7 @@ from market_adapter.domain.facts import Event, Fundamentals, Headline
 from market_adapter.domain.quotes import Quote, quote_from_daily, quote_from_hourly
 from market_adapter.domain.timeframes import four_hourly, weekly
 from market_adapter.errors import NoDataError, StaleDataError
+from market_adapter.texts import TEXTS
 from runtime.clock import Clock
 
 AnswerT = TypeVar("AnswerT")
@@ -53,10 +55,7 @@ class LiveProvider:
             return quote_from_hourly(await self.bars(symbol, Timeframe.H1, 50), self.now())
         history = await self.daily_history(symbol, 2)
         if history.last.end < self.now() - OLDEST_QUOTE:
-            text = Text(
-                es=f"el último precio de {symbol} es del {history.last.session}: demasiado antiguo",
-                en=f"the newest price of {symbol} is of {history.last.session}: too old",
-            )
+            text = TEXTS["source.too_old"].format(symbol=symbol, session=history.last.session)
             raise StaleDataError(symbol.name, text)
         return replace(quote_from_daily(history), as_of=history.as_of(self.now()))
 
@@ -123,8 +122,7 @@ class LiveProvider:
             f"news {symbol}", symbol.name, FIGURES / 12, lambda: self._yahoo.headlines(symbol)
         )
         if not found:
-            text = Text(es=f"Yahoo no tiene titulares de {symbol}", en=f"Yahoo lists no headlines of {symbol}")
-            raise NoDataError(symbol.name, text)
+            raise NoDataError(symbol.name, TEXTS["source.yahoo.no_headlines"].format(symbol=symbol))
         return found[:limit]
 
     async def _daily(self, symbol: Symbol, limit: int) -> YahooChart:
@@ -154,8 +152,4 @@ class LiveProvider:
 
     def _needs_a_company(self, symbol: Symbol) -> None:
         if symbol.kind is not SymbolKind.EQUITY:
-            text = Text(
-                es=f"{symbol} no es una empresa ni un fondo: no hay tales cifras",
-                en=f"{symbol} is no company or fund: there are no such figures of it",
-            )
-            raise NoDataError(symbol.name, text)
+            raise NoDataError(symbol.name, TEXTS["source.needs_a_company"].format(symbol=symbol))

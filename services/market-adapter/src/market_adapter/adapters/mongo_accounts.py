@@ -1,4 +1,4 @@
-"""Paper accounts in MongoDB: one document an account, and one for each final order that an account has shed.
+"""Paper accounts in MongoDB: one document for each account, and one for each final order that was moved out of it.
 
     market_accounts  {_id: "company/user", company, user, version, untold, seen_until?, confirm_by?, account: {…}}
     market_orders    {_id: "company/user/order", company, user, symbol, ended_at, filled, order: {…}}

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 from pymongo.errors import DuplicateKeyError
 
-from contracts.text import Text
 from market_adapter.domain.paper.account import Owner
 from market_adapter.errors import BusyError
+from market_adapter.texts import TEXTS
 from runtime.mongo import Database, Document
 
 COLLECTION = "market_watchlists"
@@ -75,11 +75,7 @@ class MongoWatchlists:
             check()
             if await self._save(owner, changed, [*calls, call][-CALLS:], version):
                 return changed
-        text = Text(
-            es="esta lista está cambiando desde muchos sitios a la vez: prueba otra vez",
-            en="this watchlist is being changed from many sides: try again",
-        )
-        raise BusyError("-", text)
+        raise BusyError("-", TEXTS["watchlist.busy"])
 
     async def _save(self, owner: Owner, symbols: list[str], calls: list[str], version: int) -> bool:
         key, whose = {"_id": str(owner)}, {"company": owner.company, "user": owner.user}

@@ -1,4 +1,5 @@
-"""Facts of the market on the stream FACTS. A fact's id comes from what it is, so that a repeat is the same event."""
+"""Publishes the market's facts to the stream FACTS. A fact's id follows from its content, so a repeat is the same
+event."""
 
 from contracts.channels import fact as subject_of
 from contracts.envelope import CloudEvent

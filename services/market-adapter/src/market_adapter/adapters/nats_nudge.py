@@ -1,4 +1,4 @@
-"""Replicas tell each other over core NATS that the sample clock has moved.
+"""Tells other replicas over core NATS that the sample clock has moved.
 
 The message is empty: where the clock stands is in MongoDB alone, so a nudge that is lost, doubled or forged does no
 harm.

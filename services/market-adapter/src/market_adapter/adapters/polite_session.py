@@ -1,5 +1,5 @@
-"""How Yahoo's servers are asked, whatever the library in between wants: with a short limit for each request, and not at
-all for as long as they have told us to wait (429, RFC 6585, with or without Retry-After)."""
+"""The HTTP session for Yahoo's servers: a short time limit for each request, and no request at all while they have told
+us to wait (429, RFC 6585, with or without Retry-After)."""
 
 import threading
 import time
@@ -19,7 +19,7 @@ class BackoffError(Exception):
 
 
 class Politeness:
-    """What the servers have told us, and the requests that must heed it. For all threads."""
+    """Remembers, for all threads, how long the servers want us to wait."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

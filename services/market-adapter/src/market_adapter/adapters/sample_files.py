@@ -1,4 +1,4 @@
-"""The sample data's files (data/SOURCE.md says where they are from), read and checked once at start-up."""
+"""Reads the sample data's files and checks them once at start-up (data/SOURCE.md says where they come from)."""
 
 import csv
 from collections.abc import Iterator, Mapping

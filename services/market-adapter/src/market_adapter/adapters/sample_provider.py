@@ -1,4 +1,4 @@
-"""The provider `sample`: recorded bars and facts up to where the sample clock stands. What it has not, it says so.
+"""The provider `sample`: recorded bars and facts up to the sample clock's position. It never makes up what it lacks.
 
 After the last recorded session its bars are recorded ones again (sample_replay.py), and each answer says so; facts are
 never played again: what a company reported stays what was known at the last recorded session.
@@ -21,6 +21,7 @@ from market_adapter.domain.quotes import Quote, quote_from_daily
 from market_adapter.domain.sample_clock import SampleClock
 from market_adapter.domain.timeframes import weekly
 from market_adapter.errors import NotInSampleError
+from market_adapter.texts import TEXTS
 
 CURRENCY = "USD"
 DAYS_A_WEEK = 5
@@ -48,16 +49,8 @@ class SampleProvider:
             return self._note
         until = self._clock.recorded_until
         if self._note is not None:
-            return Text(
-                es=f"{self._note.es} Las velas posteriores al {until} repiten las anteriores, primero hacia atrás.",
-                en=f"{self._note.en} Bars after {until} are earlier ones played again, backwards first.",
-            )
-        return Text(
-            es=f"Datos de muestra: los reales terminan el {until}. Las velas posteriores repiten las grabadas, "
-            "primero hacia atrás y luego hacia delante; no son los precios de esas fechas.",
-            en=f"Sample data: the real ones end on {until}. Bars after that are the recorded ones played again, "
-            "backwards and then forwards; they are not the prices of those dates.",
-        )
+            return TEXTS["sample.replayed_after"].format(note=self._note, until=until)
+        return TEXTS["sample.replayed"].format(until=until)
 
     def now(self) -> datetime:
         """The close of the clock's session."""
@@ -73,10 +66,7 @@ class SampleProvider:
         end = self._clock.index - series.first + 1
         if end <= 0:
             first, today = series.bars[0].session, self._clock.session
-            text = Text(
-                es=f"no hay velas de {symbol} en los datos de muestra hasta el {today}: la primera es del {first}",
-                en=f"{symbol} has no sample bars up to {today}: its first is of {first}",
-            )
+            text = TEXTS["sample.no_bars_yet"].format(symbol=symbol, today=today, first=first)
             raise NotInSampleError(symbol.name, text)
         today = self._clock.session
         return BarHistory(
@@ -94,11 +84,7 @@ class SampleProvider:
             return await self.daily_history(symbol, limit)
         if timeframe is not Timeframe.W1:
             self._series(symbol)
-            text = Text(
-                es=f"los datos de muestra solo tienen velas diarias: pide {symbol} en 1d, no en {timeframe}",
-                en=f"the sample data has daily bars only: ask for {symbol} in 1d, not {timeframe}",
-            )
-            raise NotInSampleError(symbol.name, text)
+            raise NotInSampleError(symbol.name, TEXTS["sample.daily_only"].format(symbol=symbol, timeframe=timeframe))
         weeks = weekly(await self.daily_history(symbol, (limit + 1) * DAYS_A_WEEK))
         return replace(weeks, bars=weeks.bars[-limit:])
 
@@ -117,10 +103,7 @@ class SampleProvider:
             history = replace(history, bars=self._series(symbol).bars[-A_YEAR:])
         report = latest_report(self._facts.reports.get(symbol.name, ()), history.last.session)
         if report is None:
-            text = Text(
-                es=f"los datos de muestra no tienen ningún informe de {symbol} hasta el {self._clock.session}",
-                en=f"the sample data has no report of {symbol} up to {self._clock.session}",
-            )
+            text = TEXTS["sample.no_report"].format(symbol=symbol, session=self._clock.session)
             raise NotInSampleError(symbol.name, text)
         return fundamentals_at(report, history)
 
@@ -139,10 +122,7 @@ class SampleProvider:
         self._series(symbol)
         known = [one for one in self._facts.headlines.get(symbol.name, ()) if one.published <= self._clock.now]
         if not known:
-            text = Text(
-                es=f"los datos de muestra no tienen titulares de {symbol} hasta el {self._clock.session}",
-                en=f"the sample data has no headlines of {symbol} up to {self._clock.session}",
-            )
+            text = TEXTS["sample.no_headlines"].format(symbol=symbol, session=self._clock.session)
             raise NotInSampleError(symbol.name, text)
         return sorted(known, key=lambda one: one.published, reverse=True)[:limit]
 
@@ -159,9 +139,5 @@ class SampleProvider:
         series = self._data.series.get(symbol.name)
         if series is None:
             held = ", ".join(sorted(self._data.series))
-            text = Text(
-                es=f"{symbol} no está en los datos de muestra, que tienen {held}",
-                en=f"{symbol} is not in the sample data, which holds {held}",
-            )
-            raise NotInSampleError(symbol.name, text)
+            raise NotInSampleError(symbol.name, TEXTS["sample.not_in_sample"].format(symbol=symbol, held=held))
         return series

@@ -1,4 +1,4 @@
-"""What the sample market shows after its last recorded session: the recorded ones again, on the exchange's next dates.
+"""What the sample market shows after its last recorded session: recorded sessions again, on the exchange's next dates.
 
 The sessions in which every ticker was traded are played backwards from the last one, then forwards again, and so on. A
 bar that is played backwards opens at its close and closes at its open, so that there is no jump at a turn and a price

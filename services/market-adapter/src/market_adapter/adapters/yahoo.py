@@ -1,4 +1,4 @@
-"""Stocks, funds and indexes from Yahoo by yfinance: a library that fails in many ways, each of which gets a word here.
+"""Stocks, funds and indexes from Yahoo, by yfinance. Each of the library's many failures becomes a MarketError.
 
 Yahoo's bars are split-adjusted to today: they are turned back into what was traded. Its daily bars carry dates only;
 a session is taken to be 9:30 to 16:00 in the exchange's time zone.
@@ -19,7 +19,6 @@ from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from contracts.symbols import Symbol, SymbolKind
-from contracts.text import Text
 from contracts.tools.market import Timeframe
 from market_adapter.adapters.exchange_hours import HOME, Hours, Usual, exchange_of, hours_on
 from market_adapter.adapters.polite_session import Politeness
@@ -27,6 +26,7 @@ from market_adapter.domain.bars import Bar, BarHistory, Dividend, Split
 from market_adapter.domain.facts import Event, EventKind, Fundamentals, Headline
 from market_adapter.domain.splits import adjustment, scale_volume
 from market_adapter.errors import MarketError, NoDataError, ProviderDownError, RateLimitedError
+from market_adapter.texts import TEXTS
 
 SOURCE = "yahoo"
 CALENDAR = "Yahoo Finance calendar"
@@ -59,7 +59,7 @@ class YahooChart:
 
 
 class Yahoo:
-    """Questions to Yahoo, each in a thread: the library blocks. Failures are MarketErrors."""
+    """Asks Yahoo, in a thread because the library blocks. Failures are MarketErrors."""
 
     def __init__(self, session: Any = None) -> None:
         """`session`: of curl_cffi, instead of one of our own."""
@@ -194,10 +194,7 @@ class Yahoo:
                 opens[session] = hours[0]
                 adjusted.append(_bar(session, start, length, hours, figures))
         if not adjusted:
-            text = Text(
-                es=f"Yahoo no tiene velas de {symbol} en {interval}", en=f"Yahoo has no bars of {symbol} in {interval}"
-            )
-            raise NoDataError(symbol.name, text)
+            raise NoDataError(symbol.name, TEXTS["source.yahoo.no_bars"].format(symbol=symbol, interval=interval))
         bars = tuple(_as_traded(bar, tuple(splits)) for bar in adjusted)
         currency = str(about.get("currency") or "USD")
         known_at = _moment(about.get("regularMarketTime"))
@@ -271,20 +268,13 @@ def _as_market_error(symbol: Symbol, error: Exception) -> MarketError:
         return _limited(symbol, None)
     if "YFTickerMissingError" in kinds or "YFInvalidPeriodError" in kinds or "404" in str(error):
         return _unknown(symbol)
-    text = Text(
-        es=f"Yahoo no ha respondido sobre {symbol} ({type(error).__name__})",
-        en=f"Yahoo gave no answer for {symbol} ({type(error).__name__})",
-    )
+    text = TEXTS["source.yahoo.no_answer"].format(symbol=symbol, error=type(error).__name__)
     return ProviderDownError(symbol.name, text)
 
 
 def _limited(symbol: Symbol, seconds: float | None) -> RateLimitedError:
-    text = Text(
-        es="Yahoo pide que esperemos: prueba otra vez dentro de un minuto",
-        en="Yahoo wants us to wait: try again in a minute",
-    )
-    return RateLimitedError(symbol.name, text, seconds)
+    return RateLimitedError(symbol.name, TEXTS["source.yahoo.wait_a_minute"], seconds)
 
 
 def _unknown(symbol: Symbol) -> NoDataError:
-    return NoDataError(symbol.name, Text(es=f"Yahoo no conoce {symbol}", en=f"Yahoo knows nothing under {symbol}"))
+    return NoDataError(symbol.name, TEXTS["source.yahoo.unknown"].format(symbol=symbol))

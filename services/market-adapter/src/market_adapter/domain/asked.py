@@ -1,8 +1,8 @@
-"""From what somebody wrote to what is asked for."""
+"""Reads a symbol as somebody wrote it."""
 
 from contracts.symbols import InvalidSymbolError, Symbol, parse_symbol
-from contracts.text import Text
 from market_adapter.errors import BadSymbolError
+from market_adapter.texts import TEXTS
 
 
 def asked_symbol(text: str) -> Symbol:
@@ -10,8 +10,4 @@ def asked_symbol(text: str) -> Symbol:
     try:
         return parse_symbol(text)
     except InvalidSymbolError as error:
-        said = Text(
-            es=f"{error.text!r} no es un símbolo: una acción se escribe AAPL o BRK.B, un índice ^GSPC, un par BTC/USD",
-            en=str(error),
-        )
-        raise BadSymbolError(error.text, said) from error
+        raise BadSymbolError(error.text, TEXTS["market.not_a_symbol"].format(text=error.text)) from error

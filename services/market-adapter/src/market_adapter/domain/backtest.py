@@ -1,4 +1,4 @@
-"""A rule tried on past bars, one bar after the other: what it decides at a close is done at the next bar's open.
+"""Backtests a rule on past bars: a decision at a bar's close is carried out at the next bar's open.
 
 A rule sees the bars up to its close and no others; fills are those of paper orders (domain/paper/matching.py: a market
 order at the next open, a bar without trades fills nothing), costs are a share of each trade. All of the money goes in,
@@ -35,7 +35,8 @@ class Trade:
 
 @dataclass(frozen=True, slots=True)
 class BacktestResult:
-    """What came of it. `equity`: at each close, in the money's own unit; `held`: at how many closes it held."""
+    """The outcome. `equity`: at each close, in units of the money; `held`: the number of closes at which the rule held
+    the position."""
 
     trades: tuple[Trade, ...]
     equity: tuple[Decimal, ...]

@@ -1,4 +1,4 @@
-"""Bars and the corporate actions that stand between them, as raw facts: prices as traded, never adjusted here."""
+"""Bars and corporate actions as raw facts: prices as traded, not adjusted."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,8 +7,8 @@ from decimal import Decimal
 from fractions import Fraction
 
 from contracts.symbols import Symbol
-from contracts.text import Text
 from market_adapter.errors import NoDataError
+from market_adapter.texts import TEXTS
 
 Volume = int | Decimal
 """Shares, of which there are whole ones; or coins, which are traded in parts."""
@@ -84,11 +84,7 @@ def known_by(history: BarHistory, day: date) -> BarHistory:
     bars = tuple(bar for bar in history.bars if bar.session <= day)
     if not bars:
         have = f"{history.bars[0].session} – {history.last.session}"
-        raise NoDataError(
-            history.symbol.name,
-            Text(es=f"no hay velas de {history.symbol} en esas fechas: las que hay son de {have}",
-                 en=f"{history.symbol} has no bars on those days: there are those of {have}"),
-        )  # fmt: skip
+        raise NoDataError(history.symbol.name, TEXTS["market.no_bars"].format(symbol=history.symbol, have=have))
     last = bars[-1].session
     return replace(
         history,

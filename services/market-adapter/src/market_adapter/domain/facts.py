@@ -1,4 +1,4 @@
-"""What is known of a company beside its prices: reported figures, dated events, headlines. Each names its source."""
+"""What is known of a company besides its prices: reported figures, dated events, headlines. Each names its source."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

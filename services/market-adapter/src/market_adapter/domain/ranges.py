@@ -171,7 +171,7 @@ def parts(of: Stretch, every: Every) -> list[Stretch]:
     return found
 
 
-def together(one: Stretch, other: Stretch) -> tuple[Floats, Floats]:
+def paired_returns(one: Stretch, other: Stretch) -> tuple[Floats, Floats]:
     """The daily returns of both, between the days on which both have a close."""
     common = sorted(set(one.days) & set(other.days))
     picked = [[of.close[bisect_left(of.days, day)] for day in common] for of in (one, other)]

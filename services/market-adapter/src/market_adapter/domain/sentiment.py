@@ -48,7 +48,7 @@ def sentiment_of(text: str) -> Sentiment:
     return Sentiment.of(_analyzer().polarity_scores(text)["compound"])
 
 
-def together(parts: Iterable[Sentiment]) -> Sentiment:
+def mean_sentiment(parts: Iterable[Sentiment]) -> Sentiment:
     """The mean of several; neutral of none."""
     scores = [part.score for part in parts]
     return Sentiment.of(sum(scores) / len(scores) if scores else 0.0)

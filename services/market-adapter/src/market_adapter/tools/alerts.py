@@ -4,13 +4,13 @@ from datetime import datetime
 
 from contracts.envelope import Snake
 from contracts.ids import derive_id
-from contracts.text import Text
 from contracts.tools.account import AlertArguments, AlertRef, Condition, ListArguments
 from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.domain.alerts import Alert, AlertState
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.errors import NotFoundError, RefusedError
 from market_adapter.ports import MarketProvider
+from market_adapter.texts import TEXTS
 from market_adapter.tools.caller import CallBy
 from market_adapter.tools.shapes import Sourced
 from runtime.clock import Clock
@@ -90,11 +90,7 @@ class AlertTools:
         )
         mine = await self._store.active(by.owner)
         if len(mine) >= MOST:
-            text = Text(
-                es=f"ya hay {MOST} alertas activas: borra antes alguna",
-                en=f"{MOST} alerts are active already: delete some first",
-            )
-            raise RefusedError(symbol.name, text, "too_many_alerts")
+            raise RefusedError(symbol.name, TEXTS["alert.too_many"].format(most=MOST), "too_many_alerts")
         by.check_time()
         return _created(await self._store.add(alert), quote.source, quote.as_of)
 
@@ -115,11 +111,7 @@ class AlertTools:
         """Makes it inactive; one that is deleted already stays so."""
         by.check_time()
         if not await self._store.delete(by.owner, asked.alert_id):
-            text = Text(
-                es=f"no tienes ninguna alerta activa {asked.alert_id!r}: list_alerts muestra las tuyas",
-                en=f"you have no active alert {asked.alert_id!r}: list_alerts shows yours",
-            )
-            raise NotFoundError(asked.alert_id, text)
+            raise NotFoundError(asked.alert_id, TEXTS["alert.not_yours"].format(alert_id=asked.alert_id))
         return DeletedAlertData(alert_id=asked.alert_id)
 
     async def deleted(self, asked: AlertRef, by: CallBy) -> DeletedAlertData | None:

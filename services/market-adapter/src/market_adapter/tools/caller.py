@@ -1,11 +1,12 @@
-"""Who is calling a tool that works on a user's own things: as the executor verified it, never as the arguments say."""
+"""The caller of a tool that works on a user's own data, as the executor has verified it; the arguments never say who
+calls."""
 
 from dataclasses import dataclass
 
 from contracts.rpc import ToolServiceRequest
-from contracts.text import Text
 from market_adapter.domain.paper.account import Owner
 from market_adapter.errors import NoUserError, TooLateError
+from market_adapter.texts import TEXTS
 from runtime.deadlines import passed
 
 
@@ -32,10 +33,6 @@ def call_by(request: ToolServiceRequest) -> CallBy:
     """Who made the call. Raises NoUserError when it is nobody in particular."""
     caller = request.caller
     if caller.user_id is None:
-        text = Text(
-            es=f"{request.tool} trabaja con lo que es de un usuario: inicia sesión primero",
-            en=f"{request.tool} works on a user's own things: sign in first",
-        )
-        raise NoUserError("-", text)
+        raise NoUserError("-", TEXTS["caller.needs_a_user"].format(tool=request.tool))
     owner = Owner(caller.company_id, caller.user_id)
     return CallBy(owner, request.call_id, caller.conversation_id, caller.language)

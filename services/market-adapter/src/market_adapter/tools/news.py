@@ -6,13 +6,13 @@ from zoneinfo import ZoneInfo
 
 from contracts.envelope import Snake
 from contracts.symbols import Symbol
-from contracts.text import Text
 from contracts.tools.market import NewsArguments, WhenArguments
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.facts import Headline
-from market_adapter.domain.sentiment import METHOD, Sentiment, sentiment_of, together
+from market_adapter.domain.sentiment import METHOD, Sentiment, mean_sentiment, sentiment_of
 from market_adapter.errors import NoDataError
 from market_adapter.ports import MarketProvider
+from market_adapter.texts import TEXTS
 from market_adapter.tools.shapes import Sourced
 
 MOST_LOOKED_AT = 1_000
@@ -88,14 +88,14 @@ class NewsTools:
         by_publisher: dict[str, list[Sentiment]] = {}
         for one in await self._published(symbol, asked, HEADLINES):
             by_publisher.setdefault(one.publisher, []).append(sentiment_of(one.title))
-        whole = together(part for parts in by_publisher.values() for part in parts)
+        whole = mean_sentiment(part for parts in by_publisher.values() for part in parts)
         return SentimentData(
             symbol=symbol.name,
             label=whole.label,
             score=whole.score,
             items=sum(len(parts) for parts in by_publisher.values()),
             sources=[
-                SentimentSource(source=name, items=len(parts), score=together(parts).score)
+                SentimentSource(source=name, items=len(parts), score=mean_sentiment(parts).score)
                 for name, parts in sorted(by_publisher.items())
             ],
             source=self._provider.source,
@@ -110,8 +110,7 @@ class NewsTools:
         known = await self._provider.headlines(symbol, MOST_LOOKED_AT)
         found = [one for one in known if first <= one.published.astimezone(NEW_YORK).date() <= last]
         if not found:
-            text = Text(es=f"no hay titulares de {symbol} de esos días", en=f"there are no headlines of {symbol} then")
-            raise NoDataError(symbol.name, text)
+            raise NoDataError(symbol.name, TEXTS["market.no_headlines"].format(symbol=symbol))
         return found[:most]
 
 

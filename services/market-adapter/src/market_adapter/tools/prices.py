@@ -5,7 +5,6 @@ from datetime import date, datetime
 
 from contracts.envelope import Snake
 from contracts.symbols import Symbol
-from contracts.text import Text
 from contracts.tools.arguments import SymbolArguments
 from contracts.tools.market import OhlcvArguments, Timeframe
 from market_adapter.domain.asked import asked_symbol
@@ -15,6 +14,7 @@ from market_adapter.domain.splits import split_adjusted
 from market_adapter.domain.timeframes import is_closed
 from market_adapter.errors import NoDataError
 from market_adapter.ports import MarketProvider
+from market_adapter.texts import TEXTS
 from market_adapter.tools.shapes import Sourced, amount
 
 MOST_BARS = 20_000
@@ -118,9 +118,5 @@ class PriceTools:
         bars = tuple(bar for bar in adjusted if first <= bar.session <= last)[-asked.limit :]
         if not bars:
             have = f"{history.bars[0].session} – {history.last.session}"
-            raise NoDataError(
-                symbol.name,
-                Text(es=f"no hay velas de {symbol} en esas fechas: las que hay son de {have}",
-                     en=f"{symbol} has no bars on those days: there are those of {have}"),
-            )  # fmt: skip
+            raise NoDataError(symbol.name, TEXTS["market.no_bars"].format(symbol=symbol, have=have))
         return replace(history, bars=bars, splits=())

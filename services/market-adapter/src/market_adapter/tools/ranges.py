@@ -11,7 +11,6 @@ from itertools import combinations
 from typing import NamedTuple
 
 from contracts.symbols import Symbol
-from contracts.text import Text
 from contracts.tools.market import (
     BacktestArguments,
     CrossingArguments,
@@ -33,10 +32,10 @@ from market_adapter.domain.ranges import (
     crossings,
     drawdowns,
     extremes,
+    paired_returns,
     parts,
     streak,
     stretch,
-    together,
     total_return,
     volatility,
     yearly,
@@ -45,6 +44,7 @@ from market_adapter.domain.series import Series, series_of
 from market_adapter.domain.splits import adjustment, scale_price, split_adjusted
 from market_adapter.errors import MarketError, NoDataError
 from market_adapter.ports import MarketProvider
+from market_adapter.texts import TEXTS
 from market_adapter.tools.range_shapes import (
     BacktestData,
     BacktestTrade,
@@ -113,12 +113,12 @@ class RangeTools:
         benchmark = asked_symbol(asked.benchmark).name if asked.benchmark else None
         figures: list[FigureData] = []
         for one, other in combinations(found, 2):
-            value = correlation(*together(found[one][1], found[other][1]))
+            value = correlation(*paired_returns(found[one][1], found[other][1]))
             figures.append(_figure(one, "correlation", value, found[one][1], stretched.words, other=other))
         if benchmark in found:
             for name in found:
                 if name != benchmark:
-                    value = beta(*together(found[name][1], found[benchmark][1]))
+                    value = beta(*paired_returns(found[name][1], found[benchmark][1]))
                     figures.append(_figure(name, "beta", value, found[name][1], stretched.words, other=benchmark))
         return FiguresData(figures=figures, errors=errors, source=self._provider.source, as_of=self._provider.now())
 
@@ -210,11 +210,7 @@ def _trade(trade: Trade) -> BacktestTrade:
 def _nothing(symbol: Symbol, series: Series, first: date, last: date) -> MarketError:
     have = f"{series.sessions[0]} – {series.sessions[-1]}"
     return NoDataError(
-        symbol.name,
-        Text(
-            es=f"no hay bastantes sesiones de {symbol} entre el {first} y el {last}: los que hay van de {have}",
-            en=f"{symbol} has not enough sessions from {first} to {last}: there are those of {have}",
-        ),
+        symbol.name, TEXTS["range.too_few_sessions"].format(symbol=symbol, first=first, last=last, have=have)
     )
 
 

@@ -21,6 +21,7 @@ from market_adapter.domain.series import series_of
 from market_adapter.domain.signals.prediction import BARS, HORIZON, METHOD, Prediction, TooShortError, predict
 from market_adapter.errors import NoDataError, UnknownPredictionError
 from market_adapter.ports import MarketProvider
+from market_adapter.texts import TEXTS
 from market_adapter.tools.shapes import Sourced
 from runtime.single_flight import SingleFlight
 
@@ -116,11 +117,7 @@ class SignalTools:
         history = await self._provider.daily_history(symbol, limit)
         closed = tuple(bar for bar in history.bars if bar.end <= self._provider.now())
         if not closed:
-            text = Text(
-                es=f"ninguna sesión de {symbol} ha terminado todavía",
-                en=f"no session of {symbol} is over yet",
-            )
-            raise NoDataError(symbol.name, text)
+            raise NoDataError(symbol.name, TEXTS["signal.no_session_over"].format(symbol=symbol))
         return replace(history, bars=closed)
 
     async def _prediction(self, history: BarHistory) -> Prediction:
@@ -134,11 +131,7 @@ class SignalTools:
             try:
                 made = await asyncio.to_thread(predict, series_of(history))
             except TooShortError as error:
-                text = Text(
-                    es=f"{history.symbol}: {error.bars} sesiones no bastan para medir una señal; hacen falta "
-                    f"{error.needed}",
-                    en=f"{history.symbol}: {error}",
-                )
+                text = TEXTS["signal.too_short"].format(symbol=history.symbol, bars=error.bars, needed=error.needed)
                 raise NoDataError(history.symbol.name, text) from error
             self._made[key] = made
             if len(self._made) > KEPT:
@@ -177,7 +170,4 @@ def _session_of(symbol: Symbol, name: str) -> date:
 
 
 def _unknown(name: str) -> Text:
-    return Text(
-        es=f"{name!r} no es ninguna predicción de este símbolo: pide una a get_ml_signals y da su prediction_id",
-        en=f"{name!r} is no prediction of this symbol: ask get_ml_signals for one, and give its prediction_id",
-    )
+    return TEXTS["signal.no_such_prediction"].format(name=name)

@@ -20,7 +20,7 @@ from contracts.tools.arguments import NoArguments
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.domain.paper.account import CURRENCY, NO_CASH, Account, cancel, obstacle
 from market_adapter.domain.paper.actions import editable
-from market_adapter.domain.paper.order_text import ENDED, figure, money, summary
+from market_adapter.domain.paper.order_text import figure, money, summary
 from market_adapter.domain.paper.orders import (
     CENT,
     CONFIRM_WITHIN,
@@ -39,6 +39,7 @@ from market_adapter.domain.quotes import Quote
 from market_adapter.errors import NotFoundError, RefusedError
 from market_adapter.paper_trading import PaperTrading
 from market_adapter.ports import MarketProvider
+from market_adapter.texts import TEXTS
 from market_adapter.tools.caller import CallBy
 from market_adapter.tools.shapes import Sourced
 from runtime.clock import Clock
@@ -136,16 +137,9 @@ class TradingTools:
         symbol = asked_symbol(asked.symbol)
         quote = await self._provider.quote(symbol)
         if symbol.kind is SymbolKind.INDEX:
-            text = Text(
-                es=f"{symbol} es un índice, y un índice no se puede comprar: opera con un fondo que lo siga",
-                en=f"{symbol} is an index, which nobody can buy: trade a fund that follows it",
-            )
-            raise RefusedError(symbol.name, text, "not_tradable")
+            raise RefusedError(symbol.name, TEXTS["order.of_an_index"].format(symbol=symbol), "not_tradable")
         if quote.currency != CURRENCY:
-            text = Text(
-                es=f"{symbol} cotiza en {quote.currency} y la cuenta simulada está en {CURRENCY}: no se convierte nada",
-                en=f"{symbol} trades in {quote.currency}, and the paper account is in {CURRENCY}: nothing is converted",
-            )
+            text = TEXTS["order.other_currency"].format(symbol=symbol, currency=quote.currency, account=CURRENCY)
             raise RefusedError(symbol.name, text, "not_tradable")
 
         def with_order(account: Account, _news: object) -> tuple[Account, Order]:
@@ -176,16 +170,9 @@ class TradingTools:
         order = await self._books.change(by.owner, take_back)
         order = order or (await self._books.store.archived_orders(by.owner, [asked.order_id])).get(asked.order_id)
         if order is None:
-            text = Text(
-                es=f"no tienes ninguna orden {asked.order_id!r}: get_pending_orders muestra las tuyas",
-                en=f"you have no order {asked.order_id!r}: get_pending_orders lists yours",
-            )
-            raise NotFoundError(asked.order_id, text)
+            raise NotFoundError(asked.order_id, TEXTS["order.not_yours"].format(order_id=asked.order_id))
         if order.state is not OrderState.CANCELLED:
-            text = Text(
-                es=f"esta orden ya está {ENDED[order.state].es}: no se puede cancelar",
-                en=f"this order is {ENDED[order.state].en}: it cannot be cancelled any more",
-            )
+            text = TEXTS["order.ended_already"].format(ended=TEXTS[f"order.ended.{order.state}"])
             raise RefusedError(order.symbol, text, "final")
         return CancelledData(order_id=order.id, status=order.state)
 
@@ -236,11 +223,7 @@ class TradingTools:
         if (made := account.order(order.id)) is not None:
             return account, made
         if sum(1 for one in account.orders if _waits(one)) >= MOST_WAITING:
-            text = Text(
-                es=f"ya hay {MOST_WAITING} órdenes en espera: cancela antes alguna",
-                en=f"{MOST_WAITING} orders are waiting already: cancel some first",
-            )
-            raise RefusedError(symbol.name, text, "too_many_orders")
+            raise RefusedError(symbol.name, TEXTS["order.too_many"].format(most=MOST_WAITING), "too_many_orders")
         refuse_impossible(account, order)
         return account.with_order(order), order
 
@@ -316,10 +299,7 @@ def _is_the_rest(account: Account, order: Order) -> bool:
 def _too_small(order: Order) -> Text:
     quantity, price = figure(order.quantity), figure(order.reserve_price)
     needed = figure((CENT / order.reserve_price).quantize(LOT, ROUND_UP))
-    return Text(
-        es=f"{quantity.es} {order.symbol} a {price.es} es menos de un céntimo: pide {needed.es} o más",
-        en=f"{quantity.en} {order.symbol} at {price.en} is less than a cent: order {needed.en} or more",
-    )
+    return TEXTS["order.too_small"].format(quantity=quantity, symbol=order.symbol, price=price, needed=needed)
 
 
 def _closed(account: Account) -> list[Order]:
@@ -332,12 +312,6 @@ def _explained(why: str, account: Account, order: Order) -> Text:
     if why == NO_CASH:
         needed, free = money(order.quantity * order.reserve_price), money(account.buying_power)
         unit = order.currency
-        return Text(
-            es=f"esto cuesta {needed.es} {unit} y hay {free.es} libres: compra menos o cancela órdenes",
-            en=f"this takes {needed.en} {unit} and {free.en} are free: buy less, or cancel orders",
-        )
+        return TEXTS["order.too_little_cash"].format(needed=needed, unit=unit, free=free)
     shares = figure(max(account.free_quantity(order.symbol), Decimal(0)))
-    return Text(
-        es=f"hay {shares.es} {order.symbol} libres para vender: no se ofrece vender en corto",
-        en=f"{shares.en} {order.symbol} are free to sell: short selling is not offered",
-    )
+    return TEXTS["order.too_few_shares"].format(shares=shares, symbol=order.symbol)

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from contracts.text import Text
 from contracts.tools.arguments import NoArguments, SymbolArguments
 from market_adapter.adapters.mongo_watchlists import MongoWatchlists
 from market_adapter.domain.asked import asked_symbol
 from market_adapter.errors import RefusedError
 from market_adapter.ports import MarketProvider
+from market_adapter.texts import TEXTS
 from market_adapter.tools.caller import CallBy
 from market_adapter.tools.shapes import Sourced
 
@@ -39,11 +39,7 @@ class WatchlistTools:
         await self._provider.quote(symbol)
         symbols = await self._store.add(by.owner, symbol.name, MOST, by.call_id, by.check_time)
         if symbols is None:
-            text = Text(
-                es=f"en una lista caben {MOST} símbolos: quita antes alguno",
-                en=f"a watchlist holds {MOST} symbols at most: remove some first",
-            )
-            raise RefusedError(symbol.name, text, "too_many_symbols")
+            raise RefusedError(symbol.name, TEXTS["watchlist.full"].format(most=MOST), "too_many_symbols")
         return self._data(symbols)
 
     async def remove_from_watchlist(self, asked: SymbolArguments, by: CallBy) -> WatchlistData:

@@ -167,7 +167,7 @@ class ChatConsumer:
         if self._task is not None and self._task.done() and not self._stopping.is_set():
             raise RuntimeError("the projection has ended: restart this replica")
 
-    def still(self) -> str | None:
+    def stuck_because(self) -> str | None:
         """See runtime.liveness: problems that only a restart can solve."""
         if self._task is None or self._stopping.is_set():
             return None

@@ -34,7 +34,7 @@ class MongoPositions:
         self._server: tuple[object, float] = (None, 0.0)
         self._lives = 0
 
-    async def life(self) -> object:
+    async def incarnation(self) -> object:
         opened = self._connections.opened
         if opened == self._asked_over:
             return self._lives

@@ -49,7 +49,7 @@ class ProjectionFloor:
         self._urgent = asyncio.Event()
         self._moves = asyncio.Event()
         self._loop = BackgroundLoop(self.name, self.refresh, wait=self._until_due, longest=LONGEST_LOOK)
-        self.still = self._loop.still
+        self.stuck_because = self._loop.stuck_because
         self.stop = self._loop.stop
         self._asked = float("-inf")
         self.hurry: Callable[[], None] = lambda: None

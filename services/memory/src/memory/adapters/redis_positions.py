@@ -12,7 +12,7 @@ from redis.exceptions import RedisError
 from memory.domain.keys import LogPosition
 from memory.domain.progress import Missed
 from memory.errors import CacheUnavailable
-from runtime.redis_client import life
+from runtime.redis_client import incarnation
 
 KEY = "nexus:memory:positions"
 _MOVE = """
@@ -27,8 +27,8 @@ class RedisPositions:
         self._redis = redis
         self._move = redis.register_script(_MOVE)
 
-    async def life(self) -> object:
-        return await _answered(life(self._redis))
+    async def incarnation(self) -> object:
+        return await _answered(incarnation(self._redis))
 
     async def load(self) -> dict[str, LogPosition]:
         reply: Any = self._redis.hgetall(KEY)  # pyright: ignore[reportUnknownMemberType]

@@ -55,7 +55,7 @@ class RedisWindows:
         self._wake = asyncio.Event()
         self._away_until = 0.0
         self._writer = BackgroundLoop(self.name, self._write, wait=self._gather_writes, longest=LONGEST_WRITE)
-        self.still = self._writer.still
+        self.stuck_because = self._writer.stuck_because
         self.stop = self._writer.stop
 
     async def start(self) -> None:

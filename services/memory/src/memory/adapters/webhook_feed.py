@@ -80,7 +80,7 @@ class WebhookFeed:
                     await self._end()
                     await self._delete()
 
-    def still(self) -> str | None:
+    def stuck_because(self) -> str | None:
         """See runtime.liveness: problems that only a restart can solve."""
         ended = [task.get_name() for task in self._tasks if task.done()]
         return f"{ended[0]} has ended" if ended and not self._stopping.is_set() else None

@@ -74,7 +74,7 @@ class Activity:
             with contextlib.suppress(asyncio.CancelledError):
                 await worker
 
-    def still(self) -> str | None:
+    def stuck_because(self) -> str | None:
         """See runtime.liveness."""
         return "its task has ended" if any(worker.done() for worker in self._workers) else None
 

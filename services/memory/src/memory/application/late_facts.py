@@ -22,7 +22,7 @@ from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
 from memory.erasure_ports import Erasure
 from runtime.clock import Clock
-from runtime.outcomes import Done, Later, Outcome
+from runtime.outcomes import Ack, Outcome, Retry
 
 SLOW = 1.0
 """Seconds after which storing counts as slow. A deletion looks once more for what was being stored when it began."""
@@ -106,10 +106,10 @@ class LateFacts:
             StoreUnavailable, BusUnavailable, and what `take` raises.
         """
         begun = self._clock.monotonic()
-        outcomes: list[Outcome] = [Done() for _ in facts]
+        outcomes: list[Outcome] = [Ack() for _ in facts]
         late, unsure = await self._late({number: about for number, (about, _) in enumerate(facts) if about is not None})
         for number in unsure:
-            outcomes[number] = Later(AGAIN)
+            outcomes[number] = Retry(AGAIN)
         kept = [number for number in range(len(facts)) if number not in late and number not in unsure]
         if kept:
             taken = await take([facts[number][1] for number in kept])
@@ -120,7 +120,7 @@ class LateFacts:
             for number, about in (await self._late(slow))[0].items():
                 if about.conversation and not await self._store.living(about.company, [about.conversation]):
                     await self._store.erase(_alone(about.company, about.conversation, about.at, LogPosition(0, 0)))
-                late[number], outcomes[number] = about, Done()
+                late[number], outcomes[number] = about, Ack()
         for about in late.values():
             await self._bus.remove(FACTS.name, about.seq)
         return outcomes

@@ -46,7 +46,7 @@ class Lessons:
         self._kept = asyncio.Event()
         self._pause = 0.0
         self._loop = BackgroundLoop(self.name, self._try_again, wait=self._until_due, longest=(PAGE + 1) * LONGEST)
-        self.still = self._loop.still
+        self.stuck_because = self._loop.stuck_because
         self.stop = self._loop.stop
 
     async def take(self, fact: LogFact) -> None:

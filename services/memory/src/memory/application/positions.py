@@ -66,7 +66,7 @@ class ProjectionSource:
 class PositionStore(Protocol):
     """Positions, stored in the store that they describe."""
 
-    async def life(self) -> object:
+    async def incarnation(self) -> object:
         """A value that changes with each start of the store, which may have lost its last writes; raises NexusError.
         Free while the store's connections last."""
         ...
@@ -153,7 +153,7 @@ class Positions:
         self._known: dict[str, LogPosition] = {}
         self._sure: dict[str, LogPosition] = {}
         """The position when the store was last known to be alive without a break."""
-        self._life: object = None
+        self._incarnation: object = None
         self._compared: object = None
         """The life of the store to which `behind` belongs."""
         self.hurry: Callable[[], None] = lambda: None
@@ -195,17 +195,17 @@ class Positions:
         Raises:
             StoreUnavailable: it was restarted since, and may be older than it was. It is compared now.
         """
-        life = self._compared
+        incarnation = self._compared
         yield
-        if life is None or life != await self._positions.life():
+        if incarnation is None or incarnation != await self._positions.incarnation():
             self.hurry()
             raise StoreUnavailable(f"{self._store} was started again: try again")
 
     async def compare(self) -> None:
         """Finds what is behind, and moves the other positions; raises NexusError."""
-        before, self._life = self._life, None  # a store that is away now is doubted when it is back
-        life = await self._positions.life()
-        doubted = life != before
+        before, self._incarnation = self._incarnation, None  # a store that is away now is doubted when it is back
+        incarnation = await self._positions.incarnation()
+        doubted = incarnation != before
         if doubted:
             self._restored()
         else:
@@ -231,7 +231,7 @@ class Positions:
             self._gaps = await self._positions.missed()
         for gap in self._gaps:
             STORE_MISSES.labels(self._store, gap.source).set(gap.last - gap.first + 1)
-        self._life = self._compared = life
+        self._incarnation = self._compared = incarnation
 
     async def check(self) -> str:
         """For /readyz: a store that misses something still serves what it has."""

@@ -5,19 +5,14 @@ from contracts.conversation import Snapshot
 from contracts.errors import RATING_ASKED
 from contracts.events.chat import SystemMessage
 from contracts.ids import derive_id
-from contracts.text import Text
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.domain.conversation import InboxConversation
 from memory.domain.desk import RESOLVED
 from memory.domain.handoff import language
+from memory.texts import TEXTS
 from runtime.conversation import NewFact
-
-_QUESTION = Text(
-    es="¿Te ha servido esta conversación? Puntúala del 1 al 5; si quieres, añade unas palabras.",
-    en="Did this conversation help? Rate it from 1 to 5, and add a word if you like.",
-)
 
 
 class RatingQuestion:
@@ -43,7 +38,7 @@ class RatingQuestion:
         async def question(now: Snapshot) -> NewFact | None:
             if now.newest_visitor != state.seen_position.seq:
                 return None  # they have written since: it is not over
-            text = _QUESTION.said_in(language(now))
+            text = TEXTS["rating.question"].said_in(language(now))
             data = SystemMessage(message_id=identity, text=text, code=RATING_ASKED, basis=now.basis)
             return NewFact(ChatKind.SYSTEM, data, identity, identity)
 

@@ -32,7 +32,7 @@ class PeriodicSweep:
         self._first, self._found, self._failed = True, True, False
         self._due, self._stirred = asyncio.Event(), asyncio.Event()
         self._loop = BackgroundLoop(name, self._call, wait=self._until_due)
-        self.still = self._loop.still
+        self.stuck_because = self._loop.stuck_because
         self.stop = self._loop.stop
 
     async def start(self) -> None:

@@ -15,7 +15,7 @@ from memory.application.webhook_lanes import Lanes
 from memory.domain.webhooks import EndpointAnswer, WebhookEndpoint, pause_after, signed_headers
 from memory.metrics import WEBHOOKS
 from runtime.deliveries import Delivery
-from runtime.outcomes import DeadLetter, Done, Later, Outcome
+from runtime.outcomes import Ack, DeadLetter, Outcome, Retry
 
 _log = structlog.get_logger(__name__)
 
@@ -50,7 +50,7 @@ class Deliveries:
         if endpoint is None:
             # It was taken out of the settings since.
             self._lanes.forget(address[1])
-            return self._counted("dropped", Done())
+            return self._counted("dropped", Ack())
         event = json.loads(waiting.data)
         event_id, about = str(event["id"]), str(event.get("subject", ""))
         lane = self._lanes.of(endpoint.id)
@@ -72,7 +72,7 @@ class Deliveries:
             lane.took(time.time() - now)
             if 200 <= answer.status < 300:
                 lane.succeeded()
-                return self._counted("delivered", Done())
+                return self._counted("delivered", Ack())
             return await self._refused(endpoint, answer, now - waiting.stored_at)
 
     def _put_off(self, endpoint: WebhookEndpoint, waiting: Delivery) -> Outcome | None:
@@ -81,7 +81,7 @@ class Deliveries:
         wait = lane.wait(now)
         if wait > 0 and lane.failures and now - waiting.stored_at > self._give_up:
             return self._counted("given_up", DeadLetter(f"{_host(endpoint)} has not worked for too long"))
-        return Later(wait) if wait > 0 else None
+        return Retry(wait) if wait > 0 else None
 
     async def _refused(self, endpoint: WebhookEndpoint, answer: EndpointAnswer, age: float) -> Outcome:
         said = answer.problem or f"answered {answer.status}"
@@ -98,7 +98,7 @@ class Deliveries:
             return self._counted("given_up", DeadLetter(f"{_host(endpoint)} {said}, for too long"))
         pause = max(pause_after(age), lane.paused_until - now, answer.retry_after or 0.0)
         _log.info("webhook.failed", company=endpoint.company, host=_host(endpoint), said=said, again_in=round(pause, 1))
-        return self._counted("failed", Later(pause))
+        return self._counted("failed", Retry(pause))
 
     def _counted(self, outcome: str, result: Outcome) -> Outcome:
         WEBHOOKS.labels(outcome).inc()

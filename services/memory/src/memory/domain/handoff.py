@@ -10,7 +10,9 @@ from contracts.events.chat import OwnerKind
 from contracts.ids import derive_id
 from contracts.languages import spoken_language
 from contracts.office_hours import OfficeHours, away_notice, closing, opening, spoken_time
+from contracts.text import Text
 from memory.domain.keys import LogPosition
+from memory.texts import TEXTS
 
 BY = "memory"
 TIMEOUT = "handoff_timeout"
@@ -24,49 +26,6 @@ SAID_BY_THE_AI = frozenset({"asked", "missed", "rule"})
 there."""
 
 _CODES = {TIMEOUT: SystemCode.HANDOFF_TIMEOUT, IDLE: OWNER_IDLE}
-_NOTICES = {
-    (TIMEOUT, OwnerKind.AI): {
-        "es": "Ahora mismo no hay nadie del equipo disponible, así que sigo contigo yo, el asistente automático. "
-        "Puedes volver a pedir hablar con una persona cuando quieras.",
-        "en": "Nobody from the team is available right now, so I, the automatic assistant, am back with you. "
-        "You can ask for a person again at any time.",
-    },
-    (TIMEOUT, OwnerKind.WAITING): {
-        "es": "Ahora mismo no hay nadie del equipo disponible. Sigues en la lista de espera y te contestarán por aquí "
-        "en cuanto puedan.",
-        "en": "Nobody from the team is available right now. You are still in the queue, and they will answer you here "
-        "as soon as they can.",
-    },
-    (IDLE, OwnerKind.WAITING): {
-        "es": "La persona que te atendía lleva un rato sin responder. He avisado al equipo para que siga contigo otra; "
-        "puedes seguir escribiendo mientras tanto.",
-        "en": "The person who was helping you has not answered for a while. I have asked the team for somebody else; "
-        "you can keep writing in the meantime.",
-    },
-    (IDLE, OwnerKind.AI): {
-        "es": "La persona que te atendía lleva un rato sin responder, así que sigo contigo yo, el asistente "
-        "automático. Puedes volver a pedir hablar con una persona cuando quieras.",
-        "en": "The person who was helping you has not answered for a while, so I, the automatic assistant, am back "
-        "with you. You can ask for a person again at any time.",
-    },
-}
-_WAITING = {
-    "es": "He avisado al equipo: una persona te atenderá por aquí. {place} Puedes seguir escribiendo mientras "
-    "tanto{back}.",
-    "en": "I have let the team know: a person will join you here. {place} You can keep writing in the meantime{back}.",
-}
-_BACK = {
-    "es": "; si en {patience} nadie puede atenderte, sigo yo contigo",
-    "en": "; if nobody is free within {patience}, I will be back with you",
-}
-_FIRST = {"es": "No hay nadie delante de ti.", "en": "You are next in line."}
-_PLACE = {"es": "Eres el número {place} de la lista de espera.", "en": "You are number {place} in the queue."}
-_UNTIL = {"es": "El equipo atiende hasta {until}.", "en": "The team is here until {until}."}
-_USUAL = {"es": "Lo habitual es esperar {usual}.", "en": "The usual wait is {usual}."}
-_UNITS = {
-    "es": (("segundo", "segundos"), ("minuto", "minutos")),
-    "en": (("second", "seconds"), ("minute", "minutes")),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +37,9 @@ class QueuePlace:
 
     def told(self, language: str) -> str:
         """The place in a sentence or two."""
-        place = _FIRST[language] if self.place <= 1 else _PLACE[language].format(place=self.place)
-        usual = _USUAL[language].format(usual=_spell(self.usual, language)) if self.usual else ""
-        return f"{place} {usual}".rstrip()
+        place = TEXTS["queue.first"] if self.place <= 1 else TEXTS["queue.place"].format(place=self.place)
+        usual = TEXTS["queue.usual"].format(usual=_spell(self.usual)).said_in(language) if self.usual else ""
+        return f"{place.said_in(language)} {usual}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +159,7 @@ def _nobody_came(snapshot: Snapshot, place: LogPlace, owner: Fact) -> Decision:
     system = snapshot.last.get(ChatKind.SYSTEM)
     if system is not None and system.seq > owner.seq and system.data.get("code") == _CODES[TIMEOUT]:
         return NothingToDo()
-    text = _NOTICES[TIMEOUT, OwnerKind.WAITING][language(snapshot)]
+    text = TEXTS["queue.notices.handoff_timeout_waiting"].said_in(language(snapshot))
     return Notify(place.event_id(owner, TIMEOUT, "notice"), snapshot.basis, _CODES[TIMEOUT], text)
 
 
@@ -222,7 +181,7 @@ def _untold(
     if by != BY or reason not in REASONS or _told(snapshot, owner):
         return None
     spoken = language(snapshot)
-    text = _NOTICES[reason, snapshot.owner][spoken]
+    text = TEXTS[f"queue.notices.{reason}_{snapshot.owner}"].said_in(spoken)
     if standing is not None and snapshot.owner is OwnerKind.WAITING:
         text = f"{text} {standing.told(spoken)}"
     return Notify(place.event_id(owner, reason, "notice"), snapshot.basis, _CODES[reason], text)
@@ -237,9 +196,10 @@ def _waiting(
     spoken = language(snapshot)
     told = standing.told(spoken)
     if (until := closing(patience.hours, now)) is not None:
-        told = f"{told} {_UNTIL[spoken].format(until=spoken_time(patience.hours, until, now, spoken))}"
-    back = _BACK[spoken].format(patience=_spell(patience.handoff, spoken)) if patience.ai else ""
-    text = _WAITING[spoken].format(place=told, back=back)
+        end = spoken_time(patience.hours, until, now, spoken)
+        told += " " + TEXTS["queue.until"].said_in(spoken).format(until=end)
+    back = TEXTS["queue.back"].format(patience=_spell(patience.handoff)) if patience.ai else ""
+    text = TEXTS["queue.waiting"].format(place=told, back=back).said_in(spoken)
     return Notify(place.event_id(owner, HANDOFF_WAITING, "notice"), snapshot.basis, HANDOFF_WAITING, text)
 
 
@@ -255,11 +215,11 @@ def _told(snapshot: Snapshot, owner: Fact) -> bool:
     return system is not None and system.seq > owner.seq
 
 
-def _spell(time: timedelta, spoken: str) -> str:
+def _spell(time: timedelta) -> Text:
     """A duration in words: seconds below two minutes, minutes from there."""
     seconds = max(round(time.total_seconds()), 1)
-    number, names = (seconds, _UNITS[spoken][0]) if seconds < 120 else (round(seconds / 60), _UNITS[spoken][1])
-    return f"{number} {names[0] if number == 1 else names[1]}"
+    number, unit = (seconds, "second") if seconds < 120 else (round(seconds / 60), "minute")
+    return TEXTS[f"queue.units.{unit if number == 1 else unit + 's'}"].format(number=number)
 
 
 def unreplied(snapshot: Snapshot) -> tuple[int, int] | None:

@@ -15,7 +15,7 @@ from contracts.streams import FACTS, KNOWLEDGE
 from memory.adapters.announcements import COMPANY_CHANGED
 from memory.adapters.chat_log import SOURCE
 from memory.errors import BusUnavailable
-from memory.knowledge.shelves import Shelves
+from memory.knowledge.indexes import KnowledgeIndexes
 from runtime.connection import subscribe
 from runtime.publisher import Publisher
 
@@ -77,9 +77,9 @@ class LibraryFollower:
     """Tells a replica of other replicas' changes, and of settings; what it misses is found when the store is next
     read."""
 
-    def __init__(self, client: Client, shelves: Shelves) -> None:
+    def __init__(self, client: Client, indexes: KnowledgeIndexes) -> None:
         self._client = client
-        self._shelves = shelves
+        self._indexes = indexes
 
     async def start(self) -> None:
         await subscribe(self._client, f"{CHANGED}.>", self._changed)
@@ -95,10 +95,10 @@ class LibraryFollower:
             _log.warning("knowledge.change_missed", subject=message.subject, error=str(error)[:200])
             return
         # Whose it is is in the subject: publishers have permission for subjects, not for what they write.
-        self._shelves.change(company_of(message.subject), event.data.document_id)
+        self._indexes.change(company_of(message.subject), event.data.document_id)
 
     async def _configured(self, message: Msg) -> None:
         try:
-            self._shelves.configured(CloudEvent[CompanyConfigChanged].model_validate_json(message.data).data)
+            self._indexes.configured(CloudEvent[CompanyConfigChanged].model_validate_json(message.data).data)
         except ValidationError as error:
             _log.warning("knowledge.settings_missed", subject=message.subject, error=str(error)[:200])

@@ -12,6 +12,7 @@ from contracts.ids import is_id, uuid7
 from contracts.knowledge import Block, document_id
 from memory.errors import BadKnowledge, StoreUnavailable
 from memory.knowledge.index import MOST_PASSAGES
+from memory.knowledge.indexes import KnowledgeIndexes
 from memory.knowledge.mongo_documents import Documents
 from memory.knowledge.mongo_state import State
 from memory.knowledge.passages import plain
@@ -27,7 +28,6 @@ from memory.knowledge.records import (
     next_edition,
 )
 from memory.knowledge.segmentation import cut_up, nearest_home, number, repeats, text_of_pair, with_new_stems
-from memory.knowledge.shelves import Shelves
 from memory.knowledge.texts import STEMS, StemmedPassage, digest
 from runtime import markdown_blocks
 from runtime.clock import Clock
@@ -68,10 +68,10 @@ class StoredReading:
 class Library:
     """Companies' documents. `tell` tells all replicas that a document has changed."""
 
-    def __init__(self, documents: Documents, state: State, shelves: Shelves, tell: Tell, clock: Clock) -> None:
+    def __init__(self, documents: Documents, state: State, indexes: KnowledgeIndexes, tell: Tell, clock: Clock) -> None:
         self._documents = documents
         self._state = state
-        self._shelves = shelves
+        self._indexes = indexes
         self._tell = tell
         self._clock = clock
         self._turns = [asyncio.Lock() for _ in range(TURNS)]
@@ -294,8 +294,8 @@ class Library:
             if old is not None and old.read_at > read.read_at:
                 return None
             texts, record = made(old)
-            shelf = await self._shelves.of(company, 0.0)
-            if len(shelf.index) - shelf.index.of(read.id) + len(texts) > MOST_PASSAGES:
+            index = await self._indexes.of(company, 0.0)
+            if len(index.passages) - index.passages.of(read.id) + len(texts) > MOST_PASSAGES:
                 problem = f"a company has {MOST_PASSAGES} passages at most: take other documents out first"
                 return replace(record, state=FAILED, problem=problem, **_as_before(old))
             replaced = digest(old.hash) if old and old.hash and old.hash != read.hash else None
@@ -342,7 +342,7 @@ class Library:
         raise StoreUnavailable("too many write the same document at once: try again")
 
     async def _told(self, company: str, name: str) -> None:
-        await self._shelves.changed(company, name)
+        await self._indexes.changed(company, name)
         await self._tell(company, name)
 
 

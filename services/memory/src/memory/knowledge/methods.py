@@ -34,13 +34,13 @@ from contracts.knowledge_rpc import (
 )
 from memory.knowledge.bus import KnowledgeBus
 from memory.knowledge.index import Hit
+from memory.knowledge.indexes import KnowledgeIndexes
 from memory.knowledge.library import Library
 from memory.knowledge.mongo_documents import Documents
 from memory.knowledge.overview import Overview
 from memory.knowledge.passages import Section
 from memory.knowledge.records import FAILED, GONE, READY, Record
 from memory.knowledge.runs import Refreshing
-from memory.knowledge.shelves import Shelves
 from memory.knowledge.texts import StemmedDocument, StemmedPassage
 from runtime.deadlines import part
 from runtime.service import Service
@@ -99,15 +99,15 @@ def _passage(
 class Searcher:
     """Searches requested over the bus."""
 
-    def __init__(self, shelves: Shelves) -> None:
-        self._shelves = shelves
+    def __init__(self, indexes: KnowledgeIndexes) -> None:
+        self._indexes = indexes
 
     async def search(self, request: KnowledgeSearch) -> KnowledgeFound:
         return await self.ask(request.company_id, request, READING)
 
     async def ask(self, company: str, query: KnowledgeQuery, seconds: float = IN_PASSING) -> KnowledgeFound:
         """The best passages. It never fails: what cannot be read now is left out, and the reply says so."""
-        found = await self._shelves.search(
+        found = await self._indexes.search(
             company,
             query.text,
             query.limit,

@@ -13,12 +13,12 @@ import orjson
 from yarl import URL
 
 from contracts.own_tools import Header, HttpTool, is_local, too_deep
-from contracts.text import Text
 from runtime.guarded_http import AddressNotAllowed, GuardedSessions
 from runtime.seal import NotSealable, Seal
 from tool_executor.domain.declaration import CallContext, Data, Handler, ToolFailed
 from tool_executor.domain.own_request import request_of
 from tool_executor.domain.plans import Arguments
+from tool_executor.texts import TEXTS
 
 LARGEST = 32 * 1024
 """Bytes of an answer: a model reads it."""
@@ -53,13 +53,7 @@ class OwnSessions:
         try:
             return {header.name: self._seal.open(header.value, company) for header in headers}
         except NotSealable as error:
-            raise ToolFailed(
-                "secret_lost",
-                Text(
-                    es="La clave de esta herramienta ya no se puede leer: vuelve a darla en los ajustes.",
-                    en="This tool's key cannot be read any more: give it again in the settings.",
-                ),
-            ) from error
+            raise ToolFailed("secret_lost", TEXTS["own_tool.secret_lost"]) from error
 
 
 class OwnHttpTools:
@@ -100,8 +94,7 @@ def call_headers(context: CallContext) -> dict[str, str]:
 def refuse_packed(response: aiohttp.ClientResponse) -> None:
     """Raises ToolFailed where the body is packed, which was not asked for: a small one may unpack to any size."""
     if response.headers.get("Content-Encoding", "identity").strip().lower() not in {"", "identity"}:
-        raise failed("bad_encoding", es="El servidor comprime su respuesta sin que se le pida.",
-                     en="The server packs its answer without being asked to.")  # fmt: skip
+        raise ToolFailed("bad_encoding", TEXTS["own_tool.unasked_encoding"])
 
 
 async def read_bounded(response: aiohttp.ClientResponse, most: int) -> bytes:
@@ -115,29 +108,25 @@ async def read_bounded(response: aiohttp.ClientResponse, most: int) -> bytes:
                 break
         else:
             return bytes(body)
-    raise failed("too_large", es=f"El servidor ha respondido con más de {most // 1024} KiB.",
-                 en=f"The server answered with more than {most // 1024} KiB.")  # fmt: skip
+    raise ToolFailed("too_large", TEXTS["own_tool.too_large"].format(kib=most // 1024))
 
 
 async def _result(response: aiohttp.ClientResponse) -> object:
     status = response.status
     if status in REDIRECTS:
-        raise failed("redirect_refused", es=f"El servidor redirige a otra dirección ({status}): escribe la definitiva.",
-                     en=f"The server redirects ({status}): write the final address.")  # fmt: skip
+        raise ToolFailed("redirect_refused", TEXTS["own_tool.redirects"].format(status=status))
     body = await read_bounded(response, LARGEST)
     if status not in SUCCESS:
         words = " ".join(body.decode("utf-8", "replace").split())[:_QUOTED] if 400 <= status < 500 else ""
         said = f": {words}" if words else "."
-        raise failed("bad_status", es=f"El servidor ha respondido con el estado {status}{said}",
-                     en=f"The server answered with status {status}{said}")  # fmt: skip
+        raise ToolFailed("bad_status", TEXTS["own_tool.bad_status"].format(status=status, said=said))
     if not body:
         return None
     if response.content_type.lower().endswith("json"):
         return readable(body)
     if response.content_type.lower().startswith("text/"):
         return body.decode("utf-8", "replace")
-    raise failed("not_text", es="El servidor no ha respondido con JSON ni con texto.",
-                 en="The server answered with neither JSON nor text.")  # fmt: skip
+    raise ToolFailed("not_text", TEXTS["own_tool.not_text"])
 
 
 def readable(body: bytes) -> object:
@@ -152,8 +141,7 @@ def readable(body: bytes) -> object:
 
 
 def _no_json() -> ToolFailed:
-    return failed("bad_result", es="La respuesta del servidor no es un JSON que se pueda leer.",
-                  en="The server's answer is no JSON that can be read.")  # fmt: skip
+    return ToolFailed("bad_result", TEXTS["own_tool.bad_result"])
 
 
 @asynccontextmanager
@@ -162,8 +150,7 @@ async def in_words(*, side_effects: bool) -> AsyncGenerator[None]:
     try:
         yield
     except AddressNotAllowed as error:
-        raise failed("address_refused", es="La dirección no es de la red pública.",
-                     en="The address is not on the public Internet.") from error  # fmt: skip
+        raise ToolFailed("address_refused", TEXTS["own_tool.address_refused"]) from error
     except aiohttp.ClientConnectorError as error:
         raise _unreachable() from error
     except TimeoutError:
@@ -175,9 +162,4 @@ async def in_words(*, side_effects: bool) -> AsyncGenerator[None]:
 
 
 def _unreachable() -> ToolFailed:
-    return failed("unreachable", es="No se llega al servidor de esta herramienta.",
-                  en="This tool's server cannot be reached.")  # fmt: skip
-
-
-def failed(reason: str, *, es: str, en: str) -> ToolFailed:
-    return ToolFailed(reason, Text(es=es, en=en))
+    return ToolFailed("unreachable", TEXTS["own_tool.unreachable"])

@@ -17,9 +17,10 @@ from mcp.client.streamable_http import streamable_http_client
 from yarl import URL
 
 from contracts.own_tools import McpServer, McpTool
-from tool_executor.adapters.own_http import LARGEST, OwnSessions, call_headers, failed, in_words, refuse_packed
+from tool_executor.adapters.own_http import LARGEST, OwnSessions, call_headers, in_words, refuse_packed
 from tool_executor.domain.declaration import CallContext, Data, ToolFailed
 from tool_executor.domain.plans import Arguments
+from tool_executor.texts import TEXTS
 
 LARGEST_REPLY = 1024 * 1024
 """Bytes of one HTTP reply: the list of a server's tools may be long."""
@@ -43,12 +44,10 @@ class McpClient:
             answer = await client.call_tool(tool.name, dict(arguments))
         text = "\n".join(part.text for part in answer.content if isinstance(part, mcp_types.TextContent))
         if answer.is_error:
-            raise failed("tool_error", es=f"El servidor ha respondido: {text[:300]}",
-                         en=f"The server answered: {text[:300]}")  # fmt: skip
+            raise ToolFailed("tool_error", TEXTS["own_tool.mcp.answered"].format(text=text[:300]))
         result: object = answer.structured_content if answer.structured_content is not None else text
         if len(str(result).encode()) > LARGEST:
-            raise failed("too_large", es=f"El servidor ha respondido con más de {LARGEST // 1024} KiB.",
-                         en=f"The server answered with more than {LARGEST // 1024} KiB.")  # fmt: skip
+            raise ToolFailed("too_large", TEXTS["own_tool.too_large"].format(kib=LARGEST // 1024))
         return {"result": result}
 
     async def listed(self, company: str, server: McpServer) -> list[McpTool]:
@@ -91,9 +90,7 @@ def _worded(error: BaseException, refusal: BaseException | None) -> BaseExceptio
     if isinstance(error, ToolFailed | TimeoutError):
         return error
     said = error.error.message if isinstance(error, MCPError) else "it does not speak MCP"
-    return failed(
-        "tool_error", es=f"El servidor MCP ha fallado: {said[:300]}", en=f"The MCP server failed: {said[:300]}"
-    )
+    return ToolFailed("tool_error", TEXTS["own_tool.mcp.failed"].format(said=said[:300]))
 
 
 def _only(group: BaseExceptionGroup[BaseException]) -> BaseException:
@@ -152,8 +149,7 @@ class _GuardedTransport(httpx2.AsyncBaseTransport):
             raise httpx2.ConnectError(str(refused), request=request) from refused
         if response.status in {401, 403}:
             status = response.status
-            self.refusal = failed("bad_status", es=f"El servidor MCP no nos deja entrar ({status}): revisa la clave.",
-                                  en=f"The MCP server lets nobody in ({status}): look at the key.")  # fmt: skip
+            self.refusal = ToolFailed("bad_status", TEXTS["own_tool.mcp.not_let_in"].format(status=status))
         return httpx2.Response(
             response.status, headers=list(response.headers.items()), stream=_Bounded(response), request=request
         )

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import aiohttp
 from yarl import URL
 
-from contracts.text import Text
 from runtime.guarded_http import AddressNotAllowed, GuardedSessions, Lookup, system_lookup
 from runtime.retry_after import seconds_in
 from tool_executor.domain.declaration import ToolFailed
 from tool_executor.domain.site_address import AddressRefused, Origin, Site, SiteUrl
+from tool_executor.texts import TEXTS
 
 TEXT_TYPES = frozenset({"text/html", "application/xhtml+xml", "text/plain", "text/markdown"})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -79,10 +79,7 @@ class BadStatus(ToolFailed):
     """The site answered with an error. `retry_after`: seconds, where it says so."""
 
     def __init__(self, status: int, retry_after: float | None = None) -> None:
-        super().__init__(
-            "bad_status",
-            Text(es=f"El sitio ha respondido con el estado {status}.", en=f"The site answered with status {status}."),
-        )
+        super().__init__("bad_status", TEXTS["page.bad_status"].format(status=status))
         self.status = status
         self.retry_after = retry_after
 
@@ -120,11 +117,7 @@ class PageFetcher:
                     return answer
                 # Nothing was said of how the page was before, so it cannot be as it was.
                 address = site.redirected(address, answer.location if isinstance(answer, Redirected) else str(address))
-            raise _failed(
-                "too_many_redirects",
-                es=f"La página redirige más de {_MOST_REDIRECTS} veces.",
-                en=f"The page redirects more than {_MOST_REDIRECTS} times.",
-            )
+            raise ToolFailed("too_many_redirects", TEXTS["page.too_many_redirects"].format(most=_MOST_REDIRECTS))
 
     async def visit(self, address: SiteUrl, wanted: FetchRequest) -> Fetched | Redirected | NotModified:
         """One request, which follows no redirect. Raises as `fetch` does."""
@@ -149,21 +142,15 @@ class PageFetcher:
             if response.status in _REDIRECTS:
                 location = response.headers.get("Location")
                 if not location:
-                    raise _failed(
-                        "bad_status", es="La página no redirige a ningún sitio.", en="The page redirects to nowhere."
-                    )
+                    raise ToolFailed("bad_status", TEXTS["page.redirects_nowhere"])
                 return Redirected(location)
             if response.status in {404, 410}:
-                raise _failed(
-                    "page_not_found",
-                    es=f"El sitio no tiene ninguna página {address.target}.",
-                    en=f"There is no page {address.target} on the site.",
-                )
+                raise ToolFailed("page_not_found", TEXTS["page.not_found"].format(target=address.target))
             if response.status != 200:
                 raise BadStatus(response.status, seconds_in(response.headers.get("Retry-After")))
             kind = response.content_type.lower()
             if wanted.types and ("Content-Type" not in response.headers or kind not in wanted.types):
-                raise _failed("not_text", es="No es una página de texto.", en="This is no page of text.")
+                raise ToolFailed("not_text", TEXTS["page.not_text"])
             return Fetched(
                 url=str(address),
                 content_type=kind,
@@ -196,11 +183,7 @@ class Unpacker:
         self._limit = limit
         encoding = encoding.strip().lower()
         if encoding not in {"identity", "", "gzip", "x-gzip", "deflate"}:
-            raise _failed(
-                "bad_encoding",
-                es="El sitio comprime la página de un modo que no se ha pedido.",
-                en="The site packs the page in a way that was not asked for.",
-            )
+            raise ToolFailed("bad_encoding", TEXTS["page.unasked_encoding"])
         # 32 + 15: gzip or zlib, told by the header.
         self._stream = None if encoding in {"identity", ""} else zlib.decompressobj(wbits=47)
 
@@ -211,9 +194,7 @@ class Unpacker:
             try:
                 self.body += self._stream.decompress(piece, self._limit - len(self.body) + 1)
             except zlib.error as error:
-                raise _failed(
-                    "bad_encoding", es="La página no se puede descomprimir.", en="The page cannot be unpacked."
-                ) from error
+                raise ToolFailed("bad_encoding", TEXTS["page.bad_encoding"]) from error
         if len(self.body) > self._limit:
             raise _too_large()
 
@@ -229,30 +210,14 @@ async def _in_words(seconds: float) -> AsyncGenerator[None]:
     except AddressNotAllowed as refused:
         raise _address_refused() from refused
     except TimeoutError:
-        raise _failed(
-            "too_slow",
-            es=f"La página ha tardado más de {seconds:.0f} s.",
-            en=f"The page took longer than {seconds:.0f} s.",
-        ) from None
+        raise ToolFailed("too_slow", TEXTS["page.too_slow"].format(seconds=seconds)) from None
     except (aiohttp.ClientError, OSError, ValueError) as error:
-        raise _failed(
-            "unreachable",
-            es="No se ha podido leer la página: no se llega a su servidor.",
-            en="The page could not be read: its server cannot be reached.",
-        ) from error
-
-
-def _failed(reason: str, *, es: str, en: str) -> ToolFailed:
-    return ToolFailed(reason, Text(es=es, en=en))
+        raise ToolFailed("unreachable", TEXTS["page.unreachable"]) from error
 
 
 def _address_refused() -> ToolFailed:
-    return _failed(
-        "address_refused",
-        es="El nombre del sitio lleva a una dirección que no es de la red pública.",
-        en="The site's name leads to an address that is not on the public Internet.",
-    )
+    return ToolFailed("address_refused", TEXTS["page.address_refused"])
 
 
 def _too_large() -> ToolFailed:
-    return _failed("too_large", es="La página es demasiado grande para leerla.", en="The page is too large to be read.")
+    return ToolFailed("too_large", TEXTS["page.too_large"])

@@ -2,7 +2,6 @@
 
 import asyncio
 
-from contracts.text import Text
 from tool_executor.adapters.page_fetcher import Fetched, PageFetcher
 from tool_executor.adapters.page_text import ReadableText, readable_text
 from tool_executor.domain.declaration import ArgumentProblem, ToolFailed, ToolRefused
@@ -11,6 +10,7 @@ from tool_executor.domain.site_address import AddressRefused, Origin, Site, Site
 from tool_executor.domain.token_budget import cut
 from tool_executor.extraction.charsets import decoded
 from tool_executor.ports import Link, ReadablePage
+from tool_executor.texts import TEXTS
 
 _AT_ONCE = 64 * 1024
 """Bytes that are parsed on the event loop (under 5 ms); more go to a thread."""
@@ -39,13 +39,7 @@ class SitePages:
         fetched = await self._fetcher.fetch(site, address)
         readable = await asyncio.to_thread(_read, fetched) if len(fetched.body) > _AT_ONCE else _read(fetched)
         if not readable.text.strip():
-            raise ToolFailed(
-                "no_text",
-                Text(
-                    es="La página no tiene texto que se pueda leer (quizá la escriben sus scripts): no la cites.",
-                    en="The page has no text that can be read (its scripts may write it): do not cite it.",
-                ),
-            )
+            raise ToolFailed("no_text", TEXTS["page.no_text"])
         text, truncated = cut(readable.text, self._budget)
         links = _links(site, SiteUrl(address.origin, fetched.url.removeprefix(str(address.origin))), readable)
         return ReadablePage(url=fetched.url, title=readable.title, text=text, truncated=truncated, links=links)

@@ -110,7 +110,7 @@ def check(tool: DeclaredTool, compiler: CompiledSchemas) -> Entry:
             raise CatalogueError(f"tool {tool.id}: its {what} does not exist; give a function, or OverTheBus()")
     if tool.input_schema.get("additionalProperties") is not False:
         raise CatalogueError(f"tool {tool.id}: the input schema must say additionalProperties: false")
-    if max(len(tool.description.es), len(tool.description.en)) > LONGEST_DESCRIPTION:
+    if max(map(len, tool.description.by_language.values())) > LONGEST_DESCRIPTION:
         raise CatalogueError(f"tool {tool.id}: a description has more than {LONGEST_DESCRIPTION} characters")
     counts = (tool.per_minute, tool.per_hour, tool.per_day)
     if any(count is not None and count < 1 for count in counts) or tool.time_limit <= 0:

@@ -14,6 +14,7 @@ from tool_executor.domain.plans import Arguments, CompanyTools
 from tool_executor.domain.shapes import TEXT, gives, takes
 from tool_executor.domain.site_address import AddressRefused, canonical_path
 from tool_executor.ports import ReadPage
+from tool_executor.texts import TEXTS
 
 
 def site_is_open(company: CompanyTools) -> bool:
@@ -37,8 +38,7 @@ def with_canonical_path(arguments: Arguments) -> Arguments:
 def tools(read_page: ReadPage) -> list[DeclaredTool]:
     async def fetch_page(arguments: Arguments, context: CallContext) -> Data:
         if context.company is None:
-            text = Text(es="El sitio de esta empresa no se puede leer.", en="This company's site may not be read.")
-            raise ToolFailed("not_allowed", text)
+            raise ToolFailed("not_allowed", TEXTS["site.may_not_be_read"])
         page = await read_page(context.company, arguments["path"])
         data: Data = {"url": page.url, "title": page.title, "text": page.text, "truncated": page.truncated}
         if page.links:

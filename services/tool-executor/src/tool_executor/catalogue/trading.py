@@ -16,6 +16,7 @@ from tool_executor.domain.shapes import (
     list_of,
     with_normal_symbol,
 )
+from tool_executor.texts import TEXTS
 
 
 def price_problems(arguments: Arguments) -> Sequence[ArgumentProblem]:
@@ -25,11 +26,9 @@ def price_problems(arguments: Arguments) -> Sequence[ArgumentProblem]:
     for name in ("limit_price", "stop_price"):
         needed, given = name in PRICES_OF[kind], name in arguments
         if needed and not given:
-            problems.append(
-                ArgumentProblem(name, Text(es=f"una orden {kind} lo necesita", en=f"a {kind} order needs it"))
-            )
+            problems.append(ArgumentProblem(name, TEXTS["order.price_needed"].format(kind=kind)))
         elif given and not needed:
-            text = Text(es=f"una orden {kind} no lo tiene: quítalo", en=f"a {kind} order has none: leave it out")
+            text = TEXTS["order.price_not_taken"].format(kind=kind)
             problems.append(ArgumentProblem(name, text))
     return problems
 

@@ -14,7 +14,7 @@ import structlog
 
 from contracts.company import CompanySettings
 from contracts.events.knowledge import DocumentUpserted, RefreshRequested, RunProgressed
-from runtime.outcomes import Done, Later
+from runtime.outcomes import Ack, Retry
 from tool_executor.adapters.crawl_state import ClaimedPage, CrawlState, HostSlots, SiteMemory
 from tool_executor.adapters.metrics import count_page, count_run
 from tool_executor.adapters.redis_store import RedisStore
@@ -62,12 +62,12 @@ class Crawler:
         self._facts = facts
         self._slots = HostSlots(store)
 
-    async def work(self, asked: RefreshRequested, place: str, settings: CompanySettings | None) -> Done | Later:
+    async def work(self, asked: RefreshRequested, place: str, settings: CompanySettings | None) -> Ack | Retry:
         """One slice at this place. Raises StoreAway, PublishFailed and RpcError: it comes again."""
         state = CrawlState(self._store, asked.company_id, asked.run_id)
         word, kept = await state.begin()
         if word == "over":
-            return Done()
+            return Ack()
         try:
             if word == "new":
                 plan = await self._prepare(state, asked, settings)
@@ -76,7 +76,7 @@ class Crawler:
             return await self._slice(state, asked, plan, place)
         except RunFailed as failed:
             await self._end(state, asked, None, problem=str(failed))
-            return Done()
+            return Ack()
 
     async def _prepare(self, state: CrawlState, asked: RefreshRequested, settings: CompanySettings | None) -> CrawlPlan:
         await self._tell(state, asked, now=True)
@@ -87,27 +87,27 @@ class Crawler:
             await self._facts.place(asked, number)
         return plan
 
-    async def _slice(self, state: CrawlState, asked: RefreshRequested, plan: CrawlPlan, place: str) -> Done | Later:
+    async def _slice(self, state: CrawlState, asked: RefreshRequested, plan: CrawlPlan, place: str) -> Ack | Retry:
         site, ends = site_in(plan), time.monotonic() + SLICE
         reader = PageReader(self._preparation.fetcher, self._extraction, plan, site)
         while time.monotonic() < ends:
             held = await state.claim(place, secrets.token_hex(8))
             if not isinstance(held, ClaimedPage):
                 if held.over:
-                    return Done()
+                    return Ack()
                 if held.wait is not None:
-                    return Later(min(max(held.wait, 0.05), _LONGEST_WAIT))
+                    return Retry(min(max(held.wait, 0.05), _LONGEST_WAIT))
                 await self._finish(state, asked, plan)
-                return Done()
+                return Ack()
             away = await self._one(state, plan, site, reader, place, held)
             if away is None:
-                return Later(_TAKEN_OVER)
+                return Retry(_TAKEN_OVER)
             if away >= _SITE_IS_AWAY:
                 progress = await state.report(now=True)
                 last = progress.left[-1].message if progress is not None and progress.left else ""
                 raise RunFailed(_SITE_AWAY.format(message=last))
             await self._tell(state, asked)
-        return Later(_BETWEEN)
+        return Retry(_BETWEEN)
 
     async def _one(
         self, state: CrawlState, plan: CrawlPlan, site: Site, reader: PageReader, place: str, held: ClaimedPage

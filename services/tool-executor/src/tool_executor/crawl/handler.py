@@ -6,7 +6,7 @@ from pydantic import ValidationError
 from contracts.envelope import CloudEvent
 from contracts.events.knowledge import FileReceived, RefreshRequested
 from runtime.companies import CompanyCache
-from runtime.outcomes import DeadLetter, Done, Later, Outcome
+from runtime.outcomes import Ack, DeadLetter, Outcome, Retry
 from runtime.pull_worker import Delivery
 from tool_executor.crawl.crawler import Crawler
 from tool_executor.crawl.uploads import Uploads
@@ -31,7 +31,7 @@ class RunHandler:
         self._companies = companies
 
     async def handle(self, delivery: Delivery) -> Outcome:
-        """Done when the run is over; Later when there is more to read."""
+        """Ack when the run is over; Retry when there is more to read."""
         try:
             asked = RefreshEvent.model_validate_json(delivery.data).data
         except ValidationError as error:
@@ -44,7 +44,7 @@ class RunHandler:
         except StoreAway as away:
             # Not by the count of deliveries: each slice is one.
             log.warning("crawl.store_away", company=asked.company_id, run=asked.run_id, error=str(away))
-            return Later(_AWAY_PAUSE)
+            return Retry(_AWAY_PAUSE)
 
 
 class FileHandler:
@@ -52,7 +52,7 @@ class FileHandler:
         self._uploads = uploads
 
     async def handle(self, delivery: Delivery) -> Outcome:
-        """Done when it is told what the file says, or why it cannot be read."""
+        """Ack when it has been told what the file says, or why it cannot be read."""
         try:
             file = FileEvent.model_validate_json(delivery.data).data
         except ValidationError as error:
@@ -60,7 +60,7 @@ class FileHandler:
         if not delivery.subject.endswith(f".{file.company_id}"):
             return _ANOTHERS
         await self._uploads.read(file)
-        return Done()
+        return Ack()
 
 
 _ANOTHERS = DeadLetter("the subject names another company than the event")

@@ -90,7 +90,7 @@ class PageReader:
         return await self._taken_out(item, address, answer)
 
     def _not_fetched(self, item: CrawlItem, failed: ToolFailed) -> PageOutcome:
-        message = failed.message.en if not isinstance(failed.message, str) else failed.message
+        message = str(failed.message)
         match failed.reason:
             case "page_not_found":
                 if item.known is not None:
@@ -133,7 +133,7 @@ class PageReader:
         try:
             page = await self._extraction.extract(answer.body, answer.content_type, answer.charset, name)
         except Unreadable as unreadable:
-            return PageReading(PageOutcome("failed", unreadable.reason, unreadable.text.en, look_again=True))
+            return PageReading(PageOutcome("failed", unreadable.reason, str(unreadable.text), look_again=True))
         found, refused = await asyncio.to_thread(self._leads_to, item, address, page, "nofollow" in answer.robots)
         if item.links_only:
             return PageReading(_left(item, "denied", found, refused))

@@ -7,16 +7,13 @@ from pydantic import Field
 
 from contracts.company import CompanyConfig
 from contracts.envelope import Wire
-from contracts.text import Text
 from tool_executor.domain.site_address import AddressRefused, Origin, Site, SiteUrl, parse_origin, site_of
+from tool_executor.texts import TEXTS
 
 READER = 2
 """Goes up when the same bytes become other blocks than before: every page is then read again."""
 
-NO_SITE = Text(
-    es="La empresa no ha dicho dónde empieza su sitio (knowledge.siteUrl).",
-    en="The company has not said where its site begins (knowledge.siteUrl).",
-)
+NO_SITE = TEXTS["site.no_site"]
 
 
 class CrawlPlan(Wire):
@@ -54,13 +51,7 @@ def plan_of(
     domains = [str(begins), *config.tool_config.allowed_domains]
     site = site_of(domains, knowledge.allowed_paths, demo, loopback=loopback, denied=knowledge.denied_paths)
     if site.origins[0] != begins:
-        raise AddressRefused(
-            "no_site",
-            Text(
-                es=f"{begins} no es un sitio que se pueda leer: hace falta https y un nombre público.",
-                en=f"{begins} is no site that can be read: it takes https and a public name.",
-            ),
-        )
+        raise AddressRefused("no_site", TEXTS["site.unreadable"].format(begins=begins))
     # Where it begins is read for its links even where the paths that are kept are others.
     start = address_in(site if url else Site(site.origins), url or knowledge.site_url)
     plan = CrawlPlan(
@@ -92,5 +83,5 @@ def _origin(url: str) -> Origin:
     try:
         parts = urlsplit(url)
     except ValueError:
-        raise AddressRefused("bad_origin", Text(es="Esto no es una dirección.", en="This is no address.")) from None
+        raise AddressRefused("bad_origin", TEXTS["site.no_address"]) from None
     return parse_origin(f"{parts.scheme}://{parts.netloc}")

@@ -76,7 +76,7 @@ class Preparation:
         try:
             plan, _, _ = plan_of(settings.config, asked.run_id, asked.url, self._demo, loopback=self._loopback)
         except AddressRefused as refused:
-            raise RunFailed(refused.text.en) from refused
+            raise RunFailed(str(refused.text)) from refused
         return CrawlPlan.model_validate_json(await state.keep_plan(plan.to_json().decode()))
 
     async def fill(self, state: CrawlState, plan: CrawlPlan) -> None:

@@ -11,21 +11,18 @@ from contracts.channels import upload, upload_piece
 from contracts.events.knowledge import DocumentFailed, DocumentUpserted, FileReceived
 from contracts.knowledge import document_id
 from contracts.streams import UPLOADS
-from contracts.text import Text
 from runtime.direct import DirectReader
 from runtime.replies import ReplyInbox
 from tool_executor.adapters.metrics import count_file
 from tool_executor.crawl.facts import KnowledgeFacts
 from tool_executor.extraction.document import Extracted, Unreadable
 from tool_executor.extraction.isolation import Extraction
+from tool_executor.texts import TEXTS
 
 _AT_ONCE = 4
 """Pieces of a file that are asked for at once."""
 _PURGE_DEADLINE = 2.0
 """Seconds for the bus to let go of a file's pieces."""
-_LOST = Text(
-    es="El archivo ya no está: súbelo otra vez.", en="The file's bytes are no longer there: upload it once more."
-)
 
 
 class Uploads:
@@ -47,7 +44,7 @@ class Uploads:
                 company_id=file.company_id,
                 document_id=file.document_id,
                 reason=unreadable.reason,
-                message=unreadable.text.en,
+                message=str(unreadable.text),
             )
             await self._facts.failed(failure, file.upload_id)
             count_file(unreadable.reason)
@@ -63,13 +60,13 @@ class Uploads:
             async with places:
                 found = await self._pieces.last(upload_piece(file.company_id, file.upload_id, number))
             if found is None:
-                raise Unreadable("lost", _LOST)
+                raise Unreadable("lost", TEXTS["document.lost"])
             return found.event
 
         pieces = await asyncio.gather(*(piece(number) for number in range(file.pieces)))
         body = b"".join(pieces)
         if len(body) != file.size:
-            raise Unreadable("lost", _LOST)
+            raise Unreadable("lost", TEXTS["document.lost"])
         return body
 
     async def _purge(self, file: FileReceived) -> None:

@@ -1,4 +1,4 @@
-"""Limits per user and tool: windows that slide, and what became of a call that asked."""
+"""Limits for each user and tool: sliding windows, and the decision about a call."""
 
 from dataclasses import dataclass
 

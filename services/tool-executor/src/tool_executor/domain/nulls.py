@@ -1,4 +1,4 @@
-"""An optional argument that is null is one that was not given: models send null for whatever they leave out.
+"""Leaves out optional arguments that are null, since models send null for whatever they leave out.
 
 What a schema itself lets be null is a value like any other and stays. A required argument stays too, for the schema to
 refuse.

@@ -1,24 +1,20 @@
-"""Numbers that no program reads alike: beyond a double (RFC 8259, section 6), and what JSON has no spelling for."""
+"""Finds numbers that programs do not read alike: beyond a double (RFC 8259, section 6), or not expressible in JSON."""
 
 import math
 import sys
 from collections.abc import Iterator
 
 from contracts.json_values import is_list, is_object, list_of, object_of
-from contracts.text import Text
 from tool_executor.domain.declaration import ArgumentProblem
 from tool_executor.domain.plans import Arguments
+from tool_executor.texts import TEXTS
 
 _MOST = int(sys.float_info.max)
-_SAID = Text(
-    es="no es un número con el que se pueda calcular: es demasiado grande o no es finito",
-    en="is no number that can be computed with: it is too large, or not finite",
-)
 
 
 def numbers_out_of_range(arguments: Arguments) -> list[ArgumentProblem]:
     """A problem for each number, at any depth, that is not finite or does not fit a double."""
-    return [ArgumentProblem(field, _SAID) for field in _found(arguments, "")]
+    return [ArgumentProblem(field, TEXTS["arguments.not_a_number"]) for field in _found(arguments, "")]
 
 
 def _found(value: object, field: str) -> Iterator[str]:

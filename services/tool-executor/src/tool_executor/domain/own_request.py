@@ -1,4 +1,4 @@
-"""The request that a call of a company's HTTP tool is. Pure."""
+"""Builds the HTTP request for a call of a company's own tool. Pure."""
 
 import json
 from collections.abc import Mapping
@@ -7,14 +7,10 @@ from typing import cast
 from urllib.parse import quote, urlencode
 
 from contracts.own_tools import HttpTool, places
-from contracts.text import Text
 from tool_executor.domain.declaration import ArgumentProblem, ToolRefused
 from tool_executor.domain.plans import Arguments
+from tool_executor.texts import TEXTS
 
-_IN_NO_ADDRESS = Text(
-    es="no puede estar en una dirección: usa un texto corto o un número",
-    en="cannot stand in an address: use a short text or a number",
-)
 LONGEST_PART = 512
 LONGEST_URL = 8192
 
@@ -45,7 +41,7 @@ def _part(name: str, value: object) -> str:
     """One argument as a piece of an address, which it cannot leave: neither a slash nor dots alone get through."""
     text = _text(value)
     if text is None or not 0 < len(text) <= LONGEST_PART or not text.strip("."):
-        raise ToolRefused(ArgumentProblem(name, _IN_NO_ADDRESS))
+        raise ToolRefused(ArgumentProblem(name, TEXTS["arguments.not_in_an_address"]))
     return quote(text, safe="")
 
 
@@ -69,5 +65,5 @@ def _text(value: object) -> str | None:
 
 def _bounded(url: str) -> str:
     if len(url) > LONGEST_URL:
-        raise ToolRefused(ArgumentProblem("", _IN_NO_ADDRESS))
+        raise ToolRefused(ArgumentProblem("", TEXTS["arguments.not_in_an_address"]))
     return url

@@ -5,16 +5,16 @@ Source of the formulas: Van K. Tharp, "Trade Your Way to Financial Freedom" (199
 capital at risk / risk per unit; break-even win rate = risk / (risk + reward).
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Context, Decimal
 from typing import Literal
 
 from contracts.text import Text
+from tool_executor.texts import TEXTS
 
 Side = Literal["long", "short"]
-_SIDES: Mapping[Side, Text] = {"long": Text(es="larga", en="long"), "short": Text(es="corta", en="short")}
-_ABOVE, _BELOW = Text(es="por encima", en="above"), Text(es="por debajo", en="below")
+_SIDES = TEXTS.section("sizing.sides")
+_ABOVE, _BELOW = TEXTS["sizing.above"], TEXTS["sizing.below"]
 _EXACT = Context(prec=50)
 _RATE = Decimal("0.000001")
 
@@ -22,10 +22,10 @@ _RATE = Decimal("0.000001")
 class SizingError(ValueError):
     """These figures make no trade. `field` names the argument to change."""
 
-    def __init__(self, field: str, *, es: str, en: str) -> None:
-        super().__init__(en)
+    def __init__(self, field: str, text: Text) -> None:
+        super().__init__(str(text))
         self.field = field
-        self.text = Text(es=es, en=en)
+        self.text = text
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +73,7 @@ def position_size(
     """
     _positive(capital=capital, entry_price=entry, stop_loss_price=stop, risk_percent=risk, lot_size=lot)
     if risk > 1:
-        raise SizingError(
-            "risk_percent", es="debe ser 1 como mucho: 0.02 es el 2 %", en="must be at most 1: 0.02 means 2 %"
-        )
+        raise SizingError("risk_percent", TEXTS["sizing.risk_above_one"])
     found = _side(entry, stop, side)
     per_unit = entry - stop if found == "long" else stop - entry
     risk_amount = _EXACT.multiply(capital, risk)
@@ -104,9 +102,7 @@ def risk_reward(entry: Decimal, stop: Decimal, target: Decimal) -> RiskReward:
     if reward <= 0:
         where = _ABOVE if side == "long" else _BELOW
         raise SizingError(
-            "take_profit_price",
-            es=f"debe estar {where.es} de la entrada: por el stop es una posición {_SIDES[side].es}",
-            en=f"must be {where.en} the entry: the stop makes this a {_SIDES[side].en}",
+            "take_profit_price", TEXTS["sizing.target_on_wrong_side"].format(where=where, side=_SIDES[side])
         )
     return RiskReward(
         side=side,
@@ -119,18 +115,12 @@ def risk_reward(entry: Decimal, stop: Decimal, target: Decimal) -> RiskReward:
 
 def _side(entry: Decimal, stop: Decimal, wanted: Side | None) -> Side:
     if stop == entry:
-        raise SizingError(
-            "stop_loss_price",
-            es="debe ser distinto de la entrada: sin distancia no hay riesgo que medir",
-            en="must differ from the entry: without a distance there is no risk to size",
-        )
+        raise SizingError("stop_loss_price", TEXTS["sizing.stop_at_entry"])
     found: Side = "long" if stop < entry else "short"
     if wanted is not None and wanted != found:
         where = _BELOW if wanted == "long" else _ABOVE
         raise SizingError(
-            "stop_loss_price",
-            es=f"debe estar {where.es} de la entrada en una posición {_SIDES[wanted].es}",
-            en=f"must be {where.en} the entry for a {_SIDES[wanted].en}",
+            "stop_loss_price", TEXTS["sizing.stop_on_wrong_side"].format(where=where, side=_SIDES[wanted])
         )
     return found
 
@@ -143,4 +133,4 @@ def _whole_lots(quantity: Decimal, lot: Decimal) -> Decimal:
 def _positive(**figures: Decimal) -> None:
     for field, figure in figures.items():
         if not figure.is_finite() or figure <= 0:
-            raise SizingError(field, es="debe ser mayor que 0", en="must be above 0")
+            raise SizingError(field, TEXTS["sizing.not_positive"])

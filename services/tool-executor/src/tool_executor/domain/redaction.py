@@ -1,4 +1,4 @@
-"""Secrets are masked before arguments are logged: by the name of the field, and by the look of the value."""
+"""Masks secrets before arguments are logged: by the field's name, and by the form of the value."""
 
 import re
 

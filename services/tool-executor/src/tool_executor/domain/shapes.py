@@ -1,4 +1,4 @@
-"""What the schemas of several categories share."""
+"""Parts of JSON Schemas that several categories of tools share."""
 
 from collections.abc import Mapping, Sequence
 

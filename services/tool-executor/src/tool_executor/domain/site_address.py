@@ -14,6 +14,7 @@ from functools import lru_cache
 from urllib.parse import quote, unquote_to_bytes, urljoin, urlsplit
 
 from contracts.text import Text
+from tool_executor.texts import TEXTS
 
 _LONGEST = 2048
 _HOST = re.compile(r"(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
@@ -30,7 +31,7 @@ class AddressRefused(Exception):  # noqa: N818 - named after what happened
     """An address that may not be fetched. `reason` is a short word for programs."""
 
     def __init__(self, reason: str, text: Text) -> None:
-        super().__init__(text.en)
+        super().__init__(str(text))
         self.reason = reason
         self.text = text
 
@@ -81,12 +82,7 @@ class Site:
     def at(self, origin: Origin, path: str) -> SiteUrl:
         """The page at a relative path of one of the origins. Raises AddressRefused."""
         if origin not in self.origins:
-            raise AddressRefused(
-                "not_the_site",
-                Text(
-                    es=f"{origin} no es ninguna dirección del sitio.", en=f"{origin} is none of the site's addresses."
-                ),
-            )
+            raise AddressRefused("not_the_site", TEXTS["site.other_site"].format(origin=origin))
         return self._allowed(origin, canonical_path(path))
 
     def redirected(self, current: SiteUrl, location: str) -> SiteUrl:
@@ -96,21 +92,9 @@ class Site:
             target = urlsplit(urljoin(str(current), location))
             origin = parse_origin(f"{target.scheme}://{target.netloc}")
         except (ValueError, AddressRefused):
-            raise AddressRefused(
-                "redirect_refused",
-                Text(
-                    es="La página redirige a una dirección que no lo es.",
-                    en="The page redirects to an address that is none.",
-                ),
-            ) from None
+            raise AddressRefused("redirect_refused", TEXTS["site.redirects_nowhere"]) from None
         if origin not in self.origins:
-            raise AddressRefused(
-                "redirect_refused",
-                Text(
-                    es="La página redirige fuera del sitio de la empresa.",
-                    en="The page redirects away from the company's site.",
-                ),
-            )
+            raise AddressRefused("redirect_refused", TEXTS["site.redirects_away"])
         path = target.path or "/"
         return self._allowed(origin, canonical_path(f"{path}?{target.query}" if target.query else path))
 
@@ -120,10 +104,7 @@ class Site:
         if any(_matches(decoded, rule) for rule in closed) or (
             self.paths and not any(_matches(decoded, rule) for rule in self.paths)
         ):
-            raise AddressRefused(
-                "path_not_allowed",
-                Text(es="La empresa no permite leer esta página.", en="The company does not let this page be read."),
-            )
+            raise AddressRefused("path_not_allowed", TEXTS["site.page_closed"])
         return SiteUrl(origin, target)
 
 
@@ -155,13 +136,7 @@ def site_of(
         if local or (origin.scheme == "https" and is_site_host(origin.host)):
             origins.append(origin)
     if not origins:
-        raise AddressRefused(
-            "no_site",
-            Text(
-                es="No se puede leer ningún sitio de esta empresa: mira allowedDomains en sus ajustes.",
-                en="No site of this company may be read: see allowedDomains in its settings.",
-            ),
-        )
+        raise AddressRefused("no_site", TEXTS["site.none_allowed"])
     return Site(tuple(dict.fromkeys(origins)), tuple(allowed_paths), tuple(denied))
 
 
@@ -172,16 +147,10 @@ def parse_origin(text: str) -> Origin:
         parts = urlsplit(text)
         port = parts.port
     except ValueError:
-        raise AddressRefused("bad_origin", Text(es="Esto no es un origen.", en="This is no origin.")) from None
+        raise AddressRefused("bad_origin", TEXTS["site.no_origin"]) from None
     plain = parts.path in {"", "/"} and not parts.query and not parts.fragment and "@" not in parts.netloc
     if not plain or parts.scheme not in {"https", "http"} or not parts.hostname or port == 0:
-        raise AddressRefused(
-            "bad_origin",
-            Text(
-                es="Un origen es https://servidor, sin nada detrás.",
-                en="An origin is https://host, with nothing after it.",
-            ),
-        )
+        raise AddressRefused("bad_origin", TEXTS["site.origin_with_path"])
     return Origin(parts.scheme, parts.hostname, port or {"https": 443, "http": 80}[parts.scheme])
 
 
@@ -189,13 +158,7 @@ def parse_demo_origin(text: str) -> Origin:
     """The demo site's origin: on loopback, or it is not accepted. Raises AddressRefused."""
     origin = parse_origin(text)
     if origin.host not in _LOOPBACK:
-        raise AddressRefused(
-            "bad_origin",
-            Text(
-                es="El origen de la demo debe estar en 127.0.0.1, localhost o ::1.",
-                en="The demo origin must be on 127.0.0.1, localhost or ::1.",
-            ),
-        )
+        raise AddressRefused("bad_origin", TEXTS["site.demo_not_local"])
     return origin
 
 
@@ -213,45 +176,34 @@ def canonical_path(path: str) -> str:
         AddressRefused: it is no plain path from the site's root.
     """
     if len(path) > _LONGEST:
-        raise _bad(es="es demasiado larga", en="is too long")
+        raise _bad(TEXTS["site.path.too_long"])
     _check_characters(path)
     path = path.partition("#")[0]
     if not path.startswith("/"):
-        raise _bad(
-            es="debe empezar por / y nombrar una página del sitio, como /pricing",
-            en="must begin with / and name a page of the site, such as /pricing",
-        )
+        raise _bad(TEXTS["site.path.not_of_the_site"])
     raw, mark, query = path.partition("?")
     if _BROKEN_ESCAPE.search(path) is not None or _FORBIDDEN_ESCAPE.search(raw) is not None:
-        raise _bad(
-            es="no debe esconder puntos, barras ni caracteres de control detrás de %",
-            en="must not hide dots, slashes or control characters behind %",
-        )
+        raise _bad(TEXTS["site.path.hidden"])
     try:
         decoded = unquote_to_bytes(raw).decode()
     except UnicodeDecodeError:
-        raise _bad(es="debe estar en UTF-8", en="must be UTF-8") from None
+        raise _bad(TEXTS["site.path.not_utf8"]) from None
     # Full-width dots and slashes become plain ones on servers that normalise: what they would see is judged too.
     for seen in (decoded, unicodedata.normalize("NFKC", decoded)):
         if "//" in seen or "\\" in seen or any(part.partition(";")[0] in {".", ".."} for part in seen.split("/")):
-            raise _bad(
-                es="no debe contener //, \\ ni segmentos de puntos", en="must not contain //, \\ or dot segments"
-            )
+            raise _bad(TEXTS["site.path.dot_segments"])
         if any(unicodedata.category(character) in {"Cc", "Cf", "Zl", "Zp"} for character in seen):
-            raise _bad(es="no debe contener caracteres invisibles", en="must not contain invisible characters")
+            raise _bad(TEXTS["site.path.invisible"])
     return quote(decoded, safe="/-._~!$&'()*+,;=:@") + mark + quote(query, safe="/-._~!$&'()*+,;=:@?%")
 
 
 def _check_characters(text: str) -> None:
     if any(ord(character) <= 0x20 or ord(character) == 0x7F for character in text) or "\\" in text:
-        raise _bad(
-            es="no debe contener espacios, caracteres de control ni \\",
-            en="must not contain spaces, control characters or \\",
-        )
+        raise _bad(TEXTS["site.path.bad_characters"])
 
 
-def _bad(*, es: str, en: str) -> AddressRefused:
-    return AddressRefused("bad_path", Text(es=f"La ruta {es}.", en=f"The path {en}."))
+def _bad(problem: Text) -> AddressRefused:
+    return AddressRefused("bad_path", TEXTS["site.path.refused"].format(problem=problem))
 
 
 def _matches(path: str, rule: str) -> bool:

@@ -1,4 +1,4 @@
-"""Texts cut to a number of tokens, by an estimate that needs no model's dictionary."""
+"""Cuts a text to a number of tokens, estimated without any model's vocabulary."""
 
 import re
 

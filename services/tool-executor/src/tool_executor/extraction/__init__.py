@@ -1,1 +1,1 @@
-"""What a document says, taken out of its bytes: title, language, and blocks that know their headings."""
+"""Extracts a document's text from its bytes: title, language, and blocks with their headings."""

@@ -20,7 +20,7 @@ def main() -> None:
         found = extract(body, asked["declared"], asked["charset"], asked["name"])
         answer = dataclasses.asdict(found) | {"blocks": [block.model_dump(mode="json") for block in found.blocks]}
     except Unreadable as unreadable:
-        answer = {"reason": unreadable.reason, "es": unreadable.text.es, "en": unreadable.text.en}
+        answer = {"reason": unreadable.reason, "text": unreadable.text.by_language}
     sys.stdout.write(json.dumps(answer))
 
 

@@ -1,4 +1,5 @@
-"""Bytes to text: by what the header or the document says, else UTF-8, else what Windows wrote."""
+"""Decodes bytes: what is valid UTF-8 as UTF-8, else by the charset that the header or the document names, else as
+Windows-1252."""
 
 import re
 

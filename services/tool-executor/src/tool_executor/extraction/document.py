@@ -1,4 +1,4 @@
-"""What is taken out of a document, whatever its format."""
+"""The extracted text of a document of any format."""
 
 import hashlib
 import json
@@ -23,7 +23,7 @@ class Unreadable(Exception):  # noqa: N818 - named after what the document is
     """A document that cannot be read. `reason` is a word for programs, `text` a sentence for the admin."""
 
     def __init__(self, reason: str, text: Text) -> None:
-        super().__init__(text.en)
+        super().__init__(str(text))
         self.reason = reason
         self.text = text
 

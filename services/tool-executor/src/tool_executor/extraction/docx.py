@@ -1,4 +1,4 @@
-"""DOCX by python-docx, after a look at what its archive would unpack to."""
+"""Reads DOCX with python-docx, after checking how large its archive would become."""
 
 import io
 import zipfile
@@ -10,9 +10,9 @@ from docx.table import Table
 from docx.text.paragraph import Paragraph
 
 from contracts.knowledge import Block
-from contracts.text import Text
 from tool_executor.extraction.document import LONGEST_TITLE, Extracted, Unreadable, bounded
 from tool_executor.extraction.language import language_of
+from tool_executor.texts import TEXTS
 
 _MOST_UNPACKED = 100 * 1024 * 1024
 _MOST_XML = 40 * 1024 * 1024
@@ -37,7 +37,7 @@ def extract_docx(body: bytes) -> Extracted:
         raise _broken() from error
     said = " ".join(block.text or " ".join(map(" ".join, block.rows)) for block in blocks)
     if not said.strip():
-        raise Unreadable("no_text", Text(es="El documento no tiene texto.", en="The document holds no text."))
+        raise Unreadable("no_text", TEXTS["document.no_text"])
     named = {block.headings[0] for block in blocks if block.headings}
     title = " ".join(str(document.core_properties.title or "").split()) or (named.pop() if len(named) == 1 else "")
     for block in blocks:
@@ -57,13 +57,7 @@ def _check_archive(body: bytes) -> None:
     unpacked = sum(one.file_size for one in files)
     xml = max((one.file_size for one in files if one.filename.endswith((".xml", ".rels"))), default=0)
     if unpacked > _MOST_UNPACKED or xml > _MOST_XML or len(files) > _MOST_FILES:
-        raise Unreadable(
-            "bomb",
-            Text(
-                es="El documento se hace enorme al descomprimirlo: no se lee.",
-                en="The document becomes huge when it is unpacked: it is not read.",
-            ),
-        )
+        raise Unreadable("bomb", TEXTS["document.bomb"])
 
 
 def _blocks(document: Any) -> list[Block]:
@@ -110,16 +104,8 @@ def _level(style: str) -> int | None:
 
 
 def _encrypted() -> Unreadable:
-    return Unreadable(
-        "encrypted",
-        Text(
-            es="El documento está cifrado o es de un Word antiguo: guárdalo como .docx sin contraseña.",
-            en="The document is encrypted, or an old Word's: save it as .docx without a password.",
-        ),
-    )
+    return Unreadable("encrypted", TEXTS["document.docx_encrypted"])
 
 
 def _broken() -> Unreadable:
-    return Unreadable(
-        "broken", Text(es="El documento está dañado o no es un .docx.", en="The document is damaged, or no .docx.")
-    )
+    return Unreadable("broken", TEXTS["document.docx_broken"])

@@ -1,12 +1,12 @@
-"""Which reader a document needs, and what it makes of it."""
+"""Chooses the reader for a document by its type."""
 
 from contracts.knowledge import Block
-from contracts.text import Text
 from tool_executor.extraction.charsets import decoded
 from tool_executor.extraction.document import LONGEST_TITLE, Extracted, Unreadable, bounded
 from tool_executor.extraction.html import extract_html
 from tool_executor.extraction.language import language_of
 from tool_executor.extraction.paragraphs import paragraphs
+from tool_executor.texts import TEXTS
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
@@ -36,13 +36,7 @@ def type_of(body: bytes, declared: str = "", name: str = "") -> str:
     binary = b"\x00" in body[:4096] and not body.startswith((b"\xff\xfe", b"\xfe\xff"))
     if said in KNOWN_TYPES and said.startswith(("text/", "application/xhtml")) and not binary:
         return said
-    raise Unreadable(
-        "unknown_type",
-        Text(
-            es="No es un documento que se pueda leer: PDF, DOCX, Markdown, HTML o texto.",
-            en="This is no document that can be read: PDF, DOCX, Markdown, HTML or text.",
-        ),
-    )
+    raise Unreadable("unknown_type", TEXTS["document.unknown_type"])
 
 
 def extract(body: bytes, declared: str = "", charset: str | None = None, name: str = "") -> Extracted:
@@ -68,7 +62,7 @@ def extract(body: bytes, declared: str = "", charset: str | None = None, name: s
     else:
         found = _extract_text(decoded(body, charset))
     if not found.blocks:
-        raise Unreadable("no_text", Text(es="El documento no tiene texto.", en="The document holds no text."))
+        raise Unreadable("no_text", TEXTS["document.no_text"])
     if not found.title:
         found.title = (name.rpartition("/")[2].rpartition(".")[0] or found.blocks[0].text.split("\n")[0])[
             :LONGEST_TITLE

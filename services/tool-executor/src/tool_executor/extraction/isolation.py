@@ -1,4 +1,4 @@
-"""Documents are read in a process of their own, which has so much time and memory and then ends.
+"""Reads documents in a process of their own, with limited time and memory.
 
 Libraries that read PDF and DOCX can be made to hang, to eat memory or to crash by a file that was made for it. Whoever
 hands such a file in gets a clear word for it, and nothing else suffers. Small pages of HTML need none of this: their
@@ -8,11 +8,13 @@ reader is linear in what it reads.
 import asyncio
 import json
 import sys
+from typing import Any
 
 from contracts.knowledge import Block
 from contracts.text import Text
 from tool_executor.extraction.document import Extracted, Unreadable
 from tool_executor.extraction.formats import HTML_TYPES, extract, type_of
+from tool_executor.texts import TEXTS
 
 _AT_ONCE = 64 * 1024
 """Bytes of HTML that are read on the event loop (some milliseconds)."""
@@ -57,13 +59,7 @@ class Extraction:
             async with asyncio.timeout(self._seconds):
                 answer, _ = await process.communicate(head.encode() + b"\n" + body)
         except TimeoutError:
-            raise Unreadable(
-                "too_slow",
-                Text(
-                    es=f"El documento no se ha podido leer en {self._seconds:.0f} s.",
-                    en=f"The document could not be read within {self._seconds:.0f} s.",
-                ),
-            ) from None
+            raise Unreadable("too_slow", TEXTS["document.too_slow"].format(seconds=self._seconds)) from None
         finally:
             if process.returncode is None:
                 process.kill()
@@ -71,17 +67,11 @@ class Extraction:
         try:
             return _read(json.loads(answer))
         except ValueError:
-            raise Unreadable(
-                "crashed",
-                Text(
-                    es="El documento no se puede leer: está dañado o necesita demasiada memoria.",
-                    en="The document cannot be read: it is damaged, or needs too much memory.",
-                ),
-            ) from None
+            raise Unreadable("crashed", TEXTS["document.crashed"]) from None
 
 
-def _read(answer: dict[str, object]) -> Extracted:
+def _read(answer: dict[str, Any]) -> Extracted:
     if "reason" in answer:
-        raise Unreadable(str(answer["reason"]), Text(es=str(answer["es"]), en=str(answer["en"])))
+        raise Unreadable(str(answer["reason"]), Text(**answer["text"]))
     fields: dict[str, object] = {**answer, "blocks": [Block.model_validate(one) for one in answer["blocks"]]}  # pyright: ignore
     return Extracted(**fields)  # pyright: ignore

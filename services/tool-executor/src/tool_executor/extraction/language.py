@@ -1,4 +1,4 @@
-"""Which language a text is in: by its commonest words. Good for sentences; for a word or two it says nothing."""
+"""Guesses the language of a text from its commonest words. Good for sentences, useless for a word or two."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Plain text to paragraphs."""
+"""Splits plain text into paragraphs."""
 
 import re
 from collections.abc import Iterator

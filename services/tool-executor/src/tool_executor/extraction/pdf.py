@@ -1,4 +1,4 @@
-"""PDF by PDFium: its text in reading order, below the headings of its outline."""
+"""Reads PDF with PDFium: text in reading order, below the headings of its outline."""
 
 import ctypes
 from collections import defaultdict
@@ -8,10 +8,10 @@ from typing import Any, cast
 import pypdfium2 as _pdfium  # pyright: ignore[reportMissingTypeStubs]
 
 from contracts.knowledge import Block
-from contracts.text import Text
 from tool_executor.extraction.document import LONGEST_TITLE, Extracted, Unreadable, bounded
 from tool_executor.extraction.language import language_of
 from tool_executor.extraction.paragraphs import paragraphs
+from tool_executor.texts import TEXTS
 
 _MOST_PAGES = 3000
 
@@ -24,16 +24,8 @@ def extract_pdf(body: bytes) -> Extracted:
         document = pdfium.PdfDocument(body)
     except pdfium.PdfiumError as error:
         if "password" in str(error).lower():
-            raise Unreadable(
-                "encrypted",
-                Text(
-                    es="El PDF está cifrado con una contraseña: súbelo sin ella.",
-                    en="The PDF is encrypted with a password: upload it without one.",
-                ),
-            ) from error
-        raise Unreadable(
-            "broken", Text(es="El PDF está dañado y no se puede abrir.", en="The PDF is damaged and cannot be opened.")
-        ) from error
+            raise Unreadable("encrypted", TEXTS["document.pdf_encrypted"]) from error
+        raise Unreadable("broken", TEXTS["document.pdf_broken"]) from error
     headings = _headings(document)
     blocks: list[Block] = []
     current: dict[int, str] = {}
@@ -54,13 +46,7 @@ def extract_pdf(body: bytes) -> Extracted:
             current = _below(current, *heading)
     said = " ".join(block.text for block in blocks)
     if not said.strip():
-        raise Unreadable(
-            "no_text",
-            Text(
-                es="El PDF no tiene texto, solo imágenes: pásale antes un reconocimiento de caracteres (OCR).",
-                en="The PDF holds no text, only pictures of it: run character recognition (OCR) on it first.",
-            ),
-        )
+        raise Unreadable("no_text", TEXTS["document.pdf_without_text"])
     title = " ".join(str(document.get_metadata_dict().get("Title") or "").split())
     return Extracted(title=title[:LONGEST_TITLE], language=language_of(said), blocks=list(bounded(blocks)))
 

@@ -1,4 +1,4 @@
-"""A table of HTML as it comes, cell by cell; and the discovery that it was none, but a layout."""
+"""Collects an HTML table cell by cell, and detects tables that are only used for layout."""
 
 from collections.abc import Mapping
 

@@ -1,1 +1,2 @@
-"""The way of a call: an ordered list of steps, each of which may end it or look at what the rest of them gave."""
+"""The pipeline of a tool call: an ordered list of steps. Each step may end the call, or look at the result of the steps
+after it."""

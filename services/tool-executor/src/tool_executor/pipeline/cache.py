@@ -1,4 +1,4 @@
-"""Steps 5 and 8: a kept result is the answer; many callers that miss at once cause one execution."""
+"""Steps 5 and 8: answers from cached results. Of many callers that miss at once, one executes the call."""
 
 import asyncio
 import contextlib
@@ -17,7 +17,7 @@ _SHARED_FAILURES = frozenset({ToolCode.EXECUTION_ERROR, ToolCode.INVALID_OUTPUT,
 
 
 class Cache:
-    """Steps 5 and 8, around 6 and 7. Never makes a call fail: without the store the call is just run."""
+    """Steps 5 and 8, around 6 and 7. It never makes a call fail: without the store the call simply runs."""
 
     def __init__(self, cache: RedisResultCache) -> None:
         self._cache = cache

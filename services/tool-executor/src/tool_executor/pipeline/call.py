@@ -1,4 +1,4 @@
-"""A call on its way, and how its results are made."""
+"""A tool call in the pipeline, and the results that it can have."""
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.tool import FieldError, ToolError, ToolMetadata, ToolResult
 from tool_executor.catalogue.registry import Entry
-from tool_executor.domain import texts
 from tool_executor.domain.declaration import Data
 from tool_executor.domain.plans import Arguments, CompanyTools, VerifiedCaller
+from tool_executor.texts import TEXTS
 
 
 @dataclass(frozen=True, slots=True)
 class Postponed:
-    """Not now: somebody else is at it, or the tool's places are all taken. To be delivered again."""
+    """The call cannot run now, because another executor is running it or all places for its kind are taken. It is to be
+    delivered again."""
 
     seconds: float
 
@@ -73,8 +74,8 @@ class CallProgress:
     def success(self, data: Data, *, cached: bool = False) -> ToolResult:
         return ToolResult(success=True, data=data, metadata=self.metadata(cached))
 
-    def unknown_outcome(self, code: ToolCode) -> ToolResult:
-        message = texts.UNKNOWN_OUTCOME.said_in(self.caller.language).format(tool=self.tool)
+    def unknown_outcome(self, code: ToolCode | str) -> ToolResult:
+        message = TEXTS["call.unknown_outcome"].said_in(self.caller.language).format(tool=self.tool)
         return self.failure(code, message, reason=OUTCOME_UNKNOWN)
 
     def told(self, outcome: Outcome) -> Outcome:
@@ -89,7 +90,7 @@ class CallProgress:
 
     def failure(
         self,
-        code: ToolCode,
+        code: ToolCode | str,
         message: str,
         *,
         reason: str | None = None,

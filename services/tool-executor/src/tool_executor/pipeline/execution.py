@@ -1,11 +1,10 @@
-"""Step 6: the handler, with its time limit; and what becomes of a call whose outcome nobody knows."""
+"""Step 6: runs the tool's handler within its time limit, and handles calls whose outcome nobody knows."""
 
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping
 
 from contracts.errors import OUTCOME_UNKNOWN, ToolCode
-from tool_executor.domain import texts
 from tool_executor.domain.declaration import (
     CallContext,
     Category,
@@ -19,14 +18,15 @@ from tool_executor.domain.declaration import (
 from tool_executor.pipeline.call import CallProgress, Outcome, Postponed, Rest
 from tool_executor.pipeline.validation import invalid
 from tool_executor.ports import RemoteTools
+from tool_executor.texts import TEXTS, spoken
 
 _COME_BACK = 0.2
 _COMPANYS_PART = 4
 
 
 class Bulkhead:
-    """Keeps slow categories from taking every place: a call that finds its category full is delivered again. Of the
-    places of companies' own tools one company has a part."""
+    """Keeps slow categories from taking every place: a call whose category is full is delivered again. Each company
+    gets only a part of the places for companies' own tools."""
 
     def __init__(self, places: Mapping[Category, int], default: int) -> None:
         self._places = places
@@ -52,7 +52,7 @@ class Bulkhead:
 
 
 class Execution:
-    """Step 6, the last to be entered."""
+    """Step 6, the innermost."""
 
     def __init__(self, remote: RemoteTools, on_fault: Callable[[CallProgress, BaseException], None]) -> None:
         self._remote = remote
@@ -72,7 +72,7 @@ class Execution:
         if limit <= 0:
             if look_up:  # not made now, but perhaps before
                 return call.unknown_outcome(ToolCode.TIMEOUT)
-            late = texts.TIMEOUT.said_in(language).format(tool=call.tool, seconds=seconds)
+            late = TEXTS["call.timeout"].said_in(language).format(tool=call.tool, seconds=seconds)
             return call.failure(ToolCode.TIMEOUT, late, reason="deadline_passed")
         # Until it has ended well, or has said why not, what has side effects may have had them.
         call.unknown = tool.side_effects
@@ -84,27 +84,27 @@ class Execution:
             call.unknown = False
             return call.success(data)
         except TimeoutError:
-            text, reason = (texts.TIMEOUT_UNKNOWN, OUTCOME_UNKNOWN) if tool.side_effects else (texts.TIMEOUT, None)
-            late = text.said_in(language).format(tool=call.tool, seconds=seconds)
+            key, reason = ("timeout_unknown", OUTCOME_UNKNOWN) if tool.side_effects else ("timeout", None)
+            late = TEXTS[f"call.{key}"].said_in(language).format(tool=call.tool, seconds=seconds)
             return call.failure(ToolCode.TIMEOUT, late, reason=reason)
         except ToolRefused as refused:
             call.unknown = False
             return invalid(call, refused.problems)
         except ToolFailed as failed:
             call.unknown = False
-            message = texts.spoken(failed.message, language)
+            message = spoken(failed.message, language)
             return call.failure(ToolCode.EXECUTION_ERROR, message, reason=failed.reason)
         except ServiceAway as away:
             # A store that answers too late may have written all the same, and an earlier attempt may still run.
             call.unknown = call.unknown and (away.asked or look_up)
             if call.unknown:
                 return call.unknown_outcome(ToolCode.UNAVAILABLE)
-            return call.failure(ToolCode.UNAVAILABLE, texts.UNAVAILABLE.said_in(language), reason="service")
+            return call.failure(ToolCode.UNAVAILABLE, TEXTS["call.unavailable"].said_in(language), reason="service")
         except Exception as fault:  # whatever a handler raises is the call's failure, not ours
             self._on_fault(call, fault)
             if call.unknown:
                 return call.unknown_outcome(ToolCode.EXECUTION_ERROR)
-            message = texts.FAILED.said_in(language).format(tool=call.tool)
+            message = TEXTS["call.failed"].said_in(language).format(tool=call.tool)
             return call.failure(ToolCode.EXECUTION_ERROR, message, reason="internal")
 
     async def _made(self, call: CallProgress, limit: float) -> Data | None:

@@ -1,4 +1,5 @@
-"""Step 0: a call id already recorded is answered with its result; a new one is claimed before anything is done."""
+"""Step 0: a call id that is already recorded is answered with its result; a new one is claimed before anything is
+done."""
 
 import contextlib
 
@@ -7,10 +8,10 @@ from contracts.events.tool import ToolResult
 from tool_executor.adapters.call_records import RedisCallRecords
 from tool_executor.catalogue.announced import Offers
 from tool_executor.catalogue.registry import Entry
-from tool_executor.domain import texts
 from tool_executor.domain.fingerprint import fingerprint
 from tool_executor.pipeline.call import CallProgress, Outcome, Postponed, Rest
 from tool_executor.ports import CallKey, Claimed, OtherArguments, RecordedResult, RunningElsewhere, StoreAway
+from tool_executor.texts import TEXTS
 
 _MARGIN = 3.0
 """Seconds that a claim outlives the longest run of the call: what comes before and after the handler."""
@@ -43,7 +44,7 @@ class Idempotency:
                 call.repeated = call.recorded = True
                 return result
             case OtherArguments():
-                return call.failure(ToolCode.CONFLICT, texts.CONFLICT.said_in(call.caller.language))
+                return call.failure(ToolCode.CONFLICT, TEXTS["call.conflict"].said_in(call.caller.language))
             case RunningElsewhere(seconds):
                 return Postponed(min(max(seconds, _SHORTEST_WAIT), _LONGEST_WAIT))
             case Claimed(owner, abandoned):

@@ -1,19 +1,19 @@
-"""Steps 1 to 3: is there such a tool for this caller, does the plan include it, is there quota left."""
+"""Steps 1 to 3: does this tool exist for the caller, does the plan include it, is there quota left?"""
 
 from contracts.errors import ToolCode
 from tool_executor.adapters.companies import ExecutorCompanies
 from tool_executor.catalogue.announced import Offers
-from tool_executor.domain import texts
 from tool_executor.domain.declaration import ServiceAway
 from tool_executor.domain.limits import Quota
 from tool_executor.domain.plans import CompanyTools, Plan
 from tool_executor.pipeline.call import CallProgress, Outcome, Rest
 from tool_executor.ports import RateLimiter, StoreAway
+from tool_executor.texts import TEXTS
 
 
 class LoadCompany:
-    """Before everything: a name that is nobody's may be a tool that the company declares itself, and those are known
-    once its settings are."""
+    """Before all other steps: loads the company's settings if no tool of this name is known, since the company may
+    declare it itself."""
 
     def __init__(self, offers: Offers, companies: ExecutorCompanies) -> None:
         self._offers = offers
@@ -24,14 +24,14 @@ class LoadCompany:
             try:
                 await self._companies.tools_of(call.caller.company)
             except ServiceAway:
-                message = texts.UNAVAILABLE.said_in(call.caller.language)
+                message = TEXTS["call.unavailable"].said_in(call.caller.language)
                 return call.told(call.failure(ToolCode.UNAVAILABLE, message, reason="settings"))
         return await rest()
 
 
 class FindTool:
-    """Step 1. A tool that the caller may not know of is not found. Settings that neither memory nor the bus holds are
-    those of a company that has made none: only what needs a yes of them waits for memory."""
+    """Step 1. A tool that the caller may not see is not found. If settings can be had from neither memory nor the bus,
+    the company counts as one without settings, and only tools that depend on settings wait for memory."""
 
     def __init__(self, offers: Offers, companies: ExecutorCompanies) -> None:
         self._offers = offers
@@ -45,28 +45,30 @@ class FindTool:
                 call.company = await self._companies.tools_of(call.caller.company)
             except ServiceAway:
                 if entry.needs_settings(call.caller):
-                    return call.failure(ToolCode.UNAVAILABLE, texts.UNAVAILABLE.said_in(language), reason="settings")
+                    return call.failure(
+                        ToolCode.UNAVAILABLE, TEXTS["call.unavailable"].said_in(language), reason="settings"
+                    )
                 call.company = CompanyTools()
             if entry.visible_to(call.caller, call.company):
                 call.entry = entry
                 return await rest()
-        return call.failure(ToolCode.TOOL_NOT_FOUND, texts.NOT_FOUND.said_in(language).format(tool=call.tool))
+        return call.failure(ToolCode.TOOL_NOT_FOUND, TEXTS["call.not_found"].said_in(language).format(tool=call.tool))
 
 
 class Authorize:
-    """Step 2. The plan comes from the verified principal alone."""
+    """Step 2. The plan is taken from the verified principal only."""
 
     async def __call__(self, call: CallProgress, rest: Rest) -> Outcome:
         has = Plan.FREE if call.caller.is_visitor else call.caller.plan
         needs = call.found.plan
         if has < needs:
-            message = texts.upgrade_message(call.tool, has, needs, call.caller.language)
+            message = TEXTS[f"call.upgrade_to_{needs.word}"].said_in(call.caller.language).format(tool=call.tool)
             return call.failure(ToolCode.PLAN_REQUIRED, message, required_plan=needs.word)
         return await rest()
 
 
 class RateStep:
-    """Step 3. Without the shared store, what has side effects waits; the rest is counted per process."""
+    """Step 3. Without the shared store, calls with side effects wait; others are counted by this process alone."""
 
     def __init__(self, limiter: RateLimiter, alone: RateLimiter) -> None:
         self._limiter = limiter
@@ -76,16 +78,15 @@ class RateStep:
         quota = None if call.degraded else await self._shared(call)
         if call.degraded:
             if call.found.tool.side_effects:
-                message = texts.UNAVAILABLE.said_in(call.caller.language)
+                message = TEXTS["call.unavailable"].said_in(call.caller.language)
                 return call.failure(ToolCode.UNAVAILABLE, message, reason="store")
             quota = await self._ask(self._alone, call)
         if quota is None:
             return await rest()
         window = quota.window
-        message = texts.RATE_LIMIT.said_in(call.caller.language).format(
-            tool=call.tool, limit=window.limit, window=texts.WINDOWS[window.name].said_in(call.caller.language)
-        )
-        return call.failure(ToolCode.RATE_LIMIT, message, reset_at=quota.reset_at)
+        per = TEXTS[f"call.windows.{window.name}"]
+        message = TEXTS["call.rate_limit"].format(tool=call.tool, limit=window.limit, window=per)
+        return call.failure(ToolCode.RATE_LIMIT, message.said_in(call.caller.language), reset_at=quota.reset_at)
 
     async def _shared(self, call: CallProgress) -> Quota | None:
         try:

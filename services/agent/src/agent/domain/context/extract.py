@@ -1,4 +1,4 @@
-"""A summary by rules: at hand at once, where a model's would have to be waited for. Also the limits of any summary."""
+"""Makes a summary by rules, for when there is no time to wait for a model's. Also limits any summary."""
 
 import re
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Texts cut where everybody can see it, and messages made to fit whatever they hold."""
+"""Shortens texts visibly, and makes messages fit whatever they hold."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

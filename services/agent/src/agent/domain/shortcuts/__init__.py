@@ -1,4 +1,5 @@
-"""What the agent does by itself at a user's plain word, with no model between: decide an action, show a memory.
+"""Steps that the agent takes by itself when a user asks for them in plain words: deciding an action, showing or
+changing what is remembered.
 
 A model cannot ask for these steps: they are recorded as the rules' own, and its calls go to the executor alone.
 """

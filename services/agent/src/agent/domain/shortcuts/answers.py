@@ -10,134 +10,16 @@ from agent.domain.shortcuts.memory_text import listed_facts, told_memory
 from agent.domain.shortcuts.memory_words import acts, list_wish, undoes
 from agent.domain.shortcuts.steps import DECIDE, FORGET, READ, REMEMBER, UNKNOWN, said, step
 from agent.domain.turn.journal import ModelAnswer, TurnCall
+from agent.texts import TEXTS
 from contracts.languages import Language
 from contracts.memory_rpc import fact_id
 from contracts.own_tools import ACTION_KIND
 
 Fields = dict[str, Any]
-_QUOTES: dict[Language, str] = {"es": "«»", "en": "“”"}
 FAR = 5
 """Newest answers in which what is taken back, or a list of facts, is looked for."""
 MOST_NAMED = 5
 """Facts among which somebody chooses."""
-_SAY: dict[str, dict[Language, str]] = {
-    "open": {
-        "es": "Confirmado: {summary}. La orden está en curso: se ejecuta con los próximos datos del mercado.",
-        "en": "Confirmed: {summary}. The order is working: it fills with the next market data.",
-    },
-    "filled": {
-        "es": "Confirmado: {summary}. La orden está ejecutada.",
-        "en": "Confirmed: {summary}. The order is filled.",
-    },
-    "partially_filled": {
-        "es": "Confirmado: {summary}. La orden está ejecutada en parte.",
-        "en": "Confirmed: {summary}. The order is partly filled.",
-    },
-    "ended": {
-        "es": "Esta orden se confirmó y ya ha terminado ({status}): {summary}.",
-        "en": "This order was confirmed and has ended ({status}): {summary}.",
-    },
-    "too_late": {
-        "es": "Esta orden ya estaba confirmada: {summary}. Si quieres retirarla, pídeme que la cancele.",
-        "en": "This order was already confirmed: {summary}. To withdraw it, ask me to cancel it.",
-    },
-    "rejected": {
-        "es": "Rechazado: {summary}. No se ha enviado nada.",
-        "en": "Rejected: {summary}. Nothing was placed.",
-    },
-    "was_rejected": {
-        "es": "Esta orden ya estaba rechazada: {summary}. No se ha enviado nada.",
-        "en": "This order was already rejected: {summary}. Nothing was placed.",
-    },
-    "expired": {
-        "es": "La confirmación ha caducado: {summary}. No se ha enviado nada; pídela otra vez si aún la quieres.",
-        "en": "The confirmation has expired: {summary}. Nothing was placed; ask for it again if you still want it.",
-    },
-    "failed": {
-        "es": "No se ha podido enviar: {summary}. Motivo: {reason}.",
-        "en": "It could not be placed: {summary}. Reason: {reason}.",
-    },
-    "own_done": {
-        "es": "Confirmado y hecho: {summary}.{outcome}",
-        "en": "Confirmed and done: {summary}.{outcome}",
-    },
-    "own_failed": {
-        "es": "No se ha podido hacer: {summary}. Motivo: {reason}.",
-        "en": "It could not be done: {summary}. Reason: {reason}.",
-    },
-    "which": {
-        "es": "Hay varias órdenes pendientes. ¿Cuál? Responde, por ejemplo, «sí a la 1», «no a la 2» o «sí a todas»:",
-        "en": "Several orders are waiting. Which one? Answer, for example, “yes to 1”, “no to 2” or “yes to all”:",
-    },
-    "rest": {
-        "es": "Sigue pendiente: {rest}.",
-        "en": "Still waiting: {rest}.",
-    },
-    "none": {
-        "es": "No hay ninguna orden pendiente de confirmar.",
-        "en": "No order is waiting for your confirmation.",
-    },
-    "away": {
-        "es": "Ahora no puedo hacerlo: el servicio no responde. La orden sigue pendiente; di sí otra vez en un rato.",
-        "en": "I cannot do that right now: the service is not responding. The order still waits: say yes again later.",
-    },
-    "unsure": {
-        "es": "El servicio no ha respondido a tiempo y aún no sé si se ha hecho. Repítelo en un rato y te diré "
-        "cómo está: nunca se hace dos veces.",
-        "en": "The service did not answer in time, and I do not know yet whether it was done. Say it again later and I "
-        "will tell you: it is never done twice.",
-    },
-    "changed": {
-        "es": "Esta orden no es la que se te mostró. Mírala otra vez antes de confirmarla.",
-        "en": "This order is not the one you were shown. Look at it again before you confirm it.",
-    },
-    "memory_away": {
-        "es": "Ahora no puedo consultar lo que recuerdo: vuelve a intentarlo en un momento.",
-        "en": "I cannot reach my memory right now: try again in a moment.",
-    },
-    "memory_unsure": {
-        "es": "Ahora no puedo confirmar si ha quedado guardado: pregúntame en un momento qué recuerdo de ti.",
-        "en": "I cannot confirm right now whether that is done: ask me in a moment what I remember about you.",
-    },
-    "forgotten": {
-        "es": "Hecho, lo he olvidado: {texts}.",
-        "en": "Done, I have forgotten: {texts}.",
-    },
-    "undo": {
-        "es": " Si ha sido un error, di «deshaz eso».",
-        "en": " If that was a mistake, say “undo that”.",
-    },
-    "restored": {"es": " Vuelve a valer: {texts}.", "en": " This applies again: {texts}."},
-    "gone": {
-        "es": "No puedo recuperarlo: lo que olvido ya no lo guardo. Dímelo otra vez y lo recordaré.",
-        "en": "I cannot bring it back: what I forget is no longer kept. Tell me again and I will remember it.",
-    },
-    "forgotten_all": {
-        "es": "Hecho: he olvidado todo lo que recordaba de ti. Las conversaciones siguen guardadas.",
-        "en": "Done: I have forgotten everything I remembered about you. Conversations are still kept.",
-    },
-    "several": {
-        "es": "¿Qué olvido: {texts}? Dímelo con sus palabras, o «olvida todo lo de…».",
-        "en": "Which should I forget: {texts}? Tell me in the same words, or “forget everything about…”.",
-    },
-    "no_number": {
-        "es": "En la lista no hay ningún {number}. Pregúntame «¿qué recuerdas de mí?» y la verás entera.",
-        "en": "There is no {number} in the list. Ask “what do you remember about me?” to see all of it.",
-    },
-    "noted": {
-        "es": "Anotado, lo recordaré: {note}.",
-        "en": "Noted, I will remember: {note}.",
-    },
-}
-_REASONS: dict[str, dict[Language, str]] = {
-    "insufficient_cash": {"es": "no hay efectivo libre suficiente", "en": "there is not enough free cash"},
-    "insufficient_position": {"es": "no hay acciones libres suficientes", "en": "there are not enough free shares"},
-    "outcome_unknown": {
-        "es": "el servidor no ha respondido a tiempo y no se sabe si llegó a hacerse",
-        "en": "the server did not answer in time, and it is not known whether it was done",
-    },
-    "changed": {"es": "ha cambiado desde que se mostró", "en": "it has changed since it was shown"},
-}
 
 
 def own_answer(calls: Sequence[TurnCall], language: Language) -> str | None:
@@ -163,7 +45,7 @@ def of_a_list(text: str, answers: Sequence[str], language: Language) -> ModelAns
     if not wish.numbers:
         return step((READ, {"after": max(listed)})) if listed_facts(answers[0]) else None
     if missing := [number for number in wish.numbers if number not in listed]:
-        return said(_SAY["no_number"][language].format(number=missing[0]))
+        return said(TEXTS["step.no_number"].said_in(language).format(number=missing[0]))
     facts = [listed[number] for number in wish.numbers]
     if wish.text:
         return step((REMEMBER, {"note": wish.text, "instead": facts[0]}))
@@ -191,18 +73,21 @@ def undone(text: str, answers: Sequence[str], language: Language) -> ModelAnswer
 
 def _undone(text: str, answer: str, language: Language, *, later: bool) -> ModelAnswer | None:
     for spoken in get_args(Language):
-        before, after = _SAY["noted"][spoken].split("{note}")
+        before, after = TEXTS["step.noted"].said_in(spoken).split("{note}")
         notes = re.findall(rf"^{re.escape(before)}(.+){re.escape(after)}$", answer, re.M)
         if notes and undoes(text, later=later):
             return step(*((FORGET, {"note": note}) for note in notes))
-        before, after = _SAY["forgotten"][spoken].split("{texts}")
-        told = [one for one in answer.splitlines() if one.startswith((before, _SAY["forgotten_all"][spoken]))]
+        before, after = TEXTS["step.forgotten"].said_in(spoken).split("{texts}")
+        begun = (before, TEXTS["step.forgotten_all"].said_in(spoken))
+        told = [one for one in answer.splitlines() if one.startswith(begun)]
         if told and undoes(text, forgotten=True, later=later):
-            opening, closing = _QUOTES[spoken]
-            first, last = before + opening, closing + after + _SAY["undo"][spoken]
+            opening, closing = TEXTS["step.quotes"].said_in(spoken)
+            first, last = before + opening, closing + after + TEXTS["step.undo"].said_in(spoken)
             lists = [one.removeprefix(first).removesuffix(last) for one in told if one.endswith(last)]
             notes = [one for facts in lists for one in facts.split(f"{closing}, {opening}")]
-            return step(*((REMEMBER, {"note": one}) for one in notes)) if notes else said(_SAY["gone"][language])
+            if not notes:
+                return said(TEXTS["step.gone"].said_in(language))
+            return step(*((REMEMBER, {"note": one}) for one in notes))
     return None
 
 
@@ -216,24 +101,25 @@ def _one(call: TurnCall, language: Language) -> str | None:
     if not result.get("success"):
         # What somebody asked to remember stands in the conversation, and is learned from there as well.
         unsure = error.get("code") == UNKNOWN or call.tool == REMEMBER
-        return _SAY["memory_unsure" if unsure else "memory_away"][language]
+        return TEXTS[f"step.memory_{'unsure' if unsure else 'away'}"].said_in(language)
     if call.tool == READ:
         return told_memory(data["memory"], language, int(data.get("after") or 0), int(data.get("more") or 0))
     if call.tool == REMEMBER:
-        return _SAY["noted"][language].format(note=data["note"])
+        return TEXTS["step.noted"].said_in(language).format(note=data["note"])
     if call.tool == FORGET:
         if data.get("everything"):
-            return _SAY["forgotten_all"][language]
+            return TEXTS["step.forgotten_all"].said_in(language)
         values = _values(language)
-        quoted = "{}".join(_QUOTES[language])
+        quoted = "{}".join(TEXTS["step.quotes"].said_in(language))
         for kind, texts in (("forgotten", data["forgotten"]), ("several", (data.get("several") or ())[:MOST_NAMED])):
             if texts:
                 named = ", ".join(quoted.format(values.get(text, text)) for text in texts)
-                told = _SAY[kind][language].format(texts=named)
+                told = TEXTS[f"step.{kind}"].said_in(language).format(texts=named)
                 if restored := data.get("restored"):
                     again = ", ".join(quoted.format(text) for text in restored)
-                    return told + _SAY["restored"][language].format(texts=again)
-                return told + (_SAY["undo"][language] if data.get("facts") and kind == "forgotten" else "")
+                    return told + TEXTS["step.restored"].said_in(language).format(texts=again)
+                undo = TEXTS["step.undo"].said_in(language)
+                return told + undo if data.get("facts") and kind == "forgotten" else told
         return None
     return None
 
@@ -243,13 +129,13 @@ def _decided(arguments: Fields, data: Fields, error: Fields, language: Language)
         # Only who is not there has done nothing for certain; any other silence may hide a decision that was made.
         kinds = {"CONFLICT": "changed", "NOT_FOUND": "none", "UNAVAILABLE": "away", "UNAUTHORIZED": "away"}
         kind = kinds.get(str(error.get("code")), "unsure")
-        return _SAY[kind][language]
+        return TEXTS[f"step.{kind}"].said_in(language)
     if "pending" in data:
         waiting = [cast("Fields", one) for one in data["pending"]]
         if not waiting:
-            return _SAY["none"][language]
+            return TEXTS["step.none"].said_in(language)
         lines = [f"{number}. {one['summary']}" for number, one in enumerate(waiting, start=1)]
-        return "\n".join([_SAY["which"][language], *lines])
+        return "\n".join([TEXTS["step.which"].said_in(language), *lines])
     action: Fields = data["action"]
     details: Fields = action.get("details") or {}
     status, wanted = str(details.get("status") or ""), arguments.get("decision")
@@ -271,9 +157,9 @@ def _decided(arguments: Fields, data: Fields, error: Fields, language: Language)
         outcome = str(details.get("outcome") or "").strip()
         fields["reason"] = outcome or fields["reason"]
         fields["outcome"] = f" {outcome}" if outcome else ""
-    told = _SAY[kind][language].format(**fields)
+    told = TEXTS[f"step.{kind}"].said_in(language).format(**fields)
     rest = "; ".join(cast("Fields", one)["summary"] for one in data.get("rest") or ())
-    return f"{told} {_SAY['rest'][language].format(rest=rest)}" if rest else told
+    return " ".join([told, TEXTS["step.rest"].said_in(language).format(rest=rest)]) if rest else told
 
 
 def _values(language: Language) -> dict[str, str]:
@@ -284,4 +170,5 @@ def _values(language: Language) -> dict[str, str]:
 
 def _reason(details: Fields, language: Language) -> str:
     reason = str(details.get("reason") or "?")
-    return _REASONS.get(reason, {}).get(language, reason)
+    text = TEXTS.section("step.reasons").get(reason)
+    return text.said_in(language) if text else reason

@@ -1,13 +1,13 @@
 """How one delivery is handled: a state machine of pure steps. The shell performs its effects and feeds back events.
 
-    Look ─► Looked ─► decide: Done | Later | Probe | Save
-    Saved ─► Ask ─► Replied ─► Save          until there is an answer, or a failure that must be told
-         ├─► RunCalls ─► Ran ─► Save
-         └─► Append ─► Stored ─► Done
-                    └► refused, unknown ─► Look
+    ReadConversation ─► ConversationRead ─► decide: Ack | Retry | Probe | Save
+    Saved ─► CallModel ─► ModelReplied ─► Save          until there is an answer, or a failure to report
+         ├─► RunCalls ─► ToolsFinished ─► Save
+         └─► Append ─► Stored ─► Ack
+                    └► refused or unknown ─► ReadConversation
 
-Two readings of the log are never mixed: decision, prompt and fence all come from one view. Refused and unknown appends
-are never just acknowledged and never just repeated: a new view, a new decision.
+Decision, prompt and fence all come from one reading of the log; two are never mixed. After a refused append, or one
+whose outcome is unknown, the log is read again and decided anew.
 """
 
 from dataclasses import dataclass, replace

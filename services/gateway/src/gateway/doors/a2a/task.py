@@ -13,10 +13,10 @@ from contracts.events.chat import Action, ActionState, OwnerKind, Role
 from contracts.ids import is_id
 from contracts.languages import Language
 from contracts.rpc import MessageView
-from contracts.text import Text
 from gateway.chat.exchange import Ended, Event, ExchangeEnd
 from gateway.doors.a2a.rpc import Json
 from gateway.doors.spoken import ClientText
+from gateway.texts import TEXTS
 
 SUBMITTED = "TASK_STATE_SUBMITTED"
 WORKING = "TASK_STATE_WORKING"
@@ -29,8 +29,6 @@ STATES = frozenset({SUBMITTED, WORKING, INPUT_REQUIRED, *TERMINAL, "TASK_STATE_R
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PLACE = re.compile(r"[1-9][0-9]{0,14}")
 _BESIDE = ("citations", "charts")
-_AWAITED = Text(es="Se ha avisado a una persona.", en="A person has been asked to answer.")
-_HAS_IT = Text(es="Una persona atiende esta conversación.", en="A person has this conversation.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +130,9 @@ class Task:
         self.left_to_person = owner.kind is not OwnerKind.AI
         if not self.left_to_person:
             return []
-        said = (_HAS_IT if owner.kind is OwnerKind.HUMAN else _AWAITED).said_in(self._language)
+        said = (TEXTS["handover.has_it"] if owner.kind is OwnerKind.HUMAN else TEXTS["handover.awaited"]).said_in(
+            self._language
+        )
         return [self._turn(WORKING, said, about={"owner": owner.to_wire()}, at=event.created_at)]
 
     def _end(self, event: Ended) -> list[Json]:

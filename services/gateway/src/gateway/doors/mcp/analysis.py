@@ -8,7 +8,7 @@ import mcp_types as types
 from pydantic import ValidationError
 
 from contracts.errors import ErrorCode, ToolCode
-from contracts.events.analysis import MAX_QUERY, MAX_TICKERS, AnalysisRecord, AnalysisStage
+from contracts.events.analysis import MAX_QUERY, MAX_TICKERS, AnalysisRecord
 from contracts.ids import derive_id, uuid7
 from contracts.languages import Language
 from contracts.streams import TURNS
@@ -18,6 +18,7 @@ from gateway.doors.mcp.results import done, refused, told, unavailable
 from gateway.doors.mcp.tasks import Json, takes_tasks
 from gateway.errors import GatewayError, Refused, Unavailable
 from gateway.ports import TokenCaller
+from gateway.texts import TEXTS
 from gateway.web.analysis import AnalysisBody, analyses_markets, begin
 from gateway.web.deps import Api
 from runtime.analyses import CANCELLED, KeptAnalysis
@@ -28,20 +29,7 @@ LONGEST = 150.0
 CANCEL_SECONDS = 5.0
 """Deadline for cancelling an analysis whose client has disconnected."""
 POLL_MS = 1_000
-_STAGES: dict[AnalysisStage, dict[Language, str]] = {
-    "queued": {"es": "En cola", "en": "Queued"},
-    "reading": {"es": "Leyendo la pregunta", "en": "Reading the question"},
-    "planning": {"es": "Eligiendo datos", "en": "Choosing data"},
-    "calling": {"es": "Consultando el mercado", "en": "Asking the market"},
-    "writing": {"es": "Escribiendo el informe", "en": "Writing the report"},
-    "finished": {"es": "Terminado", "en": "Finished"},
-}
-_DESCRIPTION: dict[Language, str] = {
-    "es": "Análisis completo de uno o varios valores: rentabilidades, riesgo, medias, fundamentales, comparación, "
-    "fuentes y limitaciones, comprobado cifra a cifra. Tarda unos segundos.",
-    "en": "A whole analysis of one or several tickers: returns, risk, averages, fundamentals, comparison, sources and "
-    "limitations, checked figure by figure. It takes some seconds.",
-}
+_STAGES = ("queued", "reading", "planning", "calling", "writing", "finished")
 _PARAMETERS: Json = {
     "type": "object",
     "properties": {
@@ -72,7 +60,7 @@ class McpAnalyses:
         return [
             types.Tool(
                 name=NAME,
-                description=_DESCRIPTION[language],
+                description=TEXTS["analysis.description"].said_in(language),
                 input_schema=_PARAMETERS,
                 annotations=types.ToolAnnotations(read_only_hint=True, open_world_hint=True),
             )
@@ -142,22 +130,27 @@ class McpAnalyses:
 
     async def _followed(self, context: Context, analysis_id: str, language: Language) -> types.CallToolResult:
         reported = 0
-        await context.session.report_progress(0, len(_STAGES) - 1, _STAGES["queued"][language])
+        await context.session.report_progress(0, len(_STAGES) - 1, _stage("queued", language))
         async for record in self._api.analyses.follow(caller_of(context), analysis_id, LONGEST):
             if record.status != "running":
                 return _result(record)
-            done = list(_STAGES).index(record.stage)
+            done = _STAGES.index(record.stage)
             if done > reported:
                 reported = done
-                await context.session.report_progress(done, len(_STAGES) - 1, _STAGES[record.stage][language])
+                await context.session.report_progress(done, len(_STAGES) - 1, _stage(record.stage, language))
         raise Unavailable(f"the analysis goes on: GET /v2/analysis/{analysis_id}")
+
+
+def _stage(name: str, language: Language) -> str:
+    """What is done in the stage; one of a newer release is said as the first."""
+    return TEXTS[f"analysis.stages.{name if name in _STAGES else _STAGES[0]}"].said_in(language)
 
 
 def _handle(kept: KeptAnalysis, language: Language) -> Json:
     """The extension's Task: its status, without a result."""
     record = kept.record
     status = "working" if record.status == "running" else "completed"
-    message = _STAGES.get(record.stage, _STAGES["queued"])[language]
+    message = _stage(record.stage, language)
     if record.error is not None and record.error.code == CANCELLED:
         status, message = "cancelled", record.error.message
     return {

@@ -13,19 +13,11 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from contracts.json_values import is_object, object_of
-from contracts.languages import spoken_language
+from gateway.texts import TEXTS
 
 _PENDING = "pending_confirmation"
 _QUESTION = "order"
 _FIELD = "confirm"
-_TITLES = {
-    "quantity": {"es": "Cantidad", "en": "Quantity"},
-    "limitPrice": {"es": "Precio límite", "en": "Limit price"},
-}
-_WORDS = {
-    "es": ("¿Confirmas esta orden simulada?", "Confirmar la orden"),
-    "en": ("Do you confirm this paper order?", "Confirm the order"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +68,10 @@ def waiting_in(data: Mapping[str, object] | None) -> PendingAction | None:
 def form(waiting: PendingAction, language: str) -> types.ElicitRequestFormParams:
     """The question to the client's user."""
     summary = waiting.in_words
-    question, title = _WORDS[spoken_language(language)]
+    question, title = (TEXTS[f"order.{key}"].said_in(language) for key in ("question", "confirm"))
+    titles = TEXTS.section("order.titles")
     changes = {
-        name: {"type": "number", "title": _TITLES.get(name, {}).get(language, name), "default": value}
+        name: {"type": "number", "title": titles[name].said_in(language) if name in titles else name, "default": value}
         for name, value in waiting.editable.items()
     }
     schema = {

@@ -1,4 +1,4 @@
-"""A user's paper account, as one value: what happens to it is a function from account to account.
+"""A user's paper account as one value; every change is a function from account to account.
 
 One account is one document, replaced by compare-and-set: so cash, positions, orders and the facts that are still to be
 told always belong together, whenever a process dies. Always true, to the cent:

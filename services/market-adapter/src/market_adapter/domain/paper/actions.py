@@ -1,4 +1,4 @@
-"""An order as something that needs a person's yes."""
+"""Shows an order as an action that a person confirms or rejects."""
 
 from typing import Any
 

@@ -32,11 +32,11 @@ _log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
-class Shelf:
+class KnowledgeIndex:
     """One company's index. `editions`: by document, the edition that is indexed; `complete`: everything has been
     read once."""
 
-    index: CompanyIndex = field(default_factory=CompanyIndex)
+    passages: CompanyIndex = field(default_factory=CompanyIndex)
     near: Neighbours[tuple[str, int]] = field(default_factory=Neighbours[tuple[str, int]])
     editions: dict[str, str] = field(default_factory=dict[str, str])
     synonyms: Synonyms = field(default_factory=Synonyms)
@@ -55,7 +55,7 @@ class PassageHits:
     complete: bool
 
 
-class Shelves:
+class KnowledgeIndexes:
     """All indexes of this process. `settings` reads a company's settings, for its synonyms."""
 
     def __init__(
@@ -67,7 +67,7 @@ class Shelves:
         self._embeddings = embeddings
         self._documents = documents
         self._settings = settings
-        self._shelves: OrderedDict[str, Shelf] = OrderedDict()
+        self._indexes: OrderedDict[str, KnowledgeIndex] = OrderedDict()
 
     async def search(
         self,
@@ -82,123 +82,127 @@ class Shelves:
     ) -> PassageHits:
         """The best passages. Waits this long for documents to be read; then it uses what there is."""
         asking = asyncio.create_task(self._embeddings.question(text))
-        shelf = await self.of(company, seconds)
+        index = await self.of(company, seconds)
         vector = await asking
-        near = shelf.near.nearest(vector, NEAREST) if vector is not None else None
+        near = index.near.nearest(vector, NEAREST) if vector is not None else None
         hits: list[Hit] = []
-        if shelf.index.documents:
-            hits = shelf.index.search(understood(text, earlier, language, shelf.synonyms), text, limit, near)
-        named = shelf.index.pages(pages) if pages else []
-        return PassageHits(hits, shelf.index.documents, named, shelf.complete)
+        if index.passages.documents:
+            hits = index.passages.search(understood(text, earlier, language, index.synonyms), text, limit, near)
+        named = index.passages.pages(pages) if pages else []
+        return PassageHits(hits, index.passages.documents, named, index.complete)
 
-    async def of(self, company: str, seconds: float) -> Shelf:
+    async def of(self, company: str, seconds: float) -> KnowledgeIndex:
         """The company's index, as far as it can be read in this many seconds."""
-        shelf = self._shelf(company)
-        if not shelf.complete:
-            shelf.changed.add(None)
-        work = self._begin(company, shelf)
+        index = self._index(company)
+        if not index.complete:
+            index.changed.add(None)
+        work = self._begin(company, index)
         if work is not None:
             await asyncio.wait({work}, timeout=seconds)
-        return shelf
+        return index
 
     def change(self, company: str, document: str | None) -> None:
         """Something of the company has changed; ignored if nobody has searched it here."""
-        shelf = self._shelves.get(company)
-        if shelf is not None:
-            shelf.changed.add(document)
-            self._begin(company, shelf)
+        index = self._indexes.get(company)
+        if index is not None:
+            index.changed.add(document)
+            self._begin(company, index)
 
     async def changed(self, company: str, document: str) -> None:
         """The same, but waits, so that whoever has just stored something finds it."""
         self.change(company, document)
-        shelf = self._shelves.get(company)
-        if shelf is not None and shelf.work is not None:
-            await asyncio.wait({shelf.work}, timeout=2.0)
+        index = self._indexes.get(company)
+        if index is not None and index.work is not None:
+            await asyncio.wait({index.work}, timeout=2.0)
 
     def configured(self, settings: CompanySettings) -> None:
-        shelf = self._shelves.get(settings.config.company_id)
-        if shelf is not None:
-            shelf.synonyms = Synonyms(settings.config.knowledge.synonyms)
+        index = self._indexes.get(settings.config.company_id)
+        if index is not None:
+            index.synonyms = Synonyms(settings.config.knowledge.synonyms)
 
     def drop(self, company: str) -> None:
-        shelf = self._shelves.pop(company, None)
-        if shelf is None:
+        index = self._indexes.pop(company, None)
+        if index is None:
             return
-        shelf.near.closed = True
-        if shelf.work is not None:
-            shelf.work.cancel()
+        index.near.closed = True
+        if index.work is not None:
+            index.work.cancel()
 
     async def look(self) -> None:
         """Compares everything with the store, for changes that were missed or could not be read."""
-        for company in list(self._shelves):
+        for company in list(self._indexes):
             self.change(company, None)
 
     async def stop(self) -> None:
-        for shelf in self._shelves.values():
-            if shelf.work is not None:
-                shelf.work.cancel()
+        for index in self._indexes.values():
+            if index.work is not None:
+                index.work.cancel()
                 with suppress(asyncio.CancelledError):
-                    await shelf.work
+                    await index.work
 
-    def _shelf(self, company: str) -> Shelf:
-        shelf = self._shelves.get(company)
-        if shelf is None:
-            shelf = self._shelves[company] = Shelf()
-        self._shelves.move_to_end(company)
-        return shelf
+    def _index(self, company: str) -> KnowledgeIndex:
+        index = self._indexes.get(company)
+        if index is None:
+            index = self._indexes[company] = KnowledgeIndex()
+        self._indexes.move_to_end(company)
+        return index
 
-    def _begin(self, company: str, shelf: Shelf) -> "asyncio.Task[None] | None":
-        if shelf.work is None and shelf.changed:
-            shelf.work = asyncio.create_task(
-                self._keep_up(company, shelf), name=f"knowledge of {company}", context=detached_context()
+    def _begin(self, company: str, index: KnowledgeIndex) -> "asyncio.Task[None] | None":
+        if index.work is None and index.changed:
+            index.work = asyncio.create_task(
+                self._keep_up(company, index), name=f"knowledge of {company}", context=detached_context()
             )
-        return shelf.work
+        return index.work
 
-    async def _keep_up(self, company: str, shelf: Shelf) -> None:
+    async def _keep_up(self, company: str, index: KnowledgeIndex) -> None:
         """Reads changes until there are none; what cannot be read now is read by the next search or comparison."""
         try:
-            while shelf.changed:
-                changed = set(shelf.changed)
-                shelf.changed.clear()
+            while index.changed:
+                changed = set(index.changed)
+                index.changed.clear()
                 try:
-                    if None in changed or not shelf.complete:
-                        await self._read_all(company, shelf)
+                    if None in changed or not index.complete:
+                        await self._read_all(company, index)
                     else:
                         for document in changed:
                             record = await self._documents.get(company, str(document))
-                            await self._take(company, shelf, str(document), record)
+                            await self._take(company, index, str(document), record)
                 except BaseException:
-                    shelf.changed |= changed
+                    index.changed |= changed
                     raise
         except NexusError as error:
             _log.warning("knowledge.not_read", company=company, error=str(error)[:200])
         finally:
-            shelf.work = None
+            index.work = None
         self._make_room(company)
 
-    async def _read_all(self, company: str, shelf: Shelf) -> None:
+    async def _read_all(self, company: str, index: KnowledgeIndex) -> None:
         started = time.monotonic()
         settings = await self._settings(company)
         if settings is not None:
-            shelf.synonyms = Synonyms(settings.config.knowledge.synonyms)
+            index.synonyms = Synonyms(settings.config.knowledge.synonyms)
         wanted = {record.id: record async for record in self._documents.all(company) if record.found}
-        if shelf.index.needs_rebuild:
-            shelf.near.closed = True
-            shelf.index, shelf.editions, shelf.near = CompanyIndex(), {}, Neighbours[tuple[str, int]]()
-        for gone in shelf.index.names() - wanted.keys():
-            _out(shelf, gone)
-        stale = {name for name, record in wanted.items() if shelf.editions.get(name) != record.edition}
+        if index.passages.needs_rebuild:
+            index.near.closed = True
+            index.passages, index.editions, index.near = CompanyIndex(), {}, Neighbours[tuple[str, int]]()
+        for gone in index.passages.names() - wanted.keys():
+            _out(index, gone)
+        stale = {name for name, record in wanted.items() if index.editions.get(name) != record.edition}
         if len(stale) > BREATH:
-            await self._read_texts(company, shelf, wanted, stale)
-        for name in wanted.keys() - shelf.editions.keys() | stale:
-            await self._take(company, shelf, name, wanted[name])
-        shelf.complete = True
-        self._embeddings.fill(shelf.near)
+            await self._read_texts(company, index, wanted, stale)
+        for name in wanted.keys() - index.editions.keys() | stale:
+            await self._take(company, index, name, wanted[name])
+        index.complete = True
+        self._embeddings.fill(index.near)
         if stale:
             taken = round(time.monotonic() - started, 3)
-            _log.info("knowledge.read", company=company, documents=len(stale), passages=len(shelf.index), seconds=taken)
+            _log.info(
+                "knowledge.read", company=company, documents=len(stale), passages=len(index.passages), seconds=taken
+            )
 
-    async def _read_texts(self, company: str, shelf: Shelf, wanted: dict[str, Record], stale: set[str]) -> None:
+    async def _read_texts(
+        self, company: str, index: KnowledgeIndex, wanted: dict[str, Record], stale: set[str]
+    ) -> None:
         """Reads all texts of the company, which for many documents is faster than one by one."""
         current: tuple[str, str] | None = None
         texts: list[StemmedPassage] = []
@@ -206,7 +210,7 @@ class Shelves:
 
         def take() -> None:
             if current is not None and current[0] in stale and wanted[current[0]].edition == current[1]:
-                self._in(shelf, wanted[current[0]], texts)
+                self._in(index, wanted[current[0]], texts)
                 stale.discard(current[0])
 
         async for document, edition, bundle in self._documents.all_texts(company):
@@ -220,39 +224,39 @@ class Shelves:
                 await asyncio.sleep(0)
         take()
 
-    async def _take(self, company: str, shelf: Shelf, document: str, record: Record | None) -> None:
+    async def _take(self, company: str, index: KnowledgeIndex, document: str, record: Record | None) -> None:
         if record is None or not record.found or record.edition is None:
-            _out(shelf, document)
-        elif shelf.editions.get(document) != record.edition:
-            self._in(shelf, record, await self._documents.texts(company, document, record.edition))
-            self._embeddings.fill(shelf.near)
+            _out(index, document)
+        elif index.editions.get(document) != record.edition:
+            self._in(index, record, await self._documents.texts(company, document, record.edition))
+            self._embeddings.fill(index.near)
         else:
-            shelf.index.describe(record.document())
+            index.passages.describe(record.document())
 
-    def _in(self, shelf: Shelf, record: Record, texts: Sequence[StemmedPassage]) -> None:
-        room = MOST_PASSAGES - len(shelf.index) + shelf.index.of(record.id)
-        _out(shelf, record.id)
+    def _in(self, index: KnowledgeIndex, record: Record, texts: Sequence[StemmedPassage]) -> None:
+        room = MOST_PASSAGES - len(index.passages) + index.passages.of(record.id)
+        _out(index, record.id)
         kept = texts[: max(room, 0)]
         document = record.document()
-        shelf.index.put(document, kept)
-        shelf.editions[record.id] = record.edition or ""
+        index.passages.put(document, kept)
+        index.editions[record.id] = record.edition or ""
         if self._embeddings.on:
             for place, text in enumerate(kept):
-                shelf.near.put((record.id, place), "\n".join([document.title, *text.headings, text.text]))
+                index.near.put((record.id, place), "\n".join([document.title, *text.headings, text.text]))
 
     def _make_room(self, company: str) -> None:
-        held = sum(len(shelf.index) for shelf in self._shelves.values())
-        for name in list(self._shelves):
-            if held <= MOST_IN_PROCESS and len(self._shelves) <= MOST_COMPANIES:
+        held = sum(len(index.passages) for index in self._indexes.values())
+        for name in list(self._indexes):
+            if held <= MOST_IN_PROCESS and len(self._indexes) <= MOST_COMPANIES:
                 return
-            if name != company and self._shelves[name].work is None:
-                gone = self._shelves.pop(name)
+            if name != company and self._indexes[name].work is None:
+                gone = self._indexes.pop(name)
                 gone.near.closed = True
-                held -= len(gone.index)
+                held -= len(gone.passages)
 
 
-def _out(shelf: Shelf, document: str) -> None:
-    for place in range(shelf.index.of(document)):
-        shelf.near.drop((document, place))
-    shelf.index.drop(document)
-    shelf.editions.pop(document, None)
+def _out(index: KnowledgeIndex, document: str) -> None:
+    for place in range(index.passages.of(document)):
+        index.near.drop((document, place))
+    index.passages.drop(document)
+    index.editions.pop(document, None)

@@ -26,6 +26,7 @@ from memory.knowledge import answer_methods, methods, tool
 from memory.knowledge.answer_methods import AnswerMethods, GapMethods
 from memory.knowledge.bus import KnowledgeBus, LibraryFollower
 from memory.knowledge.gaps import GapList, Unanswered
+from memory.knowledge.indexes import KnowledgeIndexes
 from memory.knowledge.library import Library
 from memory.knowledge.methods import DocumentMethods, RunMethods, Searcher
 from memory.knowledge.mongo_documents import Documents
@@ -34,15 +35,14 @@ from memory.knowledge.mongo_runs import Runs
 from memory.knowledge.mongo_state import State
 from memory.knowledge.overview import Overview
 from memory.knowledge.runs import Refreshing
-from memory.knowledge.shelves import Shelves
 from memory.knowledge.texts import STEMS
 from memory.settings import EmbeddingSettings
-from runtime.batch_worker import BatchWorker, brief, each
+from runtime.batch_worker import BatchWorker, each_event, invalid_fields
 from runtime.clock import Clock
 from runtime.consumers import ConsumerSpec
 from runtime.direct import StoredFact
 from runtime.mongo import Database
-from runtime.outcomes import DeadLetter, Done, Outcome
+from runtime.outcomes import Ack, DeadLetter, Outcome
 from runtime.pull_worker import Delivery
 from runtime.service import Service
 
@@ -61,7 +61,7 @@ class _Anything(Wire):
     """An event's data before its type is known."""
 
 
-class Room:
+class KnowledgePart:
     """Built once the service is connected."""
 
     def __init__(
@@ -81,12 +81,12 @@ class Room:
         self.embeddings = configured(EmbeddingSettings())
         """Of the whole replica."""
         service.on_stop(self.embeddings.stop)
-        self.shelves = Shelves(documents, companies.get, self.embeddings)
+        self.indexes = KnowledgeIndexes(documents, companies.get, self.embeddings)
         self.bus = KnowledgeBus(service.nats, service.publisher)
-        self.library = Library(Documents(stored), State(stored), self.shelves, self.bus.changed, clock)
+        self.library = Library(Documents(stored), State(stored), self.indexes, self.bus.changed, clock)
         self.refreshing = Refreshing(Runs(stored), Documents(stored), self.library, companies, self.bus, clock)
         self.gaps = GapList(self._gap_store, self.library, clock)
-        self.searcher = Searcher(self.shelves)
+        self.searcher = Searcher(self.indexes)
         overview = Overview(documents, Gaps(asked), self.refreshing, companies)
         methods.serve(
             service,
@@ -102,10 +102,10 @@ class Room:
     def parts(self) -> Sequence[PeriodicSweep | LibraryFollower]:
         """The parts to start and stop."""
         return (
-            LibraryFollower(self._service.nats, self.shelves),
+            LibraryFollower(self._service.nats, self.indexes),
             PeriodicSweep("pages that have come in", SETTLING, self.library.settle),
             PeriodicSweep("sites that are due", SCHEDULING, self.refreshing.sweep),
-            PeriodicSweep("knowledge held and stored", COMPARING, self.shelves.look),
+            PeriodicSweep("knowledge held and stored", COMPARING, self.indexes.look),
         )
 
     async def heard(self, facts: Sequence[LogFact]) -> None:
@@ -146,7 +146,7 @@ class Room:
         documents."""
         await self.bus.forget(company)
         removed = sum([await store.forget(company) for store in self._stores])
-        self.shelves.drop(company)
+        self.indexes.drop(company)
         await self.bus.changed(company, None)
         return removed
 
@@ -166,7 +166,9 @@ class Room:
             return await self._take(delivery.subject, delivery.data)
 
         spec = ConsumerSpec(FACTS.name, DURABLE, ("knowledge.document.>", "knowledge.run.>"))
-        worker = BatchWorker(self._service.nats, spec, each(CloudEvent[_Anything], take), service=self._service.name)
+        worker = BatchWorker(
+            self._service.nats, spec, each_event(CloudEvent[_Anything], take), service=self._service.name
+        )
         self._service.add_worker(worker)
 
     async def again(self, stored: StoredFact) -> None:
@@ -181,7 +183,7 @@ class Room:
         company = owner[0]
         kept = await self._companies.kept(company)
         if kept is not None and kept.deleted:
-            return Done()  # of a run that had begun before its company ended
+            return Ack()  # of a run that had begun before its company ended
         try:
             if kind == "knowledge.document.upserted.v1":
                 await self.library.upserted(company, CloudEvent[DocumentUpserted].model_validate_json(body).data)
@@ -193,10 +195,10 @@ class Room:
             elif kind == "knowledge.run.progressed.v1":
                 await self.refreshing.progressed(company, CloudEvent[RunProgressed].model_validate_json(body).data)
         except ValidationError as error:
-            return DeadLetter(f"does not fit its contract: {brief(error)}")
+            return DeadLetter(f"does not fit its contract: {invalid_fields(error)}")
         except BadKnowledge as error:
             return DeadLetter(str(error))
-        return Done()
+        return Ack()
 
 
 def _unanswered(fact: LogFact) -> Unanswered | None:

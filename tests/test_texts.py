@@ -1,0 +1,119 @@
+"""Texts for people: each service has a file a language, and one more file is one more language."""
+
+import ast
+import shutil
+import string
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contracts.text import Text, read_texts
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = sorted({path.parent for path in ROOT.glob("*/*/src/*/texts/__init__.py")} | set(ROOT.glob("cli/src/*/texts")))
+
+
+def texts_in(file: Path) -> dict[str, str]:
+    """Its texts by their whole keys."""
+
+    def flat(table: dict[str, Any], prefix: str) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for key, value in table.items():
+            found |= {prefix + key: value} if isinstance(value, str) else flat(value, f"{prefix}{key}.")
+        return found
+
+    return flat(tomllib.loads(file.read_text(encoding="utf-8")), "")
+
+
+def places(text: str) -> set[str]:
+    """The names in braces."""
+    return {name.split(".")[0] for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+
+
+@pytest.fixture(params=FOLDERS, ids=lambda folder: folder.parent.name)
+def folder(request: pytest.FixtureRequest) -> Path:
+    return request.param
+
+
+def test_every_language_says_the_same_texts_with_the_same_values(folder: Path) -> None:
+    spanish, english = texts_in(folder / "es.toml"), texts_in(folder / "en.toml")
+    assert spanish.keys() == english.keys()
+    assert {key for key in english if places(spanish[key]) != places(english[key])} == set()
+
+
+def test_code_uses_every_text_and_no_other_and_fills_every_place(folder: Path) -> None:
+    texts = texts_in(folder / "en.toml")
+    used, begun, misfilled = set[str](), set[str](), set[str]()
+    for file in folder.parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            match node:
+                case ast.Subscript(value=ast.Name("TEXTS"), slice=ast.Constant(str(key))):
+                    used.add(key)
+                case ast.Subscript(value=ast.Name("TEXTS"), slice=ast.JoinedStr(values=[ast.Constant(str(start)), *_])):
+                    begun.add(start)
+                case ast.Call(
+                    func=ast.Attribute(value=ast.Name("TEXTS"), attr="section"), args=[ast.Constant(str(key))]
+                ):
+                    begun.add(f"{key}.")
+                case ast.Call(func=ast.Attribute(attr="format"), keywords=[_, *_] as keywords):
+                    given, key = {one.arg for one in keywords}, _filled(node)
+                    if key is not None and None not in given and given != places(texts[key]):
+                        misfilled.add(key)
+                case _:
+                    pass
+    assert used - texts.keys() == set()
+    assert {key for key in texts if key not in used and not key.startswith(tuple(begun))} == set()
+    assert misfilled == set()
+
+
+def _filled(call: ast.Call) -> str | None:
+    """The key in `TEXTS[key].format(…)` and `TEXTS[key].said_in(…).format(…)`."""
+    match call.func:
+        case ast.Attribute(
+            value=ast.Subscript(value=ast.Name("TEXTS"), slice=ast.Constant(str(key)))
+            | ast.Call(
+                func=ast.Attribute(
+                    value=ast.Subscript(value=ast.Name("TEXTS"), slice=ast.Constant(str(key))), attr="said_in"
+                )
+            )
+        ):
+            return key
+        case _:
+            return None
+
+
+def test_a_third_language_is_one_more_file(tmp_path: Path) -> None:
+    package = ROOT / "services/tool-executor/src/tool_executor"
+    shutil.copytree(package, tmp_path / "tool_executor", ignore=shutil.ignore_patterns("__pycache__"))
+    portuguese = '[call]\ntimeout = "{tool} não respondeu a tempo ({seconds} s)."\n[schema.forms]\nid = "não é um id"\n'
+    (tmp_path / "tool_executor/texts/pt.toml").write_text(portuguese, encoding="utf-8")
+    program = (
+        "from contracts.ids import ID_PATTERN\n"
+        "from tool_executor.adapters.schema_messages import form_worded\n"
+        "from tool_executor.texts import TEXTS\n"
+        "print(form_worded(ID_PATTERN, None).said_in('pt-BR'))\n"
+        "print(TEXTS['call.timeout'].format(tool='x', seconds=5).said_in('pt'))\n"
+        "print(TEXTS['call.failed'].format(tool='x').said_in('pt'), TEXTS['call.failed'].said_in('en'))\n"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"PYTHONPATH": str(tmp_path), "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert said.stdout.splitlines() == ["não é um id", "x não respondeu a tempo (5 s).", "x ha fallado. {tool} failed."]
+
+
+def test_a_text_is_put_into_another_in_each_language(tmp_path: Path) -> None:
+    (tmp_path / "es.toml").write_text('[a]\nb = "hoy {what}, {count:.1f}"\n', encoding="utf-8")
+    (tmp_path / "en.toml").write_text('[a]\nb = "{what} today, {count:.1f}"\n', encoding="utf-8")
+    text = read_texts(tmp_path)["a.b"].format(what=Text(es="no", en="nothing"), count=2)
+    assert (text.said_in("es-MX"), text.said_in("en"), text.said_in("fr"), str(text)) == (
+        "hoy no, 2.0", "nothing today, 2.0", "hoy no, 2.0", "nothing today, 2.0"
+    )  # fmt: skip
