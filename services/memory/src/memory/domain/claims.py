@@ -70,7 +70,7 @@ _PAST = re.compile(
 """Says what was so once, or happened: it stays true."""
 _DONE = re.compile(r"(?:(?:i|we) \w{3,}ed\b|(?:(?:yo|me|nos|lo|la|le) )*(?!sé\b)\w{2,}[éí]\b)")
 _ADDS = re.compile(
-    r"\b(?:another|also|too|as well|second|besides|apart from|otr[oa]s?(?! (?:vez|veces|cosa))|"
+    r"\b(?:another|also|too(?! \w)|as well|second|besides|apart from|otr[oa]s?(?! (?:vez|veces|cosa))|"
     r"tambien|ademas|aparte)\b"
 )
 """Says that something comes beside what there was."""
