@@ -172,3 +172,24 @@ def test_who_asked_for_a_person_alone_is_not_told_that_the_site_does_not_say(
     ]
     answer = respond(messages, [*SCHEMAS, "hand_off"], "es", introduced=True, knowledge=knowledge)
     assert answer == SayText(nobody_yet("es"))
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("Soy florista y madrugo mucho", "Gracias por contármelo."),
+        ("manejo un camión de reparto", "Gracias por contármelo."),
+        ("I am a welder and work weekends", "Thank you for telling me."),
+        ("my husband collects stamps", "Thank you for telling me."),
+        ("no puedo entrar, soy cliente", "No lo sé"),
+        ("quiero una factura", "No lo sé"),
+        ("where is my welding licence", "I do not know"),
+    ],
+)
+def test_who_only_tells_of_themselves_is_thanked_and_not_told_that_nothing_was_found(said: str, answer: str) -> None:
+    shop = CompanyConfig(company_id="sol", profile="support")
+    offered = {"search_memory": SCHEMAS["search_memory"]}
+    messages = [{"role": "user", "content": said}]
+    found = respond(messages, offered, "es", introduced=True, company=shop, knowledge=KnowledgeFound(documents=5))
+    assert isinstance(found, SayText)
+    assert found.text.startswith(answer)

@@ -247,8 +247,9 @@ def _differ_in_a_figure(new: Claims, old: Claims) -> bool:
     if not all(figures) or figures[0] == figures[1]:
         return False
     other = {one for one in old.words if not (one[0].isdigit() or one in _NUMBERS)}
+    another_way = new.verb[0] != old.verb[0] and not new.verb[0][:1].isdigit()
     period = old.given.get("period")
-    return other <= new.words or (period == new.given.get("period") is not None and new.verb[0] != old.verb[0])
+    return other <= new.words or (another_way and period is not None and period == new.given.get("period"))
 
 
 def _affirms(clause: str, old: Claims) -> bool:

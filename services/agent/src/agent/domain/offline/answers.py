@@ -36,6 +36,10 @@ _SAY: dict[Intent, dict[Language, str]] = {
         "es": "Entendido, lo tendré en cuenta. Cuando quieras, pregúntame «¿qué recuerdas de mí?».",
         "en": "Got it, I will keep that in mind. You can ask me at any time: “what do you remember about me?”.",
     },
+    Intent.TOLD: {
+        "es": "Gracias por contármelo. ¿En qué te ayudo? Si lo prefieres, pide hablar con una persona.",
+        "en": "Thank you for telling me. What can I help you with? If you like, ask for a person.",
+    },
     Intent.UPSET: {
         "es": f"Siento no haberte ayudado. {_OFFER['es']}",
         "en": f"I am sorry I could not help. {_OFFER['en']}",

@@ -16,7 +16,7 @@ from agent.domain.offline.answers import (
     tells_nothing,
 )
 from agent.domain.offline.coming_events import coming_events
-from agent.domain.offline.intents import asks_how, goes_on, wish_in
+from agent.domain.offline.intents import asks_how, goes_on, tells_of_oneself, wish_in
 from agent.domain.offline.listed import chosen_in
 from agent.domain.offline.person_words import beside_the_wish
 from agent.domain.offline.questions import is_vague, leans, terms
@@ -119,6 +119,8 @@ def respond(
         response = SayText(company.assistant.greeting[language])
     else:
         response = SayText(plain_answer(wish, language, offered, missed=missed, demo=demo))
+    if isinstance(response, SayText) and tells_nothing(response.text) and tells_of_oneself(question, offered):
+        response = SayText(plain_answer(Wish(Intent.TOLD), language))
     if isinstance(response, UseTools):
         return response if not last else SayText(plain_answer(Wish(Intent.UNKNOWN), language, missed=missed))
     text = response.text

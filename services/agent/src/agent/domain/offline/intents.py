@@ -49,6 +49,7 @@ from agent.domain.offline.talk_words import (
     PLAN_FOR_IT,
     POSSESSED,
     STATED,
+    TELLS,
     THIS_PLACE,
     TRADING,
     YOU_ALL,
@@ -341,6 +342,11 @@ def talk_only(text: str) -> bool:
 def asks_how(text: str) -> bool:
     """Whether a question is about how something works, not for it to be done."""
     return bool(HOW_OR_WHICH.search(plain(text)))
+
+
+def tells_of_oneself(text: str, offered: Collection[str]) -> bool:
+    """Whether a customer only tells something of themselves, which is no question that could have an answer."""
+    return _ABOUT_PEOPLE in offered and "?" not in text and bool(TELLS.match(plain(text)))
 
 
 def goes_on(text: str, words: int = 2) -> bool:
