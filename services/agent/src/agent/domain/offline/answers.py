@@ -285,6 +285,13 @@ def tells_nothing(text: str) -> bool:
     return any(said in text for said in begins)
 
 
+def told_before(facts: Sequence[str], language: Language) -> str:
+    """What the user has told of themselves, in their own words."""
+    said: dict[Language, tuple[str, str]] = {"es": ("Me contaste", "«{}»"), "en": ("You told me", "“{}”")}
+    begins, quoted = said[language]
+    return f"{begins} {', '.join(map(quoted.format, facts))}."
+
+
 def offers_person(text: str) -> bool:
     """Whether an answer asked if a person shall go on."""
     return tells_nothing(text) or any(offer in text for offer in _OFFER.values())

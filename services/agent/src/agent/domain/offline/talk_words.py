@@ -136,7 +136,7 @@ TELLS = re.compile(
     r"(?:don'?t|do not|didn'?t|did not) (?:see|understand|get|receive)|quiero|necesito|quisiera|gustaria|busco|ayuda|"
     r"problemas?|duda|puedo|podria|robaron|olvide|saber|no (?:se|entiendo|encuentro|veo|me (?:llega|deja|sale)))\b)"
     r"\W*(?:(?!(?:what|which|who|how|why|when|where|is|are|do|does|did|can|could|would|will|que|como|cuando|cual|"
-    r"donde|cuant[oa]s?)\b)[\w']+,? ){0,3}?(?:i|we|my|our|i[' ](?:m|ve)|soy|estoy|somos|estamos|mis?|me|nos|"
+    r"donde|cuant[oa]s?)\b)[\w']+[,.!]* ){0,5}?(?:i|we|my|our|i[' ](?:m|ve)|soy|estoy|somos|estamos|mis?|me|nos|"
     r"nuestr[oa]s?|(?!como\b|cuando\b|cuanto\b)[a-z]{3,}o) "
 )
 """What somebody tells of themselves, and wants nothing with: "I work nights", "manejo un taxi"."""
