@@ -120,6 +120,23 @@ def test_a_change_that_says_what_comes_is_remembered_with_it() -> None:
     assert kept(memory) == ["I use a Pixel these days, the Nokia is gone"]
 
 
+@pytest.mark.parametrize(
+    ("first", "then", "last"),
+    [
+        ("mi gestoría es Robles", "mira, mi gestoría ya no es Robles, me cambié a Olmo", "mi gestoría ahora es Pino"),
+        ("my bank is Kappa", "my bank is no longer Kappa, I switched to Delta", "my bank is now Sigma"),
+    ],
+)
+def test_what_comes_instead_is_remembered_with_what_it_takes_the_place_of(first: str, then: str, last: str) -> None:
+    assert [one in then and first.split()[1] in one for one in kept(after([first, then]).memory)] == [True]
+    assert kept(after([first, then, last]).memory) == [last]
+
+
+def test_a_clause_that_leans_on_the_one_before_it_is_remembered_with_it() -> None:
+    said = "mi hucha está en el armario y le echo 5 euros a la semana"
+    assert kept(after([said]).memory) == [said]
+
+
 def test_what_a_sentence_is_about_may_stand_before_it() -> None:
     known = after(["we've got an ancient Volvo"]).memory
     said = "Remember that Volvo I mentioned? Gearbox died, it went to the scrapyard."

@@ -5,7 +5,7 @@ no list has room for is kept among the older notes.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -84,6 +84,9 @@ _PRONOUN = re.compile(r"\b(?:it|them|those|one|lo|los|las)\b(?! (?:que|de)\b)", 
 """What of it is meant stands in another clause of its sentence."""
 _CLAUSE = re.compile(r"[,;:—–(]\s*|\b(?:and|but|y|pero)\b\s*", re.I)
 _COMES = re.compile(r"(?:only|just|now|instead|solo|solamente|ahora) \w")
+_INSTEAD = re.compile(
+    r"(?:i|we) (?:\w+ )?(?:switched|changed|moved|went|gone) (?:over )?to\b|(?:ya )?(?:me|nos) (?:cambi|pas)\w+ al?\b"
+)
 _SLOTS = ("prefer length", "prefer tone", "prefer answers in")
 
 Known = Callable[[str], bool]
@@ -198,12 +201,22 @@ def _stated(written: str, known: Known) -> Iterator[_Statement]:
             )
         worth = is_plain_fact(clause) and not _PASSING.search(clause) and not known(clause)
         prefers = _is_about_answers(said) or (worth and preferences_in(clause))
-        yield _Statement(clause, "preferences" if prefers else "user_notes" if worth else None, said)
+        yield _Statement(_with_what_is_over(sentence, found, clause), "preferences" if prefers else "user_notes" if worth else None, said)
     if not found and not preferred:
         said = claims(sentence, short=True)
         lasting = "user_notes" if _says_something_lasting(sentence) and not ends_only(said) else None
         attribute = "preferences" if _is_about_answers(said) else lasting
         yield _Statement(" ".join(sentence.split()).rstrip(" .!"), attribute, said)
+
+
+def _with_what_is_over(sentence: str, clauses: Sequence[str], clause: str) -> str:
+    """A clause that says what comes instead, with the one before it that says what is over: "my bank is not Kappa any
+    more, I switched to Delta"."""
+    before = clauses[clauses.index(clause) - 1]
+    start, end = sentence.find(before), sentence.find(clause) + len(clause)
+    if before == clause or not 0 <= start < end - len(clause) or not _INSTEAD.match(plain(clause)):
+        return clause
+    return sentence[start:end] if claims(before, short=True).ended else clause
 
 
 def _says_something_lasting(sentence: str) -> bool:
