@@ -45,6 +45,9 @@ def test_a_memory_is_told_in_sentences_with_what_was_before_and_why() -> None:
     spanish = told_memory(MEMORY.to_wire(), "es")
     assert "«I live in Lima» ya no vale desde el 3 de mayo de 2026: dijiste «I moved to Austin»." in spanish
     assert "[" not in spanish
+    asked = {"frequentQuestions": ["qué es un dividendo?"]}
+    assert "por ejemplo «¿qué es un dividendo?»." in told_memory(asked, "es")
+    assert "for example “¿qué es un dividendo?”." in told_memory(asked, "en")
 
 
 def test_each_fact_has_the_day_on_which_it_was_said_where_the_user_lives() -> None:

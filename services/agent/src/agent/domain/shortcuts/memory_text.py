@@ -6,6 +6,7 @@ from datetime import datetime, tzinfo
 from typing import cast, get_args
 
 from agent.domain.prompt.copilot_words import WORDS
+from agent.domain.text_features import language_of
 from contracts.languages import Language
 from contracts.spoken import MONTH_NAMES
 from contracts.zones import zone
@@ -104,7 +105,8 @@ def told_memory(memory: Fields, language: Language, after: int = 0, more: int = 
     if strategies := [str(one["name"]) for one in cast("Sequence[Fields]", memory.get("recentStrategies") or ())]:
         say("recentStrategies", _listed(strategies, language))
     if questions := [one for one in _list(memory, "frequentQuestions") if "[" not in one]:
-        say("asked", questions[0])
+        begins = "¿" if language_of(questions[0], language) == "es" else ""  # templates are kept without it
+        say("asked", begins + questions[0])
     if not lines:
         return _SAY["no_more" if after else "nothing"][language]
     past = cast("Sequence[Fields]", memory.get("superseded") or ())
