@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import permutations
 
 import pytest
 
@@ -15,10 +16,10 @@ from memory.domain.statements import kept
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
-def after(texts: Sequence[str]) -> Remembered:
+def after(texts: Sequence[str], order: Sequence[int] | None = None) -> Remembered:
     state = Remembered()
-    for number, text in enumerate(texts):
-        turn = FinishedTurn(f"t{number}", START + timedelta(days=number), (text,), frozenset())
+    for number in order or range(len(texts)):
+        turn = FinishedTurn(f"t{number}", START + timedelta(days=number), (texts[number],), frozenset())
         state = learned(state, turn)
     return state
 
@@ -135,6 +136,16 @@ def test_what_comes_instead_is_remembered_with_what_it_takes_the_place_of(first:
 def test_a_clause_that_leans_on_the_one_before_it_is_remembered_with_it() -> None:
     said = "mi hucha está en el armario y le echo 5 euros a la semana"
     assert kept(after([said]).memory) == [said]
+
+
+def test_a_change_in_passing_that_arrives_before_what_it_ends_ends_it_all_the_same() -> None:
+    said = ["I have a Kindle", "my Kindle was stolen", "mi novia se llama Ana", "Ana y yo lo hemos dejado"]
+    inorder = after(said).memory
+    assert {past.value for past in inorder.superseded} == {"I have a Kindle", "mi novia se llama Ana"}
+    for order in permutations(range(4)):
+        memory = after(said, order).memory
+        assert sorted(kept(memory)) == sorted(kept(inorder))
+        assert sorted(past.value for past in memory.superseded) == sorted(past.value for past in inorder.superseded)
 
 
 def test_what_a_sentence_is_about_may_stand_before_it() -> None:

@@ -306,7 +306,8 @@ def _newer_that_replaces(state: Remembered, statement: _Statement, now: datetime
         if past.field in _NAMES and past.since is not None and past.since > now:
             later.append((past.value, past.since))
     later.sort(key=lambda one: one[1])
-    return next((one for one in later if replaces(fact_claims(one[0]), statement.said)), None)
+    said = statement.text
+    return next((one for one in later if replaces(fact_claims(one[0]), statement.said) or is_over(one[0], said)), None)
 
 
 def _ended_earlier(state: Remembered, statement: _Statement, now: datetime) -> Remembered:
