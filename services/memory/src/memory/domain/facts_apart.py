@@ -74,7 +74,10 @@ _SORT = re.compile(
 _FIRST_PERSON = re.compile(r"\b(?:i|we|me|us|yo|nos|conmigo)\b")
 _OWN = re.compile(r"\b(?:i|we|my|our|me|us|yo|nos|mis?|nuestr[oa]s?|ahora|ya|\w{2,}(?:é|í|oy|amos|emos|imos))\b", re.I)
 """Says that the writer speaks of themselves again."""
-_SOMEBODY = re.compile(rf"(?<!with )(?<!con )(?<!for )(?<!para )(?<!from )\b(?:my|our|an?|the|mis?|nuestr[oa]s?|una?|el|l[ao]s?) (?P<who>{PEOPLE})\b")
+_SOMEBODY = re.compile(
+    rf"(?<!with )(?<!con )(?<!for )(?<!para )(?<!from )"
+    rf"\b(?:my|our|an?|the|mis?|nuestr[oa]s?|una?|el|l[ao]s?) (?P<who>{PEOPLE})\b"
+)
 """Somebody else, who may be the one that does something."""
 _ALSO = re.compile(r"\b(?:also|too(?! \w)|as well|tambien|ademas)\b")
 """Says that something comes beside what there was, whatever has ended."""

@@ -201,7 +201,11 @@ def _stated(written: str, known: Known) -> Iterator[_Statement]:
             )
         worth = is_plain_fact(clause) and not _PASSING.search(clause) and not known(clause)
         prefers = _is_about_answers(said) or (worth and preferences_in(clause))
-        yield _Statement(_with_what_is_over(sentence, found, clause), "preferences" if prefers else "user_notes" if worth else None, said)
+        yield _Statement(
+            _with_what_is_over(sentence, found, clause),
+            "preferences" if prefers else "user_notes" if worth else None,
+            said,
+        )
     if not found and not preferred:
         said = claims(sentence, short=True)
         lasting = "user_notes" if _says_something_lasting(sentence) and not ends_only(said) else None

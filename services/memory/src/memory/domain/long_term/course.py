@@ -16,11 +16,13 @@ SO_NO_LONGER = re.compile(
     r"now|nowadays|these days|again|otra vez|de nuevo|from (?:now|here) on|as of|lately|my new|our new|"
     r"ya no|jamas|antes (?!de\b|que\b)|solia|en vez|en lugar|atras|sin \w+[aei]r|ahora|actualmente|ultimamente|"
     r"ya (?:va|van|voy|vamos|es|son|soy|somos|esta|estan|estoy|estamos|tengo|tiene|fue)|se acab\w+|adios|"
-    r"mi nuev[oa]|nuestr[oa] nuev[oa]|a partir de|desde ahora|ya (?:casi )?ni|de (?:ahora|aca|aqui) en (?:mas|adelante))\b"
+    r"mi nuev[oa]|nuestr[oa] nuev[oa]|a partir de|desde ahora|ya (?:casi )?ni|"
+    r"de (?:ahora|aca|aqui) en (?:mas|adelante))\b"
 )
 """Says that something is not so any more, or is otherwise now."""
 _ENDED = re.compile(
-    r"\b(?:stopped|quits?|g[ai]ve up|given up|giving up|ended|finished|(?<!years )(?<!months )left|resigned|sold|closed|cancel\w*|paid off|"
+    r"\b(?:stopped|quits?|g[ai]ve up|given up|giving up|ended|finished|"
+    r"(?<!years )(?<!months )left|resigned|sold|closed|cancel\w*|paid off|"
     r"wiped out|broke|split|died|passed away|goodbye|moved|relocated|switched|swapped|exchanged|gave away|pulled out|"
     r"took out|took (?:me|us) off|withdrew|changed|replaced|traded (?:\w+ ){0,3}in|scrapped|scrapyard|"
     r"turned|became|become|grew|went from|lost (?:my|our|me|us|the|it|her|him|interest|touch)|fired|laid off|"
@@ -48,7 +50,8 @@ _CARRIED_OUT = re.compile(r"\b(?:acab\w+ de|tuv\w+ que|decid\w+|logr\w+|sin) $")
 """Before an infinitive: it is no mere wish."""
 FOR_NOW = re.compile(
     r"(?<!\bfrom )(?<!\bof )(?<!\bsince )(?<!\bstarting )(?<!\bdesde )(?<!\bde )\b(?:today|tonight|"
-    r"this (?:morning|afternoon|evening|week|weekend|month)|for (?:a|one|two|three) (?:few |\w+ )?(?:days?|weeks?|months?|while|bit|moment|nights?|weekend)|right now|"
+    r"this (?:morning|afternoon|evening|week|weekend|month)|for (?:a|one|two|three) (?:few |\w+ )?"
+    r"(?:days?|weeks?|months?|while|bit|moment|nights?|weekend)|right now|"
     r"at the moment|hoy|esta (?:manana|tarde|noche|semana)|este (?:finde|fin de semana|mes)|ayer|yesterday|ahorita|"
     r"por unos dias|una semanita|unos dias|de momento)\b"
 )
@@ -60,12 +63,15 @@ PARTLY = re.compile(
 """Says that there is less of something, and that it is not over."""
 HAS_HAPPENED = re.compile(
     r"\b(?:have|has|\w+'ve|\w+'s) (?!an?\b|the\b|my\b)(?:\w+ )?\w{3,}(?:ed|en|ne|t|ght|ung|ade)\b|"
-    r"(?:(?:^|,)\W*|\b(?:i|we|he|she|they|it|and|that) (?:(?!(?:am|are|is|was)\b)\w+ )?)(?:\w{3,}ed|cut|hung|put|let|shut|had to)\b|"
+    r"(?:(?:^|,)\W*|\b(?:i|we|he|she|they|it|and|that) (?:(?!(?:am|are|is|was)\b)\w+ )?)"
+    r"(?:\w{3,}ed|cut|hung|put|let|shut|had to)\b|"
     r"(?<!'ve )(?<!have )(?<!has )got\b|"
     r"\b(?:sent|threw|took|gave|lost|sold|went|made|began|came|chose|tore|broke|said|fell|grew|outgrew|became)\b|"
     r"\b(?:\w{3,}ed|took|got|gave|made|let|put|sent|cut) (?:me|us)\b|"
-    r"\b(?:he|hemos|ha|han) (?:\w+ )?\w+(?:[ai]do|to|cho)\b|\b(?!(?:así|aquí|ahí|allí|sí|qué|porqué|café|té)\b)\w{2,}[éíó]\b|"
-    r"\b(?:vine|vino|vinimos|fui|fue|fuimos|hizo|dijo|dio|puso|tuvo|hice|hicimos|puse|pusimos|tuve|tuvimos|traje|\w{3,}aron|\w{3,}ieron|"
+    r"\b(?:he|hemos|ha|han) (?:\w+ )?\w+(?:[ai]do|to|cho)\b|"
+    r"\b(?!(?:así|aquí|ahí|allí|sí|qué|porqué|café|té)\b)\w{2,}[éíó]\b|"
+    r"\b(?:vine|vino|vinimos|fui|fue|fuimos|hizo|dijo|dio|puso|tuvo|hice|hicimos|puse|pusimos|tuve|tuvimos|traje|"
+    r"\w{3,}aron|\w{3,}ieron|"
     r"nos \w{3,}[ai]mos)\b"
 )
 """Says, by the tense of its verb, that something has happened."""
