@@ -50,7 +50,6 @@ _WORK = _set("work")
 _LOOK = _set("look")
 _ACCOUNT = _set("use trade bank broker have account trip save invest")
 _OWNED = _set("have drive live use be phone invest")
-_PAID = _set("pay earn owe have")
 _SERVICES = _set("use broker bank trade phone plan")
 _COUPLE = content(
     "have be dating salgo saliendo novia novio pareja esposa esposo marido wife husband married engaged "
@@ -159,17 +158,12 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     (r"\b(?:i|we)(?: have| had)* (?:had to )?put (?P<what>[^.,;:!?\n]{1,40}?) (?:down|to sleep)\b", frozenset(), False),
     (r"\b(?:sale of|venta de(?:l)?) (?:the |my |our |la |mi |nuestr[oa] )?(?P<what>[^.,;:!?\n]{1,40}?) (?:went through|"
      r"closed|completed|is done|se cerro|se ha cerrado|se completo)\b", _OWNED, False),
-    (r"\b(?:lo hemos dejado|lo dejamos|hemos roto) (?:mi )?(?P<what>\w+) y yo\b", _COUPLE, False),
     (r"\b(?:postponed|delayed|pushed back|brought forward|put off|"
      r"(?:he|hemos) (?:aplazado|retrasado|adelantado|pospuesto)|aplace|retrase|adelante|pospuse) "
      r"(?:my|our|the|mi|nuestr[oa]|el|la) (?P<what>\w+(?: \w+){0,2}?)"
      r"(?= (?:to|until|till|a|al|hasta)\b)", frozenset(), True),
     (r"\bllev(?:o|amos) [^.,;:!?\n]{0,20}(?:semanas|meses|anos|mes|ano) sin (?P<what>[^.,;:!?\n]{1,40})",
      frozenset(), False),
-    (r"\b(?:pulled|took|moved|withdrew) (?:everything|all|all (?:of )?(?:my|our|the) \w+|(?:my|our) money) "
-     r"(?:out of|from) (?P<what>[^.,;:!?\n]{1,60})", _set("have invest save use"), False),
-    (r"\b(?:saque|sacamos|he sacado|hemos sacado|retire|retiramos|he retirado) (?:todo|todo (?:mi|el) \w+|mi dinero|"
-     r"nuestro dinero) de (?P<what>[^.,;:!?\n]{1,60})", _set("have invest save use"), False),
     (rf"{_MOVED}(?: \w+){{0,4}}? (?:from|de|del|desde) (?P<what>[^.,;:!?\n]{{1,60}}?) (?:to|into|a|al|hacia|por) \w",
      frozenset(), True),
     # What was wanted is there.
@@ -178,8 +172,6 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     (rf"{_WHO}found (?:the|my|a|an) (?P<what>[^.,;:!?\n]{{1,60}}?)(?= at | in |$)", _LOOK, True),
     (r"\b(?:encontre|he encontrado|consegui) (?:el|la|mi|una?|un nuevo)? ?(?P<what>[^.,;:!?\n]{1,60}?)(?= en |$)",
      _LOOK, True),
-    (r"\blet (?:my|our|the) (?P<what>[^.,;:!?\n]{1,40}?) (?:lapse|expire|run out)\b",
-     _ACCOUNT, False),
     (rf"\b(?:i|we) used to {_WHAT}", frozenset(), False),
     (r"\b(?:antes|solia) (?P<what>(?:viv|trabaj|oper|us|fum|estudi|invert|ten|conduc|me "
      r"gust)[^.,;:!?\n]{1,60})", frozenset(), False),
