@@ -14,7 +14,6 @@ from memory.domain.claims import (
     PERSON,
     Claims,
     claims,
-    fact_claims,
     may_replace,
     of_the_same,
     replaces,
@@ -113,7 +112,7 @@ def why_both_stay(said: str, old: str, quote: str | None = None) -> str | None:
     believed that both are about one thing, unless the words are of another person or of another kind of thing.
     """
     alone = quote is not None
-    new, held = claims(said, short=True), fact_claims(old)
+    new, held = claims(said), claims(old)
     if leaves_both(said, old):
         return "both_true" if _of_the_writer(said, held).strip(" .") else "other_thing"
     if replaces(new, held) or may_replace(new, held):
@@ -146,7 +145,7 @@ def why_both_stay(said: str, old: str, quote: str | None = None) -> str | None:
 def leaves_both(said: str, old: str) -> bool:
     """Whether what is said can take nothing from a fact, however alike they are: it is of somebody else, of a part, or
     for a while."""
-    held = fact_claims(old)
+    held = claims(old)
     own = plain(_of_the_writer(said, held))
     if not own.strip(" ."):
         return True
@@ -162,7 +161,7 @@ def _around(quote: str | None, own: str) -> str:
 
 def _speak_of_one(said: str, old: str) -> bool:
     """Whether both speak of one person, or one names whom the other is about: "Raúl and I split up"."""
-    new, held = claims(said, short=True), fact_claims(old)
+    new, held = claims(said), claims(old)
     if of_the_same(new, held):
         return True
     who = PERSON.search(same_length(old))
@@ -203,7 +202,7 @@ def _of_other_kinds(said: str, old: str) -> bool:
 def is_over(said: str, old: str) -> bool:
     """Whether a clause of a sentence names the thing of a fact, not only what is done with it, and says that it is over
     or other now."""
-    held = fact_claims(old)
+    held = claims(old)
     if not _speak_of_one(said, old) or held.did:
         return False
     every = _clauses_of_the_writer(said, held)
@@ -213,7 +212,7 @@ def is_over(said: str, old: str) -> bool:
 
 def _denies(clause: str, held: Claims) -> bool:
     """Whether a clause says, in words of the fact, that it is not so."""
-    return bool(telling := _telling(clause)) and telling <= held.words and claims(clause, short=True).denied
+    return bool(telling := _telling(clause)) and telling <= held.words and claims(clause).denied
 
 
 def _ends(clause: str, held: Claims) -> bool:
@@ -259,7 +258,7 @@ def _affirms(clause: str, old: Claims) -> bool:
     """Whether a clause affirms what a fact denies: "I can hold a chat in German", of who speaks no German."""
     about = old.words - GENERIC
     about = about - {old.verb[0]} or about
-    return bool(about) and about <= content(clause) and not claims(clause, short=True).denied
+    return bool(about) and about <= content(clause) and not claims(clause).denied
 
 
 def _telling(said: str) -> set[str]:

@@ -23,7 +23,8 @@ SO_NO_LONGER = re.compile(
 _ENDED = re.compile(
     r"\b(?:stopped|quits?|g[ai]ve up|given up|giving up|ended|finished|"
     r"(?<!years )(?<!months )left|resigned|sold|closed|cancel\w*|paid off|"
-    r"wiped out|broke|split|died|passed away|goodbye|moved|relocated|switched|swapped|exchanged|gave away|pulled (?:\w+ ){0,4}out|"
+    r"wiped out|broke|split|died|passed away|goodbye|moved|relocated|switched|swapped|exchanged|gave away|"
+    r"pulled (?:\w+ ){0,4}out|"
     r"took out|took (?:me|us) off|withdrew|changed|replaced|traded (?:\w+ ){0,3}in|scrapped|scrapyard|"
     r"turned|became|become|grew|went from|lost (?:my|our|me|us|the|it|her|him|interest|touch)|fired|laid off|"
     r"retired|dumped|ditched|offloaded|graduated|stolen|leaving|quitting|giving up|"
