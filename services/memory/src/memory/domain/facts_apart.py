@@ -34,27 +34,7 @@ from memory.domain.recall.words import words
 from memory.domain.relevant_facts import NO_THINGS, facets, kinds
 
 _NOT_TELLING = frozenset(
-    [
-        "be",
-        "have",
-        "like",
-        "prefer",
-        "want",
-        "buy",
-        "sell",
-        "trade",
-        "invest",
-        "use",
-        "live",
-        "work",
-        "pay",
-        "study",
-        "look",
-        "eat",
-        "drink",
-        "drive",
-        "save",
-    ]
+    words("be have like prefer want buy sell trade invest use live work pay study look eat drink drive save")
 )
 """Concepts that two statements may share and speak of different things all the same."""
 _NUMBERS = content(" ".join(NUMBERS))
@@ -136,8 +116,8 @@ def why_both_stay(said: str, old: str, quote: str | None = None) -> str | None:
         return "both_true"
     if not corrects and not _MOVES.search(plainly) and _other_occasion(plainly, before):
         return "both_true"
-    opposes = _denies if not held.denied else _affirms if alone else None
-    denies = opposes is not None and any(opposes(one, held) for one in _clauses_of_the_writer(said, held))
+    opposes = _affirms if held.denied else _denies
+    denies = (alone or not held.denied) and any(opposes(one, held) for one in _clauses_of_the_writer(said, held))
     refigured = alone and _differ_in_a_figure(new, held)
     return None if over or corrects or denies or happened or refigured else "not_over"
 
