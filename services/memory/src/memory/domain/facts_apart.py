@@ -111,7 +111,7 @@ def why_both_stay(said: str, old: str, quote: str | None = None) -> str | None:
         return "other_thing"
     if alone and PARTLY.search(plainly):
         return "both_true"
-    once = _HAPPENED.match(before) or (HAS_HAPPENED.search(old.lower()) and not (over or "period" in held.given))
+    once = _HAPPENED.match(before) or (HAS_HAPPENED.search(old.lower()) and not over)
     if not corrects and (once or (new.adds and not (alone and over and not _ALSO.search(plainly)))):
         return "both_true"
     if not corrects and not _MOVES.search(plainly) and _other_occasion(plainly, before):

@@ -65,7 +65,7 @@ PARTLY = re.compile(
 HAS_HAPPENED = re.compile(
     r"\b(?:have|has|\w+'ve|\w+'s) (?!an?\b|the\b|my\b)(?:\w+ )?\w{3,}(?:ed|en|ne|t|ght|ung|ade)\b|"
     r"(?:(?:^|,)\W*|\b(?:i|we|he|she|they|it|and|that) (?:(?!(?:am|are|is|was)\b)\w+ )?)"
-    r"(?:\w{3,}ed|cut|hung|put|let|shut|had to)\b|"
+    r"(?:\w{3,}ed|cut|hung|let|shut|had to)\b|"
     r"(?<!'ve )(?<!have )(?<!has )got\b|"
     r"\b(?:sent|threw|took|gave|lost|sold|went|made|began|came|chose|tore|broke|said|fell|grew|outgrew|became)\b|"
     r"\b(?:\w{3,}ed|took|got|gave|made|let|put|sent|cut) (?:me|us)\b|"
