@@ -121,7 +121,7 @@ def respond(
         response = SayText(company.assistant.greeting[language])
     else:
         response = SayText(plain_answer(wish, language, offered, missed=missed, demo=demo))
-    if isinstance(response, SayText) and (tells_nothing(response.text) or response.text == not_searched(language)):
+    if isinstance(response, SayText) and (is_unknown(response.text) or response.text == not_searched(language)):
         if tells_of_oneself(question, offered):
             response = SayText(plain_answer(Wish(Intent.TOLD), language))
         elif own := asked_of(question, facts):
