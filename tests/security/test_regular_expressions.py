@@ -18,6 +18,7 @@ from agent.domain.number_words import in_figures
 from agent.domain.offline import shapes
 from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.grammar import TAKES_BACK
+from agent.domain.offline.talk_words import TELLS
 from agent.domain.promise import promises
 from contracts.person_rules import Asking, PersonRule, ruling
 from memory.domain import questions, statements
@@ -37,7 +38,7 @@ HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
     (lambda text: read_question(text, ("IBM",)), "1" * 40_000),
     (lambda text: read_question(text, ("IBM",)), "invested veinticuatro" + " y veinticuatro" * 2_500),
     (lambda text: read_question(text, ("IBM",)), "would buying close above 5 a month how far " * 900),
-    (lambda text: attributes.values(text, short=True), "temporary work back in trabajo de " * 1_200),
+    (attributes.values, "temporary work back in trabajo de " * 1_200),
     (endings.endings, "kate left my knee se me rompio el se me acabo la " * 800),
     (
         lambda text: coming_events(text, {"current_time": "2013-03-04", "upcoming_events": []}, "en"),
@@ -48,10 +49,12 @@ HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
     (promises, "ok--" * 10_000),
     (TAKES_BACK.search, "borra el de " + "." * 40_000 + " x"),
     (ABOUT_MEMORY.match, "-" * 40_000),
-    (lambda text: attributes.values(text, short=False), "i am " + "now " * 10_000),
+    (attributes.values, "i am " + "now " * 10_000),
     (own_words.speaks_of_oneself, "i " + "also " * 8_000),
     (plain_facts.is_plain_fact, "i " + "also " * 8_000),
     (speech.unquoted, "\n" * 40_000),
+    (speech.statements, "and " * 10_000 + "what a b c d"),
+    (TELLS.match, "oye. " * 8_000),
     (speech.statements, "translate this text: x\n" + " " * 8_000 + "y"),
     (speech.statements, "could you " * 800),
     (plain_facts.clauses, "i live" + " " * 40_000 + "in Rome"),

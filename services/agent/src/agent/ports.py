@@ -93,6 +93,8 @@ class Prompt:
     """What was found for the question: models read it in the prompt. None: not to be had."""
     market: Mapping[str, Any] | None = None
     """Its state now, where it is known: models read it in the prompt."""
+    facts: Sequence[str] = ()
+    """What is remembered of the user: models read it in the prompt."""
     task: Literal["answer", "suggest", "improve"] = "answer"
     stop: tuple[str, ...] = ()
     sampling: Mapping[str, float] | None = None

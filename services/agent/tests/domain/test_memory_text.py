@@ -35,8 +35,8 @@ def test_a_memory_is_told_in_sentences_with_what_was_before_and_why() -> None:
         "Your risk profile is aggressive. Say “forget my risk profile” or “my risk profile is …”.",
         "Your trading style is swing. Say “forget my style” or “I now do …”.",
         "You mostly follow AAPL, BTC/USD and IBM. Say “forget my favourites”.",
-        "1. You told me: “I moved to Austin”. Say “forget 1” or “correct 1: …”.",
-        "2. You told me: “I prefer ETFs”. Say “forget 2” or “correct 2: …”.",
+        "1. You told me “I moved to Austin”. Say “forget 1” or “correct 1: …”.",
+        "2. You told me “I prefer ETFs”. Say “forget 2” or “correct 2: …”.",
         "You have asked several things, for example “What is a stop loss?”. Say “forget my questions”.",
         "“I live in Lima” no longer applies as of May 3, 2026: you said “I moved to Austin”.",
         "“conservative” no longer applies as of May 4, 2026: now it is aggressive.",
@@ -45,6 +45,9 @@ def test_a_memory_is_told_in_sentences_with_what_was_before_and_why() -> None:
     spanish = told_memory(MEMORY.to_wire(), "es")
     assert "«I live in Lima» ya no vale desde el 3 de mayo de 2026: dijiste «I moved to Austin»." in spanish
     assert "[" not in spanish
+    asked = {"frequentQuestions": ["qué es un dividendo?"]}
+    assert "por ejemplo «¿qué es un dividendo?»." in told_memory(asked, "es")
+    assert "for example “¿qué es un dividendo?”." in told_memory(asked, "en")
 
 
 def test_each_fact_has_the_day_on_which_it_was_said_where_the_user_lives() -> None:
@@ -56,10 +59,10 @@ def test_each_fact_has_the_day_on_which_it_was_said_where_the_user_lives() -> No
     assert told == [
         "Your name is Ana (since May 3, 2026).",
         "Your time zone is America/Chicago.",
-        "1. You told me: “I moved to Austin” (since May 3, 2026).",
-        "2. You told me: “I prefer ETFs”.",
+        "1. On May 3, 2026 you told me “I moved to Austin”.",
+        "2. You told me “I prefer ETFs”.",
     ]
-    assert "Me has dicho: «I moved to Austin» (desde el 3 de mayo de 2026)." in told_memory(memory, "es")
+    assert "1. El 3 de mayo de 2026 me contaste «I moved to Austin»." in told_memory(memory, "es")
     assert "Te llamas Ana (desde el 4 de mayo de 2026)." in told_memory({**facts, "since": since}, "es")
 
 
@@ -75,7 +78,7 @@ def test_of_many_facts_the_rest_is_counted_and_told_when_asked_for() -> None:
     first = told_memory({"name": "Ana", "userNotes": facts[:15]}, "en", more=5)
     assert "There are 5 more: say “show me the rest”." in first
     rest = told_memory({"name": "Ana", "userNotes": facts[15:]}, "en", after=15)
-    assert rest.splitlines()[1].startswith("16. You told me: “fact 15”.")
+    assert rest.splitlines()[1].startswith("16. You told me “fact 15”.")
     assert "Ana" not in rest
     assert told_memory({"name": "Ana"}, "es", after=15) == "No hay más: eso es todo."
 

@@ -209,6 +209,22 @@ def test_a_stretch_of_time_is_told_as_it_was_asked_for() -> None:
     assert "source: sample" in said
 
 
+def test_of_what_was_found_in_conversations_the_users_own_statements_are_told() -> None:
+    at = "2012-11-01T20:00:00Z"
+    passages = [
+        {"time": at, "text": "I row on Sundays", "speaker": "user", "score": 3.0},
+        {"time": at, "text": "I row on Fridays", "speaker": "user", "score": 2.0, "superseded": {"until": at}},
+        {"time": at, "text": "When do I row?", "speaker": "user", "score": 2.9},
+        {"time": at, "text": "Got it.", "speaker": "assistant", "score": 2.8},
+        {"time": at, "text": "I like tea", "speaker": "user", "score": 0.4},
+    ]
+    said = copilot_answer("search_memory", {"passages": passages}, "en") or ""
+    assert said.splitlines()[1:] == [
+        "- 1 November 2012: “I row on Sundays”",
+        "- 1 November 2012: “I row on Fridays” (no longer so)",
+    ]
+
+
 def test_no_answer_shows_a_time_as_machines_write_it() -> None:
     at = "2012-11-01T20:00:00Z"
     bar = {"time": at, "close": 10.0}

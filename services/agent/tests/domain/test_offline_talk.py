@@ -172,3 +172,47 @@ def test_who_asked_for_a_person_alone_is_not_told_that_the_site_does_not_say(
     ]
     answer = respond(messages, [*SCHEMAS, "hand_off"], "es", introduced=True, knowledge=knowledge)
     assert answer == SayText(nobody_yet("es"))
+
+
+THANKED = ("Gracias por contármelo.", "Thank you for telling me.")
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("Soy florista y madrugo mucho", "Gracias por contármelo."),
+        ("manejo un camión de reparto", "Gracias por contármelo."),
+        ("I am a welder and work weekends", "Thank you for telling me."),
+        ("my husband collects stamps", "Thank you for telling me."),
+        ("no puedo entrar, soy cliente", "No lo sé"),
+        ("quiero una factura", "No lo sé"),
+        ("where is my welding licence", "I do not know"),
+    ],
+)
+def test_who_only_tells_of_themselves_is_thanked_and_not_told_that_nothing_was_found(said: str, answer: str) -> None:
+    shop = CompanyConfig(company_id="sol", profile="support")
+    offered = {"search_memory": SCHEMAS["search_memory"]}
+    messages = [{"role": "user", "content": said}]
+    for knowledge in (KnowledgeFound(documents=5), None):
+        found = respond(messages, offered, "es", introduced=True, company=shop, knowledge=knowledge)
+        assert isinstance(found, SayText)
+        assert found.text.startswith(answer) or (knowledge is None and answer not in THANKED)
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("¿cuál es mi notaría?", "Me contaste «mi notaría es la 12»."),
+        ("¿dónde trabajo?", "Me contaste «trabajo en un vivero»."),
+        ("when is my boat inspected", "You told me “my boat is inspected in May”."),
+        ("¿cuándo es mi boda?", "No lo sé"),
+    ],
+)
+def test_a_question_about_oneself_is_answered_with_what_one_has_told(asked: str, answer: str) -> None:
+    facts = ["mi notaría es la 12", "trabajo en un vivero", "my boat is inspected in May"]
+    messages = [{"role": "user", "content": asked}]
+    shop = CompanyConfig(company_id="sol", profile="support")
+    knowledge = KnowledgeFound(documents=5)
+    found = respond(messages, SCHEMAS, "es", introduced=True, company=shop, knowledge=knowledge, facts=facts)
+    assert isinstance(found, SayText)
+    assert found.text.startswith(answer)

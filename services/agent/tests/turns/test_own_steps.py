@@ -204,8 +204,8 @@ async def test_what_is_remembered_is_shown_corrected_and_forgotten_in_the_chat(n
         )
         text = (await say(scene, "what do you remember about me?"))["text"]
         assert "Your trading style is swing." in text
-        assert "You told me: “I prefer dividend stocks”." in text
-        assert "You told me: “my goal is a house”." in text
+        assert "You told me “I prefer dividend stocks”." in text
+        assert "You told me “my goal is a house”." in text
         text = (await say(scene, "forget that I prefer dividend stocks"))["text"]
         assert text == "Done, I have forgotten: “I prefer dividend stocks”. If that was a mistake, say “undo that”."
         assert scene.copilot.memory.preferences == []
@@ -271,7 +271,7 @@ async def test_facts_are_forgotten_and_corrected_by_their_numbers_and_the_rest_i
         held = scene.copilot
         held.memory = LongTermMemory(user_notes=[f"note {number}" for number in range(1, 21)], preferences=["tea"])
         text = (await say(scene, "what do you remember about me?"))["text"]
-        assert "15. You told me: “note 15”. Say “forget 15” or “correct 15: …”." in text
+        assert "15. You told me “note 15”. Say “forget 15” or “correct 15: …”." in text
         assert "There are 6 more: say “show me the rest”." in text
         text = (await say(scene, "show me the rest"))["text"]
         assert [line[:4] for line in text.splitlines()[1:]] == ["16. ", "17. ", "18. ", "19. ", "20. ", "21. "]

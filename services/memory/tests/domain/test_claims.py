@@ -7,7 +7,7 @@ import pytest
 from contracts.memory_rpc import LongTermMemory, Superseded
 from memory.domain.claims import claims, may_replace, replaces
 from memory.domain.long_term.speech import statements
-from memory.domain.outdated import OutdatedClaims
+from memory.domain.outdated import outdated
 from memory.domain.recall.index import IndexedMessage
 from memory.domain.remembered import Remembered, corrected
 from memory.domain.statements import told
@@ -171,26 +171,29 @@ def passage(number: int, text: str, speaker: str = "user") -> IndexedMessage:
     return IndexedMessage(f"m{number}", "c", number, speaker, text, DAY + timedelta(days=number))
 
 
-def test_a_passage_is_history_since_the_newest_of_what_replaced_it() -> None:
+def test_a_passage_is_history_since_what_it_says_is() -> None:
     said = [
-        passage(0, "I live in Lima"),
-        passage(1, "I live in Quito", speaker="assistant"),
+        passage(0, "As I said, I live in Lima!"),
+        passage(1, "I live in Lima", speaker="assistant"),
         passage(2, "I moved to Bogotá"),
         passage(3, "I moved to Cali"),
+        passage(4, "In summer I live in Lima's suburbs"),
     ]
-    outdated = OutdatedClaims()
-    outdated.add(reversed(said))
-    pasts = [outdated.of(one, LongTermMemory()) for one in said]
-    assert [past.by if past else None for past in pasts] == ["I moved to Cali", None, "I moved to Cali", None]
+    memory = after("I live in Lima", "Hello", "I moved to Bogotá", "I moved to Cali").memory
+    pasts = [outdated(one, memory) for one in said]
+    assert [past.by if past else None for past in pasts] == ["I moved to Bogotá", None, "I moved to Cali", None, None]
     assert pasts[0] is not None
-    assert pasts[0].until == said[3].at
+    assert pasts[0].until == said[2].at
 
 
 def test_a_passage_with_what_long_term_memory_holds_as_history_is_history() -> None:
-    past = Superseded(field="tradingStyle", value="swing", until=DAY + timedelta(days=5), by="scalping")
-    memory = LongTermMemory(trading_style="scalping", superseded=[past])
-    found = OutdatedClaims().of(passage(0, "Hago swing trading"), memory)
+    until = DAY + timedelta(days=5)
+    past = Superseded(field="tradingStyle", value="swing", until=until, by="scalping")
+    careful = Superseded(field="riskProfile", value="conservative", until=until, by="aggressive")
+    memory = LongTermMemory(trading_style="scalping", superseded=[past, careful])
+    found = outdated(passage(0, "Hago swing trading"), memory)
     assert found is not None
-    assert (found.until, found.by) == (past.until, "scalping")
-    assert OutdatedClaims().of(passage(9, "Hago swing trading"), memory) is None
-    assert OutdatedClaims().of(passage(0, "What is swing trading?"), memory) is None
+    assert (found.until, found.by) == (until, "scalping")
+    assert outdated(passage(0, "I am a conservative investor"), memory) is not None
+    assert outdated(passage(9, "Hago swing trading"), memory) is None
+    assert outdated(passage(0, "What is swing trading?"), memory) is None

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import permutations
 
 import pytest
 
@@ -15,10 +16,10 @@ from memory.domain.statements import kept
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
-def after(texts: Sequence[str]) -> Remembered:
+def after(texts: Sequence[str], order: Sequence[int] | None = None) -> Remembered:
     state = Remembered()
-    for number, text in enumerate(texts):
-        turn = FinishedTurn(f"t{number}", START + timedelta(days=number), (text,), frozenset())
+    for number in order or range(len(texts)):
+        turn = FinishedTurn(f"t{number}", START + timedelta(days=number), (texts[number],), frozenset())
         state = learned(state, turn)
     return state
 
@@ -60,6 +61,8 @@ def test_a_change_in_a_long_sentence_ends_what_it_names(first: str, then: str, g
         ("tengo dos niñas, Ada y Sol", "Sol ya no quiere ir a natación"),
         ("I run a stall at the market", "I'm thinking of selling the stall at the market next year"),
         ("manejo un camión", "quiero vender el camión algún día"),
+        ("Mi hija toca el chelo", "mi hijo dejó el chelo por la batería"),
+        ("I have a lease on the shop", "the lease on the shop has 4 years left on it"),
     ],
 )
 def test_news_of_others_of_a_part_or_of_a_while_take_nothing_away(first: str, then: str) -> None:
@@ -77,6 +80,15 @@ def test_news_of_others_of_a_part_or_of_a_while_take_nothing_away(first: str, th
         ("mi sobrina va en secundaria", "mi sobrina ya va en la prepa", "mi sobrina ya va en la prepa"),
         ("I live out in Bath with my mum", "drove all night, and I'm a Leeds resident as of today",
          "I'm a Leeds resident as of today"),
+        ("I speak no Czech", "after evening classes all winter I can follow a film in Czech",
+         "I can follow a film in Czech"),
+        ("no nado", "ya me animo, nado los jueves con mi cuñada", "ya me animo, nado los jueves con mi cuñada"),
+        ("I put aside 250 dollars a month for investing", "after the promotion I can manage 400 a month",
+         "after the promotion I can manage 400 a month"),
+        ("I am engaged", "the rain held off, we walked in and I said yes", "I said yes"),
+        ("I clean windows for Brandt", "I gave Brandt notice and scrub decks for a small yard in Kiel",
+         "I gave Brandt notice and scrub decks for a small yard in Kiel"),
+        ("Mi gata se llama Nube", "se nos fue Nube el martes, ya era muy mayor", "se nos fue Nube el martes"),
     ],
 )  # fmt: skip
 def test_what_a_model_understands_is_taken_where_something_has_happened(old: str, said: str, quote: str) -> None:
@@ -93,6 +105,9 @@ def test_what_a_model_understands_is_taken_where_something_has_happened(old: str
         ("Trabajo en una clínica", "Mi hermana dejó la clínica donde trabajaba"),
         ("Quiero ahorrar para un viaje", "Quiero ahorrar para cambiar el coche"),
         ("I own shares of Ford", "I sold half of my Ford shares"),
+        ("I own all of my Unilever", "I sold half of my Ford shares"),
+        ("I invest 200 a month in ETFs", "I invest 100 a month in gold"),
+        ("El mate me gusta amargo", "el café lo tomo dulce"),
     ],
 )
 def test_a_model_that_is_wrong_about_one_fact_takes_it_away_no_more_than_the_rules(old: str, said: str) -> None:
@@ -104,6 +119,33 @@ def test_a_model_that_is_wrong_about_one_fact_takes_it_away_no_more_than_the_rul
 def test_a_change_that_says_what_comes_is_remembered_with_it() -> None:
     memory = after(["I use a Nokia phone", "I use a Pixel these days, the Nokia is gone"]).memory
     assert kept(memory) == ["I use a Pixel these days, the Nokia is gone"]
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "last"),
+    [
+        ("mi gestoría es Robles", "mira, mi gestoría ya no es Robles, me cambié a Olmo", "mi gestoría ahora es Pino"),
+        ("my bank is Kappa", "my bank is no longer Kappa, I switched to Delta", "my bank is now Sigma"),
+    ],
+)
+def test_what_comes_instead_is_remembered_with_what_it_takes_the_place_of(first: str, then: str, last: str) -> None:
+    assert [one in then and first.split()[1] in one for one in kept(after([first, then]).memory)] == [True]
+    assert kept(after([first, then, last]).memory) == [last]
+
+
+def test_a_clause_that_leans_on_the_one_before_it_is_remembered_with_it() -> None:
+    said = "mi hucha está en el armario y le echo 5 euros a la semana"
+    assert kept(after([said]).memory) == [said]
+
+
+def test_a_change_in_passing_that_arrives_before_what_it_ends_ends_it_all_the_same() -> None:
+    said = ["I have a Kindle", "my Kindle was stolen", "mi novia se llama Ana", "Ana y yo lo hemos dejado"]
+    inorder = after(said).memory
+    assert {past.value for past in inorder.superseded} == {"I have a Kindle", "mi novia se llama Ana"}
+    for order in permutations(range(4)):
+        memory = after(said, order).memory
+        assert sorted(kept(memory)) == sorted(kept(inorder))
+        assert sorted(past.value for past in memory.superseded) == sorted(past.value for past in inorder.superseded)
 
 
 def test_what_a_sentence_is_about_may_stand_before_it() -> None:
@@ -124,3 +166,33 @@ def test_what_a_sentence_is_about_may_stand_before_it() -> None:
 )
 def test_a_fact_is_kept_whole_and_without_what_leads_to_it(said: str, fact: str) -> None:
     assert kept(after([said]).memory) == [fact]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "cuánto he perdido con nvidia",
+        "Cuanto llevo ganado este mes",
+        "oye, dónde veo mis dividendos",
+        "what did I pay for my last shares",
+        "how much money do I have in cash",
+        "can I sell my bonds on a Sunday",
+        "like my grandad used to say, I never lend money",
+        "jaja sí, claro, y yo tengo un castillo",
+    ],
+)
+def test_a_question_without_its_mark_a_saying_and_a_joke_are_no_facts(said: str) -> None:
+    assert kept(after([said]).memory) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("Oye qué día, ya tengo trabajo en un taller, ¿cómo va el euro?", "tengo trabajo en un taller"),
+        ("cuánto he ganado con Apple, tengo 10 acciones de Apple", "tengo 10 acciones de Apple"),
+        ("When I was 20 I lost my savings in a casino", "I lost my savings"),
+        ("cuando bajan mucho vendo mis acciones", "vendo mis acciones"),
+    ],
+)
+def test_what_is_told_beside_a_question_or_begins_like_one_is_kept(said: str, fact: str) -> None:
+    assert any(fact in one for one in kept(after([said]).memory))

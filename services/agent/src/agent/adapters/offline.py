@@ -33,6 +33,7 @@ class Offline:
             market=prompt.market,
             knowledge=prompt.knowledge,
             company=prompt.company,
+            facts=prompt.facts,
         )
         if isinstance(response, SayText):
             text = _up_to(response.text, prompt.stop)

@@ -95,6 +95,7 @@ class Composer:
             page_url=of.asker.page_url or of.history.page_url,
             knowledge=of.knowledge,
             market=of.context.market.model_dump(mode="json") if of.context and of.context.market else None,
+            facts=of.context.memory.user_notes if of.context and of.context.memory else (),
             company=of.config,
             begun_before=len(of.history.messages) >= MESSAGES,
             sampling=None if sampling is None else sampling.model_dump(exclude_none=True),

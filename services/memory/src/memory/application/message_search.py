@@ -17,7 +17,7 @@ from memory.application.inbox import Inbox
 from memory.application.memories import Memories
 from memory.domain.forgotten import Forgotten, is_forgotten
 from memory.domain.keys import BEGINNING, LogPosition
-from memory.domain.outdated import OutdatedClaims, OutdatedSince
+from memory.domain.outdated import OutdatedSince, outdated
 from memory.domain.recall.index import IndexedMessage, RankedMessage, RecallIndex
 from memory.domain.remembered import Remembered
 from memory.embeddings.embeddings import Embeddings
@@ -80,7 +80,6 @@ class _HeldMessages:
 
     index: RecallIndex = field(default_factory=RecallIndex)
     near: Neighbours[str] = field(default_factory=Neighbours[str])
-    outdated: OutdatedClaims = field(default_factory=OutdatedClaims)
     read: dict[str, LogPosition] = field(default_factory=dict[str, LogPosition])
     latest: dict[str, LogPosition] = field(default_factory=dict[str, LogPosition])
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -211,7 +210,7 @@ class MessageSearch:
             # A conversation is gone, and its deletion was not heard of: what is held may not be told any more.
             async with held.lock:
                 held.near.closed = True
-                held.index, held.outdated, held.near = RecallIndex(), OutdatedClaims(), Neighbours[str]()
+                held.index, held.near = RecallIndex(), Neighbours[str]()
                 held.read.clear()
                 held.latest.clear()
         for talk in talks:
@@ -244,7 +243,7 @@ class MessageSearch:
         return True
 
     def _recalled(self, held: _HeldMessages, found: RankedMessage, known: Remembered) -> RecalledMessage:
-        past = held.outdated.of(found.passage, known.memory)
+        past = outdated(found.passage, known.memory)
         if past and past.by and is_forgotten(past.by, known.gone):
             past = OutdatedSince(past.until, None)
         before, after = (
@@ -257,7 +256,6 @@ class MessageSearch:
 def _take(held: _HeldMessages, passages: Sequence[IndexedMessage]) -> list[IndexedMessage]:
     new = [passage for passage in passages if passage.id not in held.index]
     held.index.add(new)
-    held.outdated.add(new)
     return new
 
 

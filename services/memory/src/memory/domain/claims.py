@@ -70,7 +70,7 @@ _PAST = re.compile(
 """Says what was so once, or happened: it stays true."""
 _DONE = re.compile(r"(?:(?:i|we) \w{3,}ed\b|(?:(?:yo|me|nos|lo|la|le) )*(?!sé\b)\w{2,}[éí]\b)")
 _ADDS = re.compile(
-    r"\b(?:another|also|too|as well|second|besides|apart from|otr[oa]s?(?! (?:vez|veces|cosa))|"
+    r"\b(?:another|also|too(?! \w)|as well|second|besides|apart from|otr[oa]s?(?! (?:vez|veces|cosa))|"
     r"tambien|ademas|aparte)\b"
 )
 """Says that something comes beside what there was."""
@@ -167,19 +167,14 @@ class Claims:
 
 
 @lru_cache(maxsize=4_000)
-def fact_claims(fact: str) -> Claims:
-    """What one remembered fact says: a preference in it is one of its kind. Kept, for facts are compared often."""
-    return claims(fact, short=True)
-
-
-def claims(text: str, *, short: bool = False) -> Claims:
-    """What a text says of its writer; a question says nothing. `short`: it is one fact, see `fact_claims`."""
+def claims(text: str) -> Claims:
+    """What a text says of its writer; a question says nothing. Kept, for facts are compared often."""
     written = statements(text)
     every = [_without_contrast(one) for one in written]
     said = _EVERY_DAY.sub("every day", plain(" ".join(every)))
     relative = _RELATIVE.match(said)
     given = _given(" ".join(every))
-    made = [value for one in every for value in values(one, short=short)] if not relative else []
+    made = [value for one in every for value in values(one)] if not relative else []
     if relative:
         made = of_relative(relative["who"], said)
     return Claims(

@@ -14,7 +14,6 @@ from memory.domain.claims import (
     PERSON,
     Claims,
     claims,
-    fact_claims,
     may_replace,
     of_the_same,
     replaces,
@@ -35,27 +34,7 @@ from memory.domain.recall.words import words
 from memory.domain.relevant_facts import NO_THINGS, facets, kinds
 
 _NOT_TELLING = frozenset(
-    [
-        "be",
-        "have",
-        "like",
-        "prefer",
-        "want",
-        "buy",
-        "sell",
-        "trade",
-        "invest",
-        "use",
-        "live",
-        "work",
-        "pay",
-        "study",
-        "look",
-        "eat",
-        "drink",
-        "drive",
-        "save",
-    ]
+    words("be have like prefer want buy sell trade invest use live work pay study look eat drink drive save")
 )
 """Concepts that two statements may share and speak of different things all the same."""
 _NUMBERS = content(" ".join(NUMBERS))
@@ -74,9 +53,12 @@ _SORT = re.compile(
 _FIRST_PERSON = re.compile(r"\b(?:i|we|me|us|yo|nos|conmigo)\b")
 _OWN = re.compile(r"\b(?:i|we|my|our|me|us|yo|nos|mis?|nuestr[oa]s?|ahora|ya|\w{2,}(?:é|í|oy|amos|emos|imos))\b", re.I)
 """Says that the writer speaks of themselves again."""
-_SOMEBODY = re.compile(rf"\b(?:my|our|an?|the|mis?|nuestr[oa]s?|una?|el|l[ao]s?) (?P<who>{PEOPLE})\b")
+_SOMEBODY = re.compile(
+    rf"(?<!with )(?<!con )(?<!for )(?<!para )(?<!from )"
+    rf"\b(?:my|our|an?|the|mis?|nuestr[oa]s?|una?|el|l[ao]s?) (?P<who>{PEOPLE})\b"
+)
 """Somebody else, who may be the one that does something."""
-_ALSO = re.compile(r"\b(?:also|too|as well|tambien|ademas)\b")
+_ALSO = re.compile(r"\b(?:also|too(?! \w)|as well|tambien|ademas)\b")
 """Says that something comes beside what there was, whatever has ended."""
 _SHE = re.compile(r"\W*(?:(?:now|so|then|ahora|luego) )?(?:s?he|ella)\b")
 """A clause of somebody who was named before."""
@@ -110,7 +92,7 @@ def why_both_stay(said: str, old: str, quote: str | None = None) -> str | None:
     believed that both are about one thing, unless the words are of another person or of another kind of thing.
     """
     alone = quote is not None
-    new, held = claims(said, short=True), fact_claims(old)
+    new, held = claims(said), claims(old)
     if leaves_both(said, old):
         return "both_true" if _of_the_writer(said, held).strip(" .") else "other_thing"
     if replaces(new, held) or may_replace(new, held):
@@ -123,16 +105,19 @@ def why_both_stay(said: str, old: str, quote: str | None = None) -> str | None:
     over, corrects = ended or bool(SO_NO_LONGER.search(plainly)), bool(_CORRECTS.search(plainly))
     happened = alone and has_happened(own)
     linked = _telling(said) & held.words or (over and facets(said, forms=False) & facets(old, forms=False))
-    believed = quote is not None and _speak_of_one(said, old) and not _of_other_kinds(quote, old)
+    shared = content(own) & held.words - GENERIC - {held.verb[0]}
+    believed = alone and _speak_of_one(said, old) and bool(shared or not _of_other_kinds(own, old))
     if not linked and not (believed and (over or happened)):
         return "other_thing"
+    if alone and PARTLY.search(plainly):
+        return "both_true"
     once = _HAPPENED.match(before) or (HAS_HAPPENED.search(old.lower()) and not over)
     if not corrects and (once or (new.adds and not (alone and over and not _ALSO.search(plainly)))):
         return "both_true"
-    dated = ended or happened or "as of" in plainly
-    if not corrects and not _MOVES.search(plainly) and _other_occasion(plainly, before, dated=dated):
+    if not corrects and not _MOVES.search(plainly) and _other_occasion(plainly, before):
         return "both_true"
-    denies = not held.denied and any(_denies(one, held) for one in _clauses_of_the_writer(said, held))
+    opposes = _affirms if held.denied else _denies
+    denies = (alone or not held.denied) and any(opposes(one, held) for one in _clauses_of_the_writer(said, held))
     refigured = alone and _differ_in_a_figure(new, held)
     return None if over or corrects or denies or happened or refigured else "not_over"
 
@@ -140,7 +125,7 @@ def why_both_stay(said: str, old: str, quote: str | None = None) -> str | None:
 def leaves_both(said: str, old: str) -> bool:
     """Whether what is said can take nothing from a fact, however alike they are: it is of somebody else, of a part, or
     for a while."""
-    held = fact_claims(old)
+    held = claims(old)
     own = plain(_of_the_writer(said, held))
     if not own.strip(" ."):
         return True
@@ -151,12 +136,12 @@ def leaves_both(said: str, old: str) -> bool:
 def _around(quote: str | None, own: str) -> str:
     """The clauses that a quote is of; without one all of them."""
     telling = content(quote or "")
-    return ", ".join(one for one in _CLAUSE.split(own) if quote is None or content(one) & telling)
+    return ", ".join(one for one in _CLAUSE.split(own) if quote is None or not (said := content(one)) or said & telling)
 
 
 def _speak_of_one(said: str, old: str) -> bool:
     """Whether both speak of one person, or one names whom the other is about: "Raúl and I split up"."""
-    new, held = claims(said, short=True), fact_claims(old)
+    new, held = claims(said), claims(old)
     if of_the_same(new, held):
         return True
     who = PERSON.search(same_length(old))
@@ -197,7 +182,7 @@ def _of_other_kinds(said: str, old: str) -> bool:
 def is_over(said: str, old: str) -> bool:
     """Whether a clause of a sentence names the thing of a fact, not only what is done with it, and says that it is over
     or other now."""
-    held = fact_claims(old)
+    held = claims(old)
     if not _speak_of_one(said, old) or held.did:
         return False
     every = _clauses_of_the_writer(said, held)
@@ -207,7 +192,7 @@ def is_over(said: str, old: str) -> bool:
 
 def _denies(clause: str, held: Claims) -> bool:
     """Whether a clause says, in words of the fact, that it is not so."""
-    return bool(telling := _telling(clause)) and telling <= held.words and claims(clause, short=True).denied
+    return bool(telling := _telling(clause)) and telling <= held.words and claims(clause).denied
 
 
 def _ends(clause: str, held: Claims) -> bool:
@@ -238,10 +223,22 @@ def _sorts(said: str) -> dict[str, set[str]]:
 
 
 def _differ_in_a_figure(new: Claims, old: Claims) -> bool:
-    """Whether one says all that the other does, but with another figure."""
+    """Whether one says all that the other does, or tells of as long a period in another way, but with another
+    figure."""
     figures = new.given.get("figure"), old.given.get("figure")
+    if not all(figures) or figures[0] == figures[1]:
+        return False
     other = {one for one in old.words if not (one[0].isdigit() or one in _NUMBERS)}
-    return all(figures) and figures[0] != figures[1] and other <= new.words
+    another_way = new.verb[0] != old.verb[0] and not new.verb[0][:1].isdigit()
+    period = old.given.get("period")
+    return other <= new.words or (another_way and period is not None and period == new.given.get("period"))
+
+
+def _affirms(clause: str, old: Claims) -> bool:
+    """Whether a clause affirms what a fact denies: "I can hold a chat in German", of who speaks no German."""
+    about = old.words - GENERIC
+    about = about - {old.verb[0]} or about
+    return bool(about) and about <= content(clause) and not claims(clause).denied
 
 
 def _telling(said: str) -> set[str]:
@@ -249,14 +246,10 @@ def _telling(said: str) -> set[str]:
     return {one for one in content(said) if not one[0].isdigit()} - _NOT_TELLING - dated
 
 
-def _other_occasion(said: str, old: str, *, dated: bool) -> bool:
-    """Whether they speak of different dates, or one of a season, weekday or hour that the other does not name. `dated`:
-    it tells an event, whose day takes nothing from a fact that names none."""
+def _other_occasion(said: str, old: str) -> bool:
+    """Whether they speak of different dates, seasons, weekdays or hours."""
     new, before = _occasions(said), _occasions(old)
-    named = [kind for kind in set(OCCASION.values()) if new.get(kind) and (before.get(kind) or not dated)]
-    if any(new[kind] != before.get(kind) for kind in named):
-        return True
-    return bool(new.get("date") and before.get("date") and new["date"] != before["date"])
+    return any(kind in new and new[kind] != named for kind, named in before.items())
 
 
 def _occasions(said: str) -> dict[str, frozenset[str]]:

@@ -1,16 +1,15 @@
-"""Which passages are no longer true, by what the person said later and what is remembered of them."""
+"""Which passages are no longer true: those that say what stands as history in what is remembered of the person."""
 
-from bisect import insort
-from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
-from contracts.memory_rpc import LongTermMemory
-from memory.domain.claims import Claims, claims, replaces
+from contracts.memory_rpc import LongTermMemory, Superseded
 from memory.domain.lesson import style_in
+from memory.domain.profile import FIELDS, described
 from memory.domain.recall.index import IndexedMessage
-from memory.domain.statements import notes_in, preferences_in
+from memory.domain.recall.words import words
+from memory.domain.remembered import Remembered
+from memory.domain.statements import kept
 
 USER = "user"
 
@@ -23,60 +22,21 @@ class OutdatedSince:
     by: str | None
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class _Said:
-    at: datetime
-    id: str
-    passage: IndexedMessage = field(compare=False)
-    claims: Claims = field(compare=False)
-
-
-class OutdatedClaims:
-    """One person's claims by subject, oldest first."""
-
-    def __init__(self) -> None:
-        self._made: defaultdict[str, list[_Said]] = defaultdict(list)
-        self._ended: defaultdict[str, list[_Said]] = defaultdict(list)
-
-    def add(self, passages: Iterable[IndexedMessage]) -> None:
-        for passage in passages:
-            if passage.speaker != USER:
-                continue
-            said = _Said(passage.at, passage.id, passage, claims(passage.text))
-            for attribute in {value.attribute for value in said.claims.made}:
-                insort(self._made[attribute], said)
-            for word in _ended(said.claims):
-                insort(self._ended[word], said)
-
-    def of(self, passage: IndexedMessage, memory: LongTermMemory) -> OutdatedSince | None:
-        """Why this passage is outdated; None: it may still be true."""
-        if passage.speaker != USER:
-            return None
-        mine = claims(passage.text)
-        later = [said for value in mine.made for said in self._made.get(value.attribute, ())]
-        later += [said for word in mine.words for said in self._ended.get(word, ())]
-        newest = max((said for said in later if said.at > passage.at and replaces(said.claims, mine)), default=None)
-        if newest is not None:
-            return OutdatedSince(newest.at, newest.passage.text)
-        return _remembered_past(passage, memory)
-
-
-def _ended(said: Claims) -> frozenset[str]:
-    """Concepts of which a statement must contain one to be ended or denied by this one."""
-    found = {word for ending in said.ended for word in (ending.what or ending.among)}
-    if said.denied:
-        found |= said.words
-    return frozenset(found - {"be", "have"} or found)
-
-
-def _remembered_past(passage: IndexedMessage, memory: LongTermMemory) -> OutdatedSince | None:
-    stated = {
-        "tradingStyle": [style for style in (style_in(passage.text),) if style != memory.trading_style],
-        "userNotes": notes_in(passage.text),
-        "preferences": preferences_in(passage.text),
-    }
-    values = {name: {value.casefold() for value in found if value} for name, found in stated.items()}
+def outdated(passage: IndexedMessage, memory: LongTermMemory) -> OutdatedSince | None:
+    """Why a passage is outdated; None: it may still be true."""
+    if passage.speaker != USER:
+        return None
+    now = {*kept(memory), memory.trading_style, *(getattr(memory, name) for name in FIELDS)}
     for past in memory.superseded:
-        if passage.at < past.until and past.value.casefold() in values.get(past.field, ()):
+        if passage.at < past.until and past.value not in now and _says(passage, past):
             return OutdatedSince(past.until, past.by)
     return None
+
+
+def _says(passage: IndexedMessage, past: Superseded) -> bool:
+    if past.field == "tradingStyle":
+        return style_in(passage.text) == past.value
+    if past.field in FIELDS.values():
+        said = described(Remembered(), passage.text, passage.at).memory
+        return past.value in {getattr(said, name) for name in FIELDS}
+    return f" {' '.join(words(past.value))} " in f" {' '.join(words(passage.text))} "

@@ -38,7 +38,7 @@ _KINDS = {
         "origin": "born from childhood grew origin raised native naci nacido crecio creci origen infancia pais",
         "spouse": "marry married divorce divorced divorcio divorciado divorciar single soltero wedding husband wife "
         "spouse partner half boda caso casado casada marido mujer esposa esposo parienta",
-        "children": "peque crio cria pregnant embarazada expecting child kid son daughter hijo nino nina bebe "
+        "children": "nacio peque crio cria pregnant embarazada expecting child kid son daughter hijo nino nina bebe "
         "family familia chaval "
         "niece nephew sobrino twins gemelos",
         "relatives": "mother mom father dad brother sister parents aunt uncle madre padre hermano hermana tio "

@@ -5,7 +5,7 @@ no list has room for is kept among the older notes.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -14,7 +14,6 @@ from memory.domain.claims import (
     Claims,
     claims,
     ends_only,
-    fact_claims,
     is_attitude,
     may_replace,
     replaces,
@@ -84,6 +83,9 @@ _PRONOUN = re.compile(r"\b(?:it|them|those|one|lo|los|las)\b(?! (?:que|de)\b)", 
 """What of it is meant stands in another clause of its sentence."""
 _CLAUSE = re.compile(r"[,;:—–(]\s*|\b(?:and|but|y|pero)\b\s*", re.I)
 _COMES = re.compile(r"(?:only|just|now|instead|solo|solamente|ahora) \w")
+_INSTEAD = re.compile(
+    r"(?:i|we) (?:\w+ )?(?:switched|changed|moved|went|gone) (?:over )?to\b|(?:ya )?(?:me|nos) (?:cambi|pas)\w+ al?\b"
+)
 _SLOTS = ("prefer length", "prefer tone", "prefer answers in")
 
 Known = Callable[[str], bool]
@@ -111,7 +113,7 @@ def told(state: Remembered, text: str, now: datetime, known: Known = lambda _: F
 
 def remembering(state: Remembered, text: str, now: datetime, *, instead_of: str | None = None) -> Remembered:
     """With a fact that the user wants remembered. `instead_of`: one that it corrects, which becomes history."""
-    statement = _Statement(text, "user_notes", fact_claims(text))
+    statement = _Statement(text, "user_notes", claims(text))
     if instead_of is not None and _other(instead_of, text):
         where = next(name for name, _ in _FIELDS if instead_of in getattr(state.memory, name))
         state = _past(state, where, instead_of, now, text)
@@ -123,7 +125,7 @@ def remembering(state: Remembered, text: str, now: datetime, *, instead_of: str 
 def adding(state: Remembered, text: str, now: datetime) -> Remembered:
     """With one statement of the user's own as a fact; what it replaces by the rules becomes history."""
     attribute = "preferences" if preferences_in(text) else "user_notes"
-    return _with_statement(state, _Statement(text, attribute, claims(text, short=True)), now)
+    return _with_statement(state, _Statement(text, attribute, claims(text)), now)
 
 
 def ending(state: Remembered, fact: str, by: str, now: datetime) -> Remembered:
@@ -168,27 +170,27 @@ def notes_in(text: str) -> list[str]:
 
 def _stated(written: str, known: Known) -> Iterator[_Statement]:
     if notes := notes_in(written):
-        yield from (_Statement(note, "user_notes", claims(note, short=True)) for note in notes)
+        yield from (_Statement(note, "user_notes", claims(note)) for note in notes)
         return
     sentence = meant(unquoted(written))
     if is_standing_order(sentence):
         order = sentence.strip(" .!¡")
-        yield _Statement(order, "preferences", claims(order, short=True))
+        yield _Statement(order, "preferences", claims(order))
         return
     preferred: list[str] = []
     for match in _PREFERENCE.finditer(sentence):
         if not _PASSING.search(one := match[1].strip(" ,")):
             preferred.append(one)
             about = sentence if _PRONOUN.search(one) else match[0]
-            yield _Statement(one, "preferences", claims(about, short=True))
+            yield _Statement(one, "preferences", claims(about))
     found = [one for one in clauses(sentence) if not any(one in other or other in one for other in preferred)]
     before = sentence.partition(found[0])[0] if found else ""
-    if before and (head := claims(before, short=True)).ended:
+    if before and (head := claims(before)).ended:
         yield _Statement(sentence.rstrip(" .!"), None, head)
-    whole = claims(sentence, short=True) if found else None
+    whole = claims(sentence) if found else None
     for clause in found:
         about = before + clause if clause is found[0] and changing(plain(before)) else clause
-        said = whole if whole and _PRONOUN.search(clause) else claims(about, short=True)
+        said = whole if whole and _PRONOUN.search(clause) else claims(about)
         if whole and clause is found[-1]:  # "I moved house, I'm in York now" says it in two
             said = replace(
                 said,
@@ -198,12 +200,26 @@ def _stated(written: str, known: Known) -> Iterator[_Statement]:
             )
         worth = is_plain_fact(clause) and not _PASSING.search(clause) and not known(clause)
         prefers = _is_about_answers(said) or (worth and preferences_in(clause))
-        yield _Statement(clause, "preferences" if prefers else "user_notes" if worth else None, said)
+        yield _Statement(
+            _with_what_is_over(sentence, found, clause),
+            "preferences" if prefers else "user_notes" if worth else None,
+            said,
+        )
     if not found and not preferred:
-        said = claims(sentence, short=True)
+        said = claims(sentence)
         lasting = "user_notes" if _says_something_lasting(sentence) and not ends_only(said) else None
         attribute = "preferences" if _is_about_answers(said) else lasting
         yield _Statement(" ".join(sentence.split()).rstrip(" .!"), attribute, said)
+
+
+def _with_what_is_over(sentence: str, clauses: Sequence[str], clause: str) -> str:
+    """A clause that says what comes instead, with the one before it that says what is over: "my bank is not Kappa any
+    more, I switched to Delta"."""
+    before = clauses[clauses.index(clause) - 1]
+    start, end = sentence.find(before), sentence.find(clause) + len(clause)
+    if before == clause or not 0 <= start < end - len(clause) or not _INSTEAD.match(plain(clause)):
+        return clause
+    return sentence[start:end] if claims(before).ended else clause
 
 
 def _says_something_lasting(sentence: str) -> bool:
@@ -225,7 +241,7 @@ def _with_statement(state: Remembered, statement: _Statement, now: datetime) -> 
         return _ended_by_newer(state, statement, now, by, until)
     gone = _replaced(state, statement, now)
     state = _without(state, gone, statement.text, now)
-    past = [fact_claims(text) for _, text in gone]
+    past = [claims(text) for _, text in gone]
     only = (
         ends_only(said)
         and not (says_what_comes(said, past) or _goes_on(statement.text))
@@ -244,7 +260,7 @@ def _with_statement(state: Remembered, statement: _Statement, now: datetime) -> 
 def _goes_on(text: str) -> bool:
     """Whether a clause beside the one that says what is over says what is so: "…, only on weekdays"."""
     others = [one for one in _CLAUSE.split(text) if not endings(one)]
-    return any(speaks_of_oneself(one) or _COMES.match(plain(one)) or claims(one, short=True).given for one in others)
+    return any(speaks_of_oneself(one) or _COMES.match(plain(one)) or claims(one).given for one in others)
 
 
 def _without(state: Remembered, gone: list[tuple[str, str]], by: str, now: datetime) -> Remembered:
@@ -258,7 +274,7 @@ def _replaced(state: Remembered, statement: _Statement, now: datetime) -> list[t
     said = statement.said
     sentence = statement.sentence or statement.text
     held = [
-        (attribute, one, fact_claims(one))
+        (attribute, one, claims(one))
         for attribute, _ in _FIELDS
         for one in getattr(state.memory, attribute)
         if _other(one, statement.text) and state.since.get(one, now) <= now and not leaves_both(sentence, one)
@@ -293,7 +309,8 @@ def _newer_that_replaces(state: Remembered, statement: _Statement, now: datetime
         if past.field in _NAMES and past.since is not None and past.since > now:
             later.append((past.value, past.since))
     later.sort(key=lambda one: one[1])
-    return next((one for one in later if replaces(fact_claims(one[0]), statement.said)), None)
+    said = statement.text
+    return next((one for one in later if replaces(claims(one[0]), statement.said) or is_over(one[0], said)), None)
 
 
 def _ended_earlier(state: Remembered, statement: _Statement, now: datetime) -> Remembered:
@@ -304,7 +321,7 @@ def _ended_earlier(state: Remembered, statement: _Statement, now: datetime) -> R
         and (past.since is None or past.since < now)
         and past.field in _NAMES
         and _other(past.value, statement.text)
-        and replaces(statement.said, fact_claims(past.value))
+        and replaces(statement.said, claims(past.value))
         else past
         for past in state.memory.superseded
     ]
@@ -321,7 +338,7 @@ def _ended_by_newer(state: Remembered, statement: _Statement, now: datetime, by:
         return state
     history = superseding(list(state.memory.superseded), past)
     state = state.changed(until, superseded=history)
-    if ends_only(fact_claims(by)):
+    if ends_only(claims(by)):
         # It stood as a fact of its own as long as nothing was known that it ends.
         for attribute, _ in _FIELDS:
             held: list[str] = getattr(state.memory, attribute)

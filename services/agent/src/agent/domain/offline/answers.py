@@ -36,6 +36,10 @@ _SAY: dict[Intent, dict[Language, str]] = {
         "es": "Entendido, lo tendré en cuenta. Cuando quieras, pregúntame «¿qué recuerdas de mí?».",
         "en": "Got it, I will keep that in mind. You can ask me at any time: “what do you remember about me?”.",
     },
+    Intent.TOLD: {
+        "es": "Gracias por contármelo. ¿En qué te ayudo? Si lo prefieres, pide hablar con una persona.",
+        "en": "Thank you for telling me. What can I help you with? If you like, ask for a person.",
+    },
     Intent.UPSET: {
         "es": f"Siento no haberte ayudado. {_OFFER['es']}",
         "en": f"I am sorry I could not help. {_OFFER['en']}",
@@ -279,6 +283,13 @@ def tells_nothing(text: str) -> bool:
     """Whether an answer was that nothing is known, or nothing but what stands near it."""
     begins = (said.partition("{")[0] for texts in (_NEAREST, _NOTHING_ABOUT, *_UNKNOWN) for said in texts.values())
     return any(said in text for said in begins)
+
+
+def told_before(facts: Sequence[str], language: Language) -> str:
+    """What the user has told of themselves, in their own words."""
+    said: dict[Language, tuple[str, str]] = {"es": ("Me contaste", "«{}»"), "en": ("You told me", "“{}”")}
+    begins, quoted = said[language]
+    return f"{begins} {', '.join(map(quoted.format, facts))}."
 
 
 def offers_person(text: str) -> bool:

@@ -14,9 +14,10 @@ from agent.domain.offline.answers import (
     offers_person,
     plain_answer,
     tells_nothing,
+    told_before,
 )
 from agent.domain.offline.coming_events import coming_events
-from agent.domain.offline.intents import asks_how, goes_on, wish_in
+from agent.domain.offline.intents import asked_of, asks_how, goes_on, tells_of_oneself, wish_in
 from agent.domain.offline.listed import chosen_in
 from agent.domain.offline.person_words import beside_the_wish
 from agent.domain.offline.questions import is_vague, leans, terms
@@ -49,11 +50,12 @@ def respond(
     market: Mapping[str, Any] | None = None,
     knowledge: KnowledgeFound | None = NOTHING_THERE,
     company: CompanyConfig | None = None,
+    facts: Sequence[str] = (),
 ) -> SayText | UseTools:
     """What a model would do with this prompt. `offered`: the tools there are, with their schemas; `introduced`: that it
     is offline was said before these messages; `last`: nothing more may be called; `market`: its state now; `knowledge`:
     what was found for the question in what the company says, None: it could not be searched; `company`: None is a
-    trading platform.
+    trading platform; `facts`: what the user has told of themselves.
     """
     demo = company is None or company.company_id == DEMO
     question, after, before, said = _question(messages)
@@ -119,6 +121,11 @@ def respond(
         response = SayText(company.assistant.greeting[language])
     else:
         response = SayText(plain_answer(wish, language, offered, missed=missed, demo=demo))
+    if isinstance(response, SayText) and (is_unknown(response.text) or response.text == not_searched(language)):
+        if tells_of_oneself(question, offered):
+            response = SayText(plain_answer(Wish(Intent.TOLD), language))
+        elif own := asked_of(question, facts):
+            response = SayText(told_before(own, language))
     if isinstance(response, UseTools):
         return response if not last else SayText(plain_answer(Wish(Intent.UNKNOWN), language, missed=missed))
     text = response.text

@@ -155,7 +155,16 @@ def _deleted(body: Fields, language: Language) -> str:
 
 
 def _passages(body: Fields, language: Language) -> str:
-    lines = [f"- {_day(one, language)}: “{str(one['text'])[:300]}”" for one in _list(body, "passages")]
+    every = _list(body, "passages")
+    # Of what was found, the user's own statements say it; what was asked and answered only speaks of it.
+    own = [one for one in every if one.get("speaker") != "assistant" and "?" not in str(one["text"])] or every
+    best = max((float(one.get("score") or 0) for one in own), default=0.0)
+    past: dict[Language, str] = {"es": " (ya no vale)", "en": " (no longer so)"}
+    lines = [
+        f"- {_day(one, language)}: “{str(one['text'])[:300]}”{past[language] if one.get('superseded') else ''}"
+        for one in own
+        if float(one.get("score") or 0) >= best / 2
+    ]
     return _listed(
         {
             "es": "Esto es lo que he encontrado en nuestras conversaciones:",

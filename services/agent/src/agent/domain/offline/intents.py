@@ -49,6 +49,7 @@ from agent.domain.offline.talk_words import (
     PLAN_FOR_IT,
     POSSESSED,
     STATED,
+    TELLS,
     THIS_PLACE,
     TRADING,
     YOU_ALL,
@@ -79,6 +80,8 @@ _EACH = re.compile(r",(?!\d)|;|\b(?:and|plus|y|mas|más)\b", re.IGNORECASE)
 _EITHER = re.compile(r"\b(?:or|and|o|y)\b", re.IGNORECASE)
 """What stands between the prices of one."""
 _ORDERS_ONE = re.compile(rf"^\W*\d|{SAYS_SIDE.pattern}")
+_OWN = re.compile(r"\b(?:my|our|i|we|mis?|nuestr[oa]s?|yo|vivo|trabajo|tengo|soy)\b")
+"""Speaks of who asks."""
 _LOOKED_UP = word_set("get_price get_indicators get_fundamentals fundamentals_events get_news market_snapshot")
 
 
@@ -341,6 +344,26 @@ def talk_only(text: str) -> bool:
 def asks_how(text: str) -> bool:
     """Whether a question is about how something works, not for it to be done."""
     return bool(HOW_OR_WHICH.search(plain(text)))
+
+
+def tells_of_oneself(text: str, offered: Collection[str]) -> bool:
+    """Whether a customer only tells something of themselves, which is no question that could have an answer."""
+    return _ABOUT_PEOPLE in offered and "?" not in text and bool(TELLS.match(plain(text)))
+
+
+def asked_of(question: str, facts: Sequence[str]) -> list[str]:
+    """The facts that answer a question about oneself: those that have most of its words."""
+    if not _OWN.search(plain(question)):
+        return []
+    asked = _beginnings(question)
+    shared = [len(asked & _beginnings(one)) for one in facts]
+    most = max(shared, default=0)
+    return [one for one, number in zip(facts, shared, strict=True) if number == most > 0]
+
+
+def _beginnings(text: str) -> frozenset[str]:
+    """Of each word that tells something, as many letters as its forms have in common."""
+    return frozenset(word[:5] for word in telling(text) if len(word) > 2)
 
 
 def goes_on(text: str, words: int = 2) -> bool:

@@ -131,6 +131,16 @@ STATED = re.compile(
     r"(?:i (?:now )?(?:do|trade|moved|switched|changed)|(?:ahora )?(?:hago|opero|pase|cambie|me pase))\b.*"
     r"\b(?:swing|day[ -]?trad\w+|intraday|intradia|scalping|long[ -]term|largo plazo))"
 )
+TELLS = re.compile(
+    r"^(?!.*\b(?:need|want|would like|looking for|problem|help|error|question|wonder|can ?(?:'t|not)|stolen|forgot|"
+    r"know|(?:don'?t|do not|didn'?t|did not) (?:see|understand|get|receive)|quiero|necesito|quisiera|gustaria|busco|"
+    r"ayuda|problemas?|duda|puedo|podria|robaron|olvide|saber|"
+    r"no (?:se|entiendo|encuentro|veo|me (?:llega|deja|sale)))\b)"
+    r"\W*(?:(?!(?:what|which|who|how|why|when|where|is|are|do|does|did|can|could|would|will|que|como|cuando|cual|"
+    r"donde|cuant[oa]s?)\b)[\w']+[,.!]* ){0,5}?(?:i|we|my|our|i[' ](?:m|ve)|soy|estoy|somos|estamos|mis?|me|nos|"
+    r"nuestr[oa]s?|(?!como\b|cuando\b|cuanto\b)[a-z]{3,}o) "
+)
+"""What somebody tells of themselves, and wants nothing with: "I work nights", "manejo un taxi"."""
 MARKET = re.compile(
     r"\b(?:is|are|when|what time|does|do|esta|estan|abre|cierra|cuando|a que hora|hasta)\b.*\b(?:markets?|mercados?|"
     r"bolsa|"

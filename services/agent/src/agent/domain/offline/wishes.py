@@ -19,6 +19,7 @@ class Intent(Enum):
     THANKS = auto()
     FAREWELL = auto()
     STATED = auto()
+    TOLD = auto()
     UPSET = auto()
     WAITED = auto()
     WRONGED = auto()

@@ -6,6 +6,7 @@ from datetime import datetime, tzinfo
 from typing import cast, get_args
 
 from agent.domain.prompt.copilot_words import WORDS
+from agent.domain.text_features import language_of
 from contracts.languages import Language
 from contracts.spoken import MONTH_NAMES
 from contracts.zones import zone
@@ -30,7 +31,8 @@ _SAY: dict[str, dict[Language, str]] = {
     "timezone": {"es": "Tu zona horaria es {value}.", "en": "Your time zone is {value}."},
     "tradingStyle": {"es": "Tu estilo es {value}.", "en": "Your trading style is {value}."},
     "favoriteSymbols": {"es": "Sigues sobre todo {value}.", "en": "You mostly follow {value}."},
-    "facts": {"es": "Me has dicho: {value}.", "en": "You told me: {value}."},
+    "told": {"es": "Me contaste {value}.", "en": "You told me {value}."},
+    "told_on": {"es": "El {date} me contaste {value}.", "en": "On {date} you told me {value}."},
     "recentStrategies": {"es": "Hemos hablado de {value}.", "en": "We have talked about {value}."},
     "asked": {"es": "Has preguntado varias cosas, por ejemplo «{value}».",
               "en": "You have asked several things, for example “{value}”."},
@@ -81,10 +83,9 @@ def told_memory(memory: Fields, language: Language, after: int = 0, more: int = 
     where = zone(str(memory.get("timezone") or "UTC"))
     known = cast("Mapping[str, str]", memory.get("since") or {})
 
-    def say(name: str, value: str, fact: str = "") -> None:
-        since = _SAY["said"][language].format(date=_day(known[fact], language, where)) if fact in known else ""
-        offer = _OFFERS[name][language] if name in _OFFERS else ""
-        lines.append(_SAY[name][language].format(value=value + since) + offer)
+    def say(name: str, value: str) -> None:
+        since = _SAY["said"][language].format(date=_day(known[name], language, where)) if name in known else ""
+        lines.append(_SAY[name][language].format(value=value + since) + _OFFERS[name][language])
 
     facts = [*_list(memory, "userNotes"), *_list(memory, "preferences"), *_list(memory, "olderNotes")]
     more += len(facts[SHOWN:])
@@ -92,18 +93,20 @@ def told_memory(memory: Fields, language: Language, after: int = 0, more: int = 
         memory = {}
     for name in _SINGLE:
         if value := memory.get(name):
-            say(name, coded.get(str(value), str(value)), name)
+            say(name, coded.get(str(value), str(value)))
     if symbols := _list(memory, "favoriteSymbols"):
         say("favoriteSymbols", _listed(symbols[:SHOWN], language))
     for number, fact in enumerate(facts[:SHOWN], start=after + 1):
-        say("facts", _quoted(fact, language), fact)
-        lines[-1] = f"{number}. {lines[-1]}" + _SAY["offer"][language].format(number=number)
+        date = _day(known[fact], language, where) if fact in known else ""
+        told = _SAY["told_on" if date else "told"][language].format(date=date, value=_quoted(fact, language))
+        lines.append(f"{number}. {told}" + _SAY["offer"][language].format(number=number))
     if more:
         lines.append(_SAY["more"][language].format(count=more))
     if strategies := [str(one["name"]) for one in cast("Sequence[Fields]", memory.get("recentStrategies") or ())]:
         say("recentStrategies", _listed(strategies, language))
     if questions := [one for one in _list(memory, "frequentQuestions") if "[" not in one]:
-        say("asked", questions[0])
+        begins = "¿" if language_of(questions[0], language) == "es" else ""  # templates are kept without it
+        say("asked", begins + questions[0])
     if not lines:
         return _SAY["no_more" if after else "nothing"][language]
     past = cast("Sequence[Fields]", memory.get("superseded") or ())
@@ -114,10 +117,9 @@ def told_memory(memory: Fields, language: Language, after: int = 0, more: int = 
 def listed_facts(told: str) -> dict[int, str]:
     """The facts in a text of `told_memory`, by their numbers; empty: it is another text."""
     for language in get_args(Language):
-        before, after = _SAY["facts"][language].split("{value}")
         quote = re.escape(_QUOTED[language]).replace(re.escape("{}"), "(.+)")
         offer = re.escape(_SAY["offer"][language].split("{number}")[0])
-        line = rf"^(\d+)\. {re.escape(before)}{quote}(?: \([^()]*\))?{re.escape(after)}{offer}"
+        line = rf"^(\d+)\. [^“«\n]*{quote}\.{offer}"
         if found := re.findall(line, told, re.M):
             return {int(number): fact for number, fact in found}
     return {}

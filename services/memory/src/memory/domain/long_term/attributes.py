@@ -183,9 +183,8 @@ def changing(said: str) -> bool:
     return bool(_NOW.search(said))
 
 
-def values(text: str, *, short: bool) -> list[Value]:
-    """What a sentence says that attributes are; nothing if it says what they are not. `short`: it is one "
-    "remembered fact, or about to be one."""
+def values(text: str) -> list[Value]:
+    """What a sentence says that attributes are; nothing if it says what they are not."""
     said = plain(text)[:READ]
     if _NOT_SO.search(said):  # "I'm single, no kids": what is not so is one of several things
         said = ", ".join(part for part in _PARTS.split(said) if not _NOT_SO.search(part))
@@ -199,8 +198,7 @@ def values(text: str, *, short: bool) -> list[Value]:
     found += _states(said, changed)
     found += _flows(said, changed)
     found += _rather(said, changed)
-    if short or changed:
-        found += _slots(said, changed)
+    found += _slots(said, changed)
     return [one for one in dict.fromkeys(found) if one.is_]
 
 

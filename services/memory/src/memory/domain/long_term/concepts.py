@@ -49,7 +49,10 @@ _CONCEPTS = {
     "gold": "gold oro",
     "account": "account accounts cuenta cuentas subscription suscripcion membership membresia subscribe subscribes "
     "subscribed suscrito suscrita",
-    "kid": "kid kids child children hijo hijos hija hijas baby bebe",
+    "kid": "kid kids child children hijo hijos baby bebe",
+    "daughter": "daughter daughters hija hijas",
+    "brother": "brother brothers hermano",
+    "sister": "sister sisters hermana hermanas",
     "day": "day days daily dia dias diario diaria diariamente",
     "week": "week weeks weekly semana semanas semanal semanalmente",
     "month": "month months monthly mes meses mensual mensualmente",

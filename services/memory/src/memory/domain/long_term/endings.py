@@ -50,7 +50,6 @@ _WORK = _set("work")
 _LOOK = _set("look")
 _ACCOUNT = _set("use trade bank broker have account trip save invest")
 _OWNED = _set("have drive live use be phone invest")
-_PAID = _set("pay earn owe have")
 _SERVICES = _set("use broker bank trade phone plan")
 _COUPLE = content(
     "have be dating salgo saliendo novia novio pareja esposa esposo marido wife husband married engaged "
@@ -125,11 +124,6 @@ def _rules() -> Iterator[tuple[str, frozenset[str]]]:
     for among, english, spanish in _OVER:
         past = "|".join(sorted(english.split("|"), key=len, reverse=True))
         yield rf"{_WHO}(?:{past}) {_ALL_MY}?{_WHAT}", among
-        yield (
-            r"\b(?:my|our|the) (?P<what>[^.,;:!?\n]{1,40}?) (?:is|are|was|were|has been|have been|got)"
-            rf"(?: now| finally| already| all){{0,3}} (?:{past}|off|stolen)\b",
-            among,
-        )
         yield rf"\b{_QUI}(?:(?:he|hemos|ha|han) )?(?:ya )?(?:{_past(spanish)}) {_ALL_MY}?{_WHAT}", among
         yield (
             rf"\b{_MINE} (?P<what>\w+(?: \w+){{0,2}}?) (?:ya )?l[ao]s? (?:(?:he|hemos|han) )?(?:ya )?"
@@ -147,7 +141,6 @@ _SUBJECT_GONE = (
     # What it names is over: it died, it expired, it was stolen, somebody left and another is there.
     rf"\b(?:my|our|the|mi|nuestr[oa]) (?P<what>[^.,;:!?\n]{{1,40}}?) (?:has |have |ha |han |se (?:nos |me )?(?:ha )?)?"
     rf"(?:{_GONE}|{_MURIO})\b(?! (?:el|la|los|las|un|una|the|a)\b)",
-    rf"\b(?P<what>\w+(?: \w+)?) se (?:nos|me) (?:han? )?(?:{_MURIO})\b",
 )
 _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     # Pattern, among which, whether the words also name what comes instead.
@@ -156,51 +149,21 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     (rf"\b(?P<be>am |are |is )?no longer(?: do i)? {_WHAT}", frozenset(), False),
     (r"\b(?:do |does |am |are |is )not (?P<what>[^.,;:!?\n]{1,60}?) (?:any ?more|any longer)\b", frozenset(), False),
     (rf"\bya no {_WHAT}", frozenset(), False),
-    (r"(?:^|[.,;:] ?)(?P<what>(?:el|la|los|las) \w+(?: \w+){0,2}?) ya no (?:me|nos)\b", frozenset(), False),
-    (r"(?:^|[.,;:] ?)(?P<what>\w+(?: \w+){0,2}?) (?:do|does|is|are) (?:not|no longer) "
-     r"(?:\w+ ){1,2}(?:me|us|to me|for me)\b",
-     frozenset(), False),
-    (rf"\b(?:i am|we are) (?:leaving|quitting|dropping|giving up|tired of|over) {_ALL_MY}?{_WHAT}", frozenset(), False),
     (rf"\b(?:dejo|dejamos|abandono|abandonamos) {_ALL_MY}{_WHAT}", frozenset(), False),
     (r"\bno more (?!than\b)(?P<what>[^.,;:!?\n]{1,40}?)(?= for (?:me|us)\b|[.,;:!?\n]|$)", frozenset(), False),
     (rf"(?:^|[,;:.] |\bnow )(?P<what>\w+ing [^.,;:!?\n]{{1,40}}?) (?:{_GONE})\b", frozenset(), True),
     (r"\blo de (?P<what>[^.,;:!?\n]{1,50}?) (?:va a ser que no|ya no\b|ni hablar|"
      r"queda descartado|lo descarto|se acabo)",
      frozenset(), True),
-    (rf"\bse acabo (?:lo de )?{_ALL_MY}?{_WHAT}|\b(?:ya paso|paso ya) de {_ALL_MY}?(?P<que>[^.,;:!?\n]{{1,60}})",
-     frozenset(), False),
     (r"\b(?:i|we)(?: have| had)* (?:had to )?put (?P<what>[^.,;:!?\n]{1,40}?) (?:down|to sleep)\b", frozenset(), False),
-    (r"\b(?:me|nos) (?:han robado|robaron|quitaron|han quitado) (?:el|la|mi|nuestr[oa]) (?P<what>\w+(?: \w+)?)",
-     _OWNED, False),
-    (rf"\bse (?:me|nos) (?:han? )?(?:{_MURIO}) {_ALL_MY}{_WHAT}", frozenset(), False),
-    (r"\b(?:a )?(?P<what>\w+) (?:se (?:ha )?(?:fue|ido|marcho|marchado|jubilo|jubilado)|(?:l[aoe] (?:han "
-        r")?\w+(?:ado|aron))|"
-     r"(?:has )?(?:left|retired|quit|moved on))\b(?=[^.!?]{0,60}?\b(?:ahora|now)\b)", frozenset(), True),
     (r"\b(?:sale of|venta de(?:l)?) (?:the |my |our |la |mi |nuestr[oa] )?(?P<what>[^.,;:!?\n]{1,40}?) (?:went through|"
      r"closed|completed|is done|se cerro|se ha cerrado|se completo)\b", _OWNED, False),
-    (r"\b(?P<what>\w+) (?:and i|y yo)(?: have| just| ya| finally| nos)* (?:broken? up|broke up|split(?: up)?|separated|"
-     r"divorced|terminamos|rompimos|lo (?:dejamos|hemos dejado)|separamos|divorciamos|hemos (?:terminado|"
-     r"roto))\b", _COUPLE, False),
-    (r"\b(?:lo hemos dejado|lo dejamos|hemos roto) (?:mi )?(?P<what>\w+) y yo\b", _COUPLE, False),
-    (r"\b(?:me|nos)(?: han| ha)? (?:subido|bajado|subieron|bajaron|subio|bajo|rebajado|aumentado) (?:el|la|los|las) "
-     r"(?P<what>\w+(?: \w+)?)(?= a \d)", _PAID, True),
-    (r"\b(?:raised|lowered|increased|cut|put up) (?:my|our|the) (?P<what>\w+(?: \w+)?)(?= to \d)", _PAID, True),
     (r"\b(?:postponed|delayed|pushed back|brought forward|put off|"
      r"(?:he|hemos) (?:aplazado|retrasado|adelantado|pospuesto)|aplace|retrase|adelante|pospuse) "
      r"(?:my|our|the|mi|nuestr[oa]|el|la) (?P<what>\w+(?: \w+){0,2}?)"
      r"(?= (?:to|until|till|a|al|hasta)\b)", frozenset(), True),
     (r"\bllev(?:o|amos) [^.,;:!?\n]{0,20}(?:semanas|meses|anos|mes|ano) sin (?P<what>[^.,;:!?\n]{1,40})",
      frozenset(), False),
-    (r"\b(?:pulled|took|moved|withdrew) (?:everything|all|all (?:of )?(?:my|our|the) \w+|(?:my|our) money) "
-     r"(?:out of|from) (?P<what>[^.,;:!?\n]{1,60})", _set("have invest save use"), False),
-    (r"\b(?:saque|sacamos|he sacado|hemos sacado|retire|retiramos|he retirado) (?:todo|todo (?:mi|el) \w+|mi dinero|"
-     r"nuestro dinero) de (?P<what>[^.,;:!?\n]{1,60})", _set("have invest save use"), False),
-    # One thing for another.
-    (rf"\b(?:traded|swapped|exchanged|changed|left|replaced) (?:{_MINE} )?(?P<what>\w+(?: \w+){{0,3}}?) "
-     r"(?:in for|for|with) \w", _set("have drive use live work bank trade broker be account"), True),
-    (rf"\b(?:cambie|cambiamos|(?:he|hemos|ha) cambiado|(?:he|hemos|ha) sustituido|sustitui) (?:{_MINE} )?"
-     r"(?P<what>\w+(?: \w+){0,3}?) por \w", _set("have drive use live work bank trade broker be account"), True),
-    (r"\b(?:moved|switched|changed|transferred) (?:back )?to (?:the )?\w+ (?P<what>shifts?)\b", _WORK, True),
     (rf"{_MOVED}(?: \w+){{0,4}}? (?:from|de|del|desde) (?P<what>[^.,;:!?\n]{{1,60}}?) (?:to|into|a|al|hacia|por) \w",
      frozenset(), True),
     # What was wanted is there.
@@ -209,14 +172,9 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     (rf"{_WHO}found (?:the|my|a|an) (?P<what>[^.,;:!?\n]{{1,60}}?)(?= at | in |$)", _LOOK, True),
     (r"\b(?:encontre|he encontrado|consegui) (?:el|la|mi|una?|un nuevo)? ?(?P<what>[^.,;:!?\n]{1,60}?)(?= en |$)",
      _LOOK, True),
-    (r"\blet (?:my|our|the) (?P<what>[^.,;:!?\n]{1,40}?) (?:lapse|expire|run out)\b",
-     _ACCOUNT, False),
     (rf"\b(?:i|we) used to {_WHAT}", frozenset(), False),
     (r"\b(?:antes|solia) (?P<what>(?:viv|trabaj|oper|us|fum|estudi|invert|ten|conduc|me "
      r"gust)[^.,;:!?\n]{1,60})", frozenset(), False),
-    (r"\b(?:instead of|rather than|en vez de|en lugar de) (?P<what>[^.,;:!?\n]{1,60}?)(?= (?:i|prefiero|"
-     r"prefer|quiero|uso)\b|[.,;:!?\n]|$)",
-     _set("prefer use like trade invest eat drink"), True),
 )  # fmt: skip
 _COMPILED = [(re.compile(pattern), among, replaced) for pattern, among, replaced in _RULES]
 _SWITCHED_TO = re.compile(
@@ -305,7 +263,7 @@ _SINCE = re.compile(
     r" (?:yesterday|today|tonight|this (?:morning|afternoon|evening)|recently|ayer|hoy|esta (?:manana|tarde|noche)|"
     rf"hace poco|(?:on |last |this |el (?:pasado )?)(?:{'|'.join(OCCASION)})\b"
     rf"|(?:back |early |late )?(?:in|on|since|en|desde|el|la)(?: \w+){{0,2}}? (?:{'|'.join(MONTHS)}|(?:19|20)\d\d)"
-    r"|(?:last|this|este|esta|el|la) (?:week|month|year|semana|mes|ano)(?: pasad[oa])?"
+    r"|(?:semana|mes|ano) pasad[oa]|(?:last|this|este|esta|el|la) (?:week|month|year|semana|mes|ano)(?: pasad[oa])?"
     r"|\w+(?: \w+)? (?:days?|weeks?|months?|years?) ago|hace \w+(?: \w+)? (?:dias?|semanas?|mes(?:es)?|anos?))\b.*$"
 )
 """When it ended, which nobody had said of what has ended."""
@@ -336,9 +294,9 @@ def _endings(said: str) -> Iterator[StatementEnd]:
     for pattern, among, replaced in _COMPILED:
         for match in pattern.finditer(said):
             groups = match.groupdict()
-            named = _CLAUSE.split(f"{(groups.get('be') or '') + (groups['what'] or groups['que'])} ", maxsplit=1)[0]
+            named = _CLAUSE.split(f"{(groups.get('be') or '') + groups['what']} ", maxsplit=1)[0]
             if not _IS_SO_NO_LONGER.match(match[0]):
-                named = _SINCE.sub("", named)
+                named = _SINCE.sub("", f" {named}")
             elif condition := _CONDITION.search(said, match.start("what")):
                 named = f"{named} {condition['rest']}"
             what = content(named)

@@ -74,6 +74,8 @@ _CLAUSE_START = re.compile(rf"(?:^\W*|(?<=[,;:.!] )|(?<=[—–(])\s*|(?<=and )|
                            rf"(?<= pero )|(?<=porque ))(?P<lead>{_LEAD}{{0,5}})(?:{_WHEN})?(?={_START})")  # fmt: skip
 _TOGETHER = re.compile(r"(?:^|(?<=[,;:.!(] )|(?<=[ ]that )|(?<=[ ]que ))(?:my |mi )?\w+ (?:and i|y yo)\b")
 """Somebody and the writer: one subject, and no two clauses."""
+_OF_WHAT_WAS_NAMED = re.compile(r"l[aeo]s? ")
+"""Begins a clause that leans on the one before it: "mi bróker es GBM y le meto 2 mil al mes"."""
 _FOR_WHAT = re.compile(rf"^for [^,.;:!?]{{1,40}}?,? (?={_START})")
 _TAIL = re.compile(r"(?<![\s,;:])[\s,;:]*+(?:\b(?:and|but|because|y|pero|porque|so)\b[\s,;:]*+)?$", re.I)
 _FILLER = (
@@ -179,7 +181,11 @@ def clauses(sentence: str) -> list[str]:
     """The clauses of a sentence, in its own words, each beginning where its writer speaks of themselves."""
     bare = unquoted(sentence.replace("’", "'"))
     folded = same_length(bare)
-    starts = [(match.start(), match.end("lead")) for match in _CLAUSE_START.finditer(folded)]
+    starts = [
+        (match.start(), match.end("lead"))
+        for match in _CLAUSE_START.finditer(folded)
+        if not (match.start() and _OF_WHAT_WAS_NAMED.match(folded, match.end("lead")))
+    ]
     for together in _TOGETHER.finditer(folded):
         apart = [one for one in starts if not together.start() <= one[0] < together.end()]
         starts = sorted([*apart, (together.start(), together.start())])

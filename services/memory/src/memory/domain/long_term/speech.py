@@ -46,6 +46,17 @@ _ASKS = re.compile(
     r"cuando|donde|por que|puedo|debo|deberia|conviene|merece)\b"
 )
 """A question that begins before its last comma."""
+_ASKS_UNMARKED = re.compile(
+    r"^\W*(?:(?:and|but|so|hey|ok|y|pero|oye|entonces),? )*(?:"
+    r"how (?:much|many|long|often|old)\b"
+    r"|(?:how|what|which|who|whose|why|where|when)(?: (?!(?:i|we|you|my)\b)\w+){0,3} "
+    r"(?:do|does|did|is|are|was|were|am|can|could|should|would|will|have|has)\b"
+    r"|(?:can|could|should|shall|would|will|do|does|did|is|are|am|was|were|have) (?:i|we|you|he|she|it|they|there)\b"
+    r"|(?:qué|cuándo|dónde|cómo|quién(?:es)?|cuál(?:es)?)\b|cu[aá]nt[oa]s?\b(?! (?:antes|m[aá]s|menos)\b)"
+    r")[^,;:.—–]*(?P<more>.*)",
+    re.I,
+)
+"""A question without its mark, up to the end of its clause: "cuánto he ganado con Apple"."""
 _WISH = re.compile(
     r"^\W*(?:[\w ]{1,20}, ){0,2}(?:(?:hey|please) )?(?:could|can|would|will) you (?:please )?(?P<wish>[^?]+)\?"
     r"|^\W*(?:[\w ]{1,20}, ){0,2}(?:puedes|podr[ií]as|te importa) (?P<deseo>[^?]+)\?",
@@ -61,14 +72,14 @@ _REPORTS = re.compile(
     r"reckons|believes|claims|"
     r"swears|insists|suggests|suggested|recommends|recommended|advises|advised|wants me|(?:they|people|friends|"
     r"parents) "
-    r"(?:say|think|tell me)|dicen?|dijo|dijeron|ha dicho|han dicho|cree(?:n)? que|"
+    r"(?:say|think|tell me)|puts? it|used to say|dicen?|dijo|dijeron|ha dicho|han dicho|cree(?:n)? que|"
     r"pensaba que|piensan?|opinan?|recomiendan?|ha recomendado|aconsejan?|ha aconsejado|aseguran?|insisten?|"
     r"quiere que)\b"
 )
 _I_SAID = re.compile(r"\b(?:i|we)(?: (?:\w+ly|just|also|always|have|had))? $")
 _UNREAL = re.compile(
     r"(?:^|[.;] )say (?=(?:i|we|my)\b)|\b(?:(?:even )?if (?:i|we)'d|(?:even )?if (?:i|we|my \w+) (?:were|was|"
-    r"had|could|won|lived|did|got|earned|owned)|were i|imagine(?! my)|"
+    r"had|could|won|lived|did|got|earned|owned)|were i|imagine(?! my)|(?:si,? claro|yeah,? right),? (?:y|and)|"
     r"imaginate|imaginemos|imagina|suppose|supposing|supon|supongamos|suponiendo|suponte|pongamos|let's say|pretend|"
     r"according to|segun (?:mi|el|la|los)|what if|i wish|ojala|as if|como si|unless|a menos que|a no ser que|"
     r"si (?:\w+ ){0,2}?(?!para\b|cara\b)\w+(?:ara|iera|uera|ase|iese))\b"
@@ -112,9 +123,8 @@ def statements(text: str) -> list[str]:
         imagined = (imagined or bool(_PRETENDS.match(low))) and not _REALLY.match(low)
         if imagined and not _BACK.search(low):
             continue
-        if "?" in said:
-            said = _in_question(said)
-        if said := said.strip(" ,"):
+        said = _in_question(said) if "?" in said else _without_unmarked(said)
+        if said := said.strip(" ,;:—–"):
             found.append(said)
     return found
 
@@ -124,8 +134,15 @@ def _in_question(said: str) -> str:
         return aside["said"] or aside["told"]
     if (wish := _WISH.match(said)) and _FOR_GOOD.search(said):
         return wish["wish"] or wish["deseo"]
-    before = said.rpartition("¿")[0] or said.rpartition(", ")[0]
+    if "¿" in said:
+        return _without_unmarked(said.partition("¿")[0])
+    before = said.rpartition(", ")[0]
     return "" if _ASKS.match(folded(before)) else before
+
+
+def _without_unmarked(said: str) -> str:
+    asked = _ASKS_UNMARKED.match(said)
+    return asked["more"] if asked else said
 
 
 def meant(sentence: str) -> str:
