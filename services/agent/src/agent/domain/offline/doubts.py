@@ -7,7 +7,7 @@ from agent.domain.offline.common_words import is_common
 from agent.domain.offline.constraints import FREE_OR_PAID
 from agent.domain.offline.evidence import tells
 from agent.domain.offline.excerpts import Excerpt
-from agent.domain.offline.lexicon import keys_in
+from agent.domain.offline.lexicon import keys_in, words_of
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.passages import TELLS, as_a_whole
 from agent.domain.offline.questions import needed, terms
@@ -46,6 +46,8 @@ _SEVERAL = 2
 """Words that a question needs to say clearly what it is about."""
 _TELLING = 4
 """Letters, at least, of the stem of a word that is told to be nowhere: of "use" nobody needs to hear that."""
+_IS_THERE = re.compile(r"\b(?:have|got|there|offer|any|hay|ten[ei]\w+|ofrec\w+|algun\w*)\b")
+"""Whether there is something: who mentions it has it."""
 _MONTH = frozenset(("=month",))
 """What another month has too."""
 _NAMED = 0.85
@@ -81,6 +83,7 @@ def doubts(
     if not untold and any(_tells_all(asked, must, at, among) for at in spots):
         return None
     untold += [word for word in asked if _is_name(word) and all(not index.has(asked[word], at) for at in spots)]
+    untold += _mentioned(question, asked, must, spots, among)
     first, share = sections[0], sum(one.likelihood for one in mine) / sum(one.likelihood for one in sections)
     far_behind = whole[0].likelihood >= CERTAIN and sum(one.likelihood for one in mine) < _FAR_BEHIND
     called = _called(asked, spots, sections, among)
@@ -92,6 +95,24 @@ def doubts(
     shown = _extract(chosen, mine[0], among)
     other = [] if first in mine else _extract((), first, among)
     return [*other, *shown] if far_behind else [*shown, *other]
+
+
+def _mentioned(
+    question: str, asked: Mapping[str, frozenset[str]], must: Sequence[frozenset[str]], spots: Sequence[int], among: Candidates
+) -> list[str]:
+    """The only word that a question and what was chosen share, where that stands in a sentence about something else: it
+    is no heading's or row's, and the sentence has no other word of the question."""
+    specific, passages = _specific(asked), among.passages
+    if len(specific) != 1 or must or _IS_THERE.search(plain(question)) or not spots:
+        return []
+    said = {stem(word) for word in words_of(question) if len(word) >= _TELLING} - set(specific)
+    for at in spots:
+        one = passages[at]
+        if one.row or asked[specific[0]] & keys_in(f"{one.heading} {one.title}"):
+            return []
+        if said & {stem(word) for word in words_of(one.text)}:
+            return []
+    return specific
 
 
 def _called(
