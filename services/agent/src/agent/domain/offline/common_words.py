@@ -30,7 +30,7 @@ LIGHT = word_set(
     "alguien alguna alguno algun nadie cada falta va van voy vas dejar deja dejo pongo poner pasa pasar ocurre "
     "ocurrir suceder debe debo deber needs must happen happens happened leave something anything someone anyone "
     "him them themselves myself yourself himself herself ourselves itself because whether although though "
-    "however without within upon per via cuyo cuya mio mia mios mias tuyo tuya suyo suya suyos suyas nuestro "
+    "however whenever without within upon per via cuyo cuya mio mia mios mias tuyo tuya suyo suya suyos suyas nuestro "
     "nuestra nuestros nuestras ellos ellas nosotras vosotras ningunas aunque mientras segun hacia contra entre quiera "
     "each every one go goes going lets look looking see find found told wondering case "
 )

@@ -46,8 +46,8 @@ _SEVERAL = 2
 """Words that a question needs to say clearly what it is about."""
 _TELLING = 4
 """Letters, at least, of the stem of a word that is told to be nowhere: of "use" nobody needs to hear that."""
-_IS_THERE = re.compile(r"\b(?:have|got|there|offer|any|hay|ten[ei]\w+|ofrec\w+|algun\w*)\b")
-"""Whether there is something: who mentions it has it."""
+_DONE = re.compile(r"\b(?:sell|happen|leav|work|mak|bring|vend|pas|ocurr|suced|dej|funcion|hac|tra)\w*\b")
+"""What a question asks about a thing with a word that alone finds no passage."""
 _MONTH = frozenset(("=month",))
 """What another month has too."""
 _NAMED = 0.85
@@ -80,13 +80,14 @@ def doubts(
         # What holds in one month is the exception.
         untold += ["=month" for at in spots if A_MONTH_ALONE.match(among.passages[at].text)][:1]
     untold += [word for word, keys in asked.items() if _MONTH & keys and not _is_told(keys - _MONTH, spots, among)]
-    if not untold and any(_tells_all(asked, must, at, among) for at in spots):
+    called = _called(asked, spots, sections, among)
+    other_row = called is not None and any(among.passages[at].row for at in spots)
+    if not untold and not other_row and any(_tells_all(asked, must, at, among) for at in spots):
         return None
     untold += [word for word in asked if _is_name(word) and all(not index.has(asked[word], at) for at in spots)]
     untold += _mentioned(question, asked, must, spots, among)
     first, share = sections[0], sum(one.likelihood for one in mine) / sum(one.likelihood for one in sections)
     far_behind = whole[0].likelihood >= CERTAIN and sum(one.likelihood for one in mine) < _FAR_BEHIND
-    called = _called(asked, spots, sections, among)
     if not untold and called is None and first in mine and not far_behind:
         alike = any(_is_headed_alike(asked, among.passages[at].heading) for at in spots)
         if alike or share >= CERTAIN:
@@ -94,23 +95,21 @@ def doubts(
     first = whole[0] if far_behind else called or first
     shown = _extract(chosen, mine[0], among)
     other = [] if first in mine else _extract((), first, among)
-    return [*other, *shown] if far_behind else [*shown, *other]
+    return [*other, *shown] if far_behind or other_row else [*shown, *other]
 
 
 def _mentioned(
     question: str, asked: Mapping[str, frozenset[str]], must: Sequence[frozenset[str]], spots: Sequence[int], among: Candidates
 ) -> list[str]:
-    """The only word that a question and what was chosen share, where that stands in a sentence about something else: it
-    is no heading's or row's, and the sentence has no other word of the question."""
-    specific, passages = _specific(asked), among.passages
-    if len(specific) != 1 or must or _IS_THERE.search(plain(question)) or not spots:
+    """The only word that a question shares with what was chosen, where that is no heading's or row's, and what the
+    question says happens to it is not told there: food is not sold because "no food after 8pm" has it."""
+    specific, done = _specific(asked), {stem(word) for word in _DONE.findall(plain(question))}
+    if len(specific) != 1 or must or not done:
         return []
-    said = {stem(word) for word in words_of(question) if len(word) >= _TELLING} - set(specific)
     for at in spots:
-        one = passages[at]
-        if one.row or asked[specific[0]] & keys_in(f"{one.heading} {one.title}"):
-            return []
-        if said & {stem(word) for word in words_of(one.text)}:
+        one = among.passages[at]
+        told = {stem(word) for word in words_of(among.index.section(at))}
+        if one.row or asked[specific[0]] & keys_in(f"{one.heading} {one.title}") or done & told:
             return []
     return specific
 
@@ -120,8 +119,10 @@ def _called(
 ) -> Section | None:
     """The section whose heading is what the question is about, where what was chosen only mentions that."""
     # By the words themselves: what they may mean as well, a heading need not be about.
-    named = [frozenset(key for key in asked[word] if key[0] != "=") for word in _specific(asked)]
-    if not named or any(among.passages[at].row for at in spots):
+    named = [
+        frozenset(key for key in asked[word] if key[0] != "=") for word in _specific(asked) if not asked[word] & BARE
+    ]
+    if not named or any(among.passages[at].row and all(map(keys_in(among.passages[at].text).__and__, named)) for at in spots):
         return None
 
     def is_called(heading: str) -> bool:

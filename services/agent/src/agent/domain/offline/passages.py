@@ -144,7 +144,8 @@ def rank(question: str, before: str, among: Candidates, enough: float = ENOUGH, 
         return [passages[other] for other in section if not (index.scrap(other) or passages[other].row)]
     # What ties with the best in its section belongs to the answer; elsewhere it is another question's.
     also = [passages[other] for other in section if other != at and scores[other] >= best - 0.02]
-    found = sorted([chosen, *also][:3], key=lambda one: one.place)
+    # Of the rows of a table each that ties is the answer to another question: all of them, or none, are this one's.
+    found = sorted([chosen, *also][: MOST_SHOWN if chosen.row else 3], key=lambda one: one.place)
     if (
         NAMES_WHICH.search(plain(question))
         and chosen.item
