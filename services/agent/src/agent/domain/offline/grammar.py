@@ -21,7 +21,7 @@ _ALERT = (
     r"avisar\w*|"
     r"notificame|dime (?:cuando|si))\b"
 )
-_DELETE = r"\b(delete|remove|cancel|erase|drop|clear|borra\w*|elimina\w*|quita\w*|cancela\w*)\b"
+_DELETE = r"\b(delete|remove|cancel|erase|kill|drop|clear|borra\w*|elimina\w*|quita\w*|cancela\w*)\b"
 _BUY_SELL = (
     rf"\b(buy|purchase|sell|(?:pick up|grab|get me|put me|ponme)(?= (?:\d|{'|'.join(NUMBERS)}))|orden de (?:compra|"
     rf"venta)|"
@@ -182,7 +182,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(price|trading|trade|trades|quote|quoted|worth|stock|share|cost|precio|cotiza\w*|cotizacion|vale|"
          r"accion|acciones|"
          r"cuesta|(?:a|por) (?:cuanto|como)|(?:cuanto|como) (?:estan?|andan?|van?)|"
-         r"how(?: much)? (?:is|are|s)|how\W?s|que tal|valor|going for|up or down|sube o baja|clos\w+|"
+         r"how(?: much)? (?:is|are|s)|how\W?s|(?:what|where)(?: is|\W?s)\b.{1,20}\bat\W*$|que tal|valor|going for|up or down|sube o baja|clos\w+|"
          r"cerro|cierre)\b", about=True),
     _row("get_portfolio",
          r"\b(portfolio|positions?|holdings?|cash|equity|what do i (?:own|hold|have)|shares? do i (?:own|have|hold)|"
@@ -198,7 +198,7 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_portfolio", r"^\W*(portfolio|cartera|portafolio|posiciones|positions)\W*$"),
 )  # fmt: skip
 CONCEPT = re.compile(
-    r"\b(rsi|macd|sma|ema|atr|vwap|obv|adx|bollinger|bands?|stop|limit|order|drawdown|dividend\w*|p/?e|per|eps|beta|"
+    r"\b(rsi|macd|sma|ema|atr|vwap|obv|adx|bollinger|bands?|stop|limit|order|drawdown|dividend\w*|p/?e|per|eps|bpa|beta|"
     r"etf|"
     r"volatilit\w+|volatilidad|diversif\w+|liquid\w+|margin|margen|spread|support|resistance|soporte|resistencia|risk|"
     r"riesgo|momentum|trend|tendencia|moving average|media movil|compound|interes|swing|scalping|day trading|position|"
@@ -217,7 +217,7 @@ DIFFERENCE = re.compile(
 )
 TAKES_BACK = re.compile(
     r"^\W*+(?:(?:please|ok|and|no|y|mejor|por favor)\W++)*(?:"
-    r"(?:delete|remove|cancel|erase|drop|clear|get rid of) (?:it|that|this|them|the \w+ one|that one)|"
+    r"(?:delete|remove|cancel|erase|kill|drop|clear|get rid of) (?:it|that|this|them|the \w+ one|that one)|"
     r"undo(?: (?:it|that|this))?|take (?:it|that) back|deshaz(?:lo|la| (?:eso|esto))|"
     r"(?:borra|elimina|quita|cancela|anula)(?:r?l[oa]s?|(?: (?:el|la|es[ea]|es[oa]s|eso|esto))(?: de [\w.,]++)?)?)"
     r"\W*+(?:please|por favor)?\W*+$"
