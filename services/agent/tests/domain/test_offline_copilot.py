@@ -64,6 +64,8 @@ WISHES: list[tuple[str, tuple[str, dict[str, Any]]]] = [
     ("¿cómo le fue a IBM el último año?", ("market_snapshot", {"tickers": ["IBM"]})),
     ("¿qué es el drawdown?", ("explain_concept", {"concept": "drawdown"})),
     ("plot IBM", ("get_ohlcv", {"symbol": "IBM", "timeframe": "1d", "limit": 60})),
+    ("hey whats IBM at", ("get_price", {"symbol": "IBM"})),
+    ("¿qué es el BPA?", ("explain_concept", {"concept": "bpa"})),
     ("gráfico de IBM", ("get_ohlcv", {"symbol": "IBM", "timeframe": "1d", "limit": 60})),
 ]
 

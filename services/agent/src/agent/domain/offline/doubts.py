@@ -48,6 +48,10 @@ _TELLING = 4
 """Letters, at least, of the stem of a word that is told to be nowhere: of "use" nobody needs to hear that."""
 _DONE = re.compile(r"\b(?:sell|happen|leav|work|mak|bring|vend|pas|ocurr|suced|dej|funcion|hac|tra)\w*\b")
 """What a question asks about a thing with a word that alone finds no passage."""
+_DENIES = re.compile(r"\b(?:not|cannot|without|never|no|sin|nunca|\w+n.?t)\b")
+_POINTS = re.compile(r"\b(?:s?he|hers?|him|they|them|those|that one|ell[oa]s?|es[oa]s?|ese)\b")
+"""What points to somebody or something that was spoken of."""
+_BOTH_DAYS = frozenset(("weekend", "finde", "fin de semana", "fines de semana"))
 _MONTH = frozenset(("=month",))
 """What another month has too."""
 _NAMED = 0.85
@@ -85,6 +89,8 @@ def doubts(
     if not untold and not other_row and any(_tells_all(asked, must, at, among) for at in spots):
         return None
     untold += [word for word in asked if _is_name(word) and all(not index.has(asked[word], at) for at in spots)]
+    untold += _of_something_else(question, earlier, told, spots, among)
+    untold += [word for word, keys in asked.items() if _is_the_other_day(keys, spots, among)]
     untold += _mentioned(question, asked, must, spots, among)
     first, share = sections[0], sum(one.likelihood for one in mine) / sum(one.likelihood for one in sections)
     far_behind = whole[0].likelihood >= CERTAIN and sum(one.likelihood for one in mine) < _FAR_BEHIND
@@ -112,6 +118,27 @@ def _mentioned(
         if one.row or asked[specific[0]] & keys_in(f"{one.heading} {one.title}") or done & told:
             return []
     return specific
+
+
+def _of_something_else(question: str, earlier: str, told: str, spots: Sequence[int], among: Candidates) -> list[str]:
+    """What shows that what was chosen is about another case: its heading denies what the question does not ("If you
+    cannot come" for "if I come late"), or the question points to what was spoken of and its section has no word of
+    that."""
+    passages, index = among.passages, among.index
+    denied = all(_DENIES.search(plain(passages[at].heading)) for at in spots) and not _DENIES.search(plain(f"{earlier} {question}"))
+    before = terms(earlier)
+    apart = _POINTS.search(plain(question)) and not any(
+        passages[at].text in told or any(keys & keys_in(index.section(at)) for keys in before.values()) for at in spots
+    )
+    return ["not"] * bool(spots and denied) + ["it"] * bool(spots and earlier and apart)
+
+
+def _is_the_other_day(keys: frozenset[str], spots: Sequence[int], among: Candidates) -> bool:
+    """Whether a day of the weekend is asked about and only the other one is told."""
+    if "=weekend" not in keys or len(spots) != 1 or not _is_told(frozenset(("=weekend",)), spots, among):
+        return False
+    said = plain(f"{among.passages[spots[0]].heading} {among.passages[spots[0]].text}")
+    return not any(key in said for key in keys | _BOTH_DAYS)
 
 
 def _called(

@@ -44,6 +44,8 @@ def all_shown(said: str, asked: Mapping[str, frozenset[str]], passages: Sequence
     for key, shape in SHAPES:
         if key == "=price" and (OBLIGED.search(said) or not (HOW_MUCH.search(said) or PRICE_WORD.search(said))):
             continue
+        if key == "=weekend" and {"weekend", "weekends", "finde", "semana"}.isdisjoint(said.split()):
+            continue  # Saturday is not Sunday
         if asked and all(key in keys or not keys - {"=figure"} for keys in asked.values()):
             shown = [one for one in passages if shape.search(one.text)]
             pages = Counter[str]()
