@@ -11,7 +11,6 @@ from agent.testing.offered import SCHEMAS
 ORDER: dict[str, Any] = {"side": "buy", "order_type": "market"}
 SIZE: dict[str, Any] = {"capital": 5000.0, "entry_price": 50.0, "stop_loss_price": 45.0, "risk_percent": 0.01}
 SELLS: dict[str, Any] = {"symbol": "IBM", "side": "sell", "order_type": "market"}
-SIZE = {"capital": 10_000.0, "risk_percent": 0.02, "entry_price": 30.0, "stop_loss_price": 28.0}
 FOLLOWED: list[tuple[tuple[str, ...], str, str, dict[str, Any]]] = [
     (
         ("buy 5 MSFT at limit 28", "make it 10"),
@@ -181,16 +180,16 @@ FOLLOWED: list[tuple[tuple[str, ...], str, str, dict[str, Any]]] = [
     ),
     (("alert me if AAPL hits 700", "kill the apple one"), "delete_alert", "delete_alert", {"symbol": "AAPL"}),
     (
-        ("how many shares with 10k, risk 2%, in at 30 stop 28", "same with 20k"),
+        ("how many shares with 5k, risk 1%, in at 50 stop 45", "same with 20k"),
         "",
         "calculate_position_size",
         {**SIZE, "capital": 20_000.0},
     ),
     (
-        ("cuántas acciones con 10k, riesgo 2%, entrada 30 stop 28", "y si arriesgo la mitad"),
+        ("cuántas acciones con 5k, riesgo 1%, entrada 50 stop 45", "y si arriesgo la mitad"),
         "",
         "calculate_position_size",
-        {**SIZE, "risk_percent": 0.01},
+        {**SIZE, "risk_percent": 0.005},
     ),
     (("compare AAPL and MSFT", "and over the last month?"), "", "market_snapshot", {"tickers": ["AAPL", "MSFT"]}),
     (("p/e of IBM", "cheaper than apple?"), "", "get_fundamentals", {"symbol": "IBM"}),
