@@ -191,6 +191,13 @@ FOLLOWED: list[tuple[tuple[str, ...], str, str, dict[str, Any]]] = [
         "calculate_position_size",
         {**SIZE, "risk_percent": 0.005},
     ),
+    (
+        ("buy 4 AAPL at 500", "at market"),
+        "replace",
+        "create_paper_order",
+        {**ORDER, "symbol": "AAPL", "quantity": 4.0},
+    ),
+    (("buy 4 AAPL", "a mercado"), "replace", "create_paper_order", {**ORDER, "symbol": "AAPL", "quantity": 4.0}),
     (("compare AAPL and MSFT", "and over the last month?"), "", "market_snapshot", {"tickers": ["AAPL", "MSFT"]}),
     (("p/e of IBM", "cheaper than apple?"), "", "get_fundamentals", {"symbol": "IBM"}),
 ]
@@ -234,7 +241,12 @@ def test_what_is_no_change_of_an_order_changes_none(said: tuple[str, ...]) -> No
 
 
 @pytest.mark.parametrize(
-    "said", [("a que hora cierra la bolsa?", "abre el lunes?"), ("is the market open?", "when does it close?")]
+    "said",
+    [
+        ("a que hora cierra la bolsa?", "abre el lunes?"),
+        ("is the market open?", "when does it close?"),
+        ("is the market open?", "when does it close?", "and on Friday?"),
+    ],
 )
 def test_what_follows_a_question_for_market_hours_is_one(said: tuple[str, ...]) -> None:
     assert wish_in(said[-1], SCHEMAS, said[:-1]).intent is Intent.MARKET

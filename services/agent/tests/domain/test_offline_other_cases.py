@@ -41,6 +41,7 @@ def said(*questions: str) -> str:
         ["do you sell fuel?"],
         ["what happens to my fuel if I leave?"],
         ["what happens if I sail late?"],
+        ["and the day after?"],
         ["is a voucher valid for a year?", "are those beside the crane?"],
     ],
 )

@@ -83,6 +83,7 @@ TALK: dict[Intent, list[str]] = {
     ],
     Intent.WRONGED: [
         "you billed us twice in May",
+        "I would like to complain to whoever runs this",
         "you sold my shares and never asked",
         "they delivered the wrong size",
         "I was charged again",

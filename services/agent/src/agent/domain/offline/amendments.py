@@ -92,8 +92,9 @@ def amended(
         return Wish(Intent.TOOL, earlier.calls, way="part", shown=str(change.factor))
     corrects = AMENDS.search(said) or (CORRECTS.search(said) and len(said.split()) <= FEW)
     corrects = corrects or (row is None and not own and only_figures(said, schema))
-    if tool in _REPLACED and corrects and change is None:
-        merged = _with_figures(said, tool, arguments, given, own)
+    at_market = tool == _ORDER and row is None and not own and bool(AT_MARKET.search(said)) and len(said.split()) <= FEW
+    if tool in _REPLACED and (corrects or at_market) and change is None:
+        merged = _with_figures(said, tool, arguments, given, own) or (dict(arguments) if at_market else None)
         if merged is not None:
             return _instead(earlier, merged)
     if own and row is None and tool == _ORDER and GOING_ON.search(said) and "quantity" in given:
@@ -115,9 +116,7 @@ def amended(
     return None
 
 
-def _at_another_time(
-    text: str, said: str, earlier: Wish, given: Mapping[str, Any], own: Sequence[str]
-) -> Wish | None:
+def _at_another_time(text: str, said: str, earlier: Wish, given: Mapping[str, Any], own: Sequence[str]) -> Wish | None:
     """The order that was to be placed later: now, or at a price; with another figure it is still for later."""
     (tool, arguments), *others = earlier.calls
     priced = any(name.endswith("_price") for name in given)

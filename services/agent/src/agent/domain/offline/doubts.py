@@ -3,14 +3,14 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from agent.domain.offline.common_words import is_common
 from agent.domain.offline.constraints import FREE_OR_PAID
 from agent.domain.offline.evidence import tells
 from agent.domain.offline.excerpts import Excerpt
-from agent.domain.offline.lexicon import keys_in, words_of
+from agent.domain.offline.lexicon import keys_in
+from agent.domain.offline.other_cases import is_another_case
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.passages import TELLS, as_a_whole
-from agent.domain.offline.questions import needed, terms
+from agent.domain.offline.questions import needed, specific_words, terms
 from agent.domain.offline.relevance import Section, likely
 from agent.domain.offline.shapes import A_MONTH_ALONE, BARE, DO_YOU, MAY, SAID_AS, TOLD_ITSELF, TOLD_OTHERWISE
 from agent.domain.offline.talk_words import ANOTHER_TERM
@@ -40,18 +40,10 @@ _TOLD = 0.75
 """What a word of the question counts at least in a sentence that tells it, or whose section does."""
 _TITLED = 0.5
 """What a word counts at least that the page's title has."""
-_SHORTEST = 3
-"""Letters of a word that says what a question is about: shorter ones are "m" and "ke"."""
 _SEVERAL = 2
 """Words that a question needs to say clearly what it is about."""
 _TELLING = 4
 """Letters, at least, of the stem of a word that is told to be nowhere: of "use" nobody needs to hear that."""
-_DONE = re.compile(r"\b(?:sell|happen|leav|work|mak|bring|vend|pas|ocurr|suced|dej|funcion|hac|tra)\w*\b")
-"""What a question asks about a thing with a word that alone finds no passage."""
-_DENIES = re.compile(r"\b(?:not|cannot|without|never|no|sin|nunca|\w+n.?t)\b")
-_POINTS = re.compile(r"\b(?:s?he|hers?|him|they|them|those|that one|ell[oa]s?|es[oa]s?|ese)\b")
-"""What points to somebody or something that was spoken of."""
-_BOTH_DAYS = frozenset(("weekend", "finde", "fin de semana", "fines de semana"))
 _MONTH = frozenset(("=month",))
 """What another month has too."""
 _NAMED = 0.85
@@ -89,12 +81,10 @@ def doubts(
     if not untold and not other_row and any(_tells_all(asked, must, at, among) for at in spots):
         return None
     untold += [word for word in asked if _is_name(word) and all(not index.has(asked[word], at) for at in spots)]
-    untold += _of_something_else(question, earlier, told, spots, among)
-    untold += [word for word, keys in asked.items() if _is_the_other_day(keys, spots, among)]
-    untold += _mentioned(question, asked, must, spots, among)
+    another = is_another_case(question, earlier, told, spots, among)
     first, share = sections[0], sum(one.likelihood for one in mine) / sum(one.likelihood for one in sections)
     far_behind = whole[0].likelihood >= CERTAIN and sum(one.likelihood for one in mine) < _FAR_BEHIND
-    if not untold and called is None and first in mine and not far_behind:
+    if not (untold or another) and called is None and first in mine and not far_behind:
         alike = any(_is_headed_alike(asked, among.passages[at].heading) for at in spots)
         if alike or share >= CERTAIN:
             return None
@@ -104,52 +94,19 @@ def doubts(
     return [*other, *shown] if far_behind or other_row else [*shown, *other]
 
 
-def _mentioned(
-    question: str, asked: Mapping[str, frozenset[str]], must: Sequence[frozenset[str]], spots: Sequence[int], among: Candidates
-) -> list[str]:
-    """The only word that a question shares with what was chosen, where that is no heading's or row's, and what the
-    question says happens to it is not told there: food is not sold because "no food after 8pm" has it."""
-    specific, done = _specific(asked), {stem(word) for word in _DONE.findall(plain(question))}
-    if len(specific) != 1 or must or not done:
-        return []
-    for at in spots:
-        one = among.passages[at]
-        told = {stem(word) for word in words_of(among.index.section(at))}
-        if one.row or asked[specific[0]] & keys_in(f"{one.heading} {one.title}") or done & told:
-            return []
-    return specific
-
-
-def _of_something_else(question: str, earlier: str, told: str, spots: Sequence[int], among: Candidates) -> list[str]:
-    """What shows that what was chosen is about another case: its heading denies what the question does not ("If you
-    cannot come" for "if I come late"), or the question points to what was spoken of and its section has no word of
-    that."""
-    passages, index = among.passages, among.index
-    denied = all(_DENIES.search(plain(passages[at].heading)) for at in spots) and not _DENIES.search(plain(f"{earlier} {question}"))
-    before = terms(earlier)
-    apart = _POINTS.search(plain(question)) and not any(
-        passages[at].text in told or any(keys & keys_in(index.section(at)) for keys in before.values()) for at in spots
-    )
-    return ["not"] * bool(spots and denied) + ["it"] * bool(spots and earlier and apart)
-
-
-def _is_the_other_day(keys: frozenset[str], spots: Sequence[int], among: Candidates) -> bool:
-    """Whether a day of the weekend is asked about and only the other one is told."""
-    if "=weekend" not in keys or len(spots) != 1 or not _is_told(frozenset(("=weekend",)), spots, among):
-        return False
-    said = plain(f"{among.passages[spots[0]].heading} {among.passages[spots[0]].text}")
-    return not any(key in said for key in keys | _BOTH_DAYS)
-
-
 def _called(
     asked: Mapping[str, frozenset[str]], spots: Sequence[int], sections: Sequence[Section], among: Candidates
 ) -> Section | None:
     """The section whose heading is what the question is about, where what was chosen only mentions that."""
     # By the words themselves: what they may mean as well, a heading need not be about.
     named = [
-        frozenset(key for key in asked[word] if key[0] != "=") for word in _specific(asked) if not asked[word] & BARE
+        frozenset(key for key in asked[word] if key[0] != "=")
+        for word in specific_words(asked)
+        if not asked[word] & BARE
     ]
-    if not named or any(among.passages[at].row and all(map(keys_in(among.passages[at].text).__and__, named)) for at in spots):
+    if not named or any(
+        among.passages[at].row and all(map(keys_in(among.passages[at].text).__and__, named)) for at in spots
+    ):
         return None
 
     def is_called(heading: str) -> bool:
@@ -163,7 +120,7 @@ def _called(
 
 def _tells_all(asked: Mapping[str, frozenset[str]], must: Sequence[frozenset[str]], at: int, among: Candidates) -> bool:
     """Whether all that a question is about stands in a table's row with what names it, or in a sentence's heading."""
-    index, words = among.index, [*_specific(asked), *(word for word in asked if word.isdigit())]
+    index, words = among.index, [*specific_words(asked), *(word for word in asked if word.isdigit())]
     if len(words) < _SEVERAL or not index.holds(must, at):
         return False
     if (one := among.passages[at]).row:
@@ -193,7 +150,7 @@ def nowhere(question: str, among: Candidates) -> list[str]:
     asked = terms(FREE_OR_PAID.sub(" ", question))
     missing = {
         word
-        for word in _specific(asked)
+        for word in specific_words(asked)
         if len(word) >= _TELLING and not any(index.has(asked[word], at) for at in range(len(among.passages)))
     }
     return [
@@ -208,9 +165,9 @@ def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[
     no section stands out, and no word of it, or of the one before it, is told."""
     asked = terms(FREE_OR_PAID.sub(" ", question))
     before = {word: keys for word, keys in terms(earlier).items() if word not in asked}
-    specific, must = _specific(asked), needed(question)
+    specific, must = specific_words(asked), needed(question)
     # Of a question that has only words that anybody says, those.
-    words = [*(specific or (word for word in asked if word[0] != "=")), *_specific(before)]
+    words = [*(specific or (word for word in asked if word[0] != "=")), *specific_words(before)]
     index, about = among.index, [(asked | before)[word] for word in words]
 
     def stands_near(section: Section) -> bool:
@@ -252,16 +209,7 @@ def _is_name(word: str) -> bool:
 def _untold(asked: Mapping[str, frozenset[str]], at_places: Sequence[int], among: Candidates) -> list[str]:
     """The words that say what a question is about and that none of these passages has, nor its page's title."""
     index = among.index
-    return [word for word in _specific(asked) if all(index.has(asked[word], at) < _TITLED for at in at_places)]
-
-
-def _specific(asked: Mapping[str, frozenset[str]]) -> list[str]:
-    """The words of a question that say what it is about."""
-    return [
-        word
-        for word, keys in asked.items()
-        if not (word[0] == "=" or word.isdigit() or len(word) < _SHORTEST or is_common(keys))
-    ]
+    return [word for word in specific_words(asked) if all(index.has(asked[word], at) < _TITLED for at in at_places)]
 
 
 def _extract(chosen: Sequence[Excerpt], section: Section, among: Candidates) -> list[Excerpt]:

@@ -94,9 +94,7 @@ def sentences_of(text: str, heading: str, url: str, title: str, number: int = 0)
 def of_column(row: Excerpt, at: int) -> Excerpt:
     """A table's row with one of its cells alone."""
     name, cell = row.columns[at], row.cells[at]
-    return replace(
-        row, text=f"{row.text.partition(':')[0]}: {_named_cell(name, cell)}", columns=(name,), cells=(cell,)
-    )
+    return replace(row, text=f"{row.text.partition(':')[0]}: {_named_cell(name, cell)}", columns=(name,), cells=(cell,))
 
 
 def _named_cell(name: str, cell: str) -> str:

@@ -16,6 +16,7 @@ from contracts.spoken import NUMBERS
 
 _MINE = r"\b(my|i|me|mi|mis|tengo|mine|our|our own)\b"
 _ALERT = (
+    r"^\W*(?:if|when|si|cuando)\b.*\b(?:let me know|tell me|remind me|dime|dimelo|recuerdame\w*)\b|"
     r"\b(alerts?|alertas?|alarmas?|remind me (?:when|if)|recuerdame (?:cuando|si)|"
     r"notify me|tell me (?:when|if)|let me know (?:when|if)|ping me|avisame|avisa|"
     r"avisar\w*|"
@@ -161,7 +162,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"ganando|perdiendo|ganad[oa]|perdid[oa])\b.{0,12}\b(?:money|overall|dinero|total|so far)\b|"
          r"\bam i (?:up|down|winning|losing)\b|"
          r"\b(?:he|hemos|llevo|voy) (?:ganado|perdido|ganando|perdiendo)\b|"
-         r"\b(?:have|did) i (?:made?|earn\w*|gain\w*|lost|lose)\b|"
+         r"\b(?:have|did) i (?:ma[dk]e|earn\w*|gain\w*|lost|lose)\b|"
          r"\bmy (?:total )?(?:profits?|loss(?:es)?|gains?|p ?& ?l|pnl)\b|"
          r"\bmis? (?:ganancias?|perdidas?|plusvalias?)\b",
          unless=r"\b(?:would|habria|hubiera|if|si)\b"),
@@ -182,10 +183,12 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(price|trading|trade|trades|quote|quoted|worth|stock|share|cost|precio|cotiza\w*|cotizacion|vale|"
          r"accion|acciones|"
          r"cuesta|(?:a|por) (?:cuanto|como)|(?:cuanto|como) (?:estan?|andan?|van?)|"
-         r"how(?: much)? (?:is|are|s)|how\W?s|(?:what|where)(?: is|\W?s)\b.{1,20}\bat\W*$|que tal|valor|going for|up or down|sube o baja|clos\w+|"
+         r"how(?: much)? (?:is|are|s)|how\W?s|"
+         r"(?:what|where)(?: is|\W?s)\b.{1,20}\bat\W*$|que tal|valor|going for|up or down|sube o baja|clos\w+|"
          r"cerro|cierre)\b", about=True),
     _row("get_portfolio",
-         r"\b(portfolio|positions?|holdings?|cash|equity|what do i (?:own|hold|have)|shares? do i (?:own|have|hold)|"
+         r"\b(portfolio|positions?|holdings?|cash|equity|what do i (?:own|hold|have(?! to))|"
+         r"shares? do i (?:own|have|hold)|"
          r"do i own|my (?:stocks|shares|investments)|"
          r"cartera|portafolio|posiciones|que tengo|efectivo|mis (?:acciones|inversiones|valores)|mi saldo)\b",
          _MINE, unless=r"\b(should|deberia)\b"),
@@ -195,6 +198,8 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_portfolio", r"\b(?:risk|exposure|riesgo|exposicion)\b", _MINE,
          r"\b(?:now|current\w*|ahora|actual\w*)\b",
          unless=r"\d"),
+    _row("get_portfolio", r"\b(?:whats?|what s|how much) (?:is )?(?:in|on) my account\b|\bque hay en mi cuenta\b|"
+         r"^\W*how much (?:cash|money)\W*$|^\W*cuanto (?:efectivo|dinero)\W*$"),
     _row("get_portfolio", r"^\W*(portfolio|cartera|portafolio|posiciones|positions)\W*$"),
 )  # fmt: skip
 CONCEPT = re.compile(

@@ -31,6 +31,7 @@ from agent.domain.offline.talk_words import (
     ABILITIES,
     ADVICE,
     AMENDS,
+    ANOTHER_DAY,
     ANOTHER_TERM,
     ASKS_HOW,
     ASKS_WHEN,
@@ -109,8 +110,9 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return Wish(Intent.ANALYSIS, (("market_analysis", {"query": " ".join([*beside, text])}),))
     if found is not None and (found.calls or found.missing):
         return found
-    asked = f"{plain(before[-1])} {said}" if before and len(telling(said)) <= 2 else said
-    if trades and OPEN.search(said) and MARKET.search(asked):
+    asked = " ".join([*map(plain, before[-2:]), said]) if before and len(telling(said)) <= 2 else said
+    another_day = before and GOING_ON.search(said) and ANOTHER_DAY.search(said) and OPEN.search(plain(before[-1]))
+    if trades and (OPEN.search(said) or another_day) and MARKET.search(asked):
         return Wish(Intent.MARKET)
     if _ABOUT_PEOPLE in schemas and "?" not in text and (STATED.search(said) or _asks_to_remember(text)):
         return Wish(Intent.STATED)

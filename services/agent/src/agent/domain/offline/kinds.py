@@ -82,7 +82,9 @@ def _columns(kind: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
 
 def columns_of_things(passages: Sequence[Excerpt]) -> list[Excerpt]:
     """The rows of the tables whose columns are things, each with its price: a row once for each thing."""
-    tables = {table_of(one) for one in passages if len(one.columns) == len(one.cells) > 1 and PRICE_ROW.search(one.text)}
+    tables = {
+        table_of(one) for one in passages if len(one.columns) == len(one.cells) > 1 and PRICE_ROW.search(one.text)
+    }
     return [of_column(one, at) for one in passages if table_of(one) in tables for at in range(len(one.cells))]
 
 

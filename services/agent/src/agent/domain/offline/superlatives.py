@@ -33,9 +33,11 @@ class _Measure:
 _MEASURES = (
     _Measure(
         re.compile(rf"[$€£] ?({_FIGURE})|({_FIGURE}) ?(?:[$€£]|{_MONEY})|\b(gratis|gratuit[oa]|free)\b"),
-        re.compile(rf"\b(?:most expensive|priciest|dearest|{_THE} (?:expensive|pricey|car[oa]s?)|costliest|mas car[oa]s?|costs? (?:the )?most|"
+        re.compile(rf"\b(?:most expensive|priciest|dearest|{_THE} (?:expensive|pricey|car[oa]s?)|"
+                   r"costliest|mas car[oa]s?|costs? (?:the )?most|"
                    r"(?:cuesta|vale)n? mas|mas (?:cuesta|vale)n?)\b"),
-        re.compile(rf"\b(?:cheapest|{_THE} (?:cheap|barat[oa]s?)|least expensive|lowest[ -](?:price|cost)\w*|most affordable|menos car[oa]s?|"
+        re.compile(rf"\b(?:cheapest|{_THE} (?:cheap|barat[oa]s?)|"
+                   r"least expensive|lowest[ -](?:price|cost)\w*|most affordable|menos car[oa]s?|"
                    r"mas (?:barat|economic)[oa]s?|mas asequibles?|costs? (?:the )?least|(?:cuesta|vale)n? menos|"
                    r"menos (?:cuesta|vale)n?)\b"),
         {},
@@ -142,7 +144,9 @@ def _priced_apart(passages: Sequence[Excerpt]) -> list[Excerpt]:
     """The passages; where a table's columns are things, the price of each instead of the table's rows."""
     apart = columns_of_things(passages)
     tables = {table_of(one) for one in apart}
-    return [one for one in apart if PRICE_ROW.search(one.text)] + [one for one in passages if table_of(one) not in tables]
+    return [one for one in apart if PRICE_ROW.search(one.text)] + [
+        one for one in passages if table_of(one) not in tables
+    ]
 
 
 def _meant(said: str) -> tuple[_Measure, int] | None:

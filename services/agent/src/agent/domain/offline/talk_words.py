@@ -92,6 +92,8 @@ _FAULT_ES = (
     rf"rot[oa]s?|(?:mand|envi|entreg|tra){_DONE}\b(?=.*\b(?:otr[oa]s?|mal|no era|equivocad[oa]s?|rot[oa]s?)\b)"
 )
 WRONGED = re.compile(
+    r"\b(?:want|like|need|quiero|quisiera|queria) (?:to )?(?:complain|(?:make|file) a complaint|quejarme|"
+    r"(?:poner|hacer) una queja)\b|"
     rf"\b(?:you|they|your \w+) (?:guys |have |ve |had |just |still |never )*"
     rf"(?:(?:{_FAULT_EN}) (?:me|us|it|my|our|to)\b|"
     r"(?:sent|delivered|gave|brought) (?:me |us )?the wrong\b)|"
