@@ -90,7 +90,7 @@ def columns_of_things(passages: Sequence[Excerpt]) -> list[Excerpt]:
 
 def column_named(words: AbstractSet[str], passages: Sequence[Excerpt]) -> list[Excerpt]:
     """What a table tells of the thing whose name has no other words than these."""
-    return [one for one in columns_of_things(passages) if words.issuperset(words_of(one.columns[0]) or ("",))]
+    return [one for one in columns_of_things(passages) if set(words_of(one.columns[0]) or ("",)) <= words]
 
 
 def table_of(one: Excerpt) -> tuple[str, str, str]:

@@ -48,7 +48,7 @@ def _is_only_mentioned(question: str, asked: _Terms, chosen: Sequence[Excerpt], 
 
 
 def _is_denied(said: str, chosen: Sequence[Excerpt]) -> bool:
-    """Whether the heading's condition denies what the person does not: "If you cannot come" is not about coming late."""
+    """Whether the heading is a condition that denies what the person does not: "If you cannot come"."""
     headings = [plain(one.heading) for one in chosen]
     return not _DENIES.search(plain(said)) and all(_IF.search(one) and _DENIES.search(one) for one in headings)
 

@@ -12,7 +12,6 @@ from agent.domain.text_features import number_of, plain, word_set
 
 _FIGURE = r"\d(?:[\d.,]*\d)?"
 _MONEY = r"(?:usd|eur|gbp|mxn|euros?|dollars?|pounds?|dolares|libras|pesos)\b"
-_THE = r"(?:the|(?:el|la|los|las)(?: \w+)?)"
 _MINUTES = {"min": 1, "hour": 60, "hora": 60, "h": 60, "day": 1440, "dia": 1440, "week": 10080, "semana": 10080,
             "month": 43200, "mes": 43200, "year": 525600, "ano": 525600}  # fmt: skip
 _GRAMS = {"g": 1, "gr": 1, "gramo": 1, "kg": 1000, "kilo": 1000}
@@ -33,10 +32,11 @@ class _Measure:
 _MEASURES = (
     _Measure(
         re.compile(rf"[$€£] ?({_FIGURE})|({_FIGURE}) ?(?:[$€£]|{_MONEY})|\b(gratis|gratuit[oa]|free)\b"),
-        re.compile(rf"\b(?:most expensive|priciest|dearest|{_THE} (?:expensive|pricey|car[oa]s?)|"
+        re.compile(r"\b(?:most expensive|priciest|dearest|the (?:expensive|pricey)|"
+                   r"(?:el|los) (?:\w+ )?caros?|las? \w+ caras?|(?<=^y )las? caras?|"
                    r"costliest|mas car[oa]s?|costs? (?:the )?most|"
                    r"(?:cuesta|vale)n? mas|mas (?:cuesta|vale)n?)\b"),
-        re.compile(rf"\b(?:cheapest|{_THE} (?:cheap|barat[oa]s?)|"
+        re.compile(r"\b(?:cheapest|the cheap|(?:el|la|los|las) (?:\w+ )?barat[oa]s?|"
                    r"least expensive|lowest[ -](?:price|cost)\w*|most affordable|menos car[oa]s?|"
                    r"mas (?:barat|economic)[oa]s?|mas asequibles?|costs? (?:the )?least|(?:cuesta|vale)n? menos|"
                    r"menos (?:cuesta|vale)n?)\b"),
