@@ -263,10 +263,7 @@ def _nearest(word: str) -> str:
 
 
 _SOUND = word_set(
-    "traded trader stops share stick starts chard party quite house haste tarde verde vence venta ventas compro "
-    "compre compras vendo vendes vendi vendas price prize cuenta cuentas sonar senor marcado personal persons "
-    "humana humano agente agents borrar cancelo cancelar cancels deletes removed removes charts candle marked "
-    "markets tasks reports accionar entradas velo ordena ordeno ordered order alerte alertar explains explained "
-    "precise perdon thank rewards targets signs graficos graficas noticia predict indica"
+    "share stick chard quite verde vence compro compre vendo vendi prize marcado personal humana humano agente borrar "
+    "cancelo cancelar removed candle marked ordena ordeno alerte alertar perdon thank noticia "
 )
 """Words that are one letter away from a key word, and right."""
