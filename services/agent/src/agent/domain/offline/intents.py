@@ -205,8 +205,8 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         asks = Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",), shown=group[0])
         return asks if row.tool in schemas else None
     leans = row.tool != "get_price" or bool(GOING_ON.search(said))
-    several = before and GOING_ON.search(said) and (BOTH.search(plain(before[-1])) or len(symbols_in(before[-1])) > 1)
-    both = row.tool in (*_LOOKED_UP, "get_ohlcv") and (BOTH.search(said) or several)
+    of_both = before and GOING_ON.search(said) and (BOTH.search(plain(before[-1])) or len(symbols_in(before[-1])) > 1)
+    both = row.tool in (*_LOOKED_UP, "get_ohlcv") and (BOTH.search(said) or of_both)
     about = own or (
         both_before(before) if both else one_before(said, before) if leans and (row.about or row.way) else ()
     )
