@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from agent.domain.offline.answers import plain_answer
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.steps import UseTools, step_of
 from agent.testing.offered import SCHEMAS
@@ -133,3 +134,37 @@ def test_what_was_spoken_of_last_is_gone_on_with(text: str, before: str, tool: s
 def test_an_index_has_one_name() -> None:
     for text in ("how is the sp500 doing?", "how is the S&P 500 doing?", "¿a cuánto está el S&P?"):
         assert wish_in(text, SCHEMAS).calls == (("get_price", {"symbol": "^GSPC"}),), text
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ["buy 10 IBM tomorrow"],
+        ["buy 10 IBM at the open"],
+        ["compra 10 IBM el lunes"],
+        ["compra 10 IBM a la apertura"],
+        ["buy 10 IBM", "no, next week"],
+        ["sell half my IBM on Friday"],
+        ["buy 5 AAPL and 3 MSFT tomorrow"],
+        ["buy 4 IBM tomorrow", "make it 10"],
+    ],
+)
+def test_an_order_for_a_later_time_does_not_go_to_the_market_at_once(said: list[str]) -> None:
+    *before, text = said
+    wish = wish_in(text, SCHEMAS, before)
+    assert {tool for tool, _ in wish.calls} == {ORDER}
+    assert wish.missing == ("when",)
+    assert "cannot keep an order for a later time" in plain_answer(wish, "en", SCHEMAS)
+
+
+@pytest.mark.parametrize(
+    ("answer", "order"),
+    [
+        ("ok now then", {"order_type": "market"}),
+        ("a mercado", {"order_type": "market"}),
+        ("at 180", {"order_type": "limit", "limit_price": 180.0}),
+    ],
+)
+def test_it_is_placed_now_or_waits_for_a_price(answer: str, order: dict[str, Any]) -> None:
+    told = {"symbol": "IBM", "quantity": 10.0, "side": "buy", **order}
+    assert asked(answer, "buy 10 IBM tomorrow") == (ORDER, told, (), "")

@@ -120,8 +120,8 @@ def test_what_only_reads_alike_is_not_told(company: str, said: tuple[str, ...]) 
     [
         (
             ("price of AAPL", "and MSFT?", "which one is up more today?"),
-            "market_snapshot",
-            {"tickers": ["AAPL", "MSFT"]},
+            "get_price",
+            {"symbol": "AAPL"},
         ),
         (("how is NVDA doing", "and its rsi?", "what does that mean?"), "explain_concept", {"concept": "rsi"}),
         (("compare AMD and NVDA", "which has the lower p/e"), "get_fundamentals", {"symbol": "AMD"}),

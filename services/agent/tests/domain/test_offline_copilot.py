@@ -64,6 +64,12 @@ WISHES: list[tuple[str, tuple[str, dict[str, Any]]]] = [
     ("¿cómo le fue a IBM el último año?", ("market_snapshot", {"tickers": ["IBM"]})),
     ("¿qué es el drawdown?", ("explain_concept", {"concept": "drawdown"})),
     ("plot IBM", ("get_ohlcv", {"symbol": "IBM", "timeframe": "1d", "limit": 60})),
+    ("whats in my account", ("get_portfolio", {})),
+    ("how much cash", ("get_portfolio", {})),
+    ("did i make any money", ("get_portfolio", {})),
+    ("if IBM falls below 180 let me know", ("create_alert", {"symbol": "IBM", "condition": "<=", "price": 180.0})),
+    ("hey whats IBM at", ("get_price", {"symbol": "IBM"})),
+    ("¿qué es el BPA?", ("explain_concept", {"concept": "bpa"})),
     ("gráfico de IBM", ("get_ohlcv", {"symbol": "IBM", "timeframe": "1d", "limit": 60})),
 ]
 

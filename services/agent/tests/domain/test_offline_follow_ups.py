@@ -166,6 +166,40 @@ FOLLOWED: list[tuple[tuple[str, ...], str, str, dict[str, Any]]] = [
         "calculate_risk_reward",
         {"entry_price": 50.0, "stop_loss_price": 45.0, "take_profit_price": 65.0},
     ),
+    (
+        ("ping me when AAPL hits 700", "and the same in microsoft at 40"),
+        "",
+        "create_alert",
+        {"symbol": "MSFT", "price": 40.0, "condition": "=="},
+    ),
+    (
+        ("avísame si IBM baja de 180", "y en apple con 500"),
+        "",
+        "create_alert",
+        {"symbol": "AAPL", "price": 500.0, "condition": "<="},
+    ),
+    (("alert me if AAPL hits 700", "kill the apple one"), "delete_alert", "delete_alert", {"symbol": "AAPL"}),
+    (
+        ("how many shares with 5k, risk 1%, in at 50 stop 45", "same with 20k"),
+        "",
+        "calculate_position_size",
+        {**SIZE, "capital": 20_000.0},
+    ),
+    (
+        ("cuántas acciones con 5k, riesgo 1%, entrada 50 stop 45", "y si arriesgo la mitad"),
+        "",
+        "calculate_position_size",
+        {**SIZE, "risk_percent": 0.005},
+    ),
+    (
+        ("buy 4 AAPL at 500", "at market"),
+        "replace",
+        "create_paper_order",
+        {**ORDER, "symbol": "AAPL", "quantity": 4.0},
+    ),
+    (("buy 4 AAPL", "a mercado"), "replace", "create_paper_order", {**ORDER, "symbol": "AAPL", "quantity": 4.0}),
+    (("compare AAPL and MSFT", "and over the last month?"), "", "market_snapshot", {"tickers": ["AAPL", "MSFT"]}),
+    (("p/e of IBM", "cheaper than apple?"), "", "get_fundamentals", {"symbol": "IBM"}),
 ]
 
 
@@ -207,7 +241,12 @@ def test_what_is_no_change_of_an_order_changes_none(said: tuple[str, ...]) -> No
 
 
 @pytest.mark.parametrize(
-    "said", [("a que hora cierra la bolsa?", "abre el lunes?"), ("is the market open?", "when does it close?")]
+    "said",
+    [
+        ("a que hora cierra la bolsa?", "abre el lunes?"),
+        ("is the market open?", "when does it close?"),
+        ("is the market open?", "when does it close?", "and on Friday?"),
+    ],
 )
 def test_what_follows_a_question_for_market_hours_is_one(said: tuple[str, ...]) -> None:
     assert wish_in(said[-1], SCHEMAS, said[:-1]).intent is Intent.MARKET

@@ -27,6 +27,7 @@ TALK: dict[Intent, list[str]] = {
         "hello, I'm Tom Baker",
     ],
     Intent.THANKS: [
+        "thnaks",
         "thanks",
         "thank you very much!",
         "muchas gracias",
@@ -82,6 +83,8 @@ TALK: dict[Intent, list[str]] = {
     ],
     Intent.WRONGED: [
         "you billed us twice in May",
+        "I would like to complain to whoever runs this",
+        "you sold my shares and never asked",
         "they delivered the wrong size",
         "I was charged again",
         "nos habéis anulado la clase",

@@ -112,7 +112,7 @@ _ENDINGS = (
 """Longest first: of verbs and nouns, es and en."""
 _HUNG_ON = re.compile(r"(?<=[a-z]{2})([aei]r)(?:me|te|se|nos|os|l[oae]s?|sel[oa]s?|mel[oa]s?)$")
 """Spanish pronouns behind a verb: pedirla, apuntarme."""
-_SAID_TO_YOU = re.compile(r"(?<=[a-z]{2})([ae])is$")
+_SAID_TO_YOU = re.compile(r"(?<=[a-z]{2})(?<!st)([ae])is$")
 
 
 def bare_verb(word: str) -> str:

@@ -25,7 +25,7 @@ _ASKING = tuple(
         ("cuando when", "cuando when horario fecha fechas hours opening dates"),
         ("quien quienes who", "quien quienes who equipo fundo team staff founded"),
         (
-            "hora horas abris abren abre cerrais cierran cierra time open opens close closes shut",
+            "hora horas abris abren abre abierto abiertos cerrais cierran cierra time open opens close closes shut",
             "horario abrimos hours opening open",
         ),
         (

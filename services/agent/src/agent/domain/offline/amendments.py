@@ -22,10 +22,12 @@ from agent.domain.offline.slots import (
     only_figures,
 )
 from agent.domain.offline.small_talk import small
-from agent.domain.offline.talk_words import AMENDS, CORRECTS, GOING_ON, TURNS
+from agent.domain.offline.talk_words import AMENDS, AT_ONCE, CORRECTS, GOING_ON, LATER, TURNS
 from agent.domain.offline.wishes import Intent, Wish
 
 FIGURES = ("calculate_risk_reward", "calculate_position_size")
+WHEN = ("when",)
+"""What an order lacks that is to be placed at a later time, which nobody waits for."""
 FEW = 7
 """The most words that a follow-up has."""
 _ORDER = "create_paper_order"
@@ -46,8 +48,12 @@ def amended(
     share = share_in(said) if tool == _ORDER else None
     if "quantity" in earlier.missing and arguments.get("side") == "sell" and same and share is not None:
         return Wish(Intent.TOOL, ((tool, {**arguments, "share": share}),), way="sell")
-    if len(earlier.missing) == 1 and (figure := FIGURE_ALONE.fullmatch(said)):
+    if len(earlier.missing) == 1 and earlier.missing != WHEN and (figure := FIGURE_ALONE.fullmatch(said)):
         given = {earlier.missing[0]: as_given(earlier.missing[0], figure["figure"])}  # the answer to our question
+    if tool == _ORDER and row is None and LATER.search(said) and len(said.split()) <= FEW:
+        return replace(earlier, missing=WHEN)
+    if earlier.missing == WHEN and same:
+        return _at_another_time(text, said, earlier, given, own)
     changes = row is None or (same and tool != _ORDER) or AMENDS.search(said)
     if not earlier.missing and changes and (merged := _with_change(said, tool, arguments)) is not None:
         return _instead(earlier, merged, tuple(name for name in arguments if name not in merged))
@@ -55,7 +61,7 @@ def amended(
         new = {
             name: value
             for name, value in given.items()
-            if name != "capital" or re.search(r"\b(?:capital|account|cuenta|have|had|tengo|tuviera)\b", said)
+            if name != "capital" or re.search(r"\b(?:capital|account|cuenta|have|had|tengo|tuviera|with|con)\b", said)
         }
         if new:
             return Wish(Intent.TOOL, ((tool, {**arguments, **new}),))
@@ -86,13 +92,17 @@ def amended(
         return Wish(Intent.TOOL, earlier.calls, way="part", shown=str(change.factor))
     corrects = AMENDS.search(said) or (CORRECTS.search(said) and len(said.split()) <= FEW)
     corrects = corrects or (row is None and not own and only_figures(said, schema))
-    if tool in _REPLACED and corrects and change is None:
-        merged = _with_figures(said, tool, arguments, given, own)
+    at_market = tool == _ORDER and row is None and not own and bool(AT_MARKET.search(said)) and len(said.split()) <= FEW
+    if tool in _REPLACED and (corrects or at_market) and change is None:
+        merged = _with_figures(said, tool, arguments, given, own) or (dict(arguments) if at_market else None)
         if merged is not None:
             return _instead(earlier, merged)
     if own and row is None and tool == _ORDER and GOING_ON.search(said) and "quantity" in given:
         told = {name: given[name] for name in given if name in schema["required"] or name.endswith("_price")}
         return Wish(Intent.TOOL, ((tool, {"side": arguments["side"], **told}),))  # another order of the same side
+    if own and row is None and tool == "create_alert" and GOING_ON.search(said) and "price" in given:
+        turned = given["condition"] if TURNS.search(said) else arguments["condition"]
+        return Wish(Intent.TOOL, ((tool, {**given, "condition": turned}),))
     if row is None and not own and tool not in _REPLACED and len(said.split()) <= FEW:
         frame = given.get("timeframe")
         if frame is not None and frame != arguments.get("timeframe"):
@@ -104,6 +114,18 @@ def amended(
         if name in arguments:
             return Wish(Intent.TOOL, ((tool, {**arguments, name: list(own) if name == "tickers" else own[0]}),))
     return None
+
+
+def _at_another_time(text: str, said: str, earlier: Wish, given: Mapping[str, Any], own: Sequence[str]) -> Wish | None:
+    """The order that was to be placed later: now, or at a price; with another figure it is still for later."""
+    (tool, arguments), *others = earlier.calls
+    priced = any(name.endswith("_price") for name in given)
+    if priced or AMENDS.search(said):
+        arguments = _with_figures(said, tool, arguments, given, own) or arguments
+    elif not AT_ONCE.search(said) and not AT_MARKET.search(said):
+        return None
+    now = priced or AT_ONCE.search(said) or AT_MARKET.search(said)
+    return replace(earlier, calls=((tool, arguments), *others), missing=() if now and "?" not in text else WHEN)
 
 
 def _with_change(said: str, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -168,6 +168,12 @@ _WHICH: dict[str, dict[Language, str]] = {
     "positions": {"es": "Tienes varias posiciones ({names}). ¿De cuál?", "en": "You hold several positions "
     "({names}). Which one?"},
 }  # fmt: skip
+_NO_LATER: dict[Language, str] = {
+    "es": "No puedo guardar una orden para otro momento: llega al mercado en cuanto la confirmas. Di «ahora» y la "
+    "preparo, o dime a qué precio tiene que esperar. También puedes pedírmela cuando llegue el momento.",
+    "en": "I cannot keep an order for a later time: it goes to the market as soon as you confirm it. Say “now” and I "
+    "will prepare it, or name the price that it should wait for. You can also ask me again when the time comes.",
+}
 _CHOSEN: dict[Language, str] = {
     "es": "Dime qué hago con eso; para quitarlo basta «bórrala».",
     "en": "Tell me what to do with it; to remove it, say “delete it”.",
@@ -226,6 +232,8 @@ def _plain_answer(wish: Wish, language: Language, offered: Collection[str], *, m
         return how_many(wish.calls[0][1], language)
     if wish.intent is Intent.CHOSEN:
         return f"{wish.shown}\n{_CHOSEN[language]}"
+    if wish.missing == ("when",):
+        return _NO_LATER[language]
     if wish.missing:
         parts = ", ".join(_PARTS.get(name, {}).get(language, name) for name in wish.missing)
         if wish.way:

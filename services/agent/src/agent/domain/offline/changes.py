@@ -59,7 +59,7 @@ _NOUNS = {
     "take_profit_price": r"target|objetivo",
     "entry_price": r"entry|entrada",
     "capital": r"capital|account|money|cash|cuenta|dinero",
-    "risk_percent": r"risk|riesgo",
+    "risk_percent": r"risk\w*|riesgo|arriesg\w+",
     "quantity": r"shares?|acciones|titulos|units|quantity|cantidad|(?:as )?many",
 }
 

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from agent.domain.offline.common_words import is_common
 from agent.domain.offline.constraints import FREE_OR_PAID
 from agent.domain.offline.evidence import tells
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.lexicon import keys_in
+from agent.domain.offline.other_cases import is_another_case
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.passages import TELLS, as_a_whole
-from agent.domain.offline.questions import needed, terms
+from agent.domain.offline.questions import needed, specific_words, terms
 from agent.domain.offline.relevance import Section, likely
 from agent.domain.offline.shapes import A_MONTH_ALONE, BARE, DO_YOU, MAY, SAID_AS, TOLD_ITSELF, TOLD_OTHERWISE
 from agent.domain.offline.talk_words import ANOTHER_TERM
@@ -40,8 +40,6 @@ _TOLD = 0.75
 """What a word of the question counts at least in a sentence that tells it, or whose section does."""
 _TITLED = 0.5
 """What a word counts at least that the page's title has."""
-_SHORTEST = 3
-"""Letters of a word that says what a question is about: shorter ones are "m" and "ke"."""
 _SEVERAL = 2
 """Words that a question needs to say clearly what it is about."""
 _TELLING = 4
@@ -78,20 +76,22 @@ def doubts(
         # What holds in one month is the exception.
         untold += ["=month" for at in spots if A_MONTH_ALONE.match(among.passages[at].text)][:1]
     untold += [word for word, keys in asked.items() if _MONTH & keys and not _is_told(keys - _MONTH, spots, among)]
-    if not untold and any(_tells_all(asked, must, at, among) for at in spots):
+    called = _called(asked, spots, sections, among)
+    other_row = called is not None and any(among.passages[at].row for at in spots)
+    if not untold and not other_row and any(_tells_all(asked, must, at, among) for at in spots):
         return None
     untold += [word for word in asked if _is_name(word) and all(not index.has(asked[word], at) for at in spots)]
+    another = is_another_case(question, earlier, told, spots, among)
     first, share = sections[0], sum(one.likelihood for one in mine) / sum(one.likelihood for one in sections)
     far_behind = whole[0].likelihood >= CERTAIN and sum(one.likelihood for one in mine) < _FAR_BEHIND
-    called = _called(asked, spots, sections, among)
-    if not untold and called is None and first in mine and not far_behind:
+    if not (untold or another) and called is None and first in mine and not far_behind:
         alike = any(_is_headed_alike(asked, among.passages[at].heading) for at in spots)
         if alike or share >= CERTAIN:
             return None
     first = whole[0] if far_behind else called or first
     shown = _extract(chosen, mine[0], among)
     other = [] if first in mine else _extract((), first, among)
-    return [*other, *shown] if far_behind else [*shown, *other]
+    return [*other, *shown] if far_behind or other_row else [*shown, *other]
 
 
 def _called(
@@ -99,8 +99,14 @@ def _called(
 ) -> Section | None:
     """The section whose heading is what the question is about, where what was chosen only mentions that."""
     # By the words themselves: what they may mean as well, a heading need not be about.
-    named = [frozenset(key for key in asked[word] if key[0] != "=") for word in _specific(asked)]
-    if not named or any(among.passages[at].row for at in spots):
+    named = [
+        frozenset(key for key in asked[word] if key[0] != "=")
+        for word in specific_words(asked)
+        if not asked[word] & BARE
+    ]
+    if not named or any(
+        among.passages[at].row and all(map(keys_in(among.passages[at].text).__and__, named)) for at in spots
+    ):
         return None
 
     def is_called(heading: str) -> bool:
@@ -114,7 +120,7 @@ def _called(
 
 def _tells_all(asked: Mapping[str, frozenset[str]], must: Sequence[frozenset[str]], at: int, among: Candidates) -> bool:
     """Whether all that a question is about stands in a table's row with what names it, or in a sentence's heading."""
-    index, words = among.index, [*_specific(asked), *(word for word in asked if word.isdigit())]
+    index, words = among.index, [*specific_words(asked), *(word for word in asked if word.isdigit())]
     if len(words) < _SEVERAL or not index.holds(must, at):
         return False
     if (one := among.passages[at]).row:
@@ -144,7 +150,7 @@ def nowhere(question: str, among: Candidates) -> list[str]:
     asked = terms(FREE_OR_PAID.sub(" ", question))
     missing = {
         word
-        for word in _specific(asked)
+        for word in specific_words(asked)
         if len(word) >= _TELLING and not any(index.has(asked[word], at) for at in range(len(among.passages)))
     }
     return [
@@ -159,9 +165,9 @@ def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[
     no section stands out, and no word of it, or of the one before it, is told."""
     asked = terms(FREE_OR_PAID.sub(" ", question))
     before = {word: keys for word, keys in terms(earlier).items() if word not in asked}
-    specific, must = _specific(asked), needed(question)
+    specific, must = specific_words(asked), needed(question)
     # Of a question that has only words that anybody says, those.
-    words = [*(specific or (word for word in asked if word[0] != "=")), *_specific(before)]
+    words = [*(specific or (word for word in asked if word[0] != "=")), *specific_words(before)]
     index, about = among.index, [(asked | before)[word] for word in words]
 
     def stands_near(section: Section) -> bool:
@@ -203,16 +209,7 @@ def _is_name(word: str) -> bool:
 def _untold(asked: Mapping[str, frozenset[str]], at_places: Sequence[int], among: Candidates) -> list[str]:
     """The words that say what a question is about and that none of these passages has, nor its page's title."""
     index = among.index
-    return [word for word in _specific(asked) if all(index.has(asked[word], at) < _TITLED for at in at_places)]
-
-
-def _specific(asked: Mapping[str, frozenset[str]]) -> list[str]:
-    """The words of a question that say what it is about."""
-    return [
-        word
-        for word, keys in asked.items()
-        if not (word[0] == "=" or word.isdigit() or len(word) < _SHORTEST or is_common(keys))
-    ]
+    return [word for word in specific_words(asked) if all(index.has(asked[word], at) < _TITLED for at in at_places)]
 
 
 def _extract(chosen: Sequence[Excerpt], section: Section, among: Candidates) -> list[Excerpt]:

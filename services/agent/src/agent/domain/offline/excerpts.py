@@ -1,7 +1,7 @@
 """A page cut into what can be said of it: sentences, list items and rows of tables."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _ENDED = re.compile(r"(?<=[.!?])\s+(?=[¿¡\"“«(]?[A-ZÁÉÍÓÚÑ0-9])")
 _CELL_END = re.compile(r"(?<!\\)\|")
@@ -24,7 +24,7 @@ class Excerpt:
     """A sentence, list item or table row, with the heading that it stands under and the page's address and title.
     `number`: of the passage that it is from, where it is from one that was found for the question; `row`: it stands by
     itself, as a row or an item of a list (`item`) does; `column`: what a table calls its rows; `columns`: what it calls
-    the rest of each."""
+    the rest of each, whose texts are `cells`."""
 
     text: str
     heading: str
@@ -36,6 +36,7 @@ class Excerpt:
     item: bool = False
     column: str = ""
     columns: tuple[str, ...] = ()
+    cells: tuple[str, ...] = ()
 
 
 def passages_of(page: SitePage) -> list[Excerpt]:
@@ -46,7 +47,7 @@ def passages_of(page: SitePage) -> list[Excerpt]:
 def sentences_of(text: str, heading: str, url: str, title: str, number: int = 0) -> list[Excerpt]:
     """The sentences, list items and rows of a text that begins under a heading."""
     found: list[Excerpt] = []
-    columns = list[str]()
+    columns, cells = list[str](), list[str]()
     lines = [line for one in text.splitlines() if (line := one.strip())]
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         if line.startswith("#"):
@@ -70,7 +71,7 @@ def sentences_of(text: str, heading: str, url: str, title: str, number: int = 0)
             pieces = [line]
         else:
             row = item = line.startswith("- ")
-            columns, pieces = [], _ENDED.split(line.lstrip("- "))
+            columns, cells, pieces = [], [], _ENDED.split(line.lstrip("- "))
         found += [
             Excerpt(
                 said,
@@ -83,10 +84,17 @@ def sentences_of(text: str, heading: str, url: str, title: str, number: int = 0)
                 item,
                 columns[0] if row and columns else "",
                 tuple(columns[1:]) if row else (),
+                tuple(cells[1:]) if row and len(cells) == len(columns) else (),
             )
             for at, said in enumerate(pieces)
         ]
     return found
+
+
+def of_column(row: Excerpt, at: int) -> Excerpt:
+    """A table's row with one of its cells alone."""
+    name, cell = row.columns[at], row.cells[at]
+    return replace(row, text=f"{row.text.partition(':')[0]}: {_named_cell(name, cell)}", columns=(name,), cells=(cell,))
 
 
 def _named_cell(name: str, cell: str) -> str:

@@ -16,12 +16,13 @@ from contracts.spoken import NUMBERS
 
 _MINE = r"\b(my|i|me|mi|mis|tengo|mine|our|our own)\b"
 _ALERT = (
+    r"^\W*(?:if|when|si|cuando)\b.*\b(?:let me know|tell me|remind me|dime|dimelo|recuerdame\w*)\b|"
     r"\b(alerts?|alertas?|alarmas?|remind me (?:when|if)|recuerdame (?:cuando|si)|"
     r"notify me|tell me (?:when|if)|let me know (?:when|if)|ping me|avisame|avisa|"
     r"avisar\w*|"
     r"notificame|dime (?:cuando|si))\b"
 )
-_DELETE = r"\b(delete|remove|cancel|erase|drop|clear|borra\w*|elimina\w*|quita\w*|cancela\w*)\b"
+_DELETE = r"\b(delete|remove|cancel|erase|kill|drop|clear|borra\w*|elimina\w*|quita\w*|cancela\w*)\b"
 _BUY_SELL = (
     rf"\b(buy|purchase|sell|(?:pick up|grab|get me|put me|ponme)(?= (?:\d|{'|'.join(NUMBERS)}))|orden de (?:compra|"
     rf"venta)|"
@@ -161,7 +162,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"ganando|perdiendo|ganad[oa]|perdid[oa])\b.{0,12}\b(?:money|overall|dinero|total|so far)\b|"
          r"\bam i (?:up|down|winning|losing)\b|"
          r"\b(?:he|hemos|llevo|voy) (?:ganado|perdido|ganando|perdiendo)\b|"
-         r"\b(?:have|did) i (?:made?|earn\w*|gain\w*|lost|lose)\b|"
+         r"\b(?:have|did) i (?:ma[dk]e|earn\w*|gain\w*|lost|lose)\b|"
          r"\bmy (?:total )?(?:profits?|loss(?:es)?|gains?|p ?& ?l|pnl)\b|"
          r"\bmis? (?:ganancias?|perdidas?|plusvalias?)\b",
          unless=r"\b(?:would|habria|hubiera|if|si)\b"),
@@ -182,10 +183,12 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(price|trading|trade|trades|quote|quoted|worth|stock|share|cost|precio|cotiza\w*|cotizacion|vale|"
          r"accion|acciones|"
          r"cuesta|(?:a|por) (?:cuanto|como)|(?:cuanto|como) (?:estan?|andan?|van?)|"
-         r"how(?: much)? (?:is|are|s)|how\W?s|que tal|valor|going for|up or down|sube o baja|clos\w+|"
+         r"how(?: much)? (?:is|are|s)|how\W?s|"
+         r"(?:what|where)(?: is|\W?s)\b.{1,20}\bat\W*$|que tal|valor|going for|up or down|sube o baja|clos\w+|"
          r"cerro|cierre)\b", about=True),
     _row("get_portfolio",
-         r"\b(portfolio|positions?|holdings?|cash|equity|what do i (?:own|hold|have)|shares? do i (?:own|have|hold)|"
+         r"\b(portfolio|positions?|holdings?|cash|equity|what do i (?:own|hold|have(?! to))|"
+         r"shares? do i (?:own|have|hold)|"
          r"do i own|my (?:stocks|shares|investments)|"
          r"cartera|portafolio|posiciones|que tengo|efectivo|mis (?:acciones|inversiones|valores)|mi saldo)\b",
          _MINE, unless=r"\b(should|deberia)\b"),
@@ -195,10 +198,12 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_portfolio", r"\b(?:risk|exposure|riesgo|exposicion)\b", _MINE,
          r"\b(?:now|current\w*|ahora|actual\w*)\b",
          unless=r"\d"),
+    _row("get_portfolio", r"\b(?:whats?|what s|how much) (?:is )?(?:in|on) my account\b|\bque hay en mi cuenta\b|"
+         r"^\W*how much (?:cash|money)\W*$|^\W*cuanto (?:efectivo|dinero)\W*$"),
     _row("get_portfolio", r"^\W*(portfolio|cartera|portafolio|posiciones|positions)\W*$"),
 )  # fmt: skip
 CONCEPT = re.compile(
-    r"\b(rsi|macd|sma|ema|atr|vwap|obv|adx|bollinger|bands?|stop|limit|order|drawdown|dividend\w*|p/?e|per|eps|beta|"
+    r"\b(rsi|macd|sma|ema|atr|vwap|obv|adx|bollinger|bands?|stop|limit|order|drawdown|dividend\w*|p/?e|per|eps|bpa|beta|"
     r"etf|"
     r"volatilit\w+|volatilidad|diversif\w+|liquid\w+|margin|margen|spread|support|resistance|soporte|resistencia|risk|"
     r"riesgo|momentum|trend|tendencia|moving average|media movil|compound|interes|swing|scalping|day trading|position|"
@@ -217,7 +222,7 @@ DIFFERENCE = re.compile(
 )
 TAKES_BACK = re.compile(
     r"^\W*+(?:(?:please|ok|and|no|y|mejor|por favor)\W++)*(?:"
-    r"(?:delete|remove|cancel|erase|drop|clear|get rid of) (?:it|that|this|them|the \w+ one|that one)|"
+    r"(?:delete|remove|cancel|erase|kill|drop|clear|get rid of) (?:it|that|this|them|the \w+ one|that one)|"
     r"undo(?: (?:it|that|this))?|take (?:it|that) back|deshaz(?:lo|la| (?:eso|esto))|"
     r"(?:borra|elimina|quita|cancela|anula)(?:r?l[oa]s?|(?: (?:el|la|es[ea]|es[oa]s|eso|esto))(?: de [\w.,]++)?)?)"
     r"\W*+(?:please|por favor)?\W*+$"
@@ -258,10 +263,7 @@ def _nearest(word: str) -> str:
 
 
 _SOUND = word_set(
-    "traded trader stops share stick starts chard party quite house haste tarde verde vence venta ventas compro "
-    "compre compras vendo vendes vendi vendas price prize cuenta cuentas sonar senor marcado personal persons "
-    "humana humano agente agents borrar cancelo cancelar cancels deletes removed removes charts candle marked "
-    "markets tasks reports accionar entradas velo ordena ordeno ordered order alerte alertar explains explained "
-    "precise perdon thank rewards targets signs graficos graficas noticia predict indica"
+    "share stick chard quite verde vence compro compre vendo vendi prize marcado personal humana humano agente borrar "
+    "cancelo cancelar removed candle marked ordena ordeno alerte alertar perdon thank noticia "
 )
 """Words that are one letter away from a key word, and right."""

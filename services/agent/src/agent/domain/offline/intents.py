@@ -8,7 +8,7 @@ from typing import Any, cast
 from agent.domain.analysis.stretches import when_in
 from agent.domain.analysis.wanted_calls import PERFORMANCE
 from agent.domain.number_words import in_figures
-from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, amended
+from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, WHEN, amended
 from agent.domain.offline.changes import kept_in, percent_in, share_in
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.conditions import from_now, order_and_condition, waiting
@@ -31,6 +31,7 @@ from agent.domain.offline.talk_words import (
     ABILITIES,
     ADVICE,
     AMENDS,
+    ANOTHER_DAY,
     ANOTHER_TERM,
     ASKS_HOW,
     ASKS_WHEN,
@@ -43,6 +44,7 @@ from agent.domain.offline.talk_words import (
     GROUP,
     HOW_OR_WHICH,
     IS_ABOUT,
+    LATER,
     MARKET,
     ONE_OF_THEM,
     OPEN,
@@ -97,6 +99,8 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     schemas = _schemas(offered)
     if "get_price" in schemas and ADVICE.search(said) and TRADING.search(said):
         return Wish(Intent.ADVICE)
+    if mood(said, text) is Intent.WRONGED:
+        return Wish(Intent.WRONGED)
     found = _tool(text, schemas, before)
     if found is None and before and PLAN_FOR_IT.search(said):
         last = _tool(before[-1], schemas, before[:-1])
@@ -109,12 +113,13 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return Wish(Intent.ANALYSIS, (("market_analysis", {"query": " ".join([*beside, text])}),))
     if found is not None and (found.calls or found.missing):
         return found
-    asked = f"{plain(before[-1])} {said}" if before and len(telling(said)) <= 2 else said
-    if trades and OPEN.search(said) and MARKET.search(asked):
+    asked = " ".join([*map(plain, before[-2:]), said]) if before and len(telling(said)) <= 2 else said
+    another_day = before and GOING_ON.search(said) and ANOTHER_DAY.search(said) and OPEN.search(plain(before[-1]))
+    if trades and (OPEN.search(said) or another_day) and MARKET.search(asked):
         return Wish(Intent.MARKET)
     if _ABOUT_PEOPLE in schemas and "?" not in text and (STATED.search(said) or _asks_to_remember(text)):
         return Wish(Intent.STATED)
-    if talk := small(said) or mood(said, text):
+    if talk := small(said) or small(put_right(text)) or mood(said, text):
         return Wish(talk)
     if _ABOUT_PEOPLE in schemas and undoes(text, later=True):
         return Wish(Intent.UNDO)
@@ -203,7 +208,8 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         asks = Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",), shown=group[0])
         return asks if row.tool in schemas else None
     leans = row.tool != "get_price" or bool(GOING_ON.search(said))
-    both = row.tool in (*_LOOKED_UP, "get_ohlcv") and BOTH.search(said)
+    of_both = before and GOING_ON.search(said) and (BOTH.search(plain(before[-1])) or len(symbols_in(before[-1])) > 1)
+    both = row.tool in (*_LOOKED_UP, "get_ohlcv") and (BOTH.search(said) or of_both)
     about = own or (
         both_before(before) if both else one_before(said, before) if leans and (row.about or row.way) else ()
     )
@@ -216,12 +222,15 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         strong = row.tool not in ("get_price", "get_ohlcv", "market_snapshot", "get_fundamentals", "create_paper_order")
         return Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",)) if strong and row.tool in schemas and before else None
     if row.tool == "create_paper_order" and not row.way and len(own) > 1 and row.tool in schemas:
-        return _orders(text, row.tool, schemas[row.tool])
+        several_orders = _orders(text, row.tool, schemas[row.tool])
+        return replace(several_orders, missing=several_orders.missing or WHEN) if LATER.search(said) else several_orders
     if row.tool == "create_alert" and row.tool in schemas and len(about) == 1 and percent_in(said) is None:
         alerts = _alerts(text, row.tool, schemas[row.tool], about)
         if len(alerts) > 1:
             return Wish(Intent.TOOL, alerts)
     wish = _call(row, ParsedText(text, said, tuple(about)), schemas)
+    if wish is not None and row.tool == "create_paper_order" and not wish.missing and LATER.search(said):
+        return replace(wish, missing=WHEN)
     if wish is not None and wish.missing and row.tool in FIGURES and (known := _figured(schemas, before)):
         # What was worked out before says the rest.
         merged = {**{name: one for name, one in known.items() if name in wish.missing}, **wish.calls[0][1]}
@@ -265,6 +274,8 @@ def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> W
         tool = "get_ohlcv"
     elif tool == "get_price" and when.period not in (None, "", "1d") and "market_snapshot" in schemas:
         tool = "market_snapshot"
+    elif tool == "market_snapshot" and re.search(r"\b(?:today|hoy)\b", said.plain):
+        tool = "get_price"  # which tells the move of the day
     averages = re.search(r"\b(?:average|sma|media)\b", said.plain)
     if tool == "market_snapshot" and not averages and PERFORMANCE in schemas and when.arguments:
         # A snapshot looks back from now, over lengths of its own.

@@ -6,9 +6,10 @@ say it beside the kind ("The Pro plan costs …", under "Pro").
 
 import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from agent.domain.offline.common_words import telling
-from agent.domain.offline.excerpts import Excerpt
+from agent.domain.offline.excerpts import Excerpt, of_column
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.offline.shapes import WHICH_DAYS
 from agent.domain.text_features import plain
@@ -37,7 +38,7 @@ _OWN_SHAPE = frozenset(("=hours", "=price", "=contact", "=where"))
 """What is asked for by name and told by its look: no kind of things."""
 _PLANS = frozenset(key for word in ("plan", "tier", "package", "subscription") for key in keys_of(word))
 """What columns of prices are, whatever the page is called."""
-_PRICE_ROW = re.compile(r"^[^:]*\b(?:price|cost|precio|coste|tarifa|cuota)\b[^:]*:", re.IGNORECASE)
+PRICE_ROW = re.compile(r"^[^:]*\b(?:price|cost|precio|coste|tarifa|cuota)\b[^:]*:", re.IGNORECASE)
 _NAME = 4
 """Words of a name at most."""
 
@@ -75,8 +76,26 @@ def _columns(kind: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
         for one in passages
         if keys & keys_in(f"{one.title} {one.heading} {one.text if plans else ''}")
     }
-    rows = [one for one in passages if one.row and not one.item and not one.column and _PRICE_ROW.search(one.text)]
+    rows = [one for one in passages if one.row and not one.item and not one.column and PRICE_ROW.search(one.text)]
     return [one for one in rows if one.url.partition("#")[0] in pages][:1]
+
+
+def columns_of_things(passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """The rows of the tables whose columns are things, each with its price: a row once for each thing."""
+    tables = {
+        table_of(one) for one in passages if len(one.columns) == len(one.cells) > 1 and PRICE_ROW.search(one.text)
+    }
+    return [of_column(one, at) for one in passages if table_of(one) in tables for at in range(len(one.cells))]
+
+
+def column_named(words: AbstractSet[str], passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """What a table tells of the thing whose name has no other words than these."""
+    return [one for one in columns_of_things(passages) if set(words_of(one.columns[0]) or ("",)) <= words]
+
+
+def table_of(one: Excerpt) -> tuple[str, str, str]:
+    """Where a row's table is, and what it calls its rows."""
+    return (one.url, one.heading, one.column)
 
 
 def _items(kind: str, passages: Sequence[Excerpt]) -> list[Excerpt]:

@@ -14,7 +14,7 @@ _MEANINGS = """
 support: support* soport* admit* accept* acept*
 price: price* pricing cost costs costing fee fees tariff* rate rates charge* worth expensive cheap*
 price: pay pays paying paid precio*
-price: cuesta* costar* coste* costo* cuota* tarifa* vale valen valor barat* caro cara cobra* cobrais pago* pagar* pagas
+price: cuesta* costar* coste* costo* cuota* tarifa* vale valen valor barat* caro cara cobra* pago* pagar* pagas
 pay: invoice* factura* payment*
 discount: discount* saving* save rebate* descuento* rebaja* ahorro* oferta* promocion*
 trial: trial* try prueba* probar* probarl* pruebo demo
@@ -29,16 +29,16 @@ hours: horari* hora horas atiend* atend* abre abren abres abri abrir* abris abri
 contact: whatsapp escrib*
 contact: contact* phone* telephone* call email* mail reach telefono* llamar* llamo correo*
 where: where address* locat* direction* donde direccion* ubica* quedais queda
-deliver: deliver* ship* shipping home domicilio envi* entrega* reparto* reparten repart*
+deliver: deliver* ship* home domicilio envi* entrega* reparto* repart*
 book: book* booking* appointment* reserv* cita* turno* agendar pido pedir solicit*
 team: team staff founder* equipo personal
-yearly: year* annual* yearly annually ano anos anual*
-monthly: month* monthly mes meses mensual*
+yearly: year* annual* ano anos anual*
+monthly: month* mes meses mensual*
 weekend: saturday* sunday* weekend* sabado* domingo* finde
 help: help* ayuda* faq question* pregunta*
-allergy: allerg* gluten coeliac celiac* alerg* celiac*
+allergy: allerg* gluten coeliac celiac* alerg*
 insurance: insur* seguro* aseguradora* mutua*
-child: child* kid* children nino* nina* bebe* pediatr* paediatr*
+child: child* kid* nino* nina* bebe* pediatr* paediatr*
 cake: cake* tarta* pastel* torta*
 order: order* orden ordenes pedido* encarg*
 last: keep keeps aguant* conserv*
@@ -47,11 +47,10 @@ percent: percent* percentage* porcentaje*
 type: type* kind* tipo* clase*
 money: money dinero
 include: includ* contain* inside incluy* incluid* trae contien* ingredient*
-park: park* parqu* aparca* estaciona* parking
+park: park* parqu* aparca* estaciona*
 guarantee: guarant* garant* warrant*
 pet: pet pets dog* cat cats perro* gato* mascota*
 card: card* credit debit tarjeta* credito debito
-help: help* ayuda* faq question* pregunta*
 person: person human* people persona* humano* agente*
 """
 _SHORTEST_GUESS = 5

@@ -30,13 +30,15 @@ from agent.domain.offline.shapes import (
     DO_YOU,
     DOES_OR_NOT,
     HOW_MANY,
+    HOW_MUCH,
+    INCLUDED,
     NAMES_WHICH,
     OBLIGED,
     OF_IT,
     PRICE,
     TOLD_ITSELF,
 )
-from agent.domain.offline.superlatives import asks_for_most, the_most
+from agent.domain.offline.superlatives import asks_for_most, the_most, whole_of
 from agent.domain.text_features import plain, stem
 
 ENOUGH = 0.6
@@ -58,7 +60,10 @@ def as_a_whole(question: str, before: str, passages: Sequence[Excerpt]) -> list[
     sections = listed(question, passages)
     sections = sections or ([] if ASKS_OPINION.search(plain(question)) else compared(question, passages))
     if not sections and asks_for_most(question):
-        return the_most(question, before, passages)
+        most = the_most(question, before, passages)
+        said, last = (" ".join(words_of(one)) for one in (question, before.rpartition("\n")[2]))
+        holds = INCLUDED.search(said) or (INCLUDED.search(last) and not HOW_MUCH.search(said))
+        return whole_of(most[0], passages) if most and holds else most
     sections = sections or included(question, passages)
     return sections or ([] if before else all_shown(plain(question), asked, passages))
 
@@ -139,7 +144,8 @@ def rank(question: str, before: str, among: Candidates, enough: float = ENOUGH, 
         return [passages[other] for other in section if not (index.scrap(other) or passages[other].row)]
     # What ties with the best in its section belongs to the answer; elsewhere it is another question's.
     also = [passages[other] for other in section if other != at and scores[other] >= best - 0.02]
-    found = sorted([chosen, *also][:3], key=lambda one: one.place)
+    # Of the rows of a table each that ties is the answer to another question: all of them, or none, are this one's.
+    found = sorted([chosen, *also][: MOST_SHOWN if chosen.row else 3], key=lambda one: one.place)
     if (
         NAMES_WHICH.search(plain(question))
         and chosen.item

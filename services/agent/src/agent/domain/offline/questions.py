@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from agent.domain.offline.common_words import ASKING, COMMON, telling
+from agent.domain.offline.common_words import ASKING, COMMON, is_common, telling
 from agent.domain.offline.constraints import (
     AGE,
     ASKS_OPINION,
@@ -71,6 +71,9 @@ _DAYS = frozenset(map(stem, word_set(
     "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays "
     "sundays weekend weekends lunes martes miercoles jueves viernes sabado sabados domingo domingos finde"
 )))  # fmt: skip
+
+_SHORTEST = 3
+"""Letters of a word that says what a question is about: shorter ones are "m" and "ke"."""
 
 
 def is_day(word: str) -> bool:
@@ -172,3 +175,12 @@ def terms(text: str) -> dict[str, frozenset[str]]:
         word: found | {"=month"} if A_MONTH.fullmatch(word_of.get(word, "")) else found for word, found in keys.items()
     }
     return shaped | keys
+
+
+def specific_words(asked: Mapping[str, frozenset[str]]) -> list[str]:
+    """The words of a question that say what it is about."""
+    return [
+        word
+        for word, keys in asked.items()
+        if not (word[0] == "=" or word.isdigit() or len(word) < _SHORTEST or is_common(keys))
+    ]

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.excerpts import Excerpt
+from agent.domain.offline.kinds import column_named
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.offline.shapes import COMPARING, HOW_MUCH, INCLUDED, OBLIGED, PRICE_WORD, SHAPES, TWO, WHETHER
 
@@ -33,7 +34,8 @@ def included(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     said = " ".join(words_of(question))
     if not INCLUDED.search(said) or WHETHER.search(said):
         return []
-    section = _section(telling(INCLUDED.sub(" ", said)), passages)
+    of_what = INCLUDED.sub(" ", said)
+    section = column_named(frozenset(words_of(of_what)), passages) or _section(telling(of_what), passages)
     return section if len(section) > 1 else []
 
 
@@ -42,6 +44,8 @@ def all_shown(said: str, asked: Mapping[str, frozenset[str]], passages: Sequence
     for key, shape in SHAPES:
         if key == "=price" and (OBLIGED.search(said) or not (HOW_MUCH.search(said) or PRICE_WORD.search(said))):
             continue
+        if key == "=weekend" and {"weekend", "weekends", "finde", "semana"}.isdisjoint(said.split()):
+            continue  # Saturday is not Sunday
         if asked and all(key in keys or not keys - {"=figure"} for keys in asked.values()):
             shown = [one for one in passages if shape.search(one.text)]
             pages = Counter[str]()
@@ -57,11 +61,10 @@ def _named(heading: str) -> list[str]:
 
 
 def _section(named: Sequence[str], passages: Sequence[Excerpt]) -> list[Excerpt]:
-    """What stands under a heading that is little else than one of these words; or else the first to have one."""
+    """What stands under the heading that says least else than these words; or else the first to have one."""
     keys = {key for word in named for key in keys_of(word)}
     under = [one for one in passages
              if keys & keys_in(one.heading) and len(_named(one.heading)) <= max(len(named), 2)]  # fmt: skip
-    wanted = next((word for word in named if any(keys_of(word) & keys_in(one.heading) for one in under)), None)
-    under = [one for one in under if wanted is None or keys_of(wanted) & keys_in(one.heading)]
+    under.sort(key=lambda one: sum(not keys_of(word) & keys for word in _named(one.heading)))
     first = under[:1] or [one for one in passages if keys & keys_in(one.text)][:1]
     return [one for one in under if (one.url, one.heading) == (first[0].url, first[0].heading)][:4] or first

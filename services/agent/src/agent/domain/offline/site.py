@@ -124,7 +124,7 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
     everything = Candidates([*spoken, *others], found.documents, foreign) if others else mine
     chosen = _answering(asked, mine, foreign_ones)
     if not chosen:
-        if _of_a_person(asked.question):
+        if _of_a_person(asked):
             return asked.unknown()
         near, may = nearest(asked.question, asked.earlier, asked.told, everything)
         if may:
@@ -145,7 +145,7 @@ def _answering(asked: SiteQuestion, mine: Candidates, others: Candidates) -> lis
     """What answers the question, of what is written in its language and in `others`."""
     same = _same_section(asked, [*mine.passages, *others.passages])
     same = same if answers(asked.question, asked.before, same) else []
-    if same or _of_a_person(asked.question):
+    if same or _of_a_person(asked):
         return same
     # What follows a question that was not answered is answered where that one is, or not at all.
     of_it = OF_IT if asked.answered else ENOUGH
@@ -167,14 +167,15 @@ def _answering(asked: SiteQuestion, mine: Candidates, others: Candidates) -> lis
     return chosen if answers(asked.question, asked.before, chosen) else []
 
 
-def _of_a_person(question: str) -> bool:
-    """Whether somebody is meant who was spoken of before, and no relative whom the question names itself."""
-    return bool(_OF_A_PERSON.search(question)) and not _OWN_RELATIVE.search(question)
+def _of_a_person(asked: SiteQuestion) -> bool:
+    """Whether somebody is meant whom the last answer named, and no relative whom the question names itself."""
+    named = FULL_NAME.search(asked.answered)
+    return bool(named and _OF_A_PERSON.search(asked.question)) and not _OWN_RELATIVE.search(asked.question)
 
 
 def _same_section(asked: SiteQuestion, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """What the section that was quoted last says of a question that leans on it."""
-    person = _of_a_person(asked.question)
+    person = _of_a_person(asked)
     if not (asked.answered and (asked.before or person)) or asks_for_most(asked.question):
         return []
     if person:

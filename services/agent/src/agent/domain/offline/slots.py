@@ -160,7 +160,7 @@ def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = F
     for at, match in enumerate(numbers):
         before = said[numbers[at - 1].end() if at else 0 : match.start()]
         after = said[match.end() : numbers[at + 1].start() if at + 1 < len(numbers) else len(said)]
-        if first == "quantity" and at + 1 < len(numbers):
+        if first is not None and at + 1 < len(numbers):
             after = _NEXT_STOP.sub("", after)
         if first == "quantity" and _PAID.search(before):
             continue

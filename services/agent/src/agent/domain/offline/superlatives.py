@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.excerpts import Excerpt
-from agent.domain.offline.lexicon import keys_in, keys_of
+from agent.domain.offline.kinds import MOST_SHOWN, PRICE_ROW, column_named, columns_of_things, table_of
+from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.text_features import number_of, plain, word_set
 
 _FIGURE = r"\d(?:[\d.,]*\d)?"
@@ -31,9 +32,12 @@ class _Measure:
 _MEASURES = (
     _Measure(
         re.compile(rf"[$€£] ?({_FIGURE})|({_FIGURE}) ?(?:[$€£]|{_MONEY})|\b(gratis|gratuit[oa]|free)\b"),
-        re.compile(r"\b(?:most expensive|priciest|dearest|costliest|mas car[oa]s?|costs? (?:the )?most|"
+        re.compile(r"\b(?:most expensive|priciest|dearest|the (?:expensive|pricey)|"
+                   r"(?:el|los) (?:\w+ )?caros?|las? \w+ caras?|(?<=^y )las? caras?|"
+                   r"costliest|mas car[oa]s?|costs? (?:the )?most|"
                    r"(?:cuesta|vale)n? mas|mas (?:cuesta|vale)n?)\b"),
-        re.compile(r"\b(?:cheapest|least expensive|lowest[ -](?:price|cost)\w*|most affordable|menos car[oa]s?|"
+        re.compile(r"\b(?:cheapest|the cheap|(?:el|la|los|las) (?:\w+ )?barat[oa]s?|"
+                   r"least expensive|lowest[ -](?:price|cost)\w*|most affordable|menos car[oa]s?|"
                    r"mas (?:barat|economic)[oa]s?|mas asequibles?|costs? (?:the )?least|(?:cuesta|vale)n? menos|"
                    r"menos (?:cuesta|vale)n?)\b"),
         {},
@@ -114,7 +118,7 @@ def the_most(question: str, before: str, passages: Sequence[Excerpt]) -> list[Ex
     measure, sign = meant
     figured = [
         (sign * value, one)
-        for one in passages
+        for one in _priced_apart(passages)
         if (value := _value(measure, one)) is not None
         and not (value == 0 and _PAID.search(said))
         and not any(asked.search(said) and other.search(plain(one.text)) for asked, other in _PERIODS)
@@ -124,6 +128,25 @@ def the_most(question: str, before: str, passages: Sequence[Excerpt]) -> list[Ex
         return []
     best = max(value for value, _ in groups)
     return [one for value, one in groups if value == best][:2]
+
+
+def whole_of(one: Excerpt, passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """All that is told of the one that it is: its column of the table, or its section."""
+    if one.row and len(one.columns) == 1:
+        column = column_named(frozenset(words_of(one.columns[0])), passages)
+        return [row for row in column if table_of(row) == table_of(one)] or [one]
+    if one.row:
+        return [one]
+    return [other for other in passages if (other.url, other.heading) == (one.url, one.heading)][:MOST_SHOWN]
+
+
+def _priced_apart(passages: Sequence[Excerpt]) -> list[Excerpt]:
+    """The passages; where a table's columns are things, the price of each instead of the table's rows."""
+    apart = columns_of_things(passages)
+    tables = {table_of(one) for one in apart}
+    return [one for one in apart if PRICE_ROW.search(one.text)] + [
+        one for one in passages if table_of(one) not in tables
+    ]
 
 
 def _meant(said: str) -> tuple[_Measure, int] | None:
@@ -165,6 +188,8 @@ def _alike(figured: Sequence[tuple[float, Excerpt]], question: str) -> list[tupl
     if len(pages) == 1 and len(saying) > 1:
         return saying
     alone = [rows for rows in tables.values() if len(rows) > 1]
+    if len(alone) > 1:
+        alone = [rows for rows in alone if every & keys_in(_name_of(rows[0][1].heading, rows[0][1]))]
     return alone[0] if not keys and len(alone) == 1 else []
 
 

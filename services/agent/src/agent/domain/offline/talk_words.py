@@ -84,7 +84,7 @@ WAITED = re.compile(
 """Said by somebody who asked or waited in vain."""
 _FAULT_EN = (
     r"(?:over|double |wrongly )?(?:charged|billed)|lost|broken?|forgot(?:ten)?|cancell?ed|damaged|ignored|cheated|lied|"
-    r"deleted"
+    r"deleted|sold|bought"
 )
 _DONE = r"(?:ad[oa]s?|aron|aste(?:is)?)"
 _FAULT_ES = (
@@ -92,6 +92,8 @@ _FAULT_ES = (
     rf"rot[oa]s?|(?:mand|envi|entreg|tra){_DONE}\b(?=.*\b(?:otr[oa]s?|mal|no era|equivocad[oa]s?|rot[oa]s?)\b)"
 )
 WRONGED = re.compile(
+    r"\b(?:want|like|need|quiero|quisiera|queria) (?:to )?(?:complain|(?:make|file) a complaint|quejarme|"
+    r"(?:poner|hacer) una queja)\b|"
     rf"\b(?:you|they|your \w+) (?:guys |have |ve |had |just |still |never )*"
     rf"(?:(?:{_FAULT_EN}) (?:me|us|it|my|our|to)\b|"
     r"(?:sent|delivered|gave|brought) (?:me |us )?the wrong\b)|"
@@ -153,10 +155,18 @@ ANOTHER_DAY = re.compile(
     rf"(?:{'|'.join(MONTHS)}) \d+|\d+(?:st|nd|rd|th)? (?:of |de )?(?:{'|'.join(MONTHS)}))\b|{A_DAY.pattern}"
 )
 """A day that may be another than today."""
+LATER = re.compile(
+    rf"{ANOTHER_DAY.pattern}|\b(?:at|on|before|after) (?:the )?(?:next )?(?:open(?:ing)?|close)\b|"
+    r"\b(?:a la|al|en la|en el) (?:apertura|cierre)\b|\bnext (?:week|month|session)\b|"
+    r"\b(?:proxim[oa]|siguiente) (?:semana|mes|sesion)\b|\b(?:semana|mes) que viene\b|"
+    r"\b(?:in|within|dentro de|en) (?:\d+|an?|una?) (?:minut\w*|hours?|horas?|days?|dias?|weeks?|semanas?)\b"
+)
+"""When an order cannot be placed: it goes to the market as soon as it is confirmed."""
+AT_ONCE = re.compile(r"\b(?:now|right away|at once|straight away|immediately|ahora|ya|enseguida|inmediatamente)\b")
 ADVICE = re.compile(
     r"\b(?:should|shall) (?:i|we)\b|"
     r"\b(?:que (?:opinas|piensas|harias)|what (?:do|would) you (?:think|do)|deberia|debo|conviene|recomiendas|"
-    r"aconsejas|recommend|consejos?|advice|good (?:time|idea|moment)|buen momento|worth)\b"
+    r"aconsejas|recommend|consejos?|advice|good (?:time|idea|moment)|buen momento|worth(?! of))\b"
 )
 TRADING = re.compile(r"\b(?:buy\w*|sell\w*|invest\w*|compr\w+|vend\w+|invert\w+|inviert\w+|inversion\w*)\b")
 IS_ABOUT = re.compile(
@@ -183,7 +193,7 @@ ANOTHER_TERM = re.compile(
 COMPARED_WITH = re.compile(
     r"\b(?:it|that|this|them|eso|ese|esa|esta|este)\b.{0,40}\b(?:than|as|que|com[op]\w*)\b|"
     r"^\W*(?:(?:and|y|e|so|pero|but)\b\W*)*(?:(?:es|esta|sube|vale|is|(?:is )?it) )?"
-    r"(?:(?:que )?(?:mas|menos|more|less|better|worse|mejor|peor|higher|lower) (?:\w+ )?(?:than|que)|"
+    r"(?:(?:que )?(?:mas|menos|more|less|worse|mejor|peor|\w+er) (?:\w+ )?(?:than|que)|"
     r"compar\w+ (?:with|to|con|a)|"
     r"(?:versus|vs|against|frente a|contra))\b"
 )

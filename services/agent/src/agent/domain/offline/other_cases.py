@@ -1,0 +1,74 @@
+"""Whether what was chosen for a question is about another case than it: told of a thing of the same name, of what the
+question does not deny, of the other day, or of something that was not spoken of. es and en.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from agent.domain.offline.common_words import is_common
+from agent.domain.offline.excerpts import Excerpt
+from agent.domain.offline.lexicon import keys_in, words_of
+from agent.domain.offline.passage_index import Candidates
+from agent.domain.offline.questions import needed, specific_words, terms
+from agent.domain.text_features import plain, stem
+
+_DONE = re.compile(r"\b(?:sell|happen|leav|work|mak|bring|vend|pas|ocurr|suced|dej|funcion|hac|tra)\w*\b")
+"""What is asked about a thing, in words that by themselves find no passage."""
+_DENIES = re.compile(r"\b(?:not|cannot|without|never|no|sin|nunca|\w+n['’]t|(?:ca|wo|do|does|did|is|are)nt)\b")
+_IF = re.compile(r"^\W*(?:if|when|si|cuando)\b")
+_POINTS = re.compile(r"\b(?:s?he|hers?|him|they|them|those|that one|ell[oa]s?|es[oa]s?|ese)\b")
+"""What points to somebody or something that was spoken of."""
+_WEEKEND = "=weekend"
+_BOTH_DAYS = frozenset(("weekend", "finde", "fin de semana", "fines de semana"))
+_Terms = Mapping[str, frozenset[str]]
+
+
+def is_another_case(question: str, earlier: str, told: str, spots: Sequence[int], among: Candidates) -> bool:
+    """Whether the sentences or rows at `spots` are. `earlier`: what was asked last; `told`: what was quoted last."""
+    asked, chosen = terms(question), [among.passages[at] for at in spots]
+    sections = [among.index.section(at) for at in spots]
+    goes_on = any(one.text in told for one in chosen)
+    return bool(chosen) and (
+        _is_only_mentioned(question, asked, chosen, sections)
+        or _is_denied(f"{earlier} {question}", chosen)
+        or (not goes_on and _is_said_of_anything(asked, chosen))
+        or (not goes_on and _was_not_spoken_of(question, earlier, sections))
+        or any(_is_the_other_day(keys, chosen) for keys in asked.values())
+    )
+
+
+def _is_only_mentioned(question: str, asked: _Terms, chosen: Sequence[Excerpt], sections: Sequence[str]) -> bool:
+    """Whether one word is all that is shared, is no heading's or row's, and what the question says happens to it is not
+    told: food is not sold because "no food after 8pm" has it."""
+    specific, done = specific_words(asked), {stem(word) for word in _DONE.findall(plain(question))}
+    if len(specific) != 1 or not done or needed(question):
+        return False
+    named = any(one.row or asked[specific[0]] & keys_in(f"{one.heading} {one.title}") for one in chosen)
+    return not named and not any(done & {stem(word) for word in words_of(section)} for section in sections)
+
+
+def _is_denied(said: str, chosen: Sequence[Excerpt]) -> bool:
+    """Whether the heading is a condition that denies what the person does not: "If you cannot come"."""
+    headings = [plain(one.heading) for one in chosen]
+    return not _DENIES.search(plain(said)) and all(_IF.search(one) and _DENIES.search(one) for one in headings)
+
+
+def _is_said_of_anything(asked: _Terms, chosen: Sequence[Excerpt]) -> bool:
+    """Whether the question has only words that are said about anything, and the heading has not all of them."""
+    headed = any(all(keys & keys_in(one.heading) for keys in asked.values()) for one in chosen)
+    return bool(asked) and all(map(is_common, asked.values())) and not headed
+
+
+def _was_not_spoken_of(question: str, earlier: str, sections: Sequence[str]) -> bool:
+    """Whether the question points to what was spoken of, and the section has no word of that."""
+    before = terms(earlier).values()
+    points = bool(earlier) and _POINTS.search(plain(question)) is not None
+    return points and not any(keys & keys_in(section) for keys in before for section in sections)
+
+
+def _is_the_other_day(keys: frozenset[str], chosen: Sequence[Excerpt]) -> bool:
+    """Whether a day of the weekend is asked about, and the only sentence or row tells of the other one."""
+    if _WEEKEND not in keys or len(chosen) != 1:
+        return False
+    said = f"{chosen[0].heading} {chosen[0].text}"
+    return _WEEKEND in keys_in(said) and not any(key in plain(said) for key in keys | _BOTH_DAYS)

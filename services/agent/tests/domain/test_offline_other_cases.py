@@ -1,0 +1,101 @@
+"""An answer about another case is no certain one; and what the cheapest and the dearest hold."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from agent.domain.offline.answers import is_unknown
+from agent.testing.passages import answered, passage
+
+CLUB = (
+    "| Card | Quay | Harbour | Fleet |\n| --- | --- | --- | --- |\n| Price a month | 9 € | 15 € | 31 € |\n"
+    "| Winter storage | no | yes | yes |\n| Guests | 0 | 2 | 6 |"
+)
+TOURS = (
+    "| Tour | Price | Crew |\n| --- | --- | --- |\n| Bay | 90 € | 1 sailor |\n| Island | 140 € | 1 sailor |\n"
+    "| Night | 180 € | 2 sailors |\n| Two days | 420 € | 3 sailors |\n| Diving boat course | 60 € | 1 sailor |"
+)
+YARD = [
+    passage("Membership", CLUB),
+    passage("Tours", TOURS),
+    passage("Before the trip", "No fuel within an hour of the trip; drink water.", heading=["Getting ready"]),
+    passage("Terms", "Come another day, or we give it back.", heading=["If you cannot sail"]),
+    passage("Diving lessons", "Every Monday at 18:00. Four evenings cost 75 €.", heading=["Diving lessons"]),
+    passage("Vouchers", "A voucher comes in a box and is valid for a year.", heading=["Vouchers"]),
+    passage("Lockers", "Lockers for guests are beside the crane.", heading=["Lockers"]),
+]
+
+
+def said(*questions: str) -> str:
+    """The answer to the last of these."""
+    before: list[dict[str, str]] = []
+    for question in questions[:-1]:
+        told = answered(question, YARD, "en", *before)
+        before += [{"role": "user", "content": question}, {"role": "assistant", "content": told}]
+    return answered(questions[-1], YARD, "en", *before)
+
+
+@pytest.mark.parametrize(
+    "questions",
+    [
+        ["do you sell fuel?"],
+        ["what happens to my fuel if I leave?"],
+        ["what happens if I sail late?"],
+        ["and the day after?"],
+        ["is a voucher valid for a year?", "are those beside the crane?"],
+    ],
+)
+def test_what_is_told_of_another_case_is_doubted(questions: Sequence[str]) -> None:
+    assert is_unknown(said(*questions))
+
+
+def test_whoever_says_the_same_of_it_is_answered() -> None:
+    assert not is_unknown(said("what if I cannot sail?"))
+    assert not is_unknown(said("are there lockers for guests?"))
+
+
+def test_a_section_that_is_called_what_is_asked_for_stands_before_a_row_that_means_it() -> None:
+    told = said("what do diving lessons cost?")
+    assert "75 €" in told
+    assert not told.startswith("Diving boat course")
+
+
+def test_rows_that_tie_are_told_together() -> None:
+    assert said("how many sailors are there?").count("sailor") == len(TOURS.splitlines()) - 2
+
+
+@pytest.mark.parametrize(
+    ("questions", "told", "left_out"),
+    [
+        (["what's in the cheapest card?"], ["Quay 9 €", "Winter storage: Quay no", "Guests: Quay 0"], ["Fleet"]),
+        (["whats in the cheap card", "and the expensive one"], ["Fleet 31 €", "Guests: Fleet 6"], ["Quay"]),
+        (["what is in the Harbour card?"], ["Winter storage: Harbour yes"], ["Fleet", "Quay"]),
+        (["which card is the cheapest?"], ["Price a month: Quay 9 €"], ["Fleet", "storage"]),
+    ],
+)
+def test_the_cheapest_of_a_tables_columns_with_what_it_holds(
+    questions: Sequence[str], told: Sequence[str], left_out: Sequence[str]
+) -> None:
+    answer = said(*questions)
+    assert all(one in answer for one in told)
+    assert not any(one in answer for one in left_out)
+
+
+def test_what_the_cheapest_holds_is_its_section() -> None:
+    plans = [
+        passage("Plans", "The Sail plan costs 4 € a month.\n\n- One boat", heading=["Sail"]),
+        passage("Plans", "The Motor plan costs 40 € a month.\n\n- Ten boats", heading=["Motor"], id="Motor"),
+    ]
+    assert "One boat" in answered("what's included in the cheapest plan?", plans, "en")
+    assert "Ten boats" in answered("what do I get with the Motor plan?", plans, "en")
+
+
+def test_he_of_whom_nothing_was_said_is_no_reason_for_silence() -> None:
+    club = [passage("Leaving", "If a member dies, the contract ends at once.", heading=["Leaving the club"])]
+    assert "ends at once" in answered("what if he dies?", club, "en")
+
+
+def test_sunday_is_not_saturday() -> None:
+    found = [passage("Market", "On Saturdays there is a market with 40 stalls.", heading=["Market"])]
+    assert is_unknown(answered("is there a market on Sunday?", found, "en"))
+    assert not is_unknown(answered("is there a market on Saturday?", found, "en"))
