@@ -78,7 +78,7 @@ async def test_a_chart_of_nothing_says_so(visits: Visits) -> None:
     await page.get_by_role("link", name="Uso").click()
     chart = page.get_by_role("img", name="Conversaciones iniciadas al día: nada en este periodo")
     await expect(chart).to_be_visible()
-    await expect(page.get_by_text("como mucho 0")).to_have_count(0)
+    await expect(page.get_by_text("el día con más: 0")).to_have_count(0)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from gateway.doors.completions.route import while_connected
 from gateway.errors import Refused, TookTooLong
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
-from gateway.web.deps import Api, language_for
+from gateway.web.deps import Api
 
 DOOR = "a2a"
 STOPPED_SECONDS = 5.0
@@ -162,7 +162,7 @@ class Tasks:
             yield await self._task(TaskName(conversation, stored.seq), asked), thread
 
     async def _task(self, name: TaskName, asked: MessageView) -> Task:
-        return Task(name, asked, await language_for(self.api, self.caller, self.language, asked.text))
+        return Task(name, asked, await self.api.companies.language_for(self.caller.company, self.language, asked.text))
 
     @asynccontextmanager
     async def _continued(self, message: wire.Message) -> AsyncGenerator[tuple[Task, Thread | None]]:
