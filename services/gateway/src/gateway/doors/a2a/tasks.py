@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -202,14 +202,11 @@ class Tasks:
                 task.hear(event)
             yield task, thread
 
-    @asynccontextmanager
-    async def _open(self, conversation: str, after: int | None = None) -> AsyncGenerator[Thread]:
+    def _open(self, conversation: str, after: int | None = None) -> AbstractAsyncContextManager[Thread]:
         address = client_address(self.request.scope)
-        opened = self.api.threads.open(
+        return self.api.threads.open(
             self.caller, conversation, address=address, locale=self.language, after=after, door=DOOR
         )
-        async with opened as thread:
-            yield thread
 
     async def _own(self, context: str) -> str:
         try:
