@@ -78,7 +78,7 @@ async def test_a_chart_of_nothing_says_so(visits: Visits) -> None:
     await page.get_by_role("link", name="Uso").click()
     chart = page.get_by_role("img", name="Conversaciones iniciadas al día: nada en este periodo")
     await expect(chart).to_be_visible()
-    await expect(page.get_by_text("como mucho 0")).to_have_count(0)
+    await expect(page.get_by_text("el día con más: 0")).to_have_count(0)
 
 
 @pytest.mark.parametrize(
@@ -130,3 +130,45 @@ async def test_what_is_on_is_seen_without_the_pages_own_colours(visits: Visits) 
         await switch.click()
         shown[await switch.is_checked()] = await switch.evaluate("(node) => getComputedStyle(node).backgroundColor")
     assert shown[True] != shown[False]
+
+
+async def test_settings_that_cannot_be_read_are_not_shown_as_empty_ones(visits: Visits) -> None:
+    async def away(route: Route) -> None:
+        await route.fulfill(status=503, json={"title": "away", "status": 503, "code": "UNAVAILABLE"})
+
+    page = await visits.open("/console", locale="es-ES")
+    await page.route("**/v2/llm/config/demo", away)
+    await page.get_by_role("button", name="Administrador").click()
+    await page.get_by_role("link", name="Ajustes").click()
+    await expect(page.get_by_text("Ahora mismo no se puede cargar. Reintentando…")).to_be_visible()
+    await expect(page.get_by_label("Temperatura")).to_be_hidden()
+    await page.unroute("**/v2/llm/config/demo")
+    await expect(page.get_by_label("Temperatura")).to_be_enabled()
+    assert all("503" in one for one in visits.complaints)
+    visits.complaints.clear()
+
+
+async def test_who_writes_is_read_whole_however_long_the_title_of_their_page(visits: Visits) -> None:
+    async def one(route: Route) -> None:
+        title = "Plans and prices of everything that can be had from Northwind Markets"
+        row = {
+            "id": "c1",
+            "companyId": "demo",
+            "state": "ai",
+            "owner": {"kind": "ai"},
+            "visitor": {
+                "id": "carla-martinez-7",
+                "page": {"url": "https://a.example/plans", "title": title},
+                "visits": 1,
+            },
+            "messageCount": 1,
+            "startedAt": "2026-01-01T00:00:00Z",
+        }
+        await route.fulfill(json={"items": [row], "next": None})
+
+    page = await visits.open("/console", locale="es-ES")
+    await page.route("**/v2/conversations?*", one)
+    await page.get_by_role("button", name="Agente").click()
+    name = page.locator(".talks .top b")
+    await expect(name).to_have_text("carla-martinez-7")
+    assert await name.evaluate("(name) => name.scrollWidth <= name.clientWidth")

@@ -7,12 +7,14 @@ import pytest
 from nats.aio.client import Client
 
 from contracts.channels import upload
-from contracts.knowledge_rpc import DocumentPut, FilePut
+from contracts.company_rpc import CompanyRequest
+from contracts.knowledge_rpc import OVERVIEW, DocumentPut, FilePut, KnowledgeOverview
 from gateway.adapters.knowledge import PIECE
 from gateway.testing import GatewayUnderTest, TokenMaker
 from gateway.testing_http import Http, assert_problem
 from gateway.testing_knowledge import KnowledgeStandIn
 from runtime.direct import DirectReader
+from runtime.rpc import RpcServer
 
 DOCUMENTS = "/v2/knowledge/documents"
 
@@ -23,6 +25,30 @@ def form(content: bytes, **fields: str) -> aiohttp.FormData:
     for name, value in fields.items():
         data.add_field(name, value)
     return data
+
+
+@pytest.mark.usefixtures("memory")
+async def test_why_a_site_was_not_read_is_said_in_the_readers_language(
+    http: Http, tokens: TokenMaker, nats_client: Client
+) -> None:
+    problem = "https://a.example/robots.txt cannot be read: the site does not answer. Nothing is changed."
+    run = {
+        "id": "r1",
+        "companyId": "acme",
+        "state": "failed",
+        "requestedAt": "2026-01-01T00:00:00Z",
+        "problem": problem,
+    }
+
+    async def overview(_: CompanyRequest) -> KnowledgeOverview:
+        return KnowledgeOverview.model_validate({"sources": [], "lastRun": {**run, "problem": problem}})
+
+    await RpcServer(nats_client).serve(OVERVIEW, overview)
+    await nats_client.flush()
+    token = tokens.user("me", "commercial")
+    for headers, said in (({"Accept-Language": "es"}, "el sitio no responde"), ({"Accept-Language": "en"}, problem)):
+        _, body, _ = await http("GET", "/v2/knowledge", token=token, headers=headers)
+        assert said in body["lastRun"]["problem"]
 
 
 async def test_a_text_is_handed_to_memory_under_the_callers_company(

@@ -13,7 +13,7 @@ from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.tool import (
     FieldError,
 )
-from gateway.testing import GatewayUnderTest, TokenMaker
+from gateway.testing import GatewayUnderTest, MemoryStandIn, TokenMaker
 from gateway.testing_executor import ExecutorStandIn
 from runtime.testing import NatsServer, eventually
 
@@ -144,6 +144,17 @@ async def test_a_name_that_no_tool_can_have_is_not_found_without_asking(ana: Cal
     _, body, _ = await ana("POST", "/v2/tools/market.get_price", json={}, headers=english)
     assert body["error"]["message"] == "There is no tool of that name."
     assert executor.calls == []
+
+
+async def test_who_names_no_language_is_told_in_the_companys(
+    ana: Caller, executor: ExecutorStandIn, memory: MemoryStandIn
+):
+    await executor.start()
+    memory.add_company("acme", aiAutoResponseEnabled=True, languages=["en"])
+    _, body, _ = await ana("POST", "/v2/tools/get%20price", json={})
+    assert body["error"]["message"] == "There is no tool of that name."
+    await ana("POST", "/v2/tools/get_price", json={"arguments": {"symbol": "AAPL"}})
+    assert executor.calls[0].language == "en"
 
 
 async def test_a_name_that_is_not_in_the_catalogue_is_for_the_executor_to_refuse(

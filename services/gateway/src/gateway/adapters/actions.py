@@ -52,7 +52,7 @@ class BusActions:
             user_id=user,
             action_id=action,
             decision=decision,
-            language=language,
+            language=await self._companies.language_for(company, language),
             edits=None if edits is None else dict(edits),
         )
         if own:

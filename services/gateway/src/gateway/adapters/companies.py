@@ -1,5 +1,8 @@
 """Companies' settings, from memory and the bus."""
 
+import asyncio
+from contextlib import suppress
+
 from contracts.company import CompanySettings
 from contracts.company_rpc import (
     COMPANY_CREATE,
@@ -15,7 +18,9 @@ from contracts.company_rpc import (
     CompanyRequest,
 )
 from contracts.json_values import JsonObject
+from contracts.languages import DEFAULT_LANGUAGE, MOST_READ, Language, named_language, written_language
 from gateway.adapters.service_calls import ask, meaning
+from gateway.errors import Unavailable
 from runtime.companies import CompanyCache
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
@@ -24,6 +29,8 @@ SAVE_SECONDS = 10.0
 """Deadline of a change; memory stores and publishes it before it answers."""
 DELETE_SECONDS = 25.0
 """Deadline of deleting a company with all its data."""
+LANGUAGE_SECONDS = 0.5
+"""For a company's own language, where nothing else tells and nobody has asked for its settings yet."""
 
 
 class BusCompanies:
@@ -51,6 +58,21 @@ class BusCompanies:
     def held(self, company: str) -> CompanySettings | None:
         """The settings known at this moment, without a call."""
         return self._cache.held(company)
+
+    async def language_for(self, company: str, tags: str | None, text: str = "") -> Language:
+        """What somebody is told in: the language that `tags` name (Accept-Language, a locale), else the one that they
+        write (`text`), else the company's own (docs/decisions/0137)."""
+        named = named_language(tags) or written_language(text[:MOST_READ])
+        settings = self.held(company)
+        if settings is None and named is None:
+            with suppress(Unavailable, TimeoutError):
+                async with asyncio.timeout(LANGUAGE_SECONDS):
+                    settings = await self.get(company)
+        return settings.config.spoken(named) if settings is not None else named or DEFAULT_LANGUAGE
+
+    async def console_language(self, company: str, tags: str | None) -> Language:
+        """What the company's team is told in: any language that they name, else the company's own."""
+        return named_language(tags) or await self.language_for(company, None)
 
     async def newest(self, company: str) -> CompanySettings | None:
         """The settings from memory instead of the cache; None if there are none."""

@@ -13,7 +13,6 @@ from contracts.errors import ErrorCode
 from contracts.events import turn
 from contracts.events.chat import Action, Wishes
 from contracts.ids import turn_id
-from contracts.languages import spoken_language
 from contracts.rpc import MessageView
 from contracts.streams import CHAT
 from contracts.ws import Cursor
@@ -115,9 +114,8 @@ class Thread:
         place, chat, locale = self.place, self._chat, self._locale
         chat.door.message(f"{place.company}/{place.caller.subject}", self._address, opens_conversation=not begun)
         # Of a message that the log turns out to hold already they are named by none, and gone within a day.
-        taken = [
-            await chat.files.take_in(place, one.name, one.body(), spoken_language(locale)) for one in message.files
-        ]
+        language = await chat.companies.language_for(place.company, locale, message.text) if message.files else "en"
+        taken = [await chat.files.take_in(place, one.name, one.body(), language) for one in message.files]
         draft = MessageDraft(
             message.identity, message.text, locale, wishes=wishes, door=self._door, files=taken or None
         )

@@ -13,7 +13,7 @@ from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events.analysis import MAX_QUERY, MAX_TICKERS, AnalysisProblem, AnalysisRecord, AnalysisStatus
 from contracts.ids import derive_id, uuid7
-from contracts.languages import Language, named_language
+from contracts.languages import Language
 from contracts.symbols import parse_symbol
 from gateway.adapters.analyses import AskedAnalysis
 from gateway.errors import Refused
@@ -82,7 +82,8 @@ async def begin_analysis(
 ) -> Response:
     """Begins an analysis, which runs whether or not anybody waits; its report is kept for a week."""
     key = uuid7() if idempotency_key is None else derive_id("analysis", idempotency_key)
-    record = await begin(api, caller, body, key, named_language(accept_language))
+    language = await api.companies.language_for(caller.company, accept_language, body.query)
+    record = await begin(api, caller, body, key, language)
     headers = {"Location": f"/v2/analysis/{key}"}
     seconds = _wait(prefer)
     if seconds is not None:

@@ -14,7 +14,6 @@ from contracts.company import CompanyConfig, CompanySettings, faults, read_confi
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode, FieldFault
 from contracts.ids import COMPANY_PATTERN
-from contracts.languages import spoken_language
 from gateway.adapters.service_calls import ask
 from gateway.domain import model_choice
 from gateway.domain.etags import etag, matches
@@ -207,7 +206,7 @@ def set_etag(response: Response, settings: CompanySettings) -> None:
 
 async def shown(api: Api, caller: TokenCaller, settings: CompanySettings, accept_language: str | None) -> ConfigView:
     """The settings, with those that have no effect."""
-    language = spoken_language(accept_language)
+    language = await api.companies.console_language(caller.company, accept_language)
     offered, tools, troubled = await asyncio.gather(
         _known(providers(api, caller.company)),
         _known(api.tools.every(caller.company, language)),

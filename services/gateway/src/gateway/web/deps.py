@@ -1,8 +1,6 @@
 """Dependencies of every HTTP route, and the caller's identity."""
 
-import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, cast
 
@@ -10,7 +8,6 @@ from fastapi import Depends, Header, Path, Request
 
 from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN
-from contracts.languages import DEFAULT_LANGUAGE, MOST_READ, Language, named_language, written_language
 from gateway.adapters.actions import BusActions
 from gateway.adapters.analyses import BusAnalyses
 from gateway.adapters.companies import BusCompanies
@@ -32,7 +29,7 @@ from gateway.chat.limits import Door
 from gateway.chat.replays import Replays
 from gateway.chat.threads import Threads
 from gateway.chat.topics import Topics
-from gateway.errors import Refused, TokenInvalid, Unavailable
+from gateway.errors import Refused, TokenInvalid
 from gateway.ports import TokenCaller, TokenReader
 from runtime.clock import Clock
 from runtime.correlation import begin
@@ -156,18 +153,3 @@ SelfDep = Annotated[TokenCaller, Depends(KEPT)]
 def idempotency_key(again: str) -> object:
     """The header under which a request takes effect once. `again`: what happens to a request with the same key."""
     return Header(alias="Idempotency-Key", min_length=1, max_length=255, description=again)
-
-
-LANGUAGE_SECONDS = 0.5
-"""For a company's own language, where nothing else tells and nobody has asked for its settings yet."""
-
-
-async def language_for(api: Api, caller: TokenCaller, accept_language: str | None, text: str = "") -> Language:
-    """What a caller is spoken to in: the language they name, else the one they write, else their company's own."""
-    named = named_language(accept_language) or written_language(text[:MOST_READ])
-    settings = api.companies.held(caller.company)
-    if settings is None and named is None:
-        with suppress(Unavailable, TimeoutError):
-            async with asyncio.timeout(LANGUAGE_SECONDS):
-                settings = await api.companies.get(caller.company)
-    return settings.config.spoken(named) if settings is not None else named or DEFAULT_LANGUAGE

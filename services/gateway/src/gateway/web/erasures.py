@@ -11,7 +11,6 @@ from contracts.envelope import Wire
 from contracts.erasure_rpc import Keeping, Receipt, Removed
 from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN, derive_id, uuid7
-from contracts.languages import spoken_language
 from contracts.receipt_words import what_remains
 from gateway.adapters.service_calls import REPORT_SECONDS, ask
 from gateway.errors import Refused, not_found
@@ -52,35 +51,39 @@ class Receipts(Wire):
 
 
 class Erasing:
-    """A requested deletion, and the language of its receipt."""
+    """A requested deletion."""
 
     def __init__(self, api: ApiDep, key: Key = None, accept_language: AcceptLanguage = None) -> None:
         self._api = api
         self._key = key
-        self._language = spoken_language(accept_language)
+        self._accept_language = accept_language
 
     async def of(self, caller: TokenCaller, kind: Kind, name: str) -> Response:
         """Deletes; returns the receipt."""
         receipt = self._receipt_id(caller, kind, name) or uuid7()
         by = "admin" if caller.role == "admin" else "self"
         request = erasure_rpc.EraseRequest(company_id=caller.company, receipt_id=receipt, kind=kind, name=name, by=by)
-        return self._shown((await ask(self._api.rpc, erasure_rpc.ERASE, request, deadline=FORGET_SECONDS)).receipt)
+        return await self._shown(
+            caller, (await ask(self._api.rpc, erasure_rpc.ERASE, request, deadline=FORGET_SECONDS)).receipt
+        )
 
     async def before(self, caller: TokenCaller, kind: Kind, name: str) -> Response | None:
         """The receipt of an earlier deletion under this key, which may have gone through unnoticed."""
         receipt = self._receipt_id(caller, kind, name)
         if receipt is not None:
             with suppress(Refused):  # there is no such receipt: it is asked for now
-                return self._shown(await _receipt(self._api, caller, receipt))
+                return await self._shown(caller, await _receipt(self._api, caller, receipt))
         return None
 
     def _receipt_id(self, caller: TokenCaller, kind: Kind, name: str) -> str | None:
         key = self._key
         return None if key is None else derive_id("erasure", caller.company, caller.subject, kind, name, key)
 
-    def _shown(self, found: Receipt) -> Response:
-        shown = _in_words(found, self._language)
-        return JSONResponse(shown.to_wire(), headers={"Location": f"/v2/erasures/{found.receipt_id}"})
+    async def _shown(self, caller: TokenCaller, found: Receipt) -> Response:
+        language = await self._api.companies.console_language(caller.company, self._accept_language)
+        return JSONResponse(
+            _in_words(found, language).to_wire(), headers={"Location": f"/v2/erasures/{found.receipt_id}"}
+        )
 
 
 ErasingDep = Annotated[Erasing, Depends()]
@@ -138,7 +141,8 @@ async def list_receipts(
     """The receipts of deletions in the company. They name nobody."""
     request = erasure_rpc.ReceiptsRequest(company_id=caller.company, limit=limit, cursor=cursor)
     found = await ask(api.rpc, erasure_rpc.RECEIPTS, request)
-    items = [_in_words(one, spoken_language(accept_language)) for one in found.items]
+    language = await api.companies.console_language(caller.company, accept_language)
+    items = [_in_words(one, language) for one in found.items]
     return page(Receipts(items=items, next=found.next), found.next)
 
 
@@ -153,7 +157,8 @@ async def get_receipt(
     if not (caller.role in {"admin", "service"} or caller.writes_as_visitor):
         raise Refused(ErrorCode.FORBIDDEN, "receipts are for admins, and for those who have deleted something")
     found = await _receipt(api, caller, receipt)
-    return JSONResponse(_in_words(found, spoken_language(accept_language)).to_wire())
+    language = await api.companies.console_language(caller.company, accept_language)
+    return JSONResponse(_in_words(found, language).to_wire())
 
 
 @router.get("/keeping", responses=described())

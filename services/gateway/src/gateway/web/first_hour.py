@@ -21,8 +21,9 @@ from contracts.knowledge_rpc import (
     RefreshAsk,
     RunRequest,
 )
-from contracts.languages import Language, spoken_language
+from contracts.languages import Language, named_language
 from gateway.adapters.service_calls import ask
+from gateway.domain.spoken_errors import in_language
 from gateway.errors import GatewayError
 from gateway.ports import TokenCaller
 from gateway.web.company_settings import providers
@@ -97,13 +98,15 @@ async def missing(
     seen: bool = False,
 ) -> list[Missing]:
     """The steps until the company's chat answers on its page, in order."""
-    texts = words(spoken_language(accept_language), "firstHour")
+    language = named_language(accept_language) or config.spoken(None)
+    texts = words(language, "firstHour")
     found: list[tuple[str, str]] = []
     if config.knowledge.site_url is None:
         found.append(("site", texts["noSite"]))
     elif run is not None and not run.counts.fetched + run.counts.unchanged:
         why = run.problem or next((one.message or one.reason for one in run.left if one.message or one.reason), None)
-        found.append(("pages", texts["unread"].format(reason=(why or texts["stillReading"]).rstrip("."))))
+        why = in_language(why or texts["stillReading"], language)
+        found.append(("pages", texts["unread"].format(reason=why.rstrip("."))))
     if not config.ai_auto_response_enabled:
         found.append(("assistant", texts["assistantOff"]))
     if (tried is None or tried.model == "offline") and not await _has_model(api, config):
@@ -187,7 +190,7 @@ async def _has_model(api: Api, config: CompanyConfig) -> bool:
 
 
 def _language(config: CompanyConfig, accept_language: str | None) -> Language:
-    return spoken_language(config.languages[0]) if config.languages else spoken_language(accept_language)
+    return config.spoken(None if config.languages else named_language(accept_language))
 
 
 def server_of(request: Request) -> str:

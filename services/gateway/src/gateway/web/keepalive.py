@@ -36,6 +36,7 @@ class EventStream(StreamingResponse):
         taking.add_done_callback(lambda _: self._changed.set())
         watching = asyncio.create_task(self._watch(receive))
         try:
+            await asyncio.sleep(0)  # what is ready at once goes out with the headers
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
             await self._deliver(taking, send)
         finally:

@@ -40,12 +40,14 @@ from contracts.knowledge_rpc import (
 from contracts.plain_text import LINE
 from gateway.adapters.knowledge import PIECE
 from gateway.adapters.service_calls import CHANGE_SECONDS, ask
+from gateway.domain.spoken_errors import in_language
 from gateway.errors import not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import AdminDep, Api, ApiDep, OperatorDep
 from gateway.web.pagination import page
 from gateway.web.problems import described
 from gateway.web.uploads import is_form, read_upload
+from gateway.web.words import AcceptLanguage
 
 router = APIRouter(prefix="/v2/knowledge", tags=["knowledge"])
 
@@ -151,9 +153,14 @@ _TAKEN = {202: {"description": "the file is being read: GET the document", "mode
 
 
 @router.get("", responses=described())
-async def get_knowledge(api: ApiDep, caller: OperatorDep) -> KnowledgeOverview:
+async def get_knowledge(api: ApiDep, caller: OperatorDep, accept_language: AcceptLanguage = None) -> KnowledgeOverview:
     """What the assistant knows: sources, counts, the last and the next run, failures."""
-    return await ask(api.rpc, OVERVIEW, CompanyRequest(company_id=caller.company))
+    found = await ask(api.rpc, OVERVIEW, CompanyRequest(company_id=caller.company))
+    run = found.last_run
+    if run is None or run.problem is None:
+        return found
+    told = in_language(run.problem, await api.companies.console_language(caller.company, accept_language))
+    return found.model_copy(update={"last_run": run.model_copy(update={"problem": told})})
 
 
 @router.get("/documents", response_model=DocumentsReply, responses=described())

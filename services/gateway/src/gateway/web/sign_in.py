@@ -12,7 +12,7 @@ from pydantic import Field
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.ids import CompanyId
-from contracts.languages import spoken_language
+from contracts.languages import Language
 from contracts.sign_in_rpc import (
     SIGN_IN_BEGIN,
     SIGN_IN_FINISH,
@@ -86,7 +86,7 @@ async def start_sign_in(
     )
     begun = await ask(api.rpc, SIGN_IN_BEGIN, begin, deadline=PATIENCE)
     if begun.problem is not None or begun.address is None:
-        raise _refused(begun.problem, accept_language)
+        raise _refused(begun.problem, await api.companies.console_language(body.company_id, accept_language))
     return SignInAddress(address=begun.address)
 
 
@@ -119,15 +119,15 @@ async def finish_sign_in(
     finish = SignInFinish(company_id=company, code=code, invitation=given)
     done = await ask(api.rpc, SIGN_IN_FINISH, finish, deadline=PATIENCE)
     if done.problem is not None or done.signed_in is None:
-        raise _refused(done.problem, accept_language)
+        raise _refused(done.problem, await api.companies.console_language(company, accept_language))
     who = done.signed_in
     made = api.console.make(company, who.member, who.role, who.name)
     expires = datetime.fromtimestamp(made.expires, UTC)
     return Session(token=made.token, user_id=made.visitor, company_id=company, expires_at=expires)
 
 
-def _refused(problem: Problem | None, accept_language: str | None) -> Refused | Unavailable:
-    texts = words(spoken_language(accept_language), "signIn")
+def _refused(problem: Problem | None, language: Language) -> Refused | Unavailable:
+    texts = words(language, "signIn")
     if problem is None:
         return Unavailable(texts["away"].format(detail=""))
     message = texts.get(problem.reason, texts["refused"]).format(detail=problem.detail).strip(" :")

@@ -10,7 +10,6 @@ from contracts.envelope import Wire
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolError, ToolMetadata, ToolResult
 from contracts.ids import derive_id, is_id, uuid7
-from contracts.languages import spoken_language
 from contracts.rpc import CatalogueReply, CatalogueTool
 from contracts.tools_rpc import Category
 from gateway.ports import GatewayToolCall
@@ -61,7 +60,8 @@ async def list_tools(
     accept_language: AcceptLanguage = None,
 ) -> CatalogueReply:
     """The tools of my plan, each with what is left of its limits and when its oldest call leaves the window."""
-    tools = await api.tools.catalogue(caller, spoken_language(accept_language))
+    language = await api.companies.language_for(caller.company, accept_language)
+    tools = await api.tools.catalogue(caller, language)
     return CatalogueReply(tools=[tool for tool in tools if category in (None, tool.category)])
 
 
@@ -75,14 +75,13 @@ async def call_tool(
     accept_language: AcceptLanguage = None,
 ) -> Response:
     """One call. The body is the result, whatever came of it."""
+    language = await api.companies.language_for(caller.company, accept_language)
     if not is_id(name):
-        error = ToolError(
-            code=ToolCode.TOOL_NOT_FOUND, message=TEXTS["tool.no_such_tool"].said_in(spoken_language(accept_language))
-        )
+        error = ToolError(code=ToolCode.TOOL_NOT_FOUND, message=TEXTS["tool.no_such_tool"].said_in(language))
         return _response(ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0)), None, 0)
     # The key may be any text; a call id becomes part of subjects and names. It belongs to the caller anyway.
     call_id = uuid7() if idempotency_key is None else derive_id("idempotency-key", idempotency_key)
-    asked = GatewayToolCall(call_id, name, body.arguments, spoken_language(accept_language))
+    asked = GatewayToolCall(call_id, name, body.arguments, language)
     result = await api.tools.call(caller, asked)
     return _response(result, await api.tools.quota(caller, name), api.clock.now().timestamp())
 

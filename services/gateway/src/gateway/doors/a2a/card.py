@@ -7,8 +7,9 @@ from fastapi import APIRouter, Request, Response
 
 from gateway.domain.file_kinds import TAKEN
 from gateway.doors.a2a.rpc import PROTOCOL, Json
+from gateway.doors.door_route import DoorRoute
 
-router = APIRouter(tags=["a2a"])
+router = APIRouter(tags=["a2a"], route_class=DoorRoute)
 CARD_PATH = "/.well-known/agent-card.json"
 PATH = "/a2a"
 VERSION = "2.0"

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -24,7 +24,7 @@ from gateway.doors.completions.route import while_connected
 from gateway.errors import Refused, TookTooLong
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
-from gateway.web.deps import Api, language_for
+from gateway.web.deps import Api
 
 DOOR = "a2a"
 STOPPED_SECONDS = 5.0
@@ -162,7 +162,7 @@ class Tasks:
             yield await self._task(TaskName(conversation, stored.seq), asked), thread
 
     async def _task(self, name: TaskName, asked: MessageView) -> Task:
-        return Task(name, asked, await language_for(self.api, self.caller, self.language, asked.text))
+        return Task(name, asked, await self.api.companies.language_for(self.caller.company, self.language, asked.text))
 
     @asynccontextmanager
     async def _continued(self, message: wire.Message) -> AsyncGenerator[tuple[Task, Thread | None]]:
@@ -202,14 +202,11 @@ class Tasks:
                 task.hear(event)
             yield task, thread
 
-    @asynccontextmanager
-    async def _open(self, conversation: str, after: int | None = None) -> AsyncGenerator[Thread]:
+    def _open(self, conversation: str, after: int | None = None) -> AbstractAsyncContextManager[Thread]:
         address = client_address(self.request.scope)
-        opened = self.api.threads.open(
+        return self.api.threads.open(
             self.caller, conversation, address=address, locale=self.language, after=after, door=DOOR
         )
-        async with opened as thread:
-            yield thread
 
     async def _own(self, context: str) -> str:
         try:

@@ -18,6 +18,7 @@ from gateway.doors.agui.request import ResumeEntry, RunAgentInput
 from gateway.doors.agui.run import AguiRun, outcome_of
 from gateway.doors.approvals import actions_in, newest_messages
 from gateway.doors.client_tools import wishes_in
+from gateway.doors.door_route import DoorRoute
 from gateway.doors.translation import translated
 from gateway.errors import GatewayError, Refused, Unavailable
 from gateway.ports import TokenCaller
@@ -27,7 +28,7 @@ from gateway.web.keepalive import EventStream
 from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage
 
-router = APIRouter(tags=["ag-ui"])
+router = APIRouter(tags=["ag-ui"], route_class=DoorRoute)
 
 DOOR = "ag-ui"
 

@@ -21,6 +21,7 @@ from contracts.providers import OFFLINE_MODEL
 from gateway.domain.text_shape import TextShape
 from gateway.doors.completions.chunks import ChatCompletion, ChunkedAnswer
 from gateway.doors.completions.request import ChatCompletionRequest, request_of, shape_of
+from gateway.doors.door_route import DoorRoute
 from gateway.errors import GatewayError, Limited, Refused, Unavailable
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
@@ -30,7 +31,7 @@ from gateway.web.openai_errors import described, error_body
 from gateway.web.problems import STATUS
 from gateway.web.words import AcceptLanguage
 
-router = APIRouter(prefix="/v1", tags=["openai"])
+router = APIRouter(prefix="/v1", tags=["openai"], route_class=DoorRoute)
 
 MOST_BYTES = 768 * 1024
 """Bytes of a request, which goes over the bus in one message."""

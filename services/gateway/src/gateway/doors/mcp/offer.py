@@ -13,7 +13,7 @@ from starlette.requests import Request
 from contracts.languages import Language
 from gateway.doors.mcp.tasks import TaskHandlers
 from gateway.ports import TokenCaller
-from gateway.web.deps import get_api, language_for
+from gateway.web.deps import get_api
 
 Context = ServerRequestContext[Any, Any]
 
@@ -56,4 +56,5 @@ def principal_of(caller: TokenCaller) -> str:
 async def language_of(context: Context, text: str = "") -> Language:
     """What its user reads; `text`: of theirs."""
     request = cast("Request", context.request)
-    return await language_for(get_api(request), caller_of(context), request.headers.get("accept-language"), text)
+    company, tags = caller_of(context).company, request.headers.get("accept-language")
+    return await get_api(request).companies.language_for(company, tags, text)

@@ -16,6 +16,7 @@ from contracts.languages import named_language
 from contracts.plain_text import is_blank
 from gateway.doors import server_sent
 from gateway.doors.completions.route import admit, while_connected
+from gateway.doors.door_route import DoorRoute
 from gateway.doors.responses import kept, unkept
 from gateway.doors.responses.history import items_before
 from gateway.doors.responses.names import read_name
@@ -31,7 +32,7 @@ from gateway.web.openai_errors import described, error_body
 from gateway.web.problems import STATUS
 from gateway.web.words import AcceptLanguage
 
-router = APIRouter(prefix="/v1/responses", tags=["responses"])
+router = APIRouter(prefix="/v1/responses", tags=["responses"], route_class=DoorRoute)
 
 HEADERS_AFTER = 5.0
 """Seconds after which a stream begins even without a first event; a later error is one of its events."""

@@ -22,6 +22,7 @@ from gateway.chat.thread import Thread
 from gateway.doors import server_sent
 from gateway.doors.approvals import actions_in, newest_messages
 from gateway.doors.client_tools import wishes_in
+from gateway.doors.door_route import DoorRoute
 from gateway.doors.translation import translated
 from gateway.doors.ui.reply import Json, UiReply, decided
 from gateway.doors.ui.request import Approval, ChatRequest, approval_in
@@ -33,7 +34,7 @@ from gateway.web.keepalive import HEADERS, EventStream
 from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage
 
-router = APIRouter(prefix="/v2/ui/chat", tags=["ai-sdk"])
+router = APIRouter(prefix="/v2/ui/chat", tags=["ai-sdk"], route_class=DoorRoute)
 
 DOOR = "ui"
 _HEADERS = {**HEADERS, "x-vercel-ai-ui-message-stream": "v1"}

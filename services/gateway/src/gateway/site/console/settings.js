@@ -30,7 +30,7 @@ class SettingsView {
     this.#address = `/v2/llm/config/${session.who.company}`;
     this.#fields = SECTIONS.flatMap(([, fields]) => fields).map((one) => field(one, () => this.#changed(), session.who.company));
     const byPath = new Map(this.#fields.map((one) => [one.path, one]));
-    this.#status = make("p", { class: "told", role: "status" });
+    this.#status = make("p", { class: "told", role: "status" }, say("loading"));
     this.#save = make("button", { type: "submit", class: "primary", disabled: true }, say("save"));
     this.#undo = button(say("undo"), () => this.#show(), { disabled: true });
     this.#answering = make("p", { class: "hint" });
