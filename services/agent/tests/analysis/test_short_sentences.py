@@ -139,6 +139,7 @@ def of_chat() -> Facts:
         ("MSFT's gross margin is 76.2%.", "MSFT's gross margin expanded to 76.2%."),
         ("MSFT's dividend yield is 3.1%.", "MSFT raised its dividend and yields 3.1%."),
         ("AAPL fell 20.9% over the last year.", "AAPL fell 20.9% over the last year, as investors sold."),
+        ("IBM rose 2.7% over the last year.", "IBM rose 23.7 percentage points over the last year."),
         ("AAPL's maximum drawdown in 2008 was 59.4%.", "AAPL's maximum drawdown in 2009 was 59.4%."),
     ],
 )  # fmt: skip

@@ -99,8 +99,8 @@ def contradicted(
 
 def is_difference(claim: Claim, facts: Facts) -> bool:
     """Whether its number, in points, is what lies between two tickers' values of one figure and stretch: where it
-    names two, between theirs."""
-    if claim.number is None or not claim.number.points:
+    names two, between theirs. A ticker that is said to have moved by points is compared with nobody."""
+    if claim.number is None or not claim.number.points or (claim.move is not None and claim.other is None):
         return False
     pair = {claim.subject, claim.other} if claim.other else set(facts.subjects)
     figures = set(claim.figures) - _OF_VERBS
