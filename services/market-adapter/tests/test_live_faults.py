@@ -1,6 +1,7 @@
 """The live provider when its sources limit us, fail for one symbol, or are silent; and how old an answer says it is."""
 
 import asyncio
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from contracts.symbols import parse_symbol
 from contracts.tools.market import Timeframe
 from market_adapter.adapters.guard import PATIENCE
 from market_adapter.adapters.live_provider import LiveProvider
+from market_adapter.errors import ImplausibleError
 from market_adapter.handlers import market_tools
 from market_adapter.testing_live import ACME, BTC, NOW, Script, provider_at, reason, request
 from runtime.errors import RpcError
@@ -49,6 +51,31 @@ async def test_an_exchange_that_answered_nonsense_once_is_asked_again(live: Live
     assert await reason(live.quote(BTC)) == "provider_down"
     script.broken = False
     assert (await live.quote(BTC)).price > 0
+
+
+@pytest.mark.parametrize(("instead", "told"), [
+    (('"profitMargins": 0.1', '"profitMargins": 1e308'), "net_margin 1e+308"),
+    (('"trailingPE": 20.5', '"trailingPE": 2e9'), "pe 2e+09"),
+    (('"grossMargins": 0.4', '"grossMargins": 40'), "gross_margin 40"),
+    (('"trailingAnnualDividendYield": 0.012', '"trailingAnnualDividendYield": -1'), "dividend_yield -1"),
+])  # fmt: skip
+async def test_a_figure_that_cannot_be_is_not_passed_on(
+    live: LiveProvider, script: Script, instead: tuple[str, str], told: str
+) -> None:
+    script.instead = instead
+    with pytest.raises(ImplausibleError, match=re.escape(told)) as raised:
+        await live.fundamentals(ACME)
+    assert "no puede ser" in raised.value.text.es
+
+
+@pytest.mark.parametrize("price", ["-52.0", "1e308"])
+async def test_a_price_that_cannot_be_is_not_passed_on(live: LiveProvider, script: Script, price: str) -> None:
+    script.instead = ("52.0]", f"{price}]")
+    with pytest.raises(ImplausibleError, match="cannot be"):
+        await live.quote(ACME)
+    script.instead = ('"160.0"', f'"{price}"')
+    with pytest.raises(ImplausibleError, match="cannot be"):
+        await live.quote(BTC)
 
 
 async def test_coins_are_traded_in_parts(live: LiveProvider) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from agent.domain.analysis.asked import language_in
 from agent.domain.analysis.derived import told_asked, told_derived
 from agent.domain.analysis.figures import gathered
 from agent.domain.analysis.grammar import read_question
@@ -281,3 +282,19 @@ def known(tools: tuple[str, ...] = ("market_snapshot", "fundamentals_events")) -
             for tool in tools
         ],
     ).findings
+
+
+def test_stretches_that_do_not_begin_together_are_not_ranked() -> None:
+    question = read_question("IBM vs MSFT since IPO", ("IBM", "MSFT"))
+    begun = {"IBM": "2000-03-01", "MSFT": "2012-05-18"}
+    given = [figure(name, "return", 0.5, asked="1900-01-01/", **{"from": first}) for name, first in begun.items()]
+    findings = [{"ticker": one["ticker"], "derived": [one]} for one in given]
+    said = told_derived(findings, "en")
+    assert "highest first" not in said
+    assert "They are not ranked, because their data does not begin on the same day: IBM 1 March 2000" in said
+    assert question.calls[0].arguments == {"start": "1900-01-01"}
+
+
+def test_a_careless_question_is_read_in_its_own_language() -> None:
+    assert language_in("correlacion aapl msft 2008 vs 2012", "en") == "es"
+    assert read_question("golden cross on msft since 2005? dates pls", ("MSFT",)).unread == []

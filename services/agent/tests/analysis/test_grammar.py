@@ -304,6 +304,8 @@ def test_a_streak_is_told_from_a_count_of_days(query: str, figure: str) -> None:
         ("¿Cuándo tocó IBM su mínimo de 2009 y cuánto ha subido desde entonces?", "desde entonces"),
         ("¿Qué tal va IBM este trimestre comparado con el anterior?", "con el anterior"),
         ("If I'd bought IBM at the 2009 low, how much would I be up?", "bought ibm at the"),
+        ("if i bought ibm on its worst day of 2008 how much would i be up", "bought ibm on its"),
+        ("how far did IBM fall from its 2007 high to the 2009 low", "from its 2007 high to the 2009 low"),
     ],
 )
 def test_what_no_tool_works_out_is_said_to_be_unanswered(query: str, unread: str) -> None:

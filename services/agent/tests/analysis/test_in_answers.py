@@ -195,8 +195,15 @@ def test_a_sentence_that_none_backs_is_dropped_and_counted(false: str) -> None:
     text, dropped = said(f"IBM trades at USD 202.91. {false} IBM rose 1.0% in the last session.")
     assert dropped == 1
     assert text == (
-        "IBM trades at USD 202.91. IBM rose 1.0% in the last session.\n\n(Sentences that no data backs, left out: 1.)"
+        "IBM trades at USD 202.91. IBM rose 1.0% in the last session.\n\n"
+        "(Sentences that the data does not back, left out or shortened: 1.)"
     )
+
+
+def test_a_sentence_keeps_the_clause_that_is_backed() -> None:
+    text, dropped = said("IBM trades at USD 202.91, because its CEO resigned. IBM rose 1.0% in the last session.")
+    assert dropped == 1
+    assert text.startswith("IBM trades at USD 202.91. IBM rose 1.0% in the last session.\n\n(")
 
 
 def test_an_answer_of_which_nothing_is_left_says_so() -> None:

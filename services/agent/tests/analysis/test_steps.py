@@ -27,7 +27,7 @@ TRUE_SUMMARY = "Over the year to 1 March 2013 IBM rose 2.7% and MSFT fell 13.4%.
 class Bench:
     """Runs an analysis to its report; `says`: the model's words by step; `gives`: instead of the tools' outputs."""
 
-    def __init__(self, says: Mapping[str, str | None] | None = None, **policy: Any) -> None:
+    def __init__(self, says: Mapping[str, str | list[str | None] | None] | None = None, **policy: Any) -> None:
         self.says = dict(says or {})
         self.policy = AnalysisPolicy(TOOLS, **policy)
         self.asked: list[AskModel] = []
@@ -51,7 +51,8 @@ class Bench:
                     return report
                 case AskModel():
                     self.asked.append(step)
-                    text = self.says.get(step.step)
+                    said = self.says.get(step.step)
+                    text = said if said is None or isinstance(said, str) else said.pop(0)
                     failure = None if text is not None else "away"
                     record = replied(record, AnalysisReply(step=step.step, text=text, failure=failure))
                 case CallTools(calls=calls):
@@ -284,3 +285,33 @@ def test_a_question_about_the_future_gets_the_past_and_is_told_so() -> None:
     report = Bench().run("Will IBM go up next year?")
     assert report["findings"]
     assert any("no forecast" in one for one in report["limitations"])
+
+
+UNBACKED = "IBM fell over the last year. Its CEO resigned."
+
+
+def test_a_summary_that_is_mostly_not_backed_is_asked_for_once_more_with_the_reasons() -> None:
+    bench = Bench({"routing": ROUTING, "summary": [UNBACKED, TRUE_SUMMARY]})
+    report = bench.run(use_llm=True)
+    assert report["summary"].startswith(TRUE_SUMMARY)
+    assert (report["dropped_sentences"], len(bench.asked)) == (0, 3)
+    said, again = bench.asked[-1].messages[-2:]
+    assert said == {"role": "assistant", "content": UNBACKED}
+    assert "IBM fell over the last year. (IBM did not move like that)" in again["content"]
+
+
+@pytest.mark.parametrize("second", [UNBACKED, None])
+def test_a_second_summary_that_is_no_better_is_the_last(second: str | None) -> None:
+    bench = Bench({"routing": ROUTING, "summary": [UNBACKED, second]})
+    report = bench.run(use_llm=True)
+    assert report["summary"].startswith("Over the year to 1 March 2013")
+    assert (report["dropped_sentences"], len(bench.asked)) == (2, 3)
+
+
+def test_a_summary_of_which_most_is_backed_is_not_asked_for_again() -> None:
+    bench = Bench(
+        {"routing": ROUTING, "summary": f"{TRUE_SUMMARY} IBM rose 2.7% over the last year, thanks to its cloud."}
+    )
+    report = bench.run(use_llm=True)
+    assert report["summary"].startswith(f"{TRUE_SUMMARY} IBM rose 2.7% over the last year.")
+    assert (report["dropped_sentences"], len(bench.asked)) == (1, 2)

@@ -150,6 +150,8 @@ async def warm_up(provider: MarketProvider) -> None:
             await provider.load()
         await load_ta_lib()
         await new_york(provider.now())
+        if isinstance(provider, LiveProvider):  # last: it takes longest, and few ask for crypto first
+            await provider.load_pairs()
     finally:
         gc.freeze()
         gc.enable()

@@ -8,6 +8,7 @@
         ├── StaleDataError         stale: what there is is too old to pass for an answer        (retryable)
         ├── RateLimitedError       rate_limited: the provider wants us to wait                  (retryable)
         ├── ProviderDownError      provider_down: no answer, or none that makes sense           (retryable)
+        ├── ImplausibleError       implausible: the provider gives a figure that no market can have
         ├── NotConfiguredError     not_configured: a setting is missing; the text names it
         ├── UnknownPredictionError unknown_prediction: no prediction has this id
         ├── RefusedError           insufficient_cash, insufficient_position, not_tradable, … : it may not be done
@@ -90,6 +91,12 @@ class ProviderDownError(MarketError):
 
     reason = "provider_down"
     retryable = True
+
+
+class ImplausibleError(MarketError):
+    """The provider gives a figure that no market can have."""
+
+    reason = "implausible"
 
 
 class NotConfiguredError(MarketError):

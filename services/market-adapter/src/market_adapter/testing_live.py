@@ -1,5 +1,6 @@
 """Yahoo and Kraken as scripted servers on loopback, for the real yfinance and ccxt."""
 
+import json
 import math
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -64,6 +65,8 @@ class Script:
         self.bad: set[str] = set()
         self.traded = NOW
         self.base = ""
+        self.instead: tuple[str, str] = ("", "")
+        """What of an answer's JSON is something else."""
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         self.asked.append(request.path)
@@ -82,16 +85,19 @@ class Script:
                 about = found["chart"]["result"][0]["meta"]
                 about["regularMarketTime"] = int(self.traded.timestamp())
                 about["exchangeTimezoneName"] = ZONES.get(name.partition(".")[2], "America/New_York")
-            return web.json_response(found)
+            return self._json(found)
         if request.path.startswith("/v10/finance/quoteSummary/"):
-            return web.json_response(SUMMARY)
+            return self._json(SUMMARY)
         if request.path.startswith("/v7/finance/quote"):
             return web.json_response(
                 {"quoteResponse": {"result": [{"quoteType": "EQUITY", "symbol": "ACME"}], "error": None}}
             )
         if request.path.startswith("/xhr/ncp"):
             return web.json_response(NEWS)
-        return web.json_response(KRAKEN.get(request.path.rsplit("/", 1)[1], {}))
+        return self._json(KRAKEN.get(request.path.rsplit("/", 1)[1], {}))
+
+    def _json(self, answer: dict[str, Any]) -> web.Response:
+        return web.json_response(text=json.dumps(answer).replace(*self.instead))
 
 
 def stamp(day: date, hour: int = 9, minute: int = 30) -> int:

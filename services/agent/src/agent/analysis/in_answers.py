@@ -1,6 +1,7 @@
 """Chat answers after market tools: a model's sentences go out once the tools' results back them; the others do not.
 
-Each sentence is held until it has ended, judged, and passed on or dropped; the answer says how many were dropped. The
+Each sentence is held until it has ended, judged, and passed on, shortened to its clauses that the results prove, or
+dropped; the answer says how many were dropped or shortened. The
 rules that answer without a model put their sentences together from the results, and are not judged.
 """
 
@@ -26,8 +27,8 @@ CATEGORIES = frozenset(("market", "news", "ml", "portfolio"))
 _NO_FIGURES = frozenset((PAGE_TOOL, "get_watchlist", "add_to_watchlist", "remove_from_watchlist"))
 _NUMBER = re.compile(r"\d(?:[\d.,]*\d)?")
 _LEFT_OUT: dict[Language, str] = {
-    "es": "(Frases que ningún dato respalda y se han quitado: {count}.)",
-    "en": "(Sentences that no data backs, left out: {count}.)",
+    "es": "(Frases que los datos no respaldan, quitadas o acortadas: {count}.)",
+    "en": "(Sentences that the data does not back, left out or shortened: {count}.)",
 }
 _NOTHING: dict[Language, str] = {
     "es": "Los datos consultados no respaldan la respuesta que había preparada, y no la doy.",
@@ -109,10 +110,10 @@ class CheckedAnswer:
         return replace(reply, text="".join(self._said).strip())
 
     def _judge(self, sentence: str, after: str) -> None:
-        if self._checker is not None and self._checker.reasons(sentence):
-            self.dropped += 1
-        else:
-            self._pass(sentence + after)
+        left, reasons = self._checker.judged(sentence) if self._checker else (sentence, ())
+        self.dropped += bool(reasons)
+        if left or not reasons:
+            self._pass(left + after)
 
     def _pass(self, text: str) -> None:
         if text:

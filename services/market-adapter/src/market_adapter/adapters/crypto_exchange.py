@@ -11,6 +11,7 @@ from typing import Any
 from contracts.json_values import JsonObject
 from contracts.symbols import Symbol
 from contracts.tools.market import Timeframe
+from market_adapter.adapters.plausible import check_bar
 from market_adapter.domain.bars import Bar, BarHistory
 from market_adapter.errors import MarketError, NoDataError, NotConfiguredError, ProviderDownError, RateLimitedError
 from market_adapter.texts import TEXTS
@@ -65,7 +66,7 @@ class CryptoExchange:
         except Exception as error:
             raise self._as_market_error(symbol, error) from error
         known_at = self._clock.now()
-        bars = tuple(bar for row in rows[-limit:] if (bar := _bar(row, timeframe.length)) is not None)
+        bars = tuple(bar for row in rows[-limit:] if (bar := self._bar(symbol, row, timeframe.length)) is not None)
         if not bars:
             text = TEXTS["source.no_bars_in"].format(name=self.name, symbol=symbol, timeframe=timeframe)
             raise NoDataError(symbol.name, text)
@@ -84,6 +85,16 @@ class CryptoExchange:
             # Which currencies there are is a question more, and of no use here.
             self._exchange.has["fetchCurrencies"] = False
         return self._exchange
+
+    def _bar(self, symbol: Symbol, row: list[Any], length: timedelta) -> Bar | None:
+        """None: a hole, in which nothing was traded. Raises ImplausibleError for a price that cannot be."""
+        start = datetime.fromtimestamp(row[0] / 1000, UTC)
+        volume = row[5] or 0
+        if not all(price and not math.isnan(price) for price in row[1:5]) or not 0 <= volume < math.inf:
+            return None
+        check_bar(self.name, symbol, row[1:5], volume)
+        prices = [Decimal(str(price)) for price in row[1:5]]
+        return Bar(start.date(), start, start + length, *prices, volume=Decimal(str(volume)))
 
     def _as_market_error(self, symbol: Symbol, error: Exception) -> MarketError:
         kinds = {kind.__name__ for kind in type(error).__mro__}
@@ -105,13 +116,3 @@ def _seen(done: asyncio.Future[Any]) -> None:
     """Nobody may be left who waits for it."""
     if not done.cancelled():
         done.exception()
-
-
-def _bar(row: list[Any], length: timedelta) -> Bar | None:
-    """None: a hole, in which nothing was traded, or figures that are none."""
-    start = datetime.fromtimestamp(row[0] / 1000, UTC)
-    volume = row[5] or 0
-    if not all(price and math.isfinite(price) and price > 0 for price in row[1:5]) or not 0 <= volume < math.inf:
-        return None
-    prices = [Decimal(str(price)) for price in row[1:5]]
-    return Bar(start.date(), start, start + length, *prices, volume=Decimal(str(volume)))

@@ -91,8 +91,11 @@ class LiveProvider:
         return None
 
     async def load(self) -> None:
-        """Loads both sources' libraries, so that the first who asks need not wait for it."""
+        """Loads the library for stocks and funds, so that the first who asks need not wait for it."""
         await self._yahoo.load()
+
+    async def load_pairs(self) -> None:
+        """Loads the library for crypto: five seconds of CPU, which slow down whoever asks meanwhile."""
         await self._exchange.load()
 
     async def fundamentals(self, symbol: Symbol) -> Fundamentals:

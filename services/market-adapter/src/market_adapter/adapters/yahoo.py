@@ -21,6 +21,7 @@ from zoneinfo import ZoneInfo
 from contracts.symbols import Symbol, SymbolKind
 from contracts.tools.market import Timeframe
 from market_adapter.adapters.exchange_hours import HOME, Hours, Usual, exchange_of, hours_on
+from market_adapter.adapters.plausible import check_bar, check_figures
 from market_adapter.adapters.polite_session import Politeness
 from market_adapter.domain.bars import Bar, BarHistory, Dividend, Split
 from market_adapter.domain.facts import Event, EventKind, Fundamentals, Headline
@@ -29,6 +30,17 @@ from market_adapter.errors import MarketError, NoDataError, ProviderDownError, R
 from market_adapter.texts import TEXTS
 
 SOURCE = "yahoo"
+FIGURE_NAMES = {
+    "pe": "trailingPE",
+    "eps": "trailingEps",
+    "revenue": "totalRevenue",
+    "market_cap": "marketCap",
+    "gross_margin": "grossMargins",
+    "net_margin": "profitMargins",
+    "dividend_yield": "trailingAnnualDividendYield",
+    "beta": "beta",
+}
+"""What Yahoo calls our figures of a company."""
 CALENDAR = "Yahoo Finance calendar"
 INTERVALS = {
     Timeframe.M1: ("1m", "5d"),
@@ -93,16 +105,11 @@ class Yahoo:
         info: Mapping[str, Any] = await self._ask(symbol, lambda ticker: ticker.info)
         if not info.get("quoteType"):
             raise _unknown(symbol)
+        figures = {name: _decimal(info.get(theirs)) for name, theirs in FIGURE_NAMES.items()}
+        check_figures("Yahoo", symbol, figures)
         return Fundamentals(
             period="trailing 12 months",
-            pe=_decimal(info.get("trailingPE")),
-            eps=_decimal(info.get("trailingEps")),
-            revenue=_decimal(info.get("totalRevenue")),
-            market_cap=_decimal(info.get("marketCap")),
-            gross_margin=_decimal(info.get("grossMargins")),
-            net_margin=_decimal(info.get("profitMargins")),
-            dividend_yield=_decimal(info.get("trailingAnnualDividendYield")),
-            beta=_decimal(info.get("beta")),
+            **figures,
             currency=str(info.get("financialCurrency") or info.get("currency") or "USD"),
             source=SOURCE,
             report_source="Yahoo Finance, key statistics",
@@ -185,11 +192,12 @@ class Yahoo:
             session = start.astimezone(zone).date()
             if row.get("Stock Splits"):
                 splits.append(Split(session, Fraction(str(row["Stock Splits"])).limit_denominator(1000)))
-            if row.get("Dividends"):
-                dividends.append(Dividend(session, Decimal(str(round(float(row["Dividends"]), DECIMALS)))))
+            if math.isfinite(paid := row.get("Dividends") or 0) and paid > 0:
+                dividends.append(Dividend(session, Decimal(str(round(float(paid), DECIMALS)))))
             figures = [float(row[name]) for name in ("Open", "High", "Low", "Close", "Volume")]
             # Yahoo leaves holes in what it has no trades for.
-            if all(math.isfinite(figure) for figure in figures) and min(figures[:4]) > 0:
+            if all(math.isfinite(figure) for figure in figures) and all(figures[:4]):
+                check_bar("Yahoo", symbol, figures[:4], figures[4])
                 hours = hours_on(exchange, session, usual)
                 opens[session] = hours[0]
                 adjusted.append(_bar(session, start, length, hours, figures))

@@ -11,18 +11,16 @@ _CURRENCIES = {
 _MONEY = rf"(?:{'|'.join(_CURRENCIES.values())})"
 _VALUE = rf"(?:\b{LARGE}|{DIGITS}(?: ?[km]\b)?)"
 _PUT_IN = re.compile(
-    r"\b(?:invest\w*|inver\w+|put|puesto|pon\w+|metid\w+|met\w+|placed?|bought|would (?:be|have|i|now)|worth|bec[ao]me|"
-    r"grown?|turn(?:ed)? into|convertid\w*|convirti\w+|convertiri\w+|tendri\w+|valdri\w+|quedari\w+|habria\w*|"
-    r"hubiera\w*|"
-    r"if i|si hubi\w+|cash|capital|starting with|(?:con|with) (?=\W?\d))"
+    r"\b(?:invest\w*|inver\w+|put|puesto|pon\w+|metid\w+|met\w+|placed?|bought|would (?:be|have|i|now)|worth|"
+    r"bec[ao]me|grown?|turn(?:ed)? into|convertid\w*|convirti\w+|convertiri\w+|tendri\w+|valdri\w+|quedari\w+|"
+    r"habria\w*|hubiera\w*|if i|si hubi\w+|cash|capital|starting with|(?:con|with) (?=\W?\d))"
 )
 WITH_MONEY = re.compile(
     rf"(?<![\w.,])(?:{_MONEY} ?(?P<a>{_VALUE})|(?P<b>{_VALUE}|{WORDED}|an?|una?)(?: de)? ?{_MONEY})(?!\w)"
 )
 _PLAIN = re.compile(
-    rf"(?:\b(?:invest(?:ed|ing)?|put|invert(?:id[oa]s?|ir)|invirtiendo|invierto|metid[oa]s?|puesto) "
-    rf"(?:an? |una? )?(?P<a>{_VALUE})(?!\w)"
-    rf"|(?<![\w.,])(?P<b>{_VALUE})(?= (?:invested|put in|invertid[oa]s?|metid[oa]s?|placed)\b))"
+    rf"(?:\b(?:invest(?:ed|ing)?|put|invert(?:id[oa]s?|ir)|invirtiendo|invierto|metid[oa]s?|puesto) (?:an? |una? "
+    rf")?(?P<a>{_VALUE})(?!\w)|(?<![\w.,])(?P<b>{_VALUE})(?= (?:invested|put in|invertid[oa]s?|metid[oa]s?|placed)\b))"
 )
 _LARGE = re.compile(rf"(?<![\w.,$€£])(?P<a>\d{{1,3}}(?:[.,]\d{{3}})+|{LARGE}|\d+(?:[.,]\d+)?k\b)(?= (?:in|en)\b)")
 """10,000 in IBM: large, and in something."""

@@ -40,32 +40,25 @@ class AskedPeriod:
 _ES = re.compile(
     r"\b(compara\w*|analiza\w*|analisis|ultimo|ultima|ano|mes|semana|trimestre|rendimiento|rentabilidad|acciones|bolsa|"
     r"mercado|frente|entre|dame|muestra\w*|como le ha ido|volatilidad|riesgo|caida|y|"
-    r"desde|hasta|cuanto|cual|ordena|precio|noticias|invert\w+|dolares|media)\b"
+    r"correlaci\w+|desde|hasta|cuanto|cual|ordena|precio|noticias|invert\w+|dolares|media)\b"
 )
 _EN = re.compile(
     r"\b(compare|analy[sz]e|analysis|last|year|month|week|quarter|return|returns|stocks?|market|versus|between|show|"
-    r"give|"
-    r"how|volatility|risk|drawdown|and|over|"
-    r"since|until|which|what|invested|news|price)\b"
+    r"give|how|volatility|risk|drawdown|and|over|since|until|which|what|invested|news|price)\b"
 )
 _FINANCE = re.compile(
     r"\b(compan(?:y|ies)|firms?|giants?|industr(?:y|ies)|banks?|empresas?|bancos?|stocks?|shares?|equit(?:y|ies)|"
-    r"etfs?|funds?|index|indices|bonds?|treasur(?:y|ies)|gold|commodit(?:y|ies)|"
-    r"crypto\w*|"
-    r"bitcoin|markets?|ticker|tickers|price|prices|returns?|performance|perform(?:ed|ing)?|volatility|drawdowns?|risk|"
-    r"valuation|earnings|dividends?|revenue|margins?|p/?e|eps|market cap\w*|fundamentals?|trend|momentum|moving "
-    r"averages?|"
-    r"sma|atr|rally|sell-?off|bull\w*|bear\w*|invest\w*|portfolio|trading|traded?|quote|sector|econom\w*|financ\w*|"
-    r"acci(?:on|ones)|bolsa|mercados?|fondos?|indices?|bonos?|oro|cripto\w*|precios?|cotiza\w*|rentabilidad\w*|"
-    r"rendimiento\w*|"
+    r"etfs?|funds?|index|indices|bonds?|treasur(?:y|ies)|gold|commodit(?:y|ies)|crypto\w*|bitcoin|markets?|ticker|"
+    r"tickers|price|prices|returns?|performance|perform(?:ed|ing)?|volatility|drawdowns?|risk|valuation|earnings|"
+    r"dividends?|revenue|margins?|p/?e|eps|market cap\w*|fundamentals?|trend|momentum|moving averages?|sma|atr|rally|"
+    r"sell-?off|bull\w*|bear\w*|invest\w*|portfolio|trading|traded?|quote|sector|econom\w*|financ\w*|acci(?:on|ones)|"
+    r"bolsa|mercados?|fondos?|indices?|bonos?|oro|cripto\w*|precios?|cotiza\w*|rentabilidad\w*|rendimiento\w*|"
     r"volatilidad|caidas?|riesgo|valoracion|resultados|beneficios?|dividendos?|ingresos|margen(?:es)?|per|"
-    r"capitalizacion|"
-    r"fundamentales|tendencia|medias? movil\w*|inver[st]\w*|cartera|divisas?)\b"
+    r"capitalizacion|fundamentales|tendencia|medias? movil\w*|inver[st]\w*|cartera|divisas?)\b"
 )
 _ANALYSE = re.compile(
     r"\b(compar\w+|analy[sz]\w*|analiza\w*|analisis|versus|vs|how (?:has|have|did|is|are|does|do)|look at|overview|"
-    r"report|"
-    r"summar\w+|como (?:le|les|ha|han|va|van|estuvo|esta|estan)|resum\w+|informe|panorama|evolucion|frente a)\b"
+    r"report|summar\w+|como (?:le|les|ha|han|va|van|estuvo|esta|estan)|resum\w+|informe|panorama|evolucion|frente a)\b"
 )
 _CHOOSES = re.compile(
     r"\b(?:which|who|what(?:'?s| is| was) the|cual(?:es)?|quien(?:es)?|que (?:accion|valor|empresa))\b"
@@ -82,29 +75,24 @@ _OTHER = re.compile(
 )
 _ADVICE = re.compile(
     r"\b(?:(?:should|shall|must|ought) (?:i|we|my \w+)\b|(?:do|would|could|can) you (?:recommend|advise|suggest)|"
-    r"(?:recommend|advise) me\b|"
-    r"tell me (?:what|which|where|whether|if|how much|when) (?:\w+ ){0,2}?to (?:buy|sell|invest|put|do)\b|"
-    r"what (?:would|should) (?:you|i) (?:buy|sell|do|invest)|"
-    r"is (?:it|now|this|\w+) an? (?:good|bad|right|great) (?:time|moment|buy|investment|idea)|worth (?:buying|"
-    r"selling|investing)|"
-    r"which (?:one )?(?:to|should i|is best to) (?:buy|sell)|where (?:do|should|can) i (?:put|invest)|"
-    r"my (?:savings|pension|retirement|mortgage|inheritance|salary)|for my (?:age|situation|retirement|profile)|"
-    r"deb(?:o|eria|eriamos|emos) (?:yo )?(?:comprar|vender|invertir|meter|poner|mantener|dar|reducir|aumentar|esperar|"
-    r"tener)|(?:que|cuanto|cuanta|how much|what)\b.*\b(?:peso|parte|weight|share|proportion|exposure)\b.*"
-    r"\b(?:mi cartera|mis inversiones|my portfolio|my investments)|"
-    r"me (?:recomiendas|aconsejas|conviene|sugieres|recomendarias|aconsejarias)|que (?:compro|vendo|harias)|"
-    r"(?:conviene|vale la pena|merece la pena|es buen momento|es un buen momento)(?: para| de)? ?(?:comprar|vender|"
-    r"invertir|entrar)|"
-    r"en que (?:invierto|debo invertir)|mis (?:ahorros|pension\w*)|mi (?:jubilacion|hipoteca|pension|herencia|sueldo)|"
-    r"es (?:\w+ )?(?:una )?buena (?:compra|inversion))\b"
+    r"(?:recommend|advise) me\b|tell me (?:what|which|where|whether|if|how much|when) (?:\w+ ){0,2}?to (?:buy|sell|"
+    r"invest|put|do)\b|what (?:would|should) (?:you|i) (?:buy|sell|do|invest)|is (?:it|now|this|\w+) an? (?:good|bad|"
+    r"right|great) (?:time|moment|buy|investment|idea)|worth (?:buying|selling|investing)|which (?:one )?(?:to|should "
+    r"i|is best to) (?:buy|sell)|where (?:do|should|can) i (?:put|invest)|my (?:savings|pension|retirement|mortgage|"
+    r"inheritance|salary)|for my (?:age|situation|retirement|profile)|deb(?:o|eria|eriamos|emos) (?:yo )?(?:comprar|"
+    r"vender|invertir|meter|poner|mantener|dar|reducir|aumentar|esperar|tener)|(?:que|cuanto|cuanta|how much|"
+    r"what)\b.*\b(?:peso|parte|weight|share|proportion|exposure)\b.*\b(?:mi cartera|mis inversiones|my portfolio|my "
+    r"investments)|me (?:recomiendas|aconsejas|conviene|sugieres|recomendarias|aconsejarias)|que (?:compro|vendo|"
+    r"harias)|(?:conviene|vale la pena|merece la pena|es buen momento|es un buen momento)(?: para| de)? ?(?:comprar|"
+    r"vender|invertir|entrar)|en que (?:invierto|debo invertir)|mis (?:ahorros|pension\w*)|mi (?:jubilacion|hipoteca|"
+    r"pension|herencia|sueldo)|es (?:\w+ )?(?:una )?buena (?:compra|inversion))\b"
 )
 _GUARANTEE = re.compile(
     r"\b(?:guarante\w+|sure (?:thing|win|profit|bet)|can(?:no|')?t lose|no risk at all|without (?:any )?risk|"
     r"certain(?:ly)? (?:to )?(?:rise|go up|double|win|profit)|will (?:\w+ ){0,3}?(?:definitely|certainly|surely)|100 "
-    r"?% (?:sure|"
-    r"safe|certain)|"
-    r"risk-?free (?:profit|return|investment|gain)s?|garanti\w+|gan(?:ar|ancia) segur[oa]|sin (?:ningun )?riesgo|"
-    r"(?:seguro|segura|seguramente|ciertamente) (?:que )?(?:sub\w+|gan\w+|dobl\w+)|100 ?% segur[oa]|no puedo perder)\b"
+    r"?% (?:sure|safe|certain)|risk-?free (?:profit|return|investment|gain)s?|garanti\w+|gan(?:ar|ancia) segur[oa]|"
+    r"sin (?:ningun )?riesgo|(?:seguro|segura|seguramente|ciertamente) (?:que )?(?:sub\w+|gan\w+|dobl\w+)|100 ?% "
+    r"segur[oa]|no puedo perder)\b"
 )
 _TOLD = re.compile(
     r"\W*(?:i|we|my|our|yo|nosotros|mis?|nuestr\w+|me|nos|tengo|compr[eo]|vendi|vendo|inverti|invierto|opero|uso)\b"
@@ -123,9 +111,8 @@ _PERIODS: tuple[tuple[Period, re.Pattern[str]], ...] = (
 )
 _BEYOND = re.compile(
     r"\b((?:[2-9]|[1-9]\d|two|three|four|five|ten|twenty|dos|tres|cuatro|cinco|diez|veinte)[- ](?:years?|anos?)|"
-    r"decades?|decadas?|"
-    r"since (?:19|20)\d\d|desde (?:el )?(?:19|20)\d\d|all[- ]time|historic\w*|5y|10y|6 months|six months|6 meses|"
-    r"seis meses)\b"
+    r"decades?|decadas?|since (?:19|20)\d\d|desde (?:el )?(?:19|20)\d\d|all[- ]time|historic\w*|5y|10y|6 months|six "
+    r"months|6 meses|seis meses)\b"
 )
 _FUTURE = re.compile(
     r"\b(will \w+|going to|forecast\w*|predict\w*|next (?:week|month|quarter|year)|tomorrow|outlook|price target|"

@@ -1,6 +1,7 @@
 """What tools gave of what a question asks for, in sentences: each names its stretch, or its day."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from typing import Any, cast
 
 from agent.domain.analysis.episodes import told_ahead, told_crossings, told_falls
@@ -9,7 +10,7 @@ from agent.domain.analysis.formats import as_date, day, figure_name, joined, mon
 from agent.domain.analysis.headlines import told_news
 from agent.domain.analysis.stretches import ALL_TIME
 from agent.domain.analysis.wanted_calls import Question
-from agent.domain.claims.facts import FALLS, is_fraction
+from agent.domain.claims.facts import CLOSED, FALLS, is_fraction
 from contracts.languages import Language
 
 Finding = Mapping[str, Any]
@@ -275,6 +276,12 @@ def _tone(finding: Finding, language: Language) -> list[str]:
     return lines
 
 
+def begin_together(days: Iterable[str]) -> bool:
+    """Whether stretches begin within a few closed days of each other."""
+    known = [date.fromisoformat(one) for one in days]
+    return (max(known) - min(known)).days <= CLOSED
+
+
 def _ranks(
     findings: Sequence[Finding],
     names: Sequence[str],
@@ -290,6 +297,14 @@ def _ranks(
         for asked, known in _by_stretch(findings, name, periods).items():
             if len(known) < 2:
                 continue
+            begun = {ticker: str(one["from"]) for ticker, one in known.items() if one.get("from")}
+            if begun and not begin_together(begun.values()):
+                since = joined([f"{ticker} {day(first, language)}" for ticker, first in begun.items()], language)
+                lines.append({
+                    "es": f"No se ordenan, porque sus datos no empiezan el mismo día: {since}.",
+                    "en": f"They are not ranked, because their data does not begin on the same day: {since}.",
+                }[language])  # fmt: skip
+                break
             order = _order(known, name, lowest_first=lowest_first)
             if by_size and name == "return":
                 order = sorted(known, key=lambda ticker: abs(float(known[ticker]["value"])), reverse=not lowest_first)

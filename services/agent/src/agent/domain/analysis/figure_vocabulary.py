@@ -66,10 +66,9 @@ def _streaks(words: str) -> str:
     row = r"(?:straight|consecutive|successive|in a row|running|seguid[oa]s|consecutiv[oa]s)"
     run = r"(?:streaks?|runs?|strings?|rachas?|series?)(?: mas largas?)?"
     return (
-        rf"(?:longest |mayor )?(?:{words}[- ](?:{days}[- ])?{run}|{run}{of}(?: (?:los|las|the))?(?: "
-        rf"{row})?(?: {days})?{of} "
-        rf"{words}(?: {days})?(?: {row})?|(?:most )?{row} {words}(?: {days})?|{words}[- ]{days} {row}"
-        rf"|{days} {row}[^?;\x00]{{0,40}}?\x01*[^?;\x00]{{0,20}}?\b{words}|{words}[^?;\x00\d]{{0,20}}? {days} {row})"
+        rf"(?:longest |mayor )?(?:{words}[- ](?:{days}[- ])?{run}|{run}{of}(?: (?:los|las|the))?(?: {row})?(?: "
+        rf"{days})?{of} {words}(?: {days})?(?: {row})?|(?:most )?{row} {words}(?: {days})?|{words}[- ]{days} {row}|"
+        rf"{days} {row}[^?;\x00]{{0,40}}?\x01*[^?;\x00]{{0,20}}?\b{words}|{words}[^?;\x00\d]{{0,20}}? {days} {row})"
     )
 
 
@@ -152,8 +151,7 @@ ROWS: tuple[FigureWords, ...] = (
     _row("stretch", "current_drawdown", r"how far (?:below|off|under|from) (?:it|that)",
          r"a (?:cuanto|que distancia) (?:esta |queda |estamos )?de el", r"(?:a que distancia|how far|lejos|"
          r"cuanto le falta)\b[^?\x00]*?(?:maximos?|peaks?|highs?)",
-         r"(?:below|from|off|under) (?:its|the|their) (?:\w+[- ]){0,2}(?:peak|"
-         r"highs?|top|maximum)",
+         r"(?:below|from|off|under) (?:its|the|their) (?:\w+[- ]){0,2}(?:peak|highs?|top|maximum)",
          r"(?:por debajo de|desde|lejos de|bajo) (?:(?:sus?|los|el|ultimos) )?maximos?(?: historicos?| anuales)?",
          r"a cuanto (?:esta|queda|cotiza)[^?]{0,40}?\bde(?:l)? (?:sus? |los )?maximos?(?: del ano| historicos?)?",
          r"(?:ha |han )?(?:bajado|caido|perdido) (?:desde|de) (?:sus? |los |el )?(?:ultimos? )?maximos?",
@@ -169,8 +167,7 @@ ROWS: tuple[FigureWords, ...] = (
          r"riesgos?", r"arriesgad[oa]s?", r"calm(?:er|est)?", r"tranquil[oa]s?"),
     _row("stretch", "total_return", r"(?:the )?dividends? (?:included|reinvested|counted)",
          r"(?:los )?dividendos (?:incluidos|reinvertidos)",
-         r"total returns?(?: (?:with|"
-         r"including) dividends)?", r"(?:returns? )?(?:with|including|incl\.?|counting) "
+         r"total returns?(?: (?:with|including) dividends)?", r"(?:returns? )?(?:with|including|incl\.?|counting) "
          r"(?:the )?dividends(?: reinvested)?", r"(?:rentabilidad (?:total )?)?(?:con|incluyendo|"
          r"contando) (?:los )?dividendos(?: reinvertidos)?",
          r"rentabilidad total"),
@@ -202,8 +199,7 @@ ROWS: tuple[FigureWords, ...] = (
          r"ca(?:yo|yeron|ido)", r"gan(?:o|aron|ado)", r"perdi(?:o|eron|do)", r"rent(?:o|aron|ado)|rindi(?:o|"
          r"eron)|vari(?:o|aron|ado)",
          r"which (?:one |stock |of them )?(?:was|is|were|has been|did) (?:the )?(?:best|better|worst|worse)",
-         r"(?:best|worst) (?:performer|"
-         r"performing\b.*?)",
+         r"(?:best|worst) (?:performer|performing\b.*?)",
          r"(?:did|do|done|perform(?:ed)?) (?:the )?(?:best|better|worst|worse)", r"outperform\w*|"
          r"underperform\w*", r"beat|beaten|bati(?:o|eron)",
          r"(?:lo hizo |se comporto |fue |hicieron )?(?:el |la )?(?:mejor|peor)"),
@@ -212,11 +208,9 @@ ROWS: tuple[FigureWords, ...] = (
 FELL = r"(?:f[ae]ll(?:en)?|lost|lose|dropped|declined|ca(?:yo|yeron|ido)|perdi(?:o|eron|do)|baj(?:o|aron|ado))"
 LOWEST = re.compile(
     rf"\b(?:{FELL} (?:the )?(?:most|more|furthest|mas)|mas (?:(?:se )?han? )?{FELL}|"
-    r"losers first|weakest first|"
-    r"cheap(?:er|est)?|smallest|lowest|least|fewest|minimum|calm(?:er|est)?|shallowest|safest|worst|"
-    r"barat[oa]s?|menor(?:es)?|"
-    r"menos|mas baj[oa]s?|ascending|de menor a mayor|lowest first|tranquil[oa]s?|minim[oa]|peor(?:es)?|"
-    r"underperform\w*)\b"
+    r"losers first|weakest first|cheap(?:er|est)?|smallest|lowest|least|fewest|minimum|calm(?:er|est)?|shallowest|"
+    r"safest|worst|barat[oa]s?|menor(?:es)?|menos|mas baj[oa]s?|ascending|de menor a mayor|lowest first|"
+    r"tranquil[oa]s?|minim[oa]|peor(?:es)?|underperform\w*)\b"
 )
 """Words that rank from the lowest up."""
 _ASKING = """
@@ -244,7 +238,8 @@ summarise summarize symbol symbols table tal tan tarda tardaron tardo tell tendr
 bad chart coming dibuja draw economicos grafico i'd inside ordename plot puesta puestos
 morning afternoon evening talk buenos dias tardes longest larga largo print printed
 hit hits toco hey anything someone somebody necesito ordenalas ordenalos quick react reacted else nothing putting
-thing things three times tipo together told tres two use usually valdria valdrian vale valen valia vender ver versus
+thing things pls plz til ganando perdiendo three times tipo together told tres two use usually valdria valdrian vale
+valen valia vender ver versus
 view vs want way whats whether whose
 """
 QUESTION_WORDS = WORDS | frozenset(_ASKING.split())

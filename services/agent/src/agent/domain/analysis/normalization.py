@@ -103,9 +103,8 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (
         re.compile(
             r"\b(?:which|what|que|cual) (?P<unit>day|week|month|quarter|dia|semana|mes|"
-            r"trimestre)\b(?P<mid>[^?;,]{0,40}?) "
-            r"(?:was|were|is|fue|ha sido|es) (?:[a-z]+'s |its |their |the |el |la |su )?"
-            r"(?:(?P<best>best|strongest|mejor)|worst|weakest|peor)\b"
+            r"trimestre)\b(?P<mid>[^?;,]{0,40}?) (?:was|were|is|fue|ha sido|es) (?:[a-z]+'s |its |their |the |el |la |"
+            r"su )?(?:(?P<best>best|strongest|mejor)|worst|weakest|peor)\b"
         ),
         lambda match: f"{'best' if match['best'] else 'worst'} {match['unit']}{match['mid']}",
     ),
@@ -120,9 +119,8 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     # The month in 2012 when it fell the most.
     (
         re.compile(
-            rf"\b(?:the|el|la) {UNIT}\b(?P<mid>[^?;]{{0,30}}?) (?:when|where|in which|that|(?:en )?(?:el |"
-            rf"la )?que|cuando)\b"
-            rf"(?P<who>[^?;]{{0,20}}?) (?:mas (?:(?P<up2>{_UP})|{_DOWN})|(?:(?P<up>{_UP})|{_DOWN}) (?:the "
+            rf"\b(?:the|el|la) {UNIT}\b(?P<mid>[^?;]{{0,30}}?) (?:when|where|in which|that|(?:en )?(?:el |la )?que|"
+            rf"cuando)\b(?P<who>[^?;]{{0,20}}?) (?:mas (?:(?P<up2>{_UP})|{_DOWN})|(?:(?P<up>{_UP})|{_DOWN}) (?:the "
             rf")?(?:most|mas))\b"
         ),
         lambda match: (
@@ -148,9 +146,8 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     ),
     (
         re.compile(
-            r"\b(?:biggest|largest|best|mayor|mejor|maxima) "
-            r"(?:(?:one|single)[- ](?P<a>day|week|month) (?:gains?|rises?|jumps?)|"
-            r"(?:subida|ganancia|alza) (?:diaria|en un(?:a)? (?P<b>dia|sesion|semana|mes)))\b"
+            r"\b(?:biggest|largest|best|mayor|mejor|maxima) (?:(?:one|single)[- ](?P<a>day|week|month) (?:gains?|"
+            r"rises?|jumps?)|(?:subida|ganancia|alza) (?:diaria|en un(?:a)? (?P<b>dia|sesion|semana|mes)))\b"
         ),
         lambda match: f"best {match['a'] or match['b'] or 'day'}",
     ),
@@ -221,9 +218,8 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     # It fell from its highs in 2008.
     (
         re.compile(
-            rf"\b(?:fell|lost|dropped|declined|cayo|perdio|bajo) (?P<mid>[^?;]{{0,30}}?)\b(?:from|desde|de) "
-            rf"(?:(?:its|the|their|sus|los) )?(?:highs|peaks|tops|maximos) "
-            rf"(?:in|during|en|durante) (?P<year>{times.YEAR})\b"
+            rf"\b(?:fell|lost|dropped|declined|cayo|perdio|bajo) (?P<mid>[^?;]{{0,30}}?)\b(?:from|desde|de) (?:(?:its|"
+            rf"the|their|sus|los) )?(?:highs|peaks|tops|maximos) (?:in|during|en|durante) (?P<year>{times.YEAR})\b"
         ),
         lambda match: f"maximum drawdown {match['mid']}in {match['year']}",
     ),
@@ -250,8 +246,7 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     ),
     (
         re.compile(
-            r"\b(?:subi\w*|pas\w+|romp\w+|ca[eiy]\w*|perd\w+) "
-            r"(?=por (?:encima|debajo) de (?:su|la) (?:media|de))"
+            r"\b(?:subi\w*|pas\w+|romp\w+|ca[eiy]\w*|perd\w+) (?=por (?:encima|debajo) de (?:su|la) (?:media|de))"
         ),
         lambda match: "cruza ",
     ),

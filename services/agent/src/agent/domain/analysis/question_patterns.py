@@ -8,34 +8,29 @@ from agent.domain.claims import times
 from contracts.spoken import MONTHS
 
 CORRELATED = re.compile(
-    r"\b(?:(?:least |most )?(?:un)?correlat\w+|correlaci\w+|correlacionad\w+"
-    r"|mov(?:e|es|ed|ing) (?:\w+ ){0,2}?(?:together|alike|in (?:the same direction|tandem|step|sync|parallel))"
-    r"|se (?:mueven|movieron|han movido) (?:\w+ )?(?:junt[oa]s|a la vez|igual|al unisono|"
-    r"en la misma direccion|en paralelo))\b"
-    r"(?: (?:of|in|between) (?:the |their )?(?:daily |weekly |monthly )?returns\b"
-    r"| (?:de|entre) (?:las |sus )?rentabilidades(?: diarias| semanales| mensuales)?\b)?"
+    r"\b(?:(?:least |most )?(?:un)?correlat\w+|correlaci\w+|correlacionad\w+|mov(?:e|es|ed|ing) (?:\w+ "
+    r"){0,2}?(?:together|alike|in (?:the same direction|tandem|step|sync|parallel))|se (?:mueven|movieron|han movido) "
+    r"(?:\w+ )?(?:junt[oa]s|a la vez|igual|al unisono|en la misma direccion|en paralelo))\b(?: (?:of|in|between) "
+    r"(?:the |their )?(?:daily |weekly |monthly )?returns\b| (?:de|entre) (?:las |sus )?rentabilidades(?: diarias| "
+    r"semanales| mensuales)?\b)?"
 )
 BETA = re.compile(
-    r"\bbetas?\b(?:(?! (?:and|y|e) (?!\S+ (?:against|versus|vs|relative|to|with|frente|contra|respecto))).)*?"
-    r"\b(?:against|versus|vs\.?|relative to|to|with|on|frente a(?:l)?|contra|"
-    r"respecto (?:a(?:l)?|de(?:l)?)|"
-    r"sobre|con)\b(?P<whom>.*)"
+    r"\bbetas?\b(?:(?! (?:and|y|e) (?!\S+ (?:against|versus|vs|relative|to|with|frente|contra|"
+    r"respecto))).)*?\b(?:against|versus|vs\.?|relative to|to|with|on|frente a(?:l)?|contra|respecto (?:a(?:l)?|"
+    r"de(?:l)?)|sobre|con)\b(?P<whom>.*)"
 )
 CROSSING = re.compile(
-    r"(?:\b(?:cruces? dorad[oa]s?|cruces? de la muerte|cross(?:ed|es|ing|ings|over|overs)?(?: (?:above|below|"
-    r"over|under|through))?|cruz\w+|cruces?|"
-    r"golden cross(?:es)?|"
-    r"death cross(?:es)?)\b)(?: (?:al alza|a la baja|hacia (?:arriba|abajo)|upwards?|downwards?)\b)?"
+    r"(?:\b(?:cruces? dorad[oa]s?|cruces? de la muerte|cross(?:ed|es|ing|ings|over|overs)?(?: (?:above|below|over|"
+    r"under|through))?|cruz\w+|cruces?|golden cross(?:es)?|death cross(?:es)?)\b)(?: (?:al alza|a la baja|hacia "
+    r"(?:arriba|abajo)|upwards?|downwards?)\b)?"
 )
 OTHER_AVERAGE = re.compile(
     r"\b(?:la de|the|its)(?: los| las)? (\d{1,3})(?:[- ]?(?:day|session|dia|sesion)\w*)?(?: ones?)?\b(?![.,]?\d| ?%)"
 )
 """Beside an average: that of 200, its 200-day one."""
 LENGTHS = re.compile(
-    r"\b(\d{1,3})(?:[- ]?(?:day|session|dia|sesion)\w*)?(?: ?(?:/|and|y|,|vs\.?|versus|over|sobre|with "
-    r"the|con la de|con|"
-    r"-) ?)(?:the |la de )?(\d{1,3})\b(?! ?%)"
-    r"(?:[- ]?(?:day|session|dia|sesion)\w*)?"
+    r"\b(\d{1,3})(?:[- ]?(?:day|session|dia|sesion)\w*)?(?: ?(?:/|and|y|,|vs\.?|versus|over|sobre|with the|con la de|"
+    r"con|-) ?)(?:the |la de )?(\d{1,3})\b(?! ?%)(?:[- ]?(?:day|session|dia|sesion)\w*)?"
 )
 MEAN = r"(?:moving |simple ){0,3}(?:averages?|sma|ma|dma)"
 MEDIA = r"(?:sma|medias?(?: moviles| movil| simples?){0,3})"
@@ -53,12 +48,10 @@ FROM_THE_TOP = re.compile(
 )
 """Who fell least stands first where returns are told from the top."""
 APART = re.compile(
-    r"\b(?:by how (?:much|many \w+)|por cuantos?(?: puntos)?|(?:the )?(?:gap|difference|spread) "
-    r"(?:between|in)|(?:la )?diferencia (?:entre|de|en)|"
-    r"(?:bought|compr(?:ad[oa]|e)) [^?;]{0,20}?(?:at|en) (?:the|its|el|su)(?= [^?;]{0,15}?(?:lows?|highs?|"
-    r"bottom|top|minimo|maximo))|"
-    r"(?:what )?(?:share|percentage|proportion) of (?:the )?(?:days|sessions)|(?:que )?porcentaje de "
-    r"(?:dias|sesiones))\b"
+    r"\b(?:by how (?:much|many \w+)|por cuantos?(?: puntos)?|(?:the )?(?:gap|difference|spread) (?:between|in)|(?:la "
+    r")?diferencia (?:entre|de|en)|(?:bought|compr(?:ad[oa]|e)) [^?;]{0,20}?(?:at|on|en) (?:the|its|el|su)(?= "
+    r"[^?;]{0,15}?(?:lows?|highs?|bottom|top|minimo|maximo|worst|best|peor|mejor))|(?:what )?(?:share|percentage|"
+    r"proportion) of (?:the )?(?:days|sessions)|(?:que )?porcentaje de (?:dias|sesiones))\b"
 )
 """What is worked out of two figures, which no tool does."""
 AHEAD = re.compile(
@@ -70,9 +63,8 @@ AHEAD = re.compile(
 """When results are awaited."""
 EARNINGS = re.compile(r"\b(?:earnings|results|reports?|reporting|resultados|presenta\w*|publica\w*)\b")
 PLACE = re.compile(
-    r"\b(?:the|la|el) (?:(?P<second>second|segund[oa])|(?P<third>third|tercer[oa])|(?P<last>last|"
-    r"ultim[oa])|(?P<first>first|primer[oa]))"
-    r"(?: one| of (?:them|those)| de ellas)?(?=\W*$|[?.,;:]|\W+(?:que|what|cual)\b)"
+    r"\b(?:the|la|el) (?:(?P<second>second|segund[oa])|(?P<third>third|tercer[oa])|(?P<last>last|ultim[oa])|"
+    r"(?P<first>first|primer[oa]))(?: one| of (?:them|those)| de ellas)?(?=\W*$|[?.,;:]|\W+(?:que|what|cual)\b)"
 )
 """Which of those in an order a figure is asked for of."""
 BY_SIZE = re.compile(
@@ -80,10 +72,9 @@ BY_SIZE = re.compile(
 )
 RECOVERED = re.compile(rf"\b(?:recover\w*|recuper\w+|{BACK})")
 LENGTH_OF = re.compile(
-    rf"\b(?:(?P<before>\d{{1,3}})[- ](?:day|session|bar|period)s?[- ](?P<name>{'|'.join(INDICATOR_WORDS.values())})"
-    rf"|(?P<name2>{'|'.join(INDICATOR_WORDS.values())}) ?(?:\(|de |of |"
-    rf"a )? ?(?P<after>\d{{1,3}})\b\)?(?: (?:sesiones|dias|days|sessions|velas)"
-    rf"|(?![\d.,/]| de | of |st|nd|rd|th| [a-z]+ \d{{4}})))"
+    rf"\b(?:(?P<before>\d{{1,3}})[- ](?:day|session|bar|period)s?[- ](?P<name>{'|'.join(INDICATOR_WORDS.values())})|"
+    rf"(?P<name2>{'|'.join(INDICATOR_WORDS.values())}) ?(?:\(|de |of |a )? ?(?P<after>\d{{1,3}})\b\)?(?: (?:sesiones|"
+    rf"dias|days|sessions|velas)|(?![\d.,/]| de | of |st|nd|rd|th| [a-z]+ \d{{4}})))"
 )
 ODD_BARS = re.compile(
     rf"\b(?:weekly|monthly|semanal|mensual) (?:{'|'.join(INDICATOR_WORDS.values())})"
@@ -99,11 +90,9 @@ UNIT = (
     r"anos?)"
 )
 EXTREME = re.compile(
-    rf"\b(?:(?P<count>[2-9]|10|two|three|four|five|ten|dos|tres|cuatro|cinco|diez) )?"
-    rf"(?P<one>best|worst|mejor(?:es)?|peor(?:es)?)(?: (?:and|y|or|o) (?:the |el |la )?(?P<two>best|worst|"
-    rf"mejor(?:es)?|peor(?:es)?))?"
-    rf"(?: (?:single|trading|calendar))?(?: (?P<count2>[2-9]|10|two|three|four|five|ten|dos|tres|cuatro|"
-    rf"cinco|diez))? {UNIT}\b"
+    rf"\b(?:(?P<count>[2-9]|10|two|three|four|five|ten|dos|tres|cuatro|cinco|diez) )?(?P<one>best|worst|mejor(?:es)?|"
+    rf"peor(?:es)?)(?: (?:and|y|or|o) (?:the |el |la )?(?P<two>best|worst|mejor(?:es)?|peor(?:es)?))?(?: (?:single|"
+    rf"trading|calendar))?(?: (?P<count2>[2-9]|10|two|three|four|five|ten|dos|tres|cuatro|cinco|diez))? {UNIT}\b"
 )
 EACH = re.compile(
     rf"\b(?:(?:each|every|per|by|cada|por) {UNIT}(?! on average)|(?P<over>year by year|month by month|"
@@ -113,19 +102,17 @@ EACH = re.compile(
     r"(?! (?:media|compuesta|anualizada)))\b"
 )
 TRIAL = re.compile(
-    r"\b(?:backtest\w*|back-test\w*|trading rule|strateg\w+|estrateg\w+|regla de)\b"
-    r"|\b(?:buy(?:ing)?|compr(?:ar|ando|o|ase|ara)|entr(?:ar|ando)) [^?;]{0,40}?"
-    r"\b(?:when(?:ever)?|(?:each|every) time|if|cuando|cada vez que|si)\b"
-    r"(?=[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)"
-    r"|\b(?:follow(?:ed|ing)?|segu(?:ir|ido|ida|imos)|siguiendo)\b(?=[^?]{0,60}?\b(?:cross\w*|cruces?|averages?|medias?|rsi)\b)"
-    r"|\b(?:would|habria\w*)\b(?=[^?]{0,40}?\b(?:buying|comprando|comprar)\b[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)"
+    r"\b(?:backtest\w*|back-test\w*|trading rule|strateg\w+|estrateg\w+|regla de)\b|\b(?:buy(?:ing)?|compr(?:ar|ando|"
+    r"o|ase|ara)|entr(?:ar|ando)) [^?;]{0,40}?\b(?:when(?:ever)?|(?:each|every) time|if|cuando|cada vez que|"
+    r"si)\b(?=[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)|\b(?:follow(?:ed|ing)?|segu(?:ir|ido|ida|imos)|"
+    r"siguiendo)\b(?=[^?]{0,60}?\b(?:cross\w*|cruces?|averages?|medias?|rsi)\b)|\b(?:would|"
+    r"habria\w*)\b(?=[^?]{0,40}?\b(?:buying|comprando|comprar)\b[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)"
 )
 REGULAR = re.compile(
-    r"(?:[$€£] ?)?(?<![\w.,])\d[\d.,]*(?: ?(?:dollars?|euros?|pounds?|usd|eur|dolares|pesos|[$€£]))? "
-    r"(?:(?:an?|per|each|every|al|por|cada) (?:day|week|month|quarter|year|dia|semana|mes|trimestre|ano)|monthly|"
-    r"mensual(?:es)?)\b"
-    r"|\b(?:each|every|per|cada) (?:day|week|month|quarter|year|dia|semana|mes|trimestre|ano) "
-    r"(?:with|of|for|con|de|por) (?:[$€£] ?)?\d[\d.,]*(?: ?(?:dollars?|euros?|pounds?|usd|eur|dolares|pesos|[$€£]))?"
+    r"(?:[$€£] ?)?(?<![\w.,])\d[\d.,]*(?: ?(?:dollars?|euros?|pounds?|usd|eur|dolares|pesos|[$€£]))? (?:(?:an?|per|"
+    r"each|every|al|por|cada) (?:day|week|month|quarter|year|dia|semana|mes|trimestre|ano)|monthly|mensual(?:es)?)\b|"
+    r"\b(?:each|every|per|cada) (?:day|week|month|quarter|year|dia|semana|mes|trimestre|ano) (?:with|of|for|con|de|"
+    r"por) (?:[$€£] ?)?\d[\d.,]*(?: ?(?:dollars?|euros?|pounds?|usd|eur|dolares|pesos|[$€£]))?"
 )
 """An amount put in again and again, which no tool counts."""
 LEVEL = re.compile(
@@ -141,14 +128,16 @@ BEYOND = re.compile(
 """A price that was gone beyond, which is no amount put in."""
 DURING = re.compile(r"\b(?:during|durante|throughout|a lo largo de)\b")
 NO_TOOL = re.compile(
-    r"\b(?:first|primer[oa]s?) (?:\w+ )?(?:days|weeks|months|years|dias|semanas|meses|anos)\b"
-    r"|\b(?:average|mean|median) (?:daily |weekly )?(?:clos(?:e|ing)(?: price)?|price|moves?|returns?)\b"
-    r"|\b(?:cierre|precio|movimiento) (?:medio|promedio)\b"
-    r"|\bsince then\b|\bdesde entonces\b|\b(?:without|sin) (?:an? |un |una )?(?:single )?(?:down|red|losing|up|green|"
-    r"dia|sesion)(?: (?:day|session|a la baja|en rojo|de bajada))?\b"
-    r"|\b(?:than|with|to|vs\.?|con|que) (?:the |el |la )(?:previous|prior|anterior)(?: one)?(?=\W*$|[?.,;])"
+    r"\b(?:first|primer[oa]s?) (?:\w+ )?(?:days|weeks|months|years|dias|semanas|meses|anos)\b|\b(?:average|mean|"
+    r"median) (?:daily |weekly )?(?:clos(?:e|ing)(?: price)?|price|moves?|returns?)\b|\b(?:cierre|precio|movimiento) "
+    r"(?:medio|promedio)\b|\b(?:from|desde) (?:(?:its|the|su|el) )?(?:\w+ )?(?:high|peak|maximo)\b.{0,25}\b(?:to|"
+    r"hasta) (?:(?:its|the|su|el) )?(?:\w+ )?(?:low|trough|minimo)\b|\bsince then\b|\bdesde entonces\b|\b(?:without|"
+    r"sin) (?:an? |un |una )?(?:single )?(?:down|red|losing|up|green|dia|sesion)(?: (?:day|session|a la baja|en rojo|"
+    r"de bajada))?\b|\b(?:than|with|to|vs\.?|con|que) (?:the |el |la )(?:previous|prior|anterior)(?: one)?(?=\W*$|"
+    r"[?.,;])"
 )
-"""Stretches and averages that no tool has: the first three months, since then, an average close, the one before."""
+"""Stretches and averages that no tool has: the first three months, from a high to a low, since then, an average close,
+the one before."""
 WHICH_DAY = re.compile(r"\b(?:when|cuando|last time|last|ultima vez|first time|first|primera vez)\b")
 UP = re.compile(r"\b(?:subio|subieron|ha subido|rose|rise|gained|went up|go up)\b")
 DOWN = re.compile(r"\b(?:bajo|bajaron|ha bajado|cayo|cayeron|fell|fall|lost|went down|go down)\b")

@@ -1,6 +1,7 @@
 """An analysis as a state machine: from its record to the next thing to do, and nothing else.
 
-    tickers ─► routing ─► calls ─► once more, where an answer cannot be used ─► summary ─► report
+    tickers ─► routing ─► calls ─► once more, where an answer cannot be used ─► summary ─► once more, where
+    the tools back less than half of it ─► report
 
 The record alone decides (with the policy and whether an answer fits its schema), so an agent that takes over goes on
 where the last one stopped: model replies and results that are recorded are not asked for again.
@@ -25,7 +26,7 @@ from agent.domain.analysis.plan import (
     read_tickers,
     within_budgets,
 )
-from agent.domain.analysis.prompts import Messages, routing_messages, summary_messages, tickers_messages
+from agent.domain.analysis.prompts import Messages, once_more, routing_messages, summary_messages, tickers_messages
 from agent.domain.analysis.report import (
     in_own_currency,
     limits_of_data,
@@ -38,7 +39,7 @@ from agent.domain.analysis.stretches import when_in
 from agent.domain.analysis.summary import basis, rule_summary
 from agent.domain.analysis.texts import note, plain_summary, reason_of
 from agent.domain.analysis.wanted_calls import Question
-from agent.domain.claims.checker import checked
+from agent.domain.claims.checker import Checked, checked
 from agent.domain.claims.facts import facts_of_findings
 from agent.domain.tickers import normal_tickers, tickers_in
 from contracts.company import CompanyConfig
@@ -248,12 +249,17 @@ def _finished(record: AnalysisRecord, usable: Usable, language: Language, now: d
         return record, Finish({**report, "not_answered": missing})
     routing = _reply(record, "routing")
     if request.use_llm and routing is not None and routing.text is not None:
-        reply = _reply(record, "summary")
-        if reply is None:
-            messages = summary_messages(request.query, found.findings, limitations, asked, language)
+        messages = summary_messages(request.query, found.findings, limitations, asked, language)
+        replies = [reply for reply in record.replies if reply.step == "summary"]
+        if not replies:
             return record.model_copy(update={"stage": "writing"}), AskModel("summary", messages)
+        said = [_backed(reply, found, record.calls, asked) for reply in replies]
+        if len(said) == 1 and said[0] is not None and said[0].is_mostly_dropped:
+            again = once_more(messages, replies[0].text or "", said[0].dropped, language)
+            return record.model_copy(update={"stage": "writing"}), AskModel("summary", again)
+        best = next((one for one in reversed(said) if one is not None), None)
         by_rule_said = _by_rule(found, question, missing, period.period, language)
-        summary, remark, dropped = _judged(reply, found, record.calls, by_rule_said, asked, language)
+        summary, remark, dropped = _judged(replies[0], best, found, by_rule_said, language)
         limitations = [*limitations, *remark]
     else:
         summary, dropped = _by_rule(found, question, missing, period.period, language), 0
@@ -261,26 +267,25 @@ def _finished(record: AnalysisRecord, usable: Usable, language: Language, now: d
     return record, Finish({**report, "not_answered": missing})
 
 
-def _judged(
-    reply: AnalysisReply,
-    found: Gathered,
-    calls: Sequence[AnalysisCall],
-    by_rule: str,
-    asked: str,
-    language: Language,
-) -> tuple[str, list[str], int]:
-    """What of the model's summary the tools back, what to say of the rest, and how many sentences that is; where it is
-    less than half of them, the summary is the rule's."""
-    if reply.text is None or not reply.text.strip():
-        return by_rule, [note("summary_away", language)], 0
-    if len(reply.text) > MAX_SUMMARY:
-        return by_rule, [note("summary_unsupported", language)], 0
+def _backed(reply: AnalysisReply, found: Gathered, calls: Sequence[AnalysisCall], asked: str) -> Checked | None:
+    """What of a model's summary the tools back; None: there is no text that could be a summary."""
+    if reply.text is None or not reply.text.strip() or len(reply.text) > MAX_SUMMARY:
+        return None
     facts = facts_of_findings(found.findings, found.sources)
     for call in calls:
         facts.add_amount(call.tickers, call.arguments or {})
-    said = checked(reply.text.strip(), facts, asked)
-    dropped = len(said.dropped)
-    if not said.kept or dropped > said.kept:
+    return checked(reply.text.strip(), facts, asked)
+
+
+def _judged(
+    reply: AnalysisReply, said: Checked | None, found: Gathered, by_rule: str, language: Language
+) -> tuple[str, list[str], int]:
+    """The summary, what to say of it, and how many of the model's sentences are not in it as they were; where less than
+    half of them is left, the summary is the rule's."""
+    if reply.text is None or not reply.text.strip():
+        return by_rule, [note("summary_away", language)], 0
+    dropped = len(said.dropped) if said else 0
+    if said is None or said.is_mostly_dropped:
         return by_rule, [note("summary_unsupported", language)], dropped
     remarks = [note("sentences_dropped", language, count=dropped)] if dropped else []
     return f"{said.text}\n{basis(found.findings, found.sources, language)}", remarks, dropped

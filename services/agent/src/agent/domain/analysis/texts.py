@@ -187,8 +187,8 @@ _NOTES: dict[str, dict[Language, str]] = {
         "rule.",
     },
     "sentences_dropped": {
-        "es": "Frases del resumen del modelo que ninguna herramienta respalda y se han quitado: {count}.",
-        "en": "Sentences of the model's summary that no tool backs, and that were left out: {count}.",
+        "es": "Frases del resumen del modelo que ninguna herramienta respalda, quitadas o acortadas: {count}.",
+        "en": "Sentences of the model's summary that no tool backs, left out or shortened: {count}.",
     },
     "summary_away": {
         "es": "El modelo no ha podido redactar el resumen: está redactado por regla.",

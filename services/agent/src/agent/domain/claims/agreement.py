@@ -11,9 +11,8 @@ _N = r"[-+−]?\$?\d[\d.,]*\d|\$?\d"
 _UNIT = r"(?P<{0}>\s?(?:%|billion|million|bn|millones|mil millones|usd|dollars|dolares))"
 _A_GAIN = r"(?:an? |una? )(?:gain|rise|return|growth|ganancia|subida|rentabilidad) (?:of|del?) "
 _SPAN = re.compile(
-    r"\b(?:(?P<up>rose|grew|climbed|increased|went up|improved|widened|accelerated|sped up|"
-    r"acelero|subio|sube|crecio|aumento|mejoro|paso a mas)"
-    r"|(?P<down>fell|dropped|shrank|declined|decreased|went down|narrowed|slowed|slipped|"
+    r"\b(?:(?P<up>rose|grew|climbed|increased|went up|improved|widened|accelerated|sped up|acelero|subio|sube|crecio|"
+    r"aumento|mejoro|paso a mas)|(?P<down>fell|dropped|shrank|declined|decreased|went down|narrowed|slowed|slipped|"
     r"desacelero|bajo|baja|cayo|disminuyo|se redujo|redujo))\b"
     rf"[^.;]{{0,30}}?\b(?:from|del?) (?:{_A_GAIN})?(?P<a>{_N})\s?%?(?: in \d{{4}}| en \d{{4}})?,? (?:to|al?) "
     rf"(?:just |only |solo |apenas )?(?:{_A_GAIN})?(?P<b>{_N})(?![\d.,]*\d)"
@@ -31,14 +30,13 @@ _AHEAD = re.compile(
 _IN_BRACKETS = re.compile(
     rf"\((?P<a>{_N})(?P<ua>\s?%?)\)[^.;()\d]{{0,40}}?\b(?:(?P<more>above|higher|more|over|exceeds?|tops|"
     rf"por encima|mayor|supera|"
-    r"mas alt[oa])"
-    r"|below|lower|less|under|por debajo|menor|mas baj[oa])\b[^.;()\d]{0,30}?"
+    r"mas alt[oa])|below|lower|less|under|por debajo|menor|mas baj[oa])\b[^.;()\d]{0,30}?"
     rf"\((?P<b>{_N})(?P<ub>\s?%?)\)"
 )
 """The MACD (1.20) is below its signal (1.33)."""
 _VERSUS = re.compile(
-    r"\b(?:(?P<more>higher|larger|greater|bigger|deeper|steeper|mayor|superior|mas alt[oa])|"
-    r"(?:lower|smaller|shallower|milder|menor|inferior|mas baj[oa]))\b(?! than| que)"
+    r"\b(?:(?P<more>higher|larger|greater|bigger|deeper|steeper|mayor|superior|mas alt[oa]|above|over|por encima)|"
+    r"(?:lower|smaller|shallower|milder|menor|inferior|mas baj[oa]|below|under|por debajo))\b(?! than| que)"
     rf"[^.;\d]{{0,25}}?(?P<a>{_N})(?P<ua>\s?%?) ?"
     r"(?:vs\.?|versus|against|frente al?|compared (?:with|to)) (?:el |un |the )?"
     rf"(?P<b>{_N})(?P<ub>\s?%?)"
@@ -49,14 +47,11 @@ _ABOVE_THE_TOP = re.compile(
 )
 """A peak is what nothing is above."""
 _CLOSE = re.compile(
-    r"(?P<n>[\d.,]*\d(?:\s?(?:%|dollars|d[oó]lares|usd|euros))?)(?: \([^)]*\))? "
-    r"(?:(?P<up>higher|more|above|m[aá]s|por encima)"
-    r"|(?:lower|less|below|menos|por debajo)) (?:(?:than|que|de) )?(?:(?:at|in|en) )?(?:(?:the|its|el|su) )?"
-    r"(?:(?:previous|prior|last|yesterday's) clos(?:e|ing)|cierre (?:anterior|previo|de ayer)|"
-    r"day before|previous (?:day|session)|d[ií]a anterior|sesi[oó]n anterior|"
-    r"(?:what )?you paid|(?:your )?(?:average )?(?:cost|purchase price)|lo que pagaste|"
-    r"(?:tu )?(?:precio|coste) (?:medio|de compra))"
-    r"(?: price)?",
+    r"(?P<n>[\d.,]*\d(?:\s?(?:%|dollars|d[oó]lares|usd|euros))?)(?: \([^)]*\))? (?:(?P<up>higher|more|above|m[aá]s|"
+    r"por encima)|(?:lower|less|below|menos|por debajo)) (?:(?:than|que|de) )?(?:(?:at|in|en) )?(?:(?:the|its|el|la|"
+    r"su) )?(?:(?:previous|prior|last|yesterday's) clos(?:e|ing)|cierre (?:anterior|previo|de ayer)|day before|"
+    r"previous (?:day|session)|d[ií]a anterior|sesi[oó]n anterior|(?:what )?you paid|(?:your )?(?:average )?(?:cost|"
+    r"purchase price)|lo que pagaste|(?:tu )?(?:precio|coste) (?:medio|de compra))(?: price)?",
     re.I,
 )
 _DAY_BEFORE = re.compile(
@@ -79,10 +74,12 @@ _GREW = re.compile(
 _UNITS = r"day|session|week|month|quarter|year|d[ií]a|sesi[oó]n|semana|mes|trimestre|a[nñ]o"
 _END = re.compile(rf"\b(?:best|worst|mejor|peor) (?P<unit>{_UNITS})\b", re.I)
 _BARE_END = re.compile(
-    rf"\b(?:(?:its|the) (?:best|worst)|(?:el|la|su) (?:mejor|peor))\b(?= (?:was|is|fue|es|en|in|on|el|"
-    rf"{'|'.join(MONTHS)})\b|[,:])",
+    rf"\b((?:its|the) (?:best|worst)|(?:el|la|su) (?:mejor|peor))\b(?:,(?= (?:{'|'.join(MONTHS)})\b)|(?= (?:was|is|"
+    rf"fue|es|en|in|on|el|{'|'.join(MONTHS)})\b|[,:]))",
     re.I,
 )
+_HIGH = re.compile(r"\b(?:high|peak)\b", re.I)
+_BELOW_IT = re.compile(r"(?<=% )(below|under|off|from) (?:it|that)\b", re.I)
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _YEAR_BESIDE = re.compile(
     r"\b(?:(?:the|in the|al|el) )?(?:(?P<next>following year|year after|next year|a[nñ]o siguiente)|year before|"
@@ -101,12 +98,17 @@ def beside_the_close(said: str) -> str:
     return _DAY_BEFORE.sub(lambda match: "up" if match["up"] else "down", said)
 
 
+def with_its_high(said: str) -> str:
+    """A sentence in which "at its high: 0.1% below it" is "0.1% below its high"."""
+    return _BELOW_IT.sub(r"\1 its high", said) if _HIGH.search(said) else said
+
+
 def with_its_unit(said: str) -> str:
     """A sentence in which "and the best, July" is "and the best month, July" once a worst month was named."""
     named = _END.search(said)
     if named is None:
         return said
-    return said[: named.end()] + _BARE_END.sub(lambda match: f"{match[0]} {named['unit']}", said[named.end() :])
+    return said[: named.end()] + _BARE_END.sub(lambda match: f"{match[1]} {named['unit']}", said[named.end() :])
 
 
 def without_span_verbs(said: str) -> str:

@@ -2,20 +2,37 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from agent.domain.claims.agreement import agrees, beside_the_close, with_its_unit, without_span_verbs
+from agent.domain.claims.agreement import agrees, beside_the_close, with_its_high, with_its_unit, without_span_verbs
 from agent.domain.claims.claim import Carried, Claim, SentenceClaims
 from agent.domain.claims.comparisons import BEARING
 from agent.domain.claims.crossings import COUNT, crossings_right, only_lengths
 from agent.domain.claims.events import events, in_general, of_speaker
+from agent.domain.claims.excerpts import excerpts, stands_alone
 from agent.domain.claims.facts import HOLDING, Facts
 from agent.domain.claims.lexer import Lexer, Number, Token, folded, is_talk
 from agent.domain.claims.reader import read
+from agent.domain.claims.sentence_patterns import (
+    CALM,
+    CAUSE,
+    EVERY_YEAR,
+    IS_SHARE,
+    NEITHER,
+    NOT_SAID,
+    OFFER,
+    QUOTE,
+    QUOTED_FROM,
+    STATE,
+    SUPPOSED,
+    TONE,
+    WILL_TELL,
+)
 from agent.domain.claims.spoken_frame import without_frame
-from agent.domain.claims.times import with_year
-from agent.domain.claims.unbacked import unbacked
+from agent.domain.claims.times import YEAR, with_year
+from agent.domain.claims.unbacked import is_multiple, unbacked
 from agent.domain.claims.verdicts import contradicted, wrong
 from agent.domain.claims.words import TALK
 from agent.domain.tickers import NAMES
@@ -26,25 +43,32 @@ _END = re.compile(
 )
 _MARKS = re.compile(r"[*_`#]+|\[\w{1,4}\]|^\s*(?:[-•]|\d{1,2}[.)])\s+")
 _WORD = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*")
+_YEAR = re.compile(rf"\b{YEAR}\b")
 _SAYS = re.compile(r"\w.*:.*\w")
 """A cell under its column; not the line below the columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A sentence that is not published, and why not."""
+    """A sentence that is not published as it was written, why not, and the part of it that is."""
 
     sentence: str
     reasons: tuple[str, ...]
+    left: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What is left of a text."""
+    """What is left of a text. `kept`: how many of its sentences, whole or in part."""
 
     text: str
     dropped: tuple[Dropped, ...]
     kept: int
+
+    @property
+    def is_mostly_dropped(self) -> bool:
+        """Whether less than half of its sentences are left."""
+        return self.kept < sum(not one.left for one in self.dropped) or not self.kept
 
 
 class ClaimChecker:
@@ -78,11 +102,31 @@ class ClaimChecker:
         years = {one.period[at : at + 4] for one in facts.facts if one.period and "/" in one.period for at in (0, 11)}
         self._year = int(min(years)) if len(years) == 1 else None
         self._lost = False
+        self._claims = False
         self._columns: tuple[str, ...] = ()
 
     def anew(self) -> "ClaimChecker":
         """The same, before its first sentence."""
         return ClaimChecker(self._facts, self._asked, strict=self._strict)
+
+    def judged(self, sentence: str) -> tuple[str, tuple[str, ...]]:
+        """What of this next sentence may be said: all of it, its clauses that are backed, or nothing; and why not the
+        rest."""
+        before = copy(self)
+        reasons = self.reasons(sentence)
+        if not reasons:
+            return sentence, ()
+        for text, from_start in excerpts(sentence):
+            trial = copy(before)
+            trial._strict = True
+            if stands_alone(self._lexer.tokens(text), from_start=from_start) and trial._proves(text):
+                self._carried, self._lost = trial._carried, trial._lost
+                return text, reasons
+        return "", reasons
+
+    def _proves(self, text: str) -> bool:
+        """Whether a text makes claims, and all of them are backed."""
+        return not self._reasons(text) and self._claims
 
     def reasons(self, sentence: str) -> tuple[str, ...]:
         """Why this next sentence, or row of a table, may not be said; empty: it may."""
@@ -98,14 +142,18 @@ class ClaimChecker:
         return tuple(dict.fromkeys(reason for one in told if _SAYS.search(one) for reason in self._reasons(one)))
 
     def _reasons(self, sentence: str) -> tuple[str, ...]:
-        said = with_its_unit(beside_the_close(_MARKS.sub(" ", sentence)))
-        if self._year is not None:
-            said = with_year(said, self._year)
+        said = with_its_high(with_its_unit(beside_the_close(_MARKS.sub(" ", sentence))))
+        years = {self._year} if self._year else {int(year) for year in _YEAR.findall(said)}
+        if len(years) == 1:
+            said = with_year(said, years.pop())
         if not said.strip():
             return ()
         if said.lstrip().startswith(("{", "[")) or "```" in sentence:
             return ("it is no prose",)
-        calm = _CALM.search(folded(said))
+        for quote in QUOTED_FROM.finditer(folded(sentence)):
+            if quote[1] not in {folded(one) for one in self._facts.sources}:
+                return (f"a source that no tool named: {quote[1]}",)
+        calm = CALM.search(folded(said))
         if calm is not None:
             said = said[: calm.start()] + said[calm.end() :]
         said = self._without_quotes(said if self._strict else without_frame(said))
@@ -119,9 +167,10 @@ class ClaimChecker:
             if is_talk(tokens) or (in_general(said) and not any(token.kind in _DEFINITE for token in tokens)):
                 return ()
         reading = read(tokens, self._known, self._carried, self._asked)
+        self._claims = reading.named and any(claim.relation not in _OF_DAYS for claim in reading.claims)
         if not self._strict and self._retells(tokens):
             reading.claims = [one for one in reading.claims if one.number is None and one.relation not in _MOVES]
-        if _EVERY_YEAR.search(folded(said)):
+        if EVERY_YEAR.search(folded(said)):
             reading.claims = list(self._in_every_stretch(reading.claims))
         if self._strict:
             found = [*reading.problems, *(reason for claim in reading.claims if (reason := wrong(claim, self._facts)))]
@@ -129,11 +178,11 @@ class ClaimChecker:
             found = self._against(reading, said, tokens)
         if self._misreads_rsi(folded(said), calm=calm is not None):
             found.append("the RSI says otherwise")
-        if (tone := _TONE.search(folded(said))) and not _NOT_SAID.search(folded(said)[: tone.end()]):
+        if (tone := TONE.search(folded(said))) and not NOT_SAID.search(folded(said)[: tone.end()]):
             label = "bullish" if tone["up"] or tone["up2"] else "bearish"
             if self._facts.labels and label not in self._facts.labels:
                 found.append("the signal says otherwise")
-        found += [f"a headline in other words: {one[1]}" for one in _QUOTE.finditer(sentence) if self._alters(one[1])]
+        found += [f"a headline in other words: {one[1]}" for one in QUOTE.finditer(sentence) if self._alters(one[1])]
         if not agrees(folded(said)):
             found.append("the direction is not that of its numbers")
         crossed = crossings_right(folded(said), tokens, self._facts.crossed)
@@ -142,11 +191,17 @@ class ClaimChecker:
         elif crossed:
             said = COUNT.sub(" ", folded(said))
             if only_lengths(tokens):
-                found = [reason for reason in found if " sma_" not in reason and not reason.startswith("words")]
-        if not self._strict and reading.claims and _CAUSE.search(folded(said)) and (odd := self._odd(tokens)):
+                found = [
+                    reason
+                    for reason in found
+                    if " sma_" not in reason and not reason.startswith(("an average", "a change"))
+                ]
+        if not self._strict and reading.claims and CAUSE.search(folded(said)) and (odd := self._odd(tokens)):
             found.append(f"a cause that nothing told: {', '.join(odd)}")
         if reading.named or reading.claims:
             found += unbacked(folded(said), reading.claims, self._facts)
+            if is_multiple(folded(said), reading.claims):
+                found = [reason for reason in found if not IS_SHARE.search(reason)]
         if self._strict and not found and self._lost and reading.claims and not reading.named:
             found.append("whom it is about was said in a sentence that was dropped")
         if reading.claims or reading.named:
@@ -159,7 +214,7 @@ class ClaimChecker:
         scores = [one.value for one in self._facts.facts if one.figure == "RSI" and isinstance(one.value, float)]
         if calm:
             return not all(30 <= one <= 70 for one in scores)
-        state = None if _NEITHER.search(low) else _STATE.search(low)
+        state = None if NEITHER.search(low) else STATE.search(low)
         if state is None or not scores:
             return False
         return not any(one > OVERBOUGHT if state["over"] else one < OVERSOLD for one in scores)
@@ -168,13 +223,14 @@ class ClaimChecker:
         """What speaks against a sentence of a chat."""
         low = folded(said)
         # What a rule or holding would have come to is no supposition: a trial has told it.
-        supposed, offers = HOLDING not in self._known and bool(_SUPPOSED.search(low)), bool(_OFFER.search(low))
+        supposed, offers = HOLDING not in self._known and bool(SUPPOSED.search(low)), bool(OFFER.search(low))
         figures = [token.value for token in tokens if token.kind == "figure"]
         numbers = [token for token in tokens if token.kind == "number"]
         beside, paired = frozenset(chain.from_iterable(figures)), 1 < len(figures) == len(numbers)
         told: dict[str | None, list[str]] = {claim.subject: [] for claim in reading.claims}
         for claim in reading.claims:
-            of = self._known if claim.relation == "is" and not _has_owner(claim.number, tokens) else ()
+            anyone = claim.relation == "is" and claim.figures not in _PAIRED and not _has_owner(claim.number, tokens)
+            of = self._known if anyone else ()
             each = [replace(claim, subject=one) for one in dict.fromkeys((claim.subject, *of))]
             why = [contradicted(one, self._facts, supposed=supposed, beside=beside, paired=paired) for one in each]
             if (reason := why[0]) and all(why):
@@ -187,13 +243,15 @@ class ClaimChecker:
         unclaimed = offers or (
             not kinds & (BEARING - {"unknown"}) and (bool(kinds & {"not", "unknown"}) or not symbols)
         )
-        if not figures and any(map(_moves_unread, tokens, tokens[1:], tokens[2:])):
+        bare = [token for token in tokens if token.word not in ("to", "a", "hasta")]
+        unread = [three for three in zip(bare, bare[1:], bare[2:], strict=False) if _moves_unread(*three)]
+        if any(not figures or whom.kind == "figure" for whom, _, _ in unread):
             found.append("a move that no rule reads")
         for problem in reading.problems:
-            foreign = problem.startswith("a source") or (problem.startswith("a ticker") and not unclaimed)
-            promised = reading.named and problem.startswith("a promise") and not _WILL_TELL.search(low)
+            foreign = problem.startswith(("a source", "a change")) or (problem.startswith("a ticker") and not unclaimed)
+            promised = reading.named and problem.startswith("a promise") and not WILL_TELL.search(low)
             untold = reading.named and not reading.claims and problem.startswith("words") and not offers
-            untold = untold and not of_speaker(said) and not (self._facts.labels and _TONE.search(low))
+            untold = untold and not of_speaker(said) and not (self._facts.labels and TONE.search(low))
             if foreign or promised or untold:
                 found.append(problem)
         return found
@@ -248,60 +306,18 @@ class ClaimChecker:
 _HOLDING = ("buy-and-hold", "buying and holding", "holding", "comprar y mantener", "mantener")
 OVERBOUGHT, OVERSOLD = 65.0, 35.0
 """An RSI from which on nobody is misled by the word: the usual 70 and 30, and those who use narrower ones."""
-_CALM = re.compile(
-    r"\b(?:neither|ni) (?:en )?(?:over(?:bought|sold)|sobre(?:compra|ven)\w*) (?:nor|ni) "
-    r"(?:en )?(?:over(?:bought|sold)|sobre(?:compra|ven)\w*)\b"
-)
-"""Of an RSI between the usual 30 and 70."""
-_STATE = re.compile(r"\b(?:(?P<over>overbought|sobrecompra(?:d[oa]s?)?)|oversold|sobreven(?:ta|did[oa]s?))\b")
-_TONE = re.compile(
-    r"\b(?:(?P<up>bullish|alcista)|bearish|bajista)\b[^.;]{0,20}\b(?:signals?|prediction|senal(?:es)?|prediccion)\b|"
-    r"\b(?:model|prediction|signals?|modelo|prediccion|senal(?:es)?)\b[^.;]{0,30}\b(?:(?P<up2>bullish|alcista)|bearish|"
-    r"bajista)\b"
-)
-_NOT_SAID = re.compile(r"\b(?:not|no|neither|nor|without|if|ni|sin|si)\b|n't\b")
-_QUOTE = re.compile(r"[\"“«]([^\"“”«»]{12,})[\"”»]")
 _MOVES = ("rose", "fell")
 _NEARLY = 0.6
 """Share of its words from which on a quotation is taken for one of a text."""
-_NEITHER = re.compile(
-    r"\b(?:not|neither|nor|no|ni|near|close to|approach\w+|cerca|lejos|far from|if|above|below|over|under|si|when|"
-    r"cuando|usually|suele\w*|considera\w*|considered|means?|signals?|indica\w*|would|levels?|niveles)\b|n't\b|\?"
-)
+_PAIRED = (("beta",), ("correlation",))
+"""Figures that are told beside a second ticker which is not their owner."""
+_OF_DAYS = frozenset(("dated", "during", "report"))
+"""Relations that say when, and nothing else."""
 _OF_STRETCHES = frozenset(("rose", "fell", "more", "less", "highest", "lowest"))
-_EVERY_YEAR = re.compile(
-    r"\b(?:both|either|each|every) (?:of the (?:two )?)?(?:years?|periods?|stretch(?:es)?)\b"
-    r"|\b(?:l[oa]s dos|ambos|cada|(?:ninguno|cada uno) de los dos) (?:anos?|periodos?|tramos?)\b"
-)
 _DEFINITE = frozenset(("ticker", "foreign", "number", "spelled", "source", "day"))
 """What a sentence about things in general does not have."""
 _SAME = 5
 """Letters in which the forms of a word agree: cancel, cancelled."""
-_CAUSE = re.compile(
-    r"\b(?:because|due to|thanks to|owing to|driven by|amid|in the wake of|on (?:strong|weak|robust|solid|"
-    r"better|worse)|"
-    r"reflect(?:s|ed|ing)?|weigh(?:s|ed|ing)? on|lifted|boosted|refleja\w*|explica\w*|impulso|lastr\w+|"
-    r"por (?:la|el|las|los) (?:\w+ )?(?:demanda|caida|subida|auge|debilidad|fortaleza)|entre (?:dudas|temores)|"
-    r"as a result of|on the back of|porque|debido a|gracias a|"
-    r"a causa de|"
-    r"por culpa de|impulsad[oa]s? por|tras (?:el|la|los|las))\b"
-)
-_SUPPOSED = re.compile(
-    r"\b(?:if|when(?:ever)?|until|once|unless|in case|say|suppos\w+|assum\w+|would|could|alert|stop|target|order|limit|"
-    r"si|cuando|hasta que|en caso|supon\w+|ponga\w*|aviso|alerta|objetivo|orden|limite|\w{2,}(?:[aei]|[nl]d|b)ria[ns]?|"
-    r"seria[ns]?)\b"
-)
-"""Tells of what may be, or of what somebody wants."""
-_WILL_TELL = re.compile(
-    r"\b(?:i|we)(?:'ll| will) (?:let|tell|notify|warn|ping|alert|send|keep|watch|message)\b|\b(?:te|le|os) "
-    r"(?:avis|dir|notific|mandar|enviar)\w+"
-)
-"""What the assistant promises of itself."""
-_OFFER = re.compile(
-    r"\?\s*$|^\W*(?:let me know|would you|do you|if you|you can|i can|shall "
-    r"i|feel free|want me|avisame|dime|quieres|si quieres|"
-    r"puedes|puedo|te gustaria|deseas|necesitas)\b"
-)
 
 
 def _has_owner(number: Number | None, tokens: Sequence[Token]) -> bool:
@@ -328,8 +344,9 @@ def _has_owner(number: Number | None, tokens: Sequence[Token]) -> bool:
 
 
 def _moves_unread(whom: Token, verb: Token, number: Token) -> bool:
-    """Whether three tokens tell a move by a verb of which nobody knows the direction: IBM forfeited 2.7%."""
-    if whom.kind != "ticker" or verb.kind != "odd" or number.kind != "number":
+    """Whether three tokens tell a move by a verb of which nobody knows the direction: IBM forfeited 2.7%, its margin
+    expanded to 2.7%."""
+    if whom.kind not in ("ticker", "figure") or verb.kind != "odd" or number.kind != "number":
         return False
     value: Number = number.value
     return value.percent and not value.sign
@@ -348,7 +365,7 @@ def _asks(sentence: str, tokens: Sequence[Token]) -> bool:
     """A question back or an offer, which states no figure and no event."""
     stated = {"number", "rise", "fall", "better", "worse", "more", "less", "source", "promise", "highest", "lowest"}
     said = any(token.kind in stated or token.word in TALK for token in tokens)
-    return not said and bool(_OFFER.search(folded(sentence)))
+    return not said and bool(OFFER.search(folded(sentence)))
 
 
 def checked(text: str, facts: Facts, asked: str | None = None) -> Checked:
@@ -358,14 +375,14 @@ def checked(text: str, facts: Facts, asked: str | None = None) -> Checked:
     dropped: list[Dropped] = []
     count = 0
     for sentence, gap in sentences(text):
-        reasons = checker.reasons(sentence)
+        left, reasons = checker.judged(sentence)
         if reasons:
-            dropped.append(Dropped(sentence.strip(), reasons))
-            if "\n" in gap and kept:
-                kept[-1] = kept[-1].rstrip(" ") + gap if not kept[-1].endswith("\n") else kept[-1]
-        else:
-            count += bool(sentence.strip())
-            kept.append(sentence + gap)
+            dropped.append(Dropped(sentence.strip(), reasons, left))
+        count += bool(left.strip())
+        if left or not reasons:
+            kept.append(left + gap)
+        elif "\n" in gap and kept and not kept[-1].endswith("\n"):
+            kept[-1] = kept[-1].rstrip(" ") + gap
     return Checked("".join(kept).strip(), tuple(dropped), count)
 
 

@@ -1,6 +1,7 @@
 """What a sentence claims, and what it is read with."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from agent.domain.claims.lexer import Number
@@ -64,6 +65,10 @@ class SentenceClaims:
     subjects: tuple[str, ...] = ()
     periods: tuple[str, ...] = ()
     named: bool = False
+
+    def add(self, claim: Claim, subjects: Iterable[str | None]) -> None:
+        """The claim, of each of them."""
+        self.claims += [replace(claim, subject=one) for one in subjects]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,26 +2,26 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
 
 from agent.domain.claims.claim import Claim, Context, SentenceClaims
 from agent.domain.claims.comparisons import BEARING, BILLION, MOVES, PRICES, ComparingClause
 from agent.domain.claims.facts import FALLS
-from agent.domain.claims.lexer import Number, Token
-from agent.domain.claims.times import Day
+from agent.domain.claims.lexer import LINES, Token
 
 DENIAL = "a denial, which no figure can back"
 _MOVABLE = frozenset(("price", "close", "return", "high", "low"))
 """Figures that a rise or a fall may be said of: the price's own."""
 ENDS = ("best_", "worst_")
-LINES = ("sma_", "upper", "middle", "lower")
-"""What a price stands above or below: averages, and the bands around one."""
 _RELATIONS = BEARING - {"figure", "unknown", "day", "report"}
 """What a clause says of a figure, beside that there is none."""
 _TIMES = ("x ", "times ", "veces ")
 """How the figure begins that stands right behind a multiple: 14.1x earnings."""
 _THEIRS = frozenset(("theirs", "suya", "suyas"))
 """Behind above or below: the average that the clause before has named."""
+_DIVIDENDS = ("dividends", "dividend_yield")
+_BESIDE = 5
+"""Characters between a rise and what was raised: its."""
+_PUNCTUATION = frozenset((".", "!", ")", ""))
 _PLAIN = frozenset(("is", "dated", "report", "unknown"))
 
 
@@ -40,7 +40,7 @@ class Clause(ComparingClause):
         numbers = [token for token in self.tokens if token.kind == "number"]
         moves = [token for token in self.tokens if token.kind in MOVES]
         before = len(reading.claims)
-        self.figure = cast("tuple[str, ...]", figures[-1].value) if figures else self.compared
+        self.figure = figures[-1].value if figures else self.compared
         if moves:
             self.move = MOVES[moves[-1].kind]
         if not self.known:
@@ -56,8 +56,7 @@ class Clause(ComparingClause):
         self._places(reading, context, figures)
         self._days(reading, context, figures)
         if self.names_when:
-            for subject in context.subjects or (None,):
-                reading.claims.append(Claim("during", subject, self.figure, periods=tuple(self.periods)))
+            reading.add(Claim("during", None, self.figure, periods=tuple(self.periods)), context.subjects or (None,))
         if self.denies:
             self._denied(reading, before)
 
@@ -89,7 +88,9 @@ class Clause(ComparingClause):
             )
             if move_token is not None:
                 used.add(move_token.at)
-            carried = cast("Number", token.value).scale == 1 and (not figure or ("return" in figure and not figures))
+            carried = token.value.scale == 1 and (
+                not figure or figure == ("total_return",) or ("return" in figure and not figures)
+            )
             move = MOVES[move_token.kind] if move_token else context.move if carried else None
             periods = self._periods_of(token, start, end) or context.periods
             allowed = periods or context.later or context.fallback
@@ -99,7 +100,7 @@ class Clause(ComparingClause):
                         "is",
                         subject,
                         figure,
-                        cast("Number", token.value),
+                        token.value,
                         move,
                         allowed,
                         self._against(token, subject, context),
@@ -110,12 +111,12 @@ class Clause(ComparingClause):
 
     def _against(self, token: Token, subject: str | None, context: Context) -> str | None:
         """Whom a correlation or a beta is measured against, where it is said; whose figure is so many points away."""
-        if cast("Number", token.value).points and len(context.whole) == 2:
+        if token.value.points and len(context.whole) == 2:
             return next((one for one in context.whole if one != subject), None)
         place = next((t.at for t in self.tokens if t.kind in ("than",)), None)
         if place is None:
             return None
-        return next((cast("str", t.value) for t in self.tokens if t.kind == "ticker" and t.at > place), None)
+        return next((t.value for t in self.tokens if t.kind == "ticker" and t.at > place), None)
 
     def _figure_of(
         self, token: Token, figures: Sequence[Token], start: int, end: int, context: Context
@@ -123,12 +124,15 @@ class Clause(ComparingClause):
         nearest = next((f for f in reversed(figures) if f.at < token.at), None)
         if nearest is None or (nearest.at < start and any(start < token.at < f.at < end for f in figures)):
             nearest = next((f for f in figures if token.at < f.at < end), nearest)
-        number = cast("Number", token.value)
+        number = token.value
+        named = nearest.value if nearest is not None else context.figure
+        if number.money and named == ("invested",) and any(t.kind == "number" and t.at < token.at for t in self.tokens):
+            return ("growth", "final")  # $10,000 put into IBM in 2008 ended the year at $7,785
         behind = next((t for t in self.tokens if t.at > token.at and t.kind != "word"), None)
         if behind is not None and (behind.value == ("current_drawdown",) or behind.text.startswith(_TIMES)):
-            return cast("tuple[str, ...]", behind.value)  # trades 3.8% below its high, at 14.1x earnings
+            return behind.value  # trades 3.8% below its high, at 14.1x earnings
         if nearest is not None and (nearest.at > start or number.scale == 1 or not PRICES.issuperset(nearest.value)):
-            return cast("tuple[str, ...]", nearest.value)
+            return nearest.value
         if (nearest is not None or not context.figure) and number.scale > 1:
             # No price and no return has millions: it is not the figure that was named for a number before.
             size = max((value for value, _ in number.readings), default=0) * number.scale
@@ -144,13 +148,13 @@ class Clause(ComparingClause):
         numbers, periods = ([t for t in self.tokens if t.kind == kind] for kind in ("number", "period"))
         in_turn = sorted([*numbers, *periods], key=lambda t: t.at)
         if len(numbers) == len(periods) > 1 and in_turn[::2] == numbers:  # 25.3% in 2011 to 4.2% in 2012
-            return (cast("str", periods[numbers.index(token)].value),)
+            return (periods[numbers.index(token)].value,)
         before = [t for t in self.tokens if t.kind == "period" and start < t.at < token.at]
         after = [t for t in self.tokens if t.kind == "period" and token.at < t.at < end]
         chosen = before[-1:] or after[:1]
         if not chosen and self.periods:
             return (self.periods[-1],)
-        return tuple(cast("str", t.value) for t in chosen)
+        return tuple(t.value for t in chosen)
 
     def _subjects_of(
         self, token: Token, start: int, end: int, context: Context, index: int, count: int
@@ -159,8 +163,10 @@ class Clause(ComparingClause):
         before = [t for t in tickers if t.at < token.at]
         after = [t for t in tickers if token.at < t.at < end]
         between = [t for t in self.tokens if before and before[-1].at < t.at < token.at]
-        if before and all(t.kind == "word" and t.word in ("", "s", "(") for t in between):  # IBM's 1.7%, MSFT (19.9%)
-            return (cast("str", before[-1].value),)
+        if before and all(
+            t.kind == "word" and t.word in ("", "s", "(", "does", "did") for t in between
+        ):  # IBM's 1.7%, MSFT (19.9%)
+            return (before[-1].value,)
         of = next(
             (
                 t
@@ -171,13 +177,13 @@ class Clause(ComparingClause):
         )
         for_whom = of is not None and of.word in ("for", "para") and after and after[0].at > of.at
         if for_whom or (of is not None and after and not any(b.at > start for b in before)):
-            return (cast("str", after[0].value),)
+            return (after[0].value,)
         if self.figure in (("beta",), ("correlation",)):  # their betas against SPY were 0.3 and 0.4
             before, after = ([t for t in some if t.value not in self.objects] for some in (before, after))
         than = next((t for t in self.tokens if t.kind == "than" and t.at < token.at), None)
         if than is not None and not any(than.at < t.at < token.at for t in tickers):
             if after:
-                return (cast("str", after[0].value),)
+                return (after[0].value,)
             if len(context.whole) == 2:
                 return (context.whole[1],)
             if len(context.whole) == 1 and len(self.known) == 2:
@@ -189,25 +195,18 @@ class Clause(ComparingClause):
         if before and context.several and count == len(context.subjects) and all(t.at < token.at for t in tickers):
             return (context.subjects[index],)
         if before and not (context.several and len(self.subjects) == len(before) and not self.objects):
-            chosen = [t for t in before if cast("str", t.value) not in self.objects] if than is None else before
-            return (cast("str", (chosen or before)[-1].value),)
+            chosen = [t for t in before if t.value not in self.objects] if than is None else before
+            return ((chosen or before)[-1].value,)
         if after and not before:
-            return (cast("str", after[0].value),)
+            return (after[0].value,)
         return context.subjects or (None,)
 
     # ------------------------------------------------------------ the rest
 
     def _unknown(self, reading: SentenceClaims, context: Context, figures: Sequence[Token]) -> None:
-        for subject in context.subjects or (None,):
-            for token in figures:
-                reading.claims.append(
-                    Claim(
-                        "unknown",
-                        subject,
-                        cast("tuple[str, ...]", token.value),
-                        periods=tuple(self.periods) or context.later,
-                    )
-                )
+        periods = tuple(self.periods) or context.later
+        for token in figures:
+            reading.add(Claim("unknown", None, token.value, periods=periods), context.subjects or (None,))
 
     def _moves(
         self,
@@ -217,35 +216,32 @@ class Clause(ComparingClause):
         used: set[int],
         figures: Sequence[Token],
     ) -> None:
-        flat = any(token.kind == "flat" for token in self.tokens)
         for token in moves:
             figure = next((f for f in reversed(figures) if f.at < token.at), None)
-            moved = cast("tuple[str, ...]", figure.value) if figure else ()
-            if moved and not _MOVABLE.intersection(moved) and any(t.kind == "number" for t in self.tokens) is False:
-                reading.problems.append(f"a change of {figure.text if figure else ''}, which no tool gave")
+            moved = figure.value if figure else ()
+            beside = any(0 < f.at - token.at - len(token.text) <= _BESIDE and f.value[0] in _DIVIDENDS for f in figures)
+            if beside or (
+                moved and not _MOVABLE.intersection(moved) and not any(t.kind == "number" for t in self.tokens)
+            ):
+                reading.problems.append(f"a change that no tool gave: {token.text}")
                 continue
             if token.at in used and not context.several and not self.everyone:
                 continue
             if token.kind == "fall" and any(f.at > token.at and FALLS.issuperset(f.value) for f in figures):
                 continue  # lost less from its high
-            for subject in self._moved(token, context):
-                reading.claims.append(
-                    Claim(cast("Any", MOVES[token.kind]), subject, periods=self._near(token, context))
-                )
+            move = Claim(MOVES[token.kind], None, periods=self._near(token, context))
+            reading.add(move, self._moved(token, context))
+        periods = context.periods or context.later or context.fallback[:1]
         if any(token.kind == "even" for token in self.tokens):
-            periods = context.periods or context.later or context.fallback[:1]
             reading.claims.append(Claim("even", None, ("return",), periods=periods))
-        if flat:
-            for subject in context.subjects:
-                reading.claims.append(
-                    Claim("flat", subject, periods=context.periods or context.later or context.fallback[:1])
-                )
+        if any(token.kind == "flat" for token in self.tokens):
+            reading.add(Claim("flat", None, periods=periods), context.subjects)
 
     def _moved(self, token: Token, context: Context) -> tuple[str, ...]:
         if self.everyone or context.several:
             return context.subjects
-        before = [cast("str", t.value) for t in self.tokens if t.kind == "ticker" and t.at < token.at]
-        after = [cast("str", t.value) for t in self.tokens if t.kind == "ticker" and t.at > token.at]
+        before = [t.value for t in self.tokens if t.kind == "ticker" and t.at < token.at]
+        after = [t.value for t in self.tokens if t.kind == "ticker" and t.at > token.at]
         if before:
             return (before[-1],)
         return tuple(after) if after and not self.objects else context.subjects
@@ -253,49 +249,35 @@ class Clause(ComparingClause):
     def _near(self, token: Token, context: Context) -> tuple[str, ...]:
         own = [t for t in self.tokens if t.kind == "period"]
         if own:
-            return (cast("str", min(own, key=lambda t: abs(t.at - token.at)).value),)
+            return (min(own, key=lambda t: abs(t.at - token.at)).value,)
         return context.periods or context.later or context.fallback[:1]
 
     def _places(self, reading: SentenceClaims, context: Context, figures: Sequence[Token]) -> None:
         for token in self.tokens:
             if token.kind not in ("above", "below", "between") or self.objects:
                 continue
-            averages = [
-                cast("tuple[str, ...]", f.value)[0]
-                for f in figures
-                if f.at > token.at and cast("tuple[str, ...]", f.value)[0].startswith(LINES)
-            ]
-            if not averages and any(t.word in _THEIRS for t in self.tokens) and context.figure[:1]:
+            averages = [f.value[0] for f in figures if f.at > token.at and f.value[0].startswith(LINES)]
+            last = not any(t.at > token.at and t.word not in _PUNCTUATION for t in self.tokens)
+            if not averages and (last or any(t.word in _THEIRS for t in self.tokens)) and context.figure[:1]:
                 averages = [one for one in context.figure[:1] if one.startswith(LINES)]
             if averages:
-                for subject in context.subjects or (None,):
-                    reading.claims.append(Claim(token.kind, subject, (*averages, *context.averages)))
-            elif any("volume" in cast("tuple[str, ...]", f.value) for f in figures):
-                for subject in context.subjects:
-                    reading.claims.append(Claim(token.kind, subject, ("volume_zscore",)))
+                reading.add(Claim(token.kind, None, (*averages, *context.averages)), context.subjects or (None,))
+            elif any("volume" in f.value for f in figures):
+                reading.add(Claim(token.kind, None, ("volume_zscore",)), context.subjects)
             elif not any(t.kind == "number" for t in self.tokens):
                 reading.problems.append(f"{token.text} nothing that is known")
 
     def _days(self, reading: SentenceClaims, context: Context, figures: Sequence[Token]) -> None:
         dated = next(
-            (
-                cast("tuple[str, ...]", f.value)
-                for f in reversed(figures)
-                if cast("tuple[str, ...]", f.value)[0].startswith("next_")
-            ),
-            None,
+            (f.value for f in reversed(figures) if f.value[0].startswith(("next_", "best_day", "worst_day"))), None
         )
         if dated is None and context.figure and context.figure[0].startswith("next_") and not figures:
             dated = context.figure
+        whom = context.subjects or (None,)
         for token in self.tokens:
             if token.kind == "day":
-                for subject in context.subjects or (None,):
-                    reading.claims.append(Claim("dated", subject, dated or (), day=cast("Day", token.value)))
+                reading.add(Claim("dated", None, dated or (), day=token.value), whom)
             elif token.kind == "report":
-                for subject in context.subjects or (None,):
-                    reading.claims.append(Claim("report", subject, year=cast("int", token.value)))
-            elif token.kind in ("expected", "confirmed") and (
-                dated or (figures and figures[0].value[0].startswith("next"))
-            ):
-                for subject in context.subjects or (None,):
-                    reading.claims.append(Claim(cast("Any", token.kind), subject, dated or ()))
+                reading.add(Claim("report", None, year=token.value), whom)
+            elif token.kind in ("expected", "confirmed") and dated and dated[0].startswith("next_"):
+                reading.add(Claim(token.kind, None, dated), whom)

@@ -1,12 +1,11 @@
 """What a clause names, and whom it compares with whom: more than, less than, the most, ahead of."""
 
-from collections.abc import Sequence
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
 
 from agent.domain.claims.claim import Claim, Context, Relation, SentenceClaims
-from agent.domain.claims.lexer import Number, Token
+from agent.domain.claims.lexer import Token
 
-MOVES = {"rise": "rose", "fall": "fell"}
+MOVES: Mapping[str, Relation] = {"rise": "rose", "fall": "fell"}
 BILLION = 1e9
 """From so many on an amount is no price: it is what a company is worth, or sells."""
 PRICES = frozenset(("price", "close", "return"))
@@ -17,12 +16,14 @@ report confirmed expected
 BEARING = frozenset(_BEARING.split())
 
 
+_POSITIONS = ("ahead", "behind", "por delante", "por detras")
+"""Who is ahead is so by the figure that was spoken of."""
 _PAYS = frozenset(("pay", "pays", "paid", "paga", "pagan", "reparte", "reparten"))
 """Said of dividends alone."""
 
 
 def periods_of(segment: Sequence[Token]) -> list[str]:
-    return [cast("str", token.value) for token in segment if token.kind == "period"]
+    return [token.value for token in segment if token.kind == "period"]
 
 
 class ComparingClause:
@@ -37,7 +38,7 @@ class ComparingClause:
         self.everyone = "all" in kinds or ("neither" in kinds and "ticker" not in kinds)
         self.pays = any(token.word in _PAYS for token in tokens)
         self.passing = bool(tokens) and tokens[0].kind == "than"
-        self.tickers = [cast("str", token.value) for token in tokens if token.kind == "ticker"]
+        self.tickers = [token.value for token in tokens if token.kind == "ticker"]
         self.objects = self._objects()
         self.subjects = [one for one in self.tickers if one not in self.objects]
         self.periods = periods_of(tokens)
@@ -48,59 +49,64 @@ class ComparingClause:
 
     def _objects(self) -> list[str]:
         """The tickers that others are compared with: those after the comparison."""
-        start = next(
-            (t.at for t in self.tokens if t.kind in ("than", "better", "worse")),
-            None,
-        )
+        start = next((t.at for t in self.tokens if t.kind in ("than", "better", "worse")), None)
         if start is None:
             place = next((t.at for t in self.tokens if t.kind in ("above", "below")), None)
             if place is None or not any(t.kind == "ticker" and t.at < place for t in self.tokens):
                 return []
             # Above MSFT's is a comparison; above its average is none.
             after = [t for t in self.tokens if t.at > place and t.kind in ("ticker", "figure", "number")]
-            return [cast("str", after[0].value)] if after and after[0].kind == "ticker" else []
-        return [cast("str", t.value) for t in self.tokens if t.kind == "ticker" and t.at > start]
+            return [after[0].value] if after and after[0].kind == "ticker" else []
+        rest = any(t.kind == "rest" and t.at > start for t in self.tokens)
+        named = [one for one in self.known if one not in self.tickers] if rest else []
+        return [*(t.value for t in self.tokens if t.kind == "ticker" and t.at > start), *named]
 
     def _compared_by(self) -> tuple[str, ...]:
         """The figure that an adjective names: the most volatile (32.8%)."""
         named = next(
             (t.value for t in self.tokens if t.kind in ("more", "less", "highest", "lowest") and t.value), None
         )
-        return () if named in (None, "return") else (cast("str", named),)
+        return () if named in (None, "return") else (named,)
 
     def _comparisons(
         self, reading: SentenceClaims, context: Context, figures: Sequence[Token], moves: Sequence[Token]
     ) -> None:
         periods = tuple(self.periods) or context.periods or context.later or context.fallback[:1]
-        figure = cast("tuple[str, ...]", figures[0].value) if figures else context.figure
-        if not figures and any(cast("Number", t.value).scale >= BILLION for t in self.tokens if t.kind == "number"):
+        figure = figures[0].value if figures else context.figure
+        if not figures and any(t.value.scale >= BILLION for t in self.tokens if t.kind == "number"):
             figure = ("market_cap",)
         place = next((t for t in self.tokens if t.kind in ("above", "below")), None)
         for token in self.tokens:
             if token.kind in ("better", "worse"):
                 relation = "more" if token.kind == "better" else "less"
                 own = figures or token.text in ("more than", "less than")
+                own = own or (token.text.startswith(_POSITIONS) and not moves)
                 compared = figure if own and figure and not PRICES.intersection(figure) else ("return",)
                 if moves and compared == ("return",) and token.text in ("more than", "less than"):
                     self._compared(reading, context, relation, ("return",), periods, MOVES[moves[0].kind])
                 else:
                     self._compared(reading, context, relation, compared, periods)
             elif token.kind in ("more", "less"):
-                self._compared(reading, context, token.kind, (cast("str", token.value),), periods)
+                self._compared(reading, context, token.kind, (token.value,), periods)
             elif token.kind == "moved":
-                move, much = cast("tuple[str, str]", token.value)
-                self._compared(reading, context, cast("Any", much), ("return",), periods, MOVES[move])
+                move, much = token.value
+                self._compared(reading, context, much, ("return",), periods, MOVES[move])
             elif token.kind in ("up", "down") and (self.objects or any(t.kind == "than" for t in self.tokens)):
                 self._compared(reading, context, "more" if token.kind == "up" else "less", figure, periods)
             elif token.kind in ("up", "down") and not any(t.kind == "number" for t in self.tokens):
                 self._against_the_rest(reading, context, "more" if token.kind == "up" else "less", figure, periods)
             elif token.kind in ("highest", "lowest"):
-                ranked = (cast("str", token.value),) if token.value else figure
-                if not ranked and token.text.startswith(("lead", "led", "lider")):
+                ranked = (token.value,) if token.value else figure
+                moved = next((t.kind for t in moves if t.at > token.at), None)
+                relation = token.kind
+                if not ranked and (moved or token.text.startswith(("lead", "led", "lider"))):
                     ranked = ("return",)
+                    relation = "lowest" if (moved == "fall") != (token.kind == "lowest") else "highest"
                 who = context.subjects if context.named else tuple(self.tickers) or context.subjects
+                pair = context.whole if ranked == ("correlation",) and len(context.whole) == 2 else ()
                 for subject in who[:1] if len(who) > 1 and self.tickers else who:
-                    reading.claims.append(Claim(token.kind, subject, ranked, periods=periods))
+                    other = next((one for one in pair if one != subject), None)
+                    reading.claims.append(Claim(relation, subject, ranked, periods=periods, other=other))
                 if not ranked:
                     reading.problems.append("a superlative of nothing")
         if (

@@ -12,7 +12,7 @@ from contracts.spoken import NUMBERS
 _CROSSING = re.compile(r"\b(?:averages?|medias?|cross(?:es|ed|ing|ings)?|cruces?|cruz\w+)\b")
 _WAY = re.compile(
     r"\b(?:(?P<up>above|over|por encima|al alza|golden cross|cruce dorado)|"
-    r"(?:below|under|por debajo|a la baja|death cross|cruce de la muerte))\b"
+    r"(?:below|under|beneath|por debajo|a la baja|death cross|cruce de la muerte))\b"
 )
 COUNT = re.compile(rf"\b(?:(?P<n>\d{{1,3}}|{'|'.join(NUMBERS)}) (?:times|veces|crossings|cruces)|twice)\b")
 """How often they crossed."""
@@ -40,6 +40,7 @@ def crossings_right(low: str, tokens: Sequence[Token], crossed: Mapping[date, bo
 
 
 def only_lengths(tokens: Sequence[Token]) -> bool:
-    """Whether the numbers of a sentence can all be lengths of averages."""
+    """Whether the numbers of a sentence, but for prices, can all be lengths of averages."""
     numbers = [token.value for token in tokens if token.kind == "number" and isinstance(token.value, Number)]
-    return all(not (one.percent or one.money) and {value for value, _ in one.readings} <= _LENGTHS for one in numbers)
+    bare = [{value for value, _ in one.readings} for one in numbers if not one.money]
+    return all(one <= _LENGTHS for one in bare) and not any(one.percent for one in numbers)

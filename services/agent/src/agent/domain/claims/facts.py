@@ -26,6 +26,8 @@ FALLS = frozenset(("max_drawdown", "current_drawdown"))
 """Figures that are said as so many percent down."""
 WINDOWED = frozenset(("max_drawdown", "current_drawdown", "volatility"))
 """Figures of a snapshot that look at a year."""
+CLOSED = 4
+"""Days in a row on which a market may be closed."""
 _LISTED = ("figures", "derived")
 """Where a tool's answer, and a finding of an analysis, list typed figures."""
 _DATES = ("next_earnings_date", "next_dividend_date")
@@ -123,10 +125,13 @@ class Facts:
                 if name in arguments:
                     self.add(subject, "invested", arguments[name])
 
-    def add_crossing(self, entry: Mapping[str, object]) -> None:
-        """A day on which averages crossed, if the entry is one."""
+    def add_crossing(self, subject: str | None, entry: Mapping[str, object]) -> None:
+        """A day on which averages crossed, and the close of that day, if the entry is one."""
         on = entry.get("on")
         if isinstance(on, str) and isinstance(entry.get("above"), bool):
+            if subject:
+                self.add(subject, "close", entry.get("close"), f"{on}/{on}")
+                self.days.setdefault(subject, set()).update(_days_in(on))
             self.crossed.update(dict.fromkeys(_days_in(on), bool(entry["above"])))
 
     def add_entry(self, subject: str, entry: Mapping[str, object]) -> None:
@@ -142,13 +147,15 @@ class Facts:
         if "volume" in window:
             self.add(subject, "window_volume", window["volume"], "1y")
         for name, value in entry.items():
-            if name in _DATES or (isinstance(value, int | float | None) and name not in ("report", "report_source")):
+            if name == "depth":  # of a fall from its peak to its trough
+                self.add(subject, "max_drawdown", value, f"{entry.get('peak')}/{entry.get('trough')}")
+            elif name in _DATES or (isinstance(value, int | float | None) and name not in ("report", "report_source")):
                 self.add(subject, name, value, "1y" if name in WINDOWED else None, currency)
         if isinstance(entry.get("prediction"), str):
             self.labels.add(str(entry["prediction"]))
         if entry.get("next_earnings_status"):
             self.confirmed[subject] = entry["next_earnings_status"] == "confirmed"
-        self._note(subject, {**entry, **{f"window_{key}": value for key, value in window.items()}})
+        self.add_words(subject, {**entry, **{f"window_{key}": value for key, value in window.items()}})
 
     def add_figures(self, figures: Sequence[Mapping[str, object]]) -> None:
         """The typed figures that a tool lists: {ticker, figure, value, from?, to?, asked?, currency?, other?}."""
@@ -160,6 +167,8 @@ class Facts:
             periods: list[str | None] = [str(one["asked"])] if one.get("asked") else []
             if one.get("from") and one.get("to"):
                 periods.append(f"{one['from']}/{one['to']}")
+            if one.get("on"):
+                periods.append(f"{one['on']}/{one['on']}")
             for period in periods or [None]:
                 value, other = one.get("value"), str(one["other"]) if one.get("other") else None
                 if other == HOLDING:
@@ -169,9 +178,9 @@ class Facts:
                 self.add(subject, str(one["figure"]), value, period, currency, other)
                 if other is not None and one["figure"] == "correlation":
                     self.add(other, "correlation", value, period, currency, subject)
-            self._note(subject, one)
+            self.add_words(subject, one)
 
-    def _note(self, subject: str, entry: Mapping[str, object]) -> None:
+    def add_words(self, subject: str, entry: Mapping[str, object]) -> None:
         """The dates, the source and the words of an entry."""
         days = self.days.setdefault(subject, set())
         for name, value in entry.items():
@@ -196,10 +205,19 @@ def _days_in(text: str) -> set[date]:
 
 
 def _same_period(period: str, wanted: frozenset[str]) -> bool:
-    if period in wanted:
+    """Whether it is one of those, but for days at its ends on which no session may have been."""
+    first, _, last = period.partition("/")
+    ends = [one.split("/") for one in wanted if "/" in one]
+    if period in wanted or (last and any(_is_beside(first, a) and _is_beside(last, b) for a, b in ends)):
         return True
     # "Since a day" is a range that is open at its end.
     return any(one.endswith("/") and period.startswith(one) for one in wanted)
+
+
+def _is_beside(day: str, other: str) -> bool:
+    if not day or not other:
+        return day == other
+    return abs((date.fromisoformat(day) - date.fromisoformat(other)).days) <= CLOSED
 
 
 def facts_of_findings(findings: Sequence[Mapping[str, object]], sources: Iterable[Mapping[str, object]] = ()) -> Facts:
@@ -210,8 +228,10 @@ def facts_of_findings(findings: Sequence[Mapping[str, object]], sources: Iterabl
         derived = finding.get("derived")
         if derived:
             facts.add_figures(cast("Sequence[Mapping[str, object]]", derived))
+        for item in cast("Sequence[Mapping[str, object]]", finding.get("news") or ()):
+            facts.add_words(str(finding["ticker"]), item)
         for crossing in cast("Sequence[Mapping[str, object]]", finding.get("crossings") or ()):
-            facts.add_crossing(crossing)
+            facts.add_crossing(str(finding["ticker"]), crossing)
     for source in sources:
         facts.sources.add(str(source["source"]))
         if source.get("report"):
@@ -241,7 +261,7 @@ def _walk(facts: Facts, name: str, value: object, subject: str | None) -> None:
             numbers = (one for one in entry.values() if isinstance(one, int | float) and not isinstance(one, bool))
             facts.loose += [float(one) for one in numbers]
             facts.loose += _shares(entry)
-        facts.add_crossing(entry)
+        facts.add_crossing(subject, entry)
         for listed in _LISTED:
             if is_list(entry.get(listed)):
                 facts.add_figures(cast("list[Mapping[str, object]]", entry[listed]))

@@ -5,9 +5,8 @@ import re
 FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
     (
         ("max_drawdown",),
-        r"(?:maximum|max\.?|worst|(?:worst )?peak-to-trough) (?:drawdown|falls?|drop|decline|"
-        r"loss)s?|drawdown maximo|caidas? maximas?|"
-        r"maximas? caidas?|retroceso maximo|maximo retroceso|peores caidas|peor caida",
+        r"(?:maximum|max\.?|worst|(?:worst )?peak-to-trough) (?:drawdown|falls?|drop|decline|loss)s?|drawdown maximo|"
+        r"caidas? maximas?|maximas? caidas?|retroceso maximo|maximo retroceso|peores caidas|peor caida",
     ),
     (
         ("current_drawdown",),
@@ -30,11 +29,10 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("volume", "window_volume"), r"(?:trading )?volumes?|volumen(?:es)?"),
     (
         ("pe",),
-        r"p/e(?: ratio| multiple)?s?|\bpe(?: ratio)?\b|price[- ]to[- ]earnings(?: "
-        r"ratio)?|price/earnings|\bper\b(?! (?:share|cent|ticker|day|year|month|"
-        r"week))|"
-        r"(?:times|veces) (?:its |sus |los |el )?(?:earnings|beneficios?)(?! per| por)|"
-        r"ratio precio[- ]beneficio|precio/beneficio|precio entre beneficio|multiplo de beneficios",
+        r"p/e(?: ratio| multiple)?s?|\bpe(?: ratio)?\b|price[- ]to[- ]earnings(?: ratio)?|price/earnings|\bper\b(?! "
+        r"(?:share|cent|ticker|day|year|month|week))|(?:times|veces) (?:its |trailing |sus |los |el )?(?:earnings|"
+        r"beneficios?)(?! per| por)|ratio precio[- ]beneficio|precio/beneficio|precio entre beneficio|multiplo de "
+        r"beneficios",
     ),
     (
         ("eps",),
@@ -44,9 +42,8 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("eps",), r"eps|earnings per share|beneficios? por accion|bpa"),
     (
         ("market_cap",),
-        r"(?:(?<=\x00 )|by )size|por tamano|capitalizan?|market cap(?:italisation|italization|\.)?|market "
-        r"value|capitalizacion(?:es)?(?: "
-        r"bursatil| de mercado)?|valor (?:de mercado|en bolsa|bursatil)",
+        r"(?:(?<=\x00 )|by )size|por tamano|capitalizan?|market cap(?:italisation|italization|\.)?|market value|"
+        r"capitalizacion(?:es)?(?: bursatil| de mercado)?|valor (?:de mercado|en bolsa|bursatil)",
     ),
     (
         ("net_margin", "gross_margin"),
@@ -56,8 +53,7 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("gross_margin",), r"gross margins?|margen(?:es)? brutos?|\bel bruto(?= (?:del? )?\d)"),
     (
         ("net_margin",),
-        r"net (?:profit )?margins?|profit margins?|margen(?:es)? netos?|\bel neto(?= (?:del? )?\d)|"
-        r"\bnet one(?= of)",
+        r"net (?:profit )?margins?|profit margins?|margen(?:es)? netos?|\bel neto(?= (?:del? )?\d)|\bnet one(?= of)",
     ),
     (("dividend_yield",), r"dividend yields?|\byields?|rentabilidad(?:es)? por dividendo"),
     (("revenue",), r"(?:annual )?revenues?|\bsales\b|ingresos?|ingresaron|\bventas\b|facturacion"),
@@ -74,21 +70,28 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
     (
         ("next_earnings_date",),
         r"(?:next |upcoming )?(?:earnings|results)(?: (?:report|date|release|announcement))?s?(?! per)|"
-        r"(?:proximos |siguientes )?resultados|(?:expected|due|scheduled) to report",
+        r"(?:proximos |siguientes )?resultados|(?:expected|due|scheduled) to report|reports?(?= (?:on )?\x00)|"
+        r"publican?(?= el \x00)",
+    ),
+    (
+        ("total_return",),
+        r"total returns?|rentabilidad(?:es)? total(?:es)?|(?:once|with|including|counting) dividends(?: (?:are "
+        r")?(?:included|counted|reinvested))?|(?:con|contando|incluyendo) (?:los )?dividendos",
     ),
     (
         ("next_dividend_date",),
-        r"(?:next |upcoming )dividends?(?: (?:date|payment))?|(?:proximo |siguiente "
-        r")dividendo|\bdividend (?=is|on|date|payment)|dividend payment|pago (?:de|"
-        r"del) dividendo",
+        r"(?:next |upcoming )dividends?(?: (?:date|payment))?|(?:proximo |siguiente )dividendo|\bdividend (?=is|on|"
+        r"date|payment)|dividend payment|pago (?:de|del) dividendo",
     ),
     (
         ("atr_14",),
         r"(?:14[- ](?:day|session) )?(?:atr|average true range|rango verdadero medio)(?: "
         r"?\(?14\)?)?(?: de 14 (?:sesiones|dias))?",
     ),
+    (("sentiment", "score"), r"sentiment(?: score)?|sentimiento"),
     (("RSI",), r"rsi(?: ?\(?14\)?)?"),
-    (("MACD", "macd"), r"macd"),
+    (("MACD", "macd"), r"macd(?! signal)"),
+    (("signal",), r"(?:macd )?signal line|(?:its|the) signal|(?:linea de|su) senal"),
     (("VWAP",), r"vwap"),
     (("OBV",), r"obv"),
     (("ADX",), r"adx"),
@@ -111,7 +114,7 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (
         ("invested",),
-        r"invest(?:ment|ing|ed)|inversion|invertid[oa]s?|invertir",
+        r"invest(?:ment|ing|ed)|put in(?:to)?\b|inversion|invertid[oa]s?|invertir|(?:metid|puest)[oa]s? en",
     ),
     *(
         (
@@ -139,7 +142,6 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
         r" del ano| de 52 semanas)|period low|\blow of|(?:its|the|their) low\b",
     ),
     (("dividends", "dividend_yield"), r"dividends?|dividendos?"),
-    (("total_return",), r"total returns?|rentabilidad(?:es)? total(?:es)?"),
     (
         ("return",),
         r"returns?|returned|returning|performance|rentabilidad(?:es)?|rendimientos?|variacion(?:es)?|"
@@ -147,10 +149,9 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (
         ("price", "close"),
-        r"(?:last |latest |current |closing |share |stock )?prices?|clos(?:es|ed|"
-        r"ing)(?: price)?|(?:is |are )?trad(?:es|ed|ing) at|quoted at|"
-        r"(?:ultimo |precio de )?precios?|cotiza(?:n|ba|cion)?|cierran?|cerro|cerraron|"
-        r"precio de cierre|ultimo cierre|last close",
+        r"(?:last |latest |current |closing |share |stock )?prices?|clos(?:es|ed|ing)(?: price)?|(?:is |are "
+        r")?trad(?:es|ed|ing) at|quoted at|(?:ultimo |precio de )?precios?|cotiza(?:n|ba|cion)?|cierran?|cerro|"
+        r"cerraron|precio de cierre|ultimo cierre|last close",
     ),
     (("price", "close", "market_cap"), r"vale"),
 )

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from agent.domain.claims import times
@@ -62,11 +63,13 @@ _WORDS_RE = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*|\d[\d.,]*\w*|[^\s\w]")
 _NEAR = 24
 """Characters before a number in which words say how near it is."""
 _MANNER = re.compile(
-    r"(?!(?:reported|alleged|supposed|purported|inverse|negative|former|hard|bare|scarce)ly$)"
-    r"(?!(?:fami|supp|assemb|ita|monopo|anoma|ju|re|al)ly$)"
-    r"(?!(?:supuesta|presunta|inversa|negativa)mente$)[a-z]{2,}(?:ly|mente)"
+    r"(?!(?:reported|alleged|supposed|purported|inverse|negative|former|hard|bare|scarce)ly$)(?!(?:fami|supp|assemb|"
+    r"ita|monopo|anoma|ju|re|al)ly$)(?!(?:supuesta|presunta|inversa|negativa)mente$)[a-z]{2,}(?:ly|mente)"
 )
 """Adverbs: how something is so, but for those that take it back, or turn it round; and what only looks like one."""
+_PLACES = {"over": "above", "sobre": "above", "under": "below", "beneath": "below", "bajo": "below"}
+LINES = ("sma_", "upper", "middle", "lower")
+"""What a price stands above or below: averages, and the bands around one."""
 _PUNCTUATION = frozenset(".,;:()[]«»“”\"'’‘?!¿¡/-–—*_…·→|•`#")
 
 
@@ -98,7 +101,7 @@ class Lexer:
             else r"(?!)"
         )
         self._sources = {folded(one) for one in sources}
-        self._words = WORDS | frozenset(words)
+        self._words = WORDS.union(words, *(one.split() for one in self._sources))
 
     def tokens(self, sentence: str) -> list[Token]:
         """The tokens in their order."""
@@ -124,7 +127,7 @@ class Lexer:
                 found.append(Token("word", word, match.start(), word=bare))
             else:
                 found.append(Token("odd", word, match.start(), word=bare))
-        return sorted(found, key=lambda token: token.at)
+        return list(_with_places(sorted(found, key=lambda token: token.at)))
 
     def _in_parts(
         self, sentence: str, text: str, take: Callable[..., None], each: Callable[..., Iterator[re.Match[str]]]
@@ -205,6 +208,15 @@ class Lexer:
             take("number", match, number)
 
 
+def _with_places(tokens: list[Token]) -> Iterator[Token]:
+    """The tokens, of which a preposition right before an average or a band says on which side of it a price is."""
+    for token, after in zip_longest(tokens, tokens[1:]):
+        kind = (
+            _PLACES.get(token.word) if after and after.kind == "figure" and after.value[0].startswith(LINES) else None
+        )
+        yield token if kind is None else Token(kind, token.text, token.at)
+
+
 def _valued(kind: str, match: re.Match[str]) -> tuple[str, re.Match[str], Any]:
     """A token's kind and value."""
     groups = match.groupdict()
@@ -221,9 +233,9 @@ def _valued(kind: str, match: re.Match[str]) -> tuple[str, re.Match[str], Any]:
         less = bool(groups["less"] or groups["fless"] or groups["adj3"] or groups["adj4"]) != figure.startswith("-")
         return ("less" if less else "more"), match, figure.lstrip("-")
     if kind == "super":
-        adjective = groups["sadj"] or groups["sadj2"] or groups["sadj3"] or groups["sest"]
+        adjective = groups["sadj"] or groups["sadj2"] or groups["sest"]
         figure = _figure_of(adjective)
-        least = bool(groups["sleast"]) != figure.startswith("-")
+        least = bool(groups["sleast"] or groups["sleast2"]) != figure.startswith("-")
         return ("lowest" if least else "highest"), match, figure.lstrip("-")
     if kind == "moved_more":
         much = groups["much"] or groups["fmuch"]

@@ -5,12 +5,13 @@ else after it, or else in the clause before; a period holds for its clause, and 
 """
 
 from collections.abc import Iterator, Sequence
-from typing import cast
+from dataclasses import replace
+from itertools import takewhile
 
 from agent.domain.claims.claim import Carried, Claim, Context, SentenceClaims
-from agent.domain.claims.clauses import DENIAL, LINES, Clause
+from agent.domain.claims.clauses import DENIAL, Clause
 from agent.domain.claims.comparisons import BEARING, periods_of
-from agent.domain.claims.lexer import Token
+from agent.domain.claims.lexer import LINES, Token
 
 _ODD = {
     "odd": "words that no tool's figures back",
@@ -21,7 +22,7 @@ _ODD = {
     "loaded": "a comparison that cannot be read",
 }
 _PAID = "words that no tool's figures back: a dividend that is paid"
-_NOTHING = frozenset(("nothing", "nada"))
+_NOTHING = frozenset(("nothing", "nada", "none", "ninguno"))
 _DIVIDENDS = frozenset(("dividend_yield", "dividends"))
 CONTRAST = frozenset(("but", "pero", "while", "whereas", "mientras", "mientras que", "although", "though", "aunque"))
 """Whom the clause before named is not whom the next one speaks of."""
@@ -32,12 +33,12 @@ def read(tokens: Sequence[Token], known: Sequence[str], carried: Carried, asked:
     reading = SentenceClaims()
     reading.problems += [f"{_ODD[token.kind]}: {token.text.strip()}" for token in tokens if token.kind in _ODD]
     segments = _joined(list(_segments(tokens)))
-    sentence_periods = [cast("str", token.value) for token in tokens if token.kind == "period"]
+    sentence_periods = [token.value for token in tokens if token.kind == "period"]
     lead = _lead(segments)
     subjects, figure, move = carried.subjects, (), None
     pending: list[str] = []
     then: tuple[str, ...] = ()
-    whole = tuple(dict.fromkeys(cast("str", t.value) for t in tokens if t.kind == "ticker"))
+    whole = tuple(dict.fromkeys(t.value for t in tokens if t.kind == "ticker"))
     if tokens and tokens[0].text in ("with", "con", "at", "a") and whole:
         # With a P/E of 14, IBM …: the clause is about whom the next one names.
         subjects = whole[:1]
@@ -46,7 +47,8 @@ def read(tokens: Sequence[Token], known: Sequence[str], carried: Carried, asked:
     )
     for index, segment in enumerate(segments):
         clause = Clause(segment, known)
-        if denies and not clause.bears and (clause.denies or clause.tickers):
+        nothing = clause.pays and (clause.denies or any(token.word in _NOTHING for token in segment))
+        if denies and not clause.bears and not nothing and (clause.denies or clause.tickers):
             # "IBM rose, not MSFT", "MSFT did": what of it is meant stands in another clause.
             reading.problems.append(DENIAL)
         if clause.passing and not clause.bears:
@@ -55,18 +57,19 @@ def read(tokens: Sequence[Token], known: Sequence[str], carried: Carried, asked:
             pending = []
         if not clause.bears:
             if clause.pays:
-                nothing = any(token.word in _NOTHING for token in segment)
-                reading.claims += [Claim("unknown", one, ("dividend_yield",)) for one in clause.tickers if nothing]
+                paid = ("dividends",) if sentence_periods else ("dividend_yield",)
+                none = Claim("unknown", None, paid, periods=tuple(sentence_periods[:1]))
+                reading.claims += [replace(none, subject=one) for one in clause.tickers if nothing]
                 reading.problems += [] if nothing and clause.tickers else [_PAID]
             pending += clause.tickers
             continue
         own = list(dict.fromkeys([*pending, *clause.subjects]))
         if not own and index and segment[0].text in ("que", "which", "who"):  # more than Microsoft, which gains 4.6%
-            own = [cast("str", t.value) for t in segments[index - 1] if t.kind == "ticker"][-1:]
+            own = [t.value for t in segments[index - 1] if t.kind == "ticker"][-1:]
         pending = []
         if clause.everyone and len(own) < 2:
             own = list(known) if not (len(carried.subjects) == 2 and not whole) else list(carried.subjects)
-        if any(token.kind == "rest" for token in segment):
+        if any(token.kind == "rest" for token in segment) and not clause.objects:
             own = [one for one in known if one not in whole]
         named = tuple(own) or subjects
         periods = tuple(clause.periods) or then or lead
@@ -112,10 +115,11 @@ def _joined(segments: list[list[Token]]) -> list[list[Token]]:
     """Numbers that are told one after the other, of tickers that were: IBM and MSFT rose 5.9% and 4.6%."""
     found: list[list[Token]] = []
     named = 0
-    for segment in segments:
+    for index, segment in enumerate(segments):
         kinds = {token.kind for token in segment}
         numbers = sum(token.kind == "number" for token in found[-1]) if found else 0
-        if found and kinds <= {"number", "period", "word"} and "number" in kinds and 0 < numbers < named:
+        told = [token for one in takewhile(_is_number, segments[index:]) for token in one if token.kind == "number"]
+        if found and _is_number(segment) and told and numbers < named and (numbers or 1 < named == len(told)):
             found[-1] = [*found[-1], *segment]
             continue
         tickers = sum(token.kind == "ticker" for token in segment)
@@ -125,6 +129,10 @@ def _joined(segments: list[list[Token]]) -> list[list[Token]]:
             named = 0
         found.append(list(segment))
     return found
+
+
+def _is_number(segment: Sequence[Token]) -> bool:
+    return {token.kind for token in segment} <= {"number", "period", "word"}
 
 
 def _bears(segment: Sequence[Token]) -> bool:
@@ -144,7 +152,7 @@ def _lead(segments: Sequence[Sequence[Token]]) -> tuple[str, ...]:
 
 def _averages(segments: Sequence[Sequence[Token]]) -> Iterator[str]:
     for segment in segments:
-        figures = [cast("tuple[str, ...]", token.value)[0] for token in segment if token.kind == "figure"]
+        figures = [token.value[0] for token in segment if token.kind == "figure"]
         others = {token.kind for token in segment} & {"ticker", "above", "below", "rise", "fall"}
         if not figures or others or not all(name.startswith(LINES) for name in figures):
             return

@@ -10,18 +10,16 @@ _ANSWER = re.compile(
     r"^\W*(?:no|yes|s[ií]|not (?:really|quite|yet|exactly)|todav[ií]a no|a[uú]n no|no del todo)\s*[.,:;!—–-]+\s+", re.I
 )
 _SCALE = re.compile(
-    r"(?:\bon a (?:scale|range)|\ben una escala)? ?\b(?:from|of|between|de|entre) [-−]1(?:[.,]0)? "
-    r"(?:to|and|a|y) \+?1(?:[.,]0)?\b"
-    r"|\bon a (?:scale|range) (?:from|of) \d+ to \d+\b|\ben una escala de(?: \w+)? \d+ a \d+\b",
+    r"(?:\bon a (?:scale|range)|\ben una escala)? ?\b(?:from|of|between|de|entre) [-−]1(?:[.,]0)? (?:to|and|a|y) "
+    r"\+?1(?:[.,]0)?\b|\bon a (?:scale|range) (?:from|of) \d+ to \d+\b|\ben una escala de(?: \w+)? \d+ a \d+\b",
     re.I,
 )
 _YARDSTICK = re.compile(
     r"\b(?:an? (?:\w+ ){0,2}(?:rsi|adx)|un (?:\w+ )?(?:rsi|adx)|readings?|values?|levels?|anything|valores?|lecturas?|"
-    r"niveles|se (?:suele|considera|habla)[^.;,]{0,40}?|usually|typically|commonly) "
-    r"(?:above|over|below|under|beyond|por encima de|por debajo de|a partir de|superior(?:es)? a|inferior(?:es)? a|"
-    r"m[aá]s de|menos de|de) (?:20|25|30|50|70|75|80)\b(?![.,]\d|\s?%)"
-    r"|\b(?:nivel|umbral|level|threshold|l[ií]nea|line)(?: (?:de|of))? (?:20|25|30|50|70|75|80)\b(?![.,]\d|\s?%)"
-    r"|\b(?:20|25|30|50|70|75|80) (?:level|threshold|mark|line)\b",
+    r"niveles|se (?:suele|considera|habla)[^.;,]{0,40}?|usually|typically|commonly) (?:above|over|below|under|beyond|"
+    r"por encima de|por debajo de|a partir de|superior(?:es)? a|inferior(?:es)? a|m[aá]s de|menos de|de) (?:20|25|30|"
+    r"50|70|75|80)\b(?![.,]\d|\s?%)|\b(?:nivel|umbral|level|threshold|l[ií]nea|line)(?: (?:de|of))? (?:20|25|30|50|70|"
+    r"75|80)\b(?![.,]\d|\s?%)|\b(?:20|25|30|50|70|75|80) (?:level|threshold|mark|line)\b",
     re.I,
 )
 _MONTH = re.compile(rf"\b(?:{'|'.join(MONTHS)})\b", re.I)

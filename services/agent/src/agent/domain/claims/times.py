@@ -24,9 +24,8 @@ _FULL = rf"(?:{_ISO}|{_DAY} (?:of |de )?{MONTH}{_OF}{YEAR}|{MONTH} {_DAY},? {YEA
 """A day, in full."""
 _POINT = rf"(?:{_FULL}|{MONTH}{_OF}{YEAR}|{_DAY} (?:of |de )?{MONTH}|{MONTH} {_DAY}(?!\d)|{MONTH}|{YEAR})"
 RANGE = re.compile(
-    rf"\b(?:(?:from|(?P<between>between|entre)|desde|de|del) )?(?:el |the )?(?P<first>{_POINT})"
-    rf"(?: ?(?:to|until|till|through|thru|-|a|al|hasta|(?(between)(?:and|y)|hasta))(?: el| the| la)? )"
-    rf"(?P<last>{_POINT})(?![\w%])"
+    rf"\b(?:(?:from|(?P<between>between|entre)|desde|de|del) )?(?:el |the )?(?P<first>{_POINT})(?: ?(?:to|until|till|"
+    rf"through|thru|-|a|al|hasta|(?(between)(?:and|y)|hasta))(?: el| the| la)? )(?P<last>{_POINT})(?![\w%])"
 )
 """From one point to another: of two that are named side by side ("in March and in May") each stands alone."""
 SINCE = re.compile(rf"\b(?:since|desde)(?: el| the)? (?P<first>{_POINT})(?![\w%])")
@@ -49,14 +48,12 @@ DATE = re.compile(
     rf"|(?P<m2>{MONTH}) (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?!\d)(?:,? (?P<y2>{YEAR}))?)(?!\w)"
 )
 IN_YEAR = re.compile(
-    rf"\b(?:(?:in|during|over|for|throughout|en|durante|de|del|of)(?: the year|"
-    rf" el ano| todo| all of)? )?(?:year |ano )?"
-    rf"(?P<year>{YEAR})\b(?![%\d]|[.,]\d|-\d)"
+    rf"\b(?:(?:in|during|over|for|throughout|en|durante|de|del|of)(?: the year| el ano| todo| all of)? )?(?:year |ano "
+    rf")?(?P<year>{YEAR})\b(?![%\d]|[.,]\d|-\d)"
 )
 _WORD = (
-    r"(?:(?:over|in|during|for|the|its|this|past|last|previous|trailing|latest|"
-    r"ultim[oa]s?|pasad[oa]s?|el|la|los|las|en|de|durante|de los|en los|en el|"
-    r"en la) ){0,6}"
+    r"(?:(?:over|in|during|for|the|its|this|past|last|previous|trailing|latest|ultim[oa]s?|pasad[oa]s?|el|la|los|las|"
+    r"en|de|durante|de los|en los|en el|en la) ){0,6}"
 )
 _UNITS = {
     "day": "d",
@@ -74,8 +71,9 @@ _UNITS = {
 }
 UNIT = re.compile(r"\b(?:year-end|year|month|week|quarter|day|ano|mes|semana|trimestre|dia)\b")
 SORT_OF = re.compile(
-    r"\b(?:was|were|been|is|fue|era|es|sido) (?:an?|una?) (?:[\w-]+ ){0,3}$|\b(?:end|close|start|"
-    r"beginning|cierre|final(?:es)?|comienzos?|principios?) (?:of|del?) (?:the |el )?$"
+    r"\b(?:was|were|been|is|fue|era|es|sido) (?:an?|una?) (?:[\w-]+ ){0,3}$|\b(?:end|close|start|beginning|cierre|"
+    r"final(?:es)?|comienzos?|principios?) (?:of|del?) (?:the |that |el |ese )?$|\b(?:end|start|finish|clos|termin|"
+    r"acab|cerr|empez)\w* (?:the |el )?$|\b(?:in|en) (?:an?|one|una?) (?:single|solo|sola) $"
 )
 """What comes before a unit that is no length: 2008 was a rough year, by the end of the year."""
 LAST_YEAR = "last_year"
@@ -100,9 +98,8 @@ NAMED: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "1d",
         re.compile(
-            rf"\b(?:today|yesterday|hoy|ayer|on the day|1d|{_WORD}(?:ultima sesion|last "
-            rf"session|latest session|last day|latest day|ultimo dia)|en el dia|in the "
-            rf"session|en la sesion)\b"
+            rf"\b(?:today|yesterday|hoy|ayer|on the day|1d|{_WORD}(?:ultima sesion|last session|latest session|last "
+            rf"day|latest day|ultimo dia)|en el dia|in the session|en la sesion)\b"
         ),
     ),
     ("1w", re.compile(rf"\b{_WORD}(?:week(?:ly)?|semanal(?:es|mente)?|semana|1w)\b(?: alone\b)?")),

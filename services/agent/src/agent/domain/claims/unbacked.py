@@ -36,18 +36,15 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "a rank that no tool gave",
         re.compile(
-            r"\b(?:comes?|came|ranks?|ranked|stands?|finish\w*) (?:first|second|third|fourth|last)\b|"
-            r"\b(?:in|the) (?:first|second|third|last) (?:place|rank)\b|"
-            r"\bla (?:primera|segunda|tercera|ultima) (?:por|en|mas)\b"
+            r"\b(?:comes?|came|ranks?|ranked|stands?|finish\w*) (?:first|second|third|fourth|last)\b|\b(?:in|the) "
+            r"(?:first|second|third|last) (?:place|rank)\b|\bla (?:primera|segunda|tercera|ultima) (?:por|en|mas)\b"
         ),
     ),
     (
         "a record that no tool gave",
         re.compile(
-            r"\b(?:at|near|close to|to|hit|set|reached|marked) (?:its|their|an?|the) (?:new |fresh )?"
-            r"(?:(?:52-week|all-time|record|yearly|annual) )?(?:highs?|lows?|peak)\b(?! of)|"
-            r"\b(?:an?|its|un|su) (?:new |nuevo )?record\b|\brecord (?:high|low)s?\b|\ben (?:sus "
-            r")?(?:maximos|minimos)\b"
+            r"\b(?:all-time|record|historic(?:al)?) (?:highs?|lows?|peak)\b|\b(?:an?|its|un|su) (?:new |nuevo "
+            r")?record\b|\b(?:maximos?|minimos?) historicos?\b|\b(?:in|of) its history\b|\bde su historia\b|\bever\b"
         ),
     ),
     (
@@ -69,18 +66,17 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "a yardstick that no tool gave",
         re.compile(
-            r"\b(?:above|below|than|to|over|under|lag\w*|trail\w*|beat\w*|in|of|encima|debajo|frente|que|del?|al?) "
-            r"(?:(?:the|its|their|el|la|su|sus) )?(?:wider |broader |historical |five-year |long-term |long-run )?"
-            r"(?:sector|industry|market average|broader market|historical (?:average|norm|mean)|norm|peers|industria|"
-            r"media historica|competidores|comparables)\b"
+            r"\b(?:above|below|than|to|over|under|lag\w*|trail\w*|beat\w*|in|of|for|para|encima|debajo|frente|que|"
+            r"del?|al?) (?:(?:the|its|their|el|la|su|sus) )?(?:wider |broader |historical |five-year |long-term |"
+            r"long-run )?(?:sector|industry|market average|broader market|historical (?:average|norm|mean)|norm|peers|"
+            r"industria|media historica|competidores|comparables)\b"
         ),
     ),
     (
         "a day that no tool gave",
         re.compile(
-            r"\b(?:earnings|results|dividends?|resultados|dividendos?)\b[^.;]{0,30}"
-            r"\b(?:next (?:week|month)|tomorrow|this week|"
-            r"manana|la (?:semana|proxima semana)(?: que viene)?|el mes que viene)\b"
+            r"\b(?:earnings|results|dividends?|resultados|dividendos?)\b[^.;]{0,30}\b(?:next (?:week|month)|tomorrow|"
+            r"this week|manana|la (?:semana|proxima semana)(?: que viene)?|el mes que viene)\b"
         ),
     ),
     (
@@ -98,6 +94,11 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
 )
+_AT_AN_END = re.compile(
+    r"\b(?:at|near|close to|to|hit|set|reached|marked|en|cerca de) (?:its|their|an?|the|sus?|el|la)? ?(?:new |fresh |"
+    r"very )?(?:(?:52-week|one-year|12-month|yearly|annual) )?(?:(?P<high>highs?|peak|maximos?|(?:top|parte alta) "
+    r"(?:of|de))|lows?|minimos?|(?:bottom|parte baja) (?:of|de))\b(?! of)"
+)
 _AGO = re.compile(
     r"\b(?:days?|weeks?|months?|years?) ago\b|\bhace (?:un|una|dos|tres|\d+) (?:dias?|semanas?|mes|anos?)"
 )
@@ -107,14 +108,31 @@ _ONLY = re.compile(
 )
 _EACH = re.compile(r"\b(?:each|both|all|the (?:other )?two|cada un[oa]|ambos|ambas|(?<!de )l[oa]s (?:otr[oa]s )?dos)\b")
 _MOVES = ("rose", "fell", "above", "below")
-_TIMES = re.compile(
-    r"\b(?:(?P<half>(?<!first )(?<!second )half (?:of|as|that|its)|halved|(?<!primera )(?<!segunda )mitad)|"
-    r"(?P<two>twice|doubl(?:e|ed)|dobl(?:e|o|ad[oa])|duplic(?:o|a|ado)|two times|dos veces)|"
-    r"(?P<three>tripl(?:e|ed|ico)|three times|tres veces))\b(?![- ]digit| digito)"
+_SHARES = (
+    (
+        "half",
+        1 / 2,
+        r"(?<!first )(?<!second )half(?= (?:of|as|that|its|what)\b|\W*$)|halved|(?<!primera )(?<!segunda )mitad",
+    ),
+    ("third", 1 / 3, r"(?:an?|one)[- ]third(?= (?:of|that)\b|\W*$)|un tercio|(?:la|una) tercera parte"),
+    ("quarter", 1 / 4, r"(?:an?|one)[- ]quarter(?= (?:of|that)\b|\W*$)|un cuarto|(?:la|una) cuarta parte"),
+    ("fifth", 1 / 5, r"(?:an?|one)[- ]fifth(?= (?:of|that)\b|\W*$)|un quinto|(?:la|una) quinta parte"),
+    ("two", 2.0, r"twice|doubl(?:e|ed)|dobl(?:e|o|ad[oa])|duplic(?:o|a|ado)|two times|dos veces"),
+    ("three", 3.0, r"tripl(?:e|ed|ico)|three times|tres veces"),
+    ("four", 4.0, r"four times|quadrupl\w+|cuatro veces|cuadrupl\w+"),
 )
-_RATIO = {"half": 0.5, "two": 2.0, "three": 3.0}
+_TIMES = re.compile(
+    r"\b(?:(?P<more>more than|over|mas del?|mas que)|(?P<less>less than|under|menos del?))? ?(?:la |el |an? )?\b(?:"
+    + "|".join(f"(?P<{name}>{pattern})" for name, _, pattern in _SHARES)
+    + r")\b(?![- ]digit| digito)"
+)
+_RATIO = {name: ratio for name, ratio, _ in _SHARES}
 _ABOUT = 0.15
 """How far a multiple that is said in a word may be off."""
+_BEYOND = 0.5
+"""The same of one that is said to be more or less than it, on that side."""
+AT = 0.03
+"""How far from its high a price may be that is said to be at it."""
 _MULTIPLE = _KINDS[0][0]
 _ALIKE = re.compile(
     r"\b(?:identical|similar(?:es)?|alike|parecid[oa]s?|identic[oa]s?)\b"
@@ -123,15 +141,23 @@ _ALIKE = re.compile(
 """Said of figures, not of how they tell the same story."""
 
 
-def _is_multiple(low: str, claims: Sequence[Claim]) -> bool | None:
-    """Whether the two numbers of a sentence are that many times each other, the first of the second; None: there are
-    no two, or it says no such thing."""
-    numbers = list(dict.fromkeys(claim.number for claim in claims if claim.number is not None))
-    match = _TIMES.search(low)
-    if match is None or len(numbers) != 2 or numbers[0].percent != numbers[1].percent:
+def is_multiple(low: str, claims: Sequence[Claim]) -> bool | None:
+    """Whether the two numbers of a sentence are that many times each other, the first of the second or, of money that
+    was put in, the second of the first, or its one fall that part of the whole; None: it says no such thing, or there
+    are no such numbers."""
+    told = {claim.number: claim for claim in claims if claim.number is not None}
+    match = next((one for one in _TIMES.finditer(low) if one.lastgroup), None)
+    if match is None or len(told) not in (1, 2) or len({number.percent for number in told}) > 1:
         return None
-    one, other = (number.readings[0][0] * number.scale for number in numbers)
-    return other != 0 and abs(one / other / _RATIO[str(match.lastgroup)] - 1) <= _ABOUT
+    first, *rest = (number.readings[0][0] * number.scale for number in told)
+    if not rest and not (next(iter(told)).percent and next(iter(told.values())).move == "fell"):
+        return None
+    invested = any("growth" in claim.figures for claim in told.values())
+    one, other = (rest[0], first) if invested and rest else (first, rest[0] if rest else 100.0)
+    wanted = next(_RATIO[name] for name in _RATIO if match[name])
+    off = one / other / wanted - 1 if other else -1.0
+    low_end, high_end = (0, _BEYOND) if match["more"] else (-_BEYOND, 0) if match["less"] else (-_ABOUT, _ABOUT)
+    return low_end <= off <= high_end
 
 
 def _differ(claims: Sequence[Claim]) -> bool:
@@ -143,15 +169,30 @@ def _differ(claims: Sequence[Claim]) -> bool:
     return any(len(values) == 2 and max(values) > (1 + _ABOUT) * min(values) for values in told.values())
 
 
+def _subjects(claims: Sequence[Claim], facts: Facts) -> list[str]:
+    return [claim.subject for claim in claims if claim.subject is not None] or facts.subjects
+
+
+def _is_at(subject: str, high: str | None, facts: Facts) -> bool:
+    """Whether a price is at its high, or low, of the year that the tools looked at."""
+    prices = [one.value for one in facts.of(subject, ("price",)) if isinstance(one.value, float)]
+    ends = [
+        one.value for one in facts.of(subject, ("high" if high else "low",), ("1y",)) if isinstance(one.value, float)
+    ]
+    return bool(prices and ends) and abs(prices[0] / ends[0] - 1) <= AT
+
+
 def unbacked(low: str, claims: Sequence[Claim], facts: Facts) -> list[str]:
     """What a folded sentence with claims says that no tool can have given."""
     found = [reason for reason, pattern in _KINDS if pattern.search(low)]
-    multiple = _is_multiple(low, claims)
+    multiple = is_multiple(low, claims)
     if multiple is not None:
         found = [*(reason for reason in found if reason != _MULTIPLE), *([] if multiple else [_MULTIPLE])]
     apart = [claim for claim in claims if claim.number is not None and claim.number.points]
     if apart and all(is_difference(claim, facts) for claim in apart):
         found = [reason for reason in found if reason != _APART]
+    if (end := _AT_AN_END.search(low)) and not any(_is_at(one, end["high"], facts) for one in _subjects(claims, facts)):
+        found.append("it is not there")
     if _ALIKE.search(low) and _differ(claims):
         found.append("they are not alike")
     if _AGO.search(low) and any(is_of_now(claim, facts) for claim in claims):

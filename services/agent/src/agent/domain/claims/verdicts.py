@@ -5,7 +5,7 @@ from datetime import date
 from itertools import combinations
 
 from agent.domain.claims.claim import Claim
-from agent.domain.claims.facts import FALLS, HOLDING, Facts, FigureFact, is_fraction
+from agent.domain.claims.facts import FALLS, HOLDING, WINDOWED, Facts, FigureFact, is_fraction
 from agent.domain.claims.figure_words import FIGURES
 from agent.domain.claims.lexer import Number
 
@@ -99,8 +99,8 @@ def contradicted(
 
 def is_difference(claim: Claim, facts: Facts) -> bool:
     """Whether its number, in points, is what lies between two tickers' values of one figure and stretch: where it
-    names two, between theirs."""
-    if claim.number is None or not claim.number.points:
+    names two, between theirs. A ticker that is said to have moved by points is compared with nobody."""
+    if claim.number is None or not claim.number.points or (claim.move is not None and claim.other is None):
         return False
     pair = {claim.subject, claim.other} if claim.other else set(facts.subjects)
     figures = set(claim.figures) - _OF_VERBS
@@ -171,7 +171,8 @@ def _given(claim: Claim, number: Number, facts: Facts, *, supposed: bool) -> boo
         if not timed and (near or any(_rounds(number, value) for value in facts.loose)):
             return True
         known = [one for one in facts.facts if not timed or one.period in claim.periods]
-        if claim.subject is not None and HOLDING in facts.subjects:  # each side of a trial has its own figures
+        # Each side of a trial has its own figures, and each ticker its own of a name.
+        if claim.subject is not None and (claim.figures or HOLDING in facts.subjects):
             known = [one for one in known if one.subject == claim.subject]
         return any(_as_said(number, one, claim.move) for one in known)
     names = _named(claim, number)
@@ -179,6 +180,8 @@ def _given(claim: Claim, number: Number, facts: Facts, *, supposed: bool) -> boo
     if (claim.soft or not claim.periods) and any(_fits(one, number, claim.move) for one in mine if one.figure in names):
         return True
     others = (fact for fact in mine if fact.figure not in _NAMED and not _is_of_other_days(fact, claim))
+    if claim.periods and not claim.soft:
+        others = (fact for fact in others if fact.figure not in RETURNS)
     if any(_as_said(number, fact, claim.move) for fact in others):
         return True
     return not number.percent and set(names) <= _PRICES and any(_rounds(number, value) for value in facts.loose)
@@ -283,7 +286,7 @@ def _fits(fact: FigureFact, number: Number, move: str | None) -> bool:
         return actual > 0 or _zero(number)
     if _zero(number):
         return True
-    if fact.figure in (*RETURNS, "cagr", "change") or fact.figure.startswith("best_"):
+    if fact.figure in (*RETURNS, "total_return", "cagr", "change") or fact.figure.startswith("best_"):
         return actual <= 0 if move == "fell" else actual >= 0
     return actual >= 0 or fact.figure == "volume_zscore"
 
@@ -314,8 +317,12 @@ def _places(value: float, places: int, number: Number) -> int:
 
 
 def _value(facts: Facts, subject: str, figures: Sequence[str], periods: Sequence[str]) -> float | None:
-    """One value of a ticker's figure, as big as it is: falls by their depth."""
-    for fact in facts.of(subject, figures, periods):
+    """One value of a ticker's figure, as big as it is: falls by their depth. What is no figure of a stretch has a
+    value whatever stretch is spoken of."""
+    found = facts.of(subject, figures, periods)
+    if not found and not {*RETURNS, "total_return", "cagr", *WINDOWED}.intersection(figures):
+        found = facts.of(subject, figures)
+    for fact in found:
         if isinstance(fact.value, float):
             return abs(fact.value) if fact.figure in FALLS else fact.value
     return None
@@ -347,6 +354,11 @@ def _compared(claim: Claim, facts: Facts) -> str | None:
 
 
 def _ranked(claim: Claim, facts: Facts) -> str | None:
+    if claim.other is not None:  # a pair's correlation among those of all pairs
+        all_of = [one for name in facts.subjects for one in facts.of(name, claim.figures, claim.periods)]
+        pairs = [(one.value, {one.subject, one.other}) for one in all_of if isinstance(one.value, float)]
+        first = max(pairs, default=None, key=lambda pair: pair[0] if claim.relation == "highest" else -pair[0])
+        return None if first and first[1] == {claim.subject, claim.other} else "another pair has that rank"
     values = {name: _value(facts, name, claim.figures, claim.periods) for name in facts.subjects}
     known = {name: value for name, value in values.items() if value is not None}
     mine = known.get(claim.subject or "")
@@ -378,7 +390,10 @@ def _dated(claim: Claim, facts: Facts) -> str | None:
     if day is None:
         return "no day"
     if claim.figures:
-        days = [one.value for one in _facts(claim, facts, ()) if isinstance(one.value, date)]
+        told = _facts(claim, facts, ())
+        days = [one.value for one in told if isinstance(one.value, date)]
+        stretches = ((one.period or "").partition("/") for one in told)
+        days += [date.fromisoformat(first) for first, _, last in stretches if last and first == last]
     else:
         names = facts.subjects if claim.subject is None else [claim.subject]
         days = [one for name in names for one in facts.days.get(name, ())]

@@ -49,7 +49,8 @@ worth now has itself themselves calm calmer calmest rough
 fiscal full-year for ended to-date usual normal typical unusual unusually
 s published publish it'd would've let's here's yes
 modest heavy steep sharp solid slight narrow suffered theirs pay pays paid trailing key takeaways
-identical despite followed picture metric keep mind business businesses coefficient dataset nothing nada
+near golden death crossover headline headlines news score oversold overbought identical despite followed picture metric
+keep mind business businesses coefficient dataset nothing nada
 """
 _ES = """
 el la los las lo un una unos unas al del de en a con sin por para sobre entre hasta desde segun tras ante bajo durante
@@ -104,7 +105,8 @@ billon billones mil millon millones
 fiscal ejercicio contra torno
 ligera ligero duro dura duros duras destaca destacan acumula acumulan logra logran sufre sufren sufrio paga pagan
 reparte reparten publicar comienzos unica unico unicas unicos suya suyas corto largo
-plazo cortos largos multiplos metrica bastante encuentra encuentran dispone acaba acaban acerca acercan aproximado
+plazo cortos largos multiplos titular titulares noticias puntuacion sobreventa sobrecompra zona repartio dorado muerte
+valia cruce cruzo metrica bastante encuentra encuentran dispone acaba acaban acerca acercan aproximado
 elevada elevado elevadas elevados distancia negocio mueve mueven contando identico identica
 """
 WORDS = frozenset((_EN + _ES).split())

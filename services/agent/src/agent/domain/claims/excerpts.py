@@ -1,0 +1,75 @@
+"""A sentence of which one clause is not backed, without that clause."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from agent.domain.claims.lexer import Token, folded
+
+_JOINT = re.compile(
+    r"(?<=[,;:]) | ?[—–] ?| - | ?\(|\)[,;:.]? ?|,? (?=(?:but|while|whereas|although|though|as|because|after|amid|pero|"
+    r"mientras|aunque|tras|porque|debido|gracias)\b)",
+    re.I,
+)
+"""Where a clause may end."""
+_LEADS = re.compile(r"(?:but|and|while|whereas|although|though|pero|y|e|mientras que|mientras|aunque)\b,? ", re.I)
+_MARK = re.compile(r"\s*(?:[-•*]|\d{1,2}[.)])\s+")
+_OPENS = re.compile(
+    r"(?:if|when|once|with|despite|as|because|since|after|amid|unlike|compared|rather|nor|or|not|neither|both|than|"
+    r"si|cuando|con|pese|como|porque|tras|ni|o|no|quien|tanto|que|which|who|that|so|what|where)\b"
+)
+"""What opens a clause that says nothing alone."""
+_INNER = frozenset(",()—–-")
+"""What stands around a clause inside of another one."""
+_ENDS = re.compile(r"[\s,;:(—–-]+$")
+MOST = 5
+"""Joints of a sentence that are looked at: a longer one is no sentence."""
+_ARTICLES = frozenset(("the", "el", "la", "los", "las", "s"))
+
+
+def excerpts(sentence: str) -> Iterator[tuple[str, bool]]:
+    """What a sentence says without some of its clauses, the longest first, and whether that is from its beginning on.
+    None of it is judged yet."""
+    if "|" in sentence or "?" in sentence:
+        return
+    mark = match[0] if (match := _MARK.match(sentence)) else ""
+    body = sentence[len(mark) :]
+    joints = list(_JOINT.finditer(body))[:MOST]
+    starts = [0, *(joint.end() for joint in joints)]
+    ends = [*(joint.start() + joint[0].startswith(")") for joint in joints), len(body)]
+    count = len(ends)
+    runs = [
+        (body[starts[first] : ends[last]], first == 0)
+        for first in range(count)
+        for last in range(first, count)
+        if last - first < count - 1 and (last == count - 1 or joints[last][0].strip() != ")")
+    ]
+    runs += [
+        (_without(body[: ends[one - 1]], body[starts[one + 1] :]), True)
+        for one in range(1, count - 1)
+        if {joint[0].strip()[:1] or body[joint.start() - 1] for joint in joints[one - 1 : one + 1]} <= _INNER
+    ]
+    for text, from_start in sorted(runs, key=lambda run: -len(run[0])):
+        text = _ENDS.sub("", text.strip())
+        text = text[lead.end() :] if (lead := _LEADS.match(text)) else text
+        if not text or _OPENS.match(folded(text)) or text.count("(") != text.count(")"):
+            continue
+        text = text.replace("**", "") if text.count("**") % 2 else text
+        yield f"{mark}{text[0].upper()}{text[1:].rstrip('.')}.", from_start
+
+
+def _without(before: str, after: str) -> str:
+    """A sentence without the clause between these: a comma stays where a list goes on."""
+    comma = "," if before.endswith(",") and not after[:1].islower() else ""
+    return f"{_ENDS.sub('', before)}{comma} {after}"
+
+
+def stands_alone(tokens: Sequence[Token], *, from_start: bool) -> bool:
+    """Whether a run of clauses names whom it is about before it says anything of them."""
+    if any(token.kind in ("not", "neither", "untrue") for token in tokens):
+        return False  # What is denied of a part need not be denied of the whole.
+    for token in tokens:
+        if token.kind == "ticker":
+            return True
+        if not from_start and not (token.kind == "word" and token.word in _ARTICLES):
+            return False
+    return False

@@ -1,0 +1,53 @@
+"""Patterns over a whole folded sentence: its tone, its quotations, its causes, what it only supposes or offers."""
+
+import re
+
+CALM = re.compile(
+    r"\b(?:in )?(?:neutral (?:zone|territory)|(?:en )?zona neutral)\b|\b(?:neither|ni) (?:en )?(?:over(?:bought|sold)|"
+    r"sobre(?:compra|ven)\w*) (?:nor|ni) (?:en )?(?:over(?:bought|sold)|sobre(?:compra|ven)\w*)\b"
+)
+"""Of an RSI between the usual 30 and 70."""
+STATE = re.compile(r"\b(?:(?P<over>overbought|sobrecompra(?:d[oa]s?)?)|oversold|sobreven(?:ta|did[oa]s?))\b")
+TONE = re.compile(
+    r"\b(?:(?P<up>bullish|alcista)|bearish|bajista)\b[^.;]{0,20}\b(?:signals?|prediction|senal(?:es)?|prediccion)\b|"
+    r"\b(?:model|prediction|signals?|modelo|prediccion|senal(?:es)?)\b[^.;]{0,30}\b(?:(?P<up2>bullish|alcista)|bearish|"
+    r"bajista)\b"
+)
+NOT_SAID = re.compile(r"\b(?:not|no|neither|nor|without|if|ni|sin|si)\b|n't\b")
+QUOTE = re.compile(r"[\"“«]([^\"“”«»]{12,})[\"”»]")
+QUOTED_FROM = re.compile(r"[\"”»] ?\(([^()\d]+)\)")
+NEITHER = re.compile(
+    r"\b(?:not|neither|nor|no|ni|near|close to|approach\w+|cerca|lejos|far from|if|above|below|over|under|si|when|"
+    r"cuando|usually|suele\w*|considera\w*|considered|means?|signals?|indica\w*|would|levels?|niveles)\b|n't\b|\?"
+)
+IS_SHARE = re.compile(
+    r"^(?:a number in words|words that .*: (?:half|third|quarter|fifth|mitad|tercio|cuarto|quinta|parte)$|"
+    r"a comparison that cannot be read: (?:more|less|mas|menos)$)"
+)
+"""A reason that a multiple which its numbers bear out takes away."""
+EVERY_YEAR = re.compile(
+    r"\b(?:both|either|each|every) (?:of the (?:two )?)?(?:years?|periods?|stretch(?:es)?)\b"
+    r"|\b(?:l[oa]s dos|ambos|cada|(?:ninguno|cada uno) de los dos) (?:anos?|periodos?|tramos?)\b"
+)
+CAUSE = re.compile(
+    r"\b(?:because|due to|thanks to|owing to|driven by|amid|in the wake of|on (?:strong|weak|robust|solid|better|"
+    r"worse)|reflect(?:s|ed|ing)?|weigh(?:s|ed|ing)? on|lifted|boosted|refleja\w*|explica\w*|impulso|lastr\w+|por "
+    r"(?:la|el|las|los) (?:\w+ )?(?:demanda|caida|subida|auge|debilidad|fortaleza)|entre (?:dudas|temores)|as a "
+    r"result of|on the back of|porque|debido a|gracias a|a causa de|(?<=, )as (?!of\b|an?\b|the (?:figures?|data)\b|"
+    r"well\b|it\b)|por culpa de|impulsad[oa]s? por|tras \w+|after (?!a\b|\d)\w+|\w+ed by)\b"
+)
+SUPPOSED = re.compile(
+    r"\b(?:if|when(?:ever)?|until|once|unless|in case|say|suppos\w+|assum\w+|would|could|alert|stop|target|order|limit|"
+    r"si|cuando|hasta que|en caso|supon\w+|ponga\w*|aviso|alerta|objetivo|orden|limite|\w{2,}(?:[aei]|[nl]d|b)ria[ns]?|"
+    r"seria[ns]?)\b"
+)
+"""Tells of what may be, or of what somebody wants."""
+WILL_TELL = re.compile(
+    r"\b(?:i|we)(?:'ll| will) (?:let|tell|notify|warn|ping|alert|send|keep|watch|message)\b|\b(?:te|le|os) "
+    r"(?:avis|dir|notific|mandar|enviar)\w+"
+)
+"""What the assistant promises of itself."""
+OFFER = re.compile(
+    r"\?\s*$|^\W*(?:let me know|would you|do you|if you|you can|i can|shall i|feel free|want me|avisame|dime|quieres|"
+    r"si quieres|puedes|puedo|te gustaria|deseas|necesitas)\b"
+)

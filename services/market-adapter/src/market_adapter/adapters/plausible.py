@@ -1,0 +1,46 @@
+"""What a source may say of a market: a figure that no market can have is held, and its source is not believed."""
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+
+from contracts.symbols import Symbol
+from contracts.text import Text
+from market_adapter.errors import ImplausibleError
+
+MOST_PRICE, MOST_VOLUME, MOST_MONEY = 1e12, 1e18, 1e18
+"""More than any currency in use makes of a share, a coin or a company."""
+FIGURES: Mapping[str, tuple[float, float]] = {
+    "pe": (-1e6, 1e6),
+    "eps": (-MOST_PRICE, MOST_PRICE),
+    "revenue": (-MOST_MONEY, MOST_MONEY),
+    "market_cap": (0, MOST_MONEY),
+    "gross_margin": (-1e4, 1),
+    "net_margin": (-1e4, 1e4),
+    "dividend_yield": (0, 10),
+    "beta": (-100, 100),
+}
+"""The least and the most of each; margins and yields are fractions."""
+
+
+def check_figures(source: str, symbol: Symbol, figures: Mapping[str, Decimal | None]) -> None:
+    """Raises ImplausibleError when one of a company's figures is beyond what is possible."""
+    for name, value in figures.items():
+        if value is not None and not FIGURES[name][0] <= value <= FIGURES[name][1]:
+            raise _implausible(source, symbol, f"{name} {float(value):g}")
+
+
+def check_bar(source: str, symbol: Symbol, prices: Iterable[float], volume: float) -> None:
+    """Raises ImplausibleError when a price is negative, or a price or the volume is beyond what is possible."""
+    for price in prices:
+        if not 0 <= price <= MOST_PRICE:
+            raise _implausible(source, symbol, f"price {price:g}")
+    if not 0 <= volume <= MOST_VOLUME:
+        raise _implausible(source, symbol, f"volume {volume:g}")
+
+
+def _implausible(source: str, symbol: Symbol, what: str) -> ImplausibleError:
+    text = Text(
+        es=f"lo que {source} dice de {symbol} no puede ser ({what}): no se da ninguna de sus cifras",
+        en=f"what {source} says of {symbol} cannot be ({what}): none of its figures is passed on",
+    )
+    return ImplausibleError(symbol.name, text)
