@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from agent.domain.claims.agreement import agrees
-from agent.domain.claims.checker import ClaimChecker, checked, sentences, unsupported
+from agent.domain.claims.checker import ClaimChecker, checked, unsupported
 from agent.domain.claims.facts import Facts, facts_of_findings, facts_of_results
+from agent.domain.claims.sentences import sentences
 from agent.testing.figures import output
 
 SOURCES = [{"ticker": "IBM", "source": "sample"}]

@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from agent.domain.claims.checker import ClaimChecker, sentences
+from agent.domain.claims.checker import ClaimChecker
 from agent.domain.claims.facts import Facts, facts_of_results
 from agent.domain.claims.lexer import readings
+from agent.domain.claims.sentences import sentences
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.prompt.messages import PAGE_TOOL
 from agent.domain.tool_results import data_of

@@ -42,6 +42,9 @@ NAMES = {
     "sp500": "^GSPC",
     "sp 500": "^GSPC",
     "s&p": "^GSPC",
+    "the index": "^GSPC",
+    "el índice": "^GSPC",
+    "el indice": "^GSPC",
     "nasdaq composite": "^IXIC",
     "nasdaq 100": "QQQ",
 }

@@ -1,7 +1,5 @@
 """The provider `live`: stocks, funds and indexes from Yahoo, crypto pairs from one exchange, each behind its guard.
 Neither stands in for the other: the error of the one that was asked is the answer.
-
-What one of them does not have, the other does not make up: the error of the one that was asked is the answer.
 """
 
 from collections.abc import Awaitable, Callable, Sequence

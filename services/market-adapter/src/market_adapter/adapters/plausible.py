@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
 from contracts.symbols import Symbol
-from contracts.text import Text
 from market_adapter.errors import ImplausibleError
+from market_adapter.texts import TEXTS
 
 MOST_PRICE, MOST_VOLUME, MOST_MONEY = 1e12, 1e18, 1e18
 """More than any currency in use makes of a share, a coin or a company."""
@@ -39,8 +39,5 @@ def check_bar(source: str, symbol: Symbol, prices: Iterable[float], volume: floa
 
 
 def _implausible(source: str, symbol: Symbol, what: str) -> ImplausibleError:
-    text = Text(
-        es=f"lo que {source} dice de {symbol} no puede ser ({what}): no se da ninguna de sus cifras",
-        en=f"what {source} says of {symbol} cannot be ({what}): none of its figures is passed on",
-    )
+    text = TEXTS["source.implausible"].format(source=source, symbol=symbol, what=what)
     return ImplausibleError(symbol.name, text)

@@ -145,7 +145,7 @@ def over(asked: str, language: Language) -> str:
     unit = _UNITS[asked[-1]][language][count > 1]
     if language == "es":
         return f"En un periodo de {count} {unit}" if count == 1 else f"En los últimos {count} {unit}"
-    return f"Over the last {count} {unit}"
+    return f"Over the last {unit}" if count == 1 else f"Over the last {count} {unit}"
 
 
 def _stretches(

@@ -30,6 +30,7 @@ from agent.domain.claims.sentence_patterns import (
     TONE,
     WILL_TELL,
 )
+from agent.domain.claims.sentences import cells_of, sentences
 from agent.domain.claims.spoken_frame import without_frame
 from agent.domain.claims.times import YEAR, with_year
 from agent.domain.claims.unbacked import is_multiple, unbacked
@@ -37,10 +38,6 @@ from agent.domain.claims.verdicts import contradicted, wrong
 from agent.domain.claims.words import TALK
 from agent.domain.tickers import NAMES
 
-_END = re.compile(
-    r"(?<=[.!?…])(?<!\bvs\.)(?<!\bapprox\.)(?<!\baprox\.)(?<!\bU\.S\.)(?<!\bEE\.)(?<!\bInc\.)(?<!\bNo"
-    r"\.)(?<!\A\d\.)(?<!\n\d\.)(?<!\n\d\d\.)[\"”»)]?\s+(?=[^\d\s])|\n+"
-)
 _MARKS = re.compile(r"[*_`#]+|\[\w{1,4}\]|^\s*(?:[-•]|\d{1,2}[.)])\s+")
 _WORD = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*")
 _YEAR = re.compile(rf"\b{YEAR}\b")
@@ -389,18 +386,3 @@ def checked(text: str, facts: Facts, asked: str | None = None) -> Checked:
 def unsupported(text: str, facts: Facts, asked: str | None = None) -> list[str]:
     """What a text says that no tool gave, a few words each."""
     return [reason for one in checked(text, facts, asked).dropped for reason in one.reasons]
-
-
-def cells_of(row: str) -> tuple[str, ...]:
-    """The cells of a table's row; none where it is no row."""
-    bare = row.strip()
-    return tuple(cell.strip(" *_`") for cell in bare.strip("|").split("|")) if bare.count("|") > 1 else ()
-
-
-def sentences(text: str) -> Iterator[tuple[str, str]]:
-    """Each sentence, and the space after it."""
-    at = 0
-    for match in _END.finditer(text):
-        yield text[at : match.start()], match[0]
-        at = match.end()
-    yield text[at:], ""
