@@ -10,6 +10,7 @@ import asyncio
 import heapq
 from collections import deque
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from contextvars import Context, ContextVar, copy_context
 from typing import Any, TypeVar, TypeVarTuple, cast
 
@@ -20,12 +21,22 @@ from tests.simulation.network import Listener, Network
 Ts = TypeVarTuple("Ts")
 ResultT = TypeVar("ResultT")
 
+_MOST_WAITS = 20
+"""In the `finally` blocks of one coroutine."""
 PROCESS: ContextVar[str] = ContextVar("process", default="")
 """The process that runs; its clock is `SimulatedLoop.clock_ahead`."""
 
 
 class VirtualTimeOverError(Exception):
     """The simulation went on for longer than it may: something waits for ever, or never comes to rest."""
+
+
+def _close(coroutine: Any) -> None:
+    """Ends a coroutine whose `finally` blocks may wait for something, or reset a variable of another context."""
+    for _ in range(_MOST_WAITS):
+        with suppress(Exception):
+            coroutine.close()
+            return
 
 
 class SimulatedLoop(asyncio.BaseEventLoop):
@@ -155,10 +166,11 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         self.faults.append(f"{message}: {error!r}")
 
     def abandon(self) -> None:
-        """The end: what still waits is left, without a word. Its `finally` blocks find a loop that does nothing."""
+        """The end: what still waits is closed, without a word. Its `finally` blocks find a loop that does nothing."""
         for task in self._tasks:
             if not task.done():
                 task._log_destroy_pending = False  # pyright: ignore[reportAttributeAccessIssue]
+                _close(task.get_coro())
         self._tasks.clear()
         self._queue.clear()
         self._timers.clear()

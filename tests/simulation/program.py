@@ -14,7 +14,8 @@ from tests.simulation.rules import MOST_SEEDS, RULES, seeds_needed
 from tests.simulation.shrink import smallest
 from tests.simulation.world import simulate
 
-CHUNK = 50
+CHUNK, CHUNKS = 50, 100
+"""Seeds that a process runs at a time, and how often before another one takes its place."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,9 @@ def many(seeds: Sequence[int], workers: int) -> int:
     chunks = [seeds[at : at + CHUNK] for at in range(0, len(seeds), CHUNK)]
     done = answers = failed = 0
     virtual = 0.0
-    # Spawned: a forked child would inherit what earlier simulations left in this process.
-    with multiprocessing.get_context("spawn").Pool(workers) as pool:
+    # Spawned: a forked child would inherit what earlier simulations left in this process. Each is replaced in time,
+    # since a little of every simulation stays in it.
+    with multiprocessing.get_context("spawn").Pool(workers, _warm_up, maxtasksperchild=CHUNKS) as pool:
         for chunk in pool.imap_unordered(_run, chunks):
             done += chunk.seeds
             answers += chunk.answers
@@ -50,17 +52,22 @@ def many(seeds: Sequence[int], workers: int) -> int:
     return 1 if failed else 0
 
 
+def _warm_up() -> None:
+    """What importing the modules has made stays, and is not looked through again and again. Only once in a process:
+    what is frozen is never given back."""
+    gc.disable()
+    with deterministic():
+        simulate(plan_of(0))
+    gc.collect()
+    gc.freeze()
+
+
 def _run(seeds: Sequence[int]) -> _Chunk:
     answers, virtual = 0, 0.0
     failed: list[tuple[int, tuple[str, ...]]] = []
-    gc.disable()
     with deterministic():
         for at, seed in enumerate(seeds):
             result = simulate(plan_of(seed))
-            if at == 0:
-                # What was made when the modules were imported stays: it is not looked through again and again.
-                gc.collect()
-                gc.freeze()
             answers += result.answers
             virtual += result.seconds
             if result.violations:

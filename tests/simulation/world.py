@@ -66,6 +66,7 @@ def simulate(plan: Plan, *, trace: bool = False) -> Result:
             violations = [str(error), *loop.faults, *said_as_error()]
         finally:
             loop.abandon()
+            said_as_error()  # of what was broken off: nothing that the next one did
             asyncio.set_event_loop(None)
     return Result(plan, violations, bus.trace, loop.time(), world.answers)
 

@@ -14,8 +14,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Mapping
-from typing import ClassVar
-from weakref import WeakKeyDictionary
 
 import structlog
 from nats.aio.client import Client
@@ -25,6 +23,7 @@ from contracts.channels import ChatKind
 from contracts.streams import CHAT, TURNS
 from runtime.errors import NotReady
 from runtime.jetstream_api import StreamInfo, granted, metadata_of
+from runtime.per_client import PerClient
 from runtime.replies import ReplyInbox, headers_of
 
 log = structlog.get_logger(__name__)
@@ -44,11 +43,9 @@ _LENGTH = 32
 _ANSWER = 5.0
 
 
-class Marks:
+class Marks(PerClient):
     """The keys of marks on one connection, and since when marks are demanded. Without a key nothing is marked or
     demanded."""
-
-    _all: ClassVar[WeakKeyDictionary[Client, Marks]] = WeakKeyDictionary()
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -57,14 +54,6 @@ class Marks:
         self._taking_part = True
         self._since: dict[str, int] = {}
         self._told = False
-
-    @classmethod
-    def of(cls, client: Client) -> Marks:
-        """The client's marks, created on first use."""
-        found = cls._all.get(client)
-        if found is None:
-            found = cls._all[client] = cls(client)
-        return found
 
     def use(self, keys: tuple[bytes, ...] | None) -> None:
         """The first key marks; marks of any of them count. None: this process neither writes nor reads anything

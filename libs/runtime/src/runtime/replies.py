@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import ClassVar
-from weakref import WeakKeyDictionary
 
 from nats.aio.client import Client
 from nats.aio.msg import Msg
@@ -21,6 +19,7 @@ from nats.aio.subscription import Subscription
 from nats.errors import NoRespondersError
 
 from runtime.connection import listen
+from runtime.per_client import PerClient
 
 NO_RESPONDERS = "503"
 
@@ -110,10 +109,8 @@ class ReplyFeed(Pending):
         self._take(message)
 
 
-class ReplyInbox:
+class ReplyInbox(PerClient):
     """The permanent inbox of one client; `ReplyInbox.of(client)` returns the one that all users of a client share."""
-
-    _shared: ClassVar[WeakKeyDictionary[Client, ReplyInbox]] = WeakKeyDictionary()
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -122,14 +119,6 @@ class ReplyInbox:
         self._pending: dict[str, Pending] = {}
         self._count = 0
         self._starting: asyncio.Task[Subscription] | None = None
-
-    @classmethod
-    def of(cls, client: Client) -> ReplyInbox:
-        """The inbox that all users of `client` share."""
-        inbox = cls._shared.get(client)
-        if inbox is None:
-            inbox = cls._shared[client] = cls(client)
-        return inbox
 
     async def expect(self, done: Callable[[Msg], bool] | None = None) -> Pending:
         """A reply subject. `done` says which reply is the last; without it the first is."""

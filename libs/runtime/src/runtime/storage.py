@@ -11,8 +11,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
-from weakref import WeakKeyDictionary
 
 import structlog
 from nats.aio.client import Client
@@ -22,6 +20,7 @@ from contracts.streams import Stream
 from runtime.errors import NotReady
 from runtime.jetstream_api import StreamInfo, ask, why
 from runtime.metrics import APPENDS_REFUSED
+from runtime.per_client import PerClient
 from runtime.replies import ReplyInbox
 
 log = structlog.get_logger(__name__)
@@ -52,10 +51,8 @@ class _Refusal:
         return self.last - self.since
 
 
-class Storage:
+class Storage(PerClient):
     """The state of the streams that one connection writes to."""
-
-    _all: ClassVar[WeakKeyDictionary[Client, Storage]] = WeakKeyDictionary()
 
     def __init__(self, client: Client) -> None:
         self._inbox = ReplyInbox.of(client)
@@ -64,14 +61,6 @@ class Storage:
         self._problems: dict[str, str] = {}
         self._next_look = 0.0
         self._turn = 0
-
-    @classmethod
-    def of(cls, client: Client) -> Storage:
-        """The client's storage, created on first use."""
-        found = cls._all.get(client)
-        if found is None:
-            found = cls._all[client] = cls(client)
-        return found
 
     def took(self, stream: str) -> None:
         """An append was acknowledged."""
