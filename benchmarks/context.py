@@ -19,7 +19,7 @@ from agent.adapters.encodings import Encodings
 from agent.domain.context.compression import Compressed, PromptMessage
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import Journal
-from agent.ports import Asker, PromptHistory
+from agent.ports import PromptHistory, Requester
 from agent.turns.composer import MESSAGES as SPOKEN
 from agent.turns.composer import Material, prompt_for
 from benchmarks.at_hand import COMPANY, CONVERSATION, MESSAGES, TOOLS, USER, contexts, conversation
@@ -93,7 +93,7 @@ async def _agent(said: Sequence[MessageView], reply: bytes, encodings: Encodings
     )
     material = Material(
         config=CompanyConfig(company_id=COMPANY),
-        asker=Asker(principal="p", role="user", plan="pro", user=USER, language="en"),
+        requester=Requester(principal="p", role="user", plan="pro", user=USER, language="en"),
         history=PromptHistory(spoken),
         journal=Journal("t", MESSAGES, 0.0, 60.0),
         tools=tools,

@@ -123,11 +123,11 @@ def of_turns(lines: Iterable[Line]) -> list[Line]:
     """Inboxes whose request has waited its time."""
     found: list[Line] = []
     for line in lines:
-        kind, asker = line.kind, line.reply.rpartition(".")[0]
+        kind, requester = line.kind, line.reply.rpartition(".")[0]
         if line.note == "408":
             over.add(line.what.rpartition(".")[0])
-        elif line.what.startswith("$JS.API.CONSUMER.MSG.NEXT.") and asker in over:
-            over.remove(asker)
+        elif line.what.startswith("$JS.API.CONSUMER.MSG.NEXT.") and requester in over:
+            over.remove(requester)
         elif any(one in kind for one in BY_THE_CLOCK) or kind.startswith("$JS.EVENT"):
             asides.add(line.reply)
         elif line.note not in ("100", "+WPI") and line.what not in asides:

@@ -16,7 +16,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from agent.adapters.journal_store import JournalStore
-from agent.ports import Key
+from agent.ports import ConversationKey
 from contracts import channels
 from contracts.channels import ChatKind
 from contracts.conversation import Snapshot
@@ -180,7 +180,7 @@ async def test_a_consumers_next_message_keeps_the_subject_that_it_was_published_
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_a_borrowed_journal_is_none(address: str, way: Borrow) -> None:
-    key = Key(COMPANY, f"j-{way.__name__}")
+    key = ConversationKey(COMPANY, f"j-{way.__name__}")
     subject = channels.journal(*key)
     times = {"startedAt": "2026-01-01T00:00:00+00:00", "deadline": "2026-01-01T00:02:00+00:00"}
     body = event(

@@ -8,7 +8,7 @@ from random import Random
 
 from agent.domain.turn.journal import ModelAnswer, RequestedCall, TokenCount
 from agent.errors import ModelDownError
-from agent.ports import Model, ModelChoice, Prompt, TextSink
+from agent.ports import Model, ModelChoice, ModelRequest, TextSink
 from contracts.company import CompanyConfig
 
 ORDER = "order"
@@ -29,7 +29,7 @@ class SimulatedModel:
         self._random = random
         self._fails = fails
 
-    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
+    async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
         """A tool call, or words."""
         await asyncio.sleep(self._random.expovariate(3.0))
         if self._random.random() < self._fails:

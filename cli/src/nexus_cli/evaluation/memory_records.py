@@ -15,7 +15,7 @@ from agent.adapters.model_router import configured
 from agent.domain.prompt.proposals import proposal_messages, read_proposals
 from agent.errors import ModelError
 from agent.llm.paid_calls import UnreadText
-from agent.ports import Prompt
+from agent.ports import ModelRequest
 from agent.settings import ModelSettings
 from agent.turns.after_turn import SECONDS
 from agent.turns.proposer import MOST_TOKENS
@@ -85,7 +85,7 @@ class Recorder:
         if model.provider == "offline":
             raise NoRecordingError("no model is configured: set NEXUS_LLM_BASE_URL and NEXUS_LLM_MODEL, or a key")
         self._model = name
-        prompt = Prompt(
+        prompt = ModelRequest(
             messages=proposal_messages(ground, spoken_language(case.language)),
             tools=(),
             tool_choice="none",

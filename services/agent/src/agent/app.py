@@ -11,7 +11,6 @@ import structlog
 from nats.aio.client import Client
 
 from agent.adapters.analysis_facts import SOURCE, AnalysisFacts
-from agent.adapters.askers import prover
 from agent.adapters.budgets import MemoryBudgets
 from agent.adapters.bus_clock import JetStreamClock
 from agent.adapters.catalogue import ExecutorCatalogue
@@ -38,6 +37,7 @@ from agent.adapters.own_calls import BusOwnCalls
 from agent.adapters.own_models import OwnModels
 from agent.adapters.price_table import prices
 from agent.adapters.proofs import MemoryProofs
+from agent.adapters.requesters import prover
 from agent.adapters.tool_calls import ToolRequests
 from agent.adapters.tool_details import ExecutorTools
 from agent.adapters.turn_records import TurnRecords
@@ -54,7 +54,7 @@ from agent.handlers import AnalysisHandler, LiveFacts, TurnHandler, TurnStates
 from agent.help_methods import HelpMethods
 from agent.llm.paid_calls import Spending
 from agent.measures import OLDEST_DUE, TURNS_DUE, TURNS_RUNNING
-from agent.ports import Key
+from agent.ports import ConversationKey
 from agent.preview.preview import Preview
 from agent.preview_methods import PreviewMethods
 from agent.record.explanation import Explanations
@@ -308,7 +308,7 @@ class Agent:
                 if address is None or (address.kind is ChatKind.VISITOR and stored.seq > floor):
                     continue
                 for fact in facts_of([stored]):
-                    self.sweep.saw(Key(address.company, address.conversation), fact, old=True)
+                    self.sweep.saw(ConversationKey(address.company, address.conversation), fact, old=True)
             more = batch.more and bool(batch.facts)
             at = batch.facts[-1].seq + 1 if batch.facts else end + 1
 
@@ -321,7 +321,7 @@ class Agent:
         self._catalogue.drop(company)
         self.engine.settings_changed(company, settings)
 
-    def _driven_here(self, key: Key, turn_id: str) -> bool:
+    def _driven_here(self, key: ConversationKey, turn_id: str) -> bool:
         return self.engine.running(key, turn_id) is not None
 
 

@@ -9,7 +9,7 @@ from agent.adapters.followed import FollowedConversations
 from agent.analysis.analyst import Analyst
 from agent.domain.turn import effects
 from agent.domain.turn.effects import Trigger
-from agent.ports import Key
+from agent.ports import ConversationKey
 from agent.turns.engine import TurnEngine
 from agent.turns.sweep import TurnSweep
 from agent.turns.watches import Watches
@@ -42,7 +42,7 @@ class TurnHandler:
         address = parse_chat(delivery.subject)
         if address is None or address.kind not in (ChatKind.VISITOR, ChatKind.OWNER):
             return DeadLetter(f"not a turn's trigger: {delivery.subject}")
-        key = Key(address.company, address.conversation)
+        key = ConversationKey(address.company, address.conversation)
         known = delivery.genuine and self._followed.knows(key, delivery.seq, delivery.data)
         if not known and fact_of(delivery.subject, delivery.seq, delivery.data, genuine=delivery.genuine) is None:
             # Its dead letter is memory's, which reads every fact. Nobody answers it.
@@ -124,7 +124,7 @@ class LiveFacts:
             # Of a kind that this release does not know: it counts for a snapshot, and nobody here can say whose.
             self._followed.clear()
             return
-        key = Key(address.company, address.conversation)
+        key = ConversationKey(address.company, address.conversation)
         wanted = address.kind is ChatKind.VISITOR or self._sweep.waits(key) or self._watches.wanted(key)
         follows = self._followed.follows(key, address.kind)
         if not wanted and not follows:
@@ -146,7 +146,7 @@ class TurnStates:
         self._engine = engine
 
     async def state(self, request: TurnStateRequest) -> TurnState | None:
-        running = self._engine.running(Key(request.company_id, request.conversation_id), request.turn_id)
+        running = self._engine.running(ConversationKey(request.company_id, request.conversation_id), request.turn_id)
         if running is None:
             return None
         return TurnState(

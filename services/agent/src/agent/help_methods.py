@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from agent.assist.deps import HelpPorts
 from agent.assist.improvement import Improvements
 from agent.assist.suggestions import Suggestions
-from agent.ports import Key
+from agent.ports import ConversationKey
 from contracts.agent_rpc import (
     IMPROVE,
     PROVIDERS,
@@ -37,12 +37,12 @@ class HelpMethods:
         await server.serve(PROVIDERS, self.providers)
 
     async def suggest(self, request: SuggestRequest) -> SuggestReply:
-        key = Key(request.company_id, request.conversation_id)
+        key = ConversationKey(request.company_id, request.conversation_id)
         texts, model = await self._suggesting.suggest(key)
         return SuggestReply(suggestions=texts, model=model)
 
     async def improve(self, request: ImproveRequest) -> ImproveReply:
-        key = Key(request.company_id, request.conversation_id or "")
+        key = ConversationKey(request.company_id, request.conversation_id or "")
         text, model = await self._improving.improve(key, request.text, tone=request.tone, locale=request.locale)
         return ImproveReply(text=text, model=model)
 

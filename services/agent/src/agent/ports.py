@@ -21,7 +21,7 @@ from contracts.languages import Language
 from contracts.proposal_rpc import AnsweredTurn
 
 
-class Key(NamedTuple):
+class ConversationKey(NamedTuple):
     """One conversation."""
 
     company: str
@@ -29,7 +29,7 @@ class Key(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class Requester:
     """Who wrote the newest message. `principal`: compact JWS to pass on; None: an anonymous visitor. `language`: of
     the message; where it does not show, of the page, or of the principal. `prompt`: the first and the last sequence of
     the conversation's messages that stand whole in the prompt with which a tool was asked for, where it is known.
@@ -54,7 +54,7 @@ class AskedSnapshot:
     """
 
     view: Snapshot
-    asker: Asker
+    requester: Requester
     text: str = ""
     asked: tuple[ShownAction, ...] = ()
     wishes: Wishes | None = None
@@ -73,7 +73,7 @@ class PromptHistory:
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class ModelRequest:
     """One call of a model, in the shapes of the OpenAI chat API. `time_limit` in seconds, for the whole reply."""
 
     messages: Sequence[Mapping[str, Any]]
@@ -131,7 +131,7 @@ class Model(Protocol):
         """A name of contracts.providers."""
         ...
 
-    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
+    async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
         """One reply, streamed into the sink; raises ModelError."""
         ...
 
@@ -147,11 +147,11 @@ class Companies(Protocol):
 class ChatLog(Protocol):
     """The log of a conversation."""
 
-    async def look(self, key: Key, at_least: int) -> AskedSnapshot:
+    async def look(self, key: ConversationKey, at_least: int) -> AskedSnapshot:
         """The snapshot, no older than `at_least`; raises UnreachableError."""
         ...
 
-    async def append(self, key: Key, ending: "Ending", fence: int) -> "AppendOutcome":
+    async def append(self, key: ConversationKey, ending: "Ending", fence: int) -> "AppendOutcome":
         """Appends what the turn ends in, if nothing newer than `fence` is there."""
         ...
 
@@ -180,11 +180,11 @@ class AppendOutcome:
 class Journals(Protocol):
     """The one journal value of each conversation."""
 
-    async def read(self, key: Key) -> tuple[Journal | None, int]:
+    async def read(self, key: ConversationKey) -> tuple[Journal | None, int]:
         """The value and its revision (0: there is none)."""
         ...
 
-    async def save(self, key: Key, journal: Journal, revision: int) -> int | None:
+    async def save(self, key: ConversationKey, journal: Journal, revision: int) -> int | None:
         """The new revision; None when another value is there already, or it is unknown whether this one is."""
         ...
 
@@ -192,11 +192,11 @@ class Journals(Protocol):
 class Histories(Protocol):
     """Reads what was said in conversations."""
 
-    def may_begin_with(self, key: Key, seq: int) -> bool:
+    def may_begin_with(self, key: ConversationKey, seq: int) -> bool:
         """Whether the message at `seq` may be its conversation's first one: the look tells what was said then."""
         ...
 
-    async def up_to(self, key: Key, seq: int) -> PromptHistory:
+    async def up_to(self, key: ConversationKey, seq: int) -> PromptHistory:
         """The newest messages with sequence ≤ seq, none missing."""
         ...
 
@@ -205,12 +205,12 @@ class Contexts(Protocol):
     """What memory knows of a customer, and the summaries that it keeps."""
 
     async def full(
-        self, key: Key, asker: Asker, text: str, seq: int, company: CompanyConfig, messages: int = 1
+        self, key: ConversationKey, requester: Requester, text: str, seq: int, company: CompanyConfig, messages: int = 1
     ) -> FullContext | None:
         """Everything about the turn of the message `text`, with at most so many messages; None: not to be had."""
         ...
 
-    async def save(self, key: Key, summary: str, up_to: int, messages: int, over: Summary | None) -> None:
+    async def save(self, key: ConversationKey, summary: str, up_to: int, messages: int, over: Summary | None) -> None:
         """Keeps a summary that covers `messages` messages up to a sequence, in place of `over`; best effort."""
         ...
 
@@ -226,11 +226,11 @@ class KnowledgeReader(Protocol):
 class FileReader(Protocol):
     """Reads files of a conversation."""
 
-    async def read(self, key: Key, files: Sequence[FileRef], language: Language) -> tuple[ReadFile, ...]:
+    async def read(self, key: ConversationKey, files: Sequence[FileRef], language: Language) -> tuple[ReadFile, ...]:
         """Each with its text, or with why there is none."""
         ...
 
-    async def pictures(self, key: Key, files: Sequence[FileRef]) -> Mapping[str, str]:
+    async def pictures(self, key: ConversationKey, files: Sequence[FileRef]) -> Mapping[str, str]:
         """The content of pictures by the file's id, in base64; those that are not to be had are missing."""
         ...
 
@@ -255,7 +255,7 @@ class Search(Protocol):
 class Summaries(Protocol):
     """Makes summaries after a turn, for the next one."""
 
-    def want(self, key: Key, asker: Asker, config: CompanyConfig, up_to: int) -> None:
+    def want(self, key: ConversationKey, requester: Requester, config: CompanyConfig, up_to: int) -> None:
         """Orders a summary of everything up to a sequence; does not wait for it."""
         ...
 
@@ -263,7 +263,7 @@ class Summaries(Protocol):
 class Proposals(Protocol):
     """Has a model propose, after a turn, what to remember of its user."""
 
-    def propose(self, key: Key, asker: Asker, config: CompanyConfig, turn: AnsweredTurn) -> None:
+    def propose(self, key: ConversationKey, requester: Requester, config: CompanyConfig, turn: AnsweredTurn) -> None:
         """Orders proposals for an answered turn; does not wait for them."""
         ...
 
@@ -271,15 +271,15 @@ class Proposals(Protocol):
 class OwnCalls(Protocol):
     """Tool calls that the agent makes by itself, in the user's name, because the user's words ask for them."""
 
-    async def outcome(self, key: Key, call: TurnCall, asker: Asker) -> str:
+    async def outcome(self, key: ConversationKey, call: TurnCall, requester: Requester) -> str:
         """The result as JSON text, in the shape of a tool's, whatever happens."""
         ...
 
 
 class Catalogue(Protocol):
-    """Which tools the asker may use."""
+    """Which tools the requester may use."""
 
-    async def offered(self, company: str, asker: Asker) -> tuple[OfferedTool, ...]:
+    async def offered(self, company: str, requester: Requester) -> tuple[OfferedTool, ...]:
         """In the catalogue's own order; empty when it cannot be had."""
         ...
 
@@ -287,7 +287,9 @@ class Catalogue(Protocol):
 class ToolCalls(Protocol):
     """The tool executor."""
 
-    async def outcome(self, key: Key, call: TurnCall, category: str, asker: Asker, turn_id: str, seconds: float) -> str:
+    async def outcome(
+        self, key: ConversationKey, call: TurnCall, category: str, requester: Requester, turn_id: str, seconds: float
+    ) -> str:
         """The result as JSON text, whatever happens; asked for again until `seconds` are over."""
         ...
 
@@ -295,7 +297,7 @@ class ToolCalls(Protocol):
 class Drivers(Protocol):
     """All agents of the installation."""
 
-    async def drives(self, key: Key, turn_id: str) -> bool:
+    async def drives(self, key: ConversationKey, turn_id: str) -> bool:
         """Whether some agent says that it drives this turn right now."""
         ...
 
@@ -303,7 +305,7 @@ class Drivers(Protocol):
 class Live(Protocol):
     """Progress for whoever has the conversation open; may be lost. No method waits for anybody."""
 
-    def emit(self, key: Key, kind: str, data: Mapping[str, Any]) -> None:
+    def emit(self, key: ConversationKey, kind: str, data: Mapping[str, Any]) -> None:
         """One live event of the turn, e.g. kind message.delta."""
         ...
 
@@ -311,7 +313,7 @@ class Live(Protocol):
 class Failures(Protocol):
     """The operators' inbox and the dead letters."""
 
-    async def report(self, key: Key, journal: Journal) -> None:
+    async def report(self, key: ConversationKey, journal: Journal) -> None:
         """Tells of a failed turn, under an id of its own, so that a repeat is recognised."""
         ...
 

@@ -14,13 +14,13 @@ from agent.adapters.provider_client import MAX_TEXT, ProviderEndpoint
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import RequestedCall, TokenCount
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
-from agent.ports import Prompt
+from agent.ports import ModelRequest
 from agent.scripted_model.script import Reply, ScriptedCall
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.testing.heard import RecordingSink
 
 LOOK = OfferedTool("look", "Looks.", "market", {"type": "object"}, "Looking")
-PROMPT = Prompt(
+PROMPT = ModelRequest(
     messages=[{"role": "system", "content": "Be brief."}, {"role": "user", "content": "hi"}],
     tools=[LOOK],
     tool_choice="auto",

@@ -3,7 +3,7 @@
 import pytest
 
 from agent.adapters.catalogue import FRESH, RENEWED, STALE, ExecutorCatalogue
-from agent.ports import Asker
+from agent.ports import Requester
 from agent.testing.company import COMPANY
 from agent.testing.stage import stage
 from contracts.errors import ErrorCode
@@ -13,7 +13,7 @@ from runtime.errors import RpcError
 from runtime.rpc import RpcClient
 from runtime.testing import NatsServer, eventually
 
-ASKER = Asker(principal="x", role="visitor", plan="free", user=None, language="en")
+ASKER = Requester(principal="x", role="visitor", plan="free", user=None, language="en")
 
 
 async def test_what_is_in_use_is_asked_for_anew_and_nobody_waits_for_it(nats_server: NatsServer) -> None:

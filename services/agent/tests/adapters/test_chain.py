@@ -17,7 +17,7 @@ from agent.domain.pictures import PICTURES, Picture, PictureSupport
 from agent.domain.turn.journal import ModelAnswer, RequestedCall
 from agent.errors import ModelBusyError, ModelDownError, ModelError
 from agent.llm.fallback import ask
-from agent.ports import Prompt, TextSink
+from agent.ports import ModelRequest, TextSink
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings
@@ -25,7 +25,7 @@ from agent.testing.heard import RecordingSink
 from contracts.own_model import OwnModel
 
 LOOK = OfferedTool("look", "Looks.", "market", {"type": "object"}, "Looking")
-PROMPT = Prompt(
+PROMPT = ModelRequest(
     messages=[{"role": "user", "content": "hi"}],
     tools=[LOOK],
     tool_choice="auto",
@@ -204,7 +204,7 @@ class Switched:
     def __init__(self) -> None:
         self.works = False
 
-    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
+    async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
         if not self.works:
             raise ModelDownError("no")
         return ModelAnswer(text="yes")

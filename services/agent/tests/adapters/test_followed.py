@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from agent.adapters.followed import CONVERSATIONS, FACTS, FollowedConversations
-from agent.ports import Key
+from agent.ports import ConversationKey
 from contracts.channels import ChatKind, chat
 from contracts.conversation import Fact, Snapshot, snapshot_of
 from runtime.direct import StoredFact
@@ -15,7 +15,7 @@ from runtime.recent import KEPT_SECONDS
 
 NEW, OLD = (f"{seconds * 1000:012x}{0:020x}_{0:022x}" for seconds in (990, 500))
 """Conversations begun some seconds before the first fact of a feed, and long before."""
-HERE, THERE = Key("acme", "c1"), Key("acme", "c2")
+HERE, THERE = ConversationKey("acme", "c1"), ConversationKey("acme", "c2")
 
 
 class Clock:
@@ -32,9 +32,9 @@ class Feed:
         self.clock = Clock()
         self.followed = FollowedConversations(self.clock)
         self.seq = 1_000
-        self.last: dict[Key, dict[ChatKind, Fact]] = {}
+        self.last: dict[ConversationKey, dict[ChatKind, Fact]] = {}
 
-    def fact(self, key: Key, kind: ChatKind, *, heard: bool = True, fits: bool = True, **data: Any) -> int:
+    def fact(self, key: ConversationKey, kind: ChatKind, *, heard: bool = True, fits: bool = True, **data: Any) -> int:
         self.seq += 1
         event = {"data": data}
         stored = StoredFact(self.seq, chat(*key, kind), orjson.dumps(event), "2026-01-01T00:00:00Z")
@@ -47,14 +47,14 @@ class Feed:
                 self.followed.take(key, stored, fact)
         return self.seq
 
-    def read(self, key: Key) -> None:
+    def read(self, key: ConversationKey) -> None:
         """The log is read, and what follows it told."""
         view = snapshot_of(self.last[key].values())
         if view.unanswered:
             view = replace(view, first_unanswered=view.newest_visitor, first_unanswered_at=view.newest_visitor_at)
         self.followed.read(key, view)
 
-    async def told(self, key: Key, at_least: int = 0) -> Snapshot | None:
+    async def told(self, key: ConversationKey, at_least: int = 0) -> Snapshot | None:
         return await self.followed.snapshot(key, at_least)
 
 
@@ -125,7 +125,7 @@ async def test_a_read_that_began_before_it_was_listened_to_is_not_trusted(feed: 
 async def test_a_new_conversation_whose_first_message_was_heard_is_known_whole(
     feed: Feed, conversation: str, whole: bool
 ) -> None:
-    here = Key("acme", conversation)
+    here = ConversationKey("acme", conversation)
     first = feed.fact(here, ChatKind.VISITOR)
     assert feed.followed.may_begin_with(here, first) is whole
     assert feed.followed.facts(here, 0, first) is None
@@ -141,7 +141,7 @@ async def test_a_new_conversation_whose_first_message_was_heard_is_known_whole(
 
 @pytest.mark.parametrize("kind", [ChatKind.VISITOR, ChatKind.OPERATOR])
 async def test_a_conversation_that_held_something_before_is_not_known_whole(feed: Feed, kind: ChatKind) -> None:
-    here = Key("acme", NEW)
+    here = ConversationKey("acme", NEW)
     before = feed.fact(here, kind, heard=False)
     feed.followed.heard(before)
     first = feed.fact(here, ChatKind.VISITOR)
@@ -180,11 +180,11 @@ async def test_what_is_kept_is_bounded(feed: Feed) -> None:
     assert len(feed.followed.facts(HERE, feed.seq - FACTS, feed.seq) or ()) == FACTS
     assert feed.followed.facts(HERE, feed.seq - FACTS - 1, feed.seq) is None
     feed.clock.now += KEPT_SECONDS + 1
-    feed.fact(Key("acme", "other"), ChatKind.VISITOR)
+    feed.fact(ConversationKey("acme", "other"), ChatKind.VISITOR)
     assert feed.followed.facts(HERE, feed.seq - FACTS, feed.seq) is None
     assert await feed.told(HERE) is None
     feed.fact(HERE, ChatKind.VISITOR)
     feed.read(HERE)
     for number in range(CONVERSATIONS):
-        feed.fact(Key("acme", f"other-{number}"), ChatKind.VISITOR)
+        feed.fact(ConversationKey("acme", f"other-{number}"), ChatKind.VISITOR)
     assert await feed.told(HERE) is None

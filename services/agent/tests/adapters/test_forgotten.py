@@ -3,7 +3,7 @@
 from agent.adapters.followed import FollowedConversations
 from agent.adapters.forgotten import ForgottenConversations
 from agent.adapters.histories import HistoryClient
-from agent.ports import Key
+from agent.ports import ConversationKey
 from agent.scripted_model.script import Reply, Rule
 from agent.scripted_model.server import scripted_model
 from agent.testing.company import COMPANY
@@ -19,16 +19,16 @@ from runtime.testing import NatsServer, eventually
 async def test_what_was_deleted_comes_into_no_prompt(nats_server: NatsServer) -> None:
     async with stage(nats_server.url) as scene:
         histories = HistoryClient(RpcClient(scene.nats), scene.log)
-        await histories.up_to(Key(COMPANY, "c1"), await scene.visitor("c1", "a secret"))
+        await histories.up_to(ConversationKey(COMPANY, "c1"), await scene.visitor("c1", "a secret"))
         await scene.nats.jetstream().purge_stream(CHAT.name, subject=conversation_tree(COMPANY, "c1"))  # pyright: ignore[reportUnknownMemberType]
-        stopped: list[Key] = []
+        stopped: list[ConversationKey] = []
         await follow_deletions(
             scene.nats, ForgottenConversations(histories, FollowedConversations(), stopped.append).drop
         )
         await scene.nats.publish(FORGOTTEN, b"nonsense")
         await scene.nats.publish(FORGOTTEN, Forgotten(company=COMPANY, conversations=["c1"]).to_json())
-        await eventually(lambda: stopped == [Key(COMPANY, "c1")])
-        said = await histories.up_to(Key(COMPANY, "c1"), await scene.visitor("c1", "a new start"))
+        await eventually(lambda: stopped == [ConversationKey(COMPANY, "c1")])
+        said = await histories.up_to(ConversationKey(COMPANY, "c1"), await scene.visitor("c1", "a new start"))
         assert [message.text for message in said.messages] == ["a new start"]
 
 

@@ -7,7 +7,7 @@ from agent.adapters.histories import HistoryClient
 from agent.adapters.history_cache import KEPT_CHARACTERS, KEPT_WINDOWS, MESSAGES, HistoryWindow, recent_windows
 from agent.domain.context.compression import PromptMessage
 from agent.errors import UnreachableError
-from agent.ports import Key, PromptHistory
+from agent.ports import ConversationKey, PromptHistory
 from agent.testing.company import COMPANY
 from agent.testing.stage import stage
 from runtime.clock import FakeClock
@@ -17,7 +17,7 @@ from runtime.recent import KEPT_SECONDS
 from runtime.rpc import RpcClient
 from runtime.testing import NatsServer
 
-KEY = Key(COMPANY, "c1")
+KEY = ConversationKey(COMPANY, "c1")
 
 
 async def test_after_the_first_time_memory_is_not_asked_and_the_history_is_the_same(nats_server: NatsServer) -> None:
@@ -78,7 +78,7 @@ async def test_windows_are_bounded_in_time_number_and_size() -> None:
     await clock.advance(0.001)
     assert windows.get(KEY) is None
 
-    keys = [Key(COMPANY, f"c{number}") for number in range(KEPT_WINDOWS + 1)]
+    keys = [ConversationKey(COMPANY, f"c{number}") for number in range(KEPT_WINDOWS + 1)]
     for key in keys:
         windows.keep(key, _window("hello"))
     assert [windows.get(key) is not None for key in keys[:2]] == [False, True]

@@ -16,7 +16,7 @@ from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import RequestedCall, TokenCount
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
 from agent.llm.fallback import ask
-from agent.ports import ModelChoice, Prompt
+from agent.ports import ModelChoice, ModelRequest
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings
@@ -24,7 +24,7 @@ from agent.testing.heard import RecordingSink
 from contracts.providers import KEYED, KEYS, ProviderInfo
 
 LOOK = OfferedTool("look", "Looks.", "market", {"type": "object"}, "Looking")
-PROMPT = Prompt(
+PROMPT = ModelRequest(
     messages=[{"role": "user", "content": "hi"}],
     tools=[LOOK],
     tool_choice="auto",

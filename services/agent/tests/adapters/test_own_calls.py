@@ -12,7 +12,7 @@ from agent.adapters.hand_offs import HandOffs
 from agent.adapters.own_calls import BusOwnCalls
 from agent.domain.shortcuts.steps import FORGET, REMEMBER
 from agent.domain.turn.journal import TurnCall
-from agent.ports import Asker, Key
+from agent.ports import ConversationKey, Requester
 from contracts.errors import ErrorCode
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
@@ -45,9 +45,11 @@ async def test_a_change_of_a_silent_memory_is_given_up_within_its_limit(
     monkeypatch.setattr(own_calls, "MEMORY_SECONDS", QUESTION_SECONDS)
     monkeypatch.setattr(own_calls, "PAUSE", 0.01)
     memory = SilentMemory(nats_client)
-    asker = Asker(principal=None, role="user", plan="pro", user="u1", language="en")
+    requester = Requester(principal=None, role="user", plan="pro", user="u1", language="en")
     call = TurnCall("c1", tool, json.dumps(arguments))
-    outcome = json.loads(await BusOwnCalls(memory, cast("HandOffs", None)).outcome(Key("acme", "c"), call, asker))
+    outcome = json.loads(
+        await BusOwnCalls(memory, cast("HandOffs", None)).outcome(ConversationKey("acme", "c"), call, requester)
+    )
     assert outcome["success"] is False
     assert len(memory.given) > 1
     assert sum(memory.given) < CHANGE_SECONDS + 0.1, memory.given

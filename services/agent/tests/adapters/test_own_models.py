@@ -15,7 +15,7 @@ from agent.adapters.model_router import ConfiguredModels, configured
 from agent.adapters.own_models import OwnModels
 from agent.errors import ModelDownError, ModelError, ModelRefusedError
 from agent.llm.fallback import ask
-from agent.ports import ModelChoice, Models, Prompt
+from agent.ports import ModelChoice, ModelRequest, Models
 from agent.scripted_model.script import Reply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings
@@ -28,7 +28,7 @@ from runtime.settings import SealSettings
 from runtime.testing import NatsServer, eventually
 
 SEAL = Seal(SealSettings(secrets_key=SecretStr("k" * 40)))
-PROMPT = Prompt(
+PROMPT = ModelRequest(
     messages=[{"role": "user", "content": "hi"}],
     tools=(),
     tool_choice="none",

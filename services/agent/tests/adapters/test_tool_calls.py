@@ -9,7 +9,7 @@ import pytest
 from agent.adapters import tool_calls
 from agent.adapters.tool_calls import ToolRequests
 from agent.domain.turn.journal import TurnCall
-from agent.ports import Asker, Key
+from agent.ports import ConversationKey, Requester
 from agent.testing.company import COMPANY
 from agent.testing.stage import Stage, stage
 from contracts.errors import ToolCode
@@ -18,7 +18,7 @@ from runtime.publisher import Appended, Publisher
 from runtime.replies import ReplyInbox
 from runtime.testing import NatsServer, eventually
 
-ASKER = Asker("user/pro/ana", "user", "pro", "ana", "en")
+ASKER = Requester("user/pro/ana", "user", "pro", "ana", "en")
 CALL = TurnCall("turn-0-0", "create_paper_order", '{"symbol": "IBM"}')
 
 
@@ -37,7 +37,7 @@ async def outcome(scene: Stage, *, away: int) -> dict[str, object]:
 
     scene.executor.tools[CALL.tool] = order
     requests = ToolRequests(scene.publisher, ReplyInbox.of(scene.nats), "agent-1")
-    return json.loads(await requests.outcome(Key(COMPANY, "c1"), CALL, "trading", ASKER, "turn", 30.0))
+    return json.loads(await requests.outcome(ConversationKey(COMPANY, "c1"), CALL, "trading", ASKER, "turn", 30.0))
 
 
 async def test_a_store_that_was_slow_for_a_moment_does_not_cost_an_order(nats_server: NatsServer) -> None:
@@ -68,7 +68,9 @@ async def test_a_refusal_is_no_answer_while_the_call_is_asked_for_a_second_time(
     async with stage(nats_server.url) as scene:
         scene.executor.tools[CALL.tool] = order
         requests = ToolRequests(scene.publisher, ReplyInbox.of(scene.nats), "agent-1")
-        asked = asyncio.create_task(requests.outcome(Key(COMPANY, "c1"), CALL, "trading", ASKER, "turn", 30.0))
+        asked = asyncio.create_task(
+            requests.outcome(ConversationKey(COMPANY, "c1"), CALL, "trading", ASKER, "turn", 30.0)
+        )
         await eventually(lambda: scene.executor.repeats)
         again.set()
         assert json.loads(await asked)["success"] is True
@@ -82,7 +84,7 @@ async def price(request: ToolCallRequested) -> ToolResult:
 
 async def asked(scene: Stage) -> dict[str, object]:
     requests = ToolRequests(scene.publisher, ReplyInbox.of(scene.nats), "agent-1")
-    return json.loads(await requests.outcome(Key(COMPANY, "c1"), CALL, "trading", ASKER, "turn", 30.0))
+    return json.loads(await requests.outcome(ConversationKey(COMPANY, "c1"), CALL, "trading", ASKER, "turn", 30.0))
 
 
 async def test_an_answer_that_comes_soon_is_the_requests_acknowledgement(

@@ -8,7 +8,7 @@ import pytest
 from agent.analysis.in_answers import CheckedAnswer, checked_answer
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import Journal, ModelAnswer, TurnCall, TurnStep
-from agent.ports import ModelChoice, Prompt, TextSink
+from agent.ports import ModelChoice, ModelRequest, TextSink
 from agent.testing.heard import RecordingSink
 
 PRICE = {
@@ -28,7 +28,7 @@ class Named:
     def __init__(self, provider: str) -> None:
         self.provider = provider
 
-    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
+    async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
         return ModelAnswer("")
 
 
@@ -43,7 +43,7 @@ def answer(
     call = TurnCall("c1", tool, '{"symbol": "IBM"}', result=result)
     journal = Journal("t", 1, 0.0, 60.0, steps=(TurnStep(1, "", (call,)),))
     messages = [{"role": "user", "content": "How is IBM? Tell me when it gets to 210." + also}]
-    prompt = Prompt(messages, TOOLS, "auto", "m", 0.0, 100, 10.0, language="en")
+    prompt = ModelRequest(messages, TOOLS, "auto", "m", 0.0, 100, 10.0, language="en")
     return checked_answer(journal, TOOLS, prompt, ModelChoice(((Named(provider), "m"),)), heard)
 
 
@@ -278,7 +278,7 @@ def test_an_event_that_the_person_or_a_page_told_may_be_told_again() -> None:
         TurnCall("c2", "search_knowledge", "{}", result=json.dumps(page)),
     )
     journal = Journal("t", 1, 0.0, 60.0, steps=(TurnStep(1, "", calls),))
-    prompt = Prompt([{"role": "user", "content": "And IBM?"}], TOOLS, "auto", "m", 0.0, 100, 10.0, language="en")
+    prompt = ModelRequest([{"role": "user", "content": "And IBM?"}], TOOLS, "auto", "m", 0.0, 100, 10.0, language="en")
     told = checked_answer(journal, TOOLS, prompt, ModelChoice(((Named("openai"), "m"),)), RecordingSink())
     told.text(f"{sentence} The CFO resigned.")
     assert told.finish(ModelAnswer("")).text.startswith(sentence)

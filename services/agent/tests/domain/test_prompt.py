@@ -15,11 +15,11 @@ from agent.domain.texts import failure_text
 from agent.domain.tool_results import answered_from_earlier, asked_again, citations, cut, repeats_within, room_for_each
 from agent.domain.turn.journal import Journal, TurnCall, TurnStep, with_results
 from agent.domain.turn.journal_wire import journal_to_wire
-from agent.ports import Asker, Prompt, PromptHistory
+from agent.ports import ModelRequest, PromptHistory, Requester
 from agent.turns.composer import Composer, Material
 from contracts.company import CompanyConfig
 
-ASKER = Asker("p", "visitor", "free", "v1", "en", page_url="https://x.test/pricing", page_title="Prices")
+ASKER = Requester("p", "visitor", "free", "v1", "en", page_url="https://x.test/pricing", page_title="Prices")
 LOOK = OfferedTool("look", "Looks.", "market", {"type": "object"}, "Looking")
 JOURNAL = Journal("t", basis=1, started_at=0.0, deadline=100.0)
 SAID = PromptHistory((PromptMessage(False, "hi", 1),), visits=3, funnel_stage="trial")
@@ -98,10 +98,10 @@ def test_every_call_in_the_prompt_has_a_result() -> None:
 
 
 def prompt_of(
-    asker: Asker = ASKER, tools: tuple[OfferedTool, ...] = (), *, last: bool = False, **config: Any
-) -> Prompt:
+    requester: Requester = ASKER, tools: tuple[OfferedTool, ...] = (), *, last: bool = False, **config: Any
+) -> ModelRequest:
     settings = CompanyConfig.model_validate({"company_id": "demo", **config})
-    composer = Composer(Material(settings, asker, SAID, JOURNAL, tools, last=last, time_limit=9.0))
+    composer = Composer(Material(settings, requester, SAID, JOURNAL, tools, last=last, time_limit=9.0))
     return composer.prompt(composer.render(composer.draft))
 
 

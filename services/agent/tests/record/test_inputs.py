@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from agent.domain.shortcuts.shown_actions import ShownAction
-from agent.ports import AskedSnapshot, Asker, Key, PromptHistory
+from agent.ports import AskedSnapshot, ConversationKey, PromptHistory, Requester
 from agent.record.turn import PROVEN, Inputs, inputs_from_json, inputs_to_json
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, snapshot_of
@@ -15,7 +15,7 @@ FACTS = (
     Fact(ChatKind.OWNER, 4, 10.0, owner=OwnerKind.AI, event={"data": {"owner": {"kind": "ai"}}}),
     Fact(ChatKind.VISITOR, 5, 11.5, event={"data": {"text": "buy two AAPL"}}),
 )
-ASKER = Asker(principal="a.signed.proof", role="user", plan="pro", user="ann", language="en")
+ASKER = Requester(principal="a.signed.proof", role="user", plan="pro", user="ann", language="en")
 INPUTS = Inputs(
     AskedSnapshot(snapshot_of(FACTS), ASKER, "buy two AAPL", (ShownAction("a1", "buy", "hash"),)), PromptHistory(())
 )
@@ -52,7 +52,7 @@ RECORDED: dict[str, Any] = {
 
 
 def test_a_record_is_written_as_records_have_been_to_the_letter() -> None:
-    written = inputs_to_json(INPUTS, Key("acme", "c1"))
+    written = inputs_to_json(INPUTS, ConversationKey("acme", "c1"))
     assert written.decode() == json.dumps(RECORDED, separators=(",", ":"))
 
 

@@ -66,11 +66,11 @@ class Scene:
 
     async def tools(self) -> Any:
         from agent.adapters.catalogue import ExecutorCatalogue
-        from agent.ports import Asker
+        from agent.ports import Requester
         from runtime.rpc import RpcClient
 
-        asker = Asker(principal="x", role="visitor", plan="free", user=None, language="en")
-        return await ExecutorCatalogue(RpcClient(self.stage.nats)).offered(COMPANY, asker)
+        requester = Requester(principal="x", role="visitor", plan="free", user=None, language="en")
+        return await ExecutorCatalogue(RpcClient(self.stage.nats)).offered(COMPANY, requester)
 
     def models(self) -> Models:
         settings = ModelSettings(base_url=self.model.base_url, model="scripted", provider_keys={})

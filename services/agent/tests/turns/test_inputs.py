@@ -7,7 +7,7 @@ import pytest
 
 from agent.domain.turn.effects import CallModel
 from agent.domain.turn.journal import Journal
-from agent.ports import AskedSnapshot, Asker, Key, PromptHistory
+from agent.ports import AskedSnapshot, ConversationKey, PromptHistory, Requester
 from agent.testing.company import COMPANY, demo_config
 from agent.testing.stage import agent, stage
 from agent.turns.deps import Limits, Ports
@@ -16,7 +16,7 @@ from contracts.conversation import Snapshot
 from contracts.events.chat import OwnerKind
 from runtime.testing import NatsServer
 
-ASKER = Asker("user/pro/ana", "user", "pro", "ana", "en")
+ASKER = Requester("user/pro/ana", "user", "pro", "ana", "en")
 
 
 @dataclass
@@ -26,11 +26,11 @@ class Slow:
     let_go: asyncio.Event = field(default_factory=asyncio.Event)
     asked: int = 0
 
-    def may_begin_with(self, key: Key, seq: int) -> bool:
+    def may_begin_with(self, key: ConversationKey, seq: int) -> bool:
         del key, seq
         return False
 
-    async def up_to(self, key: Key, seq: int) -> PromptHistory:
+    async def up_to(self, key: ConversationKey, seq: int) -> PromptHistory:
         del key, seq
         self.asked += 1
         await self.let_go.wait()
@@ -46,7 +46,7 @@ async def test_a_call_that_is_given_up_leaves_what_was_asked_for_to_the_next(nat
 
     async with stage(nats_server.url), agent(nats_server.url, wrap=keep):
         slow = Slow()
-        knowing = TurnInputs(replace(kept[0], histories=slow), Limits(), Key(COMPANY, "c1"))
+        knowing = TurnInputs(replace(kept[0], histories=slow), Limits(), ConversationKey(COMPANY, "c1"))
         view = Snapshot(7, 7, 0.0, 0, OwnerKind.AI)
         ask, seen = CallModel(Journal("t1", 7, 0.0, 60.0), view, last=False), AskedSnapshot(view, ASKER, "")
         first = asyncio.create_task(knowing.own_reply(ask, seen, demo_config()))

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agent.domain.turn.effects import Trigger
-from agent.ports import Key
+from agent.ports import ConversationKey
 from agent.scripted_model.script import Reply, Rule
 from agent.scripted_model.server import scripted_model
 from agent.testing.process import AgentProcess
@@ -50,7 +50,7 @@ async def test_an_agent_that_is_started_five_times_leaves_one_letter(nats_server
         for _ in range(5):
             async with agent(nats_server.url, model.base_url) as again:
                 # As a sweep does that finds the message, or a delivery whose acknowledgement was lost.
-                await again.engine.handle(Key("demo", "c1"), Trigger(1, visitor=True), 0.0)
+                await again.engine.handle(ConversationKey("demo", "c1"), Trigger(1, visitor=True), 0.0)
         await told_once(scene)
 
 

@@ -4,12 +4,12 @@ from typing import cast
 
 from agent.domain.turn.journal import Journal
 from agent.errors import UnreachableError
-from agent.ports import AskedSnapshot, Asker, Key
+from agent.ports import AskedSnapshot, ConversationKey, Requester
 from agent.turns.deps import Ports
 from agent.turns.look import log_and_journal
 from contracts.conversation import snapshot_of
 
-KEY = Key("acme", "c1")
+KEY = ConversationKey("acme", "c1")
 
 
 @dataclass
@@ -19,16 +19,16 @@ class Log:
     end: int
     asked: list[int] = field(default_factory=list[int])
 
-    async def look(self, key: Key, at_least: int) -> AskedSnapshot:
+    async def look(self, key: ConversationKey, at_least: int) -> AskedSnapshot:
         del key
         self.asked.append(at_least)
         if at_least > self.end:
             raise UnreachableError("behind")
-        return AskedSnapshot(snapshot_of([], max(at_least, 1)), Asker(None, "visitor", "free", None, "en"))
+        return AskedSnapshot(snapshot_of([], max(at_least, 1)), Requester(None, "visitor", "free", None, "en"))
 
 
 class Journals:
-    async def read(self, key: Key) -> tuple[Journal | None, int]:
+    async def read(self, key: ConversationKey) -> tuple[Journal | None, int]:
         del key
         return Journal("t2", 2, started_at=0.0, deadline=120.0), 7
 

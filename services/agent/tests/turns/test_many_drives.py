@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agent.domain.turn.journal import Journal
-from agent.ports import Drivers, Journals, Key
+from agent.ports import ConversationKey, Drivers, Journals
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import scripted_model
 from agent.testing.company import COMPANY
@@ -35,7 +35,7 @@ class _Drivers:
     def __init__(self, probes: Probes, drivers: Drivers) -> None:
         self._probes, self._drivers = probes, drivers
 
-    async def drives(self, key: Key, turn_id: str) -> bool:
+    async def drives(self, key: ConversationKey, turn_id: str) -> bool:
         driven = await self._drivers.drives(key, turn_id)
         self._probes.asked.append((turn_id, driven))
         return driven
@@ -48,10 +48,10 @@ class SlowJournals:
         self._journals = journals
         self.stored, self.told = asyncio.Event(), asyncio.Event()
 
-    async def read(self, key: Key) -> tuple[Journal | None, int]:
+    async def read(self, key: ConversationKey) -> tuple[Journal | None, int]:
         return await self._journals.read(key)
 
-    async def save(self, key: Key, journal: Journal, revision: int) -> int | None:
+    async def save(self, key: ConversationKey, journal: Journal, revision: int) -> int | None:
         saved = await self._journals.save(key, journal, revision)
         self.stored.set()
         await self.told.wait()

@@ -8,7 +8,7 @@ import pytest
 
 from agent.domain.knowledge import TOKENS
 from agent.domain.turn.journal import Journal
-from agent.ports import Journals, Key, KnowledgeReader
+from agent.ports import ConversationKey, Journals, KnowledgeReader
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import scripted_model
 from agent.settings import ModelSettings
@@ -36,10 +36,10 @@ class _Journals:
     def __init__(self, held: Held, journals: Journals) -> None:
         self._held, self._journals = held, journals
 
-    async def read(self, key: Key) -> tuple[Journal | None, int]:
+    async def read(self, key: ConversationKey) -> tuple[Journal | None, int]:
         return await self._journals.read(key)
 
-    async def save(self, key: Key, journal: Journal, revision: int) -> int | None:
+    async def save(self, key: ConversationKey, journal: Journal, revision: int) -> int | None:
         held = self._held
         held.saves += 1
         if held.saves == held.at + 1:

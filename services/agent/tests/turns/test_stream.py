@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from agent.domain.turn.effects import Ack, Retry, Trigger
-from agent.ports import Key
+from agent.ports import ConversationKey
 from agent.turns.stream import BATCH_SECONDS, Deltas
 from agent.turns.sweep import TurnSweep
 from contracts.channels import ChatKind
 from contracts.conversation import Fact
 from runtime.testing import eventually
 
-KEY = Key("demo", "c1")
+KEY = ConversationKey("demo", "c1")
 
 
 class Emitted:
@@ -21,7 +21,7 @@ class Emitted:
     def __init__(self) -> None:
         self.events: list[tuple[str, Mapping[str, Any]]] = []
 
-    def emit(self, key: Key, kind: str, data: Mapping[str, Any]) -> None:
+    def emit(self, key: ConversationKey, kind: str, data: Mapping[str, Any]) -> None:
         self.events.append((kind, data))
 
     def kinds(self) -> list[str]:
@@ -86,27 +86,27 @@ async def test_nothing_follows_the_end() -> None:
 async def test_the_sweep_looks_only_at_what_nobody_has_settled() -> None:
     looked: list[tuple[str, int]] = []
 
-    async def handle(key: Key, trigger: Trigger, stored_at: float) -> Ack | Retry:
+    async def handle(key: ConversationKey, trigger: Trigger, stored_at: float) -> Ack | Retry:
         del stored_at
         looked.append((key.conversation, trigger.seq))
         return Retry(1.0, "driven elsewhere") if key.conversation == "busy" else Ack("answered")
 
     sweep = TurnSweep(handle, patience=0.0)
     for seq, name in enumerate(("answered", "forgotten", "busy", "by hand"), start=1):
-        sweep.saw(Key("demo", name), Fact(ChatKind.VISITOR, seq))
-    sweep.saw(Key("demo", "answered"), Fact(ChatKind.ASSISTANT, 9, basis=1))
-    sweep.saw(Key("demo", "forgotten"), Fact(ChatKind.ASSISTANT, 9, basis=1))
-    sweep.saw(Key("demo", "by hand"), Fact(ChatKind.OPERATOR, 9))
+        sweep.saw(ConversationKey("demo", name), Fact(ChatKind.VISITOR, seq))
+    sweep.saw(ConversationKey("demo", "answered"), Fact(ChatKind.ASSISTANT, 9, basis=1))
+    sweep.saw(ConversationKey("demo", "forgotten"), Fact(ChatKind.ASSISTANT, 9, basis=1))
+    sweep.saw(ConversationKey("demo", "by hand"), Fact(ChatKind.OPERATOR, 9))
     assert await sweep.look() == 2
     assert sorted(looked) == [("busy", 3), ("forgotten", 2)]
-    assert [sweep.waits(Key("demo", name)) for name in ("forgotten", "busy")] == [False, True]
+    assert [sweep.waits(ConversationKey("demo", name)) for name in ("forgotten", "busy")] == [False, True]
 
 
 async def test_a_look_that_lasts_holds_up_no_other_message() -> None:
     looked: list[str] = []
     ends = asyncio.Event()
 
-    async def handle(key: Key, trigger: Trigger, stored_at: float) -> Ack | Retry:
+    async def handle(key: ConversationKey, trigger: Trigger, stored_at: float) -> Ack | Retry:
         del trigger, stored_at
         looked.append(key.conversation)
         if key.conversation == "slow":
@@ -117,10 +117,10 @@ async def test_a_look_that_lasts_holds_up_no_other_message() -> None:
         pass
 
     sweep = TurnSweep(handle, every=0.05, patience=0.0)
-    sweep.saw(Key("demo", "slow"), Fact(ChatKind.VISITOR, 1))
+    sweep.saw(ConversationKey("demo", "slow"), Fact(ChatKind.VISITOR, 1))
     sweep.start(nothing)
     await eventually(lambda: looked == ["slow"])
-    sweep.saw(Key("demo", "later"), Fact(ChatKind.VISITOR, 2))
+    sweep.saw(ConversationKey("demo", "later"), Fact(ChatKind.VISITOR, 2))
     await eventually(lambda: looked == ["slow", "later"])
     ends.set()
     await eventually(lambda: not sweep.count)
@@ -130,7 +130,7 @@ async def test_a_look_that_lasts_holds_up_no_other_message() -> None:
 async def test_after_a_connection_was_away_the_sweep_looks_back_again() -> None:
     looked_back = 0
 
-    async def handle(key: Key, trigger: Trigger, stored_at: float) -> Ack | Retry:
+    async def handle(key: ConversationKey, trigger: Trigger, stored_at: float) -> Ack | Retry:
         del key, trigger, stored_at
         return Ack("answered")
 

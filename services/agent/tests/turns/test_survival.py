@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from agent.domain.turn.effects import Ack, Trigger
-from agent.ports import Key
+from agent.ports import ConversationKey
 from agent.scripted_model.script import Reply, Rule, ScriptedCall
 from agent.scripted_model.server import scripted_model
 from agent.testing.company import COMPANY
@@ -51,7 +51,7 @@ async def test_a_killed_turn_goes_on_from_its_last_step(nats_server: NatsServer,
 class Nobody:
     """A lease that lies: whoever asks hears that nobody drives."""
 
-    async def drives(self, key: Key, turn_id: str) -> bool:
+    async def drives(self, key: ConversationKey, turn_id: str) -> bool:
         del key, turn_id
         return False
 
@@ -75,7 +75,7 @@ async def test_a_driver_that_stood_still_at_any_step_while_another_answered_adds
         await eventually(still.dead.is_set)
         assert still.steps == STEPS[: at + 1]
         async with agent(nats_server.url, model.base_url, wrap=lying) as other:
-            end = await other.engine.handle(Key(COMPANY, "c1"), Trigger(seq, visitor=True), 0.0)
+            end = await other.engine.handle(ConversationKey(COMPANY, "c1"), Trigger(seq, visitor=True), 0.0)
             assert isinstance(end, Ack)
             still.thawed.set()
             await scene.idle()

@@ -25,7 +25,7 @@ from agent.adapters.provider_client import (
 )
 from agent.domain.turn.journal import ModelAnswer, TokenCount
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
-from agent.ports import Prompt, TextSink
+from agent.ports import ModelRequest, TextSink
 from contracts.json_values import object_of
 from runtime.retry_after import seconds_in
 
@@ -49,7 +49,7 @@ class Anthropic(ProviderClient):
         key = {"x-api-key": endpoint.api_key} if endpoint.api_key else {}
         super().__init__(endpoint, session, "messages", {"anthropic-version": VERSION, **key})
 
-    def request(self, prompt: Prompt) -> dict[str, Any]:
+    def request(self, prompt: ModelRequest) -> dict[str, Any]:
         return request_body(prompt)
 
     async def read(self, response: aiohttp.ClientResponse, model: str, sink: TextSink) -> ModelAnswer:

@@ -11,13 +11,13 @@ from typing import Any
 import orjson
 
 from agent.domain.pictures import pictures_of
-from agent.ports import Prompt
+from agent.ports import ModelRequest
 
 BEGINNING = "…"
 """Stands for what came before a history that begins with the company's side."""
 
 
-def request_body(prompt: Prompt) -> dict[str, Any]:
+def request_body(prompt: ModelRequest) -> dict[str, Any]:
     """The JSON body of POST /messages."""
     system, messages = _converted(prompt.messages)
     body: dict[str, Any] = {
@@ -47,7 +47,7 @@ def request_body(prompt: Prompt) -> dict[str, Any]:
     return body
 
 
-def _tool_choice(prompt: Prompt) -> dict[str, Any]:
+def _tool_choice(prompt: ModelRequest) -> dict[str, Any]:
     if prompt.tool_choice == "none":
         return {"type": "none"}
     one = {} if prompt.parallel_calls else {"disable_parallel_tool_use": True}

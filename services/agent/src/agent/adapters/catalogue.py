@@ -1,4 +1,4 @@
-"""Which tools an asker may use: asked of the executor, kept for a minute, less after somebody announced or withdrew
+"""Which tools a requester may use: asked of the executor, kept for a minute, less after somebody announced or withdrew
 some: the executor and this agent hear of it at the same time, and either may be first. What is in use is asked for anew
 before its minute is over, and no turn waits for it."""
 
@@ -11,7 +11,7 @@ import structlog
 from nats.aio.msg import Msg
 
 from agent.domain.offered_tool import OfferedTool
-from agent.ports import Asker
+from agent.ports import Requester
 from contracts.languages import Language
 from contracts.rpc import CATALOGUE, CatalogueRequest
 from runtime.deadlines import detached_context
@@ -60,11 +60,11 @@ class ExecutorCatalogue:
         del message
         self._changed = self._clock()
 
-    async def offered(self, company: str, asker: Asker) -> tuple[OfferedTool, ...]:
+    async def offered(self, company: str, requester: Requester) -> tuple[OfferedTool, ...]:
         """In the catalogue's own order; none when the executor does not answer and nothing is kept."""
-        if asker.principal is None:
+        if requester.principal is None:
             return ()  # the executor refuses every call of somebody who proves nothing
-        key = (company, asker.role, asker.plan, asker.language)
+        key = (company, requester.role, requester.plan, requester.language)
         kept = self._kept.get(key)
         now = self._clock()
         fresh = MOMENT if kept is not None and kept[0] - self._changed < CHANGING else FRESH

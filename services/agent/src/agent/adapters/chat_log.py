@@ -11,7 +11,7 @@ from agent.adapters.followed import FollowedConversations
 from agent.domain.shortcuts.shown_actions import ShownAction, asked_in
 from agent.domain.text_features import language_of
 from agent.errors import UnreachableError
-from agent.ports import AppendOutcome, AskedSnapshot, Asker, Ending, Key
+from agent.ports import AppendOutcome, AskedSnapshot, ConversationKey, Ending, Requester
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot
 from contracts.events.chat import VisitorMessage
@@ -25,7 +25,7 @@ from runtime.recent import Recent
 SOURCE = "/nexus/agent"
 KEPT_BASES = 10_000
 """Conversations whose last basis is remembered: a guess that saves a read, and is checked."""
-_ANONYMOUS = Asker(principal=None, role="visitor", plan="free", user=None, language="es")
+_ANONYMOUS = Requester(principal=None, role="visitor", plan="free", user=None, language="es")
 
 
 class JetStreamChatLog:
@@ -38,9 +38,9 @@ class JetStreamChatLog:
         self._log = log
         self._writer = writer
         self._verify = verify
-        self._bases = Recent[Key, int](KEPT_BASES)
+        self._bases = Recent[ConversationKey, int](KEPT_BASES)
 
-    async def look(self, key: Key, at_least: int) -> AskedSnapshot:
+    async def look(self, key: ConversationKey, at_least: int) -> AskedSnapshot:
         """The snapshot no older than `at_least`, with the time of the first unanswered message."""
         view = await self._followed.snapshot(key, at_least)
         if view is None:
@@ -50,11 +50,11 @@ class JetStreamChatLog:
         newest = view.last.get(ChatKind.VISITOR)
         if newest is None:
             return AskedSnapshot(view, _ANONYMOUS)
-        asker, message = self._asker(newest, key)
-        asked = _asked(view.last) if asker.role == "user" and view.unanswered else ()
-        return AskedSnapshot(view, asker, message.text, asked, message.wishes)
+        requester, message = self._requester(newest, key)
+        asked = _asked(view.last) if requester.role == "user" and view.unanswered else ()
+        return AskedSnapshot(view, requester, message.text, asked, message.wishes)
 
-    async def _read(self, key: Key, at_least: int) -> Snapshot:
+    async def _read(self, key: ConversationKey, at_least: int) -> Snapshot:
         # The first unanswered message is asked for at the same time, by the basis that is known from the last turn.
         guess = self._bases.get(key) or 0
         try:
@@ -76,7 +76,7 @@ class JetStreamChatLog:
             raise UnreachableError(str(error)) from error
         return view
 
-    async def append(self, key: Key, ending: Ending, fence: int) -> AppendOutcome:
+    async def append(self, key: ConversationKey, ending: Ending, fence: int) -> AppendOutcome:
         """The answer or the system message, if nothing newer than `fence` is in the tree."""
         kind = ChatKind.SYSTEM if ending.code else ChatKind.ASSISTANT
         event_id = answer_id(ending.journal.turn_id)
@@ -103,14 +103,14 @@ class JetStreamChatLog:
         self._bases.keep(key, ending.journal.basis)
         return AppendOutcome("stored", stored.seq)
 
-    def _asker(self, newest: Fact, key: Key) -> tuple[Asker, VisitorMessage]:
+    def _requester(self, newest: Fact, key: ConversationKey) -> tuple[Requester, VisitorMessage]:
         """Who wrote the newest message, and what."""
         message = newest.typed
         if not isinstance(message, VisitorMessage):
             raise TypeError("only a visitor's message has somebody who asks")
         proven = self._proven(message.principal, key) if message.principal is not None else None
         language = message.locale or (proven.language if proven else None)
-        asker = Asker(
+        requester = Requester(
             principal=message.principal if proven else None,
             role=proven.role if proven else "visitor",
             plan=proven.plan if proven else "free",
@@ -120,9 +120,9 @@ class JetStreamChatLog:
             page_title=message.page.title if message.page else None,
             funnel_stage=message.funnel_stage,
         )
-        return asker, message
+        return requester, message
 
-    def _proven(self, principal: str, key: Key) -> Principal | None:
+    def _proven(self, principal: str, key: ConversationKey) -> Principal | None:
         """Who signed, if it is good for this conversation; otherwise the writer is an anonymous visitor."""
         try:
             proven = self._verify(principal)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from agent.domain.turn.journal import ModelAnswer
 from agent.errors import ModelBusyError, ModelDownError
-from agent.ports import Model, Prompt, TextSink
+from agent.ports import Model, ModelRequest, TextSink
 
 FAILURES = 5
 """In a row, after which the provider rests."""
@@ -46,7 +46,7 @@ class CircuitBreaker:
             self._rests_until = now + TRIAL
         return True
 
-    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
+    async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
         """The provider's reply; raises ModelError. While it is busy by its own word it is not asked at all."""
         left = self._busy_until - self._clock()
         if left > 0:

@@ -4,7 +4,7 @@ import json
 
 from agent.domain.client_tools import CATEGORY
 from agent.domain.turn.journal import TurnCall
-from agent.ports import Asker, Key, ToolCalls
+from agent.ports import ConversationKey, Requester, ToolCalls
 from runtime.client_results import ClientResults
 from runtime.errors import ReadFailed
 
@@ -23,10 +23,12 @@ class ClientCalls:
         self._others = others
         self._results = results
 
-    async def outcome(self, key: Key, call: TurnCall, category: str, asker: Asker, turn_id: str, seconds: float) -> str:
+    async def outcome(
+        self, key: ConversationKey, call: TurnCall, category: str, requester: Requester, turn_id: str, seconds: float
+    ) -> str:
         """The result as JSON text, whatever happens."""
         if category != CATEGORY:
-            return await self._others.outcome(key, call, category, asker, turn_id, seconds)
+            return await self._others.outcome(key, call, category, requester, turn_id, seconds)
         try:
             given = await self._results.awaited(key.company, key.conversation, call.call_id, seconds)
         except ReadFailed:

@@ -4,7 +4,7 @@ from importlib.metadata import version
 
 import structlog
 
-from agent.ports import Asker, Key
+from agent.ports import ConversationKey, Requester
 from contracts.company import CompanyConfig
 from contracts.context_rpc import CONTEXT, SUMMARY_SAVE, ContextRequest, FullContext, Summary, SummarySaveRequest
 from runtime.errors import RpcError
@@ -27,18 +27,18 @@ class ContextClient:
         self._rpc = rpc
 
     async def full(
-        self, key: Key, asker: Asker, text: str, seq: int, company: CompanyConfig, messages: int = 1
+        self, key: ConversationKey, requester: Requester, text: str, seq: int, company: CompanyConfig, messages: int = 1
     ) -> FullContext | None:
         """Everything about the turn of the message `text`, with at most so many messages; None: not to be had."""
-        if asker.user is None:
+        if requester.user is None:
             return None
         request = ContextRequest(
             company_id=key.company,
             conversation_id=key.conversation,
-            user_id=asker.user,
-            role=asker.role,
-            plan=asker.plan,
-            language=asker.language,
+            user_id=requester.user,
+            role=requester.role,
+            plan=requester.plan,
+            language=requester.language,
             text=text[:LONGEST],
             up_to_seq=seq,
             limit=messages,
@@ -52,7 +52,7 @@ class ContextClient:
             log.warning("context.unavailable", conversation=key.conversation, reason=error.code)
             return None
 
-    async def save(self, key: Key, summary: str, up_to: int, messages: int, over: Summary | None) -> None:
+    async def save(self, key: ConversationKey, summary: str, up_to: int, messages: int, over: Summary | None) -> None:
         """Keeps a summary in place of `over`; whoever was faster has made one as good."""
         request = SummarySaveRequest(
             company_id=key.company,

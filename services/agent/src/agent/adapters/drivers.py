@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from agent.ports import Key
+from agent.ports import ConversationKey
 from contracts.rpc import TURN_STATE, TurnStateRequest
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
@@ -15,11 +15,11 @@ needs a moment to come back, and its turn would be paid for again."""
 class AgentDrivers:
     """`mine`: whether this very agent drives the turn."""
 
-    def __init__(self, rpc: RpcClient, mine: Callable[[Key, str], bool]) -> None:
+    def __init__(self, rpc: RpcClient, mine: Callable[[ConversationKey, str], bool]) -> None:
         self._rpc = rpc
         self._mine = mine
 
-    async def drives(self, key: Key, turn_id: str) -> bool:
+    async def drives(self, key: ConversationKey, turn_id: str) -> bool:
         """Whether some agent says that it drives the turn."""
         if self._mine(key, turn_id):
             return True

@@ -5,7 +5,7 @@ import orjson
 from agent.domain.turn.journal import Journal
 from agent.domain.turn.journal_wire import journal_to_wire
 from agent.errors import UnreachableError
-from agent.ports import Key
+from agent.ports import ConversationKey
 from contracts import channels
 from contracts.channels import ChatKind
 from contracts.envelope import CloudEvent
@@ -29,7 +29,7 @@ class FailureReports:
         self._dead_letters = dead_letters
         self._log = log
 
-    async def report(self, key: Key, journal: Journal) -> None:
+    async def report(self, key: ConversationKey, journal: Journal) -> None:
         """Tells of a failed turn; raises UnreachableError when it could not be told."""
         code = journal.failure or "INTERNAL"
         event = CloudEvent(

@@ -7,7 +7,7 @@ import structlog
 
 from agent.domain.pictures import is_whole
 from agent.domain.sent_files import MOST_CHARACTERS, ReadFile, is_picture
-from agent.ports import Key
+from agent.ports import ConversationKey
 from contracts.files import FileRef
 from contracts.languages import Language
 from contracts.tools_rpc import FILE_PIECE, FILE_TEXT, PIECE, FilePieceRequest, FileTextRequest
@@ -26,16 +26,16 @@ class ExecutorFiles:
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc
 
-    async def read(self, key: Key, files: Sequence[FileRef], language: Language) -> tuple[ReadFile, ...]:
+    async def read(self, key: ConversationKey, files: Sequence[FileRef], language: Language) -> tuple[ReadFile, ...]:
         """Each file with its text, or with why there is none."""
         return tuple(await asyncio.gather(*(self._one(key, file, language) for file in files)))
 
-    async def pictures(self, key: Key, files: Sequence[FileRef]) -> Mapping[str, str]:
+    async def pictures(self, key: ConversationKey, files: Sequence[FileRef]) -> Mapping[str, str]:
         """Those that came as they were sent."""
         contents = await asyncio.gather(*(self._picture(key, file) for file in files))
         return {file.id: content for file, content in zip(files, contents, strict=True) if content is not None}
 
-    async def _picture(self, key: Key, file: FileRef) -> str | None:
+    async def _picture(self, key: ConversationKey, file: FileRef) -> str | None:
         try:
             async with asyncio.timeout(DEADLINE):
                 content = "".join([await self._piece(key, file, at) for at in range(0, file.size, PIECE)])
@@ -44,11 +44,11 @@ class ExecutorFiles:
             return None
         return content if is_whole(file, content) else None
 
-    async def _piece(self, key: Key, file: FileRef, at: int) -> str:
+    async def _piece(self, key: ConversationKey, file: FileRef, at: int) -> str:
         request = FilePieceRequest(company_id=key.company, conversation_id=key.conversation, file_id=file.id, offset=at)
         return (await self._rpc.call(FILE_PIECE, request, deadline=DEADLINE)).content
 
-    async def _one(self, key: Key, file: FileRef, language: Language) -> ReadFile:
+    async def _one(self, key: ConversationKey, file: FileRef, language: Language) -> ReadFile:
         if is_picture(file):
             return ReadFile(file)
         request = FileTextRequest(

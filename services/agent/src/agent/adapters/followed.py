@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from agent.ports import Key
+from agent.ports import ConversationKey
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot, snapshot_of
 from contracts.ids import begun_at
@@ -57,7 +57,7 @@ class FollowedConversations:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._kept: OrderedDict[Key, _Conversation] = OrderedDict()
+        self._kept: OrderedDict[ConversationKey, _Conversation] = OrderedDict()
         self._size = 0
         self._heard = 0
         self._waiting: set[asyncio.Future[None]] = set()
@@ -67,7 +67,7 @@ class FollowedConversations:
         self._kept.clear()
         self._size = self._heard = 0
 
-    def drop(self, key: Key) -> None:
+    def drop(self, key: ConversationKey) -> None:
         """Forgets a conversation: what was decided from it has been refused."""
         gone = self._kept.pop(key, None)
         if gone is not None:
@@ -79,11 +79,11 @@ class FollowedConversations:
             self.clear()
         self._heard = seq
 
-    def follows(self, key: Key, kind: ChatKind) -> bool:
+    def follows(self, key: ConversationKey, kind: ChatKind) -> bool:
         """Whether the fact that was just heard is to be taken."""
         return kind is ChatKind.VISITOR or key in self._kept
 
-    def take(self, key: Key, stored: StoredFact, fact: Fact | None) -> None:
+    def take(self, key: ConversationKey, stored: StoredFact, fact: Fact | None) -> None:
         """What was heard, of a conversation that is followed, or is from now on; `fact` is None: it is none."""
         kept = self._kept.get(key)
         if kept is None:
@@ -100,7 +100,7 @@ class FollowedConversations:
             self.drop(next(iter(self._kept)))
         self._wake()
 
-    def read(self, key: Key, view: Snapshot) -> None:
+    def read(self, key: ConversationKey, view: Snapshot) -> None:
         """The log has been read: followed from here on, if all that came since is known."""
         kept = self._kept.get(key)
         if kept is None or view.seq < kept.since:
@@ -114,7 +114,7 @@ class FollowedConversations:
         for stored, fact in kept.recent:
             _apply(kept, stored.seq, fact)
 
-    async def snapshot(self, key: Key, at_least: int) -> Snapshot | None:
+    async def snapshot(self, key: ConversationKey, at_least: int) -> Snapshot | None:
         """The conversation as the log tells it, no older than `at_least`, with the first message that waits; None: read
         it."""
         kept = self._kept.get(key)
@@ -135,7 +135,7 @@ class FollowedConversations:
         known_by, seq, at = kept.first
         return replace(view, first_unanswered=seq, first_unanswered_at=at) if known_by == view.basis and seq else None
 
-    def may_begin_with(self, key: Key, seq: int) -> bool:
+    def may_begin_with(self, key: ConversationKey, seq: int) -> bool:
         """Whether the message at `seq` may be its conversation's first one: reading the log tells."""
         kept = self._kept.get(key)
         if kept is None or kept.last is not None or kept.since != seq:
@@ -143,21 +143,21 @@ class FollowedConversations:
         fact = kept.recent[0][1]
         return fact is not None and _is_new(key, fact.at)
 
-    def facts(self, key: Key, after: int, up_to: int) -> list[Fact] | None:
+    def facts(self, key: ConversationKey, after: int, up_to: int) -> list[Fact] | None:
         """The facts with after < seq ≤ up_to, in order; None: not all of them are known."""
         kept = self._kept.get(key)
         if kept is None or (after + 1 < kept.since and not kept.whole) or up_to > self._heard:
             return None
         return [fact for stored, fact in kept.recent if after < stored.seq <= up_to and fact is not None]
 
-    def knows(self, key: Key, seq: int, event: bytes) -> bool:
+    def knows(self, key: ConversationKey, seq: int, event: bytes) -> bool:
         """Whether this very event was heard as the fact at `seq`, and held against its contract."""
         kept = self._kept.get(key)
         return kept is not None and any(
             stored.seq == seq and fact is not None and stored.event == event for stored, fact in reversed(kept.recent)
         )
 
-    def ended_by(self, key: Key) -> str | None:
+    def ended_by(self, key: ConversationKey) -> str | None:
         """The turn that ended last, where since then one visitor message at most has come: nobody else has driven a
         turn here. None: that is not known."""
         kept = self._kept.get(key)
@@ -198,7 +198,7 @@ class FollowedConversations:
         self._size += size
 
 
-def _is_new(key: Key, at: float) -> bool:
+def _is_new(key: ConversationKey, at: float) -> bool:
     begun = begun_at(key.conversation)
     return begun is not None and abs(at - begun) < NEW
 

@@ -4,19 +4,21 @@ from collections.abc import Callable, Sequence
 
 from agent.adapters.followed import FollowedConversations
 from agent.adapters.histories import HistoryClient
-from agent.ports import Key
+from agent.ports import ConversationKey
 
 
 class ForgottenConversations:
     """Drops them (runtime.deletions). `stop`: ends a conversation's running turns."""
 
-    def __init__(self, histories: HistoryClient, followed: FollowedConversations, stop: Callable[[Key], None]) -> None:
+    def __init__(
+        self, histories: HistoryClient, followed: FollowedConversations, stop: Callable[[ConversationKey], None]
+    ) -> None:
         self._histories = histories
         self._followed = followed
         self._stop = stop
 
     def drop(self, company: str, conversations: Sequence[str]) -> None:
-        for key in (Key(company, name) for name in conversations):
+        for key in (ConversationKey(company, name) for name in conversations):
             self._histories.drop(key)
             self._followed.drop(key)
             self._stop(key)

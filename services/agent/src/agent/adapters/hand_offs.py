@@ -10,7 +10,7 @@ from typing import Any
 from agent.domain.hand_over import NAME, result, taken
 from agent.domain.turn.journal import Journal, TurnCall
 from agent.errors import UnreachableError
-from agent.ports import BusClock, Companies, Failures, Key
+from agent.ports import BusClock, Companies, ConversationKey, Failures
 from contracts.channels import ChatKind
 from contracts.conversation import Snapshot
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind
@@ -30,7 +30,7 @@ class EndedTurns:
         self._failed = failed
         self._hand_offs = hand_offs
 
-    async def report(self, key: Key, journal: Journal) -> None:
+    async def report(self, key: ConversationKey, journal: Journal) -> None:
         """May come twice; raises UnreachableError when it could not be done."""
         if journal.failure != "BUDGET_SPENT":
             await self._failed.report(key, journal)
@@ -47,7 +47,7 @@ class HandOffs:
         self._companies = companies
         self._clock = clock
 
-    async def ask_for_person(self, key: Key, journal: Journal) -> None:
+    async def ask_for_person(self, key: ConversationKey, journal: Journal) -> None:
         """A person is asked for, unless the owner has changed since the visitor was told so."""
         identity = derive_id(journal.turn_id, REASON)
         data = _asking(opening(await self._hours(key.company), self._now()), reason=REASON)
@@ -64,7 +64,7 @@ class HandOffs:
         except RuntimeFault as error:
             raise UnreachableError(f"no person could be asked for in {key.conversation}: {error}") from error
 
-    async def hand_over(self, key: Key, call: TurnCall) -> str:
+    async def hand_over(self, key: ConversationKey, call: TurnCall) -> str:
         """Performs a call of the tool (domain/hand_over.py), once: two drivers and a driver started again have the same
         call id. Nobody is asked for when the owner has changed since the visitor wrote."""
         told: dict[str, Any] = json.loads(call.arguments)

@@ -8,7 +8,7 @@ import structlog
 from agent.adapters.followed import FollowedConversations
 from agent.adapters.history_cache import MESSAGES, NOTHING, HistoryWindow, answered, recent_windows
 from agent.errors import UnreachableError
-from agent.ports import Key, PromptHistory
+from agent.ports import ConversationKey, PromptHistory
 from contracts.rpc import HISTORY, HistoryRequest
 from runtime.conversation import ConversationLog, facts_of
 from runtime.errors import ReadFailed, RpcError
@@ -35,16 +35,16 @@ class HistoryClient:
         self._chat = chat
         self._windows = recent_windows()
 
-    def drop(self, key: Key) -> None:
+    def drop(self, key: ConversationKey) -> None:
         """Holds nothing of a conversation any longer."""
         self._windows.drop(key)
 
-    def may_begin_with(self, key: Key, seq: int) -> bool:
+    def may_begin_with(self, key: ConversationKey, seq: int) -> bool:
         """Whether the message at `seq` may be its conversation's first one: once the log has been looked at, nobody
         need be asked what was said."""
         return self._followed.may_begin_with(key, seq)
 
-    async def up_to(self, key: Key, seq: int) -> PromptHistory:
+    async def up_to(self, key: ConversationKey, seq: int) -> PromptHistory:
         """The newest messages with sequence ≤ seq, which must be one of the conversation's facts.
 
         Raises:
@@ -66,7 +66,7 @@ class HistoryClient:
         self._windows.keep(key, window)
         return window.history
 
-    async def _extended(self, key: Key, seq: int) -> HistoryWindow | None:
+    async def _extended(self, key: ConversationKey, seq: int) -> HistoryWindow | None:
         """The window up to `seq`; None without one, or when what has come since cannot be read whole."""
         held = self._windows.get(key)
         if held is None:
@@ -86,7 +86,7 @@ class HistoryClient:
         # A replica that lags does not say so: only the fact that was named shows that none is missing.
         return held.extended(facts_of(stored), seq) if stored and stored[-1].seq == seq else None
 
-    async def _from_log(self, key: Key, seq: int) -> PromptHistory:
+    async def _from_log(self, key: ConversationKey, seq: int) -> PromptHistory:
         """Read until the fact that was named is there: a replica that lags does not say so."""
         for pause in LAGGING:
             try:

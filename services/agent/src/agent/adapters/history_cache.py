@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from agent.domain.context.compression import PromptMessage
-from agent.ports import Key, PromptHistory
+from agent.ports import ConversationKey, PromptHistory
 from contracts.channels import ChatKind
 from contracts.conversation import Fact
 from contracts.events.chat import Role
@@ -68,7 +68,7 @@ def answered(reply: HistoryReply, up_to: int) -> HistoryWindow:
     return HistoryWindow(up_to, history, tuple(message.id for message in heard))
 
 
-def recent_windows(clock: Callable[[], float] = time.monotonic) -> Recent[Key, HistoryWindow]:
+def recent_windows(clock: Callable[[], float] = time.monotonic) -> Recent[ConversationKey, HistoryWindow]:
     return Recent(KEPT_WINDOWS, largest=KEPT_CHARACTERS, size=_characters, clock=clock)
 
 

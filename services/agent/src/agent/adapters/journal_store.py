@@ -12,7 +12,7 @@ import structlog
 from agent.domain.turn.journal import Journal
 from agent.domain.turn.journal_wire import journal_from_wire, journal_to_wire
 from agent.errors import UnreachableError
-from agent.ports import Key
+from agent.ports import ConversationKey
 from contracts import channels
 from contracts.ids import uuid7
 from runtime.direct import DirectReader
@@ -36,18 +36,18 @@ class JournalStore:
         turns: DirectReader,
         publisher: Publisher,
         instance: str,
-        ended_by: Callable[[Key], str | None],
+        ended_by: Callable[[ConversationKey], str | None],
     ) -> None:
         """`ended_by`: the turn that ended last in a conversation, while nobody can have driven another one since."""
         self._ended_by = ended_by
-        self._kept = Recent[Key, tuple[Journal, int]](KEPT)
+        self._kept = Recent[ConversationKey, tuple[Journal, int]](KEPT)
         self._turns = turns
         self._publisher = publisher
         self._instance = instance
         self._count = 0
         self._unknown = UnknownFields()
 
-    async def read(self, key: Key) -> tuple[Journal | None, int]:
+    async def read(self, key: ConversationKey) -> tuple[Journal | None, int]:
         """The value and its revision; an unreadable value, or one that no agent wrote, counts as none, so that it is
         replaced.
         Raises UnreachableError.
@@ -74,7 +74,7 @@ class JournalStore:
         except (KeyError, TypeError, ValueError):
             return None, stored.seq
 
-    async def save(self, key: Key, journal: Journal, revision: int) -> int | None:
+    async def save(self, key: ConversationKey, journal: Journal, revision: int) -> int | None:
         """The new revision; None: refused, or not known to be stored."""
         subject = channels.journal(*key)
         self._count += 1

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import orjson
 
-from agent.ports import Key
+from agent.ports import ConversationKey
 from contracts.channels import LiveTurnKind, live_turn
 from contracts.ids import uuid7
 from runtime.errors import RuntimeFault
@@ -24,7 +24,7 @@ class LiveEvents:
         self._publisher = publisher
         self._under_way: set[asyncio.Task[None]] = set()
 
-    def emit(self, key: Key, kind: str, data: Mapping[str, object]) -> None:
+    def emit(self, key: ConversationKey, kind: str, data: Mapping[str, object]) -> None:
         """One live event, e.g. kind message.delta."""
         if len(self._under_way) >= MAX_UNDER_WAY:
             return

@@ -1,7 +1,7 @@
 """Reads the sequence of a conversation's newest fact."""
 
 from agent.errors import UnreachableError
-from agent.ports import Key
+from agent.ports import ConversationKey
 from runtime.conversation import ConversationLog
 from runtime.errors import ReadFailed
 
@@ -10,7 +10,7 @@ class NewestFacts:
     def __init__(self, chat: ConversationLog) -> None:
         self._chat = chat
 
-    async def seq(self, key: Key) -> int:
+    async def seq(self, key: ConversationKey) -> int:
         """The sequence of the conversation's newest fact.
 
         Of a conversation that the log no longer holds it is where the log is whole from: memory has what was before.

@@ -6,7 +6,7 @@ from agent.domain.offline.agent_help import improved, suggested
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.steps import SayText
 from agent.domain.turn.journal import ModelAnswer, RequestedCall
-from agent.ports import Prompt, TextSink
+from agent.ports import ModelRequest, TextSink
 from contracts.providers import OFFLINE_MODEL
 
 
@@ -18,7 +18,7 @@ class Offline:
         """The provider's name in settings and answers."""
         return "offline"
 
-    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
+    async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
         """Tool calls or an answer, by rules."""
         if prompt.task != "answer":
             text = suggested(prompt.about, prompt.language) if prompt.task == "suggest" else improved(prompt.about)

@@ -29,7 +29,7 @@ from agent.domain.pictures import pictures_of
 from agent.domain.thoughts import OpeningThoughts
 from agent.domain.turn.journal import ModelAnswer, TokenCount
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
-from agent.ports import Prompt, TextSink
+from agent.ports import ModelRequest, TextSink
 from contracts.json_values import object_of, objects_of
 from runtime.retry_after import seconds_in
 
@@ -76,7 +76,7 @@ class OpenAICompatible(ProviderClient):
         reason = error.get("code") or error.get("type") or "no code"
         return ModelRefusedError(f"{self.provider} refused the request: {status} ({reason}); check its key and model")
 
-    def request(self, prompt: Prompt) -> dict[str, Any]:
+    def request(self, prompt: ModelRequest) -> dict[str, Any]:
         request: dict[str, Any] = {
             "model": prompt.model,
             "messages": list(map(_shaped, prompt.messages)),

@@ -14,7 +14,7 @@ from agent.domain.shortcuts.memory_text import SHOWN
 from agent.domain.shortcuts.steps import DECIDE, FORGET, READ, REMEMBER, UNKNOWN
 from agent.domain.text_features import symbols_in
 from agent.domain.turn.journal import TurnCall
-from agent.ports import Asker, Key
+from agent.ports import ConversationKey, Requester
 from contracts import market_rpc, memory_rpc
 from contracts.errors import ErrorCode
 from contracts.events.chat import Action, ActionState
@@ -119,21 +119,23 @@ class BusOwnCalls:
         self._rpc = rpc
         self._hand_offs = hand_offs
 
-    async def outcome(self, key: Key, call: TurnCall, asker: Asker) -> str:
+    async def outcome(self, key: ConversationKey, call: TurnCall, requester: Requester) -> str:
         """The result as JSON text; an error's code and message when it failed."""
         if call.tool == NAME:
             return await self._hand_offs.hand_over(key, call)
         arguments: dict[str, Any] = json.loads(call.arguments)
         try:
-            if asker.user is None or asker.role != "user":
+            if requester.user is None or requester.role != "user":
                 raise RpcError(ErrorCode.UNAUTHORIZED, "nobody is signed in")
-            data = await self._perform(key, asker.user, call, arguments)
+            data = await self._perform(key, requester.user, call, arguments)
         except RpcError as error:
             log.warning("own_step.failed", tool=call.tool, call_id=call.call_id, code=error.code)
             return json.dumps({"success": False, "error": {"code": error.code, "message": str(error)}})
         return json.dumps({"success": True, "data": data}, ensure_ascii=False)
 
-    async def _perform(self, key: Key, user: str, call: TurnCall, arguments: dict[str, Any]) -> dict[str, Any]:
+    async def _perform(
+        self, key: ConversationKey, user: str, call: TurnCall, arguments: dict[str, Any]
+    ) -> dict[str, Any]:
         company, tool = key.company, call.tool
         if tool == DECIDE:
             return await self._decide(key, user, arguments)
@@ -256,7 +258,7 @@ class BusOwnCalls:
             raise
         return outcome
 
-    async def _decide(self, key: Key, user: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    async def _decide(self, key: ConversationKey, user: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """The action after the decision; what waits, when the user's words do not say which one they mean."""
         action, digest = arguments.get("actionId"), arguments.get("contentHash")
         if not arguments.get("named"):
@@ -285,7 +287,7 @@ class BusOwnCalls:
         rest = [one for one in await self._waiting(key, user, asked=reply.action.id) if one.id != reply.action.id]
         return {**decided, "rest": [one.to_wire() for one in rest]}
 
-    async def _waiting(self, key: Key, user: str, asked: str | None) -> list[Action]:
+    async def _waiting(self, key: ConversationKey, user: str, asked: str | None) -> list[Action]:
         """What waits for the user's yes in this conversation, what was asked there among it; anywhere, if nothing."""
         who = memory_rpc.UserRef(company_id=key.company, user_id=user)
         actions = (await self._rpc.call(market_rpc.ACTIONS_PENDING, who, deadline=DECIDE_SECONDS)).actions

@@ -14,7 +14,7 @@ from agent.adapters.model_router import ConfiguredModels, client_of
 from agent.adapters.provider_client import ProviderEndpoint
 from agent.domain.turn.journal import ModelAnswer
 from agent.errors import ModelRefusedError
-from agent.ports import Model, ModelChoice, Models, Prompt, TextSink
+from agent.ports import Model, ModelChoice, ModelRequest, Models, TextSink
 from agent.settings import ModelSettings
 from contracts.company import CompanyConfig
 from contracts.own_model import OwnModel
@@ -126,7 +126,7 @@ class _Reached:
     def provider(self) -> str:
         return self._client.provider
 
-    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
+    async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
         try:
             return await self._client.reply(prompt, sink)
         except AddressNotAllowed as error:
@@ -144,6 +144,6 @@ class _Refusing:
     def provider(self) -> str:
         return self._provider
 
-    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
+    async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
         del prompt, sink
         raise ModelRefusedError(self._why)

@@ -12,7 +12,7 @@ from yarl import URL
 
 from agent.domain.turn.journal import ModelAnswer, RequestedCall
 from agent.errors import BadToolCallError, ModelDownError, ModelError, ModelSilentError
-from agent.ports import Prompt, TextSink
+from agent.ports import ModelRequest, TextSink
 from contracts.events.tool import MAX_TOOL_NAME
 from contracts.json_values import JsonObject, object_of
 
@@ -83,7 +83,7 @@ class ProviderClient(ABC):
         """The provider's name in settings and answers."""
         return self._endpoint.provider
 
-    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
+    async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
         """One streamed reply within the prompt's time limit.
 
         Raises:
@@ -98,7 +98,7 @@ class ProviderClient(ABC):
             # Not the error's own text: it can hold the request's address and headers.
             raise ModelDownError(f"{self.provider} cannot be reached ({type(error).__name__})") from error
 
-    async def _ask(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
+    async def _ask(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
         async with self._session.post(
             self._url,
             data=orjson.dumps(self.request(prompt)),
@@ -115,7 +115,7 @@ class ProviderClient(ABC):
         return answer
 
     @abstractmethod
-    def request(self, prompt: Prompt) -> JsonObject:
+    def request(self, prompt: ModelRequest) -> JsonObject:
         """The request's body."""
 
     @abstractmethod

@@ -12,7 +12,7 @@ from nats.aio.msg import Msg
 
 from agent.domain.prompt.messages import INTERRUPTED
 from agent.domain.turn.journal import TurnCall
-from agent.ports import Asker, Key
+from agent.ports import ConversationKey, Requester
 from contracts import channels
 from contracts.envelope import CloudEvent
 from contracts.errors import ToolCode
@@ -47,7 +47,9 @@ class ToolRequests:
         self._instance = instance
         self._count = 0
 
-    async def outcome(self, key: Key, call: TurnCall, category: str, asker: Asker, turn_id: str, seconds: float) -> str:
+    async def outcome(
+        self, key: ConversationKey, call: TurnCall, category: str, requester: Requester, turn_id: str, seconds: float
+    ) -> str:
         """The result's JSON text; the synthetic "interrupted" result when none comes within `seconds`."""
         begun = time.monotonic()
         end = begun + seconds
@@ -62,15 +64,15 @@ class ToolRequests:
                     call_id=call.call_id,
                     tool=call.tool,
                     arguments=orjson.loads(call.arguments),
-                    principal=asker.principal,
+                    principal=requester.principal,
                     company_id=key.company,
                     conversation_id=key.conversation or None,
                     turn_id=turn_id,
                     reply_to=pending.another_name(),
                     deadline=datetime.now(UTC) + timedelta(seconds=left),
                     attempt=attempt,
-                    language=asker.language,
-                    prompt=asker.prompt,
+                    language=requester.language,
+                    prompt=requester.prompt,
                 )
                 answers.expect(request.reply_to or "")
                 result = await self._once(request, category, pending, min(patience, left))

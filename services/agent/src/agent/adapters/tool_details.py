@@ -6,7 +6,7 @@ from typing import Any
 
 from agent.domain.analysis.plan import ToolInfo
 from agent.errors import UnreachableError
-from agent.ports import Asker
+from agent.ports import Requester
 from contracts.tools_rpc import TOOL_DETAILS, ToolDetailsRequest
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
@@ -26,13 +26,15 @@ class ExecutorTools:
         self._rpc = rpc
         self._kept: dict[tuple[str, ...], tuple[float, tuple[ToolInfo, ...]]] = {}
 
-    async def details(self, company: str, asker: Asker) -> tuple[ToolInfo, ...]:
+    async def details(self, company: str, requester: Requester) -> tuple[ToolInfo, ...]:
         """Those that take tickers or a symbol and change nothing, announced ones too; raises UnreachableError."""
-        key = (company, asker.role, asker.plan, asker.language)
+        key = (company, requester.role, requester.plan, requester.language)
         kept = self._kept.get(key)
         if kept is not None and time.monotonic() - kept[0] < FRESH:
             return kept[1]
-        request = ToolDetailsRequest(company_id=company, role=asker.role, plan=asker.plan, language=asker.language)
+        request = ToolDetailsRequest(
+            company_id=company, role=requester.role, plan=requester.plan, language=requester.language
+        )
         try:
             reply = await self._rpc.call(TOOL_DETAILS, request, deadline=DEADLINE)
         except RpcError as error:

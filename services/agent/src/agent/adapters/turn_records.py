@@ -8,7 +8,7 @@ import orjson
 from agent.adapters.write_behind import WriteBehind
 from agent.domain.turn.journal_wire import journal_to_wire
 from agent.measures import RECORDS_LOST
-from agent.ports import Key
+from agent.ports import ConversationKey
 from agent.record.turn import TYPE, EndedTurn, hash_of, inputs_to_json
 from contracts import channels
 from contracts.ids import derive_id, is_id
@@ -24,7 +24,7 @@ class TurnRecords:
         self._publisher = publisher
         self._behind = WriteBehind(TYPE, WAITING, RECORDS_LOST)
 
-    def ended(self, key: Key, turn: EndedTurn) -> None:
+    def ended(self, key: ConversationKey, turn: EndedTurn) -> None:
         """One turn, later and without waiting."""
         self._behind.write(partial(self._write, key, turn), company=key.company, turn=turn.journal.turn_id)
 
@@ -32,8 +32,8 @@ class TurnRecords:
         """Waits for what is on its way, at most so many seconds."""
         await self._behind.flush(deadline)
 
-    async def _write(self, key: Key, turn: EndedTurn) -> None:
-        journal, user = turn.journal, turn.inputs.seen.asker.user
+    async def _write(self, key: ConversationKey, turn: EndedTurn) -> None:
+        journal, user = turn.journal, turn.inputs.seen.requester.user
         identity = derive_id(journal.turn_id, "recorded")
         event = {
             "specversion": "1.0",

@@ -23,7 +23,7 @@ from agent.domain.turn.journal import TurnCall
 from agent.errors import BudgetSpentError, ModelError, UnreachableError
 from agent.llm.paid_calls import ask_paid
 from agent.measures import ANALYSES, SENTENCES
-from agent.ports import Asker, Key, Prompt
+from agent.ports import ConversationKey, ModelRequest, Requester
 from contracts.analysis_report import report_schema
 from contracts.company import CompanyConfig
 from contracts.events.analysis import (
@@ -113,8 +113,8 @@ class Analyst:
         try:
             settings = await self._ports.companies.get(request.company_id)
             language = language_of(record, settings.config if settings else None)
-            asker = Asker(request.principal, proof.role, proof.plan, proof.sub, language)
-            tools = await self._ports.tools.details(request.company_id, asker)
+            requester = Requester(request.principal, proof.role, proof.plan, proof.sub, language)
+            tools = await self._ports.tools.details(request.company_id, requester)
         except UnreachableError as error:
             if self._now() < latest:
                 raise
@@ -132,10 +132,10 @@ class Analyst:
             "deadline": record.deadline or self._now() + timedelta(seconds=self._limits.seconds),
         }
         await run.save(record.model_copy(update=begun))
-        return await self._steps(run, settings.config, asker, tools)
+        return await self._steps(run, settings.config, requester, tools)
 
     async def _steps(
-        self, run: "_RecordHold", config: CompanyConfig, asker: Asker, tools: tuple[ToolInfo, ...]
+        self, run: "_RecordHold", config: CompanyConfig, requester: Requester, tools: tuple[ToolInfo, ...]
     ) -> AnalysisRecord:
         schemas = {tool.name: tool.output_schema for tool in tools}
         policy = AnalysisPolicy(tools, self._limits.max_tool_calls, self._limits.default_tickers, config)
@@ -153,15 +153,15 @@ class Analyst:
                     return await self._finish(run, record, report)
                 case AskModel():
                     await run.save(record)
-                    reply = await self._reply(run.record, step, config, asker)
+                    reply = await self._reply(run.record, step, config, requester)
                     run.record = replied(run.record, reply)
                 case CallTools(calls=calls):
                     await run.save(record)
-                    results = await self._results(run.record, calls, asker, tools)
+                    results = await self._results(run.record, calls, requester, tools)
                     if results and all(_code(result) == "UNAUTHORIZED" for result in results.values()):
                         problem = AnalysisProblem(code="UNAUTHORIZED", message="the principal is no longer valid")
                         return await run.failed(problem)
-                    run.record = _noted(ran(run.record, results), results, asker.language)
+                    run.record = _noted(ran(run.record, results), results, requester.language)
 
     async def _finish(self, run: "_RecordHold", record: AnalysisRecord, report: dict[str, Any]) -> AnalysisRecord:
         if not self._ports.schemas.fits(_REPORT, report):
@@ -172,7 +172,7 @@ class Analyst:
         return run.record
 
     async def _reply(
-        self, record: AnalysisRecord, step: AskModel, config: CompanyConfig, asker: Asker
+        self, record: AnalysisRecord, step: AskModel, config: CompanyConfig, requester: Requester
     ) -> AnalysisReply:
         """The model's reply, or why there is none: an analysis goes on without."""
         left = self._left(record)
@@ -183,9 +183,9 @@ class Analyst:
             return AnalysisReply(step=step.step, failure="none")
         request = record.request
         account = SpendingAccount(
-            request.company_id, request.conversation_id, payer=asker.user, user=asker.user, purpose=None
+            request.company_id, request.conversation_id, payer=requester.user, user=requester.user, purpose=None
         )
-        prompt = Prompt(
+        prompt = ModelRequest(
             messages=step.messages,
             tools=(),
             tool_choice="none",
@@ -193,7 +193,7 @@ class Analyst:
             temperature=0.0,
             max_tokens=MAX_TOKENS,
             time_limit=min(left, self._limits.model),
-            language=asker.language,
+            language=requester.language,
         )
         try:
             reply = await ask_paid(self._ports.spending, self._ports.models, account, config, prompt)
@@ -207,7 +207,7 @@ class Analyst:
         return AnalysisReply(step=step.step, text=reply.text, model=reply.model, provider=reply.provider)
 
     async def _results(
-        self, record: AnalysisRecord, calls: tuple[AnalysisCall, ...], asker: Asker, tools: tuple[ToolInfo, ...]
+        self, record: AnalysisRecord, calls: tuple[AnalysisCall, ...], requester: Requester, tools: tuple[ToolInfo, ...]
     ) -> dict[str, dict[str, Any]]:
         """The results of the calls, side by side."""
         left = self._left(record)
@@ -215,7 +215,7 @@ class Analyst:
             error = {"code": NOT_MADE, "message": "no time was left"}
             return {call.call_id: {"success": False, "error": error} for call in calls}
         request = record.request
-        key = Key(request.company_id, request.conversation_id or "")
+        key = ConversationKey(request.company_id, request.conversation_id or "")
         categories = {tool.name: tool.category for tool in tools}
         single = {tool.name for tool in tools if tool.takes_one}
         seconds = min(left, self._limits.tool)
@@ -225,7 +225,7 @@ class Analyst:
             arguments = orjson.dumps({**(call.arguments or {}), **about}).decode()
             asked = TurnCall(call.call_id, call.tool, arguments)
             text = await self._ports.calls.outcome(
-                key, asked, categories.get(call.tool, "market"), asker, request.analysis_id, seconds
+                key, asked, categories.get(call.tool, "market"), requester, request.analysis_id, seconds
             )
             return orjson.loads(text)
 

@@ -19,7 +19,7 @@ from agent.domain.prompt.messages import PAGE_TOOL
 from agent.domain.tool_results import data_of
 from agent.domain.turn.journal import Journal, ModelAnswer
 from agent.measures import SENTENCES
-from agent.ports import ModelChoice, Prompt, TextSink
+from agent.ports import ModelChoice, ModelRequest, TextSink
 from contracts.json_values import is_list, is_object, list_of, object_of
 from contracts.languages import Language
 from contracts.symbols import InvalidSymbolError, parse_symbol
@@ -38,7 +38,7 @@ _NOTHING: dict[Language, str] = {
 
 
 def checked_answer(
-    journal: Journal, tools: Sequence[OfferedTool], prompt: Prompt, choice: ModelChoice, sink: TextSink
+    journal: Journal, tools: Sequence[OfferedTool], prompt: ModelRequest, choice: ModelChoice, sink: TextSink
 ) -> "CheckedAnswer":
     """Where the next reply's text goes; it is judged where a market tool has answered in this turn."""
     unjudged = CheckedAnswer(None, sink, prompt.language)

@@ -14,7 +14,7 @@ from agent.domain.analysis.asked import is_analysis
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import TurnCall
 from agent.errors import UnreachableError
-from agent.ports import Asker, Companies, Key, Models, PromptHistory, ToolCalls
+from agent.ports import Companies, ConversationKey, Models, PromptHistory, Requester, ToolCalls
 from contracts.company import CompanyConfig
 from contracts.events.analysis import MAX_QUERY, MAX_TICKERS, AnalysisRequested
 from contracts.languages import Language
@@ -56,13 +56,13 @@ _PARAMETERS: dict[str, Any] = {
 
 
 def offered_with_analysis(
-    tools: Sequence[OfferedTool], asker: Asker, history: PromptHistory, company: CompanyConfig
+    tools: Sequence[OfferedTool], requester: Requester, history: PromptHistory, company: CompanyConfig
 ) -> tuple[OfferedTool, ...]:
     """The tools, and the analysis where a customer's newest message asks for one."""
     newest = next((said.text for said in reversed(history.messages) if not said.mine), "")
-    if asker.role != "user" or asker.principal is None or asker.user is None or not is_analysis(newest):
+    if requester.role != "user" or requester.principal is None or requester.user is None or not is_analysis(newest):
         return tuple(tools)
-    return with_analysis(tools, asker.language, company)
+    return with_analysis(tools, requester.language, company)
 
 
 def with_analysis(tools: Sequence[OfferedTool], language: Language, company: CompanyConfig) -> tuple[OfferedTool, ...]:
@@ -90,13 +90,15 @@ class AnalysisCalls:
         self._companies = companies
         self._models = models
 
-    async def outcome(self, key: Key, call: TurnCall, category: str, asker: Asker, turn_id: str, seconds: float) -> str:
+    async def outcome(
+        self, key: ConversationKey, call: TurnCall, category: str, requester: Requester, turn_id: str, seconds: float
+    ) -> str:
         """The result's JSON text, whatever happens."""
         if call.tool != NAME:
-            return await self._executor.outcome(key, call, category, asker, turn_id, seconds)
+            return await self._executor.outcome(key, call, category, requester, turn_id, seconds)
         started = time.monotonic()
         try:
-            result = await self._analysed(key, call, asker, seconds)
+            result = await self._analysed(key, call, requester, seconds)
         except (ValueError, InvalidSymbolError) as error:
             result = _failed("VALIDATION_ERROR", str(error))
         except (RuntimeFault, UnreachableError) as error:
@@ -104,23 +106,25 @@ class AnalysisCalls:
         result["metadata"] = {"executionTime": round((time.monotonic() - started) * 1000, 3), "cached": False}
         return json.dumps(result, ensure_ascii=False)
 
-    async def _analysed(self, key: Key, call: TurnCall, asker: Asker, seconds: float) -> dict[str, Any]:
+    async def _analysed(
+        self, key: ConversationKey, call: TurnCall, requester: Requester, seconds: float
+    ) -> dict[str, Any]:
         arguments: dict[str, Any] = json.loads(call.arguments)
-        if asker.user is None:
+        if requester.user is None:
             raise ValueError("an analysis is for customers who are signed in")
         request = AnalysisRequested(
             analysis_id=call.call_id,
             company_id=key.company,
-            user_id=asker.user,
+            user_id=requester.user,
             query=arguments.get("query", ""),
             tickers=arguments.get("tickers") or None,
             use_llm=await self._has_model(key.company),
-            principal=asker.principal,
-            language=asker.language,
+            principal=requester.principal,
+            language=requester.language,
             conversation_id=key.conversation,
         )
         await self._analyses.begin(request)
-        record = await self._analyses.finished(key.company, asker.user, call.call_id, seconds)
+        record = await self._analyses.finished(key.company, requester.user, call.call_id, seconds)
         if record is None:
             return _failed("TIMEOUT", f"the analysis was not finished within {seconds:.0f} s")
         if record.report is None:

@@ -7,7 +7,7 @@ from agent.domain.cost import SpendingAccount
 from agent.domain.turn.journal import ModelAnswer
 from agent.errors import HelpRefusedError
 from agent.llm.paid_calls import Spending, ask_paid
-from agent.ports import Companies, Histories, Key, Models, Prompt, PromptHistory
+from agent.ports import Companies, ConversationKey, Histories, ModelRequest, Models, PromptHistory
 from contracts.company import CompanyConfig
 
 SECONDS = 25.0
@@ -33,7 +33,7 @@ async def config_of(ports: HelpPorts, company: str) -> CompanyConfig:
     return settings.config
 
 
-async def said_in(ports: HelpPorts, key: Key) -> PromptHistory:
+async def said_in(ports: HelpPorts, key: ConversationKey) -> PromptHistory:
     """What was said; raises HelpRefusedError NOT_FOUND when there is no such conversation in this company."""
     seq = await ports.newest.seq(key)
     history = await ports.histories.up_to(key, seq) if seq else PromptHistory(())
@@ -42,7 +42,9 @@ async def said_in(ports: HelpPorts, key: Key) -> PromptHistory:
     return history
 
 
-async def ask_company(ports: HelpPorts, key: Key, config: CompanyConfig, prompt: Prompt) -> ModelAnswer:
+async def ask_company(
+    ports: HelpPorts, key: ConversationKey, config: CompanyConfig, prompt: ModelRequest
+) -> ModelAnswer:
     """One reply of the model that the company prefers, or of the next in the chain, at the company's expense.
 
     Raises:

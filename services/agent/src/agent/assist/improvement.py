@@ -5,7 +5,7 @@ from agent.domain.assist import improve_messages, read_improved
 from agent.domain.offline.agent_help import improved
 from agent.domain.text_features import language_of
 from agent.errors import HelpRefusedError
-from agent.ports import Key, Prompt, PromptHistory
+from agent.ports import ConversationKey, ModelRequest, PromptHistory
 from contracts.languages import Language, named_language
 
 MORE_TOKENS = 200
@@ -20,7 +20,7 @@ class Improvements:
         self._ports = ports
 
     async def improve(
-        self, key: Key, draft: str, *, tone: str | None = None, locale: str | None = None
+        self, key: ConversationKey, draft: str, *, tone: str | None = None, locale: str | None = None
     ) -> tuple[str, str]:
         """The text and the model that wrote it. `key.conversation` empty: the draft belongs to none.
 
@@ -42,7 +42,7 @@ class Improvements:
             locale=locale,
             spoken=((said.mine, said.text) for said in history.messages),
         )
-        prompt = Prompt(
+        prompt = ModelRequest(
             messages=messages,
             tools=(),
             tool_choice="none",

@@ -9,7 +9,7 @@ from agent.domain.prompt.layers import VisitorInfo, base, system_prompt
 from agent.domain.text_features import language_of
 from agent.domain.turn.journal import ModelAnswer
 from agent.errors import HelpRefusedError
-from agent.ports import Key, Prompt, PromptHistory
+from agent.ports import ConversationKey, ModelRequest, PromptHistory
 from contracts.company import CompanyConfig
 from contracts.languages import Language
 
@@ -24,7 +24,7 @@ class Suggestions:
     def __init__(self, ports: HelpPorts) -> None:
         self._ports = ports
 
-    async def suggest(self, key: Key) -> tuple[list[str], str]:
+    async def suggest(self, key: ConversationKey) -> tuple[list[str], str]:
         """Three distinct texts in the conversation's language, and the model that wrote them.
 
         Raises:
@@ -61,13 +61,13 @@ def _language(history: PromptHistory) -> Language:
 
 def _prompt(
     config: CompanyConfig, history: PromptHistory, question: str, language: Language, had: list[str], seconds: float
-) -> Prompt:
+) -> ModelRequest:
     visitor = None
     if config.include_visitor_info:
         visitor = VisitorInfo(history.page_url, history.funnel_stage, history.visits)
     asked = system_prompt(language, custom=base(language, config), visitor=visitor, tool_names=())
     spoken = ((said.mine, said.text) for said in history.messages)
-    return Prompt(
+    return ModelRequest(
         messages=suggest_messages(asked, spoken, language, had),
         tools=(),
         tool_choice="none",

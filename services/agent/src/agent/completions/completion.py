@@ -24,7 +24,7 @@ from agent.domain.tool_choice import chosen_tools
 from agent.domain.turn.journal import Journal, ModelAnswer, RequestedCall, with_reply, with_results
 from agent.errors import HelpRefusedError, ModelDownError
 from agent.llm.paid_calls import ask_paid
-from agent.ports import Asker, Key, ModelChoice
+from agent.ports import ConversationKey, ModelChoice, Requester
 from agent.turns.deps import Limits
 from agent.turns.tool_runs import CallRound, outcomes
 from contracts.company import CompanyConfig
@@ -62,26 +62,26 @@ class Completions:
                 CONTEXT_LENGTH or NO_PICTURES.
             BudgetSpentError, ModelError, UnreachableError; BrokenOffError from `speech`.
         """
-        asker = self._ports.prove(request.principal, request.company_id)
-        if asker is None:
+        requester = self._ports.prove(request.principal, request.company_id)
+        if requester is None:
             raise HelpRefusedError("UNAUTHORIZED", "no valid principal of this company")
         config = await self._config(request.company_id)
         sight = PictureSupport(config.own_model, self._limits.sees)
         choice = self._seeing(config, request, self._choice(config, request.model), sight)
-        language = request.language or _language(request, asker.language)
-        asker = replace(asker, language=language)
-        ours = await self._offered(request, asker)
+        language = request.language or _language(request, requester.language)
+        requester = replace(requester, language=language)
+        ours = await self._offered(request, requester)
         now = time.time()
         journal = Journal(request.request_id, basis=0, started_at=now, deadline=now + self._limits.turn)
         while True:
-            reply = await self._ask(config, request, asker, journal, ours, choice, sight, speech)
+            reply = await self._ask(config, request, requester, journal, ours, choice, sight, speech)
             names = {tool.name for tool in request.tools}
             mine = tuple(call for call in reply.calls if call.tool not in names)
             if not mine:
                 break
             # Calls of the caller's beside ours wait: with our results there, the model asks for them again.
             journal = with_reply(journal, replace(reply, calls=mine), last=False)
-            journal = with_results(journal, await self._results(request, journal, asker, ours))
+            journal = with_results(journal, await self._results(request, journal, requester, ours))
         journal = with_reply(journal, reply, last=True)
         actions = pending_actions(journal)
         if actions:
@@ -131,18 +131,18 @@ class Completions:
             raise HelpRefusedError("BAD_FIELD", message, reason=NO_PICTURES)
         return ModelChoice(seeing)
 
-    async def _offered(self, request: CompleteRequest, asker: Asker) -> tuple[OfferedTool, ...]:
+    async def _offered(self, request: CompleteRequest, requester: Requester) -> tuple[OfferedTool, ...]:
         if request.tool_choice != "auto":
             return ()
         theirs = {tool.name for tool in request.tools}
-        offered = await self._ports.catalogue.offered(request.company_id, asker)
+        offered = await self._ports.catalogue.offered(request.company_id, requester)
         return tuple(tool for tool in offered if tool.name not in theirs)
 
     async def _ask(
         self,
         config: CompanyConfig,
         request: CompleteRequest,
-        asker: Asker,
+        requester: Requester,
         journal: Journal,
         ours: tuple[OfferedTool, ...],
         choice: ModelChoice | None,
@@ -159,14 +159,14 @@ class Completions:
         model, name = chosen.candidates[0]
         rules = model.provider == "offline"
         said = [one.content for one in request.messages if one.role in ("user", "assistant")]
-        shown = ours if rules else chosen_tools(ours, said, journal, asker.language)
-        prompt = prompt_for(config, request, asker, journal, shown, time_limit=seconds, sight=sight)
+        shown = ours if rules else chosen_tools(ours, said, journal, requester.language)
+        prompt = prompt_for(config, request, requester, journal, shown, time_limit=seconds, sight=sight)
         if not journal.steps and not rules:  # rules have no window
             window = (window_of(name) or self._limits.model_window) - picture_tokens(prompt.messages)
             await check_fits(prompt, self._ports.encoders, name, window)
         # The hourly limit is a person's; a service spends the company's.
-        payer = asker.user if asker.role == "user" else None
-        account = SpendingAccount(request.company_id, payer=payer, user=asker.user, turn_id=journal.turn_id)
+        payer = requester.user if requester.role == "user" else None
+        account = SpendingAccount(request.company_id, payer=payer, user=requester.user, turn_id=journal.turn_id)
         reply = await ask_paid(self._ports.spending, self._ports.models, account, config, prompt, speech, choice)
         speech.finish_reply()
         if journal.iterations >= config.tool_config.max_iterations or request.tool_choice == "none":
@@ -176,12 +176,12 @@ class Completions:
         return reply
 
     async def _results(
-        self, request: CompleteRequest, journal: Journal, asker: Asker, ours: tuple[OfferedTool, ...]
+        self, request: CompleteRequest, journal: Journal, requester: Requester, ours: tuple[OfferedTool, ...]
     ) -> dict[str, str]:
         asked = CallRound(
-            key=Key(request.company_id, ""),
+            key=ConversationKey(request.company_id, ""),
             journal=journal,
-            asker=asker,
+            requester=requester,
             tools=ours,
             seconds=max(min(self._limits.tool, journal.deadline - time.time()), LEAST_TOOL_SECONDS),
             own_words=own_words_of(request),

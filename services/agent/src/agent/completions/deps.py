@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from agent.adapters.encodings import Encodings
 from agent.llm.paid_calls import Spending
-from agent.ports import Asker, Catalogue, Companies, Live, Models, ToolCalls
+from agent.ports import Catalogue, Companies, Live, Models, Requester, ToolCalls
 
-Prove = Callable[[str, str], Asker | None]
+Prove = Callable[[str, str], Requester | None]
 """(principal, company) → who asks; None when it proves nothing."""
 
 

@@ -6,7 +6,7 @@ from agent.domain.prompt.copilot import Customer, copilot_sections
 from agent.domain.prompt.layers import enough_looked_up, system_prompt
 from agent.domain.prompt.messages import stepped
 from agent.domain.turn.journal import Journal
-from agent.ports import Asker, Prompt
+from agent.ports import ModelRequest, Requester
 from contracts.company import CompanyConfig
 from contracts.completion_rpc import CompleteRequest, CompletionMessage, CompletionTool
 from contracts.context_rpc import FullContext
@@ -22,15 +22,15 @@ def own_tool(tool: CompletionTool) -> OfferedTool:
 def prompt_for(
     config: CompanyConfig,
     request: CompleteRequest,
-    asker: Asker,
+    requester: Requester,
     journal: Journal,
     ours: tuple[OfferedTool, ...],
     *,
     time_limit: float,
     sight: PictureSupport,
-) -> Prompt:
+) -> ModelRequest:
     """The next model call. At the last iteration nothing of ours may be called; the caller's own tools still may."""
-    language = asker.language
+    language = requester.language
     theirs = tuple(own_tool(tool) for tool in request.tools)
     last = journal.iterations >= config.tool_config.max_iterations
     if request.tool_choice == "none":
@@ -44,14 +44,14 @@ def prompt_for(
         visitor=None,
         tool_names=tuple(tool.name for tool in tools),
         # Whose conversation it is the caller knows: nothing of it is looked up, and nothing is said to be missing.
-        copilot=copilot_sections(language, FullContext(), Customer(asker.plan, language), company=config),
+        copilot=copilot_sections(language, FullContext(), Customer(requester.plan, language), company=config),
     )
     messages = [{"role": "system", "content": system}, *(_shaped(message) for message in request.messages)]
     messages += stepped(journal.steps)
     if last and journal.steps:
         messages.append({"role": "system", "content": enough_looked_up(language)})
     required = request.tool_choice == "required"
-    return Prompt(
+    return ModelRequest(
         messages=messages,
         tools=tools,
         tool_choice="required" if required else "none" if not tools or (last and not theirs) else "auto",

@@ -3,14 +3,14 @@
 from agent.adapters.encodings import Encodings
 from agent.domain.context.tokens import most_tokens
 from agent.errors import HelpRefusedError
-from agent.ports import Prompt
+from agent.ports import ModelRequest
 from contracts.completion_rpc import CONTEXT_LENGTH
 
 MANY = 20_000
 """Characters that are counted on the event loop; more go to a thread."""
 
 
-async def check_fits(prompt: Prompt, encoders: Encodings, model: str, window: int) -> None:
+async def check_fits(prompt: ModelRequest, encoders: Encodings, model: str, window: int) -> None:
     """Raises HelpRefusedError (BAD_FIELD, reason CONTEXT_LENGTH).
 
     Args:

@@ -1,4 +1,4 @@
-"""Tools that the asker's own program brings with a message and runs itself."""
+"""Tools that the requester's own program brings with a message and runs itself."""
 
 from collections.abc import Collection, Sequence
 

@@ -1,4 +1,4 @@
-"""Which of an asker's tools a model is shown: those that the question is about, and one that shows the others.
+"""Which of a requester's tools a model is shown: those that the question is about, and one that shows the others.
 
 Thirty definitions are 15 KB in every call of a model, for a question that needs one or two of them. Shown are the most
 likely eight: by the words of people (CUES, for the catalogue's own), and by the words that a tool shares with the

@@ -13,7 +13,7 @@ from agent.domain.pictures import without_pictures
 from agent.domain.turn.journal import ModelAnswer
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelSilentError
 from agent.measures import MODEL_SECONDS, MODEL_TOKENS
-from agent.ports import Model, ModelChoice, Prompt, TextSink
+from agent.ports import Model, ModelChoice, ModelRequest, TextSink
 from runtime.gen_ai import INPUT_TOKENS, MODEL, OPERATION, OUTPUT_TOKENS, PROVIDER, RESPONSE_MODEL, SPAN_CHAT
 from runtime.telemetry import span
 
@@ -25,7 +25,7 @@ LONGEST_PAUSE_ALONE = 20.0
 """The same where there is no next one: late is better than not at all."""
 
 
-async def ask(choice: ModelChoice, prompt: Prompt, sink: TextSink) -> ModelAnswer:
+async def ask(choice: ModelChoice, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
     """A reply; text alone when the prompt's tool_choice is none.
 
     Raises:
@@ -48,13 +48,13 @@ async def ask(choice: ModelChoice, prompt: Prompt, sink: TextSink) -> ModelAnswe
     raise last
 
 
-def _shown_to(provider: str, model: str, prompt: Prompt) -> Prompt:
+def _shown_to(provider: str, model: str, prompt: ModelRequest) -> ModelRequest:
     if prompt.sight.of(provider, model):
         return replace(prompt, model=model)
     return replace(prompt, model=model, messages=without_pictures(prompt.messages, prompt.language))
 
 
-async def _ask_one(model: Model, prompt: Prompt, sink: TextSink, end: float, *, alone: bool) -> ModelAnswer:
+async def _ask_one(model: Model, prompt: ModelRequest, sink: TextSink, end: float, *, alone: bool) -> ModelAnswer:
     """Two attempts; a third one without tools when the model cannot call them. `alone`: nobody else is left to ask."""
     for attempt in range(3):
         left = end - time.monotonic()
@@ -87,7 +87,7 @@ async def _ask_one(model: Model, prompt: Prompt, sink: TextSink, end: float, *, 
     raise ModelDownError(f"{model.provider} gave no answer")
 
 
-async def _measured(model: Model, prompt: Prompt, sink: TextSink) -> ModelAnswer:
+async def _measured(model: Model, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
     started, outcome = time.perf_counter(), "cancelled"
     attributes = {OPERATION: SPAN_CHAT, PROVIDER: model.provider, MODEL: prompt.model}
     try:

@@ -19,7 +19,18 @@ from agent.domain.turn.journal import Journal, ModelAnswer, TokenCount
 from agent.early_start import start_early
 from agent.errors import BudgetSpentError, ModelError, ModelRefusedError
 from agent.llm.fallback import ask
-from agent.ports import Asker, Budgets, Key, Model, ModelChoice, Models, Prompt, Search, TextSink, UsageFacts
+from agent.ports import (
+    Budgets,
+    ConversationKey,
+    Model,
+    ModelChoice,
+    ModelRequest,
+    Models,
+    Requester,
+    Search,
+    TextSink,
+    UsageFacts,
+)
 from contracts.company import Budget, CompanyConfig
 from contracts.memory_rpc import Tier
 from contracts.own_model import OwnModel
@@ -41,9 +52,11 @@ class Spending:
     facts: UsageFacts
 
 
-def account_of(key: Key, asker: Asker, journal: Journal) -> SpendingAccount:
+def account_of(key: ConversationKey, requester: Requester, journal: Journal) -> SpendingAccount:
     """Who pays for a turn: the visitor or user, or where nobody is known the conversation."""
-    return SpendingAccount(key.company, key.conversation, asker.user or key.conversation, asker.user, journal.turn_id)
+    return SpendingAccount(
+        key.company, key.conversation, requester.user or key.conversation, requester.user, journal.turn_id
+    )
 
 
 async def ask_paid(
@@ -51,7 +64,7 @@ async def ask_paid(
     models: Models,
     account: SpendingAccount,
     config: CompanyConfig,
-    prompt: Prompt,
+    prompt: ModelRequest,
     sink: TextSink | None = None,
     choice: ModelChoice | None = None,
     advance: "Advance | None" = None,
@@ -101,7 +114,7 @@ class Advance:
         spending: Spending,
         account: SpendingAccount,
         config: CompanyConfig,
-        prompt: Prompt,
+        prompt: ModelRequest,
         tokens: int,
         search: Search | None = None,
     ) -> Self:
@@ -182,7 +195,7 @@ class _FreeModel:
         """The provider's name in settings and answers."""
         return self._model.provider
 
-    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
+    async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
         """The model's reply; raises ModelError."""
         reply = await self._model.reply(prompt, sink)
         self._facts.record(ModelUse(self._account, self.provider, prompt.model, TokenCount()))
@@ -214,7 +227,7 @@ class _PaidModel:
         """The provider's name in settings and answers."""
         return self._model.provider
 
-    async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
+    async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
         """The model's reply; raises BudgetSpentError before it is asked, and ModelError."""
         reservation = await self._reserve(prompt)
         heard = _CountedText(sink)
@@ -235,13 +248,13 @@ class _PaidModel:
         self._record(prompt.model, usage, reservation, estimated=estimated, goes_on=bool(reply.calls), further=further)
         return reply
 
-    async def _reserve(self, prompt: Prompt) -> Reservation | None:
+    async def _reserve(self, prompt: ModelRequest) -> Reservation | None:
         if self._advance is not None and not self._advance.taken:
             return await self._advance.take()
         budgets, tokens = self._spending.budgets, prompt_tokens(prompt)
         return await _reserved(budgets, self._account, self._budget, prompt, tokens, self._tier)
 
-    def _broken_off(self, reservation: Reservation | None, prompt: Prompt, heard: "_CountedText") -> None:
+    def _broken_off(self, reservation: Reservation | None, prompt: ModelRequest, heard: "_CountedText") -> None:
         """A call without a count: once it had begun to speak it is billed, by estimate; before that it is not."""
         if not heard.characters:
             self._unused(reservation)
@@ -285,7 +298,7 @@ async def _reserved(
     budgets: Budgets,
     account: SpendingAccount,
     budget: Budget,
-    prompt: Prompt,
+    prompt: ModelRequest,
     tokens: int,
     tier: Tier,
     search: Search | None = None,
@@ -338,7 +351,7 @@ class _CountedText:
         self._sink.restart()
 
 
-def prompt_tokens(prompt: Prompt, more: int = 0, most: int | None = None) -> int:
+def prompt_tokens(prompt: ModelRequest, more: int = 0, most: int | None = None) -> int:
     """About how many tokens a prompt has. `more`: what is still to come into its messages; `most`: they will be made to
     fit into so many."""
     messages = list(prompt.messages)

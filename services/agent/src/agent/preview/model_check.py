@@ -6,7 +6,7 @@ from agent.completions.deps import CompletionPorts
 from agent.domain.cost import SpendingAccount
 from agent.errors import ModelError
 from agent.llm.paid_calls import ask_paid
-from agent.ports import ModelChoice, Prompt
+from agent.ports import ModelChoice, ModelRequest
 from contracts.preview_rpc import ModelCheckReply, ModelCheckRequest
 
 SECONDS = 20.0
@@ -19,7 +19,7 @@ async def check_model(ports: CompletionPorts, request: ModelCheckRequest) -> Mod
     config = request.config
     choice = ports.models.for_company(config).chosen(config.preferred_provider, config.preferred_model)
     model, name = choice.candidates[0]
-    prompt = Prompt(
+    prompt = ModelRequest(
         messages=[{"role": "user", "content": _ASKED}],
         tools=(),
         tool_choice="none",

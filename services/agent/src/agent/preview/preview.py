@@ -21,7 +21,7 @@ from agent.domain.tool_results import citations
 from agent.domain.turn.journal import Journal, with_reply, with_results
 from agent.errors import HelpRefusedError, ModelDownError
 from agent.llm.paid_calls import ask_paid
-from agent.ports import Asker, Key, KnowledgeReader, PromptHistory
+from agent.ports import ConversationKey, KnowledgeReader, PromptHistory, Requester
 from agent.preview.model_check import check_model
 from agent.turns.composer import UNBOUNDED, Material, prompt_for
 from agent.turns.deps import Limits
@@ -53,10 +53,12 @@ class Preview:
 
     async def prompt(self, request: PromptRequest) -> PromptReply:
         """The layers before the conversation; raises HelpRefusedError, UnreachableError."""
-        asker, tools = await self._visitor(request.principal, request.config, request.language)
+        requester, tools = await self._visitor(request.principal, request.config, request.language)
         config = request.config
         names = tuple(tool.name for tool in tools)
-        visitor = VisitorInfo(asker.page_url, asker.funnel_stage, visits=1) if config.include_visitor_info else None
+        visitor = (
+            VisitorInfo(requester.page_url, requester.funnel_stage, visits=1) if config.include_visitor_info else None
+        )
         layers = layers_of(request.language, custom=base(request.language, config), visitor=visitor, tool_names=names)
         counter = await self._encoders.counter(request.config.preferred_model)
         system = {"role": "system", "content": "\n\n".join(text for _, text in layers)}
@@ -73,13 +75,13 @@ class Preview:
     async def answer(self, request: TryRequest) -> TryReply:
         """The answer; raises HelpRefusedError, BudgetSpentError, ModelError, UnreachableError."""
         config = request.config
-        asker, tools = await self._visitor(request.principal, config, request.language)
+        requester, tools = await self._visitor(request.principal, config, request.language)
         now = time.time()
         journal = Journal(uuid4().hex, basis=0, started_at=now, deadline=now + TRY_SECONDS)
         history = PromptHistory((PromptMessage(mine=False, text=request.question, seq=1),))
         query = query_of(history.messages, journal.basis, request.language)
         found = await self._knowledge.search(config.company_id, query) if query else KnowledgeFound()
-        account = SpendingAccount(config.company_id, user=asker.user, turn_id=journal.turn_id)
+        account = SpendingAccount(config.company_id, user=requester.user, turn_id=journal.turn_id)
         while True:
             left = journal.deadline - time.time()
             if left <= 0:
@@ -94,16 +96,16 @@ class Preview:
             room, window = UNBOUNDED if rules else self._limits.model_window, self._limits.window
             if found is not None and not rules:
                 found = fitting(found, (await self._encoders.counter(name)).text)
-            material = Material(config, asker, history, journal, tools, last, left, window=window, knowledge=found)
+            material = Material(config, requester, history, journal, tools, last, left, window=window, knowledge=found)
             prompt, _ = await prompt_for(material, self._encoders, name, room)
             reply = await ask_paid(self._ports.spending, self._ports.models, account, config, prompt)
             journal = with_reply(journal, grounded(reply, journal, found, query), last=last)
             if journal.ended:
                 break
             asked = CallRound(
-                key=Key(config.company_id, ""),
+                key=ConversationKey(config.company_id, ""),
                 journal=journal,
-                asker=asker,
+                requester=requester,
                 tools=tools,
                 seconds=max(min(self._limits.tool, journal.deadline - time.time()), 1.0),
                 own_words=OwnWords(request.question),
@@ -120,9 +122,9 @@ class Preview:
 
     async def _visitor(
         self, principal: str, config: CompanyConfig, language: Language
-    ) -> tuple[Asker, tuple[OfferedTool, ...]]:
-        asker = self._ports.prove(principal, config.company_id)
-        if asker is None:
+    ) -> tuple[Requester, tuple[OfferedTool, ...]]:
+        requester = self._ports.prove(principal, config.company_id)
+        if requester is None:
             raise HelpRefusedError("UNAUTHORIZED", "no valid principal of this company")
-        asker = replace(asker, language=language)
-        return asker, await self._ports.catalogue.offered(config.company_id, asker)
+        requester = replace(requester, language=language)
+        return requester, await self._ports.catalogue.offered(config.company_id, requester)

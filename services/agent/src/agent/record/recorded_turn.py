@@ -8,7 +8,7 @@ import orjson
 
 from agent.domain.turn.journal import Journal
 from agent.domain.turn.journal_wire import journal_from_wire, journal_to_wire
-from agent.ports import Key
+from agent.ports import ConversationKey
 from agent.record.turn import Inputs, inputs_from_json
 
 
@@ -16,7 +16,7 @@ from agent.record.turn import Inputs, inputs_from_json
 class RecordedTurn:
     """One turns.recorded.v1. Times are seconds since the epoch by the bus's clock."""
 
-    key: Key
+    key: ConversationKey
     user: str | None
     started_at: float
     finished_at: float
@@ -33,7 +33,7 @@ def recorded_turn(event: bytes) -> RecordedTurn:
     try:
         data: dict[str, Any] = orjson.loads(event)["data"]
         return RecordedTurn(
-            key=Key(data["companyId"], data["conversationId"]),
+            key=ConversationKey(data["companyId"], data["conversationId"]),
             user=data.get("userId"),
             started_at=datetime.fromisoformat(data["startedAt"]).timestamp(),
             finished_at=datetime.fromisoformat(data["finishedAt"]).timestamp(),

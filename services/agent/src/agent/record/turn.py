@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import Journal
-from agent.ports import AskedSnapshot, Asker, Key, PromptHistory
+from agent.ports import AskedSnapshot, ConversationKey, PromptHistory, Requester
 from contracts.channels import conversation_tree
 from contracts.context_rpc import FullContext
 from contracts.knowledge import KnowledgeFound
@@ -45,7 +45,7 @@ class EndedTurn:
 _INPUTS = TypeAdapter(Inputs)
 
 
-def inputs_to_json(inputs: Inputs, key: Key) -> bytes:
+def inputs_to_json(inputs: Inputs, key: ConversationKey) -> bytes:
     """The inputs as JSON, without the principal. The names are those of the records that are kept already."""
     seen, view = inputs.seen, inputs.seen.view
     recorded: dict[str, Any] = {
@@ -59,7 +59,7 @@ def inputs_to_json(inputs: Inputs, key: Key) -> bytes:
             "owner_since": view.owner_seq,
             "first_unanswered": view.first_unanswered,
         },
-        "asker": _anonymous(seen.asker),
+        "asker": _anonymous(seen.requester),
         "fence_filter": conversation_tree(*key),
         "text": seen.text,
         "asked": seen.asked,
@@ -78,9 +78,10 @@ def inputs_from_json(data: dict[str, Any]) -> Inputs:
         seen: dict[str, Any] = data["seen"]
         view: dict[str, Any] = seen["view"]
         known = {**view, "seq": view["n"], "owner_seq": view.get("owner_since", 0)}
+        requester = seen["asker"]
     except (KeyError, TypeError) as error:
         raise ValueError(f"the inputs of a turn have no {error}") from error
-    return _INPUTS.validate_python({**data, "seen": {**seen, "view": known}})
+    return _INPUTS.validate_python({**data, "seen": {**seen, "view": known, "requester": requester}})
 
 
 def hash_of(tools: Iterable[OfferedTool]) -> str:
@@ -89,8 +90,8 @@ def hash_of(tools: Iterable[OfferedTool]) -> str:
     return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
 
 
-def _anonymous(asker: Asker) -> Asker:
-    return asker if asker.principal is None else replace(asker, principal=PROVEN)
+def _anonymous(requester: Requester) -> Requester:
+    return requester if requester.principal is None else replace(requester, principal=PROVEN)
 
 
 def _plain(value: Any) -> Any:

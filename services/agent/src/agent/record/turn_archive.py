@@ -9,7 +9,7 @@ import structlog
 from nats.aio.client import Client
 
 from agent.errors import UnreachableError
-from agent.ports import Key
+from agent.ports import ConversationKey
 from agent.record.recorded_turn import RecordedTurn, recorded_turn
 from agent.record.turn import TYPE
 from contracts import channels
@@ -76,7 +76,7 @@ class TurnArchive:
     async def day(self, company: str | None, day: date) -> list[RecordedTurn]:
         """The turns of a company, or of all, that began on a day (UTC), conversation by conversation, oldest first."""
         first = day.isoformat()
-        found: dict[Key, list[RecordedTurn]] = {}
+        found: dict[ConversationKey, list[RecordedTurn]] = {}
         async for turn in self._turns(f"{TYPE}.{company or '*'}.*", day=first):
             found.setdefault(turn.key, []).append(turn)
         return [turn for turns in found.values() for turn in turns]

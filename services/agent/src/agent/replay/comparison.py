@@ -16,14 +16,14 @@ def compared(turn: RecordedTurn, outcome: ReplayOutcome, prices: Prices, notes: 
     same_tools = [(use["tool"], use["arguments"]) for use in used] == [
         (use["tool"], use["arguments"]) for use in uses_now
     ]
-    asker = turn.inputs.seen.asker
+    requester = turn.inputs.seen.requester
     return {
         "conversationId": turn.key.conversation,
         "turnId": was.turn_id,
         "at": datetime.fromtimestamp(turn.started_at, UTC).isoformat(),
-        "role": asker.role,
-        "plan": asker.plan,
-        "language": asker.language,
+        "role": requester.role,
+        "plan": requester.plan,
+        "language": requester.language,
         "question": next((said.text for said in reversed(turn.inputs.history.messages) if not said.mine), ""),
         "recorded": {
             "text": was.answer or f"({was.failure})",

@@ -21,16 +21,16 @@ def case_of(turn: RecordedTurn) -> MadeCase | None:
     said = [message.text for message in turn.inputs.history.messages if not message.mine and message.text.strip()]
     if not said:
         return None
-    asker, journal, tools = turn.inputs.seen.asker, turn.journal, uses(turn.journal)
+    requester, journal, tools = turn.inputs.seen.requester, turn.journal, uses(turn.journal)
     about = (
         f"Recorded on {datetime.fromtimestamp(turn.started_at, UTC):%Y-%m-%d}: the same tools, with the same arguments"
     )
     errors = [str(use["error"]) for use in tools if use["error"]]
     lines = [
         f"about = {_toml(about)}",
-        f"kind = {_toml('copilot' if asker.role == 'user' else 'visitor')}",
-        f"language = {_toml(asker.language)}",
-        *([f"plan = {_toml(asker.plan)}"] if asker.role == "user" else []),
+        f"kind = {_toml('copilot' if requester.role == 'user' else 'visitor')}",
+        f"language = {_toml(requester.language)}",
+        *([f"plan = {_toml(requester.plan)}"] if requester.role == "user" else []),
         f"say = {_toml(said)}",
         *(["needs_model = true"] if journal.provider != "offline" else []),
         "",

@@ -21,7 +21,7 @@ from nats.aio.client import Client
 from agent.adapters.catalogue import ExecutorCatalogue
 from agent.adapters.model_router import configured
 from agent.errors import UnreachableError
-from agent.ports import Key, Models
+from agent.ports import ConversationKey, Models
 from agent.record.recorded_turn import RecordedTurn
 from agent.record.turn_archive import TurnArchive
 from agent.replay.made_case import case_of
@@ -119,7 +119,7 @@ def _cases(turns: list[RecordedTurn]) -> None:
 
 async def _all(replay: Replayer, turns: list[RecordedTurn]) -> None:
     slots = asyncio.Semaphore(AT_ONCE)
-    conversations: dict[Key, list[RecordedTurn]] = {}
+    conversations: dict[ConversationKey, list[RecordedTurn]] = {}
     for turn in turns:
         conversations.setdefault(turn.key, []).append(turn)
 

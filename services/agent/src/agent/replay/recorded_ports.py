@@ -9,7 +9,16 @@ from agent.domain.offered_tool import OfferedTool
 from agent.domain.sent_files import ReadFile
 from agent.domain.turn.journal import MAX_CANCELS, Journal, TokenCount, TurnCall
 from agent.domain.turn.policy import PATIENCE
-from agent.ports import AppendOutcome, AskedSnapshot, Asker, Ending, Key, PromptHistory, Search, UsageFacts
+from agent.ports import (
+    AppendOutcome,
+    AskedSnapshot,
+    ConversationKey,
+    Ending,
+    PromptHistory,
+    Requester,
+    Search,
+    UsageFacts,
+)
 from agent.record.recorded_turn import RecordedTurn
 from agent.record.turn import EndedTurn
 from contracts.company import CompanyConfig, CompanySettings
@@ -32,22 +41,22 @@ class PlayedLog:
         self._view = _view(turn, delay)
         self.ending: Ending | None = None
 
-    async def look(self, key: Key, at_least: int) -> AskedSnapshot:
+    async def look(self, key: ConversationKey, at_least: int) -> AskedSnapshot:
         """The snapshot that the turn was decided from."""
         del key, at_least
         return replace(self._turn.inputs.seen, view=self._view)
 
-    async def append(self, key: Key, ending: Ending, fence: int) -> AppendOutcome:
+    async def append(self, key: ConversationKey, ending: Ending, fence: int) -> AppendOutcome:
         """Keeps what the turn ends in."""
         del key
         self.ending = ending
         return AppendOutcome("stored", fence + 1)
 
-    def may_begin_with(self, key: Key, seq: int) -> bool:
+    def may_begin_with(self, key: ConversationKey, seq: int) -> bool:
         del key, seq
         return False
 
-    async def up_to(self, key: Key, seq: int) -> PromptHistory:
+    async def up_to(self, key: ConversationKey, seq: int) -> PromptHistory:
         del key, seq
         return self._turn.inputs.history
 
@@ -59,11 +68,11 @@ class PlayedJournals:
         self.saved: list[Journal] = []
         self._found = _found(turn.journal)
 
-    async def read(self, key: Key) -> tuple[Journal | None, int]:
+    async def read(self, key: ConversationKey) -> tuple[Journal | None, int]:
         del key
         return (self.saved[-1] if self.saved else self._found), len(self.saved)
 
-    async def save(self, key: Key, journal: Journal, revision: int) -> int | None:
+    async def save(self, key: ConversationKey, journal: Journal, revision: int) -> int | None:
         """Always stored: nobody else drives."""
         del key, revision
         self.saved.append(journal)
@@ -80,9 +89,11 @@ class PlayedTools:
     missing: list[str] = field(default_factory=list[str])
     borrowed: list[str] = field(default_factory=list[str])
 
-    async def outcome(self, key: Key, call: TurnCall, category: str, asker: Asker, turn_id: str, seconds: float) -> str:
+    async def outcome(
+        self, key: ConversationKey, call: TurnCall, category: str, requester: Requester, turn_id: str, seconds: float
+    ) -> str:
         """The recorded result, or one that says that there is none."""
-        del key, category, asker, turn_id, seconds
+        del key, category, requester, turn_id, seconds
         wanted = (call.tool, canonical(call.arguments))
         own = results_of(self.turn).get(wanted)
         if own is not None:
@@ -108,12 +119,12 @@ class PlayedContexts:
     turn: RecordedTurn
 
     async def full(
-        self, key: Key, asker: Asker, text: str, seq: int, company: CompanyConfig, messages: int = 1
+        self, key: ConversationKey, requester: Requester, text: str, seq: int, company: CompanyConfig, messages: int = 1
     ) -> FullContext | None:
-        del key, asker, text, seq, company, messages
+        del key, requester, text, seq, company, messages
         return self.turn.inputs.context
 
-    async def save(self, key: Key, summary: str, up_to: int, messages: int, over: Summary | None) -> None:
+    async def save(self, key: ConversationKey, summary: str, up_to: int, messages: int, over: Summary | None) -> None:
         """Nothing is kept."""
 
 
@@ -134,9 +145,9 @@ class PlayedOwnCalls:
 
     tools: PlayedTools
 
-    async def outcome(self, key: Key, call: TurnCall, asker: Asker) -> str:
+    async def outcome(self, key: ConversationKey, call: TurnCall, requester: Requester) -> str:
         """The recorded result, or one that says that there is none."""
-        return await self.tools.outcome(key, call, "", asker, self.tools.turn.turn_id, 0.0)
+        return await self.tools.outcome(key, call, "", requester, self.tools.turn.turn_id, 0.0)
 
 
 @dataclass(frozen=True)
@@ -152,29 +163,29 @@ class FixedPorts:
         del company
         return self.settings
 
-    async def offered(self, company: str, asker: Asker) -> tuple[OfferedTool, ...]:
-        del company, asker
+    async def offered(self, company: str, requester: Requester) -> tuple[OfferedTool, ...]:
+        del company, requester
         return self.tools
 
-    async def read(self, key: Key, files: Sequence[FileRef], language: Language) -> tuple[ReadFile, ...]:
+    async def read(self, key: ConversationKey, files: Sequence[FileRef], language: Language) -> tuple[ReadFile, ...]:
         """What files say is not recorded."""
         del key, language
         return tuple(ReadFile(file) for file in files)
 
-    async def pictures(self, key: Key, files: Sequence[FileRef]) -> Mapping[str, str]:
+    async def pictures(self, key: ConversationKey, files: Sequence[FileRef]) -> Mapping[str, str]:
         """Nor are pictures."""
         del key, files
         return {}
 
-    async def drives(self, key: Key, turn_id: str) -> bool:
+    async def drives(self, key: ConversationKey, turn_id: str) -> bool:
         """Nobody else does."""
         del key, turn_id
         return False
 
-    async def report(self, key: Key, journal: Journal) -> None:
+    async def report(self, key: ConversationKey, journal: Journal) -> None:
         """Nobody is told."""
 
-    def emit(self, key: Key, kind: str, data: Mapping[str, object]) -> None:
+    def emit(self, key: ConversationKey, kind: str, data: Mapping[str, object]) -> None:
         """Nobody listens."""
 
     def now(self) -> float:
@@ -191,13 +202,13 @@ class FixedPorts:
     def settle(self, reservation: Reservation, used: int) -> None:
         """Nothing was taken."""
 
-    def want(self, key: Key, asker: Asker, config: CompanyConfig, up_to: int) -> None:
+    def want(self, key: ConversationKey, requester: Requester, config: CompanyConfig, up_to: int) -> None:
         """A replay sums nothing up."""
 
-    def propose(self, key: Key, asker: Asker, config: CompanyConfig, turn: AnsweredTurn) -> None:
+    def propose(self, key: ConversationKey, requester: Requester, config: CompanyConfig, turn: AnsweredTurn) -> None:
         """A replay remembers nothing."""
 
-    def ended(self, key: Key, turn: EndedTurn) -> None:
+    def ended(self, key: ConversationKey, turn: EndedTurn) -> None:
         """A replay is not recorded."""
 
 

@@ -7,7 +7,7 @@ from agent.adapters.catalogue import ExecutorCatalogue
 from agent.adapters.price_table import prices
 from agent.domain.offered_tool import OfferedTool
 from agent.llm.paid_calls import Spending
-from agent.ports import Asker, Models
+from agent.ports import Models, Requester
 from agent.record.recorded_turn import RecordedTurn
 from agent.record.turn import hash_of
 from agent.record.turn_archive import TurnArchive
@@ -74,11 +74,11 @@ class Replayer:
         return versions[newest].model_copy(update={"version": turn.config_version})
 
     async def _offered(self, turn: RecordedTurn, notes: list[str]) -> tuple[OfferedTool, ...]:
-        asker = turn.inputs.seen.asker
-        kind = (turn.key.company, asker.role, asker.plan, asker.language)
+        requester = turn.inputs.seen.requester
+        kind = (turn.key.company, requester.role, requester.plan, requester.language)
         if kind not in self._tools:
-            self._tools[kind] = await self._catalogue.offered(turn.key.company, _known(asker))
-        tools = self._tools[kind] if asker.principal is not None else ()
+            self._tools[kind] = await self._catalogue.offered(turn.key.company, _known(requester))
+        tools = self._tools[kind] if requester.principal is not None else ()
         if self._changes.patch is None:
             # What the settings then allowed, as the tools are described now.
             tools = tuple(tool for tool in tools if tool.name in turn.tools)
@@ -87,5 +87,5 @@ class Replayer:
         return tools
 
 
-def _known(asker: Asker) -> Asker:
-    return asker if asker.principal is not None else replace(asker, principal="recorded")
+def _known(requester: Requester) -> Requester:
+    return requester if requester.principal is not None else replace(requester, principal="recorded")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agent.domain.turn.journal import Journal, TurnCall
-from agent.ports import AppendOutcome, AskedSnapshot, Asker, Ending, Key
+from agent.ports import AppendOutcome, AskedSnapshot, ConversationKey, Ending, Requester
 from agent.turns.deps import Ports
 
 
@@ -72,10 +72,10 @@ class _Chat:
     def __init__(self, death: Death, ports: Ports) -> None:
         self._death, self._chat = death, ports.chat
 
-    async def look(self, key: Key, at_least: int) -> AskedSnapshot:
+    async def look(self, key: ConversationKey, at_least: int) -> AskedSnapshot:
         return await self._death.step("look", lambda: self._chat.look(key, at_least))
 
-    async def append(self, key: Key, ending: Ending, fence: int) -> AppendOutcome:
+    async def append(self, key: ConversationKey, ending: Ending, fence: int) -> AppendOutcome:
         return await self._death.step("append", lambda: self._chat.append(key, ending, fence))
 
 
@@ -83,10 +83,10 @@ class _Journals:
     def __init__(self, death: Death, ports: Ports) -> None:
         self._death, self._journals = death, ports.journals
 
-    async def read(self, key: Key) -> tuple[Journal | None, int]:
+    async def read(self, key: ConversationKey) -> tuple[Journal | None, int]:
         return await self._journals.read(key)
 
-    async def save(self, key: Key, journal: Journal, revision: int) -> int | None:
+    async def save(self, key: ConversationKey, journal: Journal, revision: int) -> int | None:
         return await self._death.step("save", lambda: self._journals.save(key, journal, revision))
 
 
@@ -94,13 +94,17 @@ class _Tools:
     def __init__(self, death: Death, ports: Ports) -> None:
         self._death, self._tools = death, ports.tools
 
-    async def outcome(self, key: Key, call: TurnCall, category: str, asker: Asker, turn_id: str, seconds: float) -> str:
-        return await self._death.step("tool", lambda: self._tools.outcome(key, call, category, asker, turn_id, seconds))
+    async def outcome(
+        self, key: ConversationKey, call: TurnCall, category: str, requester: Requester, turn_id: str, seconds: float
+    ) -> str:
+        return await self._death.step(
+            "tool", lambda: self._tools.outcome(key, call, category, requester, turn_id, seconds)
+        )
 
 
 class _Own:
     def __init__(self, death: Death, ports: Ports) -> None:
         self._death, self._own = death, ports.own
 
-    async def outcome(self, key: Key, call: TurnCall, asker: Asker) -> str:
-        return await self._death.step("own", lambda: self._own.outcome(key, call, asker))
+    async def outcome(self, key: ConversationKey, call: TurnCall, requester: Requester) -> str:
+        return await self._death.step("own", lambda: self._own.outcome(key, call, requester))

@@ -12,7 +12,7 @@ from agent.domain.cost import SpendingAccount
 from agent.domain.providers import small_model
 from agent.errors import BudgetSpentError, ModelError
 from agent.llm.paid_calls import Spending, ask_paid
-from agent.ports import Asker, Key, Models, Prompt
+from agent.ports import ConversationKey, ModelRequest, Models, Requester
 from contracts.company import CompanyConfig
 
 log = structlog.get_logger(__name__)
@@ -70,8 +70,8 @@ class SmallModel:
 
     async def ask(
         self,
-        key: Key,
-        asker: Asker,
+        key: ConversationKey,
+        requester: Requester,
         config: CompanyConfig,
         messages: Messages,
         *,
@@ -79,7 +79,7 @@ class SmallModel:
         temperature: float = 0.0,
     ) -> str | None:
         """What it says; None: it cannot be asked now."""
-        prompt = Prompt(
+        prompt = ModelRequest(
             messages=messages,
             tools=(),
             tool_choice="none",
@@ -87,9 +87,9 @@ class SmallModel:
             temperature=temperature,
             max_tokens=most_tokens,
             time_limit=SECONDS,
-            language=asker.language,
+            language=requester.language,
         )
-        account = SpendingAccount(key.company, key.conversation, asker.user or key.conversation, asker.user)
+        account = SpendingAccount(key.company, key.conversation, requester.user or key.conversation, requester.user)
         small = config.model_copy(update={"preferred_model": prompt.model})
         try:
             reply = await ask_paid(self._spending, self._models, account, small, prompt)

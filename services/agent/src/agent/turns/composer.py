@@ -16,7 +16,7 @@ from agent.domain.prompt.messages import PAGE_TOOL, conversation
 from agent.domain.sent_files import ReadFile, files_section
 from agent.domain.turn.journal import Journal
 from agent.measures import COMPRESSED_TOKENS, COMPRESSION, ORIGINAL_TOKENS, STRATEGIES
-from agent.ports import Asker, Prompt, PromptHistory
+from agent.ports import ModelRequest, PromptHistory, Requester
 from contracts.company import CompanyConfig
 from contracts.context_rpc import FullContext
 from contracts.events.chat import Wishes
@@ -36,10 +36,10 @@ NO_WISHES = Wishes()
 class Material:
     """Everything that a prompt is made of. `context`: a customer's; None: a visitor, or not to be had;
     `knowledge`: what the company says about the question, as much as has room; None: not to be had. `wishes`: of
-    the asker's own program, whose instructions stand below all that is the company's."""
+    the requester's own program, whose instructions stand below all that is the company's."""
 
     config: CompanyConfig
-    asker: Asker
+    requester: Requester
     history: PromptHistory
     journal: Journal
     tools: tuple[OfferedTool, ...]
@@ -75,15 +75,15 @@ class Composer:
             self._system(draft),
             ((said.mine, said.text) for said in draft.spoken[-MESSAGES:]),
             of.journal.steps,
-            language=of.asker.language,
+            language=of.requester.language,
             last=of.last and bool(of.tools),
             given=sources(of.knowledge, ()),
         )
         return with_pictures(messages, [one.picture for one in of.files if one.picture is not None])
 
-    def prompt(self, messages: Sequence[Mapping[str, object]]) -> Prompt:
+    def prompt(self, messages: Sequence[Mapping[str, object]]) -> ModelRequest:
         of, sampling = self._of, self._of.wishes.sampling
-        return Prompt(
+        return ModelRequest(
             messages=messages,
             tools=of.tools,
             tool_choice="none" if of.last or not of.tools else "auto",
@@ -91,8 +91,8 @@ class Composer:
             temperature=of.config.temperature,
             max_tokens=of.config.max_response_tokens,
             time_limit=of.time_limit,
-            language=of.asker.language,
-            page_url=of.asker.page_url or of.history.page_url,
+            language=of.requester.language,
+            page_url=of.requester.page_url or of.history.page_url,
             knowledge=of.knowledge,
             market=of.context.market.model_dump(mode="json") if of.context and of.context.market else None,
             facts=of.context.memory.user_notes if of.context and of.context.memory else (),
@@ -105,23 +105,23 @@ class Composer:
 
     def _system(self, draft: PromptDraft) -> str:
         of = self._of
-        said = section(of.knowledge, of.asker.language, pages=any(tool.name == PAGE_TOOL for tool in of.tools))
-        sent = files_section(of.files, of.asker.language)
+        said = section(of.knowledge, of.requester.language, pages=any(tool.name == PAGE_TOOL for tool in of.tools))
+        sent = files_section(of.files, of.requester.language)
         return "\n\n".join(filter(None, [self._layers(draft), said, sent, of.wishes.instructions]))
 
     def _layers(self, draft: PromptDraft) -> str:
-        of, language = self._of, self._of.asker.language
+        of, language = self._of, self._of.requester.language
         names = tuple(tool.name for tool in of.tools)
-        if of.asker.role == "user":
-            customer = Customer(of.asker.plan, language)
+        if of.requester.role == "user":
+            customer = Customer(of.requester.plan, language)
             role = copilot_sections(language, draft.context, customer, company=of.config, summary=draft.summary)
             return system_prompt(language, custom=None, visitor=None, tool_names=names, copilot=role)
         visitor = None
         if of.config.include_visitor_info:
-            asker, history = of.asker, of.history
+            requester, history = of.requester, of.history
             visitor = VisitorInfo(
-                page=_page(asker.page_url or history.page_url, asker.page_title or history.page_title),
-                funnel_stage=asker.funnel_stage or history.funnel_stage,
+                page=_page(requester.page_url or history.page_url, requester.page_title or history.page_title),
+                funnel_stage=requester.funnel_stage or history.funnel_stage,
                 visits=history.visits,
             )
         return system_prompt(
@@ -135,7 +135,7 @@ class Composer:
 
 async def prompt_for(
     material: Material, encoders: Encodings, model: str, model_window: int
-) -> tuple[Prompt, Compressed]:
+) -> tuple[ModelRequest, Compressed]:
     """The prompt of the turn's next model call, and what was done to make it fit.
 
     `model_window`: tokens of the model that will be asked, for prompt, tools and response together.
@@ -155,7 +155,7 @@ async def prompt_for(
         composer.render,
         counter,
         _window(material, model_window, counter),
-        material.asker.language,
+        material.requester.language,
     )
     if done.compressed:
         tell(done)
@@ -198,7 +198,7 @@ def tell(done: Compressed) -> None:
     )
 
 
-def estimated(counter: Counter, prompt: Prompt, window: TokenWindow) -> dict[str, int]:
+def estimated(counter: Counter, prompt: ModelRequest, window: TokenWindow) -> dict[str, int]:
     """The estimate of a prompt as a trace shows it."""
     estimate = counter.estimate(prompt.messages, prompt.tools, window.most)
     return {

@@ -14,12 +14,12 @@ from agent.ports import (
     ChatLog,
     Companies,
     Contexts,
+    ConversationKey,
     Drivers,
     Failures,
     FileReader,
     Histories,
     Journals,
-    Key,
     KnowledgeReader,
     Live,
     Models,
@@ -32,7 +32,7 @@ from agent.record.turn import EndedTurn
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.conversation import AnswerRules
 
-Record = Callable[[Key, EndedTurn], None]
+Record = Callable[[ConversationKey, EndedTurn], None]
 """Writes a turn whose end is in the log into the book of turns, for replays; neither waits nor raises."""
 
 
@@ -91,5 +91,5 @@ def policy_of(settings: CompanySettings | None) -> AnswerPolicy:
 
 def in_company(seen: AskedSnapshot, company: CompanyConfig) -> AskedSnapshot:
     """What was seen, in a language that the company speaks; where nothing is traded no order waits for a yes."""
-    seen = replace(seen, asker=replace(seen.asker, language=company.spoken(seen.asker.language)))
+    seen = replace(seen, requester=replace(seen.requester, language=company.spoken(seen.requester.language)))
     return seen if company.trades else replace(seen, asked=(), trades=False)

@@ -43,7 +43,7 @@ from agent.domain.turn.machine import EARLY, advance, begin
 from agent.domain.turn.policy import StopReason, stop_reason
 from agent.errors import BudgetSpentError, ModelError, UnreachableError
 from agent.measures import FIRST_TOKEN_SECONDS
-from agent.ports import AskedSnapshot, Key
+from agent.ports import AskedSnapshot, ConversationKey
 from agent.turns.deps import Limits, Ports, in_company, policy_of
 from agent.turns.handed_out import HandedOut
 from agent.turns.inputs import TurnInputs
@@ -82,7 +82,7 @@ class TurnDriver:
         self,
         ports: Ports,
         limits: Limits,
-        key: Key,
+        key: ConversationKey,
         watch: Watch,
         stored_at: float,
         others: Callable[[], Iterable["TurnDriver"]] = tuple,
@@ -342,17 +342,17 @@ class TurnDriver:
     async def _run_calls(self, effect: RunCalls) -> Event:
         settings, seen, journal = await self._company(), self._snapshot(), effect.journal
         handing = await self._knowing.handing(effect, seen)
-        tools = await self._ports.catalogue.offered(self._key.company, seen.asker)
+        tools = await self._ports.catalogue.offered(self._key.company, seen.requester)
         seconds = max(min(self._limits.tool, journal.deadline - self._ports.clock.now() - 5.0), 1.0)
         self.handed.pointless = bool(handing)
         try:
             # Its own change of owner must not cancel the wait for it.
             with nullcontext() if handing else self._until_stopped(effect, settings):
-                known = with_client_tools(with_analysis(tools, seen.asker.language, settings.config), seen.wishes)
+                known = with_client_tools(with_analysis(tools, seen.requester.language, settings.config), seen.wishes)
                 words = await self._knowing.own_words(effect, seen, settings.config)
                 begun = {call.call_id for call in self._found.unsettled} if self._found is not None else ()
-                asker = self._knowing.asker(seen)
-                asked = CallRound(self._key, journal, asker, known, seconds, words, handing, begun)
+                requester = self._knowing.requester(seen)
+                asked = CallRound(self._key, journal, requester, known, seconds, words, handing, begun)
                 results = await outcomes(self._ports.tools, self._ports.live, asked, self._ports.own, self.handed)
                 return ToolsFinished(results, changed_owner(results[call_id] for call_id in handing))
         except asyncio.CancelledError:
@@ -364,7 +364,7 @@ class TurnDriver:
         seen, settings = self._snapshot(), await self._company()
         self._drives(replace(journal, released=False))
         self._appending = journal
-        code, ending = journal.failure, ending_of(journal, settings, seen.asker, seen.text)
+        code, ending = journal.failure, ending_of(journal, settings, seen.requester, seen.text)
         with span(SPAN_COMMIT) as work:
             appending = await self._ports.chat.append(self._key, ending, fence)
             work.set_attributes({"nexus.outcome": appending.outcome})
@@ -375,7 +375,7 @@ class TurnDriver:
             self._running_deltas().end("run.error", {"code": code, "message": ending.text})
         else:
             self._running_deltas().end("run.finished", {"usage": usage_on_the_wire(journal)})
-            follow_up(self._ports, self._key, self._knowing, seen.asker, settings, journal, appending.seq)
+            follow_up(self._ports, self._key, self._knowing, seen.requester, settings, journal, appending.seq)
             await self._knowing.tell_estimate()
         return Stored(appending.seq)
 

@@ -12,7 +12,7 @@ from agent.domain.turn.effects import Ack, Retry, Trigger
 from agent.domain.turn.policy import StopReason
 from agent.errors import UnreachableError
 from agent.measures import TURNS
-from agent.ports import Key
+from agent.ports import ConversationKey
 from agent.turns.deps import Limits, Ports, policy_of
 from agent.turns.driver import TurnDriver
 from agent.turns.watches import Watches
@@ -51,9 +51,9 @@ class TurnEngine:
         self._watches = watches
         self._limits = limits or Limits()
         self._stood_still = stood_still
-        self._drives: dict[Key, list[TurnDriver]] = {}
+        self._drives: dict[ConversationKey, list[TurnDriver]] = {}
 
-    async def handle(self, key: Key, trigger: Trigger, stored_at: float) -> Ack | Retry:
+    async def handle(self, key: ConversationKey, trigger: Trigger, stored_at: float) -> Ack | Retry:
         """One delivery, to its end: acknowledge, or hand back. `stored_at`: seconds by the bus's clock."""
         learn(key.company, key.conversation)
         others = partial(self._drives.get, key, ())
@@ -71,7 +71,7 @@ class TurnEngine:
         log.debug("turn.handled", seq=trigger.seq, why=end.why)
         return end
 
-    async def _drive(self, drive: TurnDriver, key: Key, trigger: Trigger, stored_at: float) -> Ack | Retry:
+    async def _drive(self, drive: TurnDriver, key: ConversationKey, trigger: Trigger, stored_at: float) -> Ack | Retry:
         """The delivery with its span, and with the wait that led to it; one that opens no turn leaves none."""
         caller, began = current(), time.time_ns()
         waited = max(self._ports.clock.now() - stored_at, 0.0)
@@ -86,7 +86,7 @@ class TurnEngine:
                     if stored_at:
                         record(SPAN_QUEUE, began - int(waited * 1e9), began, beside=caller)
 
-    def running(self, key: Key, turn_id: str | None = None) -> RunningTurn | None:
+    def running(self, key: ConversationKey, turn_id: str | None = None) -> RunningTurn | None:
         """The turn that this agent drives in the conversation, if it does: the newest one, since a superseded one may
         still be waiting for its model or its tools. `turn_id`: that very turn."""
         drives = [d for d in self._drives.get(key, ()) if d.driving and turn_id in {None, d.driving}]
@@ -105,7 +105,7 @@ class TurnEngine:
                 for drive in drives:
                     drive.stop(StopReason.DISABLED)
 
-    def deleted(self, key: Key) -> None:
+    def deleted(self, key: ConversationKey) -> None:
         """The conversation was deleted: nobody is left to answer."""
         for drive in self._drives.get(key, ()):
             drive.stop(StopReason.USER)
@@ -121,7 +121,7 @@ class TurnEngine:
         return sum(drive.driving is not None for drives in list(self._drives.values()) for drive in drives)
 
     @contextmanager
-    def _listed(self, key: Key, drive: TurnDriver) -> Generator[None]:
+    def _listed(self, key: ConversationKey, drive: TurnDriver) -> Generator[None]:
         self._drives.setdefault(key, []).append(drive)
         try:
             yield

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from agent.domain.client_tools import CATEGORY, made_before
 from agent.domain.turn.journal import Journal, TurnCall
-from agent.ports import Asker, Key
+from agent.ports import ConversationKey, Requester
 from agent.turns.deps import Ports
 from contracts.events.turn import HandedCall
 
@@ -25,13 +25,13 @@ class HandedOut:
     """The handed-out calls of one delivery. `waiting`: the calls whose results have not arrived; `pointless`: no result
     will come, because the user has written again or a person has taken over."""
 
-    def __init__(self, ports: Ports, key: Key) -> None:
+    def __init__(self, ports: Ports, key: ConversationKey) -> None:
         self._ports = ports
         self._key = key
         self.waiting: tuple[HandedCall, ...] = ()
         self.pointless = False
 
-    async def outcomes(self, journal: Journal, calls: Sequence[TurnCall], asker: Asker) -> dict[str, str]:
+    async def outcomes(self, journal: Journal, calls: Sequence[TurnCall], requester: Requester) -> dict[str, str]:
         """Result texts by call id: what was given, or that nothing was given in time."""
         left = 0.0 if self.pointless else journal.deadline - self._ports.clock.now() - RESERVE
         seconds, before = max(min(PATIENCE, left), 0.0), made_before(journal)
@@ -44,14 +44,14 @@ class HandedOut:
             self._ports.live.emit(self._key, "tool.started", {**one.to_wire(), **notice})
         try:
             results = await asyncio.gather(
-                *(self._outcome(journal.turn_id, call, asker, seconds if call in asked else 0.0) for call in calls)
+                *(self._outcome(journal.turn_id, call, requester, seconds if call in asked else 0.0) for call in calls)
             )
         finally:
             self.waiting = ()
         return dict(zip((call.call_id for call in calls), results, strict=True))
 
-    async def _outcome(self, turn_id: str, call: TurnCall, asker: Asker, seconds: float) -> str:
-        result = await self._ports.tools.outcome(self._key, call, CATEGORY, asker, turn_id, seconds)
+    async def _outcome(self, turn_id: str, call: TurnCall, requester: Requester, seconds: float) -> str:
+        result = await self._ports.tools.outcome(self._key, call, CATEGORY, requester, turn_id, seconds)
         self.waiting = tuple(one for one in self.waiting if one.call_id != call.call_id)
         told = {"turnId": turn_id, "callId": call.call_id, "tool": call.tool, "cached": False}
         self._ports.live.emit(self._key, "tool.finished", {**told, "success": bool(json.loads(result).get("success"))})

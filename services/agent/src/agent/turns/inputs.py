@@ -29,7 +29,7 @@ from agent.domain.tool_results import searches
 from agent.domain.turn.effects import CallModel, RunCalls
 from agent.domain.turn.journal import Journal, ModelAnswer, TurnCall
 from agent.early_start import start_early
-from agent.ports import AskedSnapshot, Asker, Key, ModelChoice, Prompt, PromptHistory, TextSink
+from agent.ports import AskedSnapshot, ConversationKey, ModelChoice, ModelRequest, PromptHistory, Requester, TextSink
 from agent.record.turn import Inputs
 from agent.texts import TEXTS
 from agent.turns.cited_text import CitedText
@@ -48,9 +48,9 @@ from runtime.gen_ai import SPAN_CONTEXT
 from runtime.telemetry import current_span, span
 
 
-def ruled(config: CompanyConfig, asker: Asker, text: str) -> str | None:
+def ruled(config: CompanyConfig, requester: Requester, text: str) -> str | None:
     """Where the company's rules send a message: person, never; None: no rule counts."""
-    found = ruling(config.person_rules, Asking(text, asker.plan, asker.page_url))
+    found = ruling(config.person_rules, Asking(text, requester.plan, requester.page_url))
     return found.to if found else None
 
 
@@ -76,7 +76,7 @@ def _message_taken(view: Snapshot) -> bool:
 class TurnInputs:
     """The inputs of one delivery."""
 
-    def __init__(self, ports: Ports, limits: Limits, key: Key) -> None:
+    def __init__(self, ports: Ports, limits: Limits, key: ConversationKey) -> None:
         self._ports = ports
         self._limits = limits
         self.key = key
@@ -90,7 +90,7 @@ class TurnInputs:
         self.context: FullContext | None = None
         self.inputs: Inputs | None = None
         self.tools: tuple[OfferedTool, ...] = ()
-        self._sent: tuple[Prompt, str] | None = None
+        self._sent: tuple[ModelRequest, str] | None = None
 
     def begin(self, seq: int) -> "asyncio.Task[PromptHistory]":
         """What was said up to `seq`, on its way: as begun before, or from now on."""
@@ -100,13 +100,13 @@ class TurnInputs:
 
     def begin_context(self, seen: AskedSnapshot, company: CompanyConfig) -> "asyncio.Task[FullContext | None] | None":
         """A customer's context for the newest message, on its way; None: a visitor has none."""
-        asker, seq = seen.asker, seen.view.newest_visitor
-        if asker.role != "user" or asker.user is None:
+        requester, seq = seen.requester, seen.view.newest_visitor
+        if requester.role != "user" or requester.user is None:
             return None
         if self._context is None or self._context[0] != seq:
             self._context = (
                 seq,
-                start_early(self._ports.contexts.full(self.key, asker, seen.text, seen.view.seq, company)),
+                start_early(self._ports.contexts.full(self.key, requester, seen.text, seen.view.seq, company)),
             )
         return self._context[1]
 
@@ -150,11 +150,11 @@ class TurnInputs:
         away = hand_over.away_notice_in(effect.journal)
         if away is not None and await self._only_asked_for_person(effect):
             return said(away)
-        if seen.asker.role != "user" or seen.asker.user is None:
+        if seen.requester.role != "user" or seen.requester.user is None:
             return None
         done = finished(effect.journal)
         if done:
-            answer = own_answer(done, seen.asker.language)
+            answer = own_answer(done, seen.requester.language)
             return said(answer) if answer else None
         if effect.journal.iterations or effect.last:
             return None
@@ -165,9 +165,9 @@ class TurnInputs:
         answers = [one.text for one in reversed(told) if one.mine] if told and told[-1].mine else []
         answers = meant_answers(answers, [one.text for one in reversed(told) if not one.mine])
         return (
-            of_a_list(text, answers, seen.asker.language)
+            of_a_list(text, answers, seen.requester.language)
             or own_step(text, seen.asked, trades=seen.trades)
-            or undone(text, answers, seen.asker.language)
+            or undone(text, answers, seen.requester.language)
         )
 
     async def _to_person(self, effect: CallModel, seen: AskedSnapshot, config: CompanyConfig) -> ModelAnswer | None:
@@ -177,9 +177,9 @@ class TurnInputs:
         history = await asyncio.shield(self.begin(effect.view.seq))
         after = max(effect.view.basis, hand_over.last_handed_over(effect.journal))
         text = "\n".join(one.text for one in history.messages if not one.mine and one.seq > after)
-        to, asks = ruled(config, seen.asker, text), only_asks_for_person(text)
+        to, asks = ruled(config, seen.requester, text), only_asks_for_person(text)
         if to == "never":
-            return said(TEXTS["hand_over.not_to_people"].said_in(seen.asker.language)) if asks else None
+            return said(TEXTS["hand_over.not_to_people"].said_in(seen.requester.language)) if asks else None
         if asks or (to == "person" and text and not _message_taken(effect.view)):
             return step((hand_over.NAME, {"reason": hand_over.ASKED if asks else hand_over.RULE}))
         return None
@@ -191,15 +191,15 @@ class TurnInputs:
         history = await asyncio.shield(self.begin(view.seq))
         after = max(view.basis, view.owner_seq)
         texts = [one.text for one in history.messages if not one.mine and one.seq > after]
-        to, asks = ruled(config, seen.asker, "\n".join(texts)), any(map(asks_for_person, texts))
+        to, asks = ruled(config, seen.requester, "\n".join(texts)), any(map(asks_for_person, texts))
         if to == "never" or not (asks or (to == "person" and texts)) or _message_taken(view):
             return None
         turn = turn_id(self.key.company, self.key.conversation, view.newest_visitor)
         said_why = json.dumps({"reason": hand_over.ASKED if asks else hand_over.RULE})
         call = TurnCall(f"{turn}-person", hand_over.NAME, said_why)
         journal = Journal(turn, view.newest_visitor, started_at=0.0, deadline=0.0)
-        by = seen.asker.user or "visitor"
-        return hand_over.completed(call, history.messages, journal, seen.asker.language, by=by)
+        by = seen.requester.user or "visitor"
+        return hand_over.completed(call, history.messages, journal, seen.requester.language, by=by)
 
     async def unread_files(self, effect: CallModel, language: Language) -> ModelAnswer | None:
         """What an assistant of rules says to files alone; None: something was said."""
@@ -218,7 +218,7 @@ class TurnInputs:
         if not calls:
             return {}
         history = await asyncio.shield(self.begin(effect.view.seq))
-        spoken, language = history.messages, seen.asker.language
+        spoken, language = history.messages, seen.requester.language
         return {one.call_id: hand_over.completed(one, spoken, effect.journal, language) for one in calls}
 
     async def own_words(self, effect: RunCalls, seen: AskedSnapshot, config: CompanyConfig) -> OwnWords:
@@ -228,11 +228,11 @@ class TurnInputs:
         inputs = self.inputs
         if inputs is None:
             context = self.begin_context(seen, config)
-            search = self._search_of(effect.view, history, seen.asker.language)
+            search = self._search_of(effect.view, history, seen.requester.language)
             search.alone()
             known = await asyncio.shield(context) if context is not None else None
             inputs = Inputs(seen, history, known, await search.found())
-        files = await self._read_files(effect.view.seq, history, seen.asker.language)
+        files = await self._read_files(effect.view.seq, history, seen.requester.language)
         foreign = [*foreign_texts(inputs), *(text for one in files for text in (one.file.name, one.text) if text)]
         return words_of(history.messages, effect.view.basis, foreign)
 
@@ -243,8 +243,8 @@ class TurnInputs:
         seen: AskedSnapshot,
         seconds: float,
         choice: ModelChoice,
-        before_search: Callable[[Prompt, PassageQuery], None] | None,
-    ) -> Prompt:
+        before_search: Callable[[ModelRequest, PassageQuery], None] | None,
+    ) -> ModelRequest:
         """The prompt of the next call of the models of `choice`. As long as nobody has looked for what the company
         says, `before_search` is told the prompt without it, not yet compressed, and sees to the search; None: it is
         made by itself."""
@@ -252,18 +252,18 @@ class TurnInputs:
             history, context = self.begin(effect.view.seq), self.begin_context(seen, config)
             # Shielded: a call that is no longer wanted must not take what the next one needs with it.
             heard = await asyncio.shield(history)
-            files = await self._read_files(effect.view.seq, heard, seen.asker.language)
-            search = self._search_of(effect.view, heard, seen.asker.language)
+            files = await self._read_files(effect.view.seq, heard, seen.requester.language)
+            search = self._search_of(effect.view, heard, seen.requester.language)
             if before_search is None:
                 search.alone()
-            tools = await self._ports.catalogue.offered(self.key.company, seen.asker)
+            tools = await self._ports.catalogue.offered(self.key.company, seen.requester)
             self.context = await asyncio.shield(context) if context is not None else None
-            tools = offered_with_analysis(tools, seen.asker, heard, config)
+            tools = offered_with_analysis(tools, seen.requester, heard, config)
             unanswered = "\n".join(one.text for one in heard.messages if not one.mine and one.seq > effect.view.basis)
-            if ruled(config, seen.asker, unanswered) != "never":
-                tools = hand_over.offered_with_hand_over(tools, seen.asker.language)
+            if ruled(config, seen.requester, unanswered) != "never":
+                tools = hand_over.offered_with_hand_over(tools, seen.requester.language)
             before = [one.text for one in heard.messages if one.mine or one.seq <= effect.view.basis]
-            shown = chosen_tools(tools, [*before, unanswered], effect.journal, seen.asker.language)
+            shown = chosen_tools(tools, [*before, unanswered], effect.journal, seen.requester.language)
             ours, tools = len(tools), with_client_tools(tools, seen.wishes)
             shown = (*shown, *tools[ours:])  # a client shows what it brings
             model, name = choice.candidates[0]
@@ -276,7 +276,7 @@ class TurnInputs:
                 room -= TOKENS * sum(one.picture is not None for one in files)
             material = Material(
                 config=config,
-                asker=seen.asker,
+                requester=seen.requester,
                 history=heard,
                 journal=effect.journal,
                 tools=tools if rules else shown,
@@ -303,10 +303,10 @@ class TurnInputs:
                 work.set_attributes({"nexus.context.missing": self.context.missing})
         return prompt
 
-    def asker(self, seen: AskedSnapshot) -> Asker:
+    def requester(self, seen: AskedSnapshot) -> Requester:
         """Who asks, with which of the conversation's messages the last prompt held; not known to whoever made none."""
         done = self.compressed
-        return seen.asker if done is None else replace(seen.asker, prompt=in_prompt(done))
+        return seen.requester if done is None else replace(seen.requester, prompt=in_prompt(done))
 
     def heard(self, sink: TextSink, journal: Journal) -> CitedText:
         """Who hears the running answer, with the numbers that it will have in the end."""
@@ -318,7 +318,7 @@ class TurnInputs:
         """The reply with what it stands on, where it is the turn's answer."""
         if (reply.calls and not effect.last) or self.inputs is None:
             return reply
-        search = self._search_of(effect.view, self.inputs.history, self.inputs.seen.asker.language)
+        search = self._search_of(effect.view, self.inputs.history, self.inputs.seen.requester.language)
         return grounded(reply, effect.journal, self.found, search.asked)
 
     async def tell_estimate(self) -> None:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 
 from agent.early_start import start_early
-from agent.ports import Journals, Key
+from agent.ports import ConversationKey, Journals
 
 
 class Lease:
@@ -17,7 +17,7 @@ class Lease:
     time.monotonic(); `lost` is called when the journal turns out to be another's."""
 
     def __init__(
-        self, journals: Journals, key: Key, stood_still: Callable[[], float], lost: Callable[[], None]
+        self, journals: Journals, key: ConversationKey, stood_still: Callable[[], float], lost: Callable[[], None]
     ) -> None:
         self._journals = journals
         self._key = key

@@ -5,11 +5,13 @@ from contextlib import suppress
 
 from agent.domain.turn.journal import Journal
 from agent.errors import UnreachableError
-from agent.ports import AskedSnapshot, Key
+from agent.ports import AskedSnapshot, ConversationKey
 from agent.turns.deps import Ports
 
 
-async def log_and_journal(ports: Ports, key: Key, at_least: int) -> tuple[AskedSnapshot, Journal | None, int]:
+async def log_and_journal(
+    ports: Ports, key: ConversationKey, at_least: int
+) -> tuple[AskedSnapshot, Journal | None, int]:
     """The snapshot no older than `at_least`, nor than the journal if there is one, and the journal with its revision;
     raises UnreachableError."""
     reading = asyncio.create_task(ports.journals.read(key))

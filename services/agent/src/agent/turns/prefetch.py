@@ -13,7 +13,7 @@ from agent.domain.turn.effects import CallModel
 from agent.domain.turn.journal import ModelAnswer
 from agent.early_start import start_early
 from agent.llm.paid_calls import Advance, account_of, is_limited, prompt_tokens
-from agent.ports import AskedSnapshot, ModelChoice, Models, Prompt
+from agent.ports import AskedSnapshot, ModelChoice, ModelRequest, Models
 from agent.turns.deps import Limits, Ports
 from agent.turns.inputs import TurnInputs
 from agent.turns.knowledge_search import PassageQuery
@@ -26,7 +26,7 @@ from contracts.events.chat import Wishes
 class PreparedCall:
     """A model call that is ready to be made: prompt, providers to try, and who pays."""
 
-    prompt: Prompt
+    prompt: ModelRequest
     choice: ModelChoice
     account: SpendingAccount
     advance: Advance | None
@@ -83,15 +83,15 @@ class Prefetch:
         ports, key = self._ports, self._knowing.key
         config, choice = wished(settings.config, seen.wishes, ports.models)
         if choice.candidates[0][0].provider == "offline":
-            unread = await self._knowing.unread_files(ask, seen.asker.language)
+            unread = await self._knowing.unread_files(ask, seen.requester.language)
             if unread is not None:
                 return unread
         left = ask.journal.deadline - ports.clock.now()
-        account = account_of(key, seen.asker, ask.journal)
+        account = account_of(key, seen.requester, ask.journal)
 
         paid = choice.candidates[0][0].provider != "offline" and is_limited(config.budget, account)
 
-        def pay(prompt: Prompt, search: PassageQuery | None = None) -> None:
+        def pay(prompt: ModelRequest, search: PassageQuery | None = None) -> None:
             if paid and self._advance is None:
                 tokens = prompt_tokens(prompt, 0 if search is None else TOKENS, self._limits.window.most)
                 further, self._further = self._further, None
@@ -109,8 +109,8 @@ class Prefetch:
 
 
 def wished(config: CompanyConfig, wishes: Wishes | None, models: Models) -> tuple[CompanyConfig, ModelChoice]:
-    """The company's settings and models with what the asker's program wants for this answer. A model that the company's
-    provider does not have (the door has looked) is the company's own."""
+    """The company's settings and models, changed by what the requester's program wants for this answer. A model that
+    the company's provider does not have is the company's own: the door has checked that it exists."""
     provider, model = config.preferred_provider, config.preferred_model
     models = models.for_company(config)
     if wishes is None:

@@ -25,7 +25,7 @@ async def ask_honest(
     tools: Sequence[OfferedTool],
 ) -> ModelAnswer:
     """The reply; raises as `ask_paid` does. What was said before the promise was found empty does not count. `tools`:
-    all that the asker has, more than the model is shown: what keeps the promise is shown when it is told."""
+    all that the requester has, more than the model is shown: what keeps the promise is shown when it is told."""
     prompt = call.prompt
     reply = await ask_paid(ports.spending, ports.models, call.account, config, prompt, sink, call.choice, call.advance)
     offered = frozenset(tool.name for tool in tools)

@@ -7,7 +7,7 @@ Nobody waits for it. Proposals that are lost with their agent are not made again
 from agent.adapters.proofs import MemoryProofs
 from agent.domain.prompt.proposals import proposal_messages, read_proposals
 from agent.measures import PROPOSALS, PROPOSALS_JUDGED
-from agent.ports import Asker, Key
+from agent.ports import ConversationKey, Requester
 from agent.turns.after_turn import AfterTurn, SmallModel
 from contracts.company import CompanyConfig
 from contracts.proposal_rpc import AnsweredTurn
@@ -26,17 +26,19 @@ class Proposer:
         self._work = AfterTurn("proposals", MOST, PROPOSALS)
         self.drain = self._work.drain
 
-    def propose(self, key: Key, asker: Asker, config: CompanyConfig, turn: AnsweredTurn) -> None:
+    def propose(self, key: ConversationKey, requester: Requester, config: CompanyConfig, turn: AnsweredTurn) -> None:
         """Proposes about an answered turn, later and without waiting; with no model there is nothing to do."""
         if self._model.is_there(config):
-            self._work.begin(turn.turn_id, lambda: self._proposed(key, asker, config, turn), turn=turn.turn_id)
+            self._work.begin(turn.turn_id, lambda: self._proposed(key, requester, config, turn), turn=turn.turn_id)
 
-    async def _proposed(self, key: Key, asker: Asker, config: CompanyConfig, turn: AnsweredTurn) -> str:
+    async def _proposed(
+        self, key: ConversationKey, requester: Requester, config: CompanyConfig, turn: AnsweredTurn
+    ) -> str:
         ground = await self._proofs.ground(turn)
         if not ground.said:
             return "nothing_said"
-        messages = proposal_messages(ground, asker.language)
-        said = await self._model.ask(key, asker, config, messages, most_tokens=MOST_TOKENS)
+        messages = proposal_messages(ground, requester.language)
+        said = await self._model.ask(key, requester, config, messages, most_tokens=MOST_TOKENS)
         if said is None:
             return "no_model"
         proposals = read_proposals(said)

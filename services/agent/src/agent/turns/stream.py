@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping
 
-from agent.ports import Key, Live
+from agent.ports import ConversationKey, Live
 
 BATCH_SECONDS = 0.05
 """The first piece goes out at once (with what came in the same packet), further ones together, at most this often."""
@@ -14,7 +14,12 @@ class Deltas:
     0. While the run is `doubtful`, its text is held back."""
 
     def __init__(
-        self, live: Live, key: Key, turn_id: str, message_id: str, doubtful: Callable[[], bool] = lambda: False
+        self,
+        live: Live,
+        key: ConversationKey,
+        turn_id: str,
+        message_id: str,
+        doubtful: Callable[[], bool] = lambda: False,
     ) -> None:
         self._live = live
         self._key = key

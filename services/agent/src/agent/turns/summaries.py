@@ -8,7 +8,7 @@ from agent.domain.context.compression import PromptMessage
 from agent.domain.context.extract import extract, limited
 from agent.domain.prompt.summary import summary_messages
 from agent.measures import SUMMARIES
-from agent.ports import Asker, Contexts, Key
+from agent.ports import Contexts, ConversationKey, Requester
 from agent.turns.after_turn import AfterTurn, SmallModel
 from contracts.company import CompanyConfig
 from contracts.context_rpc import MOST_MESSAGES
@@ -29,12 +29,12 @@ class Summarizer:
         self._work = AfterTurn("summary", MOST, SUMMARIES)
         self.drain = self._work.drain
 
-    def want(self, key: Key, asker: Asker, config: CompanyConfig, up_to: int) -> None:
+    def want(self, key: ConversationKey, requester: Requester, config: CompanyConfig, up_to: int) -> None:
         """A summary of everything up to a sequence, but for what is summed up already."""
-        self._work.begin(key, lambda: self._kept(key, asker, config, up_to), conversation=key.conversation)
+        self._work.begin(key, lambda: self._kept(key, requester, config, up_to), conversation=key.conversation)
 
-    async def _kept(self, key: Key, asker: Asker, config: CompanyConfig, up_to: int) -> str:
-        context = await self._contexts.full(key, asker, "", up_to, config, MOST_MESSAGES)
+    async def _kept(self, key: ConversationKey, requester: Requester, config: CompanyConfig, up_to: int) -> str:
+        context = await self._contexts.full(key, requester, "", up_to, config, MOST_MESSAGES)
         conversation = context.conversation if context else None
         if conversation is None:
             return "no_context"
@@ -47,11 +47,11 @@ class Summarizer:
         if not heard:
             return "up_to_date"
         earlier = stored.text if stored else None
-        outcome, text = "model", await self._by_model(key, asker, config, earlier, heard)
+        outcome, text = "model", await self._by_model(key, requester, config, earlier, heard)
         counter = await self._encoders.counter(config.preferred_model)
         if not text:
             outcome = "rules"
-            text = extract(earlier, [(one.mine, one.text) for one in heard], counter.text, asker.language)
+            text = extract(earlier, [(one.mine, one.text) for one in heard], counter.text, requester.language)
         text = limited(text or "", counter.text)
         if not text:
             return "empty"
@@ -60,11 +60,16 @@ class Summarizer:
         return outcome
 
     async def _by_model(
-        self, key: Key, asker: Asker, config: CompanyConfig, earlier: str | None, heard: list[PromptMessage]
+        self,
+        key: ConversationKey,
+        requester: Requester,
+        config: CompanyConfig,
+        earlier: str | None,
+        heard: list[PromptMessage],
     ) -> str | None:
         """The small model's key points; None: it has none to give."""
         if not self._model.is_there(config):
             return None
-        messages = summary_messages(earlier, heard, asker.language)
-        said = await self._model.ask(key, asker, config, messages, most_tokens=300, temperature=0.2)
+        messages = summary_messages(earlier, heard, requester.language)
+        said = await self._model.ask(key, requester, config, messages, most_tokens=300, temperature=0.2)
         return said.strip() or None if said is not None else None

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import structlog
 
 from agent.domain.turn.effects import Ack, Retry, Trigger
-from agent.ports import Key
+from agent.ports import ConversationKey
 from contracts.channels import ChatKind
 from contracts.conversation import Fact
 from runtime.background import BackgroundLoop
@@ -32,7 +32,7 @@ LONGEST_LOOK = 120.0
 """Seconds for one look, with all that it reads."""
 AT_ONCE = 16
 """Conversations looked at side by side."""
-Handle = Callable[[Key, Trigger, float], Awaitable[Ack | Retry]]
+Handle = Callable[[ConversationKey, Trigger, float], Awaitable[Ack | Retry]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +58,11 @@ class TurnSweep:
         self._first = first
         self._every = every
         self._patience = patience
-        self._waiting: OrderedDict[Key, _WaitingMessage] = OrderedDict()
+        self._waiting: OrderedDict[ConversationKey, _WaitingMessage] = OrderedDict()
         self._look_back: Callable[[], Awaitable[object]] | None = None
         self._missed = True
         self._first_at = float("-inf")
-        self._looks: dict[Key, asyncio.Task[None]] = {}
+        self._looks: dict[ConversationKey, asyncio.Task[None]] = {}
         self._gate = asyncio.Semaphore(AT_ONCE)
         self._loop = BackgroundLoop(
             "sweep", self._look_again, wait=lambda: asyncio.sleep(self._every), longest=LONGEST_LOOK
@@ -86,7 +86,7 @@ class TurnSweep:
         """The connection was away: what was stored meanwhile was shown to nobody, and is looked back at."""
         self._missed = True
 
-    def waits(self, key: Key) -> bool:
+    def waits(self, key: ConversationKey) -> bool:
         """Whether a message of the conversation is not known to be settled."""
         return key in self._waiting
 
@@ -95,7 +95,7 @@ class TurnSweep:
         """In how many conversations a message is not known to be settled."""
         return len(self._waiting)
 
-    def saw(self, key: Key, fact: Fact, *, old: bool = False) -> None:
+    def saw(self, key: ConversationKey, fact: Fact, *, old: bool = False) -> None:
         """A fact has come: a visitor message waits from now on, an `old` one has waited long enough; a basis settles
         it."""
         waiting = self._waiting.get(key)
@@ -127,7 +127,7 @@ class TurnSweep:
                 begun.append(look)
         return begun
 
-    async def _look_at(self, key: Key, seq: int) -> None:
+    async def _look_at(self, key: ConversationKey, seq: int) -> None:
         async with self._gate:
             try:
                 with correlated(key.company, key.conversation):

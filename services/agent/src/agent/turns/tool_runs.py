@@ -25,7 +25,7 @@ from agent.domain.tool_results import (
     unrecorded,
 )
 from agent.domain.turn.journal import Journal, TurnCall
-from agent.ports import Asker, Key, Live, OwnCalls, ToolCalls
+from agent.ports import ConversationKey, Live, OwnCalls, Requester, ToolCalls
 from agent.turns.handed_out import HandedOut
 from contracts.json_values import object_of
 from runtime.gen_ai import OPERATION, SPAN_TOOL, TOOL_CALL, TOOL_NAME
@@ -33,7 +33,7 @@ from runtime.logging import masked_text
 from runtime.telemetry import span
 
 UNKNOWN_CATEGORY = "unknown"
-"""Where a call goes whose tool the asker was not offered: the executor says TOOL_NOT_FOUND, and records it."""
+"""Where a call goes whose tool the requester was not offered: the executor says TOOL_NOT_FOUND, and records it."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class CallRound:
     have asked for.
     """
 
-    key: Key
+    key: ConversationKey
     journal: Journal
-    asker: Asker
+    requester: Requester
     tools: Sequence[OfferedTool]
     seconds: float
     own_words: OwnWords
@@ -55,7 +55,7 @@ class CallRound:
     begun: Collection[str] = ()
 
     def tool(self, call: TurnCall) -> OfferedTool | None:
-        """The one that a call names; None: the asker was not offered it."""
+        """The one that a call names; None: the requester was not offered it."""
         return {tool.name: tool for tool in self.tools}.get(call.tool)
 
     def is_asked_for(self, call: TurnCall) -> bool:
@@ -77,7 +77,7 @@ async def outcomes(
     `own_steps` performs what the agent does by itself, of which nobody is told before the answer; `handed` has those
     that the client runs, after all others.
     """
-    journal, asker = asked.journal, asked.asker
+    journal, requester = asked.journal, asked.requester
     own = {call.call_id for call in own_calls(journal)} | set(asked.completed)
     theirs = client_calls(journal, asked.tools, own) if handed is not None else ()
     own |= {call.call_id for call in theirs}
@@ -87,13 +87,13 @@ async def outcomes(
         if call.tool == SHOW_TOOLS:
             results[call.call_id] = shown_more(call.arguments, asked.tools)
     refused = [call.call_id for call in journal.unsettled if call.call_id not in own and not asked.is_asked_for(call)]
-    results |= dict.fromkeys(refused, refusal(asker.language))
+    results |= dict.fromkeys(refused, refusal(requester.language))
     repeats = {one: first for one, first in repeats_within(journal).items() if one not in own and one not in refused}
     wanted = [c for c in journal.unsettled if c.call_id not in results and c.call_id not in repeats and c not in theirs]
     again = asked_again(journal)
     got = await asyncio.gather(
         *(
-            own_steps.outcome(asked.key, asked.completed.get(call.call_id, call), asker)
+            own_steps.outcome(asked.key, asked.completed.get(call.call_id, call), requester)
             if own_steps is not None and call.call_id in own
             else _outcome(tools, live, asked, call, again.get(call.call_id))
             for call in wanted
@@ -102,7 +102,7 @@ async def outcomes(
     room = room_for_each(journal)
     results.update(zip((call.call_id for call in wanted), (cut(result, room) for result in got), strict=True))
     if handed is not None and theirs:
-        told = await handed.outcomes(journal, theirs, asker)
+        told = await handed.outcomes(journal, theirs, requester)
         results.update((call_id, cut(result, room)) for call_id, result in told.items())
     for call_id, first in repeats.items():
         if call_id not in results:
@@ -112,7 +112,7 @@ async def outcomes(
 
 async def _outcome(tools: ToolCalls, live: Live, asked: CallRound, call: TurnCall, again: TurnCall | None) -> str:
     """`again`: the earlier call that this one repeats, of which nobody knows the outcome."""
-    key, turn_id, asker, tool = asked.key, asked.journal.turn_id, asked.asker, asked.tool(call)
+    key, turn_id, requester, tool = asked.key, asked.journal.turn_id, asked.requester, asked.tool(call)
     begun = call.call_id in asked.begun or again is not None
     call = again or call
     notice = {"turnId": turn_id, "callId": call.call_id, "tool": call.tool}
@@ -122,11 +122,11 @@ async def _outcome(tools: ToolCalls, live: Live, asked: CallRound, call: TurnCal
     attributes = {OPERATION: SPAN_TOOL, TOOL_NAME: call.tool, TOOL_CALL: call.call_id}
     with span(f"{SPAN_TOOL} {call.tool}", **attributes):
         began = time.monotonic()
-        result = await tools.outcome(key, call, category, asker, turn_id, asked.seconds)
+        result = await tools.outcome(key, call, category, requester, turn_id, asked.seconds)
         begun = begun or outcome_unknown(result)
         if outcome_unknown(result) and (left := asked.seconds - (time.monotonic() - began)) > 0:
             # A service that stood still for a moment can say by now what it has done; nobody likes to hear "perhaps".
-            result = await tools.outcome(key, call, category, asker, turn_id, left)
+            result = await tools.outcome(key, call, category, requester, turn_id, left)
         if begun and unrecorded(result) and (tool is None or tool.changes):
             result = INTERRUPTED  # this request has made nothing, an earlier one may have
     parsed = object_of(json.loads(result))

@@ -7,7 +7,7 @@ from agent.domain.hand_over import away_notice_in
 from agent.domain.texts import failure_text
 from agent.domain.tool_results import citations
 from agent.domain.turn.journal import Journal
-from agent.ports import Asker, Ending, Key
+from agent.ports import ConversationKey, Ending, Requester
 from agent.record.turn import EndedTurn
 from agent.turns.deps import Ports
 from agent.turns.inputs import TurnInputs
@@ -15,10 +15,10 @@ from contracts.company import CompanySettings
 from contracts.proposal_rpc import AnsweredTurn
 
 
-def ending_of(journal: Journal, settings: CompanySettings, asker: Asker, question: str) -> Ending:
+def ending_of(journal: Journal, settings: CompanySettings, requester: Requester, question: str) -> Ending:
     """The end of a turn whose journal holds an answer or a failure."""
     code = journal.failure
-    text = _failure(journal, settings, asker) if code else journal.answer or ""
+    text = _failure(journal, settings, requester) if code else journal.answer or ""
     away = away_notice_in(journal)
     return Ending(
         journal=journal,
@@ -31,13 +31,15 @@ def ending_of(journal: Journal, settings: CompanySettings, asker: Asker, questio
     )
 
 
-def _failure(journal: Journal, settings: CompanySettings, asker: Asker) -> str:
+def _failure(journal: Journal, settings: CompanySettings, requester: Requester) -> str:
     if journal.failure == "BUDGET_SPENT":
-        return spent_text(journal.detail, settings.config.budget, asker.language)
-    return failure_text(journal.failure or "INTERNAL", asker.language)
+        return spent_text(journal.detail, settings.config.budget, requester.language)
+    return failure_text(journal.failure or "INTERNAL", requester.language)
 
 
-def record_turn(ports: Ports, key: Key, knowing: TurnInputs, journal: Journal, settings: CompanySettings) -> None:
+def record_turn(
+    ports: Ports, key: ConversationKey, knowing: TurnInputs, journal: Journal, settings: CompanySettings
+) -> None:
     """Whoever only appended what another agent had prepared does not know what it was made from."""
     if knowing.inputs is not None:
         ended = EndedTurn(knowing.inputs, journal, knowing.tools, settings.version, ports.clock.now())
@@ -46,16 +48,16 @@ def record_turn(ports: Ports, key: Key, knowing: TurnInputs, journal: Journal, s
 
 def follow_up(
     ports: Ports,
-    key: Key,
+    key: ConversationKey,
     knowing: TurnInputs,
-    asker: Asker,
+    requester: Requester,
     settings: CompanySettings,
     journal: Journal,
     answered: int,
 ) -> None:
     """What comes of a customer's answered turn, later and without anybody waiting: a model proposes what to remember,
     and sums up better what the prompt had to sum up by rules. `answered`: the answer's sequence."""
-    if asker.role == "user" and asker.user is not None:
+    if requester.role == "user" and requester.user is not None:
         turn = AnsweredTurn(
             company_id=key.company,
             conversation_id=key.conversation,
@@ -63,7 +65,7 @@ def follow_up(
             basis=journal.basis,
             answered=answered,
         )
-        ports.proposals.propose(key, asker, settings.config, turn)
+        ports.proposals.propose(key, requester, settings.config, turn)
     done, context = knowing.compressed, knowing.context
     if done is not None and context is not None and "summarize_conversation" in done.strategies and done.dropped:
-        ports.summaries.want(key, asker, settings.config, done.dropped[-1].seq)
+        ports.summaries.want(key, requester, settings.config, done.dropped[-1].seq)

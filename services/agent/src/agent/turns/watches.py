@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from agent.domain.turn.effects import CallModel, Interrupted
 from agent.domain.turn.policy import AnswerPolicy, stop_reason
-from agent.ports import Key
+from agent.ports import ConversationKey
 from contracts.conversation import Fact
 
 MAX_KEPT = 256
@@ -14,7 +14,7 @@ MAX_KEPT = 256
 class Watch:
     """Watches one conversation for one turn. Facts that arrive before `listener` is set are kept."""
 
-    def __init__(self, watches: "Watches", key: Key) -> None:
+    def __init__(self, watches: "Watches", key: ConversationKey) -> None:
         self._watches = watches
         self._key = key
         self._facts: list[Fact] = []
@@ -45,7 +45,7 @@ class Watches:
     def __init__(self) -> None:
         self._by_key: dict[tuple[str, str], list[Watch]] = {}
 
-    def watch(self, key: Key) -> Watch:
+    def watch(self, key: ConversationKey) -> Watch:
         """Starts watching a conversation; close the watch when the turn ends."""
         watch = Watch(self, key)
         self._by_key.setdefault(key, []).append(watch)
@@ -59,7 +59,7 @@ class Watches:
         for watch in tuple(self._by_key.get(key, ())):
             watch.tell(fact)
 
-    def forget(self, key: Key, watch: Watch) -> None:
+    def forget(self, key: ConversationKey, watch: Watch) -> None:
         """Done by Watch.close."""
         watches = self._by_key.get(key)
         if watches is not None and watch in watches:

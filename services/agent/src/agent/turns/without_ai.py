@@ -16,4 +16,4 @@ async def ask_without_ai(
     if seen.view.owner is OwnerKind.AI and seen.view.unanswered:
         call = await knowing.without_ai(seen, settings.config)
         if call is not None:
-            await ports.own.outcome(knowing.key, call, seen.asker)
+            await ports.own.outcome(knowing.key, call, seen.requester)

@@ -306,7 +306,7 @@ def offers_person(text: str) -> bool:
 
 
 def abilities(offered: Collection[str], language: Language) -> str:
-    """What the asker can have done, by the tools that they really have."""
+    """What the requester can have done, by the tools that they really have."""
     parts = [said[language] for tool, said in _ABLE if tool in offered]
     if not parts:
         return {"es": "Puedo pasarte con una persona del equipo: pídemelo.",

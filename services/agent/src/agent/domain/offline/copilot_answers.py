@@ -44,7 +44,7 @@ _CODES: dict[str, str] = {
 
 
 def needs_a_plan(tool: str, language: Language, *, customer: bool = False) -> str:
-    """For a tool that the asker is not offered; a customer has signed in already."""
+    """For a tool that the requester is not offered; a customer has signed in already."""
     plan = "Premium" if tool == "get_ml_features" else "Pro"
     return _UPGRADE[language].format(plan=plan) if customer else _NEEDS[language]
 

@@ -3,18 +3,18 @@
 import time
 from collections.abc import Callable
 
-from agent.ports import Asker
+from agent.ports import Requester
 from contracts.languages import spoken_language
 from runtime.errors import InvalidToken
 from runtime.principals import Verify
 
 
-def prover(verify: Verify) -> Callable[[str, str], Asker | None]:
-    """(principal, company) → the asker; None when it is not a principal of this company, has expired, or is bound to a
-    conversation.
+def prover(verify: Verify) -> Callable[[str, str], Requester | None]:
+    """A function of (principal, company) that returns the requester. None when it is not a principal of this company,
+    has expired, or is bound to a conversation.
     """
 
-    def prove(principal: str, company: str) -> Asker | None:
+    def prove(principal: str, company: str) -> Requester | None:
         try:
             proven = verify(principal)
         except InvalidToken:
@@ -22,6 +22,6 @@ def prover(verify: Verify) -> Callable[[str, str], Asker | None]:
         if proven.company != company or proven.conversation is not None or proven.exp <= time.time():
             return None
         language = spoken_language(proven.language)
-        return Asker(principal=principal, role=proven.role, plan=proven.plan, user=proven.sub, language=language)
+        return Requester(principal=principal, role=proven.role, plan=proven.plan, user=proven.sub, language=language)
 
     return prove

@@ -5,22 +5,22 @@ from typing import Any
 
 import pytest
 
-from agent.adapters.askers import prover
-from agent.ports import Asker
+from agent.adapters.requesters import prover
+from agent.ports import Requester
 from runtime.principals import Principal
 
 SOON = int(time.time()) + 600
 
 
-def proven(**changes: Any) -> Asker | None:
+def proven(**changes: Any) -> Requester | None:
     fields: dict[str, Any] = {"sub": "ana", "role": "user", "company": "demo", "plan": "pro", "exp": SOON, **changes}
     return prover(lambda _: Principal(**fields))("signed", "demo")
 
 
 def test_a_principal_of_the_company_asks_in_its_language() -> None:
-    asker = proven(language="en-GB")
-    assert asker is not None
-    assert (asker.user, asker.language) == ("ana", "en")
+    requester = proven(language="en-GB")
+    assert requester is not None
+    assert (requester.user, requester.language) == ("ana", "en")
 
 
 @pytest.mark.parametrize("changes", [{"company": "other"}, {"conversation": "c1"}, {"exp": int(time.time()) - 1}])
