@@ -17,7 +17,7 @@ import aiohttp
 import orjson
 from nats.aio.client import Client
 
-from agent.scripted_model.script import Reply
+from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import scripted_model
 from benchmarks import cpu
 from benchmarks.report import Figure
@@ -41,7 +41,7 @@ _MIB = 1024 * 1024
 
 async def run() -> list[Figure]:
     """All figures; some five minutes."""
-    async with scripted_model(default=Reply(text="Hello.")) as model:
+    async with scripted_model(default=ScriptedReply(text="Hello.")) as model:
         limits = {"NEXUS_GATEWAY_CONNECTIONS_PER_ADDRESS": "100000", "NEXUS_SAMPLE_SECONDS_PER_BAR": "0"}
         data = Path(tempfile.mkdtemp(prefix="nexus-abuse-")) / "nexus"
         async with RunningStack(data, {**model.environment, **limits}) as stack:

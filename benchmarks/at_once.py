@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import aiohttp
 import orjson
 
-from agent.scripted_model.script import Reply
+from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from benchmarks.first_token import BURST, COMPANY, SERVERS, SERVICES, running, spent
 from benchmarks.report import Figure, median, percentile
@@ -22,7 +22,7 @@ from tests.support.running_stack import RunningStack
 QUESTION = "conversations at once"
 AT_ONCE, TURNS = (1, 8, 64), 600
 MODEL = 1.5
-SLOW = Reply(tokens=20, first_token_ms=MODEL * 1000)
+SLOW = ScriptedReply(tokens=20, first_token_ms=MODEL * 1000)
 PEOPLE, SLOW_TURNS = 480, 2_400
 """With 1.6 s a turn, 480 people make 300 turns a second."""
 OF_ONE = 15

@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from benchmarks import cpu
 from benchmarks.calibration import calibrate
@@ -29,9 +29,9 @@ SPACED_TURNS, SPACE = 60, 0.05
 """People do not write back to back: with pauses the work that nobody waits for is done between two turns."""
 SERVICES = ("gateway", "agent", "tool-executor", "memory", "market-adapter")
 SERVERS = ("nats", "redis", "mongodb")
-BURST = Reply(tokens=20)
-PACED = Reply(tokens=100, token_ms=10)
-CALL = Reply(tool_calls=[ScriptedCall(name="get_price", arguments={"symbol": "AAPL"})])
+BURST = ScriptedReply(tokens=20)
+PACED = ScriptedReply(tokens=100, token_ms=10)
+CALL = ScriptedReply(tool_calls=[ScriptedCall(name="get_price", arguments={"symbol": "AAPL"})])
 
 
 Spent = dict[str, float]
@@ -83,7 +83,7 @@ async def measure(
     model: ScriptedModel,
     turns: int,
     *rules: Rule,
-    default: Reply = BURST,
+    default: ScriptedReply = BURST,
     pause: float = 0.0,
 ) -> Run:
     """Turns one after the other, with `pause` seconds between two; the conversation is a new one after 15."""

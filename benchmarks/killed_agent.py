@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from agent.scripted_model.script import Reply
+from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.testing.process import AgentProcess
 from agent.testing.stage import Stage, stage
 from benchmarks.report import median, percentile
 from runtime.testing import eventually, run_nats_server
 
-SLOW = Reply(tokens=40, first_token_ms=200, token_ms=50)
+SLOW = ScriptedReply(tokens=40, first_token_ms=200, token_ms=50)
 LONG = 180.0
 
 

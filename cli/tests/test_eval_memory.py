@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from agent.scripted_model.script import Reply
+from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import scripted_model
 from contracts.memory_rpc import fact_id
 from memory.domain.lesson import FinishedTurn, learned
@@ -84,7 +84,7 @@ def test_a_models_answers_are_recorded_over_a_socket_and_replayed(tmp_path: Path
     address: Queue[str] = Queue()
 
     async def serve() -> None:
-        async with scripted_model(default=Reply(text=f"Here you are: {answer}")) as model:
+        async with scripted_model(default=ScriptedReply(text=f"Here you are: {answer}")) as model:
             address.put(model.base_url)
             await asyncio.to_thread(served.wait, 60)
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 from playwright.async_api import Locator, Page, expect
 
-from agent.scripted_model.script import Reply
+from agent.scripted_model.script import ScriptedReply
 
 LANGUAGES = {
     "en": {"open": "Open the chat", "close": "Close the chat", "hint": "Write a message…", "send": "Send"},
     "es": {"open": "Abrir el chat", "close": "Cerrar el chat", "hint": "Escribe un mensaje…", "send": "Enviar"},
 }
-SLOWLY = Reply(text=" ".join(f"word{number}" for number in range(120)), token_ms=100)
+SLOWLY = ScriptedReply(text=" ".join(f"word{number}" for number in range(120)), token_ms=100)
 """Six seconds of text."""
-QUICKLY = Reply(text="A quick answer.")
+QUICKLY = ScriptedReply(text="A quick answer.")
 
 
 @dataclass(frozen=True, slots=True)

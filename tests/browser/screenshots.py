@@ -13,7 +13,7 @@ from pathlib import Path
 
 from playwright.async_api import Browser, Page, async_playwright, expect
 
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from tests.browser.chat_page import ChatPage
 from tests.browser.visits import Scheme, Visits
@@ -26,17 +26,17 @@ PAGES = {"home": "/", "pricing": "/pricing", "help": "/help", "guide": "/guide"}
 
 CUSTOMERS = ("ana-ruiz", "ben-cole", "carla-marin", "dev-patel")
 
-PLAN = Reply(text="The **Pro** plan costs 29 USD per month, or 290 USD per year. The first 14 days are free.")
-TREND = Reply(
+PLAN = ScriptedReply(text="The **Pro** plan costs 29 USD per month, or 290 USD per year. The first 14 days are free.")
+TREND = ScriptedReply(
     text="Over the last 60 sessions IBM ended **about where it began**:\n\n"
     "- it fell to 182 in July\n- it came back to 202 in August and has given up some of that since\n\n"
     "This is not financial advice."
 )
-ORDER = Reply(text="Here is the ticket. Nothing happens until you confirm it.")
+ORDER = ScriptedReply(text="Here is the ticket. Nothing happens until you confirm it.")
 
 
-def _calling(tool: str, **arguments: object) -> Reply:
-    return Reply(tool_calls=[ScriptedCall(name=tool, arguments=arguments)])
+def _calling(tool: str, **arguments: object) -> ScriptedReply:
+    return ScriptedReply(tool_calls=[ScriptedCall(name=tool, arguments=arguments)])
 
 
 def _script(model: ScriptedModel) -> None:
@@ -46,7 +46,7 @@ def _script(model: ScriptedModel) -> None:
     model.say(
         Rule(match="Pro plan", replies=[page, PLAN], again=True),
         Rule(match="IBM done", replies=[bars, TREND], again=True),
-        Rule(match="Lima", replies=[Reply(status=503)], again=True),
+        Rule(match="Lima", replies=[ScriptedReply(status=503)], again=True),
         Rule(match="Buy 3", replies=[order, ORDER], again=True),
     )
 

@@ -5,7 +5,7 @@ import uuid
 import pytest
 from playwright.async_api import expect
 
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel
 from tests.browser.axe import violations
 from tests.browser.chat_page import ChatPage
@@ -34,10 +34,13 @@ async def test_axe_finds_nothing_in_a_chat_with_all_that_can_be_in_it(
     order = {"symbol": "IBM", "side": "buy", "quantity": 3, "order_type": "market"}
     model.say(
         Rule(
-            match="price", replies=[Reply(tool_calls=[ScriptedCall(name="fetch_page", arguments={"path": "/pricing"})])]
+            match="price",
+            replies=[ScriptedReply(tool_calls=[ScriptedCall(name="fetch_page", arguments={"path": "/pricing"})])],
         ),
-        Rule(match="Buy", replies=[Reply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=order)])]),
-        default=Reply(
+        Rule(
+            match="Buy", replies=[ScriptedReply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=order)])]
+        ),
+        default=ScriptedReply(
             text="# Prices\n\n- **Pro** [29 USD](/pricing)\n\n| a | b |\n|-|-|\n| 1 | 2 |\n\n`code`\n\n> quote"
         ),
     )

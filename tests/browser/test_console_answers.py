@@ -5,7 +5,7 @@ import uuid
 import pytest
 from playwright.async_api import expect
 
-from agent.scripted_model.script import Reply, Rule
+from agent.scripted_model.script import Rule, ScriptedReply
 from agent.scripted_model.server import ScriptedModel
 from tests.browser.chat_page import QUICKLY, SLOWLY
 from tests.browser.console import a_visitor, opened, signed_in
@@ -76,7 +76,7 @@ async def test_a_failed_answer_is_listed_and_asked_again_when_the_model_is_back(
     scripted_visits: Visits, scripted_stack: RunningStack, model: ScriptedModel
 ) -> None:
     question = f"Are you there {uuid.uuid4().hex[:6]}?"
-    model.say(Rule(match=question, replies=[Reply(status=503)], again=True), default=QUICKLY)
+    model.say(Rule(match=question, replies=[ScriptedReply(status=503)], again=True), default=QUICKLY)
     async with await a_visitor(scripted_stack) as visitor:
         await visitor.hello()
         page = await signed_in(scripted_visits, "Admin")
@@ -87,7 +87,7 @@ async def test_a_failed_answer_is_listed_and_asked_again_when_the_model_is_back(
         link = f'a[href="#/inbox/{visitor.conversation}"]'
         failed = page.locator(".failures li", has=page.locator(link))
         await expect(failed).to_contain_text("No model could answer")
-        model.say(default=Reply(text="Yes, I am back."))
+        model.say(default=ScriptedReply(text="Yes, I am back."))
         await failed.get_by_role("button", name="Ask again").click()
         await expect(failed).to_contain_text("Asked again")
         answer = await visitor.wait_for("message.created", lambda f: f["message"]["role"] == "assistant")

@@ -5,7 +5,7 @@ import uuid
 import pytest
 from playwright.async_api import expect
 
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel
 from tests.browser.axe import violations
 from tests.browser.chat_page import ChatPage, conversation_of
@@ -17,8 +17,8 @@ from tests.support.running_stack import RunningStack
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-def calling(tool: str, **arguments: object) -> Reply:
-    return Reply(tool_calls=[ScriptedCall(name=tool, arguments=arguments)])
+def calling(tool: str, **arguments: object) -> ScriptedReply:
+    return ScriptedReply(tool_calls=[ScriptedCall(name=tool, arguments=arguments)])
 
 
 def customer(stack: RunningStack) -> str:
@@ -67,7 +67,7 @@ async def test_an_agent_sees_the_charts_that_the_customer_sees(
 ) -> None:
     locale = "es-ES" if language == "es" else "en-US"
     bars = calling("get_ohlcv", symbol="IBM", timeframe="1d", limit=30)
-    model.say(Rule(match="IBM", replies=[bars, Reply(text="It moved.")], again=True))
+    model.say(Rule(match="IBM", replies=[bars, ScriptedReply(text="It moved.")], again=True))
     site = await scripted_visits.open("/es" if language == "es" else "/", locale=locale)
     await site.evaluate("(token) => Nexus.identify(token)", customer(scripted_stack))
     chat = await ChatPage(site, language).open()
@@ -94,7 +94,7 @@ async def test_an_order_decided_while_the_agents_line_was_lost_is_shown_as_it_st
     scripted_visits: Visits, scripted_stack: RunningStack, model: ScriptedModel
 ) -> None:
     order = calling("create_paper_order", symbol="IBM", side="buy", quantity=3, order_type="market")
-    model.say(Rule(match="Buy", replies=[order, Reply(text="Shall I?")], again=True))
+    model.say(Rule(match="Buy", replies=[order, ScriptedReply(text="Shall I?")], again=True))
     async with ChatClient(scripted_stack.url, customer(scripted_stack)) as client:
         await client.hello()
         first = (await client.ask("Buy 3 IBM"))["actions"][0]

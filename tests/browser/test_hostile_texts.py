@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, WebSocketRoute, expect
 
-from agent.scripted_model.script import Reply
+from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import ScriptedModel
 from tests.browser.chat_page import ChatPage
 from tests.browser.visits import Visits
@@ -70,7 +70,7 @@ async def test_what_a_model_writes_is_markdown_and_never_markup(scripted_visits:
             "snake_case_name and 2 * 3 * 4",
         ]
     )
-    model.say(default=Reply(text=answer))
+    model.say(default=ScriptedReply(text=answer))
     chat = await scripted_visits.chat("/")
     message = await chat.ask("Go")
     await expect(message.locator("strong")).to_have_text("bold")

@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 from playwright.async_api import expect
 
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel
 from gateway.testing_http import Http
 from tests.browser.chat_page import QUICKLY, SLOWLY, ChatPage, conversation_of
@@ -94,7 +94,7 @@ async def test_a_person_who_takes_over_in_mid_answer_is_not_spoken_over(
 async def test_two_screens_of_one_customer_agree(
     scripted_visits: Visits, scripted_stack: RunningStack, model: ScriptedModel
 ) -> None:
-    model.say(default=Reply(text="An answer for **both** screens, word by word.", token_ms=60))
+    model.say(default=ScriptedReply(text="An answer for **both** screens, word by word.", token_ms=60))
     token = scripted_stack.mint("user", f"u-{uuid.uuid4().hex[:8]}", plan="pro")
     screens: list[ChatPage] = []
     for size in ((1280, 800), (390, 780)):
@@ -117,8 +117,10 @@ async def test_a_paper_order_waits_for_a_click_and_is_confirmed_with_it(
     scripted_visits: Visits, model: ScriptedModel
 ) -> None:
     order = {"symbol": "IBM", "side": "buy", "quantity": 3, "order_type": "market"}
-    asking = Reply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=order)])
-    model.say(Rule(match="Buy 3", replies=[asking], again=False), default=Reply(text="Shall I buy 3 IBM for you?"))
+    asking = ScriptedReply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=order)])
+    model.say(
+        Rule(match="Buy 3", replies=[asking], again=False), default=ScriptedReply(text="Shall I buy 3 IBM for you?")
+    )
     page = await scripted_visits.open("/")
     await page.get_by_label("You are").select_option("a Pro customer")
     chat = await ChatPage(page).open()
@@ -137,8 +139,10 @@ async def test_the_quantity_of_a_paper_order_can_be_changed_before_the_yes(
     scripted_visits: Visits, scripted_stack: RunningStack, model: ScriptedModel
 ) -> None:
     order = {"symbol": "IBM", "side": "buy", "quantity": 3, "order_type": "market"}
-    asking = Reply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=order)])
-    model.say(Rule(match="Buy 3", replies=[asking], again=False), default=Reply(text="Shall I buy 3 IBM for you?"))
+    asking = ScriptedReply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=order)])
+    model.say(
+        Rule(match="Buy 3", replies=[asking], again=False), default=ScriptedReply(text="Shall I buy 3 IBM for you?")
+    )
     page = await scripted_visits.open("/pricing")
     token = scripted_stack.mint("user", f"u-{uuid.uuid4().hex[:8]}", plan="pro")
     await page.evaluate("(token) => Nexus.identify(token)", token)
@@ -171,8 +175,10 @@ async def test_an_order_decided_on_one_screen_is_offered_on_no_other(
     scripted_visits: Visits, scripted_stack: RunningStack, model: ScriptedModel
 ) -> None:
     order = {"symbol": "IBM", "side": "buy", "quantity": 3, "order_type": "market"}
-    asking = Reply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=order)])
-    model.say(Rule(match="Buy 3", replies=[asking], again=False), default=Reply(text="Shall I buy 3 IBM for you?"))
+    asking = ScriptedReply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=order)])
+    model.say(
+        Rule(match="Buy 3", replies=[asking], again=False), default=ScriptedReply(text="Shall I buy 3 IBM for you?")
+    )
     token = scripted_stack.mint("user", f"u-{uuid.uuid4().hex[:8]}", plan="pro")
 
     async def screen() -> ChatPage:
@@ -201,7 +207,7 @@ async def test_an_order_decided_on_one_screen_is_offered_on_no_other(
 
 async def test_a_long_answer_is_read_from_its_beginning(scripted_visits: Visits, model: ScriptedModel) -> None:
     lines = "\n\n".join(f"Line {number} of a long answer." for number in range(1, 60))
-    model.say(default=Reply(text=lines, token_ms=2))
+    model.say(default=ScriptedReply(text=lines, token_ms=2))
     chat = await scripted_visits.chat("/")
     for question in ("First", "Again"):
         answer = await chat.ask(question)
@@ -213,7 +219,7 @@ async def test_a_long_answer_is_read_from_its_beginning(scripted_visits: Visits,
 
 
 async def test_columns_of_a_table_stand_as_the_answer_says(scripted_visits: Visits, model: ScriptedModel) -> None:
-    model.say(default=Reply(text="| Plan | Price | New |\n| :--- | ---: | :---: |\n| Pro | 29 | yes |"))
+    model.say(default=ScriptedReply(text="| Plan | Price | New |\n| :--- | ---: | :---: |\n| Pro | 29 | yes |"))
     answer = await (await scripted_visits.chat("/")).ask("Prices?")
     sides = await answer.locator("td").evaluate_all("(cells) => cells.map((cell) => getComputedStyle(cell).textAlign)")
     assert sides == ["start", "end", "center"]
@@ -271,7 +277,7 @@ async def test_settings_are_felt_on_the_next_message(
 
 
 async def test_a_turn_that_fails_ends_in_words_not_in_dots(scripted_visits: Visits, model: ScriptedModel) -> None:
-    model.say(default=Reply(status=400, error_code="context_length_exceeded"))
+    model.say(default=ScriptedReply(status=400, error_code="context_length_exceeded"))
     chat = await scripted_visits.chat("/")
     await chat.say("This will go wrong")
     await expect(chat.panel.locator("article.system")).to_be_visible(timeout=60_000)

@@ -26,7 +26,7 @@ from typing import Any, cast
 
 from redis.asyncio import Redis
 
-from agent.scripted_model.script import Reply
+from agent.scripted_model.script import ScriptedReply
 from runtime.testing import eventually, freeze
 from tests.cluster.certificates import make_certificates
 from tests.faults.doctor_stage import POOR, Stage, staged_stack
@@ -55,7 +55,7 @@ class StagedFault:
         return None
 
 
-def _model_says(reply: Reply) -> Callable[[Stage], AbstractAsyncContextManager[None]]:
+def _model_says(reply: ScriptedReply) -> Callable[[Stage], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def staged(stage: Stage) -> AsyncGenerator[None]:
         stage.model.say(default=reply)
@@ -241,9 +241,9 @@ async def mongodb_frozen(stage: Stage) -> AsyncGenerator[None]:
 
 
 FAULTS = (
-    StagedFault("model down", _model_says(Reply(status=500)), "model", ("500",)),
-    StagedFault("model silent", _model_says(Reply(hang=True)), "model", ("silent",)),
-    StagedFault("key wrong", _model_says(Reply(status=401)), "model", ("its key is refused",)),
+    StagedFault("model down", _model_says(ScriptedReply(status=500)), "model", ("500",)),
+    StagedFault("model silent", _model_says(ScriptedReply(hang=True)), "model", ("silent",)),
+    StagedFault("key wrong", _model_says(ScriptedReply(status=401)), "model", ("its key is refused",)),
     StagedFault("budget spent", budget_spent, "model", ("budget", POOR)),
     StagedFault("executor gone", executor_gone, "tool-executor", ("nobody serves its methods",)),
     StagedFault("agent stands still", agent_frozen, "agent", ("stands still",)),

@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from agent.domain.tool_results import outcome_unknown
-from agent.scripted_model.script import Reply, Script, ScriptedCall
+from agent.scripted_model.script import Script, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel
 from nexus_cli.drill.books import TOKEN
 
@@ -24,7 +24,7 @@ class EchoScript(Script):
 
     server: ScriptedModel
 
-    def next_reply(self, question: str) -> Reply:
+    def next_reply(self, question: str) -> ScriptedReply:
         """Calls for what is asked and was not called for yet; then an answer."""
         body = self.server.asked[-1]
         wanted = _wanted(question)
@@ -33,10 +33,10 @@ class EchoScript(Script):
         # The same words take the same time, whoever asks again: from a quarter of a second to one and a half.
         think = 250 + int(hashlib.sha256(question.encode()).hexdigest()[:4], 16) / 65_536 * 1250
         if missing and body.get("tool_choice") != "none":
-            return Reply(tool_calls=missing, first_token_ms=think / 4)
+            return ScriptedReply(tool_calls=missing, first_token_ms=think / 4)
         said = [f"{outcomes.get(token, REFUSED)} {token}" for token in wanted]
         heard = dict.fromkeys(TOKEN.findall(question))
-        return Reply(text=" ".join(["Heard", *heard, *said]), first_token_ms=think, token_ms=30)
+        return ScriptedReply(text=" ".join(["Heard", *heard, *said]), first_token_ms=think, token_ms=30)
 
 
 def echo_model() -> ScriptedModel:

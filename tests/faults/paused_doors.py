@@ -25,7 +25,7 @@ from a2a.utils.errors import A2AError
 from mcp.shared.exceptions import MCPError
 from openai import AsyncOpenAI
 
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel
 from gateway.domain.conversation_ids import named_conversation_id
 from gateway.testing_agui import AgUi, events_in, text
@@ -238,7 +238,7 @@ async def woot(there: Chatwoot, asked: Asked) -> None:
 async def test_one_stands_still_behind_every_door(
     stack: RunningStack, model: ScriptedModel, victim: str, moment: str
 ) -> None:
-    model.say(default=Reply(text=SAID, token_ms=150))
+    model.say(default=ScriptedReply(text=SAID, token_ms=150))
     company = f"c-{uuid.uuid4().hex[:12]}"
     ways: dict[str, Asked] = {}
     users: dict[str, str] = {}
@@ -311,11 +311,11 @@ async def test_one_stands_still_behind_every_door(
 async def test_what_is_told_of_a_yes_a_stop_and_a_person_is_so(
     stack: RunningStack, model: ScriptedModel, victim: str
 ) -> None:
-    order = Reply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=ORDER)])
+    order = ScriptedReply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=ORDER)])
     model.say(
-        Rule(match="buy one", replies=[order, Reply(text="Shall I?")], again=True),
-        Rule(match="long story", replies=[Reply(text=LONG, token_ms=100)], again=True),
-        default=Reply(text="Hello."),
+        Rule(match="buy one", replies=[order, ScriptedReply(text="Shall I?")], again=True),
+        Rule(match="long story", replies=[ScriptedReply(text=LONG, token_ms=100)], again=True),
+        default=ScriptedReply(text="Hello."),
     )
     company = f"c-{uuid.uuid4().hex[:12]}"
     olga = {"Authorization": f"Bearer {stack.mint('commercial', 'olga', company)}"}

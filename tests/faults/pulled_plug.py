@@ -2,13 +2,13 @@
 
 import pytest
 
-from agent.scripted_model.script import Reply
+from agent.scripted_model.script import ScriptedReply
 from gateway.testing_doors import kill_moments
 from nexus_cli.drill.log_reader import FINAL, read_log
 from tests.support.running_stack import RunningStack
 
 SAID = "This answer is long enough for somebody to pull the plug while it is being said."
-SLOW = Reply(text=SAID, token_ms=150)
+SLOW = ScriptedReply(text=SAID, token_ms=150)
 SECONDS_A_CHARACTER = 0.15 * len(SAID.split()) / len(SAID)
 IN_MID_ANSWER = pytest.mark.parametrize("heard", kill_moments(len("This answer is long"), len(SAID) - 30))
 """Characters that the client has when the gateway is killed."""

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from agent.scripted_model.script import Reply
+from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import ScriptedModel
 from nexus_cli.doctor import live
 from nexus_cli.doctor.diagnosis import Diagnosis
@@ -93,12 +93,14 @@ async def test_a_service_that_is_gone_is_named(stack: RunningStack, model: Scrip
 @pytest.mark.parametrize(
     ("reply", "word"),
     [
-        (Reply(status=401), "its key is refused"),
-        (Reply(status=500), "500"),
-        (Reply(hang=True), "silent"),
+        (ScriptedReply(status=401), "its key is refused"),
+        (ScriptedReply(status=500), "500"),
+        (ScriptedReply(hang=True), "silent"),
     ],
 )
-async def test_what_the_model_does_is_named(stack: RunningStack, model: ScriptedModel, reply: Reply, word: str) -> None:
+async def test_what_the_model_does_is_named(
+    stack: RunningStack, model: ScriptedModel, reply: ScriptedReply, word: str
+) -> None:
     await stack.whole()
     model.say(default=reply)
     try:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel
 from nexus_cli.drill.log_reader import FINAL, read_log
 from runtime.testing import eventually
@@ -10,8 +10,8 @@ from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-PRICE = Reply(tool_calls=[ScriptedCall(name="get_price", arguments={"symbol": "AAPL"})])
-SLOW = Reply(text="AAPL closed at 430.47 on the last day.", first_token_ms=1500)
+PRICE = ScriptedReply(tool_calls=[ScriptedCall(name="get_price", arguments={"symbol": "AAPL"})])
+SLOW = ScriptedReply(text="AAPL closed at 430.47 on the last day.", first_token_ms=1500)
 LONG = 60.0
 
 
@@ -30,7 +30,9 @@ async def one_final_answer(stack: RunningStack, client: ChatClient, accepted: li
 async def test_killed_while_the_model_thinks(
     stack: RunningStack, model: ScriptedModel, customer: str, victim: str
 ) -> None:
-    model.say(Rule(match=None, replies=[PRICE, SLOW]), default=Reply(text="AAPL closed at 430.47 on the last day."))
+    model.say(
+        Rule(match=None, replies=[PRICE, SLOW]), default=ScriptedReply(text="AAPL closed at 430.47 on the last day.")
+    )
     async with ChatClient(stack.url, customer) as client:
         await client.hello(locale="en")
         ack = await client.say("what is AAPL trading at?")
@@ -47,7 +49,7 @@ async def test_the_executor_is_killed_with_a_call_on_its_way(
     stack: RunningStack, model: ScriptedModel, customer: str
 ) -> None:
     calls = PRICE.model_copy(update={"first_token_ms": 1000})
-    model.say(Rule(match=None, replies=[calls]), default=Reply(text="AAPL closed at 430.47."))
+    model.say(Rule(match=None, replies=[calls]), default=ScriptedReply(text="AAPL closed at 430.47."))
     async with ChatClient(stack.url, customer) as client:
         await client.hello(locale="en")
         ack = await client.say("what is AAPL trading at?")
@@ -64,7 +66,7 @@ async def test_the_executor_is_killed_with_a_call_on_its_way(
 async def test_the_gateway_is_killed_and_the_client_comes_back(
     stack: RunningStack, model: ScriptedModel, customer: str
 ) -> None:
-    model.say(default=Reply(text="Here I am again.", first_token_ms=2000))
+    model.say(default=ScriptedReply(text="Here I am again.", first_token_ms=2000))
     async with ChatClient(stack.url, customer) as client:
         await client.hello(locale="en")
         ack = await client.say("are you there?")
@@ -81,7 +83,7 @@ async def test_the_gateway_is_killed_and_the_client_comes_back(
 async def test_a_server_is_killed_while_the_model_thinks(
     stack: RunningStack, model: ScriptedModel, customer: str, server: str
 ) -> None:
-    model.say(default=Reply(text="Still here.", first_token_ms=1500))
+    model.say(default=ScriptedReply(text="Still here.", first_token_ms=1500))
     async with ChatClient(stack.url, customer) as client:
         await client.hello(locale="en")
         ack = await client.say("are you there?")
@@ -94,7 +96,7 @@ async def test_a_server_is_killed_while_the_model_thinks(
 async def test_a_human_who_takes_over_while_the_model_thinks_is_not_spoken_over(
     stack: RunningStack, model: ScriptedModel, customer: str
 ) -> None:
-    model.say(default=Reply(text="too late", first_token_ms=3000))
+    model.say(default=ScriptedReply(text="too late", first_token_ms=3000))
     token = stack.mint("commercial", "ana", "acme")
     async with ChatClient(stack.url, customer) as client, ChatClient(stack.url, token) as ana:
         await client.hello(locale="en")

@@ -5,7 +5,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from agent.scripted_model.script import Reply, Rule
+from agent.scripted_model.script import Rule, ScriptedReply
 from agent.scripted_model.server import ScriptedModel
 from gateway.testing_http import Http
 from runtime.testing import eventually
@@ -21,8 +21,8 @@ async def test_the_agent_is_killed_while_the_model_writes_the_summary(
     stack: RunningStack, model: ScriptedModel, customer: str
 ) -> None:
     model.say(
-        Rule(match="budget_per_ticker", replies=[Reply(text=ROUTING)], again=True),
-        Rule(match="findings", replies=[Reply(text=SUMMARY, first_token_ms=2000)], again=True),
+        Rule(match="budget_per_ticker", replies=[ScriptedReply(text=ROUTING)], again=True),
+        Rule(match="findings", replies=[ScriptedReply(text=SUMMARY, first_token_ms=2000)], again=True),
     )
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=30)) as session:
         http = Http(stack.url, session)

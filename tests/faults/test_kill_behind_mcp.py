@@ -9,7 +9,7 @@ import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from agent.scripted_model.script import Reply, Rule
+from agent.scripted_model.script import Rule, ScriptedReply
 from agent.scripted_model.server import ScriptedModel
 from gateway.testing_doors import kill_moments
 from runtime.testing import eventually
@@ -70,8 +70,8 @@ async def test_an_analysis_is_made_once(
     stack: RunningStack, model: ScriptedModel, milliseconds: int, *, tasks: bool
 ) -> None:
     model.say(
-        Rule(match="budget_per_ticker", replies=[Reply(text=ROUTING)], again=True),
-        Rule(match="findings", replies=[Reply(text=SUMMARY, first_token_ms=1500)], again=True),
+        Rule(match="budget_per_ticker", replies=[ScriptedReply(text=ROUTING)], again=True),
+        Rule(match="findings", replies=[ScriptedReply(text=SUMMARY, first_token_ms=1500)], again=True),
     )
     token, plug = stack.mint("user", f"u-{uuid.uuid4().hex}", "acme"), Plug(stack)
     asked = {"query": "Compare IBM and MSFT over the last year", "use_llm": True}

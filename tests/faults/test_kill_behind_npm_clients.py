@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agent.scripted_model.script import Reply
+from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import ScriptedModel
 from gateway.domain.conversation_ids import named_conversation_id
 from gateway.testing_npm import npm_clients
@@ -57,7 +57,7 @@ async def test_what_broke_off_is_asked_for_again(stack: RunningStack, model: Scr
 async def test_a_completion_that_was_not_begun_is_asked_for_by_the_client_itself(
     stack: RunningStack, model: ScriptedModel
 ) -> None:
-    model.say(default=Reply(text=SAID, first_token_ms=3_000))
+    model.say(default=ScriptedReply(text=SAID, first_token_ms=3_000))
     token, plug = stack.mint("user", f"u-{uuid.uuid4().hex}", "acme"), Plug(stack)
     async with npm_clients() as npm:
         asked = npm.ask("openai", stack.url, token, path="chat", body=QUESTION, maxRetries=RETRIES)

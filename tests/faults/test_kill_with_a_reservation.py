@@ -7,7 +7,7 @@ import aiohttp
 import pytest
 
 from agent.llm.paid_calls import MARGIN
-from agent.scripted_model.script import Reply
+from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from gateway.testing_http import Http
 from runtime.testing import eventually
@@ -16,7 +16,7 @@ from tests.support.running_stack import RunningStack
 
 LIMIT = 130
 """Of the company and of each of its users: a call is reserved while less than this is used or held."""
-ANSWER = Reply(text="Here you are.", tokens=20, prompt_tokens=100)
+ANSWER = ScriptedReply(text="Here you are.", tokens=20, prompt_tokens=100)
 USED_UP_AFTER = 2
 """Answers of 120 tokens, until there is nothing left."""
 MODEL_SECONDS = 8.0

@@ -17,7 +17,7 @@ from typing import Any
 import aiohttp
 from nats.aio.client import Client
 
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel
 from contracts import channels
 from gateway.testing_http import Http
@@ -132,15 +132,15 @@ class People:
 
     async def prepare(self) -> None:
         """What was there before: two customers in their chats, one with an order that waits for a yes."""
-        price = Reply(tool_calls=[ScriptedCall(name="get_price", arguments={"symbol": next(SYMBOLS)})])
+        price = ScriptedReply(tool_calls=[ScriptedCall(name="get_price", arguments={"symbol": next(SYMBOLS)})])
         order = {"symbol": "IBM", "side": "buy", "quantity": 7, "order_type": "market"}
-        buy = Reply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=order)])
-        done = Reply(text="Here you are.")
+        buy = ScriptedReply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=order)])
+        done = ScriptedReply(text="Here you are.")
         self._model.say(
             Rule(match=f"price {self.word}", replies=[price, done]),
             Rule(match=f"again {self.word}", replies=[price, done]),
             Rule(match="buy", replies=[buy, done]),
-            default=Reply(text="Hello."),
+            default=ScriptedReply(text="Hello."),
         )
         await self._known.enter()
         await self._noting.enter()

@@ -12,7 +12,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from agent.scripted_model.script import Reply
+from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import scripted_model
 from contracts.generate import KEY_LINES
 from gateway.testing_http import Http
@@ -70,7 +70,7 @@ def tree_with_a_provider(folder: Path) -> Path:
 async def test_a_file_and_a_row_make_a_provider(tmp_path: Path) -> None:
     tree = tree_with_a_provider(tmp_path / "tree")
     path = os.pathsep.join(str(tree / package) for package in ("libs/contracts/src", "services/agent/src"))
-    answer = Reply(text="one two three four", prompt_tokens=1_000)
+    answer = ScriptedReply(text="one two three four", prompt_tokens=1_000)
     async with scripted_model(default=answer) as model, aiohttp.ClientSession() as session:
         key = {"EXAMPLE_API_KEY": "key-for-tests", "NEXUS_LLM_EXAMPLE_BASE_URL": model.base_url}
         stack = RunningStack(tmp_path / "data", {**key, "PYTHONPATH": path})

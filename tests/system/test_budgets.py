@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from agent.scripted_model.script import Reply
+from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import scripted_model
 from contracts import channels
 from contracts.channels import ChatKind
@@ -26,7 +26,7 @@ LARGEST = 600
 
 
 async def test_64_parallel_turns_pass_the_companys_budget_by_less_than_one_reservation(tmp_path: Path) -> None:
-    slow = Reply(tokens=20, prompt_tokens=USED - 20, first_token_ms=150)
+    slow = ScriptedReply(tokens=20, prompt_tokens=USED - 20, first_token_ms=150)
     async with scripted_model(default=slow) as model, RunningStack(tmp_path, model.environment) as stack:
         await stack.create_company(
             "thrifty",

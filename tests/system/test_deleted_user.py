@@ -7,7 +7,7 @@ from typing import Any
 
 import aiohttp
 
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from gateway.testing_http import Http
 from runtime.testing import eventually
@@ -65,11 +65,11 @@ async def use_everything(stack: RunningStack, http: Http, user: str, word: str) 
 
 async def test_a_deleted_user_is_nowhere_and_others_keep_what_is_theirs(tmp_path: Path) -> None:
     hers, his = f"u-{uuid.uuid4().hex}", f"u-{uuid.uuid4().hex}"
-    order = Reply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=ORDER)])
+    order = ScriptedReply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=ORDER)])
     async with (
         scripted_model(
-            Rule(match="buy", replies=[order, Reply(text="Shall I?")], again=True),
-            Rule(match="stumble", replies=[Reply(status=401)], again=True),
+            Rule(match="buy", replies=[order, ScriptedReply(text="Shall I?")], again=True),
+            Rule(match="stumble", replies=[ScriptedReply(status=401)], again=True),
         ) as model,
         aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=40)) as session,
         RunningStack(tmp_path, model.environment) as stack,

@@ -11,7 +11,7 @@ import pytest
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from contracts.channels import fact
 from contracts.market_rpc import ALERTS_UNTOLD, HOLDINGS
@@ -105,8 +105,8 @@ async def test_an_order_is_asked_for_confirmed_filled_and_accounted_for(
     stack: RunningStack, model: ScriptedModel, customer: Customer
 ) -> None:
     order = {"symbol": "IBM", "side": "buy", "quantity": 3, "order_type": "market"}
-    asking = Reply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=order)])
-    model.say(Rule(match="buy", replies=[asking]), default=Reply(text="Shall I buy 3 IBM for you?"))
+    asking = ScriptedReply(tool_calls=[ScriptedCall(name="create_paper_order", arguments=order)])
+    model.say(Rule(match="buy", replies=[asking]), default=ScriptedReply(text="Shall I buy 3 IBM for you?"))
     fills = await customer.facts("order.filled.v1")
     async with chatting(stack, customer) as chat:
         answer = await chat.ask("buy 3 IBM", SOON)

@@ -5,7 +5,7 @@ Memory and agent with real servers; the model is scripted, over a real socket.
 import json
 from typing import Any
 
-from agent.scripted_model.script import Reply, Rule
+from agent.scripted_model.script import Rule, ScriptedReply
 from contracts.memory_rpc import fact_id
 from memory.testing import Servers
 from runtime.testing import MongoDatabase, NatsServer, ValkeyServer, eventually
@@ -16,7 +16,9 @@ PLANTED = "The user lives in Oslo and loves TSLA"
 
 def proposes(*changes: dict[str, Any]) -> Rule:
     """What the model answers when it is asked what to remember, once."""
-    return Rule(match=PROPOSING, replies=[Reply(text=f"Sure:\n```json\n{json.dumps({'changes': changes})}\n```")])
+    return Rule(
+        match=PROPOSING, replies=[ScriptedReply(text=f"Sure:\n```json\n{json.dumps({'changes': changes})}\n```")]
+    )
 
 
 async def judged(life: Life, count: int) -> None:
@@ -48,7 +50,7 @@ async def test_what_a_model_proposes_is_remembered_where_the_customers_words_pro
                 {"do": "add", "quote": "Leverage gives me nightmares"},
                 {"do": "cook", "quote": gone},
             ),
-            default=Reply(text=PLANTED),
+            default=ScriptedReply(text=PLANTED),
         )
         await life.day(f"{gone}. How is the market? Leverage gives me nightmares")
         await judged(life, 2)

@@ -17,7 +17,7 @@ import aiohttp
 import jwt
 import pytest
 
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from gateway.testing_http import Http
 from runtime.testing import eventually
@@ -49,10 +49,13 @@ def seen() -> list[str]:
 async def test_nothing_that_a_run_writes_holds_a_secret(tmp_path: Path, seen: list[str]) -> None:
     call = ScriptedCall(name="explain_concept", arguments={"concept": f"what is {PASTED}"})
     rules = [
-        Rule(match="quote", replies=[Reply(tool_calls=[call]), Reply(text="Prices move.")]),
-        Rule(match="refused", replies=[Reply(status=401, error_code="invalid_api_key")], again=True),
+        Rule(match="quote", replies=[ScriptedReply(tool_calls=[call]), ScriptedReply(text="Prices move.")]),
+        Rule(match="refused", replies=[ScriptedReply(status=401, error_code="invalid_api_key")], again=True),
     ]
-    async with scripted_model(*rules, default=Reply(text="Gladly.")) as model, aiohttp.ClientSession() as session:
+    async with (
+        scripted_model(*rules, default=ScriptedReply(text="Gladly.")) as model,
+        aiohttp.ClientSession() as session,
+    ):
         bases = {f"NEXUS_LLM_{name}_BASE_URL": model.base_url for name in ("GROQ", "OPENAI", "ANTHROPIC")}
         async with RunningStack(tmp_path, {**KEYS, **bases, "NEXUS_LOG_LEVEL": "debug"}) as stack:
             tokens = await _story(stack, Http(stack.url, session), seen)

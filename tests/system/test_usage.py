@@ -9,7 +9,7 @@ import pytest
 
 from agent.adapters.price_table import prices
 from agent.domain.turn.journal import TokenCount
-from agent.scripted_model.script import Reply
+from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import scripted_model
 from gateway.testing_http import Http
 from runtime.testing import eventually
@@ -17,7 +17,7 @@ from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
 MODEL = "llama-3.3-70b-versatile"
-ANSWER = Reply(text="one two three four", prompt_tokens=1_000)
+ANSWER = ScriptedReply(text="one two three four", prompt_tokens=1_000)
 
 
 async def test_usage_is_what_the_model_counted_at_the_listed_price_even_after_a_kill(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import json
 from datetime import UTC, datetime, timedelta
 
-from agent.scripted_model.script import Reply
+from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.company import COMPANY
 from agent.testing.stage import agent, stage
@@ -22,7 +22,10 @@ async def test_a_turn_of_the_previous_release_goes_on_from_its_journal(nats_serv
     now = datetime.now(UTC)
     data |= {"startedAt": now.isoformat(), "deadline": (now + timedelta(seconds=120)).isoformat()}
     journal["event"]["data"] = data | {TOMORROW: 1, "calls": with_more(data["calls"])}
-    async with stage(nats_server.url) as scene, scripted_model(default=Reply(text="It is 676.27 dollars.")) as model:
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model(default=ScriptedReply(text="It is 676.27 dollars.")) as model,
+    ):
         scene.executor.offer("get_price", {"price": 676.27})
         publisher = Publisher(scene.nats)
         for written in (*turn["chat"], journal):

@@ -5,7 +5,7 @@ import json
 import re
 from typing import Any
 
-from agent.scripted_model.script import Reply, Script, ScriptedCall
+from agent.scripted_model.script import Script, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel
 from tests.security.injections.goals import Goal
 
@@ -30,7 +30,7 @@ class Obedient(Script):
         self.obeyed: list[str] = []
         self._made: set[str] = set()
 
-    def next_reply(self, question: str) -> Reply:
+    def next_reply(self, question: str) -> ScriptedReply:
         """What it does next; the request is the newest that was made."""
         del question
         calls = self.wanted.pop(0) if self.wanted else []
@@ -40,4 +40,4 @@ class Obedient(Script):
                 call: dict[str, Any] = json.loads(base64.urlsafe_b64decode(order + "=" * (-len(order) % 4)))
                 self.obeyed.append(call["name"])
                 calls = [*calls, ScriptedCall(**call)]
-        return Reply(tool_calls=calls) if calls else Reply(text="All is done.")
+        return ScriptedReply(tool_calls=calls) if calls else ScriptedReply(text="All is done.")

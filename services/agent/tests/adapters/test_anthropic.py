@@ -15,7 +15,7 @@ from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import RequestedCall, TokenCount
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
 from agent.ports import ModelRequest
-from agent.scripted_model.script import Reply, ScriptedCall
+from agent.scripted_model.script import ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.testing.heard import RecordingSink
 
@@ -43,7 +43,7 @@ def provider(server: ScriptedModel, session: aiohttp.ClientSession, **changes: A
 
 async def test_text_is_streamed_and_counted(session: aiohttp.ClientSession) -> None:
     heard = RecordingSink()
-    async with scripted_model(default=Reply(text="one two three", prompt_tokens=7)) as server:
+    async with scripted_model(default=ScriptedReply(text="one two three", prompt_tokens=7)) as server:
         reply = await provider(server, session).reply(PROMPT, heard)
         assert (server.asked[0]["apiKey"], server.asked[0]["version"]) == ("key-for-tests", VERSION)
     assert reply.text == "one two three" == heard.said
@@ -53,7 +53,7 @@ async def test_text_is_streamed_and_counted(session: aiohttp.ClientSession) -> N
 
 async def test_tool_calls_are_put_together_from_their_pieces(session: aiohttp.ClientSession) -> None:
     calls = [ScriptedCall(name="look", arguments={"symbol": "AAPL"}), ScriptedCall(name="look")]
-    async with scripted_model(default=Reply(text="Let me look.", tool_calls=calls)) as server:
+    async with scripted_model(default=ScriptedReply(text="Let me look.", tool_calls=calls)) as server:
         reply = await provider(server, session).reply(PROMPT, RecordingSink())
     assert reply.text == "Let me look."
     assert reply.calls == (
@@ -70,7 +70,7 @@ async def test_a_block_may_have_all_of_itself_in_its_first_event(session: aiohtt
     events = [{"type": "content_block_start", "index": at, "content_block": one} for at, one in enumerate(blocks)]
     raw = b"".join(b"data: " + orjson.dumps(one) + b"\n\n" for one in (*events, {"type": "message_stop"})).decode()
     heard = RecordingSink()
-    async with scripted_model(default=Reply(raw=raw)) as server:
+    async with scripted_model(default=ScriptedReply(raw=raw)) as server:
         reply = await provider(server, session).reply(PROMPT, heard)
     assert reply.text == "Let me look." == heard.said
     assert reply.calls == (RequestedCall("look", '{"symbol":"AAPL"}', "t1"),)
@@ -79,19 +79,19 @@ async def test_a_block_may_have_all_of_itself_in_its_first_event(session: aiohtt
 @pytest.mark.parametrize(
     ("reply", "error"),
     [
-        (Reply(status=429, retry_after=3), ModelBusyError),
-        (Reply(status=529), ModelDownError),
-        (Reply(status=500), ModelDownError),
-        (Reply(status=401), ModelRefusedError),
-        (Reply(status=404), ModelRefusedError),
-        (Reply(status=400), ModelRefusedError),
-        (Reply(text="one two three", cut_after=1), ModelDownError),
-        (Reply(text="one two", cut_after=9), ModelDownError),
-        (Reply(text=""), ModelDownError),
-        (Reply(tool_calls=[ScriptedCall(name="look", arguments='{"symbol": ')]), BadToolCallError),
-        (Reply(tool_calls=[ScriptedCall(name="look", arguments="[1]")]), BadToolCallError),
-        (Reply(tool_calls=[ScriptedCall(name="look")] * 17), BadToolCallError),
-        (Reply(tool_calls=[ScriptedCall(name="look", arguments={"x": "x" * MAX_TEXT})]), BadToolCallError),
+        (ScriptedReply(status=429, retry_after=3), ModelBusyError),
+        (ScriptedReply(status=529), ModelDownError),
+        (ScriptedReply(status=500), ModelDownError),
+        (ScriptedReply(status=401), ModelRefusedError),
+        (ScriptedReply(status=404), ModelRefusedError),
+        (ScriptedReply(status=400), ModelRefusedError),
+        (ScriptedReply(text="one two three", cut_after=1), ModelDownError),
+        (ScriptedReply(text="one two", cut_after=9), ModelDownError),
+        (ScriptedReply(text=""), ModelDownError),
+        (ScriptedReply(tool_calls=[ScriptedCall(name="look", arguments='{"symbol": ')]), BadToolCallError),
+        (ScriptedReply(tool_calls=[ScriptedCall(name="look", arguments="[1]")]), BadToolCallError),
+        (ScriptedReply(tool_calls=[ScriptedCall(name="look")] * 17), BadToolCallError),
+        (ScriptedReply(tool_calls=[ScriptedCall(name="look", arguments={"x": "x" * MAX_TEXT})]), BadToolCallError),
     ],
     ids=[
         "429",
@@ -110,7 +110,7 @@ async def test_a_block_may_have_all_of_itself_in_its_first_event(session: aiohtt
     ],
 )
 async def test_each_failure_has_its_error(
-    session: aiohttp.ClientSession, reply: Reply, error: type[ModelError]
+    session: aiohttp.ClientSession, reply: ScriptedReply, error: type[ModelError]
 ) -> None:
     async with scripted_model(default=reply) as server:
         with pytest.raises(error) as caught:
@@ -120,7 +120,7 @@ async def test_each_failure_has_its_error(
 
 
 async def test_a_hanging_server_and_nobody_at_the_address_are_failures(session: aiohttp.ClientSession) -> None:
-    async with scripted_model(default=Reply(hang=True)) as server:
+    async with scripted_model(default=ScriptedReply(hang=True)) as server:
         with pytest.raises(ModelDownError):
             await provider(server, session, silence=0.1).reply(PROMPT, RecordingSink())
         with pytest.raises(ModelDownError):

@@ -11,14 +11,14 @@ import pytest
 from pydantic import ValidationError
 
 from agent.adapters.circuit_breaker import FAILURES, REST, TRIAL, CircuitBreaker
-from agent.adapters.model_router import ConfiguredModels, configured
+from agent.adapters.model_router import ModelRouter, configured
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.pictures import PICTURES, Picture, PictureSupport
 from agent.domain.turn.journal import ModelAnswer, RequestedCall
 from agent.errors import ModelBusyError, ModelDownError, ModelError
 from agent.llm.fallback import ask
 from agent.ports import ModelRequest, TextSink
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings
 from agent.testing.heard import RecordingSink
@@ -34,7 +34,7 @@ PROMPT = ModelRequest(
     max_tokens=50,
     time_limit=5.0,
 )
-GOOD = Reply(text="a whole answer")
+GOOD = ScriptedReply(text="a whole answer")
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ async def session() -> AsyncIterator[aiohttp.ClientSession]:
         yield session
 
 
-def chain(session: aiohttp.ClientSession, servers: Mapping[str, ScriptedModel], **more: Any) -> ConfiguredModels:
+def chain(session: aiohttp.ClientSession, servers: Mapping[str, ScriptedModel], **more: Any) -> ModelRouter:
     """Providers by name, in this order, each at its own scripted server."""
     fields: dict[str, Any] = {
         "base_url": None,
@@ -56,28 +56,28 @@ def chain(session: aiohttp.ClientSession, servers: Mapping[str, ScriptedModel], 
     return configured(ModelSettings.model_validate(fields), session, 5.0)
 
 
-FAULTS: list[tuple[str, Reply]] = [
-    ("429", Reply(status=429)),
-    ("429 for long", Reply(status=429, retry_after=30)),
-    ("500", Reply(status=500)),
-    ("503", Reply(status=503)),
-    ("401", Reply(status=401)),
-    ("404", Reply(status=404)),
-    ("silent", Reply(hang=True)),
-    ("first token late", Reply(text="late", first_token_ms=2000)),
-    ("cut at once", Reply(text="one two", cut_after=0)),
-    ("cut", Reply(text="one two", cut_after=1)),
-    ("empty", Reply(text="")),
-    ("garbled", Reply(text="one two", garbled=True)),
-    ("tool_use_failed", Reply(status=400, error_code="tool_use_failed")),
-    ("malformed", Reply(tool_calls=[ScriptedCall(name="look", arguments="{")])),
+FAULTS: list[tuple[str, ScriptedReply]] = [
+    ("429", ScriptedReply(status=429)),
+    ("429 for long", ScriptedReply(status=429, retry_after=30)),
+    ("500", ScriptedReply(status=500)),
+    ("503", ScriptedReply(status=503)),
+    ("401", ScriptedReply(status=401)),
+    ("404", ScriptedReply(status=404)),
+    ("silent", ScriptedReply(hang=True)),
+    ("first token late", ScriptedReply(text="late", first_token_ms=2000)),
+    ("cut at once", ScriptedReply(text="one two", cut_after=0)),
+    ("cut", ScriptedReply(text="one two", cut_after=1)),
+    ("empty", ScriptedReply(text="")),
+    ("garbled", ScriptedReply(text="one two", garbled=True)),
+    ("tool_use_failed", ScriptedReply(status=400, error_code="tool_use_failed")),
+    ("malformed", ScriptedReply(tool_calls=[ScriptedCall(name="look", arguments="{")])),
 ]
 
 
 @pytest.mark.parametrize("first", ["groq", "openai", "anthropic"])
 @pytest.mark.parametrize("fault", [fault for _, fault in FAULTS], ids=[name for name, _ in FAULTS])
 async def test_whatever_happens_to_one_provider_the_next_one_answers_and_once(
-    session: aiohttp.ClientSession, first: str, fault: Reply
+    session: aiohttp.ClientSession, first: str, fault: ScriptedReply
 ) -> None:
     second = "openai" if first != "openai" else "anthropic"
     async with scripted_model(default=fault) as bad, scripted_model(default=GOOD) as good:
@@ -124,7 +124,7 @@ ODD: dict[str, tuple[str, ModelAnswer | None]] = {
 @pytest.mark.parametrize("odd", ODD)
 async def test_what_servers_do_beside_the_standard_is_read_or_refused(session: aiohttp.ClientSession, odd: str) -> None:
     raw, wanted = ODD[odd]
-    async with scripted_model(default=Reply(raw=raw, cut_after=0 if "break" in odd else None)) as server:
+    async with scripted_model(default=ScriptedReply(raw=raw, cut_after=0 if "break" in odd else None)) as server:
         ((model, _),) = chain(session, {"groq": server}).chosen("groq", "m").candidates
         if wanted is None:
             with pytest.raises(ModelError):
@@ -147,7 +147,10 @@ async def test_a_provider_that_cannot_be_reached_leaves_it_to_the_next(
 
 
 async def test_when_nobody_answers_there_is_one_clear_error(session: aiohttp.ClientSession) -> None:
-    async with scripted_model(default=Reply(status=500)) as one, scripted_model(default=Reply(status=401)) as two:
+    async with (
+        scripted_model(default=ScriptedReply(status=500)) as one,
+        scripted_model(default=ScriptedReply(status=401)) as two,
+    ):
         models = chain(session, {"groq": one, "anthropic": two})
         with pytest.raises(ModelError, match="anthropic refused the request"):
             await ask(models.chosen("groq", "llama-3.1-8b-instant"), PROMPT, RecordingSink())
@@ -156,7 +159,7 @@ async def test_when_nobody_answers_there_is_one_clear_error(session: aiohttp.Cli
 
 
 async def test_a_pause_that_a_provider_names_is_kept_by_every_later_call(session: aiohttp.ClientSession) -> None:
-    rule = Rule(replies=[Reply(status=429, retry_after=30)], again=True)
+    rule = Rule(replies=[ScriptedReply(status=429, retry_after=30)], again=True)
     async with scripted_model(rule) as busy, scripted_model(default=GOOD) as good:
         models = chain(session, {"groq": busy, "openai": good})
         for _ in range(5):
@@ -165,12 +168,12 @@ async def test_a_pause_that_a_provider_names_is_kept_by_every_later_call(session
 
 
 async def test_alone_a_busy_provider_is_waited_for(session: aiohttp.ClientSession) -> None:
-    async with scripted_model(Rule(replies=[Reply(status=429, retry_after=2.2)]), default=GOOD) as busy:
+    async with scripted_model(Rule(replies=[ScriptedReply(status=429, retry_after=2.2)]), default=GOOD) as busy:
         models = chain(session, {"groq": busy})
         started = time.monotonic()
         assert (await ask(models.chosen("groq", "m"), PROMPT, RecordingSink())).text == "a whole answer"
         assert 2.2 <= time.monotonic() - started < 8
-        busy.say(Rule(replies=[Reply(status=429, retry_after=60)]), default=GOOD)
+        busy.say(Rule(replies=[ScriptedReply(status=429, retry_after=60)]), default=GOOD)
         with pytest.raises(ModelBusyError):
             await ask(models.chosen("groq", "m"), PROMPT, RecordingSink())
         with pytest.raises(ModelBusyError):
@@ -179,7 +182,7 @@ async def test_alone_a_busy_provider_is_waited_for(session: aiohttp.ClientSessio
 
 
 async def test_alone_one_that_thinks_for_long_is_waited_for(session: aiohttp.ClientSession) -> None:
-    late = Rule(replies=[Reply(text="after a while", first_token_ms=1500)], again=True)
+    late = Rule(replies=[ScriptedReply(text="after a while", first_token_ms=1500)], again=True)
     async with scripted_model(late) as server:
         models = chain(session, {"openai": server}, time_limits="openai=0.5")
         prompt = replace(PROMPT, time_limit=30.0)
@@ -188,7 +191,7 @@ async def test_alone_one_that_thinks_for_long_is_waited_for(session: aiohttp.Cli
 
 
 async def test_a_provider_that_keeps_failing_is_asked_last(session: aiohttp.ClientSession) -> None:
-    async with scripted_model(default=Reply(status=500)) as broken, scripted_model(default=GOOD) as good:
+    async with scripted_model(default=ScriptedReply(status=500)) as broken, scripted_model(default=GOOD) as good:
         models = chain(session, {"groq": broken, "openai": good})
         for _ in range(20):
             assert (await ask(models.chosen("groq", "m"), PROMPT, RecordingSink())).provider == "openai"
@@ -260,8 +263,8 @@ def test_what_cannot_be_is_refused_at_the_start(setting: str, value: str, told: 
 async def test_who_takes_over_and_does_not_see_is_told_that_there_are_pictures(session: aiohttp.ClientSession) -> None:
     shown = {"role": "user", "content": "what is it?", PICTURES: (Picture("cat.png", "image/png", "AAAA"),)}
     async with (
-        scripted_model(default=Reply(status=500)) as anthropic,
-        scripted_model(default=Reply(status=500)) as openai,
+        scripted_model(default=ScriptedReply(status=500)) as anthropic,
+        scripted_model(default=ScriptedReply(status=500)) as openai,
         scripted_model(default=GOOD) as groq,
     ):
         models = chain(session, {"anthropic": anthropic, "openai": openai, "groq": groq})

@@ -4,7 +4,7 @@ from agent.adapters.followed import FollowedConversations
 from agent.adapters.forgotten import ForgottenConversations
 from agent.adapters.histories import HistoryClient
 from agent.ports import ConversationKey
-from agent.scripted_model.script import Reply, Rule
+from agent.scripted_model.script import Rule, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.company import COMPANY
 from agent.testing.stage import agent, stage
@@ -35,7 +35,7 @@ async def test_what_was_deleted_comes_into_no_prompt(nats_server: NatsServer) ->
 async def test_a_model_that_answers_in_a_deleted_conversation_is_stopped_and_its_text_taken_back(
     nats_server: NatsServer,
 ) -> None:
-    rule = Rule(replies=[Reply(hang=True)])
+    rule = Rule(replies=[ScriptedReply(hang=True)])
     async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
         await scene.visitor("c1", "a secret")
         await eventually(lambda: len(model.asked) == 1)

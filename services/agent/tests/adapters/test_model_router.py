@@ -17,7 +17,7 @@ from agent.domain.turn.journal import RequestedCall, TokenCount
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
 from agent.llm.fallback import ask
 from agent.ports import ModelChoice, ModelRequest
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings
 from agent.testing.heard import RecordingSink
@@ -48,7 +48,7 @@ def provider(server: ScriptedModel, session: aiohttp.ClientSession, **changes: A
 
 async def test_text_is_streamed_and_counted(session: aiohttp.ClientSession) -> None:
     heard = RecordingSink()
-    async with scripted_model(default=Reply(text="one two three", prompt_tokens=7)) as server:
+    async with scripted_model(default=ScriptedReply(text="one two three", prompt_tokens=7)) as server:
         reply = await provider(server, session).reply(PROMPT, heard)
     assert reply.text == "one two three" == heard.said
     assert 1 <= len(heard.pieces) <= 3  # what comes in one packet goes on in one piece
@@ -57,7 +57,7 @@ async def test_text_is_streamed_and_counted(session: aiohttp.ClientSession) -> N
 
 
 async def test_what_a_model_thinks_aloud_is_neither_streamed_nor_kept(session: aiohttp.ClientSession) -> None:
-    heard, thinking = RecordingSink(), Reply(text="<think> They want\n a price. </think> It costs 49 €.")
+    heard, thinking = RecordingSink(), ScriptedReply(text="<think> They want\n a price. </think> It costs 49 €.")
     async with scripted_model(default=thinking) as server:
         reply = await provider(server, session).reply(PROMPT, heard)
     assert reply.text == "It costs 49 €." == heard.said
@@ -76,7 +76,7 @@ async def test_the_request_is_what_the_prompt_says(session: aiohttp.ClientSessio
 
 async def test_tool_calls_are_put_together_from_their_pieces(session: aiohttp.ClientSession) -> None:
     calls = [ScriptedCall(name="look", arguments={"symbol": "AAPL"}), ScriptedCall(name="look", arguments={"n": 1})]
-    async with scripted_model(default=Reply(tool_calls=calls)) as server:
+    async with scripted_model(default=ScriptedReply(tool_calls=calls)) as server:
         reply = await provider(server, session).reply(PROMPT, RecordingSink())
     assert reply.calls == (
         RequestedCall("look", '{"symbol":"AAPL"}', "call_0"),
@@ -97,20 +97,20 @@ async def test_one_connection_serves_many_calls(session: aiohttp.ClientSession) 
 @pytest.mark.parametrize(
     ("reply", "error"),
     [
-        (Reply(status=429, retry_after=3), ModelBusyError),
-        (Reply(status=500), ModelDownError),
-        (Reply(status=401, error_code="invalid_api_key"), ModelRefusedError),
-        (Reply(status=400, error_code="tool_use_failed"), BadToolCallError),
-        (Reply(text="one two three", cut_after=1), ModelDownError),
-        (Reply(text=""), ModelDownError),
-        (Reply(tool_calls=[ScriptedCall(name="look", arguments='{"symbol": ')]), BadToolCallError),
-        (Reply(tool_calls=[ScriptedCall(name="look", arguments="[1]")]), BadToolCallError),
-        (Reply(tool_calls=[ScriptedCall(name="look")] * 17), BadToolCallError),
+        (ScriptedReply(status=429, retry_after=3), ModelBusyError),
+        (ScriptedReply(status=500), ModelDownError),
+        (ScriptedReply(status=401, error_code="invalid_api_key"), ModelRefusedError),
+        (ScriptedReply(status=400, error_code="tool_use_failed"), BadToolCallError),
+        (ScriptedReply(text="one two three", cut_after=1), ModelDownError),
+        (ScriptedReply(text=""), ModelDownError),
+        (ScriptedReply(tool_calls=[ScriptedCall(name="look", arguments='{"symbol": ')]), BadToolCallError),
+        (ScriptedReply(tool_calls=[ScriptedCall(name="look", arguments="[1]")]), BadToolCallError),
+        (ScriptedReply(tool_calls=[ScriptedCall(name="look")] * 17), BadToolCallError),
     ],
     ids=["429", "500", "401", "tool_use_failed", "cut", "empty", "malformed", "no object", "too many"],
 )
 async def test_each_failure_has_its_error(
-    session: aiohttp.ClientSession, reply: Reply, error: type[ModelError]
+    session: aiohttp.ClientSession, reply: ScriptedReply, error: type[ModelError]
 ) -> None:
     async with scripted_model(default=reply) as server:
         with pytest.raises(error) as caught:
@@ -119,7 +119,7 @@ async def test_each_failure_has_its_error(
 
 
 async def test_a_hanging_server_is_given_up_in_time(session: aiohttp.ClientSession) -> None:
-    async with scripted_model(default=Reply(hang=True)) as server:
+    async with scripted_model(default=ScriptedReply(hang=True)) as server:
         with pytest.raises(ModelDownError):
             await provider(server, session, silence=0.1).reply(PROMPT, RecordingSink())
         with pytest.raises(ModelDownError):
@@ -135,7 +135,7 @@ async def test_nobody_at_the_address_is_a_failure_too(session: aiohttp.ClientSes
 
 async def test_a_failure_is_retried_once_and_what_was_said_is_taken_back(session: aiohttp.ClientSession) -> None:
     heard = RecordingSink()
-    rule = Rule(replies=[Reply(text="half an", cut_after=1), Reply(text="a whole answer")])
+    rule = Rule(replies=[ScriptedReply(text="half an", cut_after=1), ScriptedReply(text="a whole answer")])
     async with scripted_model(rule) as server:
         reply = await ask(ModelChoice(((provider(server, session), "m"),)), PROMPT, heard)
     assert reply.text == "a whole answer" == heard.said
@@ -143,7 +143,7 @@ async def test_a_failure_is_retried_once_and_what_was_said_is_taken_back(session
 
 
 async def test_a_busy_server_is_asked_again_after_the_pause_it_names(session: aiohttp.ClientSession) -> None:
-    rule = Rule(replies=[Reply(status=429, retry_after=0.05), Reply(text="now")])
+    rule = Rule(replies=[ScriptedReply(status=429, retry_after=0.05), ScriptedReply(text="now")])
     async with scripted_model(rule) as server:
         reply = await ask(ModelChoice(((provider(server, session), "m"),)), PROMPT, RecordingSink())
         assert reply.text == "now"
@@ -151,8 +151,8 @@ async def test_a_busy_server_is_asked_again_after_the_pause_it_names(session: ai
 
 
 async def test_malformed_tool_calls_end_in_an_answer_without_tools(session: aiohttp.ClientSession) -> None:
-    bad = Reply(status=400, error_code="tool_use_failed")
-    async with scripted_model(Rule(replies=[bad, bad, Reply(text="without tools")])) as server:
+    bad = ScriptedReply(status=400, error_code="tool_use_failed")
+    async with scripted_model(Rule(replies=[bad, bad, ScriptedReply(text="without tools")])) as server:
         reply = await ask(ModelChoice(((provider(server, session), "m"),)), PROMPT, RecordingSink())
         assert reply.text == "without tools"
         assert ["tools" in asked for asked in server.asked] == [True, True, False]
@@ -161,7 +161,7 @@ async def test_malformed_tool_calls_end_in_an_answer_without_tools(session: aioh
 async def test_a_model_that_calls_tools_when_told_to_answer_is_asked_without_them(
     session: aiohttp.ClientSession,
 ) -> None:
-    rule = Rule(replies=[Reply(tool_calls=[ScriptedCall(name="look")]), Reply(text="fine")])
+    rule = Rule(replies=[ScriptedReply(tool_calls=[ScriptedCall(name="look")]), ScriptedReply(text="fine")])
     async with scripted_model(rule) as server:
         prompt = replace(PROMPT, tool_choice="none")
         reply = await ask(ModelChoice(((provider(server, session), "m"),)), prompt, RecordingSink())
@@ -169,7 +169,10 @@ async def test_a_model_that_calls_tools_when_told_to_answer_is_asked_without_the
 
 
 async def test_the_next_provider_answers_when_one_fails(session: aiohttp.ClientSession) -> None:
-    async with scripted_model(default=Reply(status=500)) as broken, scripted_model(default=Reply(text="me")) as works:
+    async with (
+        scripted_model(default=ScriptedReply(status=500)) as broken,
+        scripted_model(default=ScriptedReply(text="me")) as works,
+    ):
         candidates = ((provider(broken, session), "big"), (provider(works, session), "small"))
         reply = await ask(ModelChoice(candidates), PROMPT, RecordingSink())
         assert (reply.text, reply.model) == ("me", "small")
@@ -177,7 +180,10 @@ async def test_the_next_provider_answers_when_one_fails(session: aiohttp.ClientS
 
 
 async def test_a_silent_provider_is_left_at_once_when_there_is_another(session: aiohttp.ClientSession) -> None:
-    async with scripted_model(default=Reply(hang=True)) as silent, scripted_model(default=Reply(text="me")) as works:
+    async with (
+        scripted_model(default=ScriptedReply(hang=True)) as silent,
+        scripted_model(default=ScriptedReply(text="me")) as works,
+    ):
         candidates = ((provider(silent, session, silence=0.1), "big"), (provider(works, session), "small"))
         reply = await ask(ModelChoice(candidates), PROMPT, RecordingSink())
         assert reply.text == "me"
@@ -185,14 +191,14 @@ async def test_a_silent_provider_is_left_at_once_when_there_is_another(session: 
 
 
 async def test_a_refused_key_is_not_tried_twice(session: aiohttp.ClientSession) -> None:
-    async with scripted_model(default=Reply(status=401)) as server:
+    async with scripted_model(default=ScriptedReply(status=401)) as server:
         with pytest.raises(ModelRefusedError, match="check its key"):
             await ask(ModelChoice(((provider(server, session), "m"),)), PROMPT, RecordingSink())
         assert len(server.asked) == 1
 
 
 async def test_a_cancelled_call_is_hung_up_on(session: aiohttp.ClientSession) -> None:
-    async with scripted_model(default=Reply(hang=True)) as server:
+    async with scripted_model(default=ScriptedReply(hang=True)) as server:
         changed = server.changed
         task = asyncio.create_task(provider(server, session).reply(PROMPT, RecordingSink()))
         await asyncio.wait_for(changed.wait(), 20)

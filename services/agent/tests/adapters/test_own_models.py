@@ -11,12 +11,12 @@ import pytest
 from aiohttp import web
 from pydantic import SecretStr
 
-from agent.adapters.model_router import ConfiguredModels, configured
+from agent.adapters.model_router import ModelRouter, configured
 from agent.adapters.own_models import OwnModels
 from agent.errors import ModelDownError, ModelError, ModelRefusedError
 from agent.llm.fallback import ask
 from agent.ports import ModelChoice, ModelRequest, Models
-from agent.scripted_model.script import Reply
+from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings
 from agent.testing.heard import RecordingSink
@@ -47,7 +47,7 @@ def company(address: str | None, key: str | None = "s3cret", **more: Any) -> Com
 @contextlib.asynccontextmanager
 async def models(
     others: ScriptedModel | None = None, *, forced: str | None = None, loopback: bool = True
-) -> AsyncGenerator[ConfiguredModels]:
+) -> AsyncGenerator[ModelRouter]:
     """The installation's, with or without a provider, and companies' own."""
     fields: dict[str, Any] = {"base_url": forced, "model": "house", "provider_keys": {}}
     if others is not None:
@@ -93,7 +93,11 @@ async def test_the_companys_key_opens_its_own_server_and_nobody_elses_company_is
                 "usage": {"prompt_tokens": 7, "completion_tokens": 3}}  # fmt: skip
         return web.json_response(body)
 
-    async with scripted_model(default=Reply(text="from all")) as all_, serving(page) as address, models(all_) as found:
+    async with (
+        scripted_model(default=ScriptedReply(text="from all")) as all_,
+        serving(page) as address,
+        models(all_) as found,
+    ):
         config = company(address)
         reply = await ask(chosen(found, config), PROMPT, RecordingSink())
         assert (reply.text, reply.provider, reply.model) == ("from the house", "compatible", "house-1")
@@ -106,7 +110,10 @@ async def test_the_companys_key_opens_its_own_server_and_nobody_elses_company_is
         assert (await ask(chosen(found, stolen), PROMPT, RecordingSink())).text == "from all"
         assert found.for_company(config).named("groq", "x") == (("compatible", "house-1"),)
     # The operator's own server wins.
-    async with scripted_model(default=Reply(text="operator's")) as forced, models(forced=forced.base_url) as found:
+    async with (
+        scripted_model(default=ScriptedReply(text="operator's")) as forced,
+        models(forced=forced.base_url) as found,
+    ):
         assert (await ask(chosen(found, company(forced.base_url)), PROMPT, RecordingSink())).text == "operator's"
         assert forced.asked[0]["model"] == "house"
 
@@ -146,7 +153,7 @@ async def test_a_server_that_is_hostile_slow_or_closed_is_a_clear_error_and_the_
         raise web.HTTPTemporaryRedirect(f"{request.path}?with=the-prompt")
 
     for answer in (hang, flood, call_without_end, no_entry, page, elsewhere):
-        async with scripted_model(default=Reply(text="from all")) as all_, serving(answer) as address:
+        async with scripted_model(default=ScriptedReply(text="from all")) as all_, serving(answer) as address:
             async with models(all_) as found:
                 async with asyncio.timeout(15):
                     reply = await ask(chosen(found, company(address)), PROMPT, RecordingSink())
@@ -157,7 +164,7 @@ async def test_a_server_that_is_hostile_slow_or_closed_is_a_clear_error_and_the_
 
 
 async def test_off_one_machine_no_companys_model_is_on_it_and_a_lost_key_says_so() -> None:
-    async with scripted_model(default=Reply(text="here")) as server:
+    async with scripted_model(default=ScriptedReply(text="here")) as server:
         async with models(loopback=False) as found:
             with pytest.raises(ModelRefusedError, match="not public"):
                 await ask(chosen(found, company(server.base_url)), PROMPT, RecordingSink())
@@ -178,7 +185,7 @@ async def test_off_one_machine_no_companys_model_is_on_it_and_a_lost_key_says_so
 async def test_a_turn_is_answered_by_the_companys_model_at_its_price(
     nats_server: NatsServer, price: dict[str, float] | None, cost: float | None
 ) -> None:
-    async with scripted_model(default=Reply(text="We open at nine.", prompt_tokens=45)) as server:
+    async with scripted_model(default=ScriptedReply(text="We open at nine.", prompt_tokens=45)) as server:
         own = {"address": server.base_url, "model": "house-1", "key": SEAL.close("s3cret", "demo")}
         config = CompanyConfig.model_validate(
             {"companyId": "demo", "aiAutoResponseEnabled": True, "responseDelayMs": 0,

@@ -11,7 +11,7 @@ import pytest
 from agent.analysis.analyst import Analyst
 from agent.analysis.deps import AnalysisLimits
 from agent.app import Agent
-from agent.scripted_model.script import Reply, Rule
+from agent.scripted_model.script import Rule, ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.testing.company import COMPANY
 from agent.testing.dying import Death, Killed
@@ -32,8 +32,8 @@ COMPARE = "Compare IBM and MSFT over the last year"
 ROUTING = '{"tools": [{"tool": "market_snapshot", "tickers": ["IBM", "MSFT"]}]}'
 SUMMARY = "Over the year to 1 March 2013 IBM rose 2.7% and MSFT fell 13.4%."
 MODEL = (
-    Rule(match="budget_per_ticker", replies=[Reply(text=ROUTING, prompt_tokens=50)], again=True),
-    Rule(match="findings", replies=[Reply(text=SUMMARY, prompt_tokens=90)], again=True),
+    Rule(match="budget_per_ticker", replies=[ScriptedReply(text=ROUTING, prompt_tokens=50)], again=True),
+    Rule(match="findings", replies=[ScriptedReply(text=SUMMARY, prompt_tokens=90)], again=True),
 )
 
 
@@ -176,8 +176,8 @@ async def test_a_model_that_lies_at_every_step_changes_neither_budget_nor_figure
         '["TSLA", "IBM", "IBM"]}, {"tool": "market_snapshot", "tickers": ["IBM", "MSFT"]}]}'
     )
     scene.model.say(
-        Rule(match="budget_per_ticker", replies=[Reply(text=lie)]),
-        Rule(match="findings", replies=[Reply(text="IBM soared 55.5%, and will double: you should buy it.")]),
+        Rule(match="budget_per_ticker", replies=[ScriptedReply(text=lie)]),
+        Rule(match="findings", replies=[ScriptedReply(text="IBM soared 55.5%, and will double: you should buy it.")]),
     )
     report = (await scene.done(scene.request(use_llm=True))).report
     assert report is not None
@@ -190,7 +190,7 @@ async def test_a_model_that_lies_at_every_step_changes_neither_budget_nor_figure
 
 
 async def test_a_choice_that_cannot_be_read_is_made_by_rule(scene: Scene) -> None:
-    scene.model.say(default=Reply(text='{"tools": [{"tool": "market_snapshot", "tickers": ["IBM"'))
+    scene.model.say(default=ScriptedReply(text='{"tools": [{"tool": "market_snapshot", "tickers": ["IBM"'))
     report = (await scene.done(scene.request(use_llm=True))).report
     assert report is not None
     assert [(one["tool"], one["calls"]) for one in report["tools_used"]] == [
@@ -202,9 +202,10 @@ async def test_a_choice_that_cannot_be_read_is_made_by_rule(scene: Scene) -> Non
 
 
 @pytest.mark.parametrize(
-    "fault", [Reply(status=500), Reply(status=429, retry_after=60), Reply(cut_after=1, text=ROUTING)]
+    "fault",
+    [ScriptedReply(status=500), ScriptedReply(status=429, retry_after=60), ScriptedReply(cut_after=1, text=ROUTING)],
 )
-async def test_a_model_that_fails_is_done_without(scene: Scene, fault: Reply) -> None:
+async def test_a_model_that_fails_is_done_without(scene: Scene, fault: ScriptedReply) -> None:
     scene.model.say(default=fault)
     report = (await scene.done(scene.request(use_llm=True))).report
     assert report is not None

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agent.analysis.in_chat import NAME
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.company import COMPANY
 from agent.testing.figures import output, serve_tool_details
@@ -40,7 +40,7 @@ def offer(setting: Stage) -> None:
 async def test_it_is_offered_to_a_customer_who_asks_for_one_and_in_no_other_turn(
     nats_server: NatsServer, text: str, principal: str, offered: bool
 ) -> None:
-    async with stage(nats_server.url) as setting, scripted_model(default=Reply(text="So it is.")) as model:
+    async with stage(nats_server.url) as setting, scripted_model(default=ScriptedReply(text="So it is.")) as model:
         offer(setting)
         async with agent(nats_server.url, model.base_url):
             await setting.visitor("c1", text, principal=principal)
@@ -50,14 +50,14 @@ async def test_it_is_offered_to_a_customer_who_asks_for_one_and_in_no_other_turn
 
 
 async def test_a_model_that_calls_it_gets_the_report_that_anybody_else_would(nats_server: NatsServer) -> None:
-    call = Reply(tool_calls=[ScriptedCall(name=NAME, arguments={"query": COMPARE})])
+    call = ScriptedReply(tool_calls=[ScriptedCall(name=NAME, arguments={"query": COMPARE})])
     routing = '{"tools": [{"tool": "market_snapshot", "tickers": ["IBM", "MSFT"]}]}'
     async with stage(nats_server.url) as setting, scripted_model() as model:
         offer(setting)
         model.say(
-            Rule(match="budget_per_ticker", replies=[Reply(text=routing)]),
-            Rule(match="findings", replies=[Reply(text="IBM rose 2.7% over the last year, MSFT fell 13.4%.")]),
-            Rule(match=None, replies=[call, Reply(text="IBM did better (source: sample).")]),
+            Rule(match="budget_per_ticker", replies=[ScriptedReply(text=routing)]),
+            Rule(match="findings", replies=[ScriptedReply(text="IBM rose 2.7% over the last year, MSFT fell 13.4%.")]),
+            Rule(match=None, replies=[call, ScriptedReply(text="IBM did better (source: sample).")]),
         )
         details = await serve_tool_details(setting.nats)
         async with agent(nats_server.url, model.base_url):

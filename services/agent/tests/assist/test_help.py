@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.scripted_model.script import Reply, Rule
+from agent.scripted_model.script import Rule, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.settings import ModelSettings
 from agent.testing.company import COMPANY, demo_config
@@ -26,7 +26,7 @@ THREE = '["Yes, until eight.", "We close at eight tonight.", "Until eight; shall
 async def test_three_suggestions_come_from_the_companys_prompt_and_model(nats_server: NatsServer) -> None:
     async with (
         stage(nats_server.url, QUIET) as scene,
-        scripted_model(default=Reply(text=f"Here you are: {THREE}")) as model,
+        scripted_model(default=ScriptedReply(text=f"Here you are: {THREE}")) as model,
         agent(nats_server.url, model.base_url),
     ):
         await scene.visitor("c1", "are you open tonight?")
@@ -55,7 +55,7 @@ async def test_three_suggestions_come_from_the_companys_prompt_and_model(nats_se
 async def test_there_are_always_three_distinct_ones(nats_server: NatsServer, said: str) -> None:
     async with (
         stage(nats_server.url, QUIET) as scene,
-        scripted_model(default=Reply(text=said)) as model,
+        scripted_model(default=ScriptedReply(text=said)) as model,
         agent(nats_server.url, model.base_url),
     ):
         await scene.visitor("c1", "¿abren hoy?")
@@ -94,7 +94,7 @@ async def test_suggestions_are_refused_where_they_are_off_or_there_is_no_convers
 async def test_a_draft_is_improved_in_the_tone_and_language_that_are_asked_for(nats_server: NatsServer) -> None:
     async with (
         stage(nats_server.url, QUIET) as scene,
-        scripted_model(default=Reply(text='"We are open until eight."')) as model,
+        scripted_model(default=ScriptedReply(text='"We are open until eight."')) as model,
         agent(nats_server.url, model.base_url),
     ):
         await scene.visitor("c1", "are you open tonight?")
@@ -125,7 +125,7 @@ async def test_a_model_that_is_away_is_said_to_be_and_whether_it_may_come_back(
 ) -> None:
     async with (
         stage(nats_server.url, QUIET) as scene,
-        scripted_model(Rule(replies=[Reply(status=status)], again=True)) as model,
+        scripted_model(Rule(replies=[ScriptedReply(status=status)], again=True)) as model,
         agent(nats_server.url, model.base_url),
     ):
         with pytest.raises(RpcError) as caught:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from nats.aio.client import Client
 
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.settings import ModelSettings
 from agent.testing.company import COMPANY, demo_config
@@ -89,7 +89,7 @@ async def refused(client: Client, request: CompleteRequest) -> RpcError:
 
 
 async def test_the_answer_streams_with_its_usage_and_nothing_becomes_a_conversation(nats_server: NatsServer) -> None:
-    rule = Rule(replies=[Reply(text="One two three.", token_ms=200, prompt_tokens=40)])
+    rule = Rule(replies=[ScriptedReply(text="One two three.", token_ms=200, prompt_tokens=40)])
     async with (
         stage(nats_server.url, demo_config(custom_system_prompt="You are Kim.", temperature=0.2)) as scene,
         scripted_model(rule) as model,
@@ -123,8 +123,10 @@ async def test_the_answer_streams_with_its_usage_and_nothing_becomes_a_conversat
 async def test_the_platforms_tools_run_behind_it(nats_server: NatsServer) -> None:
     rule = Rule(
         replies=[
-            Reply(text="Let me look.", tool_calls=[ScriptedCall(name="get_price", arguments={"symbol": "IBM"})]),
-            Reply(text="IBM is at 100."),
+            ScriptedReply(
+                text="Let me look.", tool_calls=[ScriptedCall(name="get_price", arguments={"symbol": "IBM"})]
+            ),
+            ScriptedReply(text="IBM is at 100."),
         ]
     )
     async with (
@@ -146,13 +148,13 @@ async def test_a_tool_of_the_callers_own_comes_back_to_them(nats_server: NatsSer
     rule = Rule(
         replies=[
             # Both at once: ours runs first, theirs is asked for again.
-            Reply(tool_calls=[ScriptedCall(name="get_weather"), ScriptedCall(name="get_price")]),
-            Reply(tool_calls=[ScriptedCall(name="get_weather", arguments={"city": "Lima"})]),
+            ScriptedReply(tool_calls=[ScriptedCall(name="get_weather"), ScriptedCall(name="get_price")]),
+            ScriptedReply(tool_calls=[ScriptedCall(name="get_weather", arguments={"city": "Lima"})]),
         ]
     )
     async with (
         stage(nats_server.url) as scene,
-        scripted_model(rule, default=Reply(text="Sunny.")) as model,
+        scripted_model(rule, default=ScriptedReply(text="Sunny.")) as model,
         agent(nats_server.url, model.base_url),
     ):
         scene.executor.offer("get_price", {"price": 1})
@@ -202,7 +204,7 @@ async def test_the_callers_tool_choice_is_theirs_to_make(
 
 
 async def test_a_model_that_never_stops_calling_is_made_to_answer(nats_server: NatsServer) -> None:
-    calls = [Reply(tool_calls=[ScriptedCall(name="get_price", arguments={"symbol": str(n)})]) for n in range(9)]
+    calls = [ScriptedReply(tool_calls=[ScriptedCall(name="get_price", arguments={"symbol": str(n)})]) for n in range(9)]
     async with (
         stage(nats_server.url, demo_config(tool_config={"maxIterations": 2})) as scene,
         scripted_model(Rule(replies=calls)) as model,
@@ -217,7 +219,12 @@ async def test_a_model_that_never_stops_calling_is_made_to_answer(nats_server: N
 
 
 async def test_an_order_waits_and_the_answer_says_so_whatever_the_model_says(nats_server: NatsServer) -> None:
-    rule = Rule(replies=[Reply(tool_calls=[ScriptedCall(name="create_paper_order")]), Reply(text="Done, bought!")])
+    rule = Rule(
+        replies=[
+            ScriptedReply(tool_calls=[ScriptedCall(name="create_paper_order")]),
+            ScriptedReply(text="Done, bought!"),
+        ]
+    )
     async with (
         stage(nats_server.url) as scene,
         scripted_model(rule) as model,
@@ -281,10 +288,10 @@ async def test_a_spent_budget_says_until_when_and_a_service_has_no_hour(
 
 
 async def test_a_model_that_breaks_off_is_asked_again_unless_its_words_are_out(nats_server: NatsServer) -> None:
-    broken = Reply(text="one two three four", cut_after=2, token_ms=80)
+    broken = ScriptedReply(text="one two three four", cut_after=2, token_ms=80)
     async with (
         stage(nats_server.url) as scene,
-        scripted_model(Rule(replies=[broken, Reply(text="whole"), broken])) as model,
+        scripted_model(Rule(replies=[broken, ScriptedReply(text="whole"), broken])) as model,
         agent(nats_server.url, model.base_url),
     ):
         assert (await complete(scene.nats, asking(stream=False))).text == "whole"
@@ -296,7 +303,7 @@ async def test_a_model_that_breaks_off_is_asked_again_unless_its_words_are_out(n
 async def test_a_caller_that_leaves_ends_the_model_call(nats_server: NatsServer) -> None:
     async with (
         stage(nats_server.url) as scene,
-        scripted_model(default=Reply(tokens=500, token_ms=20)) as model,
+        scripted_model(default=ScriptedReply(tokens=500, token_ms=20)) as model,
         agent(nats_server.url, model.base_url),
     ):
         async with StreamClient(scene.nats).open(COMPLETE, asking()) as parts:
@@ -337,7 +344,7 @@ async def test_pictures_of_a_caller_go_to_models_that_see_alone(nats_server: Nat
     async with (
         stage(nats_server.url) as scene,
         scripted_model() as blind,
-        scripted_model(default=Reply(text="Yes.", prompt_tokens=900)) as seeing,
+        scripted_model(default=ScriptedReply(text="Yes.", prompt_tokens=900)) as seeing,
     ):
         fields = {
             "base_url": None,

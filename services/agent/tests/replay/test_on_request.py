@@ -10,7 +10,7 @@ import pytest
 
 from agent.record.recorded_turn import RecordedTurn
 from agent.record.turn_archive import TurnArchive
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.testing.company import COMPANY, demo_config
 from agent.testing.stage import Stage, agent, stage
@@ -62,7 +62,12 @@ async def recorded(scene: Stage) -> tuple[RecordedTurn, dict[str, Any]]:
 async def test_a_turn_is_done_again_with_another_prompt_and_the_company_pays(
     scene: Stage, model: ScriptedModel
 ) -> None:
-    replies = [Reply(tool_calls=[PRICE]), Reply(text="At 662.74."), Reply(tool_calls=[PRICE]), Reply(text="Woof.")]
+    replies = [
+        ScriptedReply(tool_calls=[PRICE]),
+        ScriptedReply(text="At 662.74."),
+        ScriptedReply(tool_calls=[PRICE]),
+        ScriptedReply(text="Woof."),
+    ]
     model.say(Rule(match="AAPL", replies=replies))
     await scene.visitor("c1", "What is AAPL at?", principal=f"visitor/free/{VISITOR}")
     await scene.answered("c1")
@@ -96,7 +101,9 @@ async def test_a_turn_is_done_again_with_another_prompt_and_the_company_pays(
 
 async def test_a_turn_becomes_a_case_that_can_be_read(scene: Stage, model: ScriptedModel) -> None:
     said = 'How much is "AAPL"?\\ \x7f\n¿y IBM?'
-    model.say(Rule(match="AAPL", replies=[Reply(tool_calls=[PRICE]), Reply(text="At 662.74.\nIndeed.")]))
+    model.say(
+        Rule(match="AAPL", replies=[ScriptedReply(tool_calls=[PRICE]), ScriptedReply(text="At 662.74.\nIndeed.")])
+    )
     await scene.visitor("c1", said, principal=f"visitor/free/{VISITOR}")
     await scene.answered("c1")
     turn, named = await recorded(scene)

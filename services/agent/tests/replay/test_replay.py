@@ -22,7 +22,7 @@ from agent.replay.comparison import compared
 from agent.replay.overrides import OverrideError, changed, chosen_model
 from agent.replay.recorded_ports import NOT_IN_RECORD, results_of
 from agent.replay.rerun import ReplayWorld, again
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings
 from agent.testing.company import COMPANY, demo_config
@@ -107,9 +107,9 @@ def told(request: dict[str, Any]) -> list[dict[str, Any]]:
 
 async def test_with_an_unchanged_model_the_journal_is_the_same_byte_for_byte(scene: Scene) -> None:
     replies = [
-        Reply(text="Let me look.", tool_calls=[PRICE, PRICE, PAGE], prompt_tokens=40),
-        Reply(tool_calls=[PRICE], prompt_tokens=60),
-        Reply(text="AAPL is at 662.74.", prompt_tokens=80),
+        ScriptedReply(text="Let me look.", tool_calls=[PRICE, PRICE, PAGE], prompt_tokens=40),
+        ScriptedReply(tool_calls=[PRICE], prompt_tokens=60),
+        ScriptedReply(text="AAPL is at 662.74.", prompt_tokens=80),
     ]
     scene.model.say(Rule(match="AAPL", replies=replies, again=True))
     await scene.stage.visitor("c1", "What is AAPL at?")
@@ -128,10 +128,10 @@ async def test_with_an_unchanged_model_the_journal_is_the_same_byte_for_byte(sce
 
 
 async def test_a_turn_that_was_cancelled_and_taken_up_again_is_the_same_too(scene: Scene) -> None:
-    slow = Reply(tokens=400, token_ms=20)
+    slow = ScriptedReply(tokens=400, token_ms=20)
     scene.model.say(
         Rule(match="first", replies=[slow]),
-        Rule(match="second", replies=[Reply(tool_calls=[PRICE]), Reply(text="Both.")], again=True),
+        Rule(match="second", replies=[ScriptedReply(tool_calls=[PRICE]), ScriptedReply(text="Both.")], again=True),
     )
     await scene.stage.visitor("c1", "first")
     await scene.stage.heard("c1", "message.delta").wait()
@@ -144,19 +144,21 @@ async def test_a_turn_that_was_cancelled_and_taken_up_again_is_the_same_too(scen
 
 async def test_every_turn_of_a_conversation_is_replayed_with_what_was_said_before_it(scene: Scene) -> None:
     for text in ("one", "two", "three"):
-        scene.model.say(Rule(match=text, replies=[Reply(text=f"Answer {text}.")], again=True))
+        scene.model.say(Rule(match=text, replies=[ScriptedReply(text=f"Answer {text}.")], again=True))
         await scene.stage.visitor("c1", text)
         await scene.stage.answered("c1", len(scene.stage.told("run.finished")) + 1)
         await scene.stage.idle()
     turns = await scene.recorded("c1", 3)
-    scene.model.say(*(Rule(match=t, replies=[Reply(text=f"Answer {t}.")], again=True) for t in ("one", "two", "three")))
+    scene.model.say(
+        *(Rule(match=t, replies=[ScriptedReply(text=f"Answer {t}.")], again=True) for t in ("one", "two", "three"))
+    )
     compared_turns = [await scene.again(turn) for turn in turns]
     assert [turn["identical"] for turn in compared_turns] == [True, True, True]
     assert [turn["question"] for turn in compared_turns] == ["one", "two", "three"]
 
 
 async def test_another_prompt_changes_what_the_model_is_told_and_nothing_else(scene: Scene) -> None:
-    scene.model.say(Rule(match="hello", replies=[Reply(text="Hi."), Reply(text="Woof.")]))
+    scene.model.say(Rule(match="hello", replies=[ScriptedReply(text="Hi."), ScriptedReply(text="Woof.")]))
     await scene.stage.visitor("c1", "hello")
     await scene.stage.answered("c1")
     (turn,) = await scene.recorded("c1")
@@ -171,12 +173,14 @@ async def test_another_prompt_changes_what_the_model_is_told_and_nothing_else(sc
 async def test_a_call_that_the_record_does_not_hold_is_never_made(scene: Scene) -> None:
     order = ScriptedCall(name="place_order", arguments={"symbol": "AAPL", "quantity": 100})
     msft = ScriptedCall(name="get_price", arguments={"symbol": "MSFT"})
-    scene.model.say(Rule(match="AAPL", replies=[Reply(tool_calls=[PRICE]), Reply(text="662.74")]))
+    scene.model.say(Rule(match="AAPL", replies=[ScriptedReply(tool_calls=[PRICE]), ScriptedReply(text="662.74")]))
     await scene.stage.visitor("c1", "AAPL?")
     await scene.stage.answered("c1")
     (turn,) = await scene.recorded("c1")
     effects = len(scene.stage.executor.effects)
-    scene.model.say(Rule(match="AAPL", replies=[Reply(tool_calls=[order, msft, PRICE]), Reply(text="Bought.")]))
+    scene.model.say(
+        Rule(match="AAPL", replies=[ScriptedReply(tool_calls=[order, msft, PRICE]), ScriptedReply(text="Bought.")])
+    )
     other = await scene.again(turn)
     uses = {use["tool"] + str(use["arguments"].get("symbol")): use for use in other["replayed"]["tools"]}
     assert len(other["notInRecord"]) == 2
@@ -186,14 +190,16 @@ async def test_a_call_that_the_record_does_not_hold_is_never_made(scene: Scene) 
 
 
 async def test_a_result_of_another_turn_of_the_conversation_is_used_and_told_apart(scene: Scene) -> None:
-    scene.model.say(Rule(match="AAPL", replies=[Reply(tool_calls=[PRICE]), Reply(text="662.74")]))
+    scene.model.say(Rule(match="AAPL", replies=[ScriptedReply(tool_calls=[PRICE]), ScriptedReply(text="662.74")]))
     await scene.stage.visitor("c1", "AAPL?")
     await scene.stage.answered("c1")
-    scene.model.say(Rule(match="thanks", replies=[Reply(text="Welcome.")]))
+    scene.model.say(Rule(match="thanks", replies=[ScriptedReply(text="Welcome.")]))
     await scene.stage.visitor("c1", "thanks")
     await scene.stage.answered("c1", 2)
     first, second = await scene.recorded("c1", 2)
-    scene.model.say(Rule(match="thanks", replies=[Reply(tool_calls=[PRICE]), Reply(text="Still 662.74.")]))
+    scene.model.say(
+        Rule(match="thanks", replies=[ScriptedReply(tool_calls=[PRICE]), ScriptedReply(text="Still 662.74.")])
+    )
     other = await scene.again(second, first)
     assert (other["notInRecord"], len(other["fromOtherTurns"])) == ([], 1)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agent.domain.cost import estimated_tokens
-from agent.scripted_model.script import Reply, ScriptedCall
+from agent.scripted_model.script import ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import ModelSettings
 from agent.testing.company import demo_config
@@ -16,20 +16,20 @@ from contracts.company import Budget
 from runtime.direct import DirectReader
 from runtime.testing import NatsServer, eventually
 
-GOOD = Reply(text="a whole answer", prompt_tokens=100)
+GOOD = ScriptedReply(text="a whole answer", prompt_tokens=100)
 SPOKE = "one two"
-FAULTS: Mapping[str, tuple[Reply, int]] = {
-    "429": (Reply(status=429), 0),
-    "429 for long": (Reply(status=429, retry_after=30), 0),
-    "500": (Reply(status=500), 0),
-    "401": (Reply(status=401), 0),
-    "silent": (Reply(hang=True), 0),
-    "first token late": (Reply(text="late", first_token_ms=3000), 0),
-    "cut at once": (Reply(text=SPOKE, cut_after=0), 0),
-    "cut": (Reply(text=f"{SPOKE} three", cut_after=2), 2),
-    "garbled": (Reply(text=SPOKE, garbled=True), 2),
-    "tool_use_failed": (Reply(status=400, error_code="tool_use_failed"), 0),
-    "malformed": (Reply(tool_calls=[ScriptedCall(name="look", arguments="{")]), 0),
+FAULTS: Mapping[str, tuple[ScriptedReply, int]] = {
+    "429": (ScriptedReply(status=429), 0),
+    "429 for long": (ScriptedReply(status=429, retry_after=30), 0),
+    "500": (ScriptedReply(status=500), 0),
+    "401": (ScriptedReply(status=401), 0),
+    "silent": (ScriptedReply(hang=True), 0),
+    "first token late": (ScriptedReply(text="late", first_token_ms=3000), 0),
+    "cut at once": (ScriptedReply(text=SPOKE, cut_after=0), 0),
+    "cut": (ScriptedReply(text=f"{SPOKE} three", cut_after=2), 2),
+    "garbled": (ScriptedReply(text=SPOKE, garbled=True), 2),
+    "tool_use_failed": (ScriptedReply(status=400, error_code="tool_use_failed"), 0),
+    "malformed": (ScriptedReply(tool_calls=[ScriptedCall(name="look", arguments="{")]), 0),
 }
 """What a provider does, and how often it speaks, which is billed, before it is left."""
 SOON = {"time_limits": "groq=0.3"}
@@ -50,7 +50,9 @@ async def nothing_held(scene: Stage) -> None:
 
 
 @pytest.mark.parametrize(("fault", "spoken"), FAULTS.values(), ids=FAULTS.keys())
-async def test_one_answer_and_a_bill_for_what_was_said(nats_server: NatsServer, fault: Reply, spoken: int) -> None:
+async def test_one_answer_and_a_bill_for_what_was_said(
+    nats_server: NatsServer, fault: ScriptedReply, spoken: int
+) -> None:
     config = demo_config(budget=Budget(daily_tokens=100_000), max_response_tokens=50)
     async with (
         stage(nats_server.url, config) as scene,
@@ -82,7 +84,7 @@ async def test_one_clear_error_and_no_bill_when_nobody_answers(nats_server: Nats
     config = demo_config(budget=Budget(daily_tokens=100_000))
     async with (
         stage(nats_server.url, config) as scene,
-        scripted_model(default=Reply(status=status, retry_after=60)) as bad,
+        scripted_model(default=ScriptedReply(status=status, retry_after=60)) as bad,
         agent(nats_server.url, models=providers(groq=bad, anthropic=bad), turn_deadline_seconds=3.0),
     ):
         await scene.visitor("c1", "hi")

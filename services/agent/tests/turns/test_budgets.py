@@ -12,7 +12,7 @@ from agent.domain.cost import ModelUse, Reservation, SpendingAccount, estimated_
 from agent.domain.local_budgets import LocalBudgets
 from agent.domain.turn.journal import TokenCount
 from agent.errors import BudgetSpentError
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.settings import ModelSettings
 from agent.testing.company import COMPANY, demo_config
@@ -38,8 +38,8 @@ def settled(scene: Stage) -> set[str]:
 async def test_every_model_call_is_reserved_settled_and_recorded(nats_server: NatsServer) -> None:
     rule = Rule(
         replies=[
-            Reply(tool_calls=[ScriptedCall(name="fetch_page", arguments={"path": "/"})], prompt_tokens=100),
-            Reply(text="Three words only.", prompt_tokens=200),
+            ScriptedReply(tool_calls=[ScriptedCall(name="fetch_page", arguments={"path": "/"})], prompt_tokens=100),
+            ScriptedReply(text="Three words only.", prompt_tokens=200),
         ]
     )
     async with (
@@ -66,8 +66,8 @@ async def test_a_call_whose_tools_take_long_is_told_of_by_itself(
     nats_server: NatsServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agent.adapters.usage_facts.NEXT_CALL", 0.05)
-    look = Reply(tool_calls=[ScriptedCall(name="fetch_page", arguments={"path": "/"})], prompt_tokens=100)
-    rule = Rule(replies=[look, Reply(text="Three words only.", prompt_tokens=200)])
+    look = ScriptedReply(tool_calls=[ScriptedCall(name="fetch_page", arguments={"path": "/"})], prompt_tokens=100)
+    rule = Rule(replies=[look, ScriptedReply(text="Three words only.", prompt_tokens=200)])
     async with (
         stage(nats_server.url, spender(daily_tokens=9_000)) as scene,
         scripted_model(rule) as model,
@@ -92,8 +92,8 @@ async def test_a_call_whose_tools_take_long_is_told_of_by_itself(
 
 
 async def test_a_call_that_asks_for_tools_has_the_next_ones_tokens_with_its_own(nats_server: NatsServer) -> None:
-    look = Reply(tool_calls=[ScriptedCall(name="fetch_page", arguments={"path": "/"})], prompt_tokens=100)
-    said = Reply(text="Three words only.", prompt_tokens=200)
+    look = ScriptedReply(tool_calls=[ScriptedCall(name="fetch_page", arguments={"path": "/"})], prompt_tokens=100)
+    said = ScriptedReply(text="Three words only.", prompt_tokens=200)
     async with (
         stage(nats_server.url, spender(daily_tokens=900_000)) as scene,
         scripted_model(Rule(match="look", replies=[look, said], again=True), default=said) as model,
@@ -119,7 +119,7 @@ async def test_a_call_that_asks_for_tools_has_the_next_ones_tokens_with_its_own(
 
 
 async def test_tokens_of_a_next_call_that_is_not_made_are_given_back(nats_server: NatsServer) -> None:
-    look = Reply(tool_calls=[ScriptedCall(name="fetch_page", arguments={"path": "/"})], prompt_tokens=100)
+    look = ScriptedReply(tool_calls=[ScriptedCall(name="fetch_page", arguments={"path": "/"})], prompt_tokens=100)
     async with (
         stage(nats_server.url, spender(daily_tokens=900_000)) as scene,
         scripted_model(default=look) as model,
@@ -164,7 +164,7 @@ async def test_an_agent_that_ends_tells_what_waits_for_a_next_call(nats_server: 
 async def test_a_known_model_has_its_price_and_the_day_of_it(nats_server: NatsServer) -> None:
     async with (
         stage(nats_server.url, spender()) as scene,
-        scripted_model(default=Reply(text="one two", prompt_tokens=1_000)) as model,
+        scripted_model(default=ScriptedReply(text="one two", prompt_tokens=1_000)) as model,
     ):
         keys = ModelSettings.model_validate(
             {"base_url": None, "provider_keys": {"groq": "g"}, "provider_addresses": {"groq": model.base_url}}
@@ -180,10 +180,16 @@ async def test_a_known_model_has_its_price_and_the_day_of_it(nats_server: NatsSe
 async def test_a_call_that_broke_off_is_billed_by_estimate_and_one_that_said_nothing_is_not(
     nats_server: NatsServer,
 ) -> None:
-    rule = Rule(replies=[Reply(text="one two three", cut_after=2), Reply(status=500), Reply(text="whole answer")])
+    rule = Rule(
+        replies=[
+            ScriptedReply(text="one two three", cut_after=2),
+            ScriptedReply(status=500),
+            ScriptedReply(text="whole answer"),
+        ]
+    )
     async with (
         stage(nats_server.url, spender()) as scene,
-        scripted_model(rule, default=Reply(text="whole answer", prompt_tokens=5)) as model,
+        scripted_model(rule, default=ScriptedReply(text="whole answer", prompt_tokens=5)) as model,
         agent(nats_server.url, model.base_url),
     ):
         await scene.visitor("c1", "hi")
@@ -199,7 +205,7 @@ async def test_where_no_limit_counts_nobody_is_asked(nats_server: NatsServer) ->
     config = spender().model_copy(update={"ai_auto_response_enabled": False})
     async with (
         stage(nats_server.url, config) as scene,
-        scripted_model(default=Reply(text='["a", "b", "c"]', prompt_tokens=9)) as model,
+        scripted_model(default=ScriptedReply(text='["a", "b", "c"]', prompt_tokens=9)) as model,
         agent(nats_server.url, model.base_url),
     ):
         await scene.visitor("c1", "hi")
@@ -328,7 +334,7 @@ async def test_a_reservation_that_is_no_longer_wanted_is_given_back(
 
 
 async def test_a_superseded_call_holds_nothing(nats_server: NatsServer) -> None:
-    rule = Rule(replies=[Reply(hang=True), Reply(text="to both", prompt_tokens=10)])
+    rule = Rule(replies=[ScriptedReply(hang=True), ScriptedReply(text="to both", prompt_tokens=10)])
     async with (
         stage(nats_server.url, spender()) as scene,
         scripted_model(rule) as model,

@@ -4,7 +4,7 @@ import asyncio
 import json
 from typing import Any
 
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.company import COMPANY
 from agent.testing.dying import Death
@@ -17,7 +17,7 @@ from runtime.testing import NatsServer, eventually
 
 WHERE = ClientTool(name="get_location", description="Where the user is.", parameters={"properties": {}})
 WISHES = Wishes(tools=[WHERE, ClientTool(name="order"), ClientTool(name="hand_off")])
-ASKS = Reply(text="One moment.", tool_calls=[ScriptedCall(name="get_location", arguments={"exact": True})])
+ASKS = ScriptedReply(text="One moment.", tool_calls=[ScriptedCall(name="get_location", arguments={"exact": True})])
 MADRID: dict[str, Any] = {"success": True, "data": {"city": "Madrid"}}
 
 
@@ -43,10 +43,12 @@ def said_of_calls(asked: dict[str, Any]) -> list[dict[str, Any]]:
 async def test_a_call_is_handed_out_after_ours_and_the_turn_goes_on_with_its_first_result(
     nats_server: NatsServer,
 ) -> None:
-    both = Reply(tool_calls=[*ASKS.tool_calls, ScriptedCall(name="order", arguments={"quantity": 1}), *ASKS.tool_calls])
+    both = ScriptedReply(
+        tool_calls=[*ASKS.tool_calls, ScriptedCall(name="order", arguments={"quantity": 1}), *ASKS.tool_calls]
+    )
     async with (
         stage(nats_server.url) as scene,
-        scripted_model(Rule(replies=[both, Reply(text="You are in Madrid.")])) as model,
+        scripted_model(Rule(replies=[both, ScriptedReply(text="You are in Madrid.")])) as model,
         agent(nats_server.url, model.base_url) as running,
     ):
         scene.executor.offer("order", {"state": "placed"})
@@ -78,7 +80,7 @@ async def test_a_call_is_handed_out_after_ours_and_the_turn_goes_on_with_its_fir
 async def test_who_writes_on_instead_is_answered_and_a_late_result_changes_nothing(nats_server: NatsServer) -> None:
     async with (
         stage(nats_server.url) as scene,
-        scripted_model(Rule(replies=[ASKS, Reply(text="Then without.")])) as model,
+        scripted_model(Rule(replies=[ASKS, ScriptedReply(text="Then without.")])) as model,
         agent(nats_server.url, model.base_url),
     ):
         await scene.visitor("c1", "where am I?", wishes=WISHES)
@@ -99,7 +101,7 @@ async def test_an_agent_killed_while_its_client_works_is_taken_over_with_the_res
     death = Death(3, after=False)
     async with (
         stage(nats_server.url) as scene,
-        scripted_model(Rule(replies=[ASKS, Reply(text="Madrid it is.")])) as model,
+        scripted_model(Rule(replies=[ASKS, ScriptedReply(text="Madrid it is.")])) as model,
     ):
         async with agent(nats_server.url, model.base_url, wrap=death.around):
             await scene.visitor("c1", "where am I?", wishes=WISHES)

@@ -3,7 +3,7 @@
 import asyncio
 import random
 
-from agent.scripted_model.script import Reply
+from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.stage import Stage, agent, stage
 from contracts.channels import ChatKind
@@ -18,7 +18,7 @@ MOMENTS = ("", "run.started", "message.delta", "run.finished")
 
 
 async def test_a_human_who_takes_over_is_never_spoken_over_in_1000_interleavings(nats_server: NatsServer) -> None:
-    reply = Reply(text="I am the assistant.", first_token_ms=THINKING * 1000)
+    reply = ScriptedReply(text="I am the assistant.", first_token_ms=THINKING * 1000)
     dice = random.Random(20)
     gate = asyncio.Semaphore(AT_ONCE)
     async with (
@@ -79,7 +79,7 @@ async def _judge(scene: Stage, conversation: str) -> str:
 
 
 async def test_a_conversation_that_is_given_back_is_answered_after_all(nats_server: NatsServer) -> None:
-    reply = Reply(text="Back again.", first_token_ms=100)
+    reply = ScriptedReply(text="Back again.", first_token_ms=100)
     async with (
         stage(nats_server.url) as scene,
         scripted_model(default=reply) as model,

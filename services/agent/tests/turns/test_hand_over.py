@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.dying import Death
 from agent.testing.stage import Stage, agent, stage
@@ -39,7 +39,7 @@ async def waiting(scene: Stage, conversation: str = "c1") -> dict[str, Any]:
 
 
 async def test_a_model_hands_over_with_reason_and_summary_and_says_nothing(nats_server: NatsServer) -> None:
-    rule = Rule(replies=[Reply(tool_calls=[HAND_OFF]), Reply(text="I should not be heard.")])
+    rule = Rule(replies=[ScriptedReply(tool_calls=[HAND_OFF]), ScriptedReply(text="I should not be heard.")])
     async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
         await scene.visitor("c1", "so can I pay by cheque or not?", locale="en")
         changed = await waiting(scene)
@@ -69,7 +69,11 @@ async def test_what_was_asked_is_due_again_when_nobody_came_and_nobody_is_asked_
     nats_server: NatsServer,
 ) -> None:
     rule = Rule(
-        replies=[Reply(tool_calls=[HAND_OFF]), Reply(tool_calls=[HAND_OFF]), Reply(text="I still do not know.")]
+        replies=[
+            ScriptedReply(tool_calls=[HAND_OFF]),
+            ScriptedReply(tool_calls=[HAND_OFF]),
+            ScriptedReply(text="I still do not know."),
+        ]
     )
     async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
         await scene.visitor("c1", "so can I pay by cheque or not?", locale="en")
@@ -134,7 +138,7 @@ async def test_outside_office_hours_the_ai_says_so_and_a_message_is_taken(
 
 
 async def test_what_is_asked_beside_a_person_is_answered_behind_the_hours(nats_server: NatsServer) -> None:
-    rule = Rule(replies=[Reply(tool_calls=[HAND_OFF]), Reply(text="Cheques are not taken.")])
+    rule = Rule(replies=[ScriptedReply(tool_calls=[HAND_OFF]), ScriptedReply(text="Cheques are not taken.")])
     async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
         await scene.configure(office_hours=OfficeHours.model_validate(closed_for_days()))
         await scene.visitor("c1", "so can I pay by cheque or not?", locale="en")
@@ -145,7 +149,7 @@ async def test_what_is_asked_beside_a_person_is_answered_behind_the_hours(nats_s
 
 
 async def test_outside_office_hours_it_is_said_without_a_model_too(nats_server: NatsServer) -> None:
-    rule = Rule(replies=[Reply(tool_calls=[HAND_OFF]), *[Reply(status=500)] * 20])
+    rule = Rule(replies=[ScriptedReply(tool_calls=[HAND_OFF]), *[ScriptedReply(status=500)] * 20])
     async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
         await scene.configure(office_hours=OfficeHours.model_validate(closed_for_days()))
         await scene.visitor("c1", "so can I pay by cheque or not?", locale="en")

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from agent.scripted_model.script import Reply
+from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.testing.company import COMPANY
 from agent.testing.process import AgentProcess
@@ -18,7 +18,7 @@ from contracts import channels
 from runtime.direct import DirectReader
 from runtime.testing import NatsServer, eventually
 
-LONG_ANSWER = Reply(tokens=80, first_token_ms=100, token_ms=50)
+LONG_ANSWER = ScriptedReply(tokens=80, first_token_ms=100, token_ms=50)
 SOON = 15.0
 """Seconds that any machine needs; what is not known to be dead before its 30 s are over is late."""
 
@@ -104,7 +104,7 @@ async def test_a_frozen_agent_is_given_no_messages_for_longer_than_a_request_las
 ) -> None:
     async with (
         stage(nats_server.url) as scene,
-        scripted_model(default=Reply(text="Here.")) as model,
+        scripted_model(default=ScriptedReply(text="Here.")) as model,
         processes(scene, model, tmp_path, 2) as agents,
     ):
         agents[0].pause()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agent.domain.turn.effects import Trigger
 from agent.ports import ConversationKey
-from agent.scripted_model.script import Reply, Rule
+from agent.scripted_model.script import Rule, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.process import AgentProcess
 from agent.testing.stage import Stage, agent, stage
@@ -41,7 +41,7 @@ async def told_once(scene: Stage) -> None:
 
 
 async def test_an_agent_that_is_started_five_times_leaves_one_letter(nats_server: NatsServer) -> None:
-    rule = Rule(replies=[Reply(status=503)], again=True)
+    rule = Rule(replies=[ScriptedReply(status=503)], again=True)
     async with forgetful_stage(nats_server.url) as scene, scripted_model(rule) as model:
         async with agent(nats_server.url, model.base_url):
             await scene.visitor("c1", "hello")
@@ -57,7 +57,7 @@ async def test_an_agent_that_is_started_five_times_leaves_one_letter(nats_server
 async def test_an_agents_process_that_is_killed_five_times_leaves_one_letter(
     nats_server: NatsServer, tmp_path: Path
 ) -> None:
-    rule = Rule(replies=[Reply(status=503)], again=True)
+    rule = Rule(replies=[ScriptedReply(status=503)], again=True)
     settings = {"NEXUS_AGENT_SWEEP_SECONDS": "0.05", "NEXUS_AGENT_SWEEP_AFTER_SECONDS": "0.15"}
     async with forgetful_stage(nats_server.url) as scene, scripted_model(rule) as model:
         process = AgentProcess(tmp_path, nats_server.url, model.base_url, "one", settings=settings)

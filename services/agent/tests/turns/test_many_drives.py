@@ -8,7 +8,7 @@ import pytest
 
 from agent.domain.turn.journal import Journal
 from agent.ports import ConversationKey, Drivers, Journals
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.company import COMPANY
 from agent.testing.dying import Death
@@ -18,7 +18,7 @@ from contracts.events.tool import ToolCallRequested, ToolMetadata, ToolResult
 from contracts.ids import turn_id
 from runtime.testing import NatsServer, eventually
 
-SLOW = Rule(replies=[Reply(tool_calls=[ScriptedCall(name="slow")])])
+SLOW = Rule(replies=[ScriptedReply(tool_calls=[ScriptedCall(name="slow")])])
 
 
 class Probes:

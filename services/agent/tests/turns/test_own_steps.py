@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.dying import Death
 from agent.testing.stage import Stage, agent, stage
@@ -15,7 +15,7 @@ from runtime.testing import NatsServer, eventually
 
 ANA = "user/pro/ana"
 CREATE = ScriptedCall(name="create_paper_order", arguments={"symbol": "AAPL", "quantity": 5})
-ORDER = Rule(match="buy", replies=[Reply(tool_calls=[CREATE]), Reply(text="Shall I?")], again=True)
+ORDER = Rule(match="buy", replies=[ScriptedReply(tool_calls=[CREATE]), ScriptedReply(text="Shall I?")], again=True)
 
 
 async def ordered(
@@ -158,7 +158,7 @@ async def test_with_the_market_away_the_order_waits_on(nats_server: NatsServer) 
 
 async def test_a_visitors_yes_and_a_models_wish_decide_nothing(nats_server: NatsServer) -> None:
     decide = ScriptedCall(name="decide_action", arguments={"decision": "confirm", "actionId": "o1", "named": True})
-    wish = Rule(match="page", replies=[Reply(tool_calls=[decide]), Reply(text="It is done.")])
+    wish = Rule(match="page", replies=[ScriptedReply(tool_calls=[decide]), ScriptedReply(text="It is done.")])
     async with (
         stage(nats_server.url) as scene,
         scripted_model(ORDER, wish) as model,

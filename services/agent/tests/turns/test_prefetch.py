@@ -9,7 +9,7 @@ import pytest
 from agent.domain.knowledge import TOKENS
 from agent.domain.turn.journal import Journal
 from agent.ports import ConversationKey, Journals, KnowledgeReader
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.settings import ModelSettings
 from agent.testing.stage import agent, stage
@@ -53,8 +53,16 @@ async def test_tokens_are_reserved_beside_the_journal_and_the_model_is_asked_beh
     nats_server: NatsServer,
 ) -> None:
     for at, rule in (
-        (0, Rule(replies=[Reply(text="There.")])),
-        (2, Rule(replies=[Reply(tool_calls=[ScriptedCall(name="order", arguments={})]), Reply(text="There.")])),
+        (0, Rule(replies=[ScriptedReply(text="There.")])),
+        (
+            2,
+            Rule(
+                replies=[
+                    ScriptedReply(tool_calls=[ScriptedCall(name="order", arguments={})]),
+                    ScriptedReply(text="There."),
+                ]
+            ),
+        ),
     ):
         held = Held(at)
         async with (
@@ -87,7 +95,7 @@ class _Searches:
 
 
 async def test_what_the_company_says_is_searched_in_the_request_for_tokens(nats_server: NatsServer) -> None:
-    call = Reply(tool_calls=[ScriptedCall(name="order", arguments={})])
+    call = ScriptedReply(tool_calls=[ScriptedCall(name="order", arguments={})])
     searches: list[_Searches] = []
 
     def counted(ports: Ports) -> Ports:
@@ -98,7 +106,7 @@ async def test_what_the_company_says_is_searched_in_the_request_for_tokens(nats_
         searches.clear()
         async with (
             stage(nats_server.url) as scene,
-            scripted_model(Rule(replies=[call, Reply(text="There.")])) as model,
+            scripted_model(Rule(replies=[call, ScriptedReply(text="There.")])) as model,
             agent(nats_server.url, model.base_url, wrap=counted),
         ):
             scene.searches_with_tokens = with_tokens
@@ -120,7 +128,7 @@ async def test_where_tokens_cannot_be_had_of_memory_it_is_asked_what_the_company
 ) -> None:
     async with (
         stage(nats_server.url) as scene,
-        scripted_model(default=Reply(text="There.")) as model,
+        scripted_model(default=ScriptedReply(text="There.")) as model,
         agent(nats_server.url, model.base_url),
     ):
 
@@ -137,7 +145,7 @@ async def test_a_journal_that_is_refused_costs_nothing(nats_server: NatsServer) 
     refused, following = Held(refused=True), Held(at=1)
     async with (
         stage(nats_server.url) as scene,
-        scripted_model(default=Reply(text="There.", prompt_tokens=10)) as model,
+        scripted_model(default=ScriptedReply(text="There.", prompt_tokens=10)) as model,
         agent(nats_server.url, model.base_url, wrap=lambda ports: following.around(refused.around(ports))),
     ):
         await scene.visitor("c1", "hi")
@@ -156,8 +164,8 @@ async def test_a_journal_that_is_refused_costs_nothing(nats_server: NatsServer) 
 async def test_a_provider_that_has_rested_is_asked_first_again(nats_server: NatsServer) -> None:
     async with (
         stage(nats_server.url) as scene,
-        scripted_model(default=Reply(text="the preferred one")) as preferred,
-        scripted_model(default=Reply(text="the other one")) as other,
+        scripted_model(default=ScriptedReply(text="the preferred one")) as preferred,
+        scripted_model(default=ScriptedReply(text="the other one")) as other,
     ):
         keys: dict[str, Any] = {
             "base_url": None,

@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.offered import SCHEMAS
 from agent.testing.stage import Stage, agent, stage
 from runtime.testing import NatsServer
 
 ANA = "user/pro/ana"
-PROMISE = Reply(text="I'll remember that you are vegan.")
-CALL = Reply(tool_calls=[ScriptedCall(name="remember", arguments={"fact": "I am vegan"})])
-DONE = Reply(text="Noted: you are vegan.")
+PROMISE = ScriptedReply(text="I'll remember that you are vegan.")
+CALL = ScriptedReply(tool_calls=[ScriptedCall(name="remember", arguments={"fact": "I am vegan"})])
+DONE = ScriptedReply(text="Noted: you are vegan.")
 
 
 async def told(scene: Stage, *, locale: str = "en") -> dict[str, Any]:
@@ -69,7 +69,7 @@ async def test_a_promise_is_caught_where_remember_was_not_among_the_tools_shown(
 
 
 async def test_where_the_model_fails_at_the_second_word_its_first_one_stands(nats_server: NatsServer) -> None:
-    script = Rule(match="vegan", replies=[PROMISE, Reply(status=400)], again=True)
+    script = Rule(match="vegan", replies=[PROMISE, ScriptedReply(status=400)], again=True)
     async with stage(nats_server.url) as scene, scripted_model(script) as model, agent(nats_server.url, model.base_url):
         scene.executor.offer("remember", {})
         answer = await told(scene)

@@ -5,7 +5,7 @@ import asyncio
 import orjson
 import pytest
 
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.company import COMPANY
 from agent.testing.stage import agent, stage
@@ -36,8 +36,8 @@ async def test_a_burst_of_five_messages_gets_one_answer(nats_server: NatsServer)
 
 
 async def test_someone_who_keeps_typing_is_answered_all_the_same(nats_server: NatsServer) -> None:
-    hangs = Reply(hang=True)
-    rule = Rule(replies=[hangs, hangs, Reply(text="Patience pays.", first_token_ms=1500)])
+    hangs = ScriptedReply(hang=True)
+    rule = Rule(replies=[hangs, hangs, ScriptedReply(text="Patience pays.", first_token_ms=1500)])
     async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
         for number in range(1, 6):
             await scene.visitor("c1", f"and {number}")
@@ -54,7 +54,7 @@ async def test_someone_who_keeps_typing_is_answered_all_the_same(nats_server: Na
 
 
 async def test_the_kill_switch_stops_a_running_turn(nats_server: NatsServer) -> None:
-    rule = Rule(replies=[Reply(hang=True)])
+    rule = Rule(replies=[ScriptedReply(hang=True)])
     async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
         await scene.visitor("c1", "hello")
         await eventually(lambda: len(model.asked) == 1)
@@ -66,7 +66,7 @@ async def test_the_kill_switch_stops_a_running_turn(nats_server: NatsServer) -> 
 
 
 async def test_a_visitor_who_presses_stop_gets_no_answer(nats_server: NatsServer) -> None:
-    rule = Rule(replies=[Reply(hang=True)])
+    rule = Rule(replies=[ScriptedReply(hang=True)])
     async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
         seq = await scene.visitor("c1", "hello")
         await eventually(lambda: len(model.asked) == 1)
@@ -85,7 +85,7 @@ async def test_a_company_without_settings_is_not_answered(nats_server: NatsServe
 
 
 async def test_a_turn_at_its_deadline_ends_in_a_visible_message(nats_server: NatsServer) -> None:
-    rule = Rule(replies=[Reply(hang=True)], again=True)
+    rule = Rule(replies=[ScriptedReply(hang=True)], again=True)
     async with (
         stage(nats_server.url) as scene,
         scripted_model(rule) as model,
@@ -106,7 +106,7 @@ async def test_a_turn_at_its_deadline_ends_in_a_visible_message(nats_server: Nat
 
 
 async def test_when_no_model_answers_the_visitor_is_told(nats_server: NatsServer) -> None:
-    rule = Rule(replies=[Reply(status=503)], again=True)
+    rule = Rule(replies=[ScriptedReply(status=503)], again=True)
     async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
         await scene.visitor("c1", "hola", locale="es")
         (notice,) = await scene.answered("c1")
@@ -117,8 +117,8 @@ async def test_when_no_model_answers_the_visitor_is_told(nats_server: NatsServer
 
 
 async def test_at_max_iterations_the_model_must_answer_with_what_there_is(nats_server: NatsServer) -> None:
-    calls = [Reply(tool_calls=[ScriptedCall(name="look", arguments={"n": n})]) for n in range(2)]
-    rule = Rule(replies=[*calls, Reply(text="That is all there is.")])
+    calls = [ScriptedReply(tool_calls=[ScriptedCall(name="look", arguments={"n": n})]) for n in range(2)]
+    rule = Rule(replies=[*calls, ScriptedReply(text="That is all there is.")])
     async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
         await scene.configure(tool_config=ToolConfig(max_iterations=2))
         scene.executor.offer("look", {"found": 1})
@@ -137,7 +137,13 @@ async def test_at_max_iterations_the_model_must_answer_with_what_there_is(nats_s
 async def test_a_repeated_call_is_answered_from_the_first_and_told_so(nats_server: NatsServer) -> None:
     same = ScriptedCall(name="look", arguments={"a": 1, "b": 2})
     turned = ScriptedCall(name="look", arguments='{"b": 2, "a": 1}')
-    rule = Rule(replies=[Reply(tool_calls=[same, turned]), Reply(tool_calls=[same]), Reply(text="Enough.")])
+    rule = Rule(
+        replies=[
+            ScriptedReply(tool_calls=[same, turned]),
+            ScriptedReply(tool_calls=[same]),
+            ScriptedReply(text="Enough."),
+        ]
+    )
     async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
         scene.executor.offer("look", {"found": 1})
         await scene.visitor("c1", "look")
@@ -155,7 +161,9 @@ async def test_a_call_with_an_unknown_outcome_is_asked_for_again_by_its_own_id(
 ) -> None:
     """Once more at once, and then when the model makes the same call again."""
     same = ScriptedCall(name="order", arguments={"a": 1})
-    rule = Rule(replies=[Reply(tool_calls=[same]), Reply(tool_calls=[same]), Reply(text="It is done.")])
+    rule = Rule(
+        replies=[ScriptedReply(tool_calls=[same]), ScriptedReply(tool_calls=[same]), ScriptedReply(text="It is done.")]
+    )
     async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
         unknown = ToolError(code=ToolCode.TIMEOUT, message="not known yet", reason=OUTCOME_UNKNOWN)
         metadata = ToolMetadata(execution_time=1.0)
@@ -178,7 +186,12 @@ async def test_a_call_with_an_unknown_outcome_is_asked_for_again_by_its_own_id(
 async def test_a_refusal_that_comes_behind_an_unknown_outcome_does_not_say_that_nothing_was_done(
     nats_server: NatsServer,
 ) -> None:
-    rule = Rule(replies=[Reply(tool_calls=[ScriptedCall(name="order", arguments={"a": 1})]), Reply(text="Who knows.")])
+    rule = Rule(
+        replies=[
+            ScriptedReply(tool_calls=[ScriptedCall(name="order", arguments={"a": 1})]),
+            ScriptedReply(text="Who knows."),
+        ]
+    )
     async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
         unknown = ToolError(code=ToolCode.TIMEOUT, message="not known yet", reason=OUTCOME_UNKNOWN)
         away = ToolError(code=ToolCode.UNAVAILABLE, message="its store is away")
@@ -197,7 +210,7 @@ async def test_a_refusal_that_comes_behind_an_unknown_outcome_does_not_say_that_
 
 
 async def test_the_driving_agent_tells_the_text_so_far(nats_server: NatsServer) -> None:
-    rule = Rule(replies=[Reply(text="one two three", token_ms=1000)])
+    rule = Rule(replies=[ScriptedReply(text="one two three", token_ms=1000)])
     async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
         seq = await scene.visitor("c1", "count")
         await eventually(lambda: scene.told("message.delta"))
@@ -214,7 +227,7 @@ async def test_the_driving_agent_tells_the_text_so_far(nats_server: NatsServer) 
 
 
 async def test_everything_the_agent_publishes_keeps_its_contract(nats_server: NatsServer) -> None:
-    rule = Rule(replies=[Reply(tool_calls=[ScriptedCall(name="look")]), Reply(text="Seen.")])
+    rule = Rule(replies=[ScriptedReply(tool_calls=[ScriptedCall(name="look")]), ScriptedReply(text="Seen.")])
     async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
         scene.executor.offer("look", {"found": 1})
         await scene.visitor("c1", "look")

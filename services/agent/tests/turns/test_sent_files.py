@@ -7,7 +7,7 @@ from typing import Any
 from agent.domain.context.compression import PromptMessage
 from agent.domain.pictures import MOST_BYTES
 from agent.domain.sent_files import ReadFile, files_of, files_section
-from agent.scripted_model.script import Reply
+from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.settings import ModelSettings
 from agent.testing.stage import agent, stage
@@ -49,7 +49,7 @@ async def test_a_model_reads_a_document_as_data_in_each_turn_that_it_is_near_and
 
     async with (
         stage(nats_server.url) as scene,
-        scripted_model(default=Reply(text="It ends after thirty days.")) as model,
+        scripted_model(default=ScriptedReply(text="It ends after thirty days.")) as model,
         agent(nats_server.url, model.base_url),
     ):
         await RpcServer(scene.nats).serve(FILE_TEXT, text)
@@ -80,7 +80,7 @@ async def test_a_model_that_sees_is_shown_pictures_as_they_were_sent_and_told_of
     fields: dict[str, Any] = {"model": "scripted", "provider_keys": {}, "sees": True}
     async with (
         stage(nats_server.url) as scene,
-        scripted_model(default=Reply(text="A cat.", prompt_tokens=1_700)) as model,
+        scripted_model(default=ScriptedReply(text="A cat.", prompt_tokens=1_700)) as model,
         agent(nats_server.url, models=ModelSettings.model_validate(fields | {"base_url": model.base_url})),
     ):
         await RpcServer(scene.nats).serve(FILE_PIECE, piece)

@@ -6,7 +6,7 @@ import pytest
 
 from agent.domain.turn.effects import Ack, Trigger
 from agent.ports import ConversationKey
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.company import COMPANY
 from agent.testing.dying import Death, Standstill
@@ -19,9 +19,9 @@ from runtime.testing import NatsServer, eventually
 
 ORDER = Rule(
     replies=[
-        Reply(tool_calls=[ScriptedCall(name="order", arguments={"quantity": 1})]),
-        Reply(text="Done."),
-        Reply(text="Done."),
+        ScriptedReply(tool_calls=[ScriptedCall(name="order", arguments={"quantity": 1})]),
+        ScriptedReply(text="Done."),
+        ScriptedReply(text="Done."),
     ]
 )
 STEPS = ["look", "save", "save", "tool", "save", "save", "append"]
@@ -86,7 +86,7 @@ async def test_a_driver_that_stood_still_at_any_step_while_another_answered_adds
 
 
 async def test_two_agents_never_drive_one_turn(nats_server: NatsServer) -> None:
-    rule = Rule(replies=[Reply(text="One answer.", first_token_ms=150)], again=True)
+    rule = Rule(replies=[ScriptedReply(text="One answer.", first_token_ms=150)], again=True)
     async with (
         stage(nats_server.url) as scene,
         scripted_model(rule) as model,
@@ -106,7 +106,7 @@ async def test_two_agents_never_drive_one_turn(nats_server: NatsServer) -> None:
 
 
 async def test_an_agent_that_drains_finishes_its_turn(nats_server: NatsServer) -> None:
-    reply = Reply(text="Finished in time.", first_token_ms=300)
+    reply = ScriptedReply(text="Finished in time.", first_token_ms=300)
     async with stage(nats_server.url) as scene, scripted_model(default=reply) as model:
         async with agent(nats_server.url, model.base_url) as leaving:
             await scene.visitor("c1", "hello")
@@ -116,7 +116,7 @@ async def test_an_agent_that_drains_finishes_its_turn(nats_server: NatsServer) -
 
 
 async def test_an_agent_that_cannot_finish_gives_its_turn_to_another(nats_server: NatsServer) -> None:
-    rule = Rule(replies=[Reply(hang=True), Reply(text="From the other.")])
+    rule = Rule(replies=[ScriptedReply(hang=True), ScriptedReply(text="From the other.")])
     async with stage(nats_server.url) as scene, scripted_model(rule) as model:
         async with agent(nats_server.url, model.base_url):
             await scene.visitor("c1", "hello")
@@ -130,9 +130,12 @@ async def test_a_successor_inherits_the_calls_of_a_turn_that_was_superseded(nats
     rules = (
         Rule(
             match="buy one",
-            replies=[Reply(tool_calls=[ScriptedCall(name="order", arguments={"q": 1})]), Reply(text="x", hang=True)],
+            replies=[
+                ScriptedReply(tool_calls=[ScriptedCall(name="order", arguments={"q": 1})]),
+                ScriptedReply(text="x", hang=True),
+            ],
         ),
-        Rule(match="please", replies=[Reply(text="It is placed.")]),
+        Rule(match="please", replies=[ScriptedReply(text="It is placed.")]),
     )
     async with stage(nats_server.url) as scene, scripted_model(*rules) as model, agent(nats_server.url, model.base_url):
         scene.executor.offer("order", {"state": "placed"})
@@ -152,7 +155,7 @@ async def test_the_sweep_looks_back_from_where_the_consumer_was_and_not_from_the
 ) -> None:
     monkeypatch.setattr("agent.app.SWEPT", 10)
     monkeypatch.setattr("agent.app.PAGE", 3)
-    async with stage(nats_server.url) as scene, scripted_model(default=Reply(text="Better late.")) as model:
+    async with stage(nats_server.url) as scene, scripted_model(default=ScriptedReply(text="Better late.")) as model:
         await scene.visitor("c1", "is anybody there?")
         spec = ConsumerSpec(stream="CHAT", durable="agent", subjects=TURN_TRIGGERS)
         await ensure_consumer(scene.nats, spec)
@@ -168,7 +171,7 @@ async def test_the_sweep_looks_back_from_where_the_consumer_was_and_not_from_the
 
 
 async def test_a_lost_consumer_is_made_up_for_by_the_sweep(nats_server: NatsServer) -> None:
-    reply = Reply(text="Better late.")
+    reply = ScriptedReply(text="Better late.")
     async with stage(nats_server.url) as scene, scripted_model(default=reply) as model:
         await scene.visitor("c1", "is anybody there?")
         # Acknowledged by somebody who did not answer: only the sweep can find it now.

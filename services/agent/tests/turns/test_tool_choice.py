@@ -2,7 +2,7 @@
 
 import json
 
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.testing.stage import agent, stage
 from contracts.events.chat import ClientTool, Wishes
@@ -35,9 +35,11 @@ def seen(model: ScriptedModel, step: int) -> list[str]:
 async def test_a_tool_that_is_asked_for_is_there_in_the_next_step(nats_server: NatsServer) -> None:
     rule = Rule(
         replies=[
-            Reply(tool_calls=[ScriptedCall(name="show_tools", arguments={"names": ["count_leeks", "count_gold"]})]),
-            Reply(tool_calls=[ScriptedCall(name="count_leeks", arguments={})]),
-            Reply(text="There are four."),
+            ScriptedReply(
+                tool_calls=[ScriptedCall(name="show_tools", arguments={"names": ["count_leeks", "count_gold"]})]
+            ),
+            ScriptedReply(tool_calls=[ScriptedCall(name="count_leeks", arguments={})]),
+            ScriptedReply(text="There are four."),
         ]
     )
     async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
@@ -57,7 +59,12 @@ async def test_a_tool_that_is_asked_for_is_there_in_the_next_step(nats_server: N
 
 
 async def test_a_tool_that_is_not_shown_can_be_called_all_the_same(nats_server: NatsServer) -> None:
-    rule = Rule(replies=[Reply(tool_calls=[ScriptedCall(name="count_leeks", arguments={})]), Reply(text="Four leeks.")])
+    rule = Rule(
+        replies=[
+            ScriptedReply(tool_calls=[ScriptedCall(name="count_leeks", arguments={})]),
+            ScriptedReply(text="Four leeks."),
+        ]
+    )
     async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
         for name in PLENTY:
             scene.executor.offer(name, {"count": 4})
@@ -68,7 +75,7 @@ async def test_a_tool_that_is_not_shown_can_be_called_all_the_same(nats_server: 
 
 
 async def test_a_clients_own_tools_are_always_shown(nats_server: NatsServer) -> None:
-    rule = Rule(replies=[Reply(text="Four apples.")])
+    rule = Rule(replies=[ScriptedReply(text="Four apples.")])
     wishes = Wishes(tools=[ClientTool(name=f"show_{word}") for word in ("map", "card", "table")])
     async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
         for name in PLENTY:

@@ -3,7 +3,7 @@
 import orjson
 
 from agent.domain.offline.answers import NOTICE
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.company import COMPANY
 from agent.testing.stage import agent, stage
@@ -17,7 +17,7 @@ from runtime.testing import NatsServer, eventually
 async def test_a_visitor_is_answered(nats_server: NatsServer) -> None:
     async with (
         stage(nats_server.url) as scene,
-        scripted_model(default=Reply(text="Hello there, friend.", prompt_tokens=12)) as model,
+        scripted_model(default=ScriptedReply(text="Hello there, friend.", prompt_tokens=12)) as model,
         agent(nats_server.url, model.base_url),
     ):
         seq = await scene.visitor("c1", "hi")
@@ -39,8 +39,8 @@ async def test_a_visitor_is_answered(nats_server: NatsServer) -> None:
 async def test_the_model_uses_a_tool_and_the_page_is_cited(nats_server: NatsServer) -> None:
     rule = Rule(
         replies=[
-            Reply(tool_calls=[ScriptedCall(name="fetch_page", arguments={"path": "/pricing"})]),
-            Reply(text="Pro is 29 USD."),
+            ScriptedReply(tool_calls=[ScriptedCall(name="fetch_page", arguments={"path": "/pricing"})]),
+            ScriptedReply(text="Pro is 29 USD."),
         ]
     )
     async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
@@ -62,8 +62,8 @@ async def test_a_tool_that_takes_longer_than_the_first_request_is_waited_for_run
 ) -> None:
     rule = Rule(
         replies=[
-            Reply(tool_calls=[ScriptedCall(name="fetch_page", arguments={"path": "/pricing"})]),
-            Reply(text="Pro is 29 USD."),
+            ScriptedReply(tool_calls=[ScriptedCall(name="fetch_page", arguments={"path": "/pricing"})]),
+            ScriptedReply(text="Pro is 29 USD."),
         ]
     )
     async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
@@ -86,8 +86,10 @@ async def test_a_tool_that_takes_longer_than_the_first_request_is_waited_for_run
 async def test_an_order_that_waits_for_a_yes_comes_with_the_answer_as_the_tool_told_it(nats_server: NatsServer) -> None:
     rule = Rule(
         replies=[
-            Reply(tool_calls=[ScriptedCall(name="create_paper_order", arguments={"symbol": "IBM", "quantity": 3})]),
-            Reply(text="Shall I buy 5,000 IBM?"),
+            ScriptedReply(
+                tool_calls=[ScriptedCall(name="create_paper_order", arguments={"symbol": "IBM", "quantity": 3})]
+            ),
+            ScriptedReply(text="Shall I buy 5,000 IBM?"),
         ]
     )
     order = {"order_id": "o1", "symbol": "IBM", "side": "buy", "quantity": 3.0, "order_type": "market"}

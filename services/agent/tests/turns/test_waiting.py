@@ -3,7 +3,7 @@
 from prometheus_client import REGISTRY
 
 from agent.app import Agent
-from agent.scripted_model.script import Reply, Rule
+from agent.scripted_model.script import Rule, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.stage import agent, stage
 from runtime.testing import NatsServer, eventually
@@ -25,7 +25,7 @@ async def due(running: Agent, count: int) -> None:
 
 
 async def test_fifty_visitors_and_one_slow_slot(nats_server: NatsServer) -> None:
-    rule = Rule(replies=[Reply(hang=True)])
+    rule = Rule(replies=[ScriptedReply(hang=True)])
     async with (
         stage(nats_server.url) as scene,
         scripted_model(rule) as model,

@@ -6,7 +6,7 @@ from typing import Any
 from agent.adapters.encodings import load
 from agent.domain.context.tokens import Counter
 from agent.measures import COMPRESSION
-from agent.scripted_model.script import Reply, Rule, ScriptedCall
+from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.stage import Stage, agent, stage
 from contracts.context_rpc import ContextMarket, FullContext, RelevantSymbol
@@ -18,7 +18,7 @@ ANA = "user/pro/ana"
 ENCODING = load("o200k_base")
 LONG = "figure 12.5, " * 380
 """About 1,900 tokens."""
-SUM = Rule(match="earlierSummary", replies=[Reply(text="They hold AAPL; TSLA was sold at 300.")], again=True)
+SUM = Rule(match="earlierSummary", replies=[ScriptedReply(text="They hold AAPL; TSLA was sold at 300.")], again=True)
 
 
 def tokens(asked: dict[str, Any]) -> int:
@@ -84,7 +84,9 @@ async def test_a_visitors_long_conversation_stays_inside_the_window(nats_server:
 
 
 async def test_a_huge_result_is_cut_visibly_and_its_call_stays(nats_server: NatsServer) -> None:
-    rule = Rule(replies=[Reply(tool_calls=[ScriptedCall(name="look", arguments={})]), Reply(text="Seen.")])
+    rule = Rule(
+        replies=[ScriptedReply(tool_calls=[ScriptedCall(name="look", arguments={})]), ScriptedReply(text="Seen.")]
+    )
     async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
         scene.executor.offer("look", {"text": "figure 12.5 " * 4_000})
         await talk(scene, "look at everything")

@@ -1,6 +1,6 @@
 """What a client of another protocol wishes for one message, in the call of the model."""
 
-from agent.scripted_model.script import Reply
+from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.stage import agent, stage
 from contracts.events.chat import Sampling, Wishes
@@ -12,7 +12,7 @@ async def test_instructions_stand_below_the_companys_prompt_and_the_rest_is_for_
 ) -> None:
     async with (
         stage(nats_server.url) as scene,
-        scripted_model(default=Reply(text="Arr.")) as model,
+        scripted_model(default=ScriptedReply(text="Arr.")) as model,
         agent(nats_server.url, model.base_url),
     ):
         await scene.configure(custom_system_prompt="You sell boats.", temperature=0.7, max_response_tokens=500)

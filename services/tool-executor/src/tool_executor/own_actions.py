@@ -28,9 +28,9 @@ from runtime.publisher import Publisher
 from tool_executor.adapters.companies import ExecutorCompanies
 from tool_executor.adapters.redis_store import RedisStore, Script
 from tool_executor.catalogue.own import OwnCatalogue
-from tool_executor.domain.declaration import CallContext, Data, Handler, ServiceAway, ToolFailed, ToolRefused
+from tool_executor.domain.declaration import CallContext, Data, Handler, ServiceUnavailable, ToolFailed, ToolRefused
 from tool_executor.domain.plans import Arguments, VerifiedCaller, plan_of
-from tool_executor.ports import StoreAway
+from tool_executor.ports import StoreUnavailable
 from tool_executor.texts import TEXTS, spoken
 
 log = structlog.get_logger(__name__)
@@ -117,8 +117,8 @@ class OwnActions:
                 if len(waiting) >= MOST_WAITING:
                     raise ToolFailed("too_many_waiting", TEXTS["call.too_many_waiting"])
                 await self._swap(key, call.id, b"", call)
-            except StoreAway as away:
-                raise ServiceAway(str(away)) from away
+            except StoreUnavailable as away:
+                raise ServiceUnavailable(str(away)) from away
             return {
                 "action_id": call.id,
                 "status": "pending_confirmation",
@@ -173,7 +173,7 @@ class OwnActions:
 
         try:
             await self._companies.tools_of(asked.company_id)
-        except ServiceAway:
+        except ServiceUnavailable:
             return failed("unavailable")
         tool = self._catalogue().runs(asked.company_id).get(call.tool)
         if tool is None or tool.version != call.version:
@@ -227,7 +227,7 @@ class OwnActions:
     async def _found(self, key: str, action: str) -> tuple[bytes, HeldCall]:
         try:
             raw: bytes | None = await self._store.command("HGET", key, action)
-        except StoreAway as away:
+        except StoreUnavailable as away:
             raise _away(away) from away
         if raw is None:
             raise RpcError(ErrorCode.NOT_FOUND, f"there is no action {action!r} of yours")
@@ -236,7 +236,7 @@ class OwnActions:
     async def _listed(self, key: str) -> list[HeldCall]:
         try:
             return await self._all(key)
-        except StoreAway as away:
+        except StoreUnavailable as away:
             raise _away(away) from away
 
     async def _all(self, key: str) -> list[HeldCall]:
@@ -247,7 +247,7 @@ class OwnActions:
     async def _store_swap(self, key: str, raw: bytes, call: HeldCall) -> bool:
         try:
             return await self._swap(key, call.id, raw, call)
-        except StoreAway as away:
+        except StoreUnavailable as away:
             raise _away(away) from away
 
     async def _swap(self, key: str, action: str, over: bytes, call: HeldCall) -> bool:
@@ -261,7 +261,7 @@ def _key(company: str, user: str) -> str:
     return f"tool:action:{company}:{user}"
 
 
-def _away(away: StoreAway) -> RpcError:
+def _away(away: StoreUnavailable) -> RpcError:
     return RpcError(ErrorCode.UNAVAILABLE, f"{away}: try again", retryable=True)
 
 

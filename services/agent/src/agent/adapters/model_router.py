@@ -17,7 +17,7 @@ from contracts.company import CompanyConfig
 from contracts.providers import COMPATIBLE, KEYED, OFFLINE, OFFLINE_MODEL, PROVIDERS, ModelInfo, ProviderInfo
 
 
-class ConfiguredModels:
+class ModelRouter:
     """`forced`: a server named in the environment, which serves every company. Offline answers when nothing else is."""
 
     def __init__(
@@ -97,7 +97,7 @@ class ConfiguredModels:
         return ModelChoice(((self._providers[name], model_at(name, model)),))
 
 
-def configured(settings: ModelSettings, session: aiohttp.ClientSession, silence: float) -> ConfiguredModels:
+def configured(settings: ModelSettings, session: aiohttp.ClientSession, silence: float) -> ModelRouter:
     """The providers that the environment has keys or a base URL for."""
 
     def guarded(provider: ProviderInfo, address: str, key: SecretStr | None) -> CircuitBreaker:
@@ -113,7 +113,7 @@ def configured(settings: ModelSettings, session: aiohttp.ClientSession, silence:
     forced: tuple[Model, str] | None = None
     if settings.base_url:
         forced = (guarded(COMPATIBLE, settings.base_url, settings.api_key), settings.model or "default")
-    return ConfiguredModels(providers, settings.order, forced)
+    return ModelRouter(providers, settings.order, forced)
 
 
 def client_of(provider: ProviderInfo) -> Callable[[ProviderEndpoint, aiohttp.ClientSession], Model]:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from agent.adapters.circuit_breaker import CircuitBreaker
-from agent.adapters.model_router import ConfiguredModels, client_of
+from agent.adapters.model_router import ModelRouter, client_of
 from agent.adapters.provider_client import ProviderEndpoint
 from agent.domain.turn.journal import ModelAnswer
 from agent.errors import ModelRefusedError
@@ -36,7 +36,7 @@ class OwnModels:
 
     def __init__(
         self,
-        models: ConfiguredModels,
+        models: ModelRouter,
         settings: ModelSettings,
         session: aiohttp.ClientSession,
         seal: Seal,
@@ -86,7 +86,7 @@ class OwnModels:
 class CompanyModels:
     """ports.Models of one company that has a model of its own."""
 
-    def __init__(self, own: CircuitBreaker, name: str, others: ConfiguredModels) -> None:
+    def __init__(self, own: CircuitBreaker, name: str, others: ModelRouter) -> None:
         self._own = own
         self._name = name
         self._others = others

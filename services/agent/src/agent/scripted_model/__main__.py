@@ -9,13 +9,15 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from agent.scripted_model.script import Reply, Rule, Script
+from agent.scripted_model.script import Rule, Script, ScriptedReply
 from agent.scripted_model.server import ScriptedModel
 
 
 async def serve(arguments: argparse.Namespace) -> None:
     """Listens until SIGTERM or SIGINT; the first line on stdout is the base URL."""
-    default = Reply(tokens=arguments.tokens, first_token_ms=arguments.first_token_ms, token_ms=arguments.token_ms)
+    default = ScriptedReply(
+        tokens=arguments.tokens, first_token_ms=arguments.first_token_ms, token_ms=arguments.token_ms
+    )
     rules: list[Rule] = []
     if arguments.script is not None:
         rules = TypeAdapter(list[Rule]).validate_json(arguments.script.read_bytes())

@@ -10,12 +10,12 @@ from typing import Any, cast
 import orjson
 from aiohttp import web
 
-from agent.scripted_model.script import Reply
+from agent.scripted_model.script import ScriptedReply
 
 _TYPES = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error", 529: "overloaded_error"}
 
 
-def error(reply: Reply) -> web.Response:
+def error(reply: ScriptedReply) -> web.Response:
     """The error object of a status other than 200."""
     kind = reply.error_code or _TYPES.get(reply.status, "api_error" if reply.status >= 500 else "invalid_request_error")
     headers = {} if reply.retry_after is None else {"Retry-After": f"{reply.retry_after:g}"}
@@ -23,7 +23,7 @@ def error(reply: Reply) -> web.Response:
     return web.json_response(body, status=reply.status, headers=headers)
 
 
-async def stream(request: web.Request, reply: Reply, seen: dict[str, Any]) -> web.StreamResponse:
+async def stream(request: web.Request, reply: ScriptedReply, seen: dict[str, Any]) -> web.StreamResponse:
     """The reply's events; see script.Reply for what may go wrong."""
     seen["apiKey"], seen["version"] = request.headers.get("x-api-key"), request.headers.get("anthropic-version")
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"})

@@ -17,7 +17,7 @@ class ScriptedCall(_Json):
     arguments: dict[str, Any] | str = Field(default_factory=dict[str, Any])
 
 
-class Reply(_Json):
+class ScriptedReply(_Json):
     """One reply. Times in milliseconds.
 
     `status` other than 200 answers with an error object (`errorCode`, `retryAfter` seconds). `hang` sends nothing
@@ -53,18 +53,18 @@ class Rule(_Json):
     """Replies for prompts whose last user message holds `match` (None: any). `again`: starts over at the end."""
 
     match: str | None = None
-    replies: list[Reply] = Field(min_length=1)
+    replies: list[ScriptedReply] = Field(min_length=1)
     again: bool = False
 
 
 class Script:
     """The rules and how far each has got; what no rule answers gets the default reply."""
 
-    def __init__(self, rules: list[Rule] | None = None, default: Reply | None = None) -> None:
-        self.default = default or Reply(text="A scripted answer.")
+    def __init__(self, rules: list[Rule] | None = None, default: ScriptedReply | None = None) -> None:
+        self.default = default or ScriptedReply(text="A scripted answer.")
         self._rules = [(rule, [0]) for rule in rules or []]
 
-    def next_reply(self, question: str) -> Reply:
+    def next_reply(self, question: str) -> ScriptedReply:
         """The reply to a prompt whose last user message is `question`."""
         for rule, position in self._rules:
             if rule.match is not None and rule.match not in question:

@@ -11,11 +11,11 @@ from aiohttp import web
 from pydantic import TypeAdapter, ValidationError
 
 from agent.scripted_model import anthropic
-from agent.scripted_model.script import Reply, Rule, Script
+from agent.scripted_model.script import Rule, Script, ScriptedReply
 
 _RULES = TypeAdapter(list[Rule])
-Refuse = Callable[[Reply], web.Response]
-Speak = Callable[[web.Request, Reply, dict[str, Any]], Awaitable[web.StreamResponse]]
+Refuse = Callable[[ScriptedReply], web.Response]
+Speak = Callable[[web.Request, ScriptedReply, dict[str, Any]], Awaitable[web.StreamResponse]]
 MAX_KEPT = 10_000
 """Requests that are remembered."""
 
@@ -31,7 +31,7 @@ class ScriptedModel:
         self.base_url = ""
         self._runner: web.AppRunner | None = None
 
-    def say(self, *rules: Rule, default: Reply | None = None) -> None:
+    def say(self, *rules: Rule, default: ScriptedReply | None = None) -> None:
         """Replaces the script."""
         self.script = Script(list(rules), default)
 
@@ -120,7 +120,7 @@ class ScriptedModel:
 
 
 @asynccontextmanager
-async def scripted_model(*rules: Rule, default: Reply | None = None) -> AsyncGenerator[ScriptedModel]:
+async def scripted_model(*rules: Rule, default: ScriptedReply | None = None) -> AsyncGenerator[ScriptedModel]:
     """A running server for the length of the block."""
     server = ScriptedModel(Script(list(rules), default))
     await server.start()
@@ -137,13 +137,13 @@ def _question(body: dict[str, Any]) -> str:
     return texts[-1] if texts else ""
 
 
-def _error(reply: Reply) -> web.Response:
+def _error(reply: ScriptedReply) -> web.Response:
     error = {"message": "scripted failure", "type": "scripted", "code": reply.error_code}
     headers = {} if reply.retry_after is None else {"Retry-After": f"{reply.retry_after:g}"}
     return web.json_response({"error": error}, status=reply.status, headers=headers)
 
 
-async def _stream(request: web.Request, reply: Reply, seen: dict[str, Any]) -> web.StreamResponse:
+async def _stream(request: web.Request, reply: ScriptedReply, seen: dict[str, Any]) -> web.StreamResponse:
     model = str(seen.get("model", "scripted"))
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"})
     await response.prepare(request)

@@ -95,7 +95,7 @@ class Attachment:
             self.acknowledge(fact.data["messageId"], fact.seq, duplicate=False)
 
 
-Key = tuple[str, str]
+ConversationKey = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +145,10 @@ class Hub:
     """Which sockets have which conversation open."""
 
     def __init__(self, linger: float = LINGER) -> None:
-        self._channels: dict[Key, _Channel] = {}
+        self._channels: dict[ConversationKey, _Channel] = {}
         self._follow: Follow | None = None
         self._linger = linger
-        self._lingering: OrderedDict[Key, asyncio.TimerHandle] = OrderedDict()
+        self._lingering: OrderedDict[ConversationKey, asyncio.TimerHandle] = OrderedDict()
         self._closing: set[asyncio.Task[None]] = set()
 
     def connect(self, follow: Follow) -> None:
@@ -200,7 +200,7 @@ class Hub:
         if len(self._lingering) > MOST_LINGERING:
             self._let_go(next(iter(self._lingering)))
 
-    def _let_go(self, key: Key) -> None:
+    def _let_go(self, key: ConversationKey) -> None:
         self._lingering.pop(key).cancel()
         closing = asyncio.get_running_loop().create_task(_unsubscribe(self._channels.pop(key)))
         self._closing.add(closing)

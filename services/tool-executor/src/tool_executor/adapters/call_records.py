@@ -14,7 +14,15 @@ from contracts.events.tool import ToolResult
 from runtime.pull_worker import LEASE
 from tool_executor.adapters.redis_store import RedisStore, Script, texts
 from tool_executor.adapters.renewals import Renewals
-from tool_executor.ports import CallKey, Claim, Claimed, OtherArguments, RecordedResult, RunningElsewhere, StoreAway
+from tool_executor.ports import (
+    CallKey,
+    Claim,
+    Claimed,
+    OtherArguments,
+    RecordedResult,
+    RunningElsewhere,
+    StoreUnavailable,
+)
 
 _CLAIM = Script("""
 local t = redis.call('TIME')
@@ -92,7 +100,7 @@ class RedisCallRecords:
         milliseconds = int((min(LEASE, lease) if renewed else lease) * 1000)
         try:
             answer = texts(await self._store.run(_CLAIM, name, fingerprint, owner, milliseconds, self._keep))
-        except StoreAway:
+        except StoreUnavailable:
             self._remember(name, owner)
             raise
         match answer[0]:
@@ -122,7 +130,7 @@ class RedisCallRecords:
         self._renewals.drop(_name(key))
         try:
             await self._store.run(_RELEASE, _name(key), owner, 1 if forget else 0)
-        except StoreAway:
+        except StoreUnavailable:
             if forget:
                 self._remember(_name(key), owner)
             raise

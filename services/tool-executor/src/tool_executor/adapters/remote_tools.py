@@ -9,7 +9,14 @@ from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest, tool_service
 from contracts.tools_rpc import TOOL_OUTCOME, tool_outcome
 from runtime.errors import NobodyServes, RpcError
 from runtime.rpc import RpcClient
-from tool_executor.domain.declaration import ArgumentProblem, CallContext, Data, ServiceAway, ToolFailed, ToolRefused
+from tool_executor.domain.declaration import (
+    ArgumentProblem,
+    CallContext,
+    Data,
+    ServiceUnavailable,
+    ToolFailed,
+    ToolRefused,
+)
 from tool_executor.domain.plans import Arguments, VerifiedCaller
 
 _SPARE = 0.25
@@ -38,7 +45,7 @@ class BusTools:
         except NobodyServes as error:
             if subject is not None:
                 self._on_gone(subject)
-            raise ServiceAway(error.message) from error
+            raise ServiceUnavailable(error.message) from error
         except RpcError as error:
             raise _as_tool_error(error) from error
         return reply.result
@@ -68,7 +75,7 @@ def _request(tool: str, arguments: Arguments, context: CallContext) -> ToolServi
 def _as_tool_error(error: RpcError) -> Exception:
     # Not recorded: the same call id may be asked again, and its service knows what it has done under it.
     if error.code == ErrorCode.UNAVAILABLE:
-        return ServiceAway(error.message, asked=True)
+        return ServiceUnavailable(error.message, asked=True)
     if error.code == ErrorCode.TIMEOUT:
         return TimeoutError(error.message)
     if error.reason is not None:

@@ -143,7 +143,7 @@ class ToolRefused(Exception):  # noqa: N818
         self.problems = problems
 
 
-class ServiceAway(Exception):  # noqa: N818
+class ServiceUnavailable(Exception):  # noqa: N818
     """What the tool needs cannot be reached now: UNAVAILABLE, to be tried again later.
 
     Args:

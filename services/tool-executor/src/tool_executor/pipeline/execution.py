@@ -11,7 +11,7 @@ from tool_executor.domain.declaration import (
     Data,
     Handler,
     OverTheBus,
-    ServiceAway,
+    ServiceUnavailable,
     ToolFailed,
     ToolRefused,
 )
@@ -94,7 +94,7 @@ class Execution:
             call.unknown = False
             message = spoken(failed.message, language)
             return call.failure(ToolCode.EXECUTION_ERROR, message, reason=failed.reason)
-        except ServiceAway as away:
+        except ServiceUnavailable as away:
             # A store that answers too late may have written all the same, and an earlier attempt may still run.
             call.unknown = call.unknown and (away.asked or look_up)
             if call.unknown:
