@@ -87,11 +87,11 @@ types: $(STAMP)
 imports: $(STAMP)
 	$(BIN)/lint-imports
 
-contracts: $(STAMP) ## write the generated schemas and AsyncAPI document
-	$(BIN)/python -m contracts.generate
+contracts: $(STAMP) ## write what is generated from code: schemas, AsyncAPI, OpenAPI, tables of settings, keys
+	$(BIN)/python -m deploy.documents
 
 contracts-check: $(STAMP)
-	$(BIN)/python -m contracts.generate --check
+	$(BIN)/python -m deploy.documents --check
 
 waits: $(STAMP) ## write the list of all waits and their limits out of the code
 	$(BIN)/python deploy/waits.py

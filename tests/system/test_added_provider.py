@@ -14,13 +14,14 @@ import pytest
 
 from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import scripted_model
-from contracts.generate import KEY_LINES
+from deploy.documents import KEY_LINES, PAGES
 from gateway.testing_http import Http
 from runtime.testing import eventually
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 
 ROOT = Path(__file__).parents[2]
+GUIDE = [f"docs/guide/{page}" for page in PAGES.values()]
 CLIENT = '''
 """A provider's own API: here OpenAI's, said with an accent."""
 
@@ -56,7 +57,7 @@ def tree_with_a_provider(folder: Path) -> Path:
     """The two distributions as somebody leaves them who adds a provider; what generated files need lies beside."""
     for package in ("libs/contracts/src/contracts", "services/agent/src/agent"):
         shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in (*KEY_LINES, "docs/asyncapi/asyncapi.json"):
+    for name in (*KEY_LINES, "docs/asyncapi/asyncapi.json", "docs/openapi/openapi.json", *GUIDE):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     (folder / "services/agent/src/agent/adapters/example.py").write_text(CLIENT)
@@ -134,8 +135,8 @@ def _replayed(stack: RunningStack, conversation: str) -> bool:
 
 def _generated(tree: Path, env: dict[str, str]) -> set[str]:
     """What `make contracts` then writes: the key in the files of deployments, and nothing else."""
-    command = [sys.executable, "-m", "contracts.generate", "--root", str(tree)]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=False)
+    command = [sys.executable, "-m", "deploy.documents", "--root", str(tree)]
+    done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     for name in KEY_LINES:
         assert "EXAMPLE_API_KEY" in (tree / name).read_text()

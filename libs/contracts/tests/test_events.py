@@ -13,9 +13,9 @@ from contracts.company import faults
 from contracts.envelope import CloudEvent
 from contracts.events.fact import CompanyConfigChanged
 from contracts.events.registry import EVENTS, EventType
-from contracts.generate import generated
 from contracts.schemas import Schema, breaking_changes, examples, frozen_schema, schema_of
 from contracts.streams import STREAMS
+from deploy.documents import generated
 
 ROOT = Path(__file__).parents[3]
 EACH = pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.type)

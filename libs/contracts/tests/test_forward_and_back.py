@@ -10,7 +10,6 @@ import jsonschema_rs
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from contracts import generate
 from contracts.company import CompanyConfig, CompanySettings, faults
 from contracts.enumerations import OPEN_KEY
 from contracts.envelope import CloudEvent
@@ -18,6 +17,7 @@ from contracts.events.registry import EVENTS
 from contracts.methods import METHODS
 from contracts.rpc import tool_service
 from contracts.schemas import Schema, breaking_changes, schema_of, schema_of_document, schema_of_method
+from deploy.documents import DOCUMENTS
 
 Read = Callable[[Any], object]
 TEXTS = (
@@ -35,18 +35,13 @@ TEXTS = (
 )
 
 
-def _documents() -> Iterator[tuple[str, Any]]:
-    for module in generate.STORED:
-        yield from __import__(module, fromlist=["DOCUMENTS"]).DOCUMENTS.items()
-
-
 def _cases() -> Iterator[Any]:
     for event in EVENTS:
         yield pytest.param(schema_of(event), CloudEvent[event.data].model_validate, id=event.type)
     for method in (*METHODS, tool_service("any", "any")):
         schema = schema_of_method(method)
         yield pytest.param(schema, partial(_both, method), id=method.subject)
-    for name, document in _documents():
+    for name, document in DOCUMENTS.items():
         reads: Read = TypeAdapter[Any](document).validate_python
         yield pytest.param(
             schema_of_document(document),

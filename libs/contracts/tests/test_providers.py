@@ -3,9 +3,9 @@
 import pytest
 
 from contracts.company import CompanyConfig, faults, read_config
-from contracts.generate import KEY_LINES, KEYS_BEGIN, with_keys
 from contracts.providers import KEYED, KEYS, NAMES
 from contracts.schemas import breaking_changes
+from deploy.documents import KEY_LINES, KEYS_BEGIN, with_keys
 
 
 def test_rows_are_told_apart_by_name_and_key_and_priced_by_a_list() -> None:

@@ -13,7 +13,7 @@ KEEPS_BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}
 its start, so the first start does it for all."""
 
 FORK_SERVER = "NEXUS_FORK_SERVER"
-"""Where a fork server listens that has imported the services (fork_server.py)."""
+"""Where a fork server listens that has imported the services (nexus_cli.testing_fork_server)."""
 
 
 class StopStage(IntEnum):

@@ -11,7 +11,7 @@ from nats.aio.client import Client
 from contracts.ids import turn_id
 from contracts.memory_rpc import LongTermMemory
 from contracts.rpc import CATALOGUE, CatalogueReply, CatalogueRequest
-from gateway.openapi import document
+from deploy.documents import openapi
 from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
 from gateway.testing_http import Http
 from gateway.testing_knowledge import NAME as KNOWN
@@ -197,7 +197,7 @@ PUBLIC = {
 
 
 def operations() -> set[tuple[str, str]]:
-    return {(method.upper(), path) for path, methods in document()["paths"].items() for method in methods}
+    return {(method.upper(), path) for path, methods in openapi()["paths"].items() for method in methods}
 
 
 def test_every_operation_has_its_rule() -> None:

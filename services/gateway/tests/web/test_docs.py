@@ -10,7 +10,7 @@ import pytest
 from contracts.languages import LANGUAGES, Language
 from contracts.schemas import schema_of_frame
 from contracts.ws import CLIENT_FRAMES, SERVER_FRAMES
-from gateway.openapi import document
+from deploy import documents
 from gateway.testing_http import Http
 from gateway.web.docs.guide import guide, slugs
 from gateway.web.docs.reference import chapters, missing
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("memory")
 
 @pytest.fixture(scope="module")
 def openapi() -> dict[str, Any]:
-    return document()
+    return documents.openapi()
 
 
 def test_every_field_and_parameter_of_the_interface_is_described(openapi: dict[str, Any]) -> None:

@@ -1,21 +1,13 @@
 from collections.abc import Callable, Iterator
 from inspect import iscoroutinefunction
-from pathlib import Path
 from typing import Any, cast
 
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
 from gateway.application import build_http
-from gateway.openapi import text
 from gateway.web.deps import Api, Only
 from gateway.web.erasures import Erasing
-
-COMMITTED = Path(__file__).parents[4] / "docs/openapi/openapi.json"
-
-
-def test_the_committed_document_is_the_served_one() -> None:
-    assert COMMITTED.read_text() == text(), "run: python -m gateway.openapi > docs/openapi/openapi.json"
 
 
 def test_no_request_waits_for_a_thread() -> None:

@@ -1,4 +1,4 @@
-"""The documents that this service stores, by name. Their schemas are frozen like those of events (contracts.generate),
+"""The documents that this service stores, by name. Their schemas are frozen like those of events (deploy.documents),
 since two releases read each other's."""
 
 from market_adapter.domain.alerts import Alert

@@ -1,4 +1,4 @@
-"""The documents that memory stores, by name. Their schemas are frozen like events' (contracts.generate), since two
+"""The documents that memory stores, by name. Their schemas are frozen like events' (deploy.documents), since two
 releases read each other's."""
 
 from contracts.company import CompanyConfig

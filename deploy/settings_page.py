@@ -1,9 +1,6 @@
-"""python -m gateway.settings_page: writes the guide's table of settings, in each language, out of the model that checks
-them and the words that the console shows."""
+"""The guide's table of settings, in each language, from the model that checks them and the words of the console."""
 
 import json
-import sys
-from pathlib import Path
 
 from contracts.languages import Language
 from gateway.domain.settings_fields import SettingField, setting_fields
@@ -67,9 +64,3 @@ def _default(value: object, language: Language) -> str:
     if value in (None, [], {}):
         return _UNITS[language]["none"]
     return f"`{value if isinstance(value, str) else json.dumps(value)}`"
-
-
-if __name__ == "__main__":
-    guide = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/guide")
-    for language, name in PAGES.items():
-        (guide / name).write_text(page(language), encoding="utf-8")

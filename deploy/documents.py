@@ -1,16 +1,16 @@
-"""Writes what is generated from the contracts, or checks it: ``python -m contracts.generate [--check] [--root DIR]``.
+"""`make contracts`: writes the committed documents that are generated from code, or checks them with --check.
 
-Schemas of new events and additions to old ones are written; a breaking change is refused, in both modes. So are the
-lines with the providers' keys in the files that deployments are made from.
+They are the JSON Schemas (a change that would break readers is refused), the AsyncAPI and OpenAPI documents, the tables
+of settings in the guide, and the lines with the providers' keys in the files that deployments are made from.
 """
 
 import argparse
 import json
 import re
 import sys
-from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any, cast
 
 from contracts import analysis_report, ws
 from contracts.asyncapi import document
@@ -19,10 +19,14 @@ from contracts.methods import METHODS
 from contracts.providers import KEYS
 from contracts.rpc import tool_service
 from contracts.schemas import Schema, breaking_changes, schema_of, schema_of_document, schema_of_frame, schema_of_method
+from deploy.settings_page import PAGES, page
+from gateway.application import build_http
+from gateway.web.deps import Api
+from market_adapter import documents as market_documents
+from memory import documents as memory_documents
 
-STORED = ("memory.documents", "market_adapter.documents")
-"""Service modules with a table DOCUMENTS of what each stores. Named rather than imported: contracts depend on no
-service."""
+DOCUMENTS = {**memory_documents.DOCUMENTS, **market_documents.DOCUMENTS}
+"""The models of what services store, by the name of the document."""
 KEYS_BEGIN = "# The providers' keys: written by `make contracts` from contracts/providers.py."
 _FROM = "valueFrom: {secretKeyRef: {name: nexus, key: KEY, optional: true}}"
 KEY_LINES = {
@@ -42,9 +46,7 @@ def published() -> dict[str, Schema]:
         found[f"{name}/{number}.json"] = schema_of_method(method)
     for side, frames in (("client", ws.CLIENT_FRAMES), ("server", ws.SERVER_FRAMES)):
         found |= {f"ws.{side}.{kind}/v1.json": schema_of_frame(kind, model) for kind, model in frames.items()}
-    for module in STORED:
-        documents: dict[str, object] = import_module(module).DOCUMENTS
-        found |= {f"{name}.json": schema_of_document(document) for name, document in documents.items()}
+    found |= {f"{name}.json": schema_of_document(stored) for name, stored in DOCUMENTS.items()}
     found[f"{analysis_report.NAME}/{analysis_report.VERSION}.json"] = analysis_report.report_schema()
     return found
 
@@ -62,7 +64,14 @@ def generated(root: Path) -> dict[Path, str]:
     for gone in sorted(set(schemas.rglob("*.json")) - texts.keys()):
         raise SystemExit(f"{gone.relative_to(schemas)} is published and has no model any more")
     texts[root / "docs/asyncapi/asyncapi.json"] = _text(document(version("nexus-contracts")))
+    texts[root / "docs/openapi/openapi.json"] = _text(openapi(), indent=2)
+    texts |= {root / "docs/guide" / name: page(language) for language, name in PAGES.items()}
     return texts | {root / name: with_keys((root / name).read_text(), line) for name, line in KEY_LINES.items()}
+
+
+def openapi() -> dict[str, Any]:
+    """The OpenAPI document of all routes, built without their dependencies."""
+    return build_http(cast(Api, None), []).openapi()
 
 
 def with_keys(text: str, line: str) -> str:
@@ -97,8 +106,8 @@ def _read(file: Path) -> str | None:
     return file.read_text() if file.is_file() else None
 
 
-def _text(value: object) -> str:
-    return json.dumps(value, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+def _text(value: object, indent: int = 1) -> str:
+    return json.dumps(value, indent=indent, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 if __name__ == "__main__":
