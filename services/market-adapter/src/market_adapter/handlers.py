@@ -1,13 +1,14 @@
-"""Serves this service's tools and calls, one thin function each.
+"""Serves this service's tools and calls.
 
 The tool-executor has checked who is calling and whether they may; here a question about the market is answered, or it
 is said why it cannot be: EXECUTION_ERROR with the error's reason. While accounts cannot be read or written it is
 UNAVAILABLE, which the executor does not record: the same call, asked again, is then really tried again.
 """
 
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
-from typing import TypeVar
+from inspect import signature
+from typing import TypeVar, get_type_hints
 
 from pydantic import BaseModel, ValidationError
 from pymongo.errors import PyMongoError
@@ -15,19 +16,6 @@ from pymongo.errors import PyMongoError
 from contracts.errors import ErrorCode, ToolCode
 from contracts.market_rpc import QUEUE
 from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest, tool_service
-from contracts.tools.account import AlertArguments, AlertRef, HistoryArguments, ListArguments, OrderArguments, OrderRef
-from contracts.tools.arguments import NoArguments, SymbolArguments, TickersArguments
-from contracts.tools.market import (
-    BacktestArguments,
-    CrossingArguments,
-    FeatureArguments,
-    IndicatorArguments,
-    NewsArguments,
-    OhlcvArguments,
-    RangeArguments,
-    RelationArguments,
-    WhenArguments,
-)
 from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.adapters.mongo_watchlists import MongoWatchlists
 from market_adapter.errors import MarketError, StoreDownError, TooLateError
@@ -43,6 +31,7 @@ from market_adapter.tools.prices import PriceTools
 from market_adapter.tools.ranges import RangeTools
 from market_adapter.tools.research import ResearchTools
 from market_adapter.tools.signals import SignalTools
+from market_adapter.tools.tool import is_tool
 from market_adapter.tools.trading import TradingTools
 from market_adapter.tools.watchlists import WatchlistTools
 from market_adapter.tools.wrong_arguments import argument_faults, wrong_arguments
@@ -57,36 +46,54 @@ Handler = Callable[[ToolServiceRequest], Awaitable[ToolServiceData]]
 Tool = tuple[Method, Handler]
 
 
-def market_tools(provider: MarketProvider) -> Sequence[Tool]:
+def market_tools(provider: MarketProvider) -> list[Tool]:
     """The tools about the market: the same answer for everybody."""
-    prices, indicators = PriceTools(provider), IndicatorTools(provider)
-    research, news, signals = ResearchTools(provider), NewsTools(provider), SignalTools(provider)
-    ranges = RangeTools(provider)
-    tools = [
-        tool("get_price", SymbolArguments, prices.get_price),
-        tool("get_ohlcv", OhlcvArguments, prices.get_ohlcv),
-        tool("get_indicators", IndicatorArguments, indicators.get_indicators),
-        tool("get_fundamentals", SymbolArguments, research.get_fundamentals),
-        worded_tool("market_snapshot", TickersArguments, research.market_snapshot),
-        worded_tool("fundamentals_events", TickersArguments, research.fundamentals_events),
-        worded_tool("get_performance", RangeArguments, ranges.get_performance),
-        worded_tool("get_correlation", RelationArguments, ranges.get_correlation),
-        tool("get_crossings", CrossingArguments, ranges.get_crossings),
-        tool("backtest_strategy", BacktestArguments, ranges.backtest_strategy),
-        tool("get_news", NewsArguments, news.get_news),
-        tool("get_sentiment", WhenArguments, news.get_sentiment),
-        tool("get_ml_signals", SymbolArguments, signals.get_ml_signals),
-        tool("get_ml_features", FeatureArguments, signals.get_ml_features),
-    ]
-    return with_notes(provider, tools)
+    kinds = (PriceTools, IndicatorTools, ResearchTools, NewsTools, SignalTools, RangeTools)
+    return tools_of(provider, *(kind(provider) for kind in kinds))
 
 
-def with_notes(provider: MarketProvider, tools: Sequence[Tool]) -> Sequence[Tool]:
-    """The tools, each of whose answers about the market carries the provider's note, when there is one."""
-    return [(method, _noted(provider, handler)) for method, handler in tools]
+def user_tools(provider: MarketProvider, books: PaperTrading, wall: Clock) -> list[Tool]:
+    """The tools of paper trading."""
+    return tools_of(provider, TradingTools(provider, books, wall), PortfolioTools(provider, books))
+
+
+def list_tools(provider: MarketProvider, alerts: MongoAlerts, watchlists: MongoWatchlists, wall: Clock) -> list[Tool]:
+    """The tools on what a user watches."""
+    return tools_of(provider, AlertTools(provider, alerts, wall), WatchlistTools(provider, watchlists))
+
+
+def tools_of(provider: MarketProvider, *served: object) -> list[Tool]:
+    """The methods of these objects that are marked with @tool, as the bus calls them."""
+    functions = [getattr(one, name) for one in served for name, found in vars(type(one)).items() if is_tool(found)]
+    return [(tool_service(each.__name__, QUEUE), _noted(provider, _handler(each))) for each in functions]
+
+
+def _handler(function: Callable[..., Awaitable[BaseModel]]) -> Handler:
+    """Arguments checked, data as JSON, errors as error replies. The function's first parameter is the model of its
+    arguments; a second one gets who is calling (CallBy), or the caller's language (str)."""
+    hints = get_type_hints(function)
+    model, *more = (hints[name] for name in signature(function).parameters)
+
+    async def handle(request: ToolServiceRequest) -> ToolServiceData:
+        asked, language = arguments(model, request), request.caller.language
+        if more == [CallBy]:
+            return await answered(_for_caller(function, asked, request), language)
+        return await answered(function(asked, language) if more else function(asked), language)
+
+    return handle
+
+
+async def _for_caller(
+    function: Callable[..., Awaitable[BaseModel]], asked: BaseModel, request: ToolServiceRequest
+) -> BaseModel:
+    by = call_by(request)
+    by.check_time()
+    return await function(asked, by)
 
 
 def _noted(provider: MarketProvider, handler: Handler) -> Handler:
+    """Adds the provider's note, when there is one, to answers about the market."""
+
     async def handle(request: ToolServiceRequest) -> ToolServiceData:
         reply, note = await handler(request), provider.note()
         if note is None or "source" not in reply.result:
@@ -94,70 +101,6 @@ def _noted(provider: MarketProvider, handler: Handler) -> Handler:
         return ToolServiceData(result={**reply.result, "note": note.said_in(request.caller.language)})
 
     return handle
-
-
-def user_tools(provider: MarketProvider, books: PaperTrading, wall: Clock) -> Sequence[Tool]:
-    """The tools of paper trading."""
-    trading, portfolio = TradingTools(provider, books, wall), PortfolioTools(provider, books)
-    tools = [
-        own_tool("get_portfolio", NoArguments, portfolio.get_portfolio),
-        own_tool("get_trade_history", HistoryArguments, portfolio.get_trade_history),
-        own_tool("create_paper_order", OrderArguments, trading.create_paper_order),
-        own_tool("cancel_paper_order", OrderRef, trading.cancel_paper_order),
-        own_tool("get_pending_orders", NoArguments, trading.get_pending_orders),
-    ]
-    return with_notes(provider, tools)
-
-
-def list_tools(
-    provider: MarketProvider, alerts: MongoAlerts, watchlists: MongoWatchlists, wall: Clock
-) -> Sequence[Tool]:
-    """The tools on what a user watches."""
-    alarm, watch = AlertTools(provider, alerts, wall), WatchlistTools(provider, watchlists)
-    tools = [
-        own_tool("create_alert", AlertArguments, alarm.create_alert),
-        own_tool("list_alerts", ListArguments, alarm.list_alerts),
-        own_tool("delete_alert", AlertRef, alarm.delete_alert),
-        own_tool("get_watchlist", NoArguments, watch.get_watchlist),
-        own_tool("add_to_watchlist", SymbolArguments, watch.add_to_watchlist),
-        own_tool("remove_from_watchlist", SymbolArguments, watch.remove_from_watchlist),
-    ]
-    return with_notes(provider, tools)
-
-
-def own_tool(name: str, model: type[ArgumentsT], answer: Callable[[ArgumentsT, CallBy], Awaitable[BaseModel]]) -> Tool:
-    """A tool that is told who is calling."""
-
-    async def handle(request: ToolServiceRequest) -> ToolServiceData:
-        asked = arguments(model, request)
-
-        async def asked_by_somebody() -> BaseModel:
-            by = call_by(request)
-            by.check_time()
-            return await answer(asked, by)
-
-        return await answered(asked_by_somebody(), request.caller.language)
-
-    return tool_service(name, QUEUE), handle
-
-
-def worded_tool(name: str, model: type[ArgumentsT], answer: Callable[[ArgumentsT, str], Awaitable[BaseModel]]) -> Tool:
-    """A tool whose data has words in it: it is told the caller's language."""
-
-    async def handle(request: ToolServiceRequest) -> ToolServiceData:
-        language = request.caller.language
-        return await answered(answer(arguments(model, request), language), language)
-
-    return tool_service(name, QUEUE), handle
-
-
-def tool(name: str, model: type[ArgumentsT], answer: Callable[[ArgumentsT], Awaitable[BaseModel]]) -> Tool:
-    """A tool as the bus calls it: arguments checked, data as JSON, its errors as error replies."""
-
-    async def handle(request: ToolServiceRequest) -> ToolServiceData:
-        return await answered(answer(arguments(model, request)), request.caller.language)
-
-    return tool_service(name, QUEUE), handle
 
 
 def arguments(model: type[ArgumentsT], request: ToolServiceRequest) -> ArgumentsT:

@@ -13,6 +13,7 @@ from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
 from market_adapter.tools.caller import CallBy
 from market_adapter.tools.shapes import Sourced
+from market_adapter.tools.tool import tool
 from runtime.clock import Clock
 
 MOST = 100
@@ -68,6 +69,7 @@ class AlertTools:
         self._store = store
         self._wall = wall
 
+    @tool
     async def create_alert(self, asked: AlertArguments, by: CallBy) -> CreatedAlertData:
         """Watches a price from now on: what has been traded before does not count."""
         if (made := await self.created(by)) is not None:
@@ -99,6 +101,7 @@ class AlertTools:
         made = await self._store.find(by.owner, alert_id_of(by))
         return None if made is None else _created(made, self._provider.source, self._provider.now())
 
+    @tool
     async def list_alerts(self, asked: ListArguments, by: CallBy) -> AlertsData:
         """The active ones."""
         symbol = None if asked.symbol is None else asked_symbol(asked.symbol).name
@@ -107,6 +110,7 @@ class AlertTools:
             alerts=[AlertData.of(one) for one in found], source=self._provider.source, as_of=self._provider.now()
         )
 
+    @tool
     async def delete_alert(self, asked: AlertRef, by: CallBy) -> DeletedAlertData:
         """Makes it inactive; one that is deleted already stays so."""
         by.check_time()

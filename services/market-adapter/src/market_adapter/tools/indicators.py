@@ -10,6 +10,7 @@ from market_adapter.domain.series import series_of
 from market_adapter.domain.ta_lib import load_ta_lib
 from market_adapter.ports import MarketProvider
 from market_adapter.tools.shapes import Sourced
+from market_adapter.tools.tool import tool
 
 A_DAY = {Timeframe.H1: 24, Timeframe.H4: 6, Timeframe.D1: 1}
 """Bars of a day, at most."""
@@ -34,6 +35,7 @@ class IndicatorTools:
     def __init__(self, provider: MarketProvider) -> None:
         self._provider = provider
 
+    @tool
     async def get_indicators(self, asked: IndicatorArguments) -> IndicatorsData:
         """The indicators asked for, at the last bar."""
         timeframe = Timeframe(asked.timeframe)

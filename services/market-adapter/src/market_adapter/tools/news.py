@@ -14,6 +14,7 @@ from market_adapter.errors import NoDataError
 from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
 from market_adapter.tools.shapes import Sourced
+from market_adapter.tools.tool import tool
 
 MOST_LOOKED_AT = 1_000
 NEW_YORK = ZoneInfo("America/New_York")
@@ -72,6 +73,7 @@ class NewsTools:
     def __init__(self, provider: MarketProvider) -> None:
         self._provider = provider
 
+    @tool
     async def get_news(self, asked: NewsArguments) -> NewsData:
         symbol = asked_symbol(asked.symbol)
         found = await self._published(symbol, asked, asked.limit)
@@ -82,6 +84,7 @@ class NewsTools:
             as_of=self._provider.now(),
         )
 
+    @tool
     async def get_sentiment(self, asked: WhenArguments) -> SentimentData:
         """The mean sentiment of the newest headlines, and of each publisher's."""
         symbol = asked_symbol(asked.symbol)

@@ -17,6 +17,7 @@ from market_adapter.paper_trading import PaperTrading
 from market_adapter.ports import MarketProvider
 from market_adapter.tools.caller import CallBy
 from market_adapter.tools.shapes import Sourced, number
+from market_adapter.tools.tool import tool
 
 
 class PositionData(Snake):
@@ -74,6 +75,7 @@ class PortfolioTools:
         self._provider = provider
         self._books = books
 
+    @tool
     async def get_portfolio(self, _asked: NoArguments, by: CallBy) -> PortfolioData:
         """Holdings at the last prices, and cash."""
         account = await self._books.current(by.owner)
@@ -91,6 +93,7 @@ class PortfolioTools:
             as_of=self._provider.now(),
         )
 
+    @tool
     async def get_trade_history(self, asked: HistoryArguments, by: CallBy) -> HistoryData:
         """The last fills, newest first."""
         symbol = None if asked.symbol is None else asked_symbol(asked.symbol).name

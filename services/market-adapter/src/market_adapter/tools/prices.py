@@ -16,6 +16,7 @@ from market_adapter.errors import NoDataError
 from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
 from market_adapter.tools.shapes import Sourced, amount
+from market_adapter.tools.tool import tool
 
 MOST_BARS = 20_000
 """Bars that are looked through for those of some days."""
@@ -86,10 +87,12 @@ class PriceTools:
     def __init__(self, provider: MarketProvider) -> None:
         self._provider = provider
 
+    @tool
     async def get_price(self, asked: SymbolArguments) -> PriceData:
         """The latest price of one symbol, and its change."""
         return PriceData.of(await self._provider.quote(asked_symbol(asked.symbol)))
 
+    @tool
     async def get_ohlcv(self, asked: OhlcvArguments) -> OhlcvData:
         """The last bars of a timeframe: what the data has and no more."""
         symbol = asked_symbol(asked.symbol)

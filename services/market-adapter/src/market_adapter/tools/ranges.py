@@ -55,6 +55,7 @@ from market_adapter.tools.range_shapes import (
     FiguresData,
 )
 from market_adapter.tools.shapes import per_ticker
+from market_adapter.tools.tool import tool
 
 PLACES = 6
 WARM_UP = 420
@@ -79,6 +80,7 @@ class RangeTools:
     def __init__(self, provider: MarketProvider) -> None:
         self._provider = provider
 
+    @tool
     async def get_performance(self, asked: RangeArguments, language: str) -> FiguresData:
         """How each ticker did from one day to another."""
         stretched = self._stretch(asked)
@@ -104,6 +106,7 @@ class RangeTools:
             figures=figures, drawdowns=falls, errors=errors, source=self._provider.source, as_of=self._provider.now()
         )
 
+    @tool
     async def get_correlation(self, asked: RelationArguments, language: str) -> FiguresData:
         """How tickers moved together, and with a benchmark."""
         stretched = self._stretch(asked)
@@ -122,6 +125,7 @@ class RangeTools:
                     figures.append(_figure(name, "beta", value, found[name][1], stretched.words, other=benchmark))
         return FiguresData(figures=figures, errors=errors, source=self._provider.source, as_of=self._provider.now())
 
+    @tool
     async def get_crossings(self, asked: CrossingArguments) -> CrossingsData:
         """Where a symbol's averages crossed."""
         stretched = self._stretch(asked)
@@ -135,6 +139,7 @@ class RangeTools:
             source=history.source, as_of=history.as_of(self._provider.now()),
         )  # fmt: skip
 
+    @tool
     async def backtest_strategy(self, asked: BacktestArguments) -> BacktestData:
         """A rule on one symbol's past, beside buying and holding."""
         stretched = self._stretch(asked)

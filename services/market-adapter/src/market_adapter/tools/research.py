@@ -14,6 +14,7 @@ from market_adapter.domain.ta_lib import load_ta_lib
 from market_adapter.ports import MarketProvider
 from market_adapter.tools.prices import BarData
 from market_adapter.tools.shapes import FailureData, Sourced, amount, number, per_ticker
+from market_adapter.tools.tool import tool
 
 TAIL = 20
 """Bars of the snapshot's window that are given one by one: a model reads a tail, not a year."""
@@ -120,16 +121,19 @@ class ResearchTools:
     def __init__(self, provider: MarketProvider) -> None:
         self._provider = provider
 
+    @tool
     async def get_fundamentals(self, asked: SymbolArguments) -> FundamentalsData:
         """The latest published figures of one company."""
         symbol = asked_symbol(asked.symbol)
         return FundamentalsData.of(symbol, await self._provider.fundamentals(symbol))
 
+    @tool
     async def market_snapshot(self, asked: TickersArguments, language: str) -> SnapshotsData:
         """How each ticker's price has moved."""
         tickers, errors = await per_ticker(asked.tickers, self._snapshot, language)
         return SnapshotsData(tickers=tickers, errors=errors, source=self._provider.source, as_of=self._provider.now())
 
+    @tool
     async def fundamentals_events(self, asked: TickersArguments, language: str) -> FundamentalsEventsData:
         """Each ticker's figures and next dates."""
         tickers, errors = await per_ticker(asked.tickers, self._events, language)

@@ -23,6 +23,7 @@ from market_adapter.errors import NoDataError, UnknownPredictionError
 from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
 from market_adapter.tools.shapes import Sourced
+from market_adapter.tools.tool import tool
 from runtime.single_flight import SingleFlight
 
 VERSION = "v1"
@@ -75,6 +76,7 @@ class SignalTools:
         self._making = SingleFlight[Prediction]()
         self._one_at_a_time = asyncio.Lock()
 
+    @tool
     async def get_ml_signals(self, asked: SymbolArguments) -> SignalData:
         """The direction over the next sessions, with what such predictions have been worth."""
         history = _last(await self._closed(asked_symbol(asked.symbol), BARS + 1), BARS)
@@ -94,6 +96,7 @@ class SignalTools:
             as_of=history.last.end,
         )
 
+    @tool
     async def get_ml_features(self, asked: FeatureArguments) -> FeaturesData:
         symbol = asked_symbol(asked.symbol)
         history = await self._closed(symbol, BARS + SPARE)

@@ -42,6 +42,7 @@ from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
 from market_adapter.tools.caller import CallBy
 from market_adapter.tools.shapes import Sourced
+from market_adapter.tools.tool import tool
 from runtime.clock import Clock
 
 MOST_WAITING = 100
@@ -130,6 +131,7 @@ class TradingTools:
         self._books = books
         self._wall = wall
 
+    @tool
     async def create_paper_order(self, asked: OrderArguments, by: CallBy) -> CreatedData:
         """A pending order, checked against market and account."""
         if (made := await self.created(by)) is not None:
@@ -158,6 +160,7 @@ class TradingTools:
             return None
         return self._created(order, account, self._provider.source, self._provider.now())
 
+    @tool
     async def cancel_paper_order(self, asked: OrderRef, by: CallBy) -> CancelledData:
         """Takes back an order that is not final; one that is cancelled already stays so."""
 
@@ -184,6 +187,7 @@ class TradingTools:
             return None
         return CancelledData(order_id=order.id, status=order.state)
 
+    @tool
     async def get_pending_orders(self, _asked: NoArguments, by: CallBy) -> PendingData:
         """What waits."""
         account = await self._books.current(by.owner)

@@ -10,6 +10,7 @@ from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
 from market_adapter.tools.caller import CallBy
 from market_adapter.tools.shapes import Sourced
+from market_adapter.tools.tool import tool
 
 MOST = 100
 
@@ -28,9 +29,11 @@ class WatchlistTools:
         self._provider = provider
         self._store = store
 
+    @tool
     async def get_watchlist(self, _asked: NoArguments, by: CallBy) -> WatchlistData:
         return self._data(await self._store.symbols(by.owner))
 
+    @tool
     async def add_to_watchlist(self, asked: SymbolArguments, by: CallBy) -> WatchlistData:
         """Adds a symbol that the provider knows; one that is in the list stays where it is."""
         if (made := await self.changed(by)) is not None:
@@ -42,6 +45,7 @@ class WatchlistTools:
             raise RefusedError(symbol.name, TEXTS["watchlist.full"].format(most=MOST), "too_many_symbols")
         return self._data(symbols)
 
+    @tool
     async def remove_from_watchlist(self, asked: SymbolArguments, by: CallBy) -> WatchlistData:
         """Takes a symbol out; one that is not in the list changes nothing."""
         symbol = asked_symbol(asked.symbol)
