@@ -25,14 +25,16 @@ SUITES := tests/support/widget_recipes tests/support/mcp_suite tests/support/scr
 SUITE_STAMPS := $(addsuffix /node_modules/.installed,$(SUITES))
 
 .PHONY: help setup mcp-suite up down test lint format types imports contracts contracts-check waits waits-check compiled suites check bench bench-turn bench-peers campaign doctor-faults kill-doors cluster upgrade restarts soak capacity simulate screenshots test-containers \
-	test-paused injections expressions hostile verify-images store-outages audit advisories sbom lock shape sizes clean
-help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	test-paused injections expressions hostile verify-images store-outages audit advisories sbom lock shape sizes
 
-setup: $(STAMP) mcp-suite ## install everything: into .venv (Python 3.11 to 3.14), and the npm packages of tests
+##@ Every day
+help: ## list the targets
+	@awk -F ':.*## ' '/^##@ /{printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(STAMP) mcp-suite ## install everything into .venv (Python 3.11 to 3.14), with the npm packages of the tests
 	@:
 
-mcp-suite: $(SUITE_STAMPS) ## install the npm packages that tests run (needs an npm registry)
+mcp-suite: $(SUITE_STAMPS) ## install only the npm packages of the tests
 	@:
 
 # npm begins by emptying node_modules: an installation that was left half done has no stamp.
@@ -57,43 +59,43 @@ $(STAMP): requirements.lock deploy/bootstrap.lock $(PROJECTS)
 		$(addprefix -e ./,$(LOCAL))
 	@touch $@
 
-up: $(STAMP) ## start the local stack, Ctrl-C stops it (PORT=8080 DATA=.nexus)
+up: $(STAMP) ## start the local stack; Ctrl-C stops it (PORT=8080 DATA=.nexus)
 	@exec $(BIN)/nexus up --with-parent $(UP_OPTIONS)
 
-down: $(STAMP) ## stop a stack that runs in the background
+down: $(STAMP) ## stop a stack that runs in the background (DATA=.nexus)
 	@$(BIN)/nexus down $(DOWN_OPTIONS)
 
 suites: $(STAMP)
 	@# Without them the tests that need them fail, and say so; all others are as good without.
 	@$(MAKE) mcp-suite || echo "nexus: npm packages of tests could not be installed: their tests will fail" >&2
 
-test: $(STAMP) suites ## run the whole test suite against real servers (TESTS=path narrows it)
+test: $(STAMP) suites ## run the tests against real servers (TESTS=services/agent narrows it)
 	@# Whoever starts hundreds of processes keeps what has been compiled.
 	@# docs/decisions/0116: a test that fails is tried once more, and told; what looks for lost answers is not.
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) --reruns 1 --reruns-delay 5 --max-suite-reruns 3 \
 		--rerun-show-tracebacks --rerun-exclude-path tests/faults --rerun-exclude-path tests/simulation $(TESTS)
 
-lint: $(STAMP)
+lint: $(STAMP) ## check style and format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-format: $(STAMP) ## put the code into its standard form
+format: $(STAMP) ## format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-types: $(STAMP)
+types: $(STAMP) ## check types (basedpyright, strict)
 	$(BIN)/basedpyright
 
-imports: $(STAMP)
+imports: $(STAMP) ## check which package imports which
 	$(BIN)/lint-imports
 
-contracts: $(STAMP) ## write what is generated from code: schemas, AsyncAPI, OpenAPI, tables of settings, keys
+contracts: $(STAMP) ## write the generated documents: schemas, AsyncAPI, OpenAPI, tables of settings, keys
 	$(BIN)/python -m deploy.documents
 
 contracts-check: $(STAMP)
 	$(BIN)/python -m deploy.documents --check
 
-waits: $(STAMP) ## write the list of all waits and their limits out of the code
+waits: $(STAMP) ## write docs/architecture/waits.md, the list of all timeouts, from the code
 	$(BIN)/python deploy/waits.py
 
 waits-check: $(STAMP)
@@ -103,24 +105,24 @@ compiled: $(STAMP)
 	@# In a new clone each worker, and each process that tests start, would compile the same modules for itself.
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --collect-only --quiet --quiet >/dev/null
 
-check: $(STAMP) ## all that CI runs: lint, types, import rules, contracts, tests
+check: $(STAMP) ## run all that CI runs: lint, types, import rules, generated documents, tests
 	@$(MAKE) -j2 --output-sync=target types lint imports contracts-check waits-check audit suites compiled
 	@$(MAKE) test
 
-simulate: $(STAMP) ## the services' own code in virtual time, faults by the seed (SEEDS=1000 FIRST=0, SEED=123 replays, RULES=1)
-	@exec $(BIN)/python -m tests.simulation $(if $(RULES),--rules) $(if $(SEED),--seed $(SEED)) \
-		$(if $(SEEDS),--seeds $(SEEDS)) $(if $(FIRST),--first $(FIRST)) --workers $(WORKERS)
+##@ Measuring
+shape: $(STAMP) ## print figures about the code: lines, Protocols, cycles, … (LIST=1 names them)
+	@$(BIN)/python deploy/shape.py $(if $(LIST),--list)
 
-screenshots: $(STAMP) ## take the pictures in docs/screenshots again (needs Chromium)
-	$(BIN)/python -m tests.browser.screenshots
+sizes: $(STAMP) ## measure what each service installs
+	@$(BIN)/python deploy/sizes.py
 
-bench: $(STAMP) ## run the benchmarks: a table, and JSON in bench-results.json
+bench: $(STAMP) ## run the benchmarks: a table, and bench-results.json
 	$(BIN)/python -m benchmarks
 
-bench-turn: $(STAMP) ## every message and command of a turn, and of a stack at rest (REST=20 seconds of it)
+bench-turn: $(STAMP) ## count every message and command of a turn, and of a stack at rest (REST=20 seconds of it)
 	$(BIN)/python -m benchmarks.turn_account $(if $(REST),--rest $(REST))
 
-capacity: $(STAMP) ## CPU and bytes of a turn in every process and store, and what days of many need (TURNS=200)
+capacity: $(STAMP) ## measure CPU and bytes of a turn in each process and store (TURNS=200)
 	$(BIN)/python -m benchmarks.capacity $(if $(TURNS),--turns $(TURNS))
 
 # What the peers need is nothing that Nexus needs: an environment of their own.
@@ -129,56 +131,65 @@ $(PEERS)/.installed: benchmarks/peers/requirements.txt | $(STAMP)
 	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
-bench-peers: $(PEERS)/.installed ## Nexus beside FastAPI with the openai SDK, and LangGraph: a table of ratios (TURNS=200)
+bench-peers: $(PEERS)/.installed ## compare with FastAPI and the openai SDK, and with LangGraph (TURNS=200)
 	$(BIN)/python -m benchmarks.peers $(PEERS)/bin/python $(if $(TURNS),--turns $(TURNS))
 
-campaign: $(STAMP) ## break a running stack and count (FAULTS=1000 SEED=1 JSON=file PAUSES="5 15 40")
+##@ Long tests: faults, load, attacks
+simulate: $(STAMP) ## run the services in virtual time with random faults (SEEDS=1000 FIRST=0, SEED=123 replays one, RULES=1)
+	@exec $(BIN)/python -m tests.simulation $(if $(RULES),--rules) $(if $(SEED),--seed $(SEED)) \
+		$(if $(SEEDS),--seeds $(SEEDS)) $(if $(FIRST),--first $(FIRST)) --workers $(WORKERS)
+
+campaign: $(STAMP) ## break a running stack under traffic and count what is lost (FAULTS=1000 SEED=1 JSON=file PAUSES="5 15 40")
 	$(BIN)/python -m tests.faults.campaign --faults $(or $(FAULTS),60) $(if $(SEED),--seed $(SEED)) $(if $(JSON),--json $(JSON)) \
 		$(if $(PAUSES),--pauses $(PAUSES))
 
-cluster: $(STAMP) ## three NATS servers, two of each service, haproxy: broken, cut off, scaled, rolled, counted (MINUTES=5 SEED=1 JSON=file)
+cluster: $(STAMP) ## the same for three NATS servers and two of each service behind haproxy (MINUTES=5 SEED=1 JSON=file)
 	$(BIN)/python -m tests.cluster.campaign $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) $(if $(JSON),--json $(JSON))
 
-upgrade: $(STAMP) ## a cluster of the release before, replaced by this one and back under load and kills (ANSWERS=60 COMMIT=…)
+upgrade: $(STAMP) ## replace a running cluster of the last release by this one and back, under load (ANSWERS=60 COMMIT=…)
 	$(BIN)/python -m tests.upgrade.rolling $(if $(ANSWERS),--answers $(ANSWERS)) $(if $(SEED),--seed $(SEED)) $(if $(COMMIT),--commit $(COMMIT))
 
-doctor-faults: $(STAMP) ## twenty faults at a running stack: is each one named by nexus doctor --live, and how soon (root; ONLY=word)
+doctor-faults: $(STAMP) ## check that `nexus doctor --live` names each of twenty faults (needs root; ONLY=word)
 	$(BIN)/python -m tests.faults.doctor_faults $(if $(ONLY),--only "$(ONLY)")
 
-restarts: $(STAMP) ## kill the servers of a running stack a thousand times: no dead subscription, no consumer left over (N=1000 SEED=1)
+restarts: $(STAMP) ## kill the servers of a running stack many times, look for what is left over (N=1000 SEED=1)
 	$(BIN)/python -m tests.endurance.restarts $(if $(N),--restarts $(N)) $(if $(SEED),--seed $(SEED))
 
-soak: $(STAMP) ## visitors for hours, each store away for a part of them: what grows (MINUTES=120 VISITORS=4)
+soak: $(STAMP) ## run visitors for hours while stores go away and come back, see what grows (MINUTES=120 VISITORS=4)
 	$(BIN)/python -m tests.endurance.soak $(if $(MINUTES),--minutes $(MINUTES)) $(if $(VISITORS),--visitors $(VISITORS))
 
-kill-doors: $(STAMP) ## kill -9 of the gateway at random moments behind each door (KILLS=20), and a thousand readers who do not read
+kill-doors: $(STAMP) ## kill the gateway at random moments behind each protocol (KILLS=20)
 	NEXUS_KILLS=$(or $(KILLS),20) NEXUS_READERS=1000 $(BIN)/pytest -n 0 -q tests/faults/test_kill_behind_a_door.py tests/faults/test_kill_behind_npm_clients.py tests/faults/test_kill_behind_mcp.py services/gateway/tests/doors/test_responses_survive.py services/gateway/tests/doors/test_hostile.py
 
-test-containers: $(STAMP) ## the system tests against official NATS, Redis and MongoDB images (needs Docker)
+test-containers: $(STAMP) ## run the system tests against the official NATS, Redis and MongoDB images (needs Docker)
 	$(BIN)/python -m tests.support.containers
 
-test-paused: $(STAMP) ## every process and pair of them stands still for 2, 8, 45 s, and behind every door for 12 s: paused-results.md, paused-doors.md, 50 minutes
+test-paused: $(STAMP) ## pause each process and each pair for 2, 8 and 45 s: paused-results.md, paused-doors.md (50 minutes)
 	$(BIN)/pytest -n $(WORKERS) tests/faults/paused_matrix.py tests/faults/paused_doors.py
 
-store-outages: $(STAMP) ## stores go away and come back in every way (OUTAGES=16 SEED=1 LONGEST=60)
+store-outages: $(STAMP) ## take the stores away and bring them back in every way (OUTAGES=16 SEED=1 LONGEST=60)
 	$(BIN)/python -m tests.faults.store_outages --outages $(or $(OUTAGES),16) $(if $(SEED),--seed $(SEED)) $(if $(LONGEST),--longest $(LONGEST))
 
-injections: $(STAMP) ## what an obedient model does with injected instructions: every goal, place and task, with figures
+injections: $(STAMP) ## measure what an obedient model does with injected instructions
 	$(BIN)/python -m tests.security.injections.turns
 
-hostile: $(STAMP) ## random input at every door of a running stack, by the seed (SEED=1)
+hostile: $(STAMP) ## send random input to every door of a running stack (SEED=1)
 	$(BIN)/python -m tests.security.hostile $(if $(SEED),--seed $(SEED))
 
-expressions: $(STAMP) ## which regular expressions take more than linear time on hostile texts (ONLY=agent/)
+expressions: $(STAMP) ## find regular expressions that take more than linear time (ONLY=agent/)
 	$(BIN)/python -m tests.security.expressions $(ONLY)
 
-verify-images: $(STAMP) ## build all images twice, bring docker-compose.yml up from them, try it (root, docker.io; KEEP=directory)
+##@ Releases and dependencies
+verify-images: $(STAMP) ## build all images twice, run docker-compose.yml from them (needs root; KEEP=directory)
 	$(BIN)/python -m deploy.verify $(if $(KEEP),--keep $(KEEP))
+
+screenshots: $(STAMP) ## take the pictures in docs/screenshots again (needs Chromium)
+	$(BIN)/python -m tests.browser.screenshots
 
 COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	--no-emit-index-url --no-emit-find-links $(patsubst %,--no-emit-package nexus-%,contracts runtime $(SERVICES) cli)
 
-lock: $(STAMP) ## compile the locks anew (needs a package index); UPGRADE=1 takes newer versions
+lock: $(STAMP) ## compile the lock files (needs a package index; UPGRADE=1 takes newer versions)
 	$(COMPILE) $(if $(UPGRADE),--upgrade) --group dev pyproject.toml -o requirements.lock
 	@for service in $(SERVICES); do \
 		$(COMPILE) services/$$service/pyproject.toml --constraint requirements.lock -o deploy/locks/$$service.lock; \
@@ -186,10 +197,10 @@ lock: $(STAMP) ## compile the locks anew (needs a package index); UPGRADE=1 take
 	@$(COMPILE) cli/pyproject.toml --constraint requirements.lock -o deploy/locks/nexus-cli.lock
 	$(COMPILE) $(if $(UPGRADE),--upgrade) benchmarks/peers/requirements.in -o benchmarks/peers/requirements.txt
 
-audit: $(STAMP) ## hold the locked versions against known advisories (and say how old those are)
+audit: $(STAMP) ## check the locked versions against known advisories
 	@$(BIN)/python deploy/supply_chain.py audit
 
-advisories: $(STAMP) ## take the newest advisories about what is locked (needs the network)
+advisories: $(STAMP) ## fetch the newest advisories (needs the network)
 	@clone=$$(mktemp -d); trap 'rm -rf "$$clone"' EXIT; \
 		git clone --quiet --depth 1 https://github.com/pypa/advisory-database "$$clone"; \
 		$(BIN)/python deploy/supply_chain.py advisories "$$clone"
@@ -198,9 +209,3 @@ advisories: $(STAMP) ## take the newest advisories about what is locked (needs t
 
 sbom: $(STAMP) ## write a CycloneDX bill of materials for each service into sbom/
 	@$(BIN)/python deploy/supply_chain.py sbom sbom
-
-shape: $(STAMP) ## print what the tree's shape is, out of the code: lines, Protocols, gerunds, cycles, …
-	@$(BIN)/python deploy/shape.py $(if $(LIST),--list)
-
-sizes: $(STAMP) ## measure what each service installs
-	@$(BIN)/python deploy/sizes.py
