@@ -1,4 +1,4 @@
-"""`nexus doctor --live`: what is wrong with a stack or a cluster that runs, in ten seconds at most."""
+"""`nexus doctor --live`: finds what is wrong with a running stack or cluster, within ten seconds."""
 
 from __future__ import annotations
 

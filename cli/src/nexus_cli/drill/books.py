@@ -1,9 +1,9 @@
-"""Keeps account of one conversation during a drill: compares what its people sent and were shown with the log.
+"""Keeps account of one conversation during a drill: compares what its people sent and saw with the log.
 
-Every text of a visitor holds a token that no other text has, and the model answers with the tokens that it was asked:
-so an answer names what it answers, and its `basis` says which message it settles. A burst that is answered as one has
-one answer; a message whose acknowledgement was lost is asked for again under its own id, and counts once. Nothing here
-looks at a clock or a server: `findings` is a function of what was collected.
+Every message of a visitor contains a unique token, and the model answers with the tokens of the messages it was asked.
+So each answer shows what it answers, and its `basis` shows which message it settles. A burst that is answered together
+counts as one answer; a message whose acknowledgement was lost is sent again under its own id and counts once.
+`findings` is a pure function of what was collected, without clocks or servers.
 """
 
 import re

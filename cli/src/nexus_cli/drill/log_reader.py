@@ -1,4 +1,4 @@
-"""Reads what the log of a conversation really holds, from the stream itself."""
+"""Reads the log of a conversation directly from the stream."""
 
 import json
 from dataclasses import dataclass

@@ -1,7 +1,8 @@
-"""A network that can be slow, silent or cut around each process of a stack.
+"""Makes the network around each process of a stack slow, silent or broken.
 
-Between every service and every server that it talks to stands a proxy of this process, and one before the gateway, for
-its clients. The servers' ports are chosen beforehand, so that all is known before anything runs.
+Every connection between a service and a server passes through a proxy in this process, and so do the clients'
+connections to the gateway. The servers' ports are chosen in advance, so that all addresses are known before anything
+starts.
 """
 
 from __future__ import annotations

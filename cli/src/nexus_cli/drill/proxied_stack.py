@@ -1,4 +1,4 @@
-"""Run as a program: `nexus up`, with the addresses that each service is given led through proxies.
+"""Runs `nexus up` with the services' addresses replaced by those of proxies.
 
 python -m nexus_cli.drill.proxied_stack DATA SERVERS-PORTS PROXIES-PORTS
 """

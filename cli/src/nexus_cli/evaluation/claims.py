@@ -1,6 +1,7 @@
-"""How well sentences are told from false ones: true sentences about made-up figures, and each with one thing changed.
+"""Measures how well false sentences about figures are told from true ones. True sentences are written about made-up
+figures, and each false one differs from a true one in one thing.
 
-Nothing here knows how sentences are read: a sentence is false because of what it was made from.
+Nothing here knows how sentences are read: whether a sentence is true depends only on how it was made.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Figures: those in a text, those that were given, and those that can be computed from the bars."""
+"""Figures in a text, figures that tools returned, and figures that can be computed from the bars."""
 
 from __future__ import annotations
 

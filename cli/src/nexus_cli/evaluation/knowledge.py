@@ -1,7 +1,7 @@
-"""How often a site's page that answers a question is found, and how well questions that it does not answer are told.
+"""Measures how often the page that answers a question is found, and how often unanswerable questions are recognised.
 
 The dataset: {site: a folder or an address, cases: [{question, language, pages: [paths or addresses] or none}]}. Pages
-are read by the executor's own readers and ranked by the code that memory searches with.
+are read by the tool-executor's own readers and ranked by memory's search.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
-"""Datasets for long-term memory: what a person says, and what must then be remembered of them.
-
-The form is described in docs/architecture/memory.md.
-"""
+"""Datasets for long-term memory: what a person says, and what must be remembered afterwards. The format is described
+in docs/architecture/memory.md."""
 
 from __future__ import annotations
 

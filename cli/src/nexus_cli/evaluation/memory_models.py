@@ -1,8 +1,8 @@
-"""The models with which `nexus eval memory` has changes of what is remembered proposed.
+"""The models that propose what to remember in `nexus eval memory`.
 
-`labels` proposes what a case's label says: as good as a model can be, so that what is missing is what the code refuses.
-`obedient` proposes to remember everything, and that everything ends everything else: as bad as one can be. What a real
-model answered is replayed from a file (memory_records).
+`labels` proposes what the label of each case says, as a perfect model would; what is missing then is what the code
+refuses. `obedient` proposes to remember everything, and says that every new fact ends all others: the worst possible
+model. Recorded answers of a real model are replayed by memory_records.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""What a real model proposed for `nexus eval memory`, by what it was told: recorded once, replayed as often as "
-"wanted."""
+"""Records what a real model proposed for `nexus eval memory`, and replays it."""
 
 from __future__ import annotations
 

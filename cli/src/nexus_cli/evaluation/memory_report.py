@@ -1,4 +1,4 @@
-"""How well what people say of themselves is remembered: the code that learns from turns, case by case."""
+"""Measures case by case whether the code that learns from turns remembers what people say about themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sentences about figures are put together from, in en and es (nexus_cli.evaluation.claims)."""
+"""The phrases that sentences about figures are made of, in Spanish and English (nexus_cli.evaluation.claims)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The record of a turn (turns.recorded.v1): which tools it called, with what, and what they gave."""
+"""Reads from the record of a turn (turns.recorded.v1) which tools it called, with which arguments and results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run of cases as JSON and as a table, and two runs beside each other."""
+"""The results of a run, as JSON and as a table, and the comparison of two runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stack on which cases are tried: in a directory of its own, with a recorded site and recorded models."""
+"""The stack on which cases are tried: temporary, with a recorded site and recorded models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers of somebody else's, whose addresses the environment gives."""
+"""Servers that are not ours: the environment gives their addresses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stack, and programs beside it, that run for as long as a command needs them."""
+"""A stack, and programs beside it, that run while a command needs them."""
 
 from __future__ import annotations
 

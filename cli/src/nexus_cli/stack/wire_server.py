@@ -1,7 +1,5 @@
-"""The MongoDB-wire server with its log at warnings: `python -m nexus_cli.stack.wire_server --data-dir …`.
-
-As it comes it logs two lines for each command, documents and all, and has no option for less.
-"""
+"""Runs the MongoDB-wire server with its log level at warning: `python -m nexus_cli.stack.wire_server --data-dir …`.
+By default it logs two lines for each command, with all documents, and it has no option for less."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""The composition root: builds the agent out of its parts, once, from its settings."""
+"""The composition root: builds the agent from its settings, once."""
 
 import asyncio
 import uuid

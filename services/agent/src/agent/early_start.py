@@ -1,4 +1,4 @@
-"""Work begun before anybody waits for it."""
+"""Starts work before anybody waits for it."""
 
 import asyncio
 from collections.abc import Coroutine

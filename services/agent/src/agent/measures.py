@@ -1,4 +1,4 @@
-"""What is measured of turns: names and labels in one place. Names of spans are in runtime.gen_ai."""
+"""The metrics of turns: their names and labels. The names of spans are in runtime.gen_ai."""
 
 from prometheus_client import Counter, Gauge, Histogram
 

@@ -1,4 +1,4 @@
-"""What the turns need from outside. Adapters implement it; nothing here knows how."""
+"""What turns need from outside, as Protocols and values. The adapters implement them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

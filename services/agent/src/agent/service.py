@@ -1,4 +1,4 @@
-"""One agent process around the agent: settings from the environment, health, drain."""
+"""Runs one agent process: settings from the environment, health, draining."""
 
 from agent.app import Agent, AgentConnections
 from agent.settings import AgentSettings, ModelSettings

@@ -1,5 +1,4 @@
-"""What the agent asks after a customer's turn: what may be proposed about it, and what of a model's proposals "
-"counts."""
+"""The methods that let a small model propose what to remember about a customer after a turn."""
 
 from contracts.proposal_rpc import PROPOSAL_GROUND, PROPOSE
 from memory.adapters.chat_log import StreamLog

@@ -1,7 +1,5 @@
-"""analysis.completed.v1 in FACTS, once for each analysis, with an id that a repeat shares.
-
-The refusal of a request that cannot be read has another id: the same analysis may be asked for rightly a moment later.
-"""
+"""Publishes analysis.completed.v1 to FACTS once for each analysis; a repeat has the same id. The refusal of an
+unreadable request has a different id, because the same analysis may be requested correctly a moment later."""
 
 from contracts import channels
 from contracts.envelope import CloudEvent

@@ -1,7 +1,7 @@
 """Anthropic's own messages API, streamed, with tools.
 
-Wire format: https://docs.anthropic.com/en/api/messages-streaming (server-sent events); prompts are in the shapes of the
-OpenAI chat API and are turned into Anthropic's (anthropic_request.py).
+Wire format: https://docs.anthropic.com/en/api/messages-streaming (server-sent events). Prompts have the format of the
+OpenAI chat API and are converted by anthropic_request.py.
 """
 
 from dataclasses import dataclass, field

@@ -1,8 +1,8 @@
-"""A prompt in the shapes of the OpenAI chat API as a request of Anthropic's messages API.
+"""Converts a prompt in the format of the OpenAI chat API into a request of Anthropic's messages API.
 
-What differs: the system prompt stands outside the messages; tool calls and results are content blocks; results are the
-user's; user and assistant strictly alternate and the user begins; a temperature is at most 1.
-Pictures are blocks with their content in base64. Source: https://docs.anthropic.com/en/api/messages
+The differences: the system prompt is outside the messages; tool calls and results are content blocks, and results
+belong to the user; user and assistant strictly alternate, beginning with the user; the temperature is at most 1;
+pictures are blocks with base64 content. Source: https://docs.anthropic.com/en/api/messages
 """
 
 from collections.abc import Mapping, Sequence

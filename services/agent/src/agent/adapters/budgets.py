@@ -1,4 +1,4 @@
-"""Budgets, which memory keeps for all agents. While memory does not answer, each agent keeps the limits by itself."""
+"""Budgets, which memory keeps for all agents. While memory does not answer, each agent applies the limits by itself."""
 
 import asyncio
 import time

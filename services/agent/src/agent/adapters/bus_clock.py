@@ -1,4 +1,4 @@
-"""The time of the bus, so that agents whose own clocks differ or jump decide alike."""
+"""The time of the bus, so that agents decide alike even if their own clocks differ or jump."""
 
 import time
 from datetime import datetime

@@ -1,6 +1,9 @@
-"""Which tools a requester may use: asked of the executor, kept for a minute, less after somebody announced or withdrew
-some: the executor and this agent hear of it at the same time, and either may be first. What is in use is asked for anew
-before its minute is over, and no turn waits for it."""
+"""Which tools a requester may use, asked of the executor and cached for a minute.
+
+A cached list that is in use is refreshed in the background before it expires, so no turn waits for it. After an
+announcement or a withdrawal the list is kept for a shorter time, because the executor and this agent hear of it at the
+same moment, and either may be first.
+"""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""The conversation's log in the stream CHAT: snapshots judged, answers appended behind a fence."""
+"""Reads snapshots from the conversation's log in the stream CHAT, and appends answers to it behind a fence."""
 
 import asyncio
 from collections.abc import Mapping

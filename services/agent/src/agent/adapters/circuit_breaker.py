@@ -1,7 +1,8 @@
-"""Puts a provider last in the line for a while when it asks for a pause or keeps failing.
+"""Moves a provider to the end of the order for a while, when it asks for a pause or keeps failing.
 
-No call is refused because of it: whoever has no other provider still asks it (see model_router.py). A pause that the
-provider itself asked for is respected by all turns of this process."""
+It refuses no call: if there is no other provider, this one is still asked (see model_router.py). A pause that the
+provider itself asked for is respected by all turns of this process.
+"""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Calls of tools that the client runs: their results are waited for on the bus (ports.ToolCalls)."""
+"""Waits on the bus for the results of tools that the client runs (ports.ToolCalls)."""
 
 import json
 

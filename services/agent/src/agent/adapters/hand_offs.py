@@ -1,7 +1,5 @@
-"""What a turn without an answer leads to: a report to the operators, or, when the budget is spent, a person.
-
-A spent budget is no fault: nothing is dead-lettered for it.
-"""
+"""What follows a turn without an answer: a report to the operators or, if the budget is spent, a hand-off to a
+person. A spent budget is not a fault, so it creates no dead letter."""
 
 import json
 from datetime import UTC, datetime

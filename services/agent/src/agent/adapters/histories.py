@@ -1,5 +1,5 @@
-"""Reads what was said in a conversation: from this agent's own window plus newer facts of the log, else from memory,
-else from the log."""
+"""Reads the messages of a conversation: from this agent's own window and newer facts of the log, otherwise from
+memory, otherwise from the log."""
 
 import asyncio
 

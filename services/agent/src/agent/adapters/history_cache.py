@@ -1,7 +1,8 @@
-"""What this agent has read of conversations: true up to a sequence for ever, since the log never changes below it.
+"""Caches what this agent has read of conversations. An entry is valid for ever up to its sequence, because the log
+never changes below it.
 
-Whoever needs a later sequence adds what the log holds between the two. Nothing is lost with a window but one question
-to memory, so they are few, bounded, and short-lived: an erased conversation does not live on here.
+A reader who needs a later sequence adds the newer facts of the log. Losing an entry only costs a request to memory, so
+the entries are few, bounded and short-lived, and a deleted conversation does not stay here.
 """
 
 import time

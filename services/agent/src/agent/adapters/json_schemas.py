@@ -1,5 +1,5 @@
-"""JSON Schema 2020-12 by jsonschema-rs, as the executor checks; a reference elsewhere does not compile, so nothing is
-ever fetched."""
+"""JSON Schema 2020-12 by jsonschema-rs, as in the executor. A schema that refers to another place does not compile,
+so nothing is ever fetched."""
 
 from collections.abc import Mapping
 from typing import Any

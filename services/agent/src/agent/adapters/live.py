@@ -1,4 +1,4 @@
-"""Live events of running turns on core NATS: cheap, in order, and lost when nobody listens."""
+"""Publishes live events of running turns on core NATS: cheap, in order, and lost if nobody listens."""
 
 import asyncio
 from collections.abc import Mapping

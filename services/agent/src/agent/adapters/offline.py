@@ -1,4 +1,4 @@
-"""The built-in provider for installations without an API key: rules behind the same port as any model."""
+"""The built-in provider for installations without an API key: rules behind the same port as a model."""
 
 import json
 

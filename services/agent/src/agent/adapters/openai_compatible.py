@@ -1,7 +1,7 @@
-"""Any server that speaks the OpenAI chat API, streamed: OpenAI, Groq, Anthropic's compatible endpoint, local ones.
+"""Any server that speaks the OpenAI chat API, streamed: OpenAI, Groq, Anthropic's compatible endpoint, local servers.
 
-The stream is read with aiohttp and orjson, not with an SDK: its models for each chunk cost more than the whole rest of
-a turn. Wire format: https://platform.openai.com/docs/api-reference/chat-streaming (server-sent events).
+The stream is read with aiohttp and orjson. An SDK builds a model for each chunk, which costs more than the rest of the
+turn. Wire format: https://platform.openai.com/docs/api-reference/chat-streaming (server-sent events).
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""The agent's own steps, performed in the name of the user whom the signed principal names (ports.OwnCalls)."""
+"""Performs the agent's own steps in the name of the user in the signed principal (ports.OwnCalls)."""
 
 import asyncio
 import json

@@ -1,7 +1,7 @@
 """Models that companies configure for themselves; only the company's own turns use them.
 
-An address that a company names is reached by the guarded client alone, as its tools are: never anything on this side of
-the public Internet. A provider's own address is the installation's, with whatever proxy it has set for it.
+Addresses that a company names are reached only through the guarded client, like those of its tools, so never inside our
+own network. The address of a known provider belongs to the installation, with the proxy that is configured for it.
 """
 
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""The price list, out of the contracts' registry of providers."""
+"""The price list, from the contracts' registry of providers."""
 
 from agent.domain.cost import ModelPrice, Prices
 from contracts.providers import CURRENCY, PROVIDERS

@@ -1,4 +1,4 @@
-"""What the clients of all providers share: one streamed reply, its limits, and the errors of agent.errors."""
+"""What the clients of all providers share: one streamed reply with its limits, and the errors in agent.errors."""
 
 import asyncio
 from abc import ABC, abstractmethod

@@ -1,4 +1,4 @@
-"""Checks who sends a request that belongs to no conversation, by its principal."""
+"""Identifies, by its principal, who sends a request that belongs to no conversation."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,5 @@
-"""Tool calls over the stream TOOLS: asked for by their own id, answered to an inbox, asked for again when silent."""
+"""Tool calls over the stream TOOLS: requested under their own id, answered to an inbox, and requested again after a
+silence."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Everything about the tools that an analysis may use, asked of the executor and kept for a while."""
+"""The details of the tools that an analysis may use, asked of the executor and cached."""
 
 import time
 from collections.abc import Mapping

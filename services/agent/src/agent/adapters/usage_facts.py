@@ -1,8 +1,5 @@
-"""Writes usage.recorded.v1 to FACTS in the background.
-
-One for each model call, and one for several of a turn that follow each other closely: what the call used that asks for
-tools waits a moment for the next one's.
-"""
+"""Publishes usage.recorded.v1 to FACTS in the background. Calls of one turn that follow each other closely share an
+event: a call that asks for tools waits a moment for the next one."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Writes facts in the background: nobody waits for them, and those that cannot be written are counted."""
+"""Publishes facts in the background: nobody waits for them, and failures are counted."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,1 +1,1 @@
-"""Analyses driven: taken from the bus, step by step in their record, to a report."""
+"""Runs analyses: takes a request from the bus, drives it step by step in its record, and publishes the report."""

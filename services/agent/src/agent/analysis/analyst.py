@@ -1,8 +1,9 @@
-"""One analysis from its request to its report, by the state machine's steps; each is recorded before the next.
+"""Runs one analysis from its request to its report, by the steps of the state machine. Each step is recorded before the
+next.
 
-The record is replaced by compare-and-set, so of two agents that drive the same analysis one stops at its next save.
-What a dead agent had recorded is not asked for again; a tool call that it had sent is asked for by the same id, and
-gives the recorded result.
+The record is replaced by compare-and-set: if two agents drive the same analysis, one of them stops at its next save.
+What a dead agent recorded is not asked for again. A tool call that it had sent is requested under the same id and
+returns the recorded result.
 """
 
 import asyncio

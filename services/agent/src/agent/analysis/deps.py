@@ -1,4 +1,4 @@
-"""What analyses need from outside, beside what turns need."""
+"""What analyses need from outside, in addition to what turns need."""
 
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,8 +1,8 @@
-"""Chat answers after market tools: a model's sentences go out once the tools' results back them; the others do not.
+"""Chat answers after market tools: publishes only the sentences of a model that the tools' results prove.
 
-Each sentence is held until it has ended, judged, and passed on, shortened to its clauses that the results prove, or
-dropped; the answer says how many were dropped or shortened. The
-rules that answer without a model put their sentences together from the results, and are not judged.
+Each sentence is held until it is complete. Then it is passed on, shortened to the clauses that are proven, or dropped;
+the answer says how many were dropped or shortened. The offline provider writes its sentences from the results, so they
+are not checked.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""Analyses asked for in a chat: one more tool, for customers whose message asks for one, run by the analyst itself.
+"""Analyses in a chat: an additional tool, run by the analyst, for customers whose message asks for an analysis.
 
-It is no tool of the catalogue: the executor does not know it, and nobody is offered it but in such a turn. The call's
-id is the analysis' id, so a turn that is driven anew finds the same analysis.
+It is not in the catalogue, the executor does not know it, and it is offered only in such a turn. The id of the call is
+the id of the analysis, so a turn that is taken over finds the same analysis.
 """
 
 import json

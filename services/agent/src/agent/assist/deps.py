@@ -1,4 +1,4 @@
-"""What help for human agents needs, and one call of the company's model for it."""
+"""What help for human agents needs, and one call of the company's model."""
 
 from dataclasses import dataclass
 

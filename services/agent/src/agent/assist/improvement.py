@@ -1,4 +1,4 @@
-"""A human agent's draft, written better."""
+"""Rewrites a human agent's draft."""
 
 from agent.assist.deps import SECONDS, HelpPorts, ask_company, config_of, said_in
 from agent.domain.assist import improve_messages, read_improved

@@ -1,4 +1,4 @@
-"""Three replies for a human agent to choose from."""
+"""Suggests three replies to a human agent."""
 
 import time
 

@@ -1,1 +1,1 @@
-"""Completions: the copilot with its tools, for callers that keep the conversation themselves."""
+"""Completions: the copilot with its tools, for callers who keep the conversation themselves."""

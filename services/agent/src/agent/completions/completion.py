@@ -1,8 +1,7 @@
-"""One completion: the same loop of model and tools as a turn's, for a caller who keeps the conversation themselves.
+"""One completion: the same loop of model and tools as in a turn, for a caller who keeps the conversation.
 
-Nothing is stored: a journal that lives as long as the request counts the steps and names the calls, so that what the
-executor records is told apart. Orders that a model prepares wait for their user's yes, which is given in the chat or
-over /v2; the answer says so.
+Nothing is stored. A journal in memory counts the steps and names the calls, so that the executor can tell them apart.
+Orders that a model prepares wait for the user's confirmation in the chat or over /v2, and the answer says so.
 """
 
 import time

@@ -1,4 +1,5 @@
-"""From a caller's messages to one call of the model: our instructions, what they brought, and this answer's calls."""
+"""Builds one call of the model from a caller's messages: our instructions, the caller's messages, and the tool calls
+of this answer."""
 
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.pictures import PICTURES, Picture, PictureSupport

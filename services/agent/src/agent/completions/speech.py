@@ -1,7 +1,7 @@
 """Streams a running answer to the caller: in batches, and held back while the caller reads slowly.
 
-What has gone out cannot be taken back, as it can in a chat. So a reply that is made anew after part of it went out ends
-the completion with an error; a caller who does not read along gets no text before a reply is whole, and never sees it.
+Unlike in a chat, sent text cannot be taken back. If a reply is restarted after part of it was sent, the completion ends
+with an error. A caller who does not stream gets only complete replies and never notices a restart.
 """
 
 import asyncio

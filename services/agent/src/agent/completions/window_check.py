@@ -1,4 +1,4 @@
-"""Checks that a caller's messages fit into the model's window, before anything is asked and paid for."""
+"""Checks that a caller's messages fit into the model's window, before anything is requested and paid for."""
 
 from agent.adapters.encodings import Encodings
 from agent.domain.context.tokens import most_tokens

@@ -1,4 +1,4 @@
-"""What an answer asks a person to confirm: read off the results of its turn's tool calls, never off a model's words."""
+"""What an answer asks a person to confirm: taken from the results of tool calls, never from a model's words."""
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal

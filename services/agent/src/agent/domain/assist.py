@@ -1,4 +1,4 @@
-"""What a model is told when it helps a human agent, and how its answer is read."""
+"""The prompts for helping a human agent, and reading the model's answers."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Prices drawn beside an answer: read off the results of its turn's tool calls, never off a model's words."""
+"""Charts of prices beside an answer: taken from the results of tool calls, never from a model's words."""
 
 from collections.abc import Mapping
 from typing import cast

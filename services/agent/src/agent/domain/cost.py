@@ -1,4 +1,4 @@
-"""What model calls cost: an estimate before, the price afterwards, and the texts for a spent budget."""
+"""The cost of model calls: the estimate before, the price afterwards, and the texts for a spent budget."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

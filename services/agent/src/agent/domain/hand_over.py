@@ -1,4 +1,4 @@
-"""Handing a conversation over to a person: the tool as a model sees it, and what the person gets to read."""
+"""Hands a conversation over to a person: the tool as a model sees it, and what the person reads."""
 
 import json
 import re

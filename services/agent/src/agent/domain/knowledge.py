@@ -1,7 +1,7 @@
-"""What the company says, as a prompt holds it: numbered passages, and what of them an answer stands on.
+"""The company's knowledge in a prompt: numbered passages, and which of them an answer is based on.
 
-The passages of the prompt have the first numbers, those of `search_knowledge` the next ones. A number in an answer
-counts only where it was given, and where the figures beside it stand in what was given.
+The passages of the prompt come first, then those of `search_knowledge`. A citation in an answer counts only if the
+number was given, and if the figures beside it are in that passage.
 """
 
 import re

@@ -1,7 +1,5 @@
-"""Limits that one agent keeps by itself while the shared budgets are unavailable.
-
-Reservations count as used: who cannot be told what a call really used errs on the side of the limit.
-"""
+"""Limits that one agent applies by itself while the shared budgets are unavailable. A reservation counts as used
+until its real use is known, so errors are on the side of the limit."""
 
 from collections import OrderedDict
 from typing import Literal

@@ -1,7 +1,5 @@
-"""Numbers that people write in words, in es and en: ten thousand, 20 mil, half a million, one hundred and twenty, doce.
-
-Text is plain: lower case, no accents.
-"""
+"""Reads numbers in words, in Spanish and English: ten thousand, 20 mil, half a million, one hundred and twenty,
+doce. The text is plain: lower case, no accents."""
 
 import re
 from collections.abc import Iterable

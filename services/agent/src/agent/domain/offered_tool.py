@@ -1,4 +1,4 @@
-"""What a model is offered to call."""
+"""A tool that is offered to a model."""
 
 import json
 import re

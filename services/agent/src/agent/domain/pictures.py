@@ -1,7 +1,7 @@
-"""Pictures in a prompt: beside the text of a user's message, for models that take them; in words for those that do not.
+"""Pictures in a prompt: beside the text of a user's message for models that accept them, otherwise mentioned in words.
 
-A message of a prompt holds them under PICTURES, so that all that counts and cuts texts goes by `content` alone. What a
-provider's API calls them is its client's business.
+A message holds them under PICTURES, so that counting and cutting only concern `content`. Each provider's client
+translates them into its own format.
 """
 
 import hashlib

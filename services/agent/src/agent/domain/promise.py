@@ -1,7 +1,6 @@
-"""Promises to remember, known by their form: a first person, or the thing itself, in the future, the present or the
-perfect, with a verb of keeping. In es and en. An offer, a question, a condition or an order ("keep in mind that …") is
-none, nor is what is kept for this answer alone.
-"""
+"""Recognises promises to remember something, by their form: the first person or the thing itself, in the future,
+present or perfect tense, with a verb of keeping. In Spanish and English. Offers, questions, conditions and orders
+("keep in mind that …") are not promises, and neither is what is kept only for this answer."""
 
 import re
 

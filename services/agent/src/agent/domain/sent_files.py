@@ -1,6 +1,5 @@
-"""The files of a conversation as a prompt has them: what they say is data between fences, and what cannot be read is
-said to be so, that no model makes up what it has not seen.
-"""
+"""The files of a conversation in a prompt. Their texts are data between fences. Unreadable files are named as such,
+so that no model invents their content."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

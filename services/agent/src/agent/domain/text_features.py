@@ -1,4 +1,4 @@
-"""What a person's text says, as far as rules can tell: its language, its numbers, its symbols, its words."""
+"""What rules can tell about a person's text: its language, numbers, symbols and words."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""Removes the thoughts of reasoning models from an answer: text that begins with <think>…</think>."""
+"""Removes the thoughts of reasoning models from the beginning of an answer: <think>…</think>."""
 
 BEGIN, END = "<think>", "</think>"
 

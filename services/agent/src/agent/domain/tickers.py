@@ -1,4 +1,4 @@
-"""The tickers that a text names, by rules: symbols in capitals, with a dollar sign, well-known names."""
+"""Finds the tickers in a text by rules: capital letters, a dollar sign, well-known names."""
 
 import re
 

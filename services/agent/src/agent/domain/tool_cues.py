@@ -1,4 +1,5 @@
-"""The words by which people ask for what a tool of the catalogue gives, es and en: beginnings of words, no accents."""
+"""The words by which people ask for the tools of the catalogue, in Spanish and English: beginnings of words without
+accents."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What the results of a turn's tool calls are good for besides the model: repeats, citations, live notices."""
+"""Other uses of the results of a turn's tool calls: repeats, citations, live notices."""
 
 import json
 from collections.abc import Iterator

@@ -1,1 +1,1 @@
-"""Language models: asked in their order, and what each call costs."""
+"""Language models: in which order they are asked, and what each call costs."""

@@ -1,4 +1,4 @@
-"""rpc.agent.model.check.v1: whether the model that a company's settings name answers, before they are saved."""
+"""rpc.agent.model.check.v1: checks, before settings are saved, whether the model that they name answers."""
 
 import time
 

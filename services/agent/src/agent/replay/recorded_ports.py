@@ -1,4 +1,4 @@
-"""The ports of a turn, played back from its record. Nothing here reaches the outside."""
+"""The ports of a turn, played back from its record. Nothing here reaches anything outside."""
 
 import json
 from collections.abc import Mapping, Sequence

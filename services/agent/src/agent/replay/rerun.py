@@ -1,4 +1,4 @@
-"""Drives a recorded turn again with the code that serves visitors, if wanted with another model, prompt or settings."""
+"""Runs a recorded turn again with the code that serves visitors, optionally with another model, prompt or settings."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What the scripted model says: rules tried in order, each with replies given one after the other."""
+"""What the scripted model says: rules that are tried in order, each with replies that are given one after the other."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""The shell around the turn decisions: performs their effects through ports."""
+"""The shell around the decisions of a turn: performs their effects through ports."""

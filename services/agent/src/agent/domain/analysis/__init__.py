@@ -1,1 +1,1 @@
-"""Market analyses: what is asked, which tools run on which tickers, what their figures say, and what may be said."""
+"""Market analyses: what was asked, which tools run for which tickers, what their figures say, and what may be said."""

@@ -1,4 +1,4 @@
-"""An amount of money that was put in, as people write it: 10,000 · 10.000 euros · $5k · diez mil · half a million."""
+"""Reads an amount of money that somebody invested: 10,000 · 10.000 euros · $5k · diez mil · half a million."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What a query asks about, read by rules: its language, the period, and whether it may be answered."""
+"""Reads a query by rules: its language, its period, and whether it may be answered."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a person calls a call of a tool."""
+"""Names a tool call in words for people."""
 
 from typing import Any
 

@@ -1,5 +1,4 @@
-"""Which calls answer a question that has been read: the same call once, in the order in which a reader wants the
-figures."""
+"""The calls that answer a question: each call once, in the order in which a reader wants the figures."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

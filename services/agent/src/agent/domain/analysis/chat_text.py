@@ -1,4 +1,4 @@
-"""A report in a chat: its summary, where the figures are from, and what must be known about them."""
+"""Shows a report in a chat: its summary, the sources of the figures, and what the reader must know about them."""
 
 from typing import Any
 

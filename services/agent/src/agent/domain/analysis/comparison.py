@@ -1,4 +1,4 @@
-"""Several tickers side by side. Values are the tools' own; who is highest is the only thing worked out here."""
+"""Compares several tickers. The values are the tools' own; only the ranking is computed here."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

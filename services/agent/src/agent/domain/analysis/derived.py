@@ -1,4 +1,4 @@
-"""What tools gave of what a question asks for, in sentences: each names its stretch, or its day."""
+"""Writes sentences about the results that a question asked for; each names its period or its day."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date

@@ -1,4 +1,5 @@
-"""What has days of its own, in sentences: falls from a peak, crossings of averages, results that are awaited."""
+"""Writes sentences about results with dates of their own: drawdowns, crossings of averages, expected company
+results."""
 
 from calendar import monthrange
 from collections.abc import Mapping, Sequence

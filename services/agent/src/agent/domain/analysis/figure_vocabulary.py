@@ -1,7 +1,5 @@
-"""What figures are called in a question, in es and en, and which tool has each.
-
-The names are those of the findings. Order counts: what one row has taken, the next ones do not see.
-"""
+"""The names of figures in questions, in Spanish and English, and the tool that returns each. The figures' ids are
+those of the findings. The order matters: text that one row has matched is not seen by later rows."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the tools gave, ticker by ticker: findings, sources and failures. Nothing here computes a figure."""
+"""Collects what the tools returned for each ticker: findings, sources and failures. Nothing is computed here."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,10 +1,12 @@
-"""What a question asks for, read by rules in es and en: which figures, of when, by which calls of which tools.
+"""Reads a question by rules, in Spanish and English: which figures it asks for, of which period, and which tool calls
+return them.
 
     when     in 2008 · March to June 2012 · Q3 2011 · since 2010 · on 15 March 2012 · the last five years   (stretches)
     what     the figures of the vocabulary · 10,000 invested · best month · correlation · beta against ^GSPC ·
              above its 200-day average · 50/200 crossings · a rule tried · news and their tone                (here)
 
-Nothing here computes a figure: each of these is a call of a tool. What no rule reads is said (`unread`).
+Nothing is computed here: each figure is a tool call. Parts of the question that no rule can read are reported
+(`unread`).
 """
 
 import re

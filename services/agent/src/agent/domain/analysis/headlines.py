@@ -1,4 +1,4 @@
-"""Headlines that were asked for, each with its source and its day."""
+"""Shows requested headlines, each with its source and its date."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime

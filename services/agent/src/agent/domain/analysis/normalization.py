@@ -1,4 +1,4 @@
-"""A question in words that the grammar reads: what people leave out is put in, and misspelt words are written out.
+"""Rewrites a question in words that the grammar can read: adds what people leave out, and corrects spelling.
 
 "the best month and the worst" → "the best month and the worst month"; "Q2 2012 against the first" → "… against the
 first quarter of 2012"; "micorsoft" → "microsoft".

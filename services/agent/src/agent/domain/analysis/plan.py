@@ -1,4 +1,4 @@
-"""Which tools run on which tickers: chosen by a model or by rule, held to the budgets in either case."""
+"""Chooses which tools run for which tickers, by a model or by rules, within the budgets in either case."""
 
 import json
 from collections.abc import Mapping, Sequence

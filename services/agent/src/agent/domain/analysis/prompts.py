@@ -1,4 +1,4 @@
-"""What a model is asked for an analysis: the tickers, which tools run on them, and a summary of what they gave."""
+"""The prompts of an analysis: for the tickers, for the tools to run, and for the summary."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""How a question says what it asks for beside figures, as patterns over folded text, in es and en."""
+"""What a question asks for besides figures, as patterns over folded text, in Spanish and English."""
 
 import re
 from collections.abc import Collection

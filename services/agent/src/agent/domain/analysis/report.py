@@ -1,4 +1,4 @@
-"""The report, put together from what came of the calls (contracts.analysis_report)."""
+"""Builds the report from the results of the calls (contracts.analysis_report)."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

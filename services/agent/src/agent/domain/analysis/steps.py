@@ -1,10 +1,10 @@
-"""An analysis as a state machine: from its record to the next thing to do, and nothing else.
+"""An analysis as a state machine: a pure function from its record to the next step.
 
-    tickers ─► routing ─► calls ─► once more, where an answer cannot be used ─► summary ─► once more, where
-    the tools back less than half of it ─► report
+    tickers ─► routing ─► calls ─► once more, if an answer is unusable ─► summary ─► once more, if the
+    tools prove less than half of it ─► report
 
-The record alone decides (with the policy and whether an answer fits its schema), so an agent that takes over goes on
-where the last one stopped: model replies and results that are recorded are not asked for again.
+The next step depends only on the record, the policy, and whether an answer fits its schema. So an agent that takes an
+analysis over continues where the last one stopped, and recorded replies and results are not requested again.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The stretches of time that a question names, in es and en: days, ranges, lengths up to now.
+"""Reads the periods that a question names, in Spanish and English: days, ranges, and lengths of time up to now.
 
 in 2008 · March to June 2012 · Q3 2011 · since 2010 · on 15 March 2012 · the last five years · a year ago
 """

@@ -1,4 +1,4 @@
-"""The summary by rule: what the figures say, with their period and date, and no more than they say."""
+"""Writes the summary by rules: the figures with their period and date, and no conclusions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

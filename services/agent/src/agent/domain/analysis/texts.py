@@ -1,4 +1,4 @@
-"""What an analysis says beside its figures: refusals, limitations, the disclaimer. In es and en."""
+"""The texts of an analysis besides its figures: refusals, limitations, the disclaimer. In Spanish and English."""
 
 from contracts.languages import Language
 

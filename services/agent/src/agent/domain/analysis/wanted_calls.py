@@ -1,4 +1,4 @@
-"""What a question comes to: the calls of tools that it asks for, and what it wants told of them."""
+"""What was read from a question: the tool calls that it needs, and what to say about their results."""
 
 from dataclasses import dataclass, field
 

@@ -1,1 +1,1 @@
-"""What a text says about markets, read as typed claims, and each held against what the tools gave."""
+"""Reads a text about markets as typed claims, and compares each with what the tools returned."""

@@ -1,5 +1,5 @@
-"""Whether a sentence agrees with itself: "rose from 25% to 4%" and "234 billion, less than 104 billion" do not,
-whatever the figures are."""
+"""Checks whether a sentence contradicts itself, whatever the figures are: "rose from 25% to 4%", "234 billion, less
+than 104 billion"."""
 
 import re
 from itertools import chain

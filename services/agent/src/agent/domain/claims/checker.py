@@ -1,4 +1,5 @@
-"""A text held against what the tools gave: sentences that they back are kept, the others dropped, with the reasons."""
+"""Checks a text against what the tools returned: keeps the sentences that are proven, and drops the others with a
+reason."""
 
 import re
 from collections.abc import Iterator, Sequence

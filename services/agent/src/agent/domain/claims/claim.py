@@ -1,4 +1,4 @@
-"""What a sentence claims, and what it is read with."""
+"""A claim of a sentence, and the context in which sentences are read."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace

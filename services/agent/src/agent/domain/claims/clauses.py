@@ -1,4 +1,4 @@
-"""One clause of a sentence as claims: who, in what relation, which figure, how much, of which period."""
+"""Reads one clause of a sentence as claims: subject, relation, figure, number, period."""
 
 from collections.abc import Sequence
 from dataclasses import replace

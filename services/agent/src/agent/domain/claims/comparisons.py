@@ -1,4 +1,4 @@
-"""What a clause names, and whom it compares with whom: more than, less than, the most, ahead of."""
+"""Reads what a clause names and compares: more than, less than, the most, ahead of."""
 
 from collections.abc import Mapping, Sequence
 

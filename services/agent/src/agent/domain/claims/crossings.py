@@ -1,4 +1,4 @@
-"""Crossings of averages that a sentence dates: whether each went the way that the tool told."""
+"""Checks whether the crossings of averages that a sentence dates went in the direction that the tool returned."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,8 @@
-"""What a chat's sentence says that somebody did, which no figure can back: that a CEO resigned, that workers struck.
+"""Finds events in a chat's sentence that no figure can prove: a CEO resigned, workers went on strike.
 
-Nobody can list all events, so one is known by its form: a past of a third person, a company's people, a word of company
-news. What is said of the talk itself (your order was placed) and of how things are in general is none. Sentences are
-read as they were written, since a Spanish past is known by its accent.
+Nobody can list all events, so an event is recognised by its form: a past tense in the third person, a company's people,
+a word of company news. Talk about the conversation ("your order was placed") and general statements are not events.
+Sentences are read with their accents, because a Spanish past tense is recognised by its accent.
 """
 
 import re

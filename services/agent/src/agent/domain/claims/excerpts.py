@@ -1,4 +1,4 @@
-"""A sentence of which one clause is not backed, without that clause."""
+"""Removes the one clause of a sentence that is not proven."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What tools have said, one typed figure each: of whom, which figure, how much, in what unit, of which period."""
+"""What tools have returned, as typed figures: ticker, figure, number, unit, period."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What figures are called, as patterns over folded text, in es and en; the longer names first."""
+"""The names of figures as patterns over folded text, in Spanish and English; longer names come first."""
 
 import re
 

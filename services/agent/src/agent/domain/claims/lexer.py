@@ -1,7 +1,5 @@
-"""A sentence as tokens: tickers, figures, numbers, periods, directions, comparisons, and words that are none of these.
-
-Both languages at once: Spanish and English words hardly ever clash, and an answer may hold both.
-"""
+"""Splits a sentence into tokens: tickers, figures, numbers, periods, directions, comparisons, and other words. Both
+languages are read together: Spanish and English words rarely clash, and an answer may contain both."""
 
 import re
 import unicodedata

@@ -1,7 +1,6 @@
-"""What a sentence about markets is made of, as patterns over folded text (lower case, no accents), in es and en.
-
-Order counts: what one pattern has taken, the next ones find as a zero byte, which is no word's.
-"""
+"""The parts of a sentence about markets, as patterns over folded text (lower case, no accents), in Spanish and
+English. The order matters: text that one pattern has matched is replaced by zero bytes, which no later pattern
+matches."""
 
 import re
 

@@ -1,7 +1,8 @@
-"""A sentence's tokens as claims: who, in what relation, which figure, how much, of which period.
+"""Reads the tokens of a sentence as claims: subject, relation, figure, number, period.
 
-A sentence is read clause by clause. A number is of the figure and the ticker named nearest before it in its clause, or
-else after it, or else in the clause before; a period holds for its clause, and one that leads a sentence for all of it.
+A sentence is read clause by clause. A number belongs to the figure and the ticker that were named last before it in its
+clause, or else after it, or else in the clause before. A period applies to its clause; one at the beginning of a
+sentence applies to the whole sentence.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Patterns over a whole folded sentence: its tone, its quotations, its causes, what it only supposes or offers."""
+"""Patterns over a whole folded sentence: its tone, quotations, causes, suppositions and offers."""
 
 import re
 

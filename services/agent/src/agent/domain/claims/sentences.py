@@ -1,4 +1,4 @@
-"""Where a text is cut: its sentences, and the cells of a table's row."""
+"""Splits a text into sentences, and the row of a table into cells."""
 
 import re
 from collections.abc import Iterator

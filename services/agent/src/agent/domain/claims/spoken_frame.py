@@ -1,6 +1,5 @@
-"""What a chat's sentence says around its figures: an answering no or yes, a scale's ends, a yardstick, a day without
-its month. None of it is a figure of a ticker, and a model that explains says all of it.
-"""
+"""Removes what surrounds the figures in a spoken sentence and is no figure of a ticker: yes or no, the ends of a
+scale, a yardstick, a day without its month. Models that explain something say all of these."""
 
 import re
 

@@ -1,7 +1,7 @@
-"""Lengths of time, ranges and dates as people write them, in es and en.
+"""Reads lengths of time, ranges and dates, in Spanish and English.
 
-A period is written as a figure's own: 1d, 1w, 1m, 3m, 1y, ytd; 2008-01-01/2008-12-31 for a range; 2008-01-01/ since a
-day. Text is folded: lower case, no accents.
+A period is written like a figure's own: 1d, 1w, 1m, 3m, 1y, ytd; 2008-01-01/2008-12-31 for a range; 2008-01-01/ since a
+day. The text is folded: lower case, no accents.
 """
 
 import calendar

@@ -1,7 +1,7 @@
-"""What no tool gives, whatever the figures are: multiples, differences in points, ranks by number, records, "in every
-period", days told as next week; and who else did the same as "only" one did.
+"""Finds statements that no tool can prove: multiples, differences in points, ranks by number, records, "in every
+period", "next week", and "only one of them did".
 
-Text is folded: lower case, no accents.
+The text is folded: lower case, no accents.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Whether a claim is what the tools gave: each is held against the facts of its ticker, figure and period."""
+"""Judges a claim: compares it with the facts of its ticker, figure and period."""
 
 from collections.abc import Iterable, Sequence
 from datetime import date

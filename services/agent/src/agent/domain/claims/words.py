@@ -1,7 +1,7 @@
-"""The words that a sentence about markets may be made of, in es and en, beside those that claim something.
+"""The words that a sentence about markets may contain besides those that make a claim, in Spanish and English.
 
-A sentence with any other word says something that no figure can back ("IBM's CEO resigned"), unless a tool gave that
-word in a text of its own, such as a headline.
+A sentence with any other word says something that no figure can prove ("IBM's CEO resigned"), unless a tool returned
+that word in a text such as a headline.
 """
 
 _EN = """

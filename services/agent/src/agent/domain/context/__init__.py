@@ -1,1 +1,1 @@
-"""What a prompt may hold: exact token counts, and the compression that keeps it inside its window."""
+"""Keeps a prompt inside its window: exact token counts, and compression."""

@@ -1,7 +1,7 @@
-"""Keeps a prompt inside its window: three strategies in their order, each only while the prompt is above the target,
-and what is huge all the same is cut where everybody can see it.
+"""Keeps a prompt inside its window. Three strategies are applied in order while the prompt is above the target;
+whatever is still too long is cut visibly.
 
-Pure: the prompt is rendered and counted by what the caller hands in, so that what is counted is what is sent.
+The caller passes the functions that render and count the prompt, so what is counted is what is sent.
 """
 
 from collections.abc import Callable, Mapping, Sequence

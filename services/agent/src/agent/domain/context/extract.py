@@ -1,4 +1,4 @@
-"""Makes a summary by rules, for when there is no time to wait for a model's. Also limits any summary."""
+"""Makes a summary by rules when there is no time for a model's. Also limits the length of any summary."""
 
 import re
 from collections.abc import Callable, Sequence

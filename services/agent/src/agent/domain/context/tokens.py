@@ -1,7 +1,7 @@
-"""Exact token counts of what is really sent, each piece of text counted once.
+"""Counts the tokens of what is sent, each piece of text once.
 
-4 tokens a message on top of its role and content; tool calls and tool definitions as the JSON that travels
-(https://github.com/openai/openai-cookbook, "How to count tokens with tiktoken").
+A message costs 4 tokens in addition to its role and content; tool calls and definitions are counted as the JSON that is
+sent (https://github.com/openai/openai-cookbook, "How to count tokens with tiktoken").
 """
 
 import json

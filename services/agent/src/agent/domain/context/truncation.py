@@ -1,4 +1,4 @@
-"""Shortens texts visibly, and makes messages fit whatever they hold."""
+"""Shortens texts visibly, so that any messages fit into the window."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

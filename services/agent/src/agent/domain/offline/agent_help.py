@@ -1,4 +1,4 @@
-"""Help for human agents without a model: replies to choose from, and a draft put in order, by rules."""
+"""Helps human agents without a model, by rules: suggests replies, and tidies up a draft."""
 
 import json
 import re

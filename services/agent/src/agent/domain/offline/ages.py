@@ -1,4 +1,4 @@
-"""How old somebody is who is asked about, and for what ages a sentence or a row of a table is. es and en."""
+"""The age of the person in a question, and the ages that a sentence or a table's row is for. Spanish and English."""
 
 import re
 

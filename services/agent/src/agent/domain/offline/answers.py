@@ -1,4 +1,4 @@
-"""What the offline assistant says, in es and en. Figures and facts come from tools' results, word for word."""
+"""What the offline assistant says, in Spanish and English. Figures and facts are quoted from tools' results."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The offline assistant's one decision: from the messages of a model call to tool calls or an answer."""
+"""The offline assistant's decision: from the messages of a model call to tool calls or an answer."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Which bars a text asks to see: the last ones of a length, or those of some days, in bars of which length."""
+"""Reads which bars a text asks for: the last bars of some length, or those of certain days, and the bars' timeframe."""
 
 import re
 from collections.abc import Mapping

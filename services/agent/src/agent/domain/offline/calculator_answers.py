@@ -1,4 +1,4 @@
-"""What the calculators gave, in a sentence each."""
+"""The results of the calculators, in one sentence each."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
-"""Reads changes to a figure that was given earlier, in es and en: half of it, twice the capital, 5 higher, a bit less.
+"""Reads changes to an earlier figure, in Spanish and English: half of it, twice the capital, 5 higher, a bit less.
 
-A change either names the figure or shows by its words whether it means a price or a count. All texts are plain.
+A change names the figure, or its words show whether it means a price or a count. All texts are plain.
 """
 
 import re

@@ -1,5 +1,5 @@
-"""What is on the calendar, for a question that names no ticker: of the economy, and of what the customer holds or
-watches. es and en."""
+"""Upcoming events for a question without a ticker: economic ones, and those of the shares that the customer holds or
+watches. Spanish and English."""
 
 import re
 from calendar import monthrange

@@ -1,4 +1,4 @@
-"""Words that say little or nothing of what a question is about, es and en, without accents."""
+"""Words that say little about the subject of a question, in Spanish and English, without accents."""
 
 from functools import lru_cache
 

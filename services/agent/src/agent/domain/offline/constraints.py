@@ -1,7 +1,6 @@
-"""What a question states or asks for in figures and times, and whether a sentence tells that: an hour, a length of
-time, how long something takes, the price of the whole. What does not tell it is beside the question, however alike it
-reads. es and en.
-"""
+"""The figures and times that a question states or asks for, and whether a sentence answers them: an hour, a
+duration, how long something takes, the price of the whole. A sentence that does not is no answer, however similar it
+is. Spanish and English."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,5 @@
-"""What the offline assistant says of the copilot's tools, in es and en: their results' own figures, word for word."""
+"""What the offline assistant says about the results of the copilot's tools, in Spanish and English. Figures are
+quoted from the results."""
 
 from collections.abc import Callable
 from typing import Any, cast

@@ -1,4 +1,5 @@
-"""Decides whether an answer is certain, what to show beside it where it is not, and what comes nearest to none."""
+"""Decides whether an answer is certain, what to show beside an uncertain one, and what comes closest if there is
+none."""
 
 import re
 from collections.abc import Mapping, Sequence

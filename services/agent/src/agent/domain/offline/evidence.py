@@ -1,7 +1,6 @@
-"""What a quotation must tell to answer a question of its kind: who asks how to do something is told what to do, who
-asks why a reason, who states how many they are something about persons. What does not tell it answers another question.
-es and en; questions and quotations are plain.
-"""
+"""What a quotation must contain to answer a question of a certain kind: "how do I" needs something to do, "why" a
+reason, a number of people something about people. A quotation without it answers another question. Spanish and
+English; questions and quotations are plain."""
 
 import re
 from collections.abc import Sequence

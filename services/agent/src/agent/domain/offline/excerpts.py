@@ -1,4 +1,4 @@
-"""A page cut into what can be said of it: sentences, list items and rows of tables."""
+"""Splits a page into quotable parts: sentences, list items and table rows."""
 
 import re
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What follows the quotation of a table's row: "and how much?", "and the red one?", "and in York?" are of it."""
+"""Follow-ups to a quoted table row: "and how much?", "and the red one?", "and in York?" are answered from its table."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,8 @@
-"""What the assistant understands of tools, as one table: a tool, the words that ask for it, what speaks against it.
+"""One table of what the assistant understands about tools: a tool, the words that ask for it, the words that exclude
+it.
 
-Arguments are none of its business: they are read by the names in the tool's own schema (`slots`). The first row that
-fits is meant. Texts are plain: lower case, no accents, typing errors in key words put right.
+The first row that matches wins. Arguments are read elsewhere, by the names in the tool's own schema (`slots`). Texts
+are plain: lower case, no accents, spelling of key words corrected.
 """
 
 import re

@@ -1,4 +1,5 @@
-"""What a person wants, from their words and those before them: a tool with its arguments, a page, or just to talk."""
+"""Reads what a person wants from their message and the ones before it: a tool with its arguments, a page, or small
+talk."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence

@@ -1,7 +1,8 @@
-"""What there is of a kind on the pages, as plans, courses or cakes: all of them, or the first, the second and the last.
+"""Lists the members of a kind of things on the pages, such as plans, courses or cakes: all of them, or the first,
+second and last.
 
-A kind's members are the rows of a table that is named by it, or sentences that each stand under a name of their own and
-say it beside the kind ("The Pro plan costs …", under "Pro").
+The members are the rows of a table of that name, or sentences under headings of their own that mention the kind ("The
+Pro plan costs …", under "Pro").
 """
 
 import re

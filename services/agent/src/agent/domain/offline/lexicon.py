@@ -1,7 +1,7 @@
-"""Words that mean the same, in es and en: what people ask and what tools and pages of any company say.
+"""Synonyms in Spanish and English: people's words, and the words of tools and of any company's pages.
 
-Each line is a meaning with its words, without accents and in any inflection that ends alike (`word*`). A word that is
-none of these is looked for among them once more with one letter wrong, left out, too many or swapped.
+Each line is one meaning with its words, without accents; `word*` matches any ending. An unknown word is looked up again
+with one letter changed, missing, added or swapped.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What of a list that was just shown is meant: "la segunda", "the last one", "borra la 2"."""
+"""Which item of a list that was just shown is meant: "la segunda", "the last one", "borra la 2"."""
 
 import re
 from collections.abc import Collection, Sequence

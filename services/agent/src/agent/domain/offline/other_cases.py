@@ -1,6 +1,5 @@
-"""Whether what was chosen for a question is about another case than it: told of a thing of the same name, of what the
-question does not deny, of the other day, or of something that was not spoken of. es and en.
-"""
+"""Checks whether a chosen sentence is about another case: something else of the same name, something that the
+question excludes, another day, or something that was not mentioned. Spanish and English."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Which words of a question each passage has: its own, its heading's, its title's, those of its section."""
+"""Which words of a question each passage contains: in its text, its heading, its title, or its section."""
 
 import math
 from collections import Counter

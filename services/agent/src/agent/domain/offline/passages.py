@@ -1,8 +1,8 @@
-"""What pages say that answers a question: the sentence or the table row, or nothing.
+"""Finds the sentence or table row that answers a question, or nothing.
 
-Sentences are ranked like BM25 does it: a word weighs the more, the fewer passages have it. What counts at the end is
-how much of the question a passage covers. A word that no page has weighs most, so that a question about something else
-finds nothing, however many of its other words are there.
+Sentences are ranked as in BM25: a word counts more if fewer passages contain it. In the end, the share of the question
+that a passage covers decides. A word that no page contains counts most, so a question about something else finds
+nothing, whatever its other words are.
 """
 
 from collections.abc import Sequence

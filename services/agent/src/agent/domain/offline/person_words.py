@@ -1,8 +1,8 @@
-"""Whether somebody asks for a person, in es and en: by the kinds of saying it, not by a list of sentences.
+"""Recognises that somebody asks for a person, in Spanish and English, by patterns instead of a list of sentences.
 
-A kind is a verb with whom it is said of ("talk to" + "someone", "pásame con" + "un agente"), so each way combines with
-every word for a person. Said of somebody who is not wanted ("no quiero hablar con nadie", "without talking to a
-person") it is no wish; said of a machine that is not wanted ("not a bot") it is one.
+A pattern is a verb with its object ("talk to" + "someone", "pásame con" + "un agente"), and every verb combines with
+every word for a person. "No quiero hablar con nadie" and "without talking to a person" are not such a request; "not a
+bot" is one.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What a question asks for, as keys that passages are found by, and what a passage must tell to answer it at all."""
+"""What a question asks for, as keys to find passages by, and what a passage must contain to be an answer."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What the site says, word for word, as the offline assistant quotes it."""
+"""Quotes the site word for word."""
 
 from collections.abc import Sequence
 

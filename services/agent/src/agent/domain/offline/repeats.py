@@ -1,4 +1,5 @@
-"""The same thing said twice in other words: a page tells its trial on its first page and again beside its prices."""
+"""Recognises the same statement in other words: a page mentions its free trial at the top and again beside its
+prices."""
 
 import re
 from collections.abc import Sequence

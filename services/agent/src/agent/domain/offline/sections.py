@@ -1,4 +1,4 @@
-"""What a question asks for as a whole: the difference of two things, what something holds, all prices."""
+"""Questions that a single sentence cannot answer: the difference of two things, what something includes, all prices."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

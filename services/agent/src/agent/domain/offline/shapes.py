@@ -1,8 +1,6 @@
-"""What questions ask for, and what sentences tell, by the look of them: a price, a time of day, how long, a name. es
-and en.
-
-A key that begins with = is a meaning; a question looks for it, and a sentence has it by its shape.
-"""
+"""What questions ask for and sentences contain, recognised by form: a price, a time of day, a duration, a name.
+Spanish and English. A key that begins with = is a meaning: a question asks for it, and a sentence has it by its
+form."""
 
 import re
 

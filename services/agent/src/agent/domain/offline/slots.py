@@ -1,4 +1,4 @@
-"""A tool call's arguments, read off a text by the names that the tool's own schema gives them. es and en."""
+"""Reads the arguments of a tool call from a text, by the names in the tool's own schema. Spanish and English."""
 
 import re
 from collections.abc import Callable, Collection, Mapping

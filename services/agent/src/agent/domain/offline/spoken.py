@@ -1,4 +1,4 @@
-"""Which tickers a follow-up is about, of those that were spoken of before it."""
+"""Which of the tickers that were mentioned before a follow-up is about."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What cannot be done in one call: half of a holding, an order in place of another, the alert that is meant."""
+"""Requests that need several calls: selling half of a holding, replacing an order, finding the alert that is meant."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

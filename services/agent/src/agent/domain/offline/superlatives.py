@@ -1,4 +1,4 @@
-"""Of a question for the most or the least of something, as "the cheapest bread", the one that is it."""
+"""Finds the answer to a question for the most or the least of something, such as "the cheapest bread"."""
 
 import re
 from collections.abc import Sequence

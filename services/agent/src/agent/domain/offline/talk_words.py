@@ -1,5 +1,5 @@
-"""Words of talk in es and en, plain: what can you do, thanks, a complaint, which language, what somebody tells of
-themselves."""
+"""Words of small talk in Spanish and English, plain: what can you do, thanks, complaints, languages, what people say
+about themselves."""
 
 import re
 

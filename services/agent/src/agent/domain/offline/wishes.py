@@ -1,4 +1,4 @@
-"""What a message asks for."""
+"""A request that was read from a message."""
 
 from dataclasses import dataclass
 from enum import Enum, auto

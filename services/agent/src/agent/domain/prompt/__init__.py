@@ -1,1 +1,1 @@
-"""What the model is told: five layers, then what was said, then what the tools gave."""
+"""The prompt: five layers, then the conversation, then the results of the tools."""

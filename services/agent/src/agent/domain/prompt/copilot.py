@@ -1,7 +1,6 @@
-"""The copilot's part of the system prompt: what is known of the customer, in sections. In es and en.
+"""The copilot's part of the system prompt: sections about the customer, in Spanish and English.
 
-A section that has nothing to say is left out. Whatever comes from people or from outside is put on one line, so that
-it cannot pose as a section of its own.
+Empty sections are left out. Text from people or from outside is put on one line, so that it cannot imitate a section.
 """
 
 from collections.abc import Iterable

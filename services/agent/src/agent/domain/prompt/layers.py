@@ -1,4 +1,5 @@
-"""The prompt's first four layers (the fifth is the history): base, brevity, visitor, tool use. In es and en."""
+"""The first four layers of the prompt: base, brevity, visitor, tool use. The fifth is the history. In Spanish and
+English."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -1,4 +1,4 @@
-"""What a small model is told to propose changes of what is remembered of a user, and how its answer is read."""
+"""The prompt with which a small model proposes changes to what is remembered about a user, and reading its answer."""
 
 import json
 from typing import Any, cast

@@ -1,4 +1,4 @@
-"""What a small model is told to sum up a conversation. In es and en."""
+"""The prompt with which a small model summarises a conversation. In Spanish and English."""
 
 import json
 from collections.abc import Iterable

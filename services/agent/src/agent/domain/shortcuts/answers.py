@@ -1,4 +1,4 @@
-"""What the agent says after a step of its own: exactly what happened. In es and en."""
+"""What the agent says after one of its own steps: exactly what happened. In Spanish and English."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What is remembered of a user, told to them in sentences: facts in their own words, with dates and what ended them."""
+"""Tells users what is remembered about them: facts in their own words, with dates and the words that ended them."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What an answer asks a person to confirm, as the log tells it."""
+"""What an answer asks a person to confirm, read from the log."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

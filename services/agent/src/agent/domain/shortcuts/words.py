@@ -1,7 +1,5 @@
-"""A plain yes or no, in es and en: nothing but the word, said once or several times, with politeness around it.
-
-Whatever says more ("yes, but make it 5", "sí pero a 200") is no plain answer: it is for the model to understand.
-"""
+"""Recognises a plain yes or no, in Spanish and English: the word alone, once or several times, with polite words
+around it. Anything more ("yes, but make it 5", "sí pero a 200") is left to the model."""
 
 import re
 from collections.abc import Sequence

@@ -1,1 +1,1 @@
-"""The turn: what the log says, what the journal holds, what to do next."""
+"""The turn: the state in the log, the journal, and the next step."""
