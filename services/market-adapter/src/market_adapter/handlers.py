@@ -1,8 +1,8 @@
 """Serves this service's tools and calls.
 
-The tool-executor has checked who is calling and whether they may; here a question about the market is answered, or it
-is said why it cannot be: EXECUTION_ERROR with the error's reason. While accounts cannot be read or written it is
-UNAVAILABLE, which the executor does not record: the same call, asked again, is then really tried again.
+The tool-executor has already checked who is calling and whether they may. A failure is EXECUTION_ERROR with the error's
+reason. While accounts cannot be read or written it is UNAVAILABLE, which the executor does not record, so the same call
+can be tried again.
 """
 
 from collections.abc import Awaitable, Callable, Generator

@@ -1,7 +1,8 @@
-"""Tells what became of calls with side effects, by their ids (rpc.tool.outcome.v1). Asking changes nothing.
+"""Tells how calls with side effects ended, by their ids (rpc.tool.outcome.v1). Asking changes nothing.
 
-Orders and alerts carry the id of the call that made them, watchlists the ids of their last changes; what is cancelled
-or deleted stays so. An attempt that is still on its way comes after its deadline, or meets the id: no second effect.
+Orders and alerts carry the id of the call that made them, watchlists the ids of their last changes, and what was
+cancelled or deleted stays so. An attempt that is still on its way either comes after its deadline or finds the id, so
+there is no second effect.
 """
 
 from collections.abc import Awaitable, Callable, Mapping

@@ -1,8 +1,8 @@
-"""Changes paper accounts, one change after the other, and publishes their facts.
+"""Changes paper accounts one change at a time, and publishes their facts.
 
-An account is loaded, brought up to date with the market, changed, and stored by compare-and-set; who loses the race
-starts again. What was decided is in the document before anything is told, and a fact leaves the document's outbox only
-after the bus has it: so whatever dies when, nothing is lost, and nothing happens twice.
+An account is loaded, brought up to date with the market, changed, and stored by compare-and-set; whoever loses the race
+starts again. A decision is stored before it is published, and a fact leaves the document's outbox only when the bus has
+it. So nothing is lost and nothing happens twice, whatever dies when.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What the service needs from outside."""
+"""What the service needs from outside, as Protocols."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import date, datetime

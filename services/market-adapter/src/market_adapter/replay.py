@@ -1,8 +1,8 @@
 """Keeps this replica's sample clock in step with the stored one, and moves the stored one on when it is time.
 
-Any replica may move it, by compare-and-set, after it has seen a session for `seconds_per_bar`: by its own monotonic
-clock, so that a machine whose wall clock is wrong does no harm. Time in which nothing runs does not count: after a
-restart the clock goes on from the session where it stood.
+Any replica may move it, by compare-and-set, after it has shown a session for `seconds_per_bar`. It measures by its own
+monotonic clock, so a wrong wall clock does no harm. Time in which nothing runs does not count: after a restart the
+clock continues at the session where it stopped.
 """
 
 import asyncio

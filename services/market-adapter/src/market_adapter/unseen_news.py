@@ -1,4 +1,4 @@
-"""News that a user has not been shown in the chat yet: fired alerts, orders that the market filled or ended."""
+"""News that a user has not yet seen in the chat: triggered alerts, and orders that the market filled or ended."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,7 @@
-"""Hears which tools other services announce and withdraw (stream FACTS), and what was announced before it listened.
+"""Keeps the list of tools that other services announce and withdraw (stream FACTS).
 
-Every executor keeps the whole list: a core subscription tells what is new, and at the start and after each reconnect
-the stream is read from as far back as an announcement can last.
+Every executor keeps the whole list. A core subscription brings changes; at the start and after each reconnect the
+stream is read from as far back as an announcement can be valid.
 """
 
 import asyncio

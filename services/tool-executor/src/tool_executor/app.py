@@ -1,4 +1,4 @@
-"""The composition root: builds the executor out of its parts, once, from its settings."""
+"""The composition root: builds the executor from its settings, once."""
 
 from dataclasses import dataclass, field
 

@@ -1,5 +1,5 @@
-"""Reads files of a conversation for the agent's prompts: texts by the readers of companies' documents, in a process of
-its own; pictures as they are, piece by piece."""
+"""Reads files of a conversation for the agent's prompts: texts by the same readers as companies' documents, in a
+separate process; pictures unchanged, piece by piece."""
 
 from base64 import b64encode
 from contextlib import aclosing

@@ -1,4 +1,4 @@
-"""Calls of companies' own tools that wait for a customer's yes: kept in Redis, made once, and told on the bus.
+"""Calls of companies' own tools that wait for a customer's confirmation: stored in Redis, made once, and published.
 
 pending ─► running ─► confirmed | failed
    └─► rejected | expired

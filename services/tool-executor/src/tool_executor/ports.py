@@ -1,4 +1,4 @@
-"""What the pipeline and the catalogue need from outside; the adapters are in tool_executor.adapters."""
+"""What the pipeline and the catalogue need from outside. The adapters are in tool_executor.adapters."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""One executor process around the executor: settings from the environment, health, drain."""
+"""Runs one executor process: settings from the environment, health, draining."""
 
 from contracts.preview_rpc import MCP_TOOLS, OWN_TOOL_TRY, SITE_CHECK
 from contracts.rpc import CATALOGUE

@@ -1,7 +1,5 @@
-"""rpc.tools.site.check.v1: tells whether fetch_page may read an address under given settings, saved or not.
-
-Decided on the text alone, by the code that fetch_page asks: names are not looked up, and nothing is fetched.
-"""
+"""rpc.tools.site.check.v1: whether fetch_page may read an address under given settings, saved or not. Decided on the
+text alone, by the same code as fetch_page: no name is resolved, and nothing is fetched."""
 
 from urllib.parse import urlsplit
 

@@ -1,4 +1,4 @@
-"""A price, and how much it has moved: against what, says `change_basis`."""
+"""A price and its change; `change_basis` says what the change is measured against."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,7 +1,7 @@
-"""A stretch of a series between two days, and what can be measured of it.
+"""A period of a series between two days, and what can be measured of it.
 
-The base of a return is the last close before the first day, so that a year's return is from year's end to year's end;
-where the data begin later, it is their first close, and `base` says of which day it is.
+A return is measured from the last close before the first day, so that a year's return goes from year's end to year's
+end. If the data begin later, it is measured from their first close, and `base` says from which day.
 """
 
 from bisect import bisect_left, bisect_right

@@ -1,7 +1,7 @@
 """The sample market's clock: which session has just closed, of the recorded ones or of those that follow them.
 
-It stands at the close of one session and moves to the close of the next. Everything that the sample market shows is
-from that moment or before: prices, calendar, order expiry. A replica's clock never goes back.
+It stands at the close of one session and moves to the close of the next. Everything that the sample market shows
+(prices, calendar, order expiry) is from that moment or before. A replica's clock never goes back.
 """
 
 from bisect import bisect_left, bisect_right

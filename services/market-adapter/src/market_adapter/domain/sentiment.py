@@ -1,7 +1,7 @@
-"""What a headline sounds like: VADER with a list of finance words.
+"""The sentiment of a headline: VADER with a list of finance words.
 
-VADER alone is right on 48 % of financial headlines (it reads "shares" as praise); with finance words 55 to 60 %. So the
-method is told with every score, and a score is a hint, not a finding. Hutto & Gilbert, ICWSM 2014.
+VADER alone is right on 48 % of financial headlines (it takes "shares" for praise), with finance words on 55 to 60 %. So
+every score names its method and is a hint, not a finding. Hutto & Gilbert, ICWSM 2014.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""A history as arrays of floats: what indicators, returns and models compute with. Money never goes this way."""
+"""A history as arrays of floats, for indicators, returns and models. Money is never computed this way."""
 
 from dataclasses import dataclass
 from datetime import date, datetime

@@ -1,4 +1,4 @@
-"""The exchange's sessions, and what the market is doing at a moment."""
+"""The exchange's sessions, and the state of the market at a moment."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

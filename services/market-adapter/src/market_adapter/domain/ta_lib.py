@@ -1,4 +1,4 @@
-"""TA-Lib, loaded when first used: its package imports pandas, a second that no start-up need wait for."""
+"""Loads TA-Lib when it is first used: it imports pandas, which takes a second that no start needs to wait for."""
 
 import asyncio
 from functools import cache

@@ -1,4 +1,4 @@
-"""What the market service says to people and models: a file a language beside this one."""
+"""What the market service says to people and models; one file for each language."""
 
 from contracts.text import read_texts
 

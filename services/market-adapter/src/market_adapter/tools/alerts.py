@@ -1,4 +1,5 @@
-"""create_alert, list_alerts, delete_alert. The call's id is the alert's: the same call again makes no second one."""
+"""create_alert, list_alerts, delete_alert. An alert has the id of the call that made it, so repeating the call makes
+no second one."""
 
 from datetime import datetime
 

@@ -1,5 +1,4 @@
-"""The caller of a tool that works on a user's own data, as the executor has verified it; the arguments never say who
-calls."""
+"""The caller of a tool for personal data, as the executor has verified it; the arguments never say who calls."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What tools on stretches of time take and give."""
+"""The results of tools about periods."""
 
 from datetime import date
 

@@ -1,7 +1,7 @@
-"""Figures of any stretch of time: get_performance, get_correlation, get_crossings, backtest_strategy.
+"""Figures of any period: get_performance, get_correlation, get_crossings, backtest_strategy.
 
-Each lists typed figures {ticker, figure, value, from, to, asked}: what may be said of them is what stands there.
-`asked` is the stretch as it was asked for; `from` and `to` are its first and last session.
+Each returns typed figures {ticker, figure, value, from, to, asked}; nothing else may be said about them. `asked` is the
+period as it was asked for; `from` and `to` are its first and last session.
 """
 
 from bisect import bisect_left

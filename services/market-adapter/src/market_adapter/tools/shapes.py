@@ -1,4 +1,5 @@
-"""What the tools' shapes share: snake_case, as models see them; figures are JSON numbers, unknown ones null."""
+"""What the shapes of the tools share: snake_case, as models see them; figures are JSON numbers, and unknown ones
+null."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence

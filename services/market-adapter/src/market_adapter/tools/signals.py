@@ -1,8 +1,5 @@
-"""get_ml_signals and get_ml_features.
-
-A prediction's id says what it was made of: symbol, session and version. So any replica can make the same prediction
-again, to the last digit, and nothing is stored.
-"""
+"""get_ml_signals and get_ml_features. The id of a prediction contains its inputs: symbol, session and version. So
+any replica can compute the same prediction again, to the last digit, and nothing is stored."""
 
 import asyncio
 import re

@@ -1,7 +1,7 @@
 """create_paper_order, cancel_paper_order, get_pending_orders.
 
-A new order is only a question: nothing is placed before a person's yes. The call's id is the order's unique client id,
-so the same call again finds the order that it made, whoever lost what in between.
+A new order is only a proposal: nothing is placed before a person confirms. The order's client id is the id of the call,
+so repeating the call finds the order that it made, whatever was lost in between.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Explains to people what is wrong with a tool's arguments, without the validator's own phrases."""
+"""Explains in plain words what is wrong with a tool's arguments."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,1 +1,1 @@
-"""One file an outside thing."""
+"""One file for each outside system."""

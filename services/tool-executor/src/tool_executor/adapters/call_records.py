@@ -1,11 +1,11 @@
-"""Which calls were started and what came of them, in Redis: one hash a call, changed by scripts alone.
+"""Records in Redis which calls were started and how they ended: one hash for each call, changed only by scripts.
 
     f  fingerprint of tool and arguments        l  until when the owner may take (ms by Redis's clock)
     o  who is making the call                   r  the result; with it the call is done
     a  it was taken over from somebody who may have made it already
 
-`started` turns into `done` by compare-and-set on the owner: who took longer than the lease, and lost the call to
-another executor, cannot write over its result.
+A record changes from started to done by compare-and-set on the owner: an executor that took longer than its lease and
+lost the call to another one cannot overwrite the other's result.
 """
 
 import secrets

@@ -1,4 +1,4 @@
-"""What companies' settings say about tools, out of the cache that all services share."""
+"""What companies' settings say about tools, from the cache that all services share."""
 
 import asyncio
 

@@ -1,14 +1,14 @@
-"""Where a run stands, in Redis: changed by scripts alone, so that executors share it and any of them may die.
+"""The state of a run in Redis. Only scripts change it, so executors can share a run and any of them may die.
 
     run      state, plan, step, counts (n:…), pages seen (p:<address>), how many of a shape (s:…), texts (x:<hash>)
-    queue    pages to be read, by the time (microseconds of Redis's clock) from which on they may be
-    held     page in work, by the place at the run (a message of the work queue) that reads it
+    queue    pages to read, by the earliest time at which they may be read (microseconds of Redis's clock)
+    held     the page in work, by the place at the run (a message of the work queue) that reads it
     left     pages that were skipped or failed, the last 200
-    gone     documents that are no longer there
-    again    pages that are no documents, and are looked at by the next run
+    gone     documents that no longer exist
+    again    pages that are not documents, for the next run to look at
 
-A place holds one page. Whoever takes its message up again, because the first one died, is given that page again, under
-a token of its own: what the first one may still say of it is refused. The end of a run is held like a page.
+A place holds one page. If its executor dies, whoever takes its message over gets that page again under a new token, and
+reports with the old token are refused. The end of a run is held like a page.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Limits counted in this process alone, for the time when the shared store is away."""
+"""Counts limits in this process alone while the shared store is unavailable."""
 
 import time
 from collections import OrderedDict, deque

@@ -1,4 +1,4 @@
-"""Tools of MCP servers: the official client's package is large, and is imported by the first call, beside the loop."""
+"""Tools of MCP servers. The official client is a large package; the first call imports it, outside the event loop."""
 
 from __future__ import annotations
 

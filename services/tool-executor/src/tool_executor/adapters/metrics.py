@@ -1,4 +1,4 @@
-"""What the executor counts: calls by tool and outcome, and how long they took."""
+"""The executor's metrics: calls by tool and outcome, and their duration."""
 
 from prometheus_client import Counter, Gauge, Histogram
 

@@ -1,7 +1,7 @@
-"""Calls of companies' own HTTP tools: one request to the address that the company has named, and nowhere else.
+"""Calls a company's own HTTP tools: one request, to the address that the company named.
 
-Through the same guarded client as pages: every address of the name must be public, redirects are not followed (they
-would carry the company's secrets elsewhere), and what comes back is bounded, plain text or JSON.
+It uses the same guarded client as pages: every address behind the name must be public, redirects are not followed (they
+could carry the company's secrets elsewhere), and the response is limited in size and must be plain text or JSON.
 """
 
 from collections.abc import AsyncGenerator

@@ -1,7 +1,7 @@
 """Tools of MCP servers that companies name: streamable HTTP by the official client, over the guarded sessions.
 
-The client negotiates: server/discover of 2026-07-28, or the handshake of earlier versions. It offers the server
-nothing (no sampling, no elicitation, no roots), and lives for one call: no server can hold a connection open here.
+The client negotiates either server/discover of 2026-07-28 or the handshake of earlier versions. It offers the server
+nothing (no sampling, elicitation or roots) and exists for one call only, so no server can hold a connection open.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator

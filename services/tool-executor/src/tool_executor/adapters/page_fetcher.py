@@ -1,8 +1,8 @@
-"""Fetches one page over HTTP, and can reach nothing but the site it is given: for fetch_page and for the crawler.
+"""Fetches one page over HTTP, from the given site only; used by fetch_page and by the crawler.
 
-Every address that its name leads to must be public, and nothing is asked again between check and connect
-(runtime.guarded_http). Redirects are followed here, or by whoever asks, but not by the client, so each is judged like a
-first address.
+Every address behind its name must be public, and the name is not resolved again between the check and the connection
+(runtime.guarded_http). The HTTP client follows no redirects. They are followed here or by the caller, so that each is
+checked like a first address.
 """
 
 import asyncio

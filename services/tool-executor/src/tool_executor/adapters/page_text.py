@@ -1,8 +1,8 @@
-"""Readable text out of HTML, taken while the markup streams by (extraction/markup.py).
+"""Extracts readable text from HTML while it streams by (extraction/markup.py).
 
-Larger readers (trafilatura, readability) guess which part of an article matters; a site's pricing table is what they
-drop first. So everything visible is kept, in reading order, with headings, list items and table cells told apart; only
-menus are left out: nav, and links alone before the first words or behind the last.
+Libraries such as trafilatura and readability guess which part of an article matters, and drop a site's pricing table
+first. So everything visible is kept in reading order, with headings, list items and table cells marked. Only menus are
+left out: nav, and links alone before the first words or after the last.
 """
 
 from collections.abc import Mapping

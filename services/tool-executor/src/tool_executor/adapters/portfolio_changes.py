@@ -1,4 +1,4 @@
-"""A fill, or what becomes of an order, ends what is kept of that user's own data, at once and for every executor."""
+"""Drops the cached results of a user when an order of theirs is filled or ends, at once and for all executors."""
 
 import structlog
 from nats.aio.client import Client

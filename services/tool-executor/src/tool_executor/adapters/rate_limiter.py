@@ -1,7 +1,8 @@
-"""Limits in Redis: one sorted set per user and tool, scored by Redis's clock, one script that decides and counts.
+"""Limits in Redis: one sorted set for each user and tool, scored by Redis's clock, with one script that decides and
+counts.
 
-A sliding log: the only kind that never lets more through in any window (fixed windows let twice the limit through at
-their edge, and so does GCRA with a full burst). Members are call ids, so a call that is tried again counts once.
+A sliding log is the only kind that never admits more in any window: fixed windows admit twice the limit at their edge,
+and so does GCRA with a full burst. Members are call ids, so a repeated call counts once.
 """
 
 from tool_executor.adapters.redis_store import RedisStore, Script, texts

@@ -1,8 +1,9 @@
-"""The connection to Redis or Valkey: commands sent in batches, each with a deadline, and one word for not answering.
+"""The connection to Redis or Valkey: commands are sent in batches, each has a deadline, and every failure to answer is
+one error.
 
-Whatever is asked while the loop is busy goes out as one pipeline: under load a command then costs a fraction of what a
-connection of its own from the pool would. A server that hangs must not cost each call a deadline: after a failure the
-store counts as away for a moment, and is then asked again.
+Commands that are issued while the loop is busy go out as one pipeline, which costs much less under load than a
+connection from a pool for each. A hanging server must not cost every call a whole deadline: after a failure the store
+counts as unavailable for a moment, then it is tried again.
 """
 
 import asyncio

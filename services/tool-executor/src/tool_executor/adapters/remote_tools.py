@@ -1,4 +1,4 @@
-"""Tools that other services serve: a NATS request that is answered with data or an error."""
+"""Tools that other services serve: a NATS request, answered with data or an error."""
 
 from collections.abc import Callable
 

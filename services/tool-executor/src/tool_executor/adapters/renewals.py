@@ -1,6 +1,6 @@
-"""Short leases that their holder keeps renewing: when the process dies, they run out within seconds.
+"""Renews short leases for as long as their holder lives: if the process dies, they expire within seconds.
 
-One task for all leases of the process; each has a longest life, so that a holder that forgot it cannot keep it.
+One task renews all leases of the process. Each has a maximum lifetime, so that a holder that forgot it cannot keep it.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Results kept in Redis, and the lead: which process computes a value that many miss at once."""
+"""Caches results in Redis, and decides which process computes a value that many miss at once (the lead)."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""What a JSON Schema finds wrong with an argument, in words, by the keyword that found it."""
+"""Explains in words what a JSON Schema finds wrong with an argument, by the keyword that failed."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,5 @@
-"""Pages of a company's site: where it may go, fetch it, make it readable, cut it to what a prompt can hold."""
+"""Reads pages of a company's site: checks the address, fetches, extracts the text and cuts it to what a prompt can
+hold."""
 
 import asyncio
 

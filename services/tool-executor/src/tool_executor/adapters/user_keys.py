@@ -1,7 +1,7 @@
-"""A user's own keys in Redis, or a company's, deleted: records of calls, results kept for them alone. What counts
-against a user's limits expires by itself within a day: who deletes themselves may do no more than before.
+"""Deletes the keys of a user or a company in Redis: records of calls and cached results. Counters of limits expire
+within a day by themselves; they stay so that a user cannot reset their limits by deleting their data.
 
-Nothing lists a user's keys, so all keys of the executor are looked through, a thousand at a time: deletions are rare.
+There is no list of a user's keys, so all keys of the executor are scanned, a thousand at a time: deletions are rare.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,1 +1,1 @@
-"""The tools: one file a category, each with its declarations and functions, collected here in the spec's order."""
+"""The tools: one file for each category, with declarations and functions."""

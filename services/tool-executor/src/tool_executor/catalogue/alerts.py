@@ -1,4 +1,4 @@
-"""Price alerts of the caller's own. The market-adapter serves them and keeps the call id with each alert."""
+"""Price alerts of the caller. The market-adapter serves them and stores the call id with each alert."""
 
 from functools import partial
 

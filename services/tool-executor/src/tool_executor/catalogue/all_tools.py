@@ -1,4 +1,4 @@
-"""Every tool of every category, in a fixed order: what models and clients are shown does not jump around."""
+"""Every tool of every category, in a fixed order, so that the lists for models and clients stay the same."""
 
 from tool_executor.catalogue import (
     alerts,

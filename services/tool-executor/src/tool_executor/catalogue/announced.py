@@ -1,9 +1,9 @@
-"""Tools that other services announce: checked like our own, and gone when their owner is.
+"""Tools that other services announce: checked like our own, and removed when their owner is gone.
 
-An announcement is the whole offer of one service to one company, or to all (``-`` in its subject): it takes the place
-of the one before, and lasts `ttl_seconds`. A name belongs to the catalogue first, then to whoever announces it to all,
-then to whoever announces it to the company, then to the company's settings; between two services of the same standing,
-to the one that holds it.
+An announcement is the whole offer of one service to one company, or to all (``-`` in its subject). It replaces the one
+before and is valid for `ttl_seconds`. If several claim a name, this order decides: the catalogue, a service that
+announces it to all, a service that announces it to the company, the company's settings; between two services of the
+same rank, the one that had it first.
 """
 
 import hashlib

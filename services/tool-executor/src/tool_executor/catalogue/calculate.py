@@ -1,4 +1,4 @@
-"""Calculators: what a trade of a given risk looks like. Pure arithmetic, nothing looked up."""
+"""Calculators for the risk of a trade. Pure arithmetic; nothing is looked up."""
 
 from decimal import Decimal
 

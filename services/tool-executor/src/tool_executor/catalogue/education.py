@@ -1,4 +1,4 @@
-"""explain_concept: a trading concept in plain words, from the glossary that comes with this service."""
+"""explain_concept: explains a trading concept in plain words, from this service's glossary."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""search_knowledge: what the company itself has said, on its site and in its documents. Memory serves the tool."""
+"""search_knowledge: searches the company's site and documents. Memory serves the tool."""
 
 from contracts.text import Text
 from contracts.tools.arguments import input_schema

@@ -1,4 +1,4 @@
-"""Market tools. The market-adapter serves them; here is what they are called, take and give."""
+"""Market tools: their names, arguments and results. The market-adapter serves them."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""What was said before, and what is remembered of the caller. Memory serves the tools."""
+"""Tools for earlier conversations and for what is remembered about the caller. Memory serves them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Predictions and what they are made of. The market-adapter serves both tools."""
+"""Predictions and the features behind them. The market-adapter serves both tools."""
 
 from functools import partial
 

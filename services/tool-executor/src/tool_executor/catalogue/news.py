@@ -1,4 +1,4 @@
-"""News and what it sounds like. The market-adapter serves both tools."""
+"""News and its sentiment. The market-adapter serves both tools."""
 
 from functools import partial
 

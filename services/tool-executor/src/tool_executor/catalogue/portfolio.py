@@ -1,4 +1,5 @@
-"""The caller's own paper portfolio. The market-adapter serves both tools; a fill or a cancel ends what is kept."""
+"""The caller's paper portfolio. The market-adapter serves both tools. A filled or ended order drops the cached
+results."""
 
 from functools import partial
 

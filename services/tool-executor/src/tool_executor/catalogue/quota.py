@@ -1,4 +1,4 @@
-"""What is left of a caller's limits, for interfaces to show."""
+"""What is left of a caller's limits, for display."""
 
 import asyncio
 from collections.abc import Sequence

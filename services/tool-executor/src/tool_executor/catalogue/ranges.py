@@ -1,4 +1,4 @@
-"""Tools about any stretch of time: performance, correlation, crossings of averages, a rule tried on the past."""
+"""Tools about periods: performance, correlation, crossings of averages, and testing a rule on the past."""
 
 from contracts.text import Text
 from contracts.tools.arguments import input_schema

@@ -1,4 +1,4 @@
-"""The tools there are: checked once at start-up, then looked up by name."""
+"""The registry of tools: checked once at start-up, then looked up by name."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,6 +1,5 @@
-"""Paper orders. The market-adapter serves them and keeps the call id as the order's own, so asking it again under the
-same id is how an interrupted call is looked up; and nothing is placed before the user says yes in the chat.
-"""
+"""Paper orders. The market-adapter serves them and uses the call id as the order's own, so an interrupted call can
+be looked up by repeating it. Nothing is placed before the user confirms in the chat."""
 
 from collections.abc import Sequence
 from functools import partial

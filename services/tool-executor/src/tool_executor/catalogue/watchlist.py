@@ -1,4 +1,5 @@
-"""The caller's watchlist: in the category market, but one's own and never kept. The market-adapter serves it."""
+"""The caller's watchlist. It is in the category market but is personal data, so it is never cached. The
+market-adapter serves it."""
 
 from functools import partial
 

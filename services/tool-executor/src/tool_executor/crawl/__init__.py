@@ -1,1 +1,1 @@
-"""Reading a company's whole site, page by page, by executors that share the work and may die at any point."""
+"""Reads a company's whole site, page by page. Executors share the work, and any of them may die at any point."""

@@ -1,7 +1,7 @@
-"""A run, a slice at a time: prepared, then page after page by as many places as it has, then told as finished.
+"""Works on a run in slices: prepares it, reads page after page in several places at once, and reports its end.
 
-A message of the work queue is a place at a run. Whoever holds it reads pages for some seconds and gives it back, so
-that runs and executors take turns. When a holder dies, the next one is given the page that was in work.
+A message of the work queue is a place at a run. Whoever holds it reads pages for some seconds and returns it, so that
+runs and executors take turns. If a holder dies, the next one gets the page that was in work.
 """
 
 import asyncio

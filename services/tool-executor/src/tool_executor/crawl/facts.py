@@ -1,4 +1,4 @@
-"""What a run and a file say on the bus: documents, in as many events as they need, and how far a run is."""
+"""Publishes documents, in as many events as they need, and the progress of runs."""
 
 from contracts.channels import fact, knowledge_work
 from contracts.envelope import CloudEvent

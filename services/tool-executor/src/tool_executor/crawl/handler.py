@@ -1,4 +1,4 @@
-"""What the work queue KNOWLEDGE brings: places at runs, and files."""
+"""Handles the work queue KNOWLEDGE: places at runs, and files."""
 
 import structlog
 from pydantic import ValidationError

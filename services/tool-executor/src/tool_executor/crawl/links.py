@@ -1,4 +1,4 @@
-"""Which addresses a page leads to, and which of them have no end."""
+"""The addresses that a page links to, and which of them lead on without end."""
 
 import re
 from dataclasses import dataclass

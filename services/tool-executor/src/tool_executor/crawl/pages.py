@@ -1,4 +1,4 @@
-"""One page of a run: fetched by the guarded client, judged by what it says of itself, taken out."""
+"""Reads one page of a run: fetches it, judges its type, and extracts its text."""
 
 import asyncio
 from dataclasses import dataclass

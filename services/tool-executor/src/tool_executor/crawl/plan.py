@@ -1,4 +1,4 @@
-"""What a run reads: decided once, when it begins, so that all who work at it agree."""
+"""What a run reads. It is decided once, at the beginning, so that all executors agree."""
 
 import hashlib
 from urllib.parse import urlsplit

@@ -1,4 +1,4 @@
-"""robots.txt: what it allows this reader, how fast, and which sitemaps it names (RFC 9309)."""
+"""robots.txt (RFC 9309): what this reader may fetch, how fast, and which sitemaps are named."""
 
 from protego import Protego
 

@@ -1,4 +1,4 @@
-"""Sitemaps and indexes of sitemaps, plain or packed, as the protocol of sitemaps.org has them."""
+"""Sitemaps and sitemap indexes, plain or compressed, by the protocol of sitemaps.org."""
 
 from dataclasses import dataclass, field
 from typing import Any, cast

@@ -1,4 +1,4 @@
-"""An uploaded file becomes a document: its pieces fetched from the bus, put together, taken out, told."""
+"""Turns an uploaded file into a document: collects its pieces from the bus, extracts the text, publishes it."""
 
 import asyncio
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
-"""What an admin reads of pages that were skipped or failed; programs read the reason beside it.
-
-In English alone: a report is one text for all of a company's admins, and the console says the reason in their language.
-"""
+"""The texts that tell an admin why pages were skipped or failed; programs read the reason beside them. In English
+alone: a report is the same for all of a company's admins, and the console shows the reason in their language."""
 
 SAID = {
     "denied": "The company's settings leave this page out.",

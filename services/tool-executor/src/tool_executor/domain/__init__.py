@@ -1,1 +1,1 @@
-"""What a tool is and what its rules are: plain Python, no server needed."""
+"""What a tool is and which rules apply to it: plain Python, without any server."""

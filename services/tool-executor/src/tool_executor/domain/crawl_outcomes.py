@@ -1,4 +1,4 @@
-"""What became of one page of a run."""
+"""The outcome of one page of a run."""
 
 from dataclasses import dataclass, field
 from typing import Literal

@@ -1,4 +1,4 @@
-"""What a tool declares. Adding one is a declaration here described and a function, in one file of the catalogue."""
+"""The declaration of a tool. Adding a tool takes one of these and a function, in a file of the catalogue."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field

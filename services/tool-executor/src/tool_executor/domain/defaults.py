@@ -1,4 +1,4 @@
-"""Defaults of a JSON Schema applied to arguments, one level deep: tools take flat arguments."""
+"""Applies the defaults of a JSON Schema to arguments, one level deep: tools take flat arguments."""
 
 from collections.abc import Mapping
 

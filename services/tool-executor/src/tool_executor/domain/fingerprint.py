@@ -1,4 +1,4 @@
-"""Arguments in one spelling: the same arguments in another order have the same text and the same hash."""
+"""A canonical form of arguments: the same arguments in another order have the same text and the same hash."""
 
 import hashlib
 import json

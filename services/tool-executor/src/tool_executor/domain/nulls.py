@@ -1,8 +1,5 @@
-"""Leaves out optional arguments that are null, since models send null for whatever they leave out.
-
-What a schema itself lets be null is a value like any other and stays. A required argument stays too, for the schema to
-refuse.
-"""
+"""Leaves out optional arguments that are null, since models send null for what they do not give. A null that the
+schema allows is kept, and so is a null in a required argument, which the schema then refuses."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

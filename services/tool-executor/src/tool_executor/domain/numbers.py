@@ -1,4 +1,4 @@
-"""Finds numbers that programs do not read alike: beyond a double (RFC 8259, section 6), or not expressible in JSON."""
+"""Finds numbers that programs read differently: beyond a double (RFC 8259, section 6), or not expressible in JSON."""
 
 import math
 import sys

@@ -1,4 +1,4 @@
-"""Builds the HTTP request for a call of a company's own tool. Pure."""
+"""Builds the HTTP request for a call of a company's own tool. A pure function."""
 
 import json
 from collections.abc import Mapping

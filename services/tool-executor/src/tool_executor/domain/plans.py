@@ -1,4 +1,4 @@
-"""Plans of the trading platform, and who is calling."""
+"""The plans of the trading platform, and the caller."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,8 +1,8 @@
 """Position size and risk/reward, in exact decimal arithmetic.
 
-A long has its stop below the entry, a short above: the wrong side or none is an error, never an absolute value.
-Source of the formulas: Van K. Tharp, "Trade Your Way to Financial Freedom" (1998), chapters 11 and 12: quantity =
-capital at risk / risk per unit; break-even win rate = risk / (risk + reward).
+A long position has its stop below the entry, a short one above it. A stop on the wrong side, or at the entry, is an
+error; no absolute value is taken. Source of the formulas: Van K. Tharp, "Trade Your Way to Financial Freedom" (1998),
+chapters 11 and 12: quantity = capital at risk / risk per unit; break-even win rate = risk / (risk + reward).
 """
 
 from dataclasses import dataclass

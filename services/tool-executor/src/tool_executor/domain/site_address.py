@@ -1,9 +1,8 @@
-"""Where fetch_page may go: the company's own https origins and allowed paths, and nothing else.
+"""Where fetch_page may go: the company's own https origins and allowed paths.
 
-Everything here is decided on text, before a name is looked up. What a path may be is one canonical spelling: what is
-encoded twice, holds encoded dots or slashes, backslashes or dot segments is refused, not repaired, so that the check
-and the server can never read two different things into it. runtime/public_address.py judges the addresses that the
-names lead to.
+Everything is decided on the text, before a name is resolved. A path must be in its canonical form: double encoding,
+encoded dots or slashes, backslashes and dot segments are refused instead of repaired, so that the check and the server
+can never read different things into it. runtime/public_address.py judges the addresses behind the names.
 """
 
 import re

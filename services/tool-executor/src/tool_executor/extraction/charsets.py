@@ -1,4 +1,4 @@
-"""Decodes bytes: what is valid UTF-8 as UTF-8, else by the charset that the header or the document names, else as
+"""Decodes bytes: as UTF-8 if they are valid, else by the charset that the header or the document names, else as
 Windows-1252."""
 
 import re

@@ -1,7 +1,7 @@
-"""HTML as a stream of events into blocks: text, lists, tables with whole rows, code, each below its headings.
+"""Reads a stream of HTML events into blocks: text, lists, tables with whole rows, code, each below its headings.
 
-Everything visible is kept in reading order; menus are left out (nav, and links alone in the page's header or footer,
-before its first words or behind its main), and what else repeats on most pages is dropped by whoever sees them all.
+Everything visible is kept in reading order. Menus are left out: nav, and links alone in the header or footer, before
+the first words or after the main part. What repeats on most pages is dropped later, by the code that sees them all.
 """
 
 import re

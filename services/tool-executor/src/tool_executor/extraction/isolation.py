@@ -1,8 +1,7 @@
-"""Reads documents in a process of their own, with limited time and memory.
+"""Reads documents in a separate process with limited time and memory.
 
-Libraries that read PDF and DOCX can be made to hang, to eat memory or to crash by a file that was made for it. Whoever
-hands such a file in gets a clear word for it, and nothing else suffers. Small pages of HTML need none of this: their
-reader is linear in what it reads.
+A malicious file can make libraries for PDF and DOCX hang, use all memory or crash. Whoever sends such a file gets a
+clear error, and nothing else is affected. Small HTML pages do not need this: their reader takes linear time.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Guesses the language of a text from its commonest words. Good for sentences, useless for a word or two."""
+"""Guesses the language of a text from its commonest words. Reliable for sentences, not for a word or two."""
 
 import re
 

@@ -1,8 +1,8 @@
-"""What both readers of HTML know of it: page_text.py, which keeps lines for a model, and html.py, which keeps blocks.
+"""What both readers of HTML share: page_text.py, which keeps lines for a model, and html.py, which keeps blocks.
 
-The parser is lxml's of events (libxml2): no tree is built, on purpose. A page is hostile input, and tree builders that
-follow HTML5 to the letter are quadratic in its nesting (100,000 nested <div> took a minute in Lexbor; here 400,000 take
-half a second).
+The parser is lxml's event parser (libxml2). No tree is built, on purpose: pages are hostile input, and tree builders
+that follow HTML5 exactly take quadratic time in its nesting (100,000 nested <div> took a minute in Lexbor; here 400,000
+take half a second).
 """
 
 import re

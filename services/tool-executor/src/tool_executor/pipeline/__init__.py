@@ -1,2 +1,2 @@
-"""The pipeline of a tool call: an ordered list of steps. Each step may end the call, or look at the result of the steps
-after it."""
+"""The pipeline of a tool call: an ordered list of steps. Each step may end the call, or look at the result of the
+following steps."""

@@ -1,4 +1,4 @@
-"""A tool call in the pipeline, and the results that it can have."""
+"""A tool call in the pipeline, and its possible results."""
 
 import time
 from collections.abc import Awaitable, Callable, Sequence

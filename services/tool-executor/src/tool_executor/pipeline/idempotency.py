@@ -1,5 +1,4 @@
-"""Step 0: a call id that is already recorded is answered with its result; a new one is claimed before anything is
-done."""
+"""Step 0: answers a call id that is already recorded with its result; claims a new one before anything is done."""
 
 import contextlib
 

@@ -1,4 +1,4 @@
-"""Steps 1 to 3: does this tool exist for the caller, does the plan include it, is there quota left?"""
+"""Steps 1 to 3: whether the tool exists for the caller, whether their plan includes it, and whether quota is left."""
 
 from contracts.errors import ToolCode
 from tool_executor.adapters.companies import ExecutorCompanies

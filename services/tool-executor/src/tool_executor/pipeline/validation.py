@@ -1,5 +1,5 @@
-"""Before step 0: what is null and optional was not given. Step 4: defaults, the input's JSON Schema, the tool's own
-validator, one spelling. Step 7: the output's schema."""
+"""Before step 0: leaves out optional nulls. Step 4: defaults, the input schema, the tool's own validator, normal
+spelling. Step 7: the output schema."""
 
 from collections.abc import Sequence
 

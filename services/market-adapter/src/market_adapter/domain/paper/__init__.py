@@ -1,1 +1,1 @@
-"""Paper trading: orders, how bars fill them, and the account that follows. Money is Decimal, to the cent."""
+"""Paper trading: orders, their fills, and the account. Money is Decimal, to the cent."""

@@ -1,4 +1,4 @@
-"""An order in words, for a person."""
+"""Describes an order in words."""
 
 from decimal import Decimal
 

@@ -1,1 +1,1 @@
-"""A direction signal from past bars alone: features, walk-forward check, calibration, and what comes of them."""
+"""A direction signal from past bars alone: features, walk-forward check, calibration, prediction."""

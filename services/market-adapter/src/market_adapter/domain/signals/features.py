@@ -1,4 +1,4 @@
-"""What the model sees of a bar: figures of that bar and of earlier ones, none of later ones."""
+"""The features of a bar, computed from that bar and earlier ones only."""
 
 import numpy as np
 

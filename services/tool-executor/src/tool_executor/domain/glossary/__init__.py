@@ -1,4 +1,4 @@
-"""Trading concepts explained in Spanish and English at three levels, and found however they are spelled."""
+"""Trading concepts, explained in Spanish and English at three levels, and found in any spelling."""
 
 from tool_executor.domain.glossary.concept import LEVELS, Concept, Explained, Level, NotFound, UnknownConcept
 from tool_executor.domain.glossary.glossary import Glossary

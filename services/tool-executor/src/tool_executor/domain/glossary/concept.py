@@ -1,4 +1,4 @@
-"""What the glossary knows about one concept, and what it answers when it knows none."""
+"""A concept of the glossary, and the answer if there is none."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,10 +1,10 @@
 """Finds the concept that a text names: exactly, inside a question, or misspelled.
 
-A wrong explanation is worse than none, so each step takes only what is beyond doubt:
+A wrong explanation is worse than none, so each step accepts only what is certain:
 
 1. The text, or what is left of it without "what is a …?", is a name or synonym.
-2. All of that is a misspelling of one concept, nearer than of any other.
-3. Names inside the text: of one concept alone, and more than half of what the text is about.
+2. All of it is a misspelling of one concept, closer than to any other.
+3. The text contains the name of exactly one concept, which is more than half of what the text is about.
 4. Without "my portfolio", "of the market" and the like, it is a misspelling.
 """
 

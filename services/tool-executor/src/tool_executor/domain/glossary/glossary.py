@@ -1,4 +1,4 @@
-"""The glossary: loaded once at start, asked from then on without waiting for anything."""
+"""The glossary, loaded once at the start."""
 
 from collections.abc import Iterable
 from importlib.resources.abc import Traversable

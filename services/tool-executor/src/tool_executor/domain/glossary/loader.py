@@ -1,4 +1,4 @@
-"""Reads the glossary's files and refuses them, saying where and why, if anything in them is wrong.
+"""Reads the glossary's files, and refuses them with the place and the reason if anything in them is wrong.
 
 A file of `data` holds the concepts of one theme, in TOML:
 

@@ -1,8 +1,8 @@
-"""How wrong a name may be spelled and still be taken for it. The shorter it is, the less.
+"""How many mistakes a spelling may have and still count as a name: the shorter the name, the fewer.
 
-Near misses of short words are other words more often than mistakes (martin is not margin, ETH is not ETF, quite is not
-quote). A mistake that leaves the sound as it was, or swaps two neighbours, is one that people make; any other is taken
-only for names that are long enough to have no neighbours in the dictionary.
+Near misses of short words are more often other words than mistakes (martin is not margin, ETH is not ETF, quite is not
+quote). Mistakes that keep the sound or swap two neighbouring letters are the ones that people make; any other mistake
+is only accepted in names that are long enough to have no neighbours in the dictionary.
 """
 
 import re

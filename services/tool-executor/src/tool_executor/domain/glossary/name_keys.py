@@ -1,8 +1,8 @@
-"""One spelling of a phrase, whatever its case, accents, spaces, hyphens and plurals.
+"""One key for all spellings of a phrase, whatever its case, accents, spaces, hyphens and plurals.
 
-"Stop-Loss", "stop loss" and "STOPLOSS" share a key, and so do "acción" and "acciones", "Sharpe ratio" and "ratio de
-Sharpe". Both what is asked and what the glossary holds pass through here, so the rules need not be grammar: they need
-to send the forms of a word to the same place, and different words to different ones. The loader checks the latter.
+"Stop-Loss", "stop loss" and "STOPLOSS" share a key, and so do "acción" and "acciones", or "Sharpe ratio" and "ratio de
+Sharpe". Both the question and the glossary are converted, so the rules need not be correct grammar: they only have to
+map the forms of a word to the same key, and different words to different keys. The loader checks the latter.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The words of a question that are not what it is about: "what is a …?", "¿cómo funciona el …?"."""
+"""The words of a question that are not its subject: "what is a …?", "¿cómo funciona el …?"."""
 
 from collections.abc import Iterator
 
