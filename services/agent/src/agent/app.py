@@ -111,7 +111,7 @@ CONNECTIONS = 1000
 
 @dataclass(frozen=True)
 class AgentConnections:
-    """What the agent talks to. `verify` checks principals."""
+    """The agent's connections. `verify` checks principals."""
 
     nats: Client
     verify: Verify
@@ -265,7 +265,7 @@ class Agent:
         log.info("agent.started", providers=self.models.names)
 
     async def reconnected(self) -> None:
-        """After a reconnect: what came meanwhile on core subscriptions is lost."""
+        """After a reconnect: what came on core subscriptions meanwhile is lost."""
         self.settings.missed()
         self._followed.clear()
         self.sweep.missed()
@@ -313,7 +313,7 @@ class Agent:
             at = batch.facts[-1].seq + 1 if batch.facts else end + 1
 
     async def _turns_floor(self) -> int:
-        """The sequence up to which the turn consumer's messages are settled, or given to somebody."""
+        """The sequence up to which the turn consumer's messages are settled or delivered to an agent."""
         inbox = ReplyInbox.of(self._nats)
         return floor_of(await ask(inbox, ConsumerInfo, f"CONSUMER.INFO.{CHAT.name}.{DURABLE}", deadline=5.0))
 

@@ -36,7 +36,7 @@ _DOWN = frozenset({"overloaded_error", "api_error", "timeout_error"})
 
 @dataclass(slots=True)
 class _AnthropicStream(StreamedReply):
-    """What the stream has said so far."""
+    """What the stream has returned so far."""
 
     blocks: dict[int, StreamedCall] = field(default_factory=dict[int, StreamedCall])
     """Content blocks that ask for a tool."""
@@ -149,7 +149,8 @@ def _read_text(reading: _AnthropicStream, told: dict[str, Any], sink: TextSink, 
 
 
 def _count(reading: _AnthropicStream, usage: Any) -> None:
-    """Anthropic's counts: what was read from or written to its cache is part of the prompt. The last word counts."""
+    """Anthropic's token counts. What was read from or written to its cache is part of the prompt. The last count is
+    the valid one."""
     counts: dict[str, Any] = object_of(usage)
     parts = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     if counts.get("input_tokens") is not None:

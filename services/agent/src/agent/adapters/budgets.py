@@ -83,7 +83,7 @@ class MemoryBudgets:
         return replace(wanted, at=now, further=None)
 
     def settle(self, reservation: Reservation, used: int) -> None:
-        """Told on core NATS and not waited for: what is lost on a broken connection expires as a reservation."""
+        """Published on core NATS without waiting. If it is lost on a broken connection, the reservation expires."""
         request = BudgetSettleRequest(
             company_id=reservation.company,
             reservation_id=reservation.call,

@@ -54,17 +54,18 @@ class ExecutorCatalogue:
         self._dropped: set[_Kind] = set()
 
     def drop(self, company: str) -> None:
-        """A company's tools are asked for anew: its settings have changed. What is being asked for is not kept."""
+        """Forgets a company's tools because its settings have changed. The result of a request that is under way is
+        not cached."""
         self._drops += 1
         self._dropped.update(key for key in self._kept if key[0] == company)
 
     async def changed(self, message: Msg | None = None) -> None:
-        """Somebody has announced or withdrawn tools, or may have."""
+        """A service has announced or withdrawn tools, or may have."""
         del message
         self._changed = self._clock()
 
     async def offered(self, company: str, requester: Requester) -> tuple[OfferedTool, ...]:
-        """In the catalogue's own order; none when the executor does not answer and nothing is kept."""
+        """In the catalogue's own order; empty if the executor does not answer and nothing is cached."""
         if requester.principal is None:
             return ()  # the executor refuses every call of somebody who proves nothing
         key = (company, requester.role, requester.plan, requester.language)

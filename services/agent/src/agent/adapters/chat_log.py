@@ -104,7 +104,7 @@ class JetStreamChatLog:
         return AppendOutcome("stored", stored.seq)
 
     def _requester(self, newest: Fact, key: ConversationKey) -> tuple[Requester, VisitorMessage]:
-        """Who wrote the newest message, and what."""
+        """Who wrote the newest message, and the message."""
         message = newest.typed
         if not isinstance(message, VisitorMessage):
             raise TypeError("only a visitor's message has somebody who asks")
@@ -123,7 +123,7 @@ class JetStreamChatLog:
         return requester, message
 
     def _proven(self, principal: str, key: ConversationKey) -> Principal | None:
-        """Who signed, if it is good for this conversation; otherwise the writer is an anonymous visitor."""
+        """The principal's claims if it is valid for this conversation; otherwise the writer is an anonymous visitor."""
         try:
             proven = self._verify(principal)
         except InvalidToken:
@@ -134,7 +134,7 @@ class JetStreamChatLog:
 
 
 def _asked(facts: Mapping[ChatKind, Fact]) -> tuple[ShownAction, ...]:
-    """What the newest answer asks a yes or no for; nothing once somebody else has spoken after it."""
+    """The actions that the newest answer asks to confirm; none if somebody else has written since."""
     answer = facts.get(ChatKind.ASSISTANT)
     others = (facts.get(kind) for kind in (ChatKind.OPERATOR, ChatKind.SYSTEM))
     if answer is None or any(other is not None and other.seq > answer.seq for other in others):

@@ -39,7 +39,8 @@ class CircuitBreaker:
         return self._model.provider
 
     def available(self) -> bool:
-        """Whether it may be asked before others. After a rest one caller is told yes, the others soon."""
+        """Whether the provider may be asked before others. Half-open: after a pause one trial call is let through,
+        and another one whenever TRIAL seconds have brought no result."""
         now = self._clock()
         if now < max(self._busy_until, self._rests_until):
             return False
@@ -48,7 +49,7 @@ class CircuitBreaker:
         return True
 
     async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
-        """The provider's reply; raises ModelError. While it is busy by its own word it is not asked at all."""
+        """The provider's reply; raises ModelError. During a pause of its own it is not asked at all."""
         left = self._busy_until - self._clock()
         if left > 0:
             raise ModelBusyError(f"{self.provider} asked to slow down", left)

@@ -17,7 +17,7 @@ _NOTHING = json.dumps(
 
 
 class ClientCalls:
-    """Waits for what the client gives; every other call goes on to `others`."""
+    """Waits for the results of the client's own tools; every other call goes to `others`."""
 
     def __init__(self, others: ToolCalls, results: ClientResults) -> None:
         self._others = others

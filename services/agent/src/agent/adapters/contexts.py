@@ -21,7 +21,7 @@ AGENT_VERSION = version("nexus-agent")
 
 
 class ContextClient:
-    """One request a turn. Without it the turn goes on with what the principal says."""
+    """One request for each turn. If it fails, the turn continues with what the principal says."""
 
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc
@@ -29,7 +29,7 @@ class ContextClient:
     async def full(
         self, key: ConversationKey, requester: Requester, text: str, seq: int, company: CompanyConfig, messages: int = 1
     ) -> FullContext | None:
-        """Everything about the turn of the message `text`, with at most so many messages; None: not to be had."""
+        """Everything about the turn of the message `text`, with at most `messages` messages; None: unavailable."""
         if requester.user is None:
             return None
         request = ContextRequest(
@@ -53,7 +53,7 @@ class ContextClient:
             return None
 
     async def save(self, key: ConversationKey, summary: str, up_to: int, messages: int, over: Summary | None) -> None:
-        """Keeps a summary in place of `over`; whoever was faster has made one as good."""
+        """Stores a summary in place of `over`. If another agent was faster, its summary is kept."""
         request = SummarySaveRequest(
             company_id=key.company,
             conversation_id=key.conversation,

@@ -55,7 +55,7 @@ _ENCODINGS = {
 
 @lru_cache(maxsize=1024)
 def encoding_of(model: str) -> str:
-    """The encoding of a model: what tiktoken knows of it, o200k_base for everybody else's."""
+    """The encoding of a model: the one that tiktoken knows, o200k_base for all others."""
     try:
         name = tiktoken.encoding_name_for_model(model)
     except KeyError:

@@ -24,7 +24,7 @@ Failure = tuple[StoredFact, TurnFailed]
 
 
 class FailedTurnList:
-    """What the console lists."""
+    """The failed turns that the console lists."""
 
     def __init__(self, client: Client) -> None:
         self._facts = DirectReader(client, FACTS.name)

@@ -22,7 +22,8 @@ SERVICE = "agent"
 
 
 class FailureReports:
-    """Told once: who looks at the turn again, be it days later, finds the letter, which is put there last."""
+    """Reports once. The dead letter is written last, so a later look at the turn finds it and knows that the report
+    was made, even days later."""
 
     def __init__(self, publisher: Publisher, dead_letters: DeadLetters, log: ConversationLog) -> None:
         self._publisher = publisher
@@ -30,7 +31,7 @@ class FailureReports:
         self._log = log
 
     async def report(self, key: ConversationKey, journal: Journal) -> None:
-        """Tells of a failed turn; raises UnreachableError when it could not be told."""
+        """Reports a failed turn; raises UnreachableError if that was impossible."""
         code = journal.failure or "INTERNAL"
         event = CloudEvent(
             id=derive_id(journal.turn_id, "failed"),

@@ -27,11 +27,11 @@ class ExecutorFiles:
         self._rpc = rpc
 
     async def read(self, key: ConversationKey, files: Sequence[FileRef], language: Language) -> tuple[ReadFile, ...]:
-        """Each file with its text, or with why there is none."""
+        """Each file with its text, or with the reason why there is none."""
         return tuple(await asyncio.gather(*(self._one(key, file, language) for file in files)))
 
     async def pictures(self, key: ConversationKey, files: Sequence[FileRef]) -> Mapping[str, str]:
-        """Those that came as they were sent."""
+        """The pictures that arrived complete."""
         contents = await asyncio.gather(*(self._picture(key, file) for file in files))
         return {file.id: content for file, content in zip(files, contents, strict=True) if content is not None}
 

@@ -68,7 +68,7 @@ class FollowedConversations:
         self._size = self._heard = 0
 
     def drop(self, key: ConversationKey) -> None:
-        """Forgets a conversation: what was decided from it has been refused."""
+        """Forgets a conversation, because a decision from its state was refused."""
         gone = self._kept.pop(key, None)
         if gone is not None:
             self._size -= gone.size

@@ -46,7 +46,7 @@ class HandOffs:
         self._clock = clock
 
     async def ask_for_person(self, key: ConversationKey, journal: Journal) -> None:
-        """A person is asked for, unless the owner has changed since the visitor was told so."""
+        """Asks for a person, unless the owner has changed since the visitor was told so."""
         identity = derive_id(journal.turn_id, REASON)
         data = _asking(opening(await self._hours(key.company), self._now()), reason=REASON)
 
@@ -63,8 +63,8 @@ class HandOffs:
             raise UnreachableError(f"no person could be asked for in {key.conversation}: {error}") from error
 
     async def hand_over(self, key: ConversationKey, call: TurnCall) -> str:
-        """Performs a call of the tool (domain/hand_over.py), once: two drivers and a driver started again have the same
-        call id. Nobody is asked for when the owner has changed since the visitor wrote."""
+        """Performs a call of the hand-over tool (domain/hand_over.py), once: a second driver or a restarted one has
+        the same call id. Does nothing if the owner has changed since the visitor wrote."""
         told: dict[str, Any] = json.loads(call.arguments)
         hours, at = await self._hours(key.company), self._now()
         opens = opening(hours, at)
@@ -100,6 +100,6 @@ class HandOffs:
 def _asking(
     opens: datetime | None, *, reason: str, by: str = BY, summary: list[str] | None = None, language: str | None = None
 ) -> OwnerChanged:
-    """`opens`: when somebody is there; None: now."""
+    """`opens`: the next opening of the office; None: it is open now."""
     owner = Owner(kind=OwnerKind.WAITING if opens is None else OwnerKind.AI)
     return OwnerChanged(owner=owner, by=by, reason=reason, summary=summary, language=language, opens_at=opens)

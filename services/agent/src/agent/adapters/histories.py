@@ -40,8 +40,8 @@ class HistoryClient:
         self._windows.drop(key)
 
     def may_begin_with(self, key: ConversationKey, seq: int) -> bool:
-        """Whether the message at `seq` may be its conversation's first one: once the log has been looked at, nobody
-        need be asked what was said."""
+        """Whether the message at `seq` may be the first one of its conversation. The log has been read then, so
+        memory need not be asked."""
         return self._followed.may_begin_with(key, seq)
 
     async def up_to(self, key: ConversationKey, seq: int) -> PromptHistory:
@@ -67,7 +67,7 @@ class HistoryClient:
         return window.history
 
     async def _extended(self, key: ConversationKey, seq: int) -> HistoryWindow | None:
-        """The window up to `seq`; None without one, or when what has come since cannot be read whole."""
+        """The window up to `seq`; None if there is no window, or if the newer facts cannot all be read."""
         held = self._windows.get(key)
         if held is None:
             heard = self._followed.facts(key, 0, seq)
@@ -87,7 +87,7 @@ class HistoryClient:
         return held.extended(facts_of(stored), seq) if stored and stored[-1].seq == seq else None
 
     async def _from_log(self, key: ConversationKey, seq: int) -> PromptHistory:
-        """Read until the fact that was named is there: a replica that lags does not say so."""
+        """Reads until the fact at `seq` is there, because a replica that lags does not say so."""
         for pause in LAGGING:
             try:
                 facts = await self._chat.read(*key, max(seq - TAIL, 0), seq)

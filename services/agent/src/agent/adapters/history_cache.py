@@ -85,7 +85,7 @@ def _files(data: Mapping[str, Any]) -> tuple[FileRef, ...]:
 
 
 def _told(history: PromptHistory, data: Mapping[str, Any]) -> PromptHistory:
-    """What a visitor's message tells of the visitor."""
+    """What a visitor's message says about the visitor."""
     page, stage = data.get("page"), data.get("funnelStage")
     if isinstance(page, dict):
         seen = cast("Mapping[str, Any]", page)

@@ -38,7 +38,8 @@ class JournalStore:
         instance: str,
         ended_by: Callable[[ConversationKey], str | None],
     ) -> None:
-        """`ended_by`: the turn that ended last in a conversation, while nobody can have driven another one since."""
+        """`ended_by`: the turn that ended last in a conversation, as long as nobody can have driven another one
+        since."""
         self._ended_by = ended_by
         self._kept = Recent[ConversationKey, tuple[Journal, int]](KEPT)
         self._turns = turns
@@ -48,12 +49,9 @@ class JournalStore:
         self._unknown = UnknownFields()
 
     async def read(self, key: ConversationKey) -> tuple[Journal | None, int]:
-        """The value and its revision; an unreadable value, or one that no agent wrote, counts as none, so that it is
-        replaced.
-        Raises UnreachableError.
-
-        One's own last journal is not read again once its turn has ended, until somebody else may have written one.
-        """
+        """The value and its revision. An unreadable value, or one that no agent wrote, counts as absent, so that it
+        is replaced. This agent's own last journal is not read again after its turn has ended, unless another agent
+        may have written one. Raises UnreachableError."""
         kept = self._kept.get(key)
         if kept is not None and self._ended_by(key) == kept[0].turn_id:
             return kept

@@ -20,7 +20,7 @@ class CompanyKnowledge:
         self._rpc = rpc
 
     async def search(self, company: str, query: KnowledgeQuery) -> KnowledgeFound | None:
-        """The passages that fit best; None: not to be had in time."""
+        """The best passages; None: not available in time."""
         request = KnowledgeSearch(company_id=company, **dict(query))
         try:
             return await self._rpc.call(SEARCH, request, deadline=DEADLINE)

@@ -11,10 +11,8 @@ class NewestFacts:
         self._chat = chat
 
     async def seq(self, key: ConversationKey) -> int:
-        """The sequence of the conversation's newest fact.
-
-        Of a conversation that the log no longer holds it is where the log is whole from: memory has what was before.
-        """
+        """The sequence of the conversation's newest fact. If the log no longer holds the conversation: the sequence
+        from which on the log is complete; memory has what was before."""
         try:
             snapshot = await self._chat.snapshot(*key)
             return snapshot.seq or (await self._chat.bounds()).whole_from

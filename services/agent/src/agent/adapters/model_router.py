@@ -52,7 +52,8 @@ class ModelRouter:
         return [(own if one is COMPATIBLE else one, one.name in configured) for one in PROVIDERS]
 
     def chosen(self, provider: str, model: str) -> ModelChoice:
-        """What is tried for a company: the forced server, or its preferred provider and then the chain, or offline."""
+        """What is tried for a company: the forced server; or its preferred provider and then the chain; or the
+        offline provider."""
         if self._forced is not None:
             return ModelChoice((self._forced,))
         offline = (self._offline, OFFLINE_MODEL)
@@ -117,5 +118,5 @@ def configured(settings: ModelSettings, session: aiohttp.ClientSession, silence:
 
 
 def client_of(provider: ProviderInfo) -> Callable[[ProviderEndpoint, aiohttp.ClientSession], Model]:
-    """What speaks the provider's API: CLIENT of the module beside this one that its row names."""
+    """The client for the provider's API: CLIENT in the module that its row names."""
     return import_module(f".{provider.client}", __package__).CLIENT

@@ -103,7 +103,8 @@ CLIENT = OpenAICompatible
 
 
 def _shaped(message: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A message as it travels: with pictures it has parts (https://platform.openai.com/docs/guides/images-vision)."""
+    """A message in the provider's format; one with pictures has parts
+    (https://platform.openai.com/docs/guides/images-vision)."""
     pictures = pictures_of(message)
     if not pictures:
         return message
@@ -137,7 +138,7 @@ async def _read_stream(
 
 
 def _read_lines(reading: _CompatibleStream, lines: list[bytes], sink: TextSink, provider: str) -> bool:
-    """Reads events, whose text goes on in one piece; whether the last one was among them."""
+    """Reads events and passes their text on in one piece; returns whether the last event was among them."""
     known = len(reading.text)
     try:
         for line in lines:
@@ -231,7 +232,7 @@ async def _body(content: aiohttp.StreamReader, provider: str) -> bytes:
 
 
 def _read_whole(reading: _CompatibleStream, body: bytes, sink: TextSink) -> None:
-    """A server that does not stream answers in one piece, which is fine: one event without its name."""
+    """Reads the reply of a server that does not stream: one event without its name."""
     _read_lines(reading, [b"data:" + body.replace(b"\n", b" ")], sink, "the provider")
 
 

@@ -63,7 +63,7 @@ class Change:
 
 
 def _page(memory: memory_rpc.LongTermMemory, after: int) -> dict[str, Any]:
-    """What an answer in the chat tells of a memory, with the facts after so many; an answer is no export."""
+    """What a chat answer shows of a memory: a part of it, with the facts after so many. It is not an export."""
     every = [*memory.user_notes, *memory.preferences, *memory.older_notes]
     told = every[after : after + SHOWN]
     lists = {name: [one for one in getattr(memory, name) if one in told] for name in _LISTS}
@@ -80,7 +80,8 @@ def _page(memory: memory_rpc.LongTermMemory, after: int) -> dict[str, Any]:
 
 
 def taken_back(held: memory_rpc.MemoryReply, note: str) -> Change:
-    """A memory without a note, and with what the note had ended; nothing to change if it holds no such note."""
+    """The change that removes a note and brings back what the note had ended; an empty change if there is no such
+    note."""
     wire = held.memory.to_wire()
     patch = {name: [one for one in wire[name] if one.casefold() != note.casefold()] for name in OWN_WORDS}
     patch = {name: kept for name, kept in patch.items() if len(kept) < len(wire[name])}
@@ -95,7 +96,8 @@ def taken_back(held: memory_rpc.MemoryReply, note: str) -> Change:
 
 
 class _Unanswered(Exception):  # noqa: N818 - it never leaves this module
-    """A try at a change that got no answer. `outcome`: what it comes to if it was made; None: it was not asked for."""
+    """An attempt at a change that got no answer. `outcome`: the outcome if it was made; None: it was never
+    requested."""
 
     def __init__(self, outcome: dict[str, Any] | None, cause: RpcError) -> None:
         super().__init__(str(cause))
@@ -108,7 +110,7 @@ def _unknown() -> RpcError:
 
 
 def _seconds(end: float) -> float:
-    """What one question of several may take, all of which are over by `end` (of the loop's clock)."""
+    """The time limit of one of several requests that must all be over by `end` (of the loop's clock)."""
     return max(min(MEMORY_SECONDS, end - asyncio.get_running_loop().time()), LEAST_SECONDS)
 
 
@@ -186,7 +188,7 @@ class BusOwnCalls:
         return await self._change(who, without, call.call_id)
 
     async def _forget(self, who: memory_rpc.UserRef) -> None:
-        """Asked again as long as it is not known: forgetting twice is forgetting."""
+        """Repeats the request until its outcome is known: forgetting twice does no harm."""
         end = asyncio.get_running_loop().time() + CHANGE_SECONDS
         while True:
             try:
@@ -206,9 +208,9 @@ class BusOwnCalls:
         look: Callable[[float], Awaitable[Change]],
         call_id: str,
     ) -> dict[str, Any]:
-        """The outcome of a change of the memory, stored over the very one that it was made from: lists are replaced
-        whole, and what was learned between reading and writing must not be lost with them. A change that got no answer
-        is asked for again under its own id, which tells the truth: it takes effect once."""
+        """Changes the memory and returns the outcome. The change is stored only over the version that it was made
+        from, since lists are replaced whole and what was learned meanwhile must not be lost. A change without an
+        answer is requested again under its own id; it takes effect once."""
         end = asyncio.get_running_loop().time() + CHANGE_SECONDS
         sent: dict[str, Any] | None = None
         for _ in range(ATTEMPTS):
@@ -259,7 +261,7 @@ class BusOwnCalls:
         return outcome
 
     async def _decide(self, key: ConversationKey, user: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The action after the decision; what waits, when the user's words do not say which one they mean."""
+        """The action after the decision, or the waiting actions if the user's words do not say which one they mean."""
         action, digest = arguments.get("actionId"), arguments.get("contentHash")
         if not arguments.get("named"):
             waiting = await self._waiting(key, user, asked=action)
@@ -288,7 +290,8 @@ class BusOwnCalls:
         return {**decided, "rest": [one.to_wire() for one in rest]}
 
     async def _waiting(self, key: ConversationKey, user: str, asked: str | None) -> list[Action]:
-        """What waits for the user's yes in this conversation, what was asked there among it; anywhere, if nothing."""
+        """What waits for the user's confirmation in this conversation, including what was asked there; if nothing
+        does, what waits anywhere."""
         who = memory_rpc.UserRef(company_id=key.company, user_id=user)
         actions = (await self._rpc.call(market_rpc.ACTIONS_PENDING, who, deadline=DECIDE_SECONDS)).actions
         waiting = [action for action in actions if action.state is ActionState.PENDING]

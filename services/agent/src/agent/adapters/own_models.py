@@ -104,7 +104,8 @@ class CompanyModels:
         return ModelChoice(((self._own, self._name),))
 
     def chosen(self, provider: str, model: str) -> ModelChoice:
-        """The own one, and then whoever else there is; rules are no stand-in for a model."""
+        """The company's own model first, then the others, but not the offline provider: rules do not replace a
+        model."""
         others = [one for one in self._others.chosen(provider, model).candidates if one[0].provider != "offline"]
         own = [(self._own, self._name)]
         # Whoever rests comes last, as with all others.
@@ -117,7 +118,7 @@ class CompanyModels:
 
 
 class _Reached:
-    """A client whose address may turn out to be none that may be reached."""
+    """A client whose address may turn out to be forbidden."""
 
     def __init__(self, client: Model) -> None:
         self._client = client

@@ -16,13 +16,13 @@ DEADLINE = 8.0
 
 
 class MemoryProofs:
-    """What proposals may rest on, and which of them count."""
+    """What proposals may be based on, and which of them count."""
 
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc
 
     async def ground(self, turn: AnsweredTurn) -> ProposalGround:
-        """What may be proposed about; raises RpcError."""
+        """What proposals may be based on; raises RpcError."""
         return await self._rpc.call(PROPOSAL_GROUND, turn, deadline=DEADLINE)
 
     async def judge(self, turn: AnsweredTurn, proposals: list[FactProposal]) -> ProposalsJudged:

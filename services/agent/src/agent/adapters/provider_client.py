@@ -120,7 +120,7 @@ class ProviderClient(ABC):
 
     @abstractmethod
     async def read(self, response: aiohttp.ClientResponse, model: str, sink: TextSink) -> ModelAnswer:
-        """What the response says; its text goes into the sink as it comes."""
+        """Reads the response; its text goes into the sink as it arrives."""
 
     @abstractmethod
     def refusal(self, status: int, retry_after: str | None, error: JsonObject) -> ModelError:
@@ -130,7 +130,7 @@ class ProviderClient(ABC):
 
 @dataclass(slots=True)
 class StreamedReply:
-    """What a provider's stream has said so far."""
+    """What a provider's stream has returned so far."""
 
     text: list[str] = field(default_factory=list[str])
     length: int = 0
@@ -141,7 +141,7 @@ class StreamedReply:
 
 @contextmanager
 def whole_once_finished(stream: StreamedReply) -> Generator[None]:
-    """A reply that has ended is whole, whatever happens to its connection afterwards."""
+    """A reply that has finished is complete, whatever happens to its connection afterwards."""
     try:
         yield
     except aiohttp.ClientError:
@@ -150,7 +150,7 @@ def whole_once_finished(stream: StreamedReply) -> Generator[None]:
 
 
 def error_in(body: bytes) -> JsonObject:
-    """The object `error` of an answer; empty where there is none."""
+    """The object `error` of a response; empty if there is none."""
     try:
         return object_of(object_of(orjson.loads(body)).get("error"))
     except orjson.JSONDecodeError:
@@ -165,5 +165,5 @@ def text_in(value: object) -> str:
 
 
 def tokens_in(value: object) -> int:
-    """A count of tokens that a provider names, within what one call can use: people pay for it."""
+    """A token count from a provider, limited to what one call can use, because people pay for it."""
     return min(max(int(value), 0), MAX_TOKENS) if isinstance(value, int | float | str) else 0

@@ -37,10 +37,8 @@ was slow for a moment should not cost the user an order. Nothing was recorded: t
 
 
 class ToolRequests:
-    """One question an id: whoever asks again gets the recorded result.
-
-    That it was UNAVAILABLE is told when every request has said so: one of them may still be carried out.
-    """
+    """One request for each id: a repeated request gets the recorded result. UNAVAILABLE is returned only if every
+    request was answered so, because any of them may still be carried out."""
 
     def __init__(self, publisher: Publisher, inbox: ReplyInbox, instance: str) -> None:
         self._publisher = publisher
@@ -112,7 +110,7 @@ class ToolRequests:
     async def _answers(
         self, subject: str, event: bytes, msg_id: str, pending: Pending, seconds: float
     ) -> list[Msg] | None:
-        """What has been answered to the event in time. An answer that comes soon tells that the stream has it, too."""
+        """The answers that arrived in time. A quick answer also proves that the stream has stored the request."""
         end = time.monotonic() + seconds
         try:
             if await self._publisher.send(subject, event, stream="TOOLS", msg_id=msg_id):

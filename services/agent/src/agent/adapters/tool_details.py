@@ -59,7 +59,7 @@ class ExecutorTools:
 
 
 def _about_tickers(parameters: Mapping[str, Any]) -> bool:
-    """Whether tickers, or one, are all that it must be told, beside a choice of some that it lists itself."""
+    """Whether the tool only needs tickers, or one, besides options that it lists itself."""
     properties: Mapping[str, Any] = parameters.get("properties", {})
     required = set(parameters.get("required", ()))
     chosen = {name for name in required if "enum" in properties.get(name, {}).get("items", {})}

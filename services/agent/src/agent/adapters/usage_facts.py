@@ -29,7 +29,8 @@ Kind = tuple[SpendingAccount, str, str, str | None, str | None]
 
 class UsageBook:
     def __init__(self, publisher: Publisher, prices: Prices, settle: Callable[[Reservation, int], None]) -> None:
-        """`settle`: what is done for the reservation of a call whose fact, which settles it, is lost."""
+        """`settle`: called for the reservation of a call whose event was lost, since the event would have settled
+        it."""
         self._settle = settle
         self._publisher = publisher
         self._prices = prices
@@ -70,7 +71,7 @@ class UsageBook:
             self._tell(data)
 
     async def flush(self, deadline: float) -> None:
-        """Tells what waits, and waits for what is on its way, at most so many seconds."""
+        """Publishes what is waiting, and waits for what is under way, at most so many seconds."""
         for kind in list(self._waiting):
             self._waited(kind)
         await self._behind.flush(deadline)

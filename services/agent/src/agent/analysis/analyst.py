@@ -55,7 +55,7 @@ _REPORT = report_schema()
 
 
 class Lost(Exception):  # noqa: N818 - what happened
-    """Somebody else has replaced the record, or it is not known whether ours was stored."""
+    """Another agent has replaced the record, or it is unknown whether ours was stored."""
 
 
 class Analyst:
@@ -175,7 +175,7 @@ class Analyst:
     async def _reply(
         self, record: AnalysisRecord, step: AskModel, config: CompanyConfig, requester: Requester
     ) -> AnalysisReply:
-        """The model's reply, or why there is none: an analysis goes on without."""
+        """The model's reply, or the reason why there is none; the analysis continues without it."""
         left = self._left(record)
         if left <= 0:
             return AnalysisReply(step=step.step, failure="time")
@@ -249,7 +249,7 @@ def _noted(record: AnalysisRecord, results: dict[str, dict[str, Any]], language:
 
 
 class _RecordHold:
-    """One agent's hold on a record; lost as soon as somebody else has written."""
+    """An agent's hold on a record; lost as soon as another one has written."""
 
     def __init__(self, ports: AnalysisPorts, record: AnalysisRecord, revision: int) -> None:
         self._ports = ports
@@ -285,7 +285,7 @@ def _outcome(record: AnalysisRecord) -> AnalysisCompleted:
 
 
 def _proof(ports: AnalysisPorts, request: AnalysisRequested) -> Principal | AnalysisProblem:
-    """Who asks, where the principal proves it and they may."""
+    """The requester, if the principal proves who they are and they may ask."""
     if request.principal is None:
         return AnalysisProblem(code="UNAUTHORIZED", message="send a principal: POST /v2/principals gives one")
     try:

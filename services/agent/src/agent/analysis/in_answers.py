@@ -76,7 +76,7 @@ class CheckedAnswer:
         self.dropped = 0
 
     def text(self, piece: str) -> None:
-        """More text; what is whole of it is judged."""
+        """Adds text; sentences that are now complete are judged."""
         if self._checker is None:
             self._sink.text(piece)
             return
@@ -87,13 +87,13 @@ class CheckedAnswer:
         self._held = rest + gap
 
     def restart(self) -> None:
-        """What was said so far does not count."""
+        """Discards the text so far."""
         self._checker, self._held, self.dropped = self._first.anew() if self._first else None, "", 0
         self._said.clear()
         self._sink.restart()
 
     def finish(self, reply: ModelAnswer) -> ModelAnswer:
-        """The reply with what is left of its text."""
+        """The reply with the text that was kept."""
         if self._held:
             self._judge(self._held, "")
             self._held = ""
@@ -123,7 +123,8 @@ class CheckedAnswer:
 
 
 def _asked_with(facts: Facts, arguments: str) -> None:
-    """The tickers and numbers of a call: they were asked about, also where nothing came of it."""
+    """The tickers and numbers of a call. An answer may repeat them even if the call failed, because they were asked
+    about."""
     try:
         asked: object = json.loads(arguments)
     except ValueError:
@@ -142,7 +143,7 @@ def _asked_with(facts: Facts, arguments: str) -> None:
 
 
 def _words(facts: Facts, result: str | None) -> None:
-    """What a failed call says, and an analysis' own checked sentences, may be said again."""
+    """Words that an answer may repeat: those of a failed call, and the checked sentences of an analysis."""
     try:
         parsed: dict[str, object] = json.loads(result or "{}")
     except ValueError:
@@ -158,7 +159,7 @@ def _words(facts: Facts, result: str | None) -> None:
 
 
 def _texts_of(value: object) -> Iterator[str]:
-    """Every text in what a tool gave."""
+    """Every text in a tool's result."""
     if isinstance(value, str):
         yield value
     elif is_object(value):

@@ -34,7 +34,7 @@ async def config_of(ports: HelpPorts, company: str) -> CompanyConfig:
 
 
 async def said_in(ports: HelpPorts, key: ConversationKey) -> PromptHistory:
-    """What was said; raises HelpRefusedError NOT_FOUND when there is no such conversation in this company."""
+    """The messages of a conversation; raises HelpRefusedError NOT_FOUND if the company has no such conversation."""
     seq = await ports.newest.seq(key)
     history = await ports.histories.up_to(key, seq) if seq else PromptHistory(())
     if not history.messages:

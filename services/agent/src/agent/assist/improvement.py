@@ -59,7 +59,7 @@ class Improvements:
 
 
 def _language(draft: str, locale: str | None) -> Language:
-    """The language in which the model is told what to do; the final text's is the draft's own, or the locale's."""
+    """The language of the instructions to the model; the text keeps the draft's own language, or the locale's."""
     if locale:
         return named_language(locale) or "en"
     return language_of(draft, "es")

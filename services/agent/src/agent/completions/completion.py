@@ -48,7 +48,7 @@ class Completions:
         return self._limits
 
     async def models(self, company: str) -> list[ModelName]:
-        """What a caller of the company may ask for; raises HelpRefusedError, UnreachableError."""
+        """The models that a caller of the company may name; raises HelpRefusedError, UnreachableError."""
         config = await self._config(company)
         named = self._ports.models.for_company(config).named(config.preferred_provider, config.preferred_model)
         return [ModelName(id=OWN_MODEL, provider="nexus"), *(ModelName(id=name, provider=of) for of, name in named)]
@@ -102,7 +102,7 @@ class Completions:
         return settings.config
 
     def _choice(self, config: CompanyConfig, model: str) -> ModelChoice | None:
-        """None: what the company has set, with its chain; a name that was asked for stands for itself alone."""
+        """None: the company's setting, with its chain. A named model has no substitute."""
         if model == OWN_MODEL:
             return None
         for provider, name in self._ports.models.for_company(config).named(
@@ -115,7 +115,8 @@ class Completions:
     def _seeing(
         self, config: CompanyConfig, request: CompleteRequest, choice: ModelChoice | None, sight: PictureSupport
     ) -> ModelChoice | None:
-        """The same, with pictures only those that take them; raises HelpRefusedError where nobody does."""
+        """The choice, limited to models that accept pictures if there are any; raises HelpRefusedError if no model
+        does."""
         if not any(one.pictures for one in request.messages):
             return choice
         models = self._ports.models.for_company(config)
@@ -200,7 +201,7 @@ def _returned(call: RequestedCall, request: CompleteRequest, index: int) -> Comp
 
 
 def own_words_of(request: CompleteRequest) -> OwnWords:
-    """What the caller's user has said; results of the caller's own tools are texts of others."""
+    """The words of the caller's user. Results of the caller's own tools are other people's texts."""
     spoken = [
         PromptMessage(mine=one.role == "assistant", text=one.content, seq=at)
         for at, one in enumerate(request.messages, 1)

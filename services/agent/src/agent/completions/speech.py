@@ -41,14 +41,14 @@ class Speech:
             self._wake.set()
 
     def restart(self) -> None:
-        """The reply is made anew; raises BrokenOffError when part of it has gone out."""
+        """Restarts the reply; raises BrokenOffError if part of it has been sent."""
         if self._out:
             raise BrokenOffError("the model broke off in mid-answer")
         self._running.clear()
         self._begun = False
 
     def finish_reply(self) -> None:
-        """The reply stands as it was said; what follows belongs to the next one."""
+        """The reply is final; what follows belongs to the next one."""
         self._said = self._said or self._begun
         self._standing += self._running
         self._running.clear()
@@ -56,7 +56,7 @@ class Speech:
         self._wake.set()
 
     async def finish(self) -> None:
-        """Waits until everything that stands has gone out."""
+        """Waits until everything that is final has been sent."""
         self._ended = True
         self._wake.set()
         await self._sending

@@ -25,9 +25,8 @@ Fields = Mapping[str, Any]
 
 
 def pending_actions(journal: Journal) -> tuple[Action, ...]:
-    """What the turn has asked for and not taken back, in order, each once; words and `details` as the market-adapter
-    tells them (decimals in strings), with the estimate beside.
-    """
+    """The actions that the turn requested and did not cancel, each once, in order. Their words and `details` are the
+    market-adapter's (decimals in strings), with the estimate."""
     found: dict[str, Action] = {}
     for call in journal.calls:
         data = data_of(call.result)
@@ -59,7 +58,7 @@ def pending_actions(journal: Journal) -> tuple[Action, ...]:
 
 
 def waiting_text(actions: Sequence[Action], language: Language) -> str:
-    """What an answer without buttons says of what waits, whatever the model said."""
+    """What an answer without buttons says about waiting actions, whatever the model said."""
     before, after = _WAITING[language]
     return f"{before} {'; '.join(action.summary for action in actions)}. {after}"
 

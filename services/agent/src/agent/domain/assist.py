@@ -112,7 +112,7 @@ def distinct(texts: Iterable[str]) -> list[str]:
 
 
 def read_improved(answer: str) -> str:
-    """The text without what models like to put around it: fences, the draft's marks, quotation marks."""
+    """The text without what models tend to put around it: fences, the draft's marks, quotation marks."""
     text = re.sub(r"^```\w*\n|\n?```$", "", without_thoughts(answer).strip())
     return _unquoted(text.replace("<draft>", "").replace("</draft>", ""))
 

@@ -24,7 +24,7 @@ def with_client_tools(tools: Sequence[OfferedTool], wishes: Wishes | None) -> tu
 
 
 def client_calls(journal: Journal, tools: Sequence[OfferedTool], own: Collection[str]) -> tuple[TurnCall, ...]:
-    """The unsettled calls of tools of the client's; `own`: calls that the agent performs, whatever their name."""
+    """The unsettled calls of the client's own tools. `own`: calls that the agent performs, whatever their name."""
     theirs = {tool.name for tool in tools if tool.category == CATEGORY}
     return tuple(call for call in journal.unsettled if call.tool in theirs and call.call_id not in own)
 

@@ -41,7 +41,7 @@ class ModelPrice:
     as_of: date
 
     def cost(self, usage: TokenCount) -> float:
-        """What so many tokens cost."""
+        """The cost of so many tokens."""
         return (usage.prompt * self.prompt + usage.completion * self.completion) / 1_000_000
 
 
@@ -97,7 +97,7 @@ def prompt_bytes(messages: list[Mapping[str, Any]]) -> int:
 
 
 def degrading(budget: Budget) -> Degrading:
-    """What follows when not even a cheaper model may be called: a fixed text, or a person."""
+    """What happens if not even a cheaper model may be called: a fixed text, or a person."""
     if budget.when_spent == "text" or (budget.when_spent == "cheaper_model" and budget.fallback_text):
         return "text"
     return "handoff"

@@ -19,8 +19,8 @@ PAGES = 20
 
 
 def query_of(messages: Sequence[PromptMessage], basis: int, language: Language) -> KnowledgeQuery | None:
-    """The search for what nobody has answered yet, with what was asked before; None: nothing is asked, or it is small
-    talk."""
+    """The search for the unanswered messages, together with the question before them; None: nothing is asked, or it
+    is small talk."""
     asked = [one.text for one in messages if not one.mine and one.seq > basis]
     earlier = [one.text[:MAX_QUERY] for one in reversed(messages) if not one.mine and one.seq <= basis]
     text = "\n".join(asked)[-MAX_QUERY:]
@@ -32,8 +32,8 @@ def query_of(messages: Sequence[PromptMessage], basis: int, language: Language) 
 def grounded(
     reply: ModelAnswer, journal: Journal, found: KnowledgeFound | None, query: KnowledgeQuery | None
 ) -> ModelAnswer:
-    """The answer with only such citations as it was given, and whether the question was answered from anything at all:
-    one that stands on no passage, page or tool is one that the company does not tell."""
+    """The answer with only those citations that were given, and whether it is based on anything: an answer without a
+    passage, page or tool counts as something that the company does not tell."""
     found_more = searches(journal)
     if found is None and not found_more:
         return reply

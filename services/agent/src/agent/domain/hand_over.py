@@ -61,7 +61,7 @@ _NOTES: dict[str, str] = {
 
 
 def offered_with_hand_over(tools: Sequence[OfferedTool], language: Language) -> tuple[OfferedTool, ...]:
-    """The tools, and this one: everybody has it."""
+    """The tools with the hand-over tool, which everybody has."""
     return (*tools, _offered(language))
 
 
@@ -73,8 +73,8 @@ def _offered(language: Language) -> OfferedTool:
 def completed(
     call: TurnCall, spoken: Sequence[PromptMessage], journal: Journal, language: Language, by: str | None = None
 ) -> TurnCall:
-    """A call of the tool with all that the person gets; lines that it does not give are made of what was said. `by`:
-    whose the change of owner is, where it is not the AI's."""
+    """A call of the tool with everything that the person gets; missing lines are made from the conversation. `by`:
+    the author of the change of owner, if it is not the AI."""
     arguments: dict[str, object] = json.loads(call.arguments)
     reason = arguments.get("reason")
     lines = [one_line(line, MAX_SUMMARY_LINE) for line in str(arguments.get("summary") or "").splitlines()]
@@ -85,7 +85,7 @@ def completed(
 
 
 def summary_of(spoken: Sequence[PromptMessage], journal: Journal, language: Language) -> list[str]:
-    """What was asked, tried and found, without a model: in their own words and the last answer's."""
+    """What was asked, tried and found, made without a model from the visitor's words and the last answer."""
 
     def line(name: str, text: str = "") -> str:
         return TEXTS[f"hand_over.lines.{name}"].said_in(language).format(text=text)[:MAX_SUMMARY_LINE]
@@ -113,13 +113,13 @@ def result(state: str, seq: int = 0) -> str:
 
 
 def taken(seq: int, told: str, opens_at: str) -> str:
-    """The outcome of a call outside office hours: a message was taken. `told`: what the visitor reads of that."""
+    """The outcome of a call outside office hours: a message was taken. `told`: what the visitor reads about it."""
     data = {"state": "taken", "note": _NOTES["taken"], "told": told, "opensAt": opens_at, "seq": seq}
     return json.dumps({"success": True, "data": data}, ensure_ascii=False)
 
 
 def away_notice_in(journal: Journal) -> str | None:
-    """What a turn says before all else, because it has asked for a person when nobody was there."""
+    """The text with which a turn begins if it asked for a person while nobody was there."""
     results = [call.result for step in journal.steps for call in step.calls if call.tool == NAME and call.result]
     told = [data.get("told") for data in (json.loads(text).get("data") for text in results) if data]
     return next((text for text in reversed(told) if text), None)

@@ -46,7 +46,7 @@ _BULLET = re.compile(r"^\s*\d{1,2}[.)]\s")
 
 @dataclass(frozen=True, slots=True)
 class GivenPassage:
-    """A passage that was given, as far as an answer can stand on it."""
+    """A passage in the prompt, as far as an answer can be based on it."""
 
     citation: Citation
     text: str
@@ -58,7 +58,7 @@ class GivenPassage:
         return self.citation.url, tuple(self.citation.heading or ())
 
     def quoted(self, said: str) -> Citation:
-        """The citation for words that stand on the passage: of its sections, the one that shares most with them."""
+        """The citation for words that are based on the passage: the section that shares most with them."""
         if not self.sections:
             return self.citation
         ends = [*(one.start for one in self.sections[1:]), len(self.text)]
@@ -131,7 +131,7 @@ def sources(found: KnowledgeFound | None, results: Iterable[Mapping[str, Any]]) 
 
 
 def numbered(given: list[GivenPassage], data: Mapping[str, Any]) -> JsonObject:
-    """A search's data with the number of each of its passages; those that are new are added to what was given."""
+    """A search's data with a number for each passage; new passages are added to those already given."""
     results: list[JsonObject] = []
     listed = data.get("passages")
     for one in cast("list[JsonObject]", listed) if isinstance(listed, list) else []:
@@ -147,18 +147,19 @@ def numbered(given: list[GivenPassage], data: Mapping[str, Any]) -> JsonObject:
 
 
 class Numbers:
-    """The numbers of an answer, counted anew in the order in which they come: each page and heading has one."""
+    """The citation numbers of an answer, renumbered in the order in which they appear; each page and heading has
+    one."""
 
     def __init__(self, given: Sequence[GivenPassage]) -> None:
         self.given = given
         self.cited: list[GivenPassage] = []
 
     def named(self, match: re.Match[str]) -> list[int]:
-        """The sources that a mark names, by their place, as far as they were given."""
+        """The sources that a mark names, as far as they were given."""
         return [at for one in re.findall(r"\d+", match[1]) if 0 <= (at := int(one) - 1) < len(self.given)]
 
     def shown(self, match: re.Match[str], backed: bool = True) -> str:
-        """The mark as it is shown; nothing where it names nothing that was given."""
+        """The mark as it is shown; empty if it names nothing that was given."""
         if not (backed and (known := self.named(match))):
             return ""
         blank = match[0][: match[0].index("[")]
@@ -174,9 +175,8 @@ class Numbers:
 
 
 def cited(text: str, given: Sequence[GivenPassage], others: Iterable[str] = ()) -> tuple[str, tuple[Citation, ...]]:
-    """The text with only such numbers as stand for what was given, counted anew, and what they stand for. `others`:
-    what figures may come from besides, such as the question and what other tools gave.
-    """
+    """The text with only valid citation numbers, renumbered, and their sources. `others`: other places that figures
+    may come from, such as the question and the results of other tools."""
     if "[" not in text:
         return text, ()
     numbers = Numbers(given)
@@ -210,7 +210,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _with_ends(text: str) -> list[str]:
-    """Sentences, whole: a number that stands behind the full stop belongs to what is before it."""
+    """Splits into whole sentences: a number behind the full stop belongs to the sentence before it."""
     ends = [match.end() for match in _SENTENCE_END.finditer(text)]
     starts = [0]
     for end in ends:

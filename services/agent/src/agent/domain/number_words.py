@@ -54,7 +54,7 @@ _COUNTED = re.compile(
 
 
 def value_of(words: str) -> float:
-    """What a number in digits, words or both amounts to; 0: it has none of them."""
+    """The value of a number in digits, words or both; 0: it is no number."""
     total = current = 0.0
     for part in re.findall(rf"{DIGITS}|[a-z]+", words):
         if part[0].isdigit():

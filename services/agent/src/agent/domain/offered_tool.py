@@ -14,7 +14,7 @@ from contracts.json_values import object_of
 @dataclass(frozen=True)
 class OfferedTool:
     """A tool that the caller may use. `parameters` is JSON Schema; `label` is what a person reads while it runs;
-    `changes`: it has effects, so that the user's own words have to ask for it."""
+    `changes`: it has effects, so the user's own words must ask for it."""
 
     name: str
     description: str

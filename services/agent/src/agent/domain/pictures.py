@@ -66,7 +66,7 @@ def fitting_pictures(files: Sequence[FileRef]) -> list[FileRef]:
 
 
 def is_whole(file: FileRef, content: str) -> bool:
-    """Whether this is what was sent, put together of pieces that may have been cut short."""
+    """Whether the content, which was put together from pieces, is complete."""
     try:
         return hashlib.sha256(b64decode(content, validate=True)).hexdigest() == file.hash
     except ValueError:  # a piece that was cut short ends in the middle
@@ -82,7 +82,7 @@ def with_pictures(messages: Sequence[Message], pictures: Sequence[Picture]) -> S
 
 
 def without_pictures(messages: Sequence[Message], language: Language) -> Sequence[Message]:
-    """The messages for a model that takes none: in the place of pictures it is said that there were some."""
+    """The messages for a model that accepts no pictures: a note says that there were some."""
     return [_in_words(one, language) if one.get(PICTURES) else one for one in messages]
 
 
@@ -91,7 +91,7 @@ def pictures_of(message: Message) -> Sequence[Picture]:
 
 
 def picture_tokens(messages: Sequence[Message]) -> int:
-    """About what all of them count as."""
+    """Roughly how many tokens all pictures count as."""
     return TOKENS * sum(len(pictures_of(one)) for one in messages)
 
 

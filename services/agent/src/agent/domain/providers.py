@@ -25,7 +25,7 @@ def default_model(provider: str) -> str:
 
 
 def owner_of(model: str) -> str | None:
-    """The first provider that lists the model; None: nobody does."""
+    """The first provider that lists the model; None: no provider does."""
     return next(iter(_SERVED.get(model, ())), None)
 
 
@@ -36,7 +36,7 @@ def window_of(model: str) -> int | None:
 
 
 def listed(model: str) -> ModelInfo | None:
-    """The row of a model, by any of its names; None: nobody lists it."""
+    """The row of a model, by any of its names; None: no provider lists it."""
     return next(iter(_SERVED.get(_LONG.get(model, model), {}).values()), None)
 
 
@@ -48,12 +48,9 @@ def small_model(provider: str, model: str) -> str:
 
 
 def model_at(provider: str, model: str) -> str:
-    """The name to ask the provider for.
-
-    Short names are written out. A model that only others list is left for the provider's default: who changes the
-    provider and not the model means that. What nobody knows was chosen when the list was longer, or on the bus: it is
-    asked for as it is.
-    """
+    """The name by which to request a model from the provider. Short names are expanded. A model that only other
+    providers list becomes the provider's default: whoever changes only the provider wants that. A model that nobody
+    lists was chosen from a longer list or on the bus, and is requested unchanged."""
     model = _LONG.get(model, model)
     owners = _SERVED.get(model)
     return model if owners is None or provider in owners or provider not in KEYED else default_model(provider)

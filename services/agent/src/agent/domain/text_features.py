@@ -66,7 +66,7 @@ def symbols_in(text: str, most: int = 3) -> list[str]:
 
 
 def symbols_before(texts: Sequence[str]) -> list[str]:
-    """What the newest text that names a symbol names."""
+    """The symbols in the newest text that names any."""
     return next((found for text in reversed(texts) if (found := symbols_in(text))), list[str]())
 
 
@@ -93,7 +93,7 @@ def numbers_in(text: str, *, point: bool = False) -> list[tuple[int, float]]:
 
 
 def whole_number(text: str) -> float | None:
-    """The number that a text is, whatever its sign or currency; None: it is none."""
+    """The number that a text consists of, with or without sign and currency; None: it is no number."""
     bare = text.strip("+-$€ ")
     return number_of(bare) if _NUMBER.fullmatch(bare) else None
 
@@ -146,7 +146,7 @@ def decision_words(text: str) -> bool:
 
 
 def within_fence(text: str, fence: str) -> str:
-    """A text from outside that cannot end the fence in which it stands as data, in whatever letters it writes it."""
+    """A foreign text, changed so that it cannot close the fence around it, in whatever letters it writes it."""
     return re.sub(rf"<(?=\s*/\s*{fence})", "< ", text, flags=re.IGNORECASE)
 
 

@@ -5,7 +5,7 @@ from contracts.languages import Language
 
 
 def without_thoughts(text: str) -> str:
-    """A model's answer without what it thinks aloud, as far as its thoughts end. In linear time, whatever it says."""
+    """A model's answer without its thoughts, as far as they are closed. Linear time for any text."""
     kept: list[str] = []
     said = 0
     while (begin := text.find("<think>", said)) >= 0 and (end := text.find("</think>", begin)) >= 0:

@@ -15,7 +15,7 @@ class OpeningThoughts:
         self.over = False
 
     def heard(self, piece: str) -> str:
-        """What of the text so far is for people, and was not given before."""
+        """The new part of the text that people may read."""
         if self.over:
             return piece
         held = self._held + piece
@@ -37,5 +37,5 @@ class OpeningThoughts:
             held, self._inside = begun[len(BEGIN) :], True
 
     def rest(self) -> str:
-        """What was held back in case it was the beginning of a thought, now that nothing more comes."""
+        """The text that was held back because it might have been the beginning of a thought; called at the end."""
         return "" if self._inside or self.over else self._held.lstrip() if self._thought else self._held

@@ -131,5 +131,5 @@ def _without_dots(match: re.Match[str]) -> str:
 
 
 def normal_tickers(given: list[str]) -> list[str]:
-    """The given tickers in their internal form, each once; raises InvalidSymbolError for what is no symbol."""
+    """The tickers in their internal form, each once; raises InvalidSymbolError."""
     return list(dict.fromkeys(parse_symbol(one).name for one in given))

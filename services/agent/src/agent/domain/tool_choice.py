@@ -46,7 +46,7 @@ _DESCRIPTION: dict[Language, str] = {
 def chosen_tools(
     tools: Sequence[OfferedTool], spoken: Sequence[str], journal: Journal, language: Language
 ) -> tuple[OfferedTool, ...]:
-    """The tools that a model is shown, in their own order. `spoken`: what was said, newest last, by both sides."""
+    """The tools that a model is shown, in their own order. `spoken`: the messages of both sides, newest last."""
     if len(tools) <= MOST_TOOLS and sum(tool.size for tool in tools) <= MOST_BYTES:
         return tuple(tools)
     called = _called(journal) | ALWAYS
@@ -83,7 +83,7 @@ def _showing(hidden: tuple[str, ...], language: Language) -> OfferedTool:
 
 
 def _called(journal: Journal) -> frozenset[str]:
-    """What the turn has called, and what it has asked to see."""
+    """The tools that the turn has called or asked to see."""
     names = {call.tool for call in journal.calls}
     asked = (name for call in journal.calls if call.tool == NAME for name in _names(call.arguments))
     return frozenset(names) | frozenset(asked)
@@ -114,7 +114,7 @@ def _ranked(tools: Sequence[OfferedTool], spoken: Sequence[str]) -> dict[str, fl
 
 @lru_cache(maxsize=2048)
 def _heard(text: str) -> tuple[frozenset[str], Mapping[str, float]]:
-    """A message's telling words, and what its cues count for each tool."""
+    """The significant words of a message, and the weight of its cues for each tool."""
     folded = plain(text)
     found = {name: len({match[0] for match in cues.finditer(folded)}) for name, cues in CUES.items()}
     return frozenset(stems(text)), {name: CUE * (min(count, 3) + 1) / 2 for name, count in found.items() if count}

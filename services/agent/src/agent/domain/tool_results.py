@@ -29,8 +29,8 @@ def answered_from_earlier(journal: Journal) -> dict[str, str]:
 
 
 def asked_again(journal: Journal) -> dict[str, TurnCall]:
-    """Unsettled calls that repeat an earlier one of which nobody knows the outcome: that one, by their id. It is asked
-    for again under its own id, which tells what came of it; under theirs it could happen twice."""
+    """Unsettled calls that repeat an earlier call with an unknown outcome, each with that call. The earlier call is
+    requested again under its own id, which returns its outcome; under a new id the effect could happen twice."""
     return {
         call.call_id: original
         for call, original in _repeats(journal)
@@ -84,8 +84,8 @@ def noted(result: str) -> str:
 
 
 def citations(journal: Journal) -> tuple[Citation, ...]:
-    """What the answer stands on, each page and heading once: the passages that it cites, then the pages really fetched
-    and read. The rules read more pages than they answer from, and name in their answer those that they quote."""
+    """The sources of the answer, each page and heading once: the passages that it cites, then the pages that were
+    fetched and read. The offline rules read more pages than they use, and name those that they quote."""
     found = {(one.url, tuple(one.heading or ())): one for one in journal.citations}
     passages = {one.url.partition("#")[0] for one in journal.citations}
     by_rules = journal.provider == "offline" and journal.answer is not None
@@ -118,7 +118,7 @@ def room_for_each(journal: Journal) -> int:
 
 
 def cut(result: str, room: int) -> str:
-    """A result that fits into the journal; what is cut says so."""
+    """A result that fits into the journal, with a note where it was cut."""
     if len(result) <= room:
         return result
     parsed = json.loads(result)

@@ -56,7 +56,7 @@ DEFAULT_WINDOW = TokenWindow()
 
 @dataclass(frozen=True, slots=True)
 class PromptDraft:
-    """What a prompt is made of beside the turn's own calls. `summary`: what was said before `spoken`, in short."""
+    """What a prompt is made of, apart from the turn's own calls. `summary` covers the messages before `spoken`."""
 
     spoken: tuple[PromptMessage, ...]
     context: FullContext | None = None
@@ -65,9 +65,8 @@ class PromptDraft:
 
 @dataclass(frozen=True, slots=True)
 class Compressed:
-    """The outcome. `messages` is what is sent; `dropped`: the messages that the summary stands for; `cut`: a text was
-    shortened.
-    """
+    """The outcome. `messages` are sent; `dropped`: the messages that the summary replaces; `cut`: whether a text was
+    shortened."""
 
     context: PromptDraft
     messages: Messages
@@ -90,7 +89,8 @@ def compress(
     window: TokenWindow,
     language: Language,
 ) -> Compressed:
-    """The draft as it may be sent. Token counts are those of system prompt and messages, calls and results included."""
+    """Compresses the draft for sending. Token counts are those of system prompt and messages, with calls and
+    results."""
     messages = render(draft)
     if most_tokens(messages) <= window.compress_above:
         # Far from any limit: not worth counting now. Whoever wants the figure counts later.
@@ -134,12 +134,12 @@ def _reduce_market(draft: PromptDraft) -> PromptDraft:
 
 
 def _trim(draft: PromptDraft) -> PromptDraft:
-    """The last 10 messages; what is dropped goes into the summary if one is made."""
+    """Keeps the last 10 messages; the others go into the summary if one is made."""
     return replace(draft, spoken=draft.spoken[-TRIMMED:])
 
 
 def _summarize(draft: PromptDraft) -> PromptDraft:
-    """The last 5 messages; the others become key points."""
+    """Keeps the last 5 messages; the others become key points."""
     return replace(draft, spoken=draft.spoken[-KEPT:])
 
 

@@ -30,9 +30,9 @@ _ANSWERED: dict[Language, str] = {"es": "Respuesta:", "en": "Answer:"}
 def extract(
     earlier: str | None, said: Sequence[tuple[bool, str]], count: Callable[[str], int], language: Language
 ) -> str | None:
-    """Key points of the messages (whether each is the assistant's, and its text), behind what an earlier summary says:
-    the sentences that name symbols, figures, decisions or questions, in their order. None when there is nothing to say.
-    """
+    """Key points of the messages (each: whether it is the assistant's, and its text), after those of an earlier
+    summary: the sentences that name symbols, figures, decisions or questions, in their order. None if there are
+    none."""
     parts = [_clipped(earlier, EARLIER_WORDS)] if earlier else []
     left = WORDS - sum(len(part.split()) for part in parts)
     points = [_point(text[:LOOKED_AT], mine, language) for mine, text in said[-NEWEST:]]

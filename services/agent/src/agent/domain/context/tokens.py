@@ -73,7 +73,7 @@ class Counter:
         return self._count(text)
 
     def cut(self, text: str, most: int, language: _L, cutting: "Cutting[_L]") -> str:
-        """What `cutting` makes of a text, made once as long as it is among those cut last."""
+        """The text after `cutting`, which is applied once as long as the text is among those cut last."""
         key = (text, most, language)
         shorter = self._cuts.get(key)
         if shorter is None:
@@ -93,7 +93,7 @@ class Counter:
             self._characters -= len(oldest)
 
     def uncounted(self, messages: Iterable[Message]) -> list[str]:
-        """The contents whose count is not known yet."""
+        """The contents that have not been counted yet."""
         return [text for text in map(_content, messages) if text and text not in self._kept]
 
     def message(self, message: Message) -> int:
@@ -108,7 +108,7 @@ class Counter:
         return sum(map(self.message, messages))
 
     def tools(self, tools: Sequence[OfferedTool]) -> int:
-        """Tokens of the definitions as they are sent."""
+        """The tokens of the tool definitions."""
         return sum(self.text(tool.definition) for tool in tools)
 
     def estimate(self, messages: Sequence[Message], tools: Sequence[OfferedTool], window: int) -> TokenEstimate:
@@ -120,7 +120,7 @@ class Counter:
 
 
 def most_tokens(messages: Iterable[Message]) -> int:
-    """More tokens than the messages can have in any encoding: a token is at least one byte of what is sent."""
+    """An upper bound for the tokens of the messages in any encoding: a token is at least one byte."""
     total = 0
     for message in messages:
         content = _content(message)

@@ -36,7 +36,7 @@ CORRECTS = "update_memory"
 
 @dataclass(frozen=True, slots=True)
 class Customer:
-    """What is known without the context: of the signed principal."""
+    """What is known of the customer without the context: the signed principal."""
 
     plan: str
     language: Language
@@ -80,7 +80,7 @@ def _joined(*sections: str | None) -> str:
 
 
 def _untraded(context: FullContext) -> FullContext:
-    """Without what only a trader is remembered for."""
+    """The memory without what is only remembered of traders."""
     memory, talk = context.memory, context.conversation
     return context.model_copy(
         update={

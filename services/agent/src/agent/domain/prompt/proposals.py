@@ -60,8 +60,8 @@ def proposal_messages(ground: ProposalGround, language: Language) -> list[JsonOb
 
 
 def read_proposals(text: str) -> list[FactProposal] | None:
-    """The proposals in a model's answer, at most as many as count; those that fit no form are left out. None: it is no
-    such answer."""
+    """The proposals in a model's answer, limited to the maximum; malformed ones are left out. None: the answer has
+    another form."""
     start, end = text.find("{"), text.rfind("}")
     try:
         answer: Any = json.loads(text[start : end + 1]) if start >= 0 else None

@@ -23,7 +23,8 @@ MOST_NAMED = 5
 
 
 def own_answer(calls: Sequence[TurnCall], language: Language) -> str | None:
-    """What the settled calls of a step came to; None: nothing that the user meant was found, the model goes on."""
+    """The answer after the settled calls of a step; None: nothing that the user meant was found, and the model
+    continues."""
     texts = [_one(call, language) for call in calls]
     told = [text for text in texts if text]
     return "\n".join(dict.fromkeys(told)) if told else None

@@ -117,7 +117,7 @@ class ListWish:
 
 
 def list_wish(text: str) -> ListWish | None:
-    """What a text wants of a list of facts; None: nothing."""
+    """What a text requests about a list of facts; None: nothing."""
     said = " ".join(text.split())
     lowered = plain(said)
     bare = lowered.strip(" ¿?¡!.")

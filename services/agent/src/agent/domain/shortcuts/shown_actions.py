@@ -8,7 +8,8 @@ from contracts.json_values import is_list, is_object, list_of, object_of
 
 @dataclass(frozen=True, slots=True)
 class ShownAction:
-    """An action that was shown as pending. A decision is bound to `content_hash`: what was seen is what is decided."""
+    """An action that was shown as pending. A decision is bound to `content_hash`, so what is decided is what was
+    seen."""
 
     id: str
     summary: str
@@ -17,7 +18,7 @@ class ShownAction:
 
 
 def asked_in(message: Mapping[str, object]) -> tuple[ShownAction, ...]:
-    """The pending actions of an assistant's message (its data, as stored); what cannot be read is none."""
+    """The pending actions in an assistant's message (its stored data); unreadable ones are left out."""
     actions = message.get("actions")
     if not is_list(actions):
         return ()

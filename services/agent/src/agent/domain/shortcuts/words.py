@@ -64,9 +64,8 @@ LONGEST = 60
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A plain answer to what was asked. `chosen`: which actions it is about; empty: there are several, and it does not
-    say which.
-    """
+    """A plain answer to a question. `chosen`: the actions that it decides; empty: there are several, and it does not
+    say which."""
 
     decision: Decision
     chosen: tuple[ShownAction, ...]
@@ -101,7 +100,7 @@ def agrees(text: str, *, asked: bool) -> bool:
 
 
 def verdict_in(text: str, asked: Sequence[ShownAction]) -> Verdict | None:
-    """What a text decides of what the newest answer asked; None: it is for the model."""
+    """What a text decides about the question in the newest answer; None: the model must read it."""
     if not asked:
         return None
     decision = decision_in(text)

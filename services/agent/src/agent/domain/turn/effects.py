@@ -76,7 +76,7 @@ class Append:
 
 @dataclass(frozen=True, slots=True)
 class ReportFailure:
-    """Tell the operators and the dead-letter stream about a failed turn; may be told twice."""
+    """Report a failed turn to the operators and the dead-letter stream; may happen twice."""
 
     journal: Journal
 
@@ -184,7 +184,7 @@ class AppendUnknown:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """The operators have been told."""
+    """The failure has been reported."""
 
 
 Event = (

@@ -15,7 +15,7 @@ from contracts.knowledge import Grounding
 
 @dataclass(frozen=True, slots=True)
 class TokenCount:
-    """What the model counted."""
+    """The token counts of a model call."""
 
     prompt: int = 0
     completion: int = 0
@@ -103,7 +103,7 @@ class Journal:
 
     @property
     def ended(self) -> bool:
-        """Whether what the turn ends in is known."""
+        """Whether the turn's end is known."""
         return self.answer is not None or self.failure is not None
 
     @property
@@ -118,7 +118,7 @@ class Journal:
 
     @property
     def unsettled(self) -> tuple[TurnCall, ...]:
-        """The calls whose outcome is not known."""
+        """The calls without an outcome."""
         return tuple(call for call in self.calls if call.result is None)
 
 
@@ -153,7 +153,7 @@ def open_journal(previous: Journal | None, view: Snapshot, *, turn_id: str, now:
 
 
 def with_reply(journal: Journal, reply: ModelAnswer, *, last: bool) -> Journal:
-    """The model's reply recorded: calls become a step with ids of their own, text alone is the answer."""
+    """The journal with the model's reply: calls become a step with ids of their own, text alone is the answer."""
     usage, model = journal.usage + reply.usage, reply.model or journal.model
     provider = reply.provider or journal.provider
     if last or not reply.calls:
@@ -169,7 +169,7 @@ def with_reply(journal: Journal, reply: ModelAnswer, *, last: bool) -> Journal:
 
 
 def with_results(journal: Journal, results: Mapping[str, str]) -> Journal:
-    """The outcomes of calls recorded, by call id."""
+    """The journal with the outcomes of calls, by call id."""
     steps = tuple(
         replace(step, calls=tuple(replace(c, result=results.get(c.call_id, c.result)) for c in step.calls))
         for step in journal.steps

@@ -47,7 +47,7 @@ def journal_to_wire(journal: Journal) -> dict[str, Any]:
 
 
 def journal_from_wire(data: dict[str, Any]) -> Journal:
-    """The journal of a value's data; raises KeyError, TypeError or ValueError when it is none."""
+    """The journal from a value's data; raises KeyError, TypeError or ValueError if it is not a journal."""
     calls = {call["callId"]: _call_from_wire(call) for call in cast("list[dict[str, Any]]", data["calls"])}
     basis = int(data["basis"])
     steps = tuple(
