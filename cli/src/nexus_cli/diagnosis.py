@@ -74,7 +74,7 @@ def _environment() -> dict[str, str]:
 
 
 def _settings() -> list[Diagnosis]:
-    """Which variables are set, and which of them nobody reads. No value is shown."""
+    """Which variables are set, and which of them no service reads. No value is shown."""
     names = sorted(name for name in _environment() if name.startswith("NEXUS_") or name in _KEYS)
     if not names:
         return [Diagnosis("settings", "ok", "none set: the defaults hold")]
@@ -133,7 +133,7 @@ async def _market(data: Path) -> list[Diagnosis]:
 
 
 async def _running_market(data: Path) -> MarketStatusReply | None:
-    """What the market-adapter of the stack says; None when there is none, or it does not answer."""
+    """The source that the stack's market-adapter reports; None if there is no market-adapter, or no answer."""
     try:
         async with bus(find_target(data).nats) as client:
             return await RpcClient(client).call(MARKET_STATUS, MarketStatusRequest(), deadline=_MARKET_SECONDS)

@@ -22,7 +22,7 @@ class Unreachable(StackError):  # noqa: N818 - reads as an event, like every err
 
 @dataclass(frozen=True)
 class Target:
-    """Addresses and secrets. `gateway` is None when no stack runs here: only the bus is known then."""
+    """Addresses and secrets. `gateway` is None if no stack runs here: only the bus is known then."""
 
     gateway: str | None
     nats: str
@@ -52,7 +52,7 @@ def find_target(data: Path) -> Target:
 
 @dataclass(frozen=True)
 class Addresses:
-    """What runs, and where; None: nobody has said. `services`: base addresses of their health, by name."""
+    """What runs where; None: unknown. `services`: base addresses of their health, by name."""
 
     nats: str
     redis: str | None = None

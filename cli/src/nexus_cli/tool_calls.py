@@ -26,7 +26,7 @@ _ANSWER_WITHIN = 75.0
 
 @dataclass(frozen=True)
 class TerminalCaller:
-    """Who is calling: a visitor, or the development user of a plan."""
+    """The caller: a visitor, or the development user of a plan."""
 
     user: str
     role: str

@@ -42,7 +42,7 @@ class KeptCollection:
 
 @asynccontextmanager
 async def database(url: str, name: str) -> AsyncGenerator[Database]:
-    """The database for the length of the block; what it refuses is a BackupFailed."""
+    """The database for the length of the block; its errors become BackupFailed."""
     client: AsyncMongoClient[RawBSONDocument] = AsyncMongoClient(
         url, document_class=RawBSONDocument, **MongoSettings(url=url, deadline=DEADLINE).client_options
     )

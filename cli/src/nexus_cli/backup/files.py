@@ -188,7 +188,7 @@ def _listed(directory: Path) -> Iterator[tuple[str, FileMetadata]]:
 
 @contextlib.asynccontextmanager
 async def _opened(store: FileStore) -> AsyncGenerator[FileStore]:
-    """The storage for the length of the block; what it cannot do is a BackupFailed."""
+    """The storage for the length of the block; its errors become BackupFailed."""
     try:
         yield store
     except FilesUnavailable as error:

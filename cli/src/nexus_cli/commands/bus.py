@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def on_bus(data: Path, work: Callable[[Client], Awaitable[T]]) -> T:
-    """Connects and works; what fails is told in one line, and ends the command."""
+    """Connects and runs the work; an error ends the command with one line."""
     from contracts.errors import ErrorCode
     from nexus_cli.stack.errors import StackError
     from nexus_cli.target import bus, find_addresses

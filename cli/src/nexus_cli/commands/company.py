@@ -238,7 +238,7 @@ def _value(key: str, text: str) -> Any:
 
 
 def _is_list(key: str) -> bool:
-    """Whether a setting is a list of texts, by the schema that the interface itself goes by."""
+    """Whether a setting is a list of texts, by the interface's own schema."""
     from contracts.company import CompanyConfig
 
     schema = CompanyConfig.model_json_schema(by_alias=True)

@@ -29,7 +29,7 @@ def a_company(said: str) -> str:
 
 
 def an_id(said: str | None) -> str | None:
-    """Somebody's or something's id; ends the command where it can be none."""
+    """An id; ends the command if it cannot be one."""
     from contracts.ids import InvalidIdError, check_id
 
     try:
@@ -47,7 +47,7 @@ DEFAULT_DATA = Path(".nexus")
 
 
 def places(given: Sequence[str] | None) -> dict[str, list[str]]:
-    """The addresses of --service, by name; ends the command where one is none."""
+    """The addresses of --service, by name; ends the command if one is not an address."""
     found: dict[str, list[str]] = {}
     for one in given or ():
         name, _, url = one.partition("=")
@@ -58,7 +58,7 @@ def places(given: Sequence[str] | None) -> dict[str, list[str]]:
 
 
 def spoken() -> str:
-    """The language of whoever sits at the terminal, by its locale: es or en; es where it names neither."""
+    """The language of the person at the terminal, by the locale: es or en; es if it names neither."""
     said = next((os.environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if os.environ.get(name)), "")
     return spoken_language(said)
 

@@ -50,7 +50,7 @@ DELAYED = {"agent", "agent-analysis"}
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a consumer stands."""
+    """A consumer's position in its stream."""
 
     waiting: int
     delivered: int

@@ -91,7 +91,7 @@ async def _clock(client: Client, ahead: dict[str, float]) -> None:
 
 
 def _each_once(found: Sequence[Diagnosis]) -> list[Diagnosis]:
-    """A service that was heard on the bus and over HTTP is told of once; what is wrong first."""
+    """Findings without repeats: a service may be found on the bus and over HTTP. Problems come first."""
     bad = [one for one in found if one.state != "ok"]
     told = {one.subject for one in bad}
     good = {one.subject: one for one in found if one.state == "ok" and one.subject not in told}

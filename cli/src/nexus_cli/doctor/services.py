@@ -60,7 +60,7 @@ _LOG = "its log says why it ended"
 
 
 async def pending(client: Client) -> list[Diagnosis]:
-    """What an upgrade has left to be done; nothing where memory does not answer, which is told of elsewhere."""
+    """The migrations that an upgrade has left to do; none if memory does not answer, which is reported elsewhere."""
     try:
         found = await RpcClient(client).call(MIGRATIONS, MigrationsRequest(), deadline=ANSWER)
     except RpcError:
@@ -73,7 +73,7 @@ async def pending(client: Client) -> list[Diagnosis]:
 
 
 async def ready(services: Mapping[str, Sequence[str]], tell: Tell) -> list[Diagnosis]:
-    """What each one's /healthz and /readyz say, and what its clock shows."""
+    """What each service's /healthz and /readyz return, and its clock."""
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=ANSWER + 2)) as http:
         looks = [_ready(http, name, url, tell) for name, urls in services.items() for url in urls]
         return list(await asyncio.gather(*looks))

@@ -49,7 +49,7 @@ class Wrong(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """One thing that does not fit: where, and what it is about."""
+    """One difference from the log: its kind, and where it is."""
 
     wrong: Wrong
     conversation: str
@@ -61,7 +61,7 @@ class Mismatch:
 
 @dataclass(slots=True)
 class DrillMessage:
-    """One message of a person. `seq`: where its acknowledgement says that it stands; None: none came."""
+    """One message of a person. `seq`: its sequence by its acknowledgement; None: no acknowledgement came."""
 
     text: str
     seq: int | None = None

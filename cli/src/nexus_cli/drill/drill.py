@@ -135,7 +135,7 @@ async def break_once(stack: RunningStack, fault: Fault, report: DrillReport, say
 
 
 async def drill(plan: DrillPlan, stack: RunningStack, say: Say, break_it: Break = break_by_lot) -> DrillReport:
-    """The whole drill on a stack that is ready: people chat, it is broken, and the books are held against the log."""
+    """The whole drill on a running stack: people chat, faults happen, and the books are compared with the log."""
     report = DrillReport(plan.seed)
     scene = Scene(stack, plan.company, waits=report.waits)
     people: list[Callable[[Scene, Random], Awaitable[None]]] = [*[visit] * plan.visitors, take_over]

@@ -47,7 +47,7 @@ async def _is_led(bus: Client, stream: str, consumer: str) -> bool:
 
 
 async def _ask(bus: Client, method: str) -> StreamInfo | None:
-    """None: nobody leads it just now."""
+    """None: it has no leader at the moment."""
     try:
         answer = await ask(ReplyInbox.of(bus), StreamInfo, method, deadline=_ASK)
     except (TimeoutError, NatsError):

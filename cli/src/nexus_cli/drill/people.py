@@ -38,13 +38,13 @@ T = TypeVar("T")
 
 
 class GaveUp(Exception):  # noqa: N818 - reads as an event
-    """Somebody could not go on for as long as they tried."""
+    """A person could not continue for as long as they tried."""
 
 
 @dataclass(frozen=True)
 class Wait:
-    """How long somebody waited for an answer of the AI, by the monotonic clock; when the message was acknowledged, when
-    a turn began, and how often the connection was lost meanwhile."""
+    """How long a person waited for an answer of the AI, by the monotonic clock; when the message was acknowledged,
+    when a turn began, and how often the connection was lost meanwhile."""
 
     began: float
     ended: float
@@ -132,7 +132,7 @@ class Visitor:
                 self._news.notify_all()
 
     async def say(self, text: str) -> None:
-        """Sends, and waits until it is acknowledged and answered. Raises GaveUp when nobody acknowledges it."""
+        """Sends a message, and waits until it is acknowledged and answered. Raises GaveUp if it is not acknowledged."""
         said, self._handed_over = DrillMessage(text, sent_at=time.monotonic()), False
         self._reconnects = 0
         self.books.said.append(said)
@@ -153,7 +153,7 @@ class Visitor:
             self._scene.waits.append(Wait(said.sent_at, now, *met))
 
     async def come_to_rest(self) -> None:
-        """Waits until everything is settled and shown; what is not is told by the books."""
+        """Waits until everything is settled and shown; the books report what is not."""
         end = time.monotonic() + AT_REST_WITHIN
         while time.monotonic() < end:
             if self.books in self._scene.taken:

@@ -22,7 +22,7 @@ from nexus_cli.stack.up import UpOptions, run_stack
 
 
 def rewired(program: Program, servers: Mapping[str, int], ways: Mapping[str, int]) -> Program:
-    """A server on its chosen port; a service that is told of the proxies' ports instead of the servers'."""
+    """A server on its chosen port, or a service with the proxies' ports in place of the servers'."""
     if program.stage is StopStage.SERVER:
         return replace(program, port=servers[program.name])
 

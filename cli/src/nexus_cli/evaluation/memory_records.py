@@ -51,7 +51,7 @@ class Recording:
 
 
 class Recorder:
-    """Asks the model that the environment names (NEXUS_LLM_…, keys), and keeps what it answers."""
+    """Asks the model that the environment names (NEXUS_LLM_…, keys), and records its answers."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -104,6 +104,6 @@ async def _session() -> aiohttp.ClientSession:
 
 
 def told(case: MemoryCase, ground: ProposalGround) -> str:
-    """What a model is told, as a short name."""
+    """A short name for the prompt of a model."""
     messages = proposal_messages(ground, spoken_language(case.language))
     return hashlib.sha256(str(messages[-1]["content"]).encode()).hexdigest()[:16]

@@ -83,7 +83,7 @@ def view(outcomes: Sequence[CaseOutcome], *, with_model: bool = False) -> dict[s
 
 
 def plainly_wrong(outcomes: Iterable[CaseOutcome]) -> int:
-    """Cases in which what was ended in plain words stands as true."""
+    """Cases in which something is still remembered as true although it was ended in plain words."""
     return sum(one.wrong_current and one.case.plain for one in outcomes)
 
 
@@ -105,7 +105,7 @@ def _outcome(case: MemoryCase, crowd: LongTermMemory, model: Proposes | None) ->
 
 
 def _changed(case: MemoryCase, memory: LongTermMemory, model: Proposes | None) -> CaseOutcome:
-    """Ended means: it was remembered, is so no longer, and stands in the history."""
+    """Whether it has ended: it was remembered, is no longer current, and is in the history."""
     before = _after(case, model, 1).memory
     old = [text for text in _current(before) if text in _current(memory)]
     kept = [name for name in _SINGLE if (value := getattr(before, name)) and getattr(memory, name) == value]

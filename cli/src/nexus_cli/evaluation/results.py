@@ -125,7 +125,7 @@ def view(results: Sequence[Result], model: str | None, seconds: float) -> RunVie
 
 
 def _case_view(times: Sequence[Result]) -> CaseView:
-    """One case: how it went, told by the first time that it failed; several times with their spread."""
+    """One case: its first failed attempt, if any; several attempts with their spread."""
     tried = [one for one in times if one.passed is not None]
     shown = next((one for one in tried if not one.passed), tried[0] if tried else times[0])
     errors = [one.error for one in times if one.error is not None]

@@ -230,7 +230,7 @@ class TurnRefused(Exception):  # noqa: N818 - reads as an event
 
 
 async def _answered(open_one: ChatConnection, text: str) -> dict[str, Any]:
-    """Says something; the message that answers it."""
+    """Sends a message and returns the answer."""
     identity, asked = await open_one.say(text), 0
     early: list[dict[str, Any]] = []
     async for frame in open_one.frames():

@@ -38,7 +38,8 @@ class NoModel(StackError):  # noqa: N818 - reads as an event, like every error h
 
 @dataclass(frozen=True)
 class StageModels:
-    """Which provider's name stands for what. Recorded models are served under a name that the real one does not use."""
+    """Which provider's name stands for which model. Recorded models are served under a name that real ones do not
+    use."""
 
     recorded: str = "openai"
     provider: str | None = None

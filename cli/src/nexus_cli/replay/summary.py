@@ -54,7 +54,7 @@ def verdict(turn: Turn) -> str:
 
 
 def tool_text(use: Turn) -> str:
-    """One tool use: name(arguments), and what became of it."""
+    """One use of a tool: name(arguments), and its outcome."""
     arguments = ", ".join(f"{name}={value}" for name, value in use["arguments"].items())
     if not use["inRecord"]:
         state = " (not in the record)"

@@ -23,7 +23,7 @@ def variable(user: str) -> str:
 
 
 def accounts() -> str:
-    """The part of nats.conf that says who may do what; passwords are variables of the server's environment."""
+    """The part of nats.conf with the users' permissions; passwords are variables of the server's environment."""
     text = _CONF.read_text()
     return text[text.index("accounts {") :]
 

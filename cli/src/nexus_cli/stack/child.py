@@ -49,8 +49,8 @@ class LogFile:
         self._file = path.open("ab", buffering=0)
 
     def write(self, data: bytes) -> None:
-        """Appends, and turns the file over when it is full. On a full disk the line is lost: whoever wrote it must not
-        stand still for that."""
+        """Appends, and starts a new file when this one is full. On a full disk the line is lost, so that its writer
+        is not blocked."""
         try:
             self._file.write(data)
         except OSError:
@@ -61,7 +61,7 @@ class LogFile:
             self._file = self.path.open("ab", buffering=0)
 
     def last_line(self) -> str:
-        """Its last line that says something, for an error message; at most 300 characters."""
+        """The last line with any content, for an error message; at most 300 characters."""
         with self.path.open("rb") as file:
             file.seek(max(0, self._file.tell() - 4096))
             lines = [line for line in file.read().decode(errors="replace").splitlines() if line.strip()]
@@ -182,7 +182,7 @@ class Child:
         return self._process.pid
 
     async def wait(self) -> str:
-        """Waits until it has ended, kills what it has left behind, and says how it ended."""
+        """Waits until it has ended, kills the processes that it left behind, and describes how it ended."""
         code = await self._process.wait()
         self.kill()
         with contextlib.suppress(TimeoutError):
@@ -195,7 +195,7 @@ class Child:
 
     @property
     def ended_in_order(self) -> bool:
-        """Whether it has ended by itself, and without a fault."""
+        """Whether it has ended by itself and without an error."""
         return self._process.returncode == 0
 
     def ask_to_stop(self) -> None:

@@ -94,7 +94,7 @@ class DataDirectory:
         return descriptor
 
     def announce(self, address: str | None) -> None:
-        """Writes who holds the lock, and where its page is."""
+        """Writes the holder of the lock, and the address of its page."""
         if self._lock is None:
             raise NotRunning(f"{self.path} is not held by this process")
         text = json.dumps({"pid": os.getpid(), **({"address": address} if address else {})}).encode()

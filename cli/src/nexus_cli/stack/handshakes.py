@@ -91,7 +91,7 @@ async def _says_yes(port: int, path: str) -> None:
 
 
 async def metrics(port: int) -> dict[str, float]:
-    """GET /metrics: each sample by its name and labels, as they stand there."""
+    """GET /metrics: each sample by its name and labels, as written there."""
     async with _connection(port) as (reader, writer):
         writer.write(f"GET /metrics HTTP/1.1\r\nHost: {HOST}:{port}\r\nConnection: close\r\n\r\n".encode())
         body = (await reader.read()).partition(b"\r\n\r\n")[2].decode(errors="replace")
@@ -104,7 +104,7 @@ async def metrics(port: int) -> dict[str, float]:
 
 
 async def reach(host: str, port: int) -> None:
-    """Opens a connection and closes it: somebody listens there."""
+    """Opens a connection and closes it, which shows that something listens there."""
     async with asyncio.timeout(5.0):
         _, writer = await asyncio.open_connection(host, port)
         writer.close()

@@ -218,8 +218,8 @@ class Supervisor:
         await _end_child(program, child)
 
     async def _watch_over(self, program: Program, child: Child, port: int) -> None:
-        """Ends a program that says that it cannot go on by itself: its keeper starts it again. One that does not answer
-        has said nothing: it may be stopped, or the machine busy."""
+        """Ends a program that reports that it cannot continue by itself, so that it is started again. A program that
+        does not answer has reported nothing: it may be paused, or the machine busy."""
         said = 0
         while program.alive is not None:
             await asyncio.sleep(_LOOK_ALIVE)
@@ -271,8 +271,8 @@ class Supervisor:
         return known
 
     async def _until_free(self, program: Program, port: int) -> None:
-        """Waits while somebody has the port that others know: a client's end of a connection will do. What is started
-        meanwhile dies of it, and is waited with longer each time."""
+        """Waits while the port that others know is in use, even by the client's end of a connection. A program that
+        is started meanwhile dies of it, and the pauses grow."""
         end = time.monotonic() + _FREE_WITHIN
         if not self._ready[program.name].is_set() or ports.is_free(port):
             return
@@ -283,7 +283,8 @@ class Supervisor:
                 return
 
     def _forget_port(self, program: Program) -> None:
-        """It ended before it was ready: perhaps somebody else got the port first. Others may know it by now, though."""
+        """Chooses a new port for a program that ended before it was ready, since another process may have taken the
+        port; but not if others may already know the port."""
         if not (program.keeps_port and self._ready[program.name].is_set()):
             self._ports.pop(program.name, None)
 

@@ -21,7 +21,7 @@ _STOPPED_WITHIN = 60.0
 
 
 def nobodys_environment() -> dict[str, str]:
-    """This process's without settings and keys of anybody's."""
+    """This process's environment without anybody's settings and keys."""
     return {
         name: value
         for name, value in os.environ.items()

@@ -36,11 +36,11 @@ class Sample:
                     self.values[one.name][tuple(sorted(one.labels.items()))][process] = one.value
 
     def total(self, name: str, **labels: str) -> float:
-        """Over all processes: for what each counts of its own."""
+        """The sum over all processes, for what each counts by itself."""
         return sum(sum(found.values()) for found in self._matching(name, labels))
 
     def most(self, name: str, **labels: str) -> float:
-        """The greatest: for what each tells of all."""
+        """The maximum over all processes, for what each reports about all."""
         return max((max(found.values()) for found in self._matching(name, labels)), default=0.0)
 
     def by(self, name: str, label: str) -> dict[str, float]:
@@ -51,7 +51,7 @@ class Sample:
         return dict(found)
 
     def since(self, before: Sample, name: str, label: str) -> dict[str, float]:
-        """By how much each has grown. A process that did not answer before adds nothing: what it counted is not new."""
+        """How much each has grown. A process that did not answer before adds nothing, since its counts are not new."""
         found: dict[str, float] = defaultdict(float)
         known = before.processes
         for labels, values in self.values.get(name, {}).items():

@@ -45,7 +45,7 @@ class WaterfallRow:
 
 
 def rows(spans: Sequence[ServiceSpan]) -> list[WaterfallRow]:
-    """Depth first, each level by start. A span whose parent is not kept stands at the top."""
+    """Depth first, each level by start. A span whose parent is missing is at the top level."""
     known = {span.recorded.span_id for span in spans}
     children: dict[str | None, list[ServiceSpan]] = {}
     for span in spans:

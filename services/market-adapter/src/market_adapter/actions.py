@@ -87,7 +87,7 @@ class ActionMethods:
         return PendingActionsReply(actions=[action_of(order) for order in waiting])
 
     async def known(self, asked: ActionsRequest) -> ActionsReply:
-        """How these actions stand, as far as they are this user's."""
+        """The state of these actions, as far as they belong to this user."""
         owner = Owner(asked.company_id, asked.user_id)
         account = await self._books.current(owner)
         kept = {order.id: order for order in account.orders}

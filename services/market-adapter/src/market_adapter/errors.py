@@ -28,7 +28,7 @@ from contracts.text import Text
 
 
 class TickerFailure(TypedDict):
-    """How a failure stands in a result that holds several tickers."""
+    """A failure in a result that holds several tickers."""
 
     error: str
     ticker: str
@@ -128,7 +128,7 @@ class NotFoundError(MarketError):
 
 
 class NoUserError(MarketError):
-    """The caller is nobody who could own something."""
+    """The caller has no account, so nothing can belong to them."""
 
     reason = "no_user"
 

@@ -69,8 +69,8 @@ def tools_of(provider: MarketProvider, *served: object) -> list[Tool]:
 
 
 def _handler(function: Callable[..., Awaitable[BaseModel]]) -> Handler:
-    """Arguments checked, data as JSON, errors as error replies. The function's first parameter is the model of its
-    arguments; a second one gets who is calling (CallBy), or the caller's language (str)."""
+    """Checks the arguments, and returns data as JSON and errors as error replies. The first parameter of the
+    function is the model of its arguments; a second one gets who is calling (CallBy) or the caller's language (str)."""
     hints = get_type_hints(function)
     model, *more = (hints[name] for name in signature(function).parameters)
 
@@ -114,13 +114,13 @@ def arguments(model: type[ArgumentsT], request: ToolServiceRequest) -> Arguments
 
 
 async def answered(answer: Awaitable[BaseModel], language: str) -> ToolServiceData:
-    """The data as JSON; what goes wrong as an error reply (`told`)."""
+    """The data as JSON; errors become error replies (`told`)."""
     with told(language):
         return ToolServiceData(result=(await answer).model_dump(mode="json", by_alias=True))
 
 
 def answering(handler: Callable[[RequestT], Awaitable[ReplyT]]) -> Callable[[RequestT], Awaitable[ReplyT]]:
-    """A method that services call; what goes wrong is an error reply (`told`)."""
+    """A method that services call; errors become error replies (`told`)."""
 
     async def handle(request: RequestT) -> ReplyT:
         with told("en"):
@@ -131,7 +131,7 @@ def answering(handler: Callable[[RequestT], Awaitable[ReplyT]]) -> Callable[[Req
 
 @contextmanager
 def told(language: str) -> Generator[None]:
-    """A MarketError, or a store that is away, as an error reply with its reason, in the caller's language."""
+    """Turns a MarketError, or an unavailable store, into an error reply with its reason, in the caller's language."""
     try:
         yield
     except TooLateError as error:

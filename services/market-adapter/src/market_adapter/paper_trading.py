@@ -72,7 +72,7 @@ class PaperTrading:
         raise BusyError(str(owner.user), TEXTS["order.account_is_busy"])
 
     async def attend(self) -> None:
-        """Every account in which something is due, brought up to date, and what is untold told."""
+        """Brings every account in which something is due up to date, and publishes its unpublished facts."""
         for owner in await self._store.attention(self._wall.now(), self._provider.now()):
             try:
                 await self.current(owner)
@@ -91,7 +91,8 @@ class PaperTrading:
         return {name: news for name, news in found if news is not None}
 
     async def _news_of(self, account: Account, name: str) -> News | None:
-        """What the market says of one symbol; None: nothing now, and it stands still until the provider answers."""
+        """The market's news of one symbol; None: nothing now, and the symbol stands still until the provider
+        answers."""
         symbol = parse_symbol(name)
         live = [order.seen_until for order in account.orders if order.live and order.symbol == name]
         since = min((moment for moment in live if moment is not None), default=None)

@@ -19,7 +19,7 @@ class MarketProvider(Protocol):
 
     @property
     def source(self) -> str:
-        """The name under which its answers stand."""
+        """The name of the source in its answers."""
         ...
 
     def now(self) -> datetime:
@@ -27,7 +27,7 @@ class MarketProvider(Protocol):
         ...
 
     def note(self) -> Text | None:
-        """What whoever reads its answers must know of all of them now; None: nothing."""
+        """What readers must know about all its answers at the moment; None: nothing."""
         ...
 
     async def quote(self, symbol: Symbol) -> Quote:
@@ -43,7 +43,7 @@ class MarketProvider(Protocol):
         ...
 
     async def bars_since(self, symbol: Symbol, moment: datetime) -> BarHistory | None:
-        """The finest closed bars that opened at `moment` or later, as traded; None when there is none yet."""
+        """The finest closed bars that opened at `moment` or later, as traded; None if there are none yet."""
         ...
 
     async def fundamentals(self, symbol: Symbol) -> Fundamentals:
@@ -67,16 +67,16 @@ class AccountStore(Protocol):
     """Where paper accounts are kept: one document each, replaced by compare-and-set."""
 
     async def load(self, owner: Owner) -> Account:
-        """The account as stored; a new one (version 0) when there is none."""
+        """The account as stored; a new one (version 0) if there is none."""
         ...
 
     async def save(self, account: Account) -> bool:
-        """Stores it as the next version; False when somebody else has stored one since it was loaded."""
+        """Stores it as the next version; False if another version was stored after it was loaded."""
         ...
 
     async def attention(self, wall: datetime, market: datetime) -> Sequence[Owner]:
-        """Whose account has something to be done now: a live order that has not seen the market up to `market`, a
-        question whose time has run out by `wall`, or a fact that is to be told."""
+        """The owners of accounts in which something is due: a live order that has not seen the market up to
+        `market`, a question that has expired by `wall`, or an unpublished fact."""
         ...
 
     async def archive(self, owner: Owner, orders: Sequence[Order]) -> None:

@@ -51,7 +51,7 @@ class SampleMover:
         self._due = self._time.monotonic() + self._seconds
 
     def look(self) -> None:
-        """Somebody moved the clock: look at the store at once."""
+        """Reads the stored clock at once, because another replica has moved it."""
         self._look.set()
 
     def stop(self) -> None:

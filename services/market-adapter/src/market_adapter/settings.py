@@ -39,5 +39,5 @@ class MarketSettings(EnvSettings):
 
     @property
     def frozen(self) -> bool:
-        """The sample clock stands on the last bar."""
+        """Whether the sample clock stays on the last bar."""
         return self.seconds_per_bar == 0

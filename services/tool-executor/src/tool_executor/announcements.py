@@ -68,7 +68,7 @@ class AnnouncedTools:
         await asyncio.gather(*self._later, return_exceptions=True)
 
     async def catch_up(self) -> None:
-        """Reads what was said before; owners who are not heard for want of an answer announce again anyway."""
+        """Reads earlier announcements. Owners whose announcement cannot be read now will announce again."""
         async with self._reading:
             self._heard.clear()
             try:

@@ -117,7 +117,8 @@ class Executor:
     def _reading(
         self, connections: ExecutorConnections, rpc: RpcClient, settings: ExecutorSettings
     ) -> list[PullWorker]:
-        """Reads companies' sites, and files, each in places of its own: neither a call nor a file waits for a site."""
+        """Reads companies' sites and files, each with slots of its own, so that neither calls nor files wait for
+        sites."""
 
         def interval(origin: Origin) -> float:
             own = connections.loopback and origin.is_loopback

@@ -26,7 +26,7 @@ class FileTexts:
         self._extraction = extraction
 
     async def read(self, request: FileTextRequest) -> FileTextReply:
-        """The beginning of its text, or why there is none; raises RpcError (UNAVAILABLE)."""
+        """The beginning of the file's text, or why there is none; raises RpcError (UNAVAILABLE)."""
         said = request.language
         key = file_key(request.company_id, request.conversation_id, request.file_id)
         try:

@@ -240,7 +240,7 @@ class CatalogueHandler:
         )
 
     async def details(self, request: ToolDetailsRequest) -> ToolDetailsReply:
-        """rpc.tools.details.v1: what a service needs that plans calls by itself. Raises as `catalogue` does."""
+        """rpc.tools.details.v1: the details for a service that plans calls by itself. Raises as `catalogue` does."""
         plan = plan_of(request.plan)
         caller = VerifiedCaller(
             company=request.company_id, user="-", role=request.role, plan=plan, language=request.language

@@ -63,7 +63,7 @@ _MOST_KEPT = 200
 
 
 class HeldCall(Wire):
-    """A call, whose it is, and how it stands. `version`: of the declaration that was asked for."""
+    """A waiting call, its user and its state. `version`: of the declaration at the time of the call."""
 
     id: str
     tool: str
@@ -161,7 +161,7 @@ class OwnActions:
         return PendingActionsReply(actions=[_action(one) for one in found if _now(one).state == "pending"])
 
     async def known(self, asked: ActionsRequest) -> ActionsReply:
-        """How these stand, as far as they are this user's."""
+        """The state of these actions, as far as they belong to this user."""
         found = await self._listed(_key(asked.company_id, asked.user_id))
         return ActionsReply(actions=[_action(one) for one in found if one.id in asked.action_ids])
 
@@ -204,7 +204,8 @@ class OwnActions:
         return call.model_copy(update={"state": "confirmed", "result": words[:_SHOWN]})
 
     async def _ended(self, asked: ActionDecideRequest, raw: bytes, call: HeldCall) -> ActionReply:
-        """Keeps how it has ended, tells it, and says it; what somebody else has ended in between stands."""
+        """Stores and publishes how the call ended, and returns it. If another process has ended it meanwhile, that
+        stands."""
         if not await self._store_swap(_key(asked.company_id, asked.user_id), raw, call):
             return ActionReply(action=_action((await self._found(_key(asked.company_id, asked.user_id), call.id))[1]))
         decided = ActionDecided(

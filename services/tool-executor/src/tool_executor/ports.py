@@ -50,7 +50,7 @@ Claim = RecordedResult | Claimed | RunningElsewhere | OtherArguments
 
 @dataclass(frozen=True, slots=True)
 class CallKey:
-    """A call id belongs to a company's user: nobody else's repeat can read its result."""
+    """A call id belongs to a company's user, so a repeat by anybody else cannot read its result."""
 
     company: str
     user: str
@@ -77,7 +77,7 @@ class RemoteTools(Protocol):
         ...
 
     async def outcome(self, tool: str, subject: str | None, arguments: Arguments, context: CallContext) -> Data | None:
-        """What became of a call, by its id; None: nothing. Raises TimeoutError when it cannot be known now."""
+        """The outcome of a call, by its id; None: nothing happened. Raises TimeoutError if it cannot be known now."""
         ...
 
 

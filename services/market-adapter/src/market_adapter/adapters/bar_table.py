@@ -182,7 +182,7 @@ def _in_our_time(at: date | datetime) -> date | datetime:
 
 
 def _ratio(split: Decimal) -> Fraction:
-    """1 where none is told. Raises ValueError."""
+    """1 if none is given. Raises ValueError."""
     ratio = Fraction(split).limit_denominator(1000) if split else Fraction(1)
     if not ratio:
         raise ValueError(f"split is {split}: a share became so many")

@@ -113,6 +113,6 @@ class CryptoExchange:
 
 
 def _seen(done: asyncio.Future[Any]) -> None:
-    """Nobody may be left who waits for it."""
+    """Consumes the result, since nobody may be waiting for it any more."""
     if not done.cancelled():
         done.exception()

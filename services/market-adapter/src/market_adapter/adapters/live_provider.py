@@ -89,11 +89,11 @@ class LiveProvider:
         return None
 
     async def load(self) -> None:
-        """Loads the library for stocks and funds, so that the first who asks need not wait for it."""
+        """Imports the library for stocks and funds, so that the first request need not wait for it."""
         await self._yahoo.load()
 
     async def load_pairs(self) -> None:
-        """Loads the library for crypto: five seconds of CPU, which slow down whoever asks meanwhile."""
+        """Imports the library for crypto: five seconds of CPU, which slow down all requests meanwhile."""
         await self._exchange.load()
 
     async def fundamentals(self, symbol: Symbol) -> Fundamentals:

@@ -135,7 +135,7 @@ def _document(account: Account, version: int) -> Document:
 
 
 def _readable(account: Document) -> Document:
-    """Without the orders that only a newer release understands: they stay in the document as they are."""
+    """Without the orders that only a newer release understands; they stay unchanged in the document."""
     return {**account, "orders": [order for order in account["orders"] if _is_order(order)]}
 
 

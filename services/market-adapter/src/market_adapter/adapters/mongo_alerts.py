@@ -56,7 +56,7 @@ class MongoAlerts:
         return await self._found({"state": AlertState.ACTIVE.value, "seen_until": {"$lt": market.isoformat()}})
 
     async def seen(self, before: Alert, after: Alert) -> bool:
-        """Compare-and-set on state and on what it had seen."""
+        """Compare-and-set on the state and on what the alert had seen."""
         key = {"_id": before.id, "state": AlertState.ACTIVE.value, "seen_until": before.seen_until.isoformat()}
         document = self._unknown.with_them(before.id, before.seen_until, _document(after))
         return (await self._alerts.replace_one(key, document)).matched_count == 1
@@ -120,7 +120,7 @@ def _document(alert: Alert) -> Document:
 
 
 def _alert(document: Document) -> Alert:
-    """What stands outside is what counts: single updates change it there."""
+    """The fields outside the stored alert are the valid ones: single updates change them there."""
     return replace(
         _ALERT.validate_python(document["alert"]),
         state=AlertState(document["state"]),

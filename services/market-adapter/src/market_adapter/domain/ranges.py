@@ -64,7 +64,7 @@ class Drawdown:
 
 
 def stretch(series: Series, first: date, last: date) -> Stretch | None:
-    """The sessions from `first` to `last`; None: there is none, or only a base."""
+    """The sessions from `first` to `last`; None: there are none, or only the base."""
     start, end = bisect_left(series.sessions, first), bisect_right(series.sessions, last)
     if start >= end:
         return None

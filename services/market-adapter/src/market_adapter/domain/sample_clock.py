@@ -63,7 +63,7 @@ class SampleClock:
 
     @property
     def next_session(self) -> date:
-        """The session that closes next; the last one when there is none."""
+        """The session that closes next; the last one if there is none."""
         if not self.ended and self.index + 1 == len(self._sessions):
             self._grow()
         return self._sessions[min(self.index + 1, len(self._sessions) - 1)]

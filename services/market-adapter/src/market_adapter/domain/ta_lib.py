@@ -13,6 +13,6 @@ def ta_lib() -> Any:
 
 
 async def load_ta_lib() -> None:
-    """Loads it in a thread when it is not loaded yet: nobody else has to wait meanwhile."""
+    """Imports it in a thread if that has not happened yet, so that the event loop goes on."""
     if ta_lib.cache_info().currsize == 0:
         await asyncio.to_thread(ta_lib)

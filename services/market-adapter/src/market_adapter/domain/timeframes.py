@@ -23,7 +23,7 @@ def weekly(history: BarHistory) -> BarHistory:
 
 
 def four_hourly(history: BarHistory, opening: Callable[[date], datetime]) -> BarHistory:
-    """4h bars of hourly ones. `opening` tells when a session opened (pairs: midnight UTC)."""
+    """4h bars made from hourly ones. `opening`: when a session opened (pairs: midnight UTC)."""
 
     def block(bar: Bar) -> tuple[date, int]:
         return bar.session, (bar.time - opening(bar.session)) // Timeframe.H4.length

@@ -19,17 +19,16 @@ class CallBy:
     language: str = "es"
 
     def check_time(self) -> None:
-        """To be asked before each write: what stood still meanwhile must not act for somebody who has gone.
+        """Must be called before each write: a process that was paused meanwhile must not act for a caller who has gone.
 
-        Raises:
-            TooLateError: the caller waits no longer; nothing is changed.
+        Raises: TooLateError: the caller no longer waits; nothing is changed.
         """
         if passed():
             raise TooLateError(f"the call {self.call_id} came after its deadline: nothing was done")
 
 
 def call_by(request: ToolServiceRequest) -> CallBy:
-    """Who made the call. Raises NoUserError when it is nobody in particular."""
+    """Who made the call. Raises NoUserError if it was nobody with an account."""
     caller = request.caller
     if caller.user_id is None:
         raise NoUserError("-", TEXTS["caller.needs_a_user"].format(tool=request.tool))

@@ -113,7 +113,7 @@ class SignalTools:
         )
 
     async def _closed(self, symbol: Symbol, limit: int) -> BarHistory:
-        """Sessions that are over: what the running one will be nobody knows, and its id must mean one thing."""
+        """Only sessions that are over: the running one may still change, and a prediction's id must mean one thing."""
         history = await self._provider.daily_history(symbol, limit)
         closed = tuple(bar for bar in history.bars if bar.end <= self._provider.now())
         if not closed:

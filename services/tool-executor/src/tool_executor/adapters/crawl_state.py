@@ -270,7 +270,8 @@ class CrawlState:
                 return NoPage(over=word == b"over")
 
     async def settle(self, place: str, held: ClaimedPage, outcome: PageOutcome) -> int | None:
-        """What became of the page: how many in a row did not answer; None: it was another's by now."""
+        """Records the outcome of a page. Returns how many pages in a row did not answer; None: the page belongs to
+        another executor by now."""
         again = outcome.again is not None
         kind = "again" if again else outcome.kind
         tried = held.item.tries + (1 if outcome.away or outcome.reason else 0)
@@ -301,7 +302,7 @@ class CrawlState:
         return bytes(await self._store.command("HGET", self._run, f"x:{digest}")).decode()
 
     async def report(self, *, now: bool = False) -> CrawlProgress | None:
-        """How far it is; None when it is over, or that was told a moment ago and need not be told `now`."""
+        """The progress of the run; None if it is over, or was reported a moment ago and need not be reported `now`."""
         answer = texts(await self._store.run_on(_REPORT, (self._run, self._left), int(now)))
         if not answer:
             return None

@@ -85,7 +85,7 @@ class OwnHttpTools:
 
 
 def call_headers(context: CallContext) -> dict[str, str]:
-    """What the company's server is told of a call: which it is, whose, and where it was made."""
+    """The headers that identify a call to the company's server: its id, its user, and where it was made."""
     caller = context.caller
     told = {"Idempotency-Key": context.call_id, "Nexus-User": caller.user, "Nexus-Role": caller.role}
     return told | ({"Nexus-Conversation": caller.conversation} if caller.conversation else {})
@@ -130,7 +130,7 @@ async def _result(response: aiohttp.ClientResponse) -> object:
 
 
 def readable(body: bytes) -> object:
-    """The JSON; raises ToolFailed for what is none, or nested beyond reason."""
+    """The JSON; raises ToolFailed if it is not JSON, or nested too deeply."""
     try:
         value: object = orjson.loads(body)
     except orjson.JSONDecodeError as error:

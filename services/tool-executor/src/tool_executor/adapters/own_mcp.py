@@ -84,7 +84,7 @@ class McpClient:
 
 
 def _worded(error: BaseException, refusal: BaseException | None) -> BaseException:
-    """What went wrong, in words: the line's own reason first, which the client only tells as one of its own."""
+    """The error in words: first the connection's own reason, which the client hides in one of its errors."""
     if refusal is not None:
         return refusal
     if isinstance(error, ToolFailed | TimeoutError):
@@ -99,7 +99,7 @@ def _only(group: BaseExceptionGroup[BaseException]) -> BaseException:
 
 
 def _declared(tool: mcp_types.Tool) -> McpTool | None:
-    """The tool as settings declare it; None for one that nobody can call: its name or schema is none."""
+    """The tool in the form of settings; None if its name or schema is unusable."""
     schema: dict[str, object] = {**tool.input_schema, "additionalProperties": False}
     schema.pop("$schema", None)
     hints = tool.annotations

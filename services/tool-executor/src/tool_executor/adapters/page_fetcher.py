@@ -76,7 +76,7 @@ class NotModified:
 
 
 class BadStatus(ToolFailed):
-    """The site answered with an error. `retry_after`: seconds, where it says so."""
+    """The site answered with an error. `retry_after`: seconds, if it named them."""
 
     def __init__(self, status: int, retry_after: float | None = None) -> None:
         super().__init__("bad_status", TEXTS["page.bad_status"].format(status=status))

@@ -121,7 +121,7 @@ class _PageTextTarget:
         return ReadableText(title, main if len(main) >= _ENOUGH else "\n".join(self._without_menus()), links)
 
     def _without_menus(self) -> list[str]:
-        """The lines without the links that stand alone before the page's first words and behind its last."""
+        """The lines without the links that stand alone before the page's first words and after its last."""
         first, end = 0, len(self._lines)
         while first < end and self._entries[first]:
             first += 1

@@ -96,7 +96,7 @@ class RedisStore:
         return self._away_until is not None
 
     async def ping_afresh(self) -> None:
-        """Asks the server on a connection of its own; raises RedisError, OSError, TimeoutError."""
+        """Pings the server on a new connection; raises RedisError, OSError, TimeoutError."""
         async with redis_client(self._url, 0.5, name="nexus-tool-executor-looks") as redis:
             await cast("Any", redis).execute_command("PING")
 

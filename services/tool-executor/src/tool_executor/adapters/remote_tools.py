@@ -25,7 +25,7 @@ _REFUSED = frozenset({ErrorCode.BAD_FIELD, ToolCode.VALIDATION_ERROR})
 
 
 class BusTools:
-    """See ports.RemoteTools. `on_gone` is told the subject of an announced tool that nobody serves any more."""
+    """See ports.RemoteTools. `on_gone` is called with the subject of an announced tool that nobody serves any more."""
 
     def __init__(self, client: RpcClient, on_gone: Callable[[str], None]) -> None:
         self._client = client
@@ -51,7 +51,7 @@ class BusTools:
         return reply.result
 
     async def outcome(self, tool: str, subject: str | None, arguments: Arguments, context: CallContext) -> Data | None:
-        """What its owner says; whatever keeps it from saying so leaves the call unknown."""
+        """The outcome that the tool's service reports; if it cannot report one, the outcome stays unknown."""
         method = TOOL_OUTCOME if subject is None else tool_outcome(subject, queue=None)
         seconds = max(context.seconds_left - _SPARE, 0.05)
         try:

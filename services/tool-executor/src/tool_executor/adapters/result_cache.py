@@ -27,7 +27,7 @@ class RedisResultCache:
         self._renewals = renewals
 
     async def get(self, key: str) -> Data | None:
-        """The kept data; None when there is none. Raises StoreUnavailable."""
+        """The cached data; None if there is none. Raises StoreUnavailable."""
         kept = await self._store.command("GET", f"tool:cache:{key}")
         return None if kept is None else orjson.loads(kept)
 

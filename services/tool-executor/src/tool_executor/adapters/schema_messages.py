@@ -23,8 +23,8 @@ _FORMS: Mapping[str, Text] = {
 
 
 def form_worded(pattern: str, description: str | None) -> Text:
-    """What is asked for by a pattern, without the pattern; for one that is not the catalogue's, by what its schema
-    says of the argument."""
+    """Describes what a pattern requires without showing the pattern; for foreign tools by the schema's description
+    of the argument."""
     known, other = _FORMS.get(pattern), TEXTS["schema.forms.other"]
     if known is None and description:
         return _short(Text(**{language: f"{text}: {description}" for language, text in other.by_language.items()}))
@@ -36,8 +36,7 @@ def not_null(message: Text) -> Text:
 
 
 def worded(keyword: str, value: Any, message: str) -> Text | str:
-    """The words for `keyword` and what it asks for (`value`, as the schema has it); `message`, as the validator says
-    it, where there are none."""
+    """The words for `keyword` with its `value` in the schema; if there are none, the validator's `message`."""
     said = _OF_ONE.get(keyword) if value == 1 else None
     said = said or _SAID.get(keyword)
     return message[:_LONGEST] if said is None else _short(said.format(_asked(keyword, value)))

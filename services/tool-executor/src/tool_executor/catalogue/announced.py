@@ -128,7 +128,8 @@ class Offers:
             del self._offers[company, service]
 
     def lost(self, subject: str) -> list[str]:
-        """Nobody serves this subject any more: ends the offers that are called there, and names their services."""
+        """Ends the offers that are called under this subject, which nobody serves any more, and returns their
+        services."""
         gone = [key for key, offer in self._offers.items() if offer.announced.call_subject == subject]
         for key in gone:
             del self._offers[key]
@@ -154,8 +155,8 @@ class Offers:
 
 
 def declared_tool(declared: ToolDeclaration, subject: str, outcomes: str | None = None) -> DeclaredTool:
-    """The declaration as our own are; unchecked. What may be kept is kept for each user alone: whether somebody
-    else's data is public is not for a service to say."""
+    """The declaration in our own form, unchecked. Cacheable results are cached for each user separately: a service
+    cannot decide that data are public."""
     texts = declared.description
     spoken = texts.get("en") or texts.get("es") or declared.name
     digest = hashlib.sha256(declared.to_json()).digest()

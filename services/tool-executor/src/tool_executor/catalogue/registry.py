@@ -45,7 +45,7 @@ class Entry:
         return self.plan is Plan.FREE and (switched is True or self.tool.name in company.enabled_tools)
 
     def needs_settings(self, caller: VerifiedCaller) -> bool:
-        """Whether nobody has the tool without the company's settings saying so."""
+        """Whether the tool exists only where the company's settings say so."""
         return caller.is_visitor or self.tool.offered is not None
 
 

@@ -27,7 +27,7 @@ class KnowledgeFacts:
         self._publisher = publisher
 
     async def upserted(self, document: DocumentUpserted) -> None:
-        """A document as it is; the same again, because an answer was lost, is told once."""
+        """Publishes a document; a repeat after a lost acknowledgement is published once."""
         parts = in_parts(document.blocks)[:MAX_PARTS]
         for number, blocks in enumerate(parts, 1):
             part = document.model_copy(update={"blocks": blocks, "part": number, "parts": len(parts)})
@@ -42,7 +42,7 @@ class KnowledgeFacts:
         await self._append(_FAILED, failure.company_id, event.to_json(), identity)
 
     async def progressed(self, progress: RunProgressed) -> None:
-        """How far a run is. It ends once, whoever says so."""
+        """Publishes the progress of a run. Its end is published once, whoever reports it."""
         word = str(progress.step) if progress.state == "running" else "end"
         identity = derive_id(progress.company_id, "run", progress.run_id, word)
         event = ProgressedEvent(id=identity, source=SOURCE, type=_PROGRESSED, data=progress)

@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 
 
 class RunHandler:
-    """Places at runs. See runtime.pull_worker: what it raises brings the message again."""
+    """Handles places at runs. If it raises, the message is delivered again (runtime.pull_worker)."""
 
     def __init__(self, crawler: Crawler, companies: CompanyCache) -> None:
         self._crawler = crawler
@@ -52,7 +52,7 @@ class FileHandler:
         self._uploads = uploads
 
     async def handle(self, delivery: Delivery) -> Outcome:
-        """Ack when it has been told what the file says, or why it cannot be read."""
+        """Ack once the file's text has been published, or the reason why it cannot be read."""
         try:
             file = FileEvent.model_validate_json(delivery.data).data
         except ValidationError as error:

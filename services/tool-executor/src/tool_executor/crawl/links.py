@@ -29,7 +29,7 @@ class RefusedLink:
 
 
 def target_of(site: Site, page: SiteUrl, address: str) -> SiteUrl | RefusedLink | None:
-    """Where a link leads; None: nowhere on the site, to no document, or to nothing that is an address."""
+    """Where a link leads; None: not to an address of the site, or not to a document."""
     address = address.strip().partition("#")[0].replace(" ", "%20")
     if not address or len(address) > _LONGEST or _OTHER_SCHEMES.match(address):
         return None
@@ -57,13 +57,13 @@ def shape_of(address: SiteUrl) -> str:
 
 
 def most_of(shape: str, max_pages: int) -> int:
-    """How many addresses of a shape are read where nobody but links names them; 0: any number."""
+    """How many addresses of a shape are read if only links name them; 0: any number."""
     if not shape.endswith("?"):
         return max(20, max_pages // 20)
     return max(50, max_pages // 5) if "#" in shape else 0
 
 
 def goes_round(address: SiteUrl) -> bool:
-    """Whether a path says the same again and again, as relative links do that were meant to be absolute."""
+    """Whether a path repeats itself, as relative links do that were meant to be absolute."""
     segments = [segment for segment in address.target.partition("?")[0].split("/") if segment]
     return len(segments) > _DEEPEST or any(segments.count(segment) >= 3 for segment in set(segments))

@@ -51,7 +51,7 @@ class ReadDocument:
 
 @dataclass(frozen=True, slots=True)
 class PageReading:
-    """What became of a page, and what it said where that is to be known. `same`: what memory knows still holds."""
+    """The outcome of a page, and its content if it is needed. `same`: what memory has is still valid."""
 
     outcome: PageOutcome
     document: ReadDocument | None = None

@@ -70,7 +70,7 @@ class Preparation:
         return max(self._interval_of(origin), robots.delay if robots is not None else 0.0)
 
     async def prepare(self, state: CrawlState, asked: RefreshRequested, settings: CompanySettings | None) -> CrawlPlan:
-        """The run's plan: the first one that was made, whoever made it. Raises RunFailed."""
+        """The run's plan: the first one that any executor made. Raises RunFailed."""
         if settings is None:
             raise RunFailed("The company has no settings.")
         try:
@@ -222,7 +222,7 @@ class Preparation:
 
 
 def target_of_file(site: Site, page: SiteUrl, address: str) -> SiteUrl | None:
-    """A sitemap's own address, whose ending is none of a document's."""
+    """A sitemap's own address, whose ending is not that of a document."""
     try:
         return site.redirected(page, address)
     except AddressRefused:

@@ -35,7 +35,8 @@ class Uploads:
         self._facts = facts
 
     async def read(self, file: FileReceived) -> None:
-        """Takes one file out and tells what it says, or why it cannot be read. Raises ReadFailed, PublishFailed."""
+        """Reads one file, and publishes its text or the reason why it cannot be read. Raises ReadFailed,
+        PublishFailed."""
         try:
             body = await self._body(file)
             found = await self._extraction.extract(body, file.content_type, name=file.filename)
@@ -70,7 +71,7 @@ class Uploads:
         return body
 
     async def _purge(self, file: FileReceived) -> None:
-        """Makes room; what stays for want of an answer goes by its age."""
+        """Frees the space. What cannot be removed now expires by its age."""
         body = orjson.dumps({"filter": upload(file.company_id, file.upload_id)})
         try:
             await self._inbox.request(f"$JS.API.STREAM.PURGE.{UPLOADS.name}", body, deadline=_PURGE_DEADLINE)

@@ -52,8 +52,8 @@ class OverTheBus:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentProblem:
-    """What is wrong with an argument; `field` empty: with all of them. A plain string is what somebody else has said
-    (a schema, another service) and stays as it is."""
+    """What is wrong with an argument; an empty `field` means all of them together. A plain string comes from a
+    schema or another service and is not translated."""
 
     field: str
     message: Text | str
@@ -66,7 +66,7 @@ CompanyRule = Callable[[CompanyTools], bool]
 
 
 class CacheScope(StrEnum):
-    """Who shares a kept result. SITE: the company alone, for as long as its settings say."""
+    """Who shares a cached result. SITE: the company alone, for as long as its settings say."""
 
     NEVER = "never"
     PUBLIC = "public"

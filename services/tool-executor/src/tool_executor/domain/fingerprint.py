@@ -16,7 +16,7 @@ def canonical(arguments: Arguments) -> str:
 
 
 def fingerprint(tool: str, arguments: Arguments) -> str:
-    """32 hex characters that stand for the tool and its arguments."""
+    """32 hex characters that identify the tool and its arguments."""
     return hashlib.sha256(f"{tool}\x1f{canonical(arguments)}".encode()).hexdigest()[:32]
 
 

@@ -27,7 +27,7 @@ def takes(required: Mapping[str, Schema], optional: Mapping[str, Schema] | None 
 
 
 def gives(required: Mapping[str, Schema]) -> Schema:
-    """A tool's data: at least these; who serves the tool may say more."""
+    """The schema of a tool's data: at least these fields; the tool may return more."""
     return {"type": "object", "properties": dict(required), "required": list(required)}
 
 

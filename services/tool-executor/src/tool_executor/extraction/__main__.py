@@ -10,7 +10,7 @@ from tool_executor.extraction.formats import extract
 
 
 def main() -> None:
-    """The first line says what it is and what may be used; an answer is one JSON object."""
+    """The first line of the input names the type and the limits; the answer is one JSON object."""
     asked = json.loads(sys.stdin.buffer.readline())
     resource.setrlimit(resource.RLIMIT_AS, (asked["memory"], asked["memory"]))
     seconds = int(asked["seconds"]) + 1

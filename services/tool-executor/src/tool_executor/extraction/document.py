@@ -42,7 +42,7 @@ class Extracted:
     nofollow: bool = False
 
     def add_link(self, address: str) -> None:
-        """Adds an address that the page leads to, unless it is none or there are too many."""
+        """Adds an address that the page links to, unless it is not an address or there are too many."""
         if len(self.links) < MOST_LINKS:
             with suppress(ValueError):
                 self.links.append(urljoin(self.base, address) if self.base else address)

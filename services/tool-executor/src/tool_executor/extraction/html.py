@@ -45,7 +45,7 @@ _OUR_NAMES = {"robots", "nexussitereader"}
 
 
 def extract_html(html: str) -> Extracted:
-    """The words of a page and what it says of itself to readers like this one."""
+    """The text of a page, and what its metadata tell readers like this one."""
     reader = _Reader()
     read(html, reader)
     return reader.result()
@@ -279,7 +279,7 @@ class _Reader:
         return links if menu and self._main_in is None and not self._parts else 0
 
     def _drop_menus(self) -> None:
-        """Drops links that stand alone before the page's first words, and those behind its main."""
+        """Drops links that stand alone before the page's first words, and those after its main part."""
         blocks, entries = self.page.blocks, self._entries
         first = 0
         while first < len(blocks) and entries[first] and not blocks[first].headings:
@@ -325,7 +325,7 @@ class _Reader:
         self._bare = False
 
     def _end_bare(self, level: int) -> None:
-        """A heading with nothing below it, such as a card's, is all that is said there."""
+        """A heading with nothing below it, such as a card's, becomes text itself."""
         if self._bare and self._headings and self._headings[-1][0] >= level:
             _, text = self._headings.pop()
             self._emit(Block(text=text))
@@ -391,6 +391,6 @@ class _Reader:
             self._given_up(self._tables[-1])
 
     def _given_up(self, table: Table) -> None:
-        """It holds headings, tables or one column: it was there for the looks. What it held is plain text."""
+        """The table holds headings, tables or one column: it served the layout. Its content becomes plain text."""
         for text in table.give_up():
             self._emit(Block(text=text))

@@ -59,7 +59,7 @@ def is_menu(text: str, links: int) -> bool:
 
 
 def read(html: str, target: MarkupTarget) -> None:
-    """Tells the target what the markup holds, in time that grows with its size."""
+    """Passes the events of the markup to the target, in time linear in its size."""
     parser: Any = cast("Any", _etree).HTMLParser(target=target, encoding="utf-8")
     for start in range(0, len(html), _PIECE):
         parser.feed(html[start : start + _PIECE].encode("utf-8", "replace"))

@@ -9,7 +9,7 @@ _LINES = 40
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """Parted by blank lines; what has none, such as a page of a PDF, goes by its lines."""
+    """Split at blank lines; a text without any, such as a page of a PDF, is split into its lines."""
     for part in _BLANK.split(text.replace("\x00", "").replace("\r\n", "\n").replace("\r", "\n")):
         lines = [line for line in (" ".join(line.split()) for line in part.split("\n")) if line]
         for start in range(0, len(lines), _LINES):

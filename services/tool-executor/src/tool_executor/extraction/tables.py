@@ -37,7 +37,7 @@ class Table:
             self._span = _number(attributes.get("colspan")), _number(attributes.get("rowspan"))
 
     def add(self, text: str) -> bool:
-        """Takes a text into the cell that is open; False: there is none, or this is no table."""
+        """Adds a text to the open cell; False: there is none, or this is not a table."""
         if self.given_up or self._cell is None:
             return False
         self._cell.append(text.replace("\n", " "))

@@ -53,7 +53,7 @@ class Cache:
                 flight.set_result(None)
 
     async def _changing(self, call: CallProgress, rest: Rest) -> Outcome:
-        """A call about orders, whatever comes of it, ends what is kept of the user's own data."""
+        """A call about orders drops the cached results of the user's own data, whatever its outcome."""
         try:
             return await rest()
         finally:
@@ -120,7 +120,7 @@ def owner_of(call: CallProgress) -> str:
 
 
 def cache_key(call: CallProgress) -> str | None:
-    """Tool, version, canonical arguments, who shares it and, where texts differ, the language; None: never kept."""
+    """Tool, version, canonical arguments, who shares it and, if texts differ, the language; None: never cached."""
     tool = call.found.tool
     match tool.cache:
         case CacheScope.PUBLIC:

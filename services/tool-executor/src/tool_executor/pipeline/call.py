@@ -61,7 +61,7 @@ class CallProgress:
 
     @property
     def seconds_left(self) -> float:
-        """Until nobody waits any more; negative when that is past."""
+        """Seconds until nobody waits any more; negative after that."""
         return self.expires - time.monotonic()
 
     def metadata(self, cached: bool = False) -> ToolMetadata:

@@ -69,7 +69,8 @@ class Idempotency:
 
 
 def _may_run_twice(entry: Entry) -> bool:
-    """Whether a call that is taken for dead too early harms nobody: it has no effects, or they are known by its id."""
+    """Whether it does no harm if a call is taken for dead too early: it has no effects, or they are identified by
+    its id."""
     return not entry.tool.side_effects or entry.tool.reconcile is not None
 
 

@@ -28,7 +28,7 @@ class Calibration:
 
 
 def calibrate(scores: Floats, outcomes: Floats) -> Calibration:
-    """The curve for past scores and what came of them (0 or 1)."""
+    """The curve for past scores and their outcomes (0 or 1)."""
     ups = float(outcomes.sum())
     downs = len(outcomes) - ups
     targets = np.where(outcomes > 0, (ups + 1) / (ups + 2), 1 / (downs + 2))

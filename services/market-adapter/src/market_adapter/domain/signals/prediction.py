@@ -99,7 +99,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class WalkForwardCheck:
-    """Out-of-sample scores with what came of them, block after block."""
+    """Out-of-sample scores with their outcomes, block after block."""
 
     scores: tuple[Floats, ...]
     outcomes: tuple[Floats, ...]

@@ -44,7 +44,7 @@ def acronyms_of(words: tuple[str, ...]) -> str:
 
 
 class Misspellings:
-    """All names of a glossary, to be compared with a text that is none of them."""
+    """All names of a glossary, for comparison with a text that is not one of them."""
 
     def __init__(self, keys: Iterable[NameKey]) -> None:
         self._keys = [key for key in keys if len(key.text) > _ACRONYM]
