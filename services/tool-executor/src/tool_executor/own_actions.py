@@ -30,7 +30,7 @@ from tool_executor.adapters.redis_store import RedisStore, Script
 from tool_executor.catalogue.own import OwnCatalogue
 from tool_executor.domain.declaration import CallContext, Data, Handler, ServiceUnavailable, ToolFailed, ToolRefused
 from tool_executor.domain.plans import Arguments, VerifiedCaller, plan_of
-from tool_executor.ports import StoreUnavailable
+from tool_executor.ports import RedisUnavailable
 from tool_executor.texts import TEXTS, spoken
 
 log = structlog.get_logger(__name__)
@@ -117,7 +117,7 @@ class OwnActions:
                 if len(waiting) >= MOST_WAITING:
                     raise ToolFailed("too_many_waiting", TEXTS["call.too_many_waiting"])
                 await self._swap(key, call.id, b"", call)
-            except StoreUnavailable as away:
+            except RedisUnavailable as away:
                 raise ServiceUnavailable(str(away)) from away
             return {
                 "action_id": call.id,
@@ -228,7 +228,7 @@ class OwnActions:
     async def _found(self, key: str, action: str) -> tuple[bytes, HeldCall]:
         try:
             raw: bytes | None = await self._store.command("HGET", key, action)
-        except StoreUnavailable as away:
+        except RedisUnavailable as away:
             raise _away(away) from away
         if raw is None:
             raise RpcError(ErrorCode.NOT_FOUND, f"there is no action {action!r} of yours")
@@ -237,7 +237,7 @@ class OwnActions:
     async def _listed(self, key: str) -> list[HeldCall]:
         try:
             return await self._all(key)
-        except StoreUnavailable as away:
+        except RedisUnavailable as away:
             raise _away(away) from away
 
     async def _all(self, key: str) -> list[HeldCall]:
@@ -248,7 +248,7 @@ class OwnActions:
     async def _store_swap(self, key: str, raw: bytes, call: HeldCall) -> bool:
         try:
             return await self._swap(key, call.id, raw, call)
-        except StoreUnavailable as away:
+        except RedisUnavailable as away:
             raise _away(away) from away
 
     async def _swap(self, key: str, action: str, over: bytes, call: HeldCall) -> bool:
@@ -262,7 +262,7 @@ def _key(company: str, user: str) -> str:
     return f"tool:action:{company}:{user}"
 
 
-def _away(away: StoreUnavailable) -> RpcError:
+def _away(away: RedisUnavailable) -> RpcError:
     return RpcError(ErrorCode.UNAVAILABLE, f"{away}: try again", retryable=True)
 
 

@@ -10,7 +10,7 @@ from tool_executor.domain.limits import LimitDecision, Limits
 from tool_executor.domain.plans import Arguments, CompanyTools, VerifiedCaller
 
 
-class StoreUnavailable(Exception):  # noqa: N818 - named after what happened
+class RedisUnavailable(Exception):  # noqa: N818 - named after what happened
     """The shared store (Redis) did not answer in time."""
 
 
@@ -58,7 +58,7 @@ class CallKey:
 
 
 class RateLimiter(Protocol):
-    """Limits per user and tool. Every method raises StoreUnavailable."""
+    """Limits per user and tool. Every method raises RedisUnavailable."""
 
     async def admit(self, caller: VerifiedCaller, tool: str, limits: Limits, call_id: str) -> LimitDecision:
         """One atomic step; a refused call consumes nothing, a repeated id consumes once."""

@@ -49,10 +49,10 @@ SHOWN_PAST = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """A merge patch for the memory of a version, what the step's outcome says of it, what is forgotten by it, in the
-    user's words, what of the history is, and facts with the words that correct them. Nothing of all that: nothing is to
-    be changed."""
+class MemoryPatch:
+    """A change to a memory, made from `version` of it; an empty one changes nothing. `patch`: a merge patch; `outcome`:
+    what the step's outcome says about it; `about`: the words of the user that name what is forgotten; `past`: what is
+    forgotten of the history; `corrects`: facts, each with the words that correct it."""
 
     patch: dict[str, Any]
     version: str | None
@@ -79,20 +79,20 @@ def _page(memory: memory_rpc.LongTermMemory, after: int) -> dict[str, Any]:
     return {"memory": shown.to_wire(), "after": after, "more": len(every[after + SHOWN :])}
 
 
-def taken_back(held: memory_rpc.MemoryReply, note: str) -> Change:
+def taken_back(held: memory_rpc.MemoryReply, note: str) -> MemoryPatch:
     """The change that removes a note and brings back what the note had ended; an empty change if there is no such
     note."""
     wire = held.memory.to_wire()
     patch = {name: [one for one in wire[name] if one.casefold() != note.casefold()] for name in OWN_WORDS}
     patch = {name: kept for name, kept in patch.items() if len(kept) < len(wire[name])}
     if not patch:
-        return Change({}, held.version, {"forgotten": []})
+        return MemoryPatch({}, held.version, {"forgotten": []})
     ended = [one.value for one in held.memory.superseded if one.by == note and one.field in OWN_WORDS]
     notes: list[str] = patch.get("userNotes", held.memory.user_notes)
     ended = ended[: MOST_NOTES - len(notes)]
     if ended:
         patch["userNotes"] = [*ended, *notes]
-    return Change(patch, held.version, {"forgotten": [note], "restored": ended, "facts": True})
+    return MemoryPatch(patch, held.version, {"forgotten": [note], "restored": ended, "facts": True})
 
 
 class _Unanswered(Exception):  # noqa: N818 - it never leaves this module
@@ -152,22 +152,22 @@ class BusOwnCalls:
             note = str(arguments["note"])[:500]
             instead: str | None = arguments.get("instead")
 
-            async def noted(seconds: float) -> Change:
+            async def noted(seconds: float) -> MemoryPatch:
                 held = await self._rpc.call(memory_rpc.MEMORY_GET, who, deadline=seconds)
                 if instead is not None:
-                    return Change({}, held.version, {"note": note}, corrects={instead: note})
+                    return MemoryPatch({}, held.version, {"note": note}, corrects={instead: note})
                 others = [other for other in held.memory.user_notes if other.casefold() != note.casefold()]
                 notes = [note, *others]
                 patch = {"userNotes": notes[:MOST_NOTES]}
                 if pushed_out := notes[MOST_NOTES:]:
                     patch["olderNotes"] = [*pushed_out, *held.memory.older_notes][:MOST_OLDER]
-                return Change(patch, held.version, {"note": note})
+                return MemoryPatch(patch, held.version, {"note": note})
 
             return await self._change(who, noted, call.call_id)
 
         if note := str(arguments.get("note") or ""):
 
-            async def not_noted(seconds: float) -> Change:
+            async def not_noted(seconds: float) -> MemoryPatch:
                 held = await self._rpc.call(memory_rpc.MEMORY_GET, who, deadline=seconds)
                 return taken_back(held, note)
 
@@ -177,13 +177,13 @@ class BusOwnCalls:
         symbols = list(dict.fromkeys([*symbols_in(about), *symbols_in(about.upper())]))
         words = memory_rpc.MeantRequest(company_id=company, user_id=user, about=about, symbols=symbols)
 
-        async def without(seconds: float) -> Change:
+        async def without(seconds: float) -> MemoryPatch:
             found = await self._rpc.call(memory_rpc.MEMORY_MEANT, words, deadline=seconds)
             # A note, unlike a style or a favourite, is remembered again by its words alone.
             facts = found.patch.keys() <= set(OWN_WORDS)
             outcome = {"forgotten": found.texts, "several": found.several, "facts": facts and not found.past}
             by_id = any(memory_rpc.fact_id(one) == about for one in found.texts)
-            return Change(found.patch, found.version, outcome, None if by_id else about, past=found.past)
+            return MemoryPatch(found.patch, found.version, outcome, None if by_id else about, past=found.past)
 
         return await self._change(who, without, call.call_id)
 
@@ -205,7 +205,7 @@ class BusOwnCalls:
     async def _change(
         self,
         who: memory_rpc.UserRef,
-        look: Callable[[float], Awaitable[Change]],
+        look: Callable[[float], Awaitable[MemoryPatch]],
         call_id: str,
     ) -> dict[str, Any]:
         """Changes the memory and returns the outcome. The change is stored only over the version that it was made
@@ -229,7 +229,7 @@ class BusOwnCalls:
     async def _changed(
         self,
         who: memory_rpc.UserRef,
-        look: Callable[[float], Awaitable[Change]],
+        look: Callable[[float], Awaitable[MemoryPatch]],
         call_id: str,
         end: float,
     ) -> dict[str, Any] | None:

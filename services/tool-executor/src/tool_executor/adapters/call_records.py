@@ -20,8 +20,8 @@ from tool_executor.ports import (
     Claimed,
     OtherArguments,
     RecordedResult,
+    RedisUnavailable,
     RunningElsewhere,
-    StoreUnavailable,
 )
 
 _CLAIM = Script("""
@@ -100,7 +100,7 @@ class RedisCallRecords:
         milliseconds = int((min(LEASE, lease) if renewed else lease) * 1000)
         try:
             answer = texts(await self._store.run(_CLAIM, name, fingerprint, owner, milliseconds, self._keep))
-        except StoreUnavailable:
+        except RedisUnavailable:
             self._remember(name, owner)
             raise
         match answer[0]:
@@ -130,7 +130,7 @@ class RedisCallRecords:
         self._renewals.drop(_name(key))
         try:
             await self._store.run(_RELEASE, _name(key), owner, 1 if forget else 0)
-        except StoreUnavailable:
+        except RedisUnavailable:
             if forget:
                 self._remember(_name(key), owner)
             raise

@@ -27,18 +27,18 @@ class RedisResultCache:
         self._renewals = renewals
 
     async def get(self, key: str) -> Data | None:
-        """The cached data; None if there is none. Raises StoreUnavailable."""
+        """The cached data; None if there is none. Raises RedisUnavailable."""
         kept = await self._store.command("GET", f"tool:cache:{key}")
         return None if kept is None else orjson.loads(kept)
 
     async def put(self, key: str, data: Data, seconds: float) -> None:
-        """Keeps the data. Raises StoreUnavailable."""
+        """Keeps the data. Raises RedisUnavailable."""
         # Kept a little shorter by chance, so that what was kept together does not end together.
         kept = max(int(seconds * 1000 * (1 - random.random() * _JITTER)), 1)
         await self._store.command("SET", f"tool:cache:{key}", orjson.dumps(data), "PX", kept)
 
     async def lead(self, key: str, seconds: float) -> str | None:
-        """A token when the caller is to compute the value; None when another process does. Raises StoreUnavailable."""
+        """A token when the caller is to compute the value; None when another process does. Raises RedisUnavailable."""
         name, token = f"tool:lead:{key}", secrets.token_hex(8)
         milliseconds = max(int(min(seconds, LEASE) * 1000), 1)
         if not await self._store.command("SET", name, token, "NX", "PX", milliseconds):
@@ -48,7 +48,7 @@ class RedisResultCache:
         return token
 
     async def follow(self, key: str, seconds: float) -> Data | None:
-        """Waits for the leader's value, at most that long; None when it gave none. Raises StoreUnavailable."""
+        """Waits for the leader's value, at most that long; None when it gave none. Raises RedisUnavailable."""
         pause = _FIRST_LOOK
         end = asyncio.get_running_loop().time() + seconds
         while asyncio.get_running_loop().time() < end:
@@ -61,16 +61,16 @@ class RedisResultCache:
         return None
 
     async def generation(self, owner: str) -> str:
-        """A word that belongs into keys of an owner's own data; `forget` changes it. Raises StoreUnavailable."""
+        """A word that belongs into keys of an owner's own data; `forget` changes it. Raises RedisUnavailable."""
         word = await self._store.command("GET", f"tool:generation:{owner}")
         return "" if word is None else word.decode()
 
     async def forget(self, owner: str) -> None:
-        """Makes cached data of an owner unreachable, and what is still being computed. Raises StoreUnavailable."""
+        """Makes cached data of an owner unreachable, and what is still being computed. Raises RedisUnavailable."""
         # Outlives whatever can be kept under the word before it.
         await self._store.command("SET", f"tool:generation:{owner}", secrets.token_hex(8), "PX", _GENERATION)
 
     async def yield_lead(self, key: str, token: str) -> None:
-        """Ends the lead, if it is still held. Raises StoreUnavailable."""
+        """Ends the lead, if it is still held. Raises RedisUnavailable."""
         self._renewals.drop(f"tool:lead:{key}")
         await self._store.run(_YIELD, f"tool:lead:{key}", token)

@@ -63,7 +63,7 @@ class Crawler:
         self._slots = HostSlots(store)
 
     async def work(self, asked: RefreshRequested, place: str, settings: CompanySettings | None) -> Ack | Retry:
-        """One slice at this place. Raises StoreUnavailable, PublishFailed and RpcError: it comes again."""
+        """One slice at this place. Raises RedisUnavailable, PublishFailed and RpcError: it comes again."""
         state = CrawlState(self._store, asked.company_id, asked.run_id)
         word, kept = await state.begin()
         if word == "over":

@@ -7,7 +7,7 @@ from tool_executor.domain.declaration import ServiceUnavailable
 from tool_executor.domain.limits import Quota
 from tool_executor.domain.plans import CompanyTools, Plan
 from tool_executor.pipeline.call import CallProgress, Outcome, Rest
-from tool_executor.ports import RateLimiter, StoreUnavailable
+from tool_executor.ports import RateLimiter, RedisUnavailable
 from tool_executor.texts import TEXTS
 
 
@@ -91,7 +91,7 @@ class RateStep:
     async def _shared(self, call: CallProgress) -> Quota | None:
         try:
             return await self._ask(self._limiter, call)
-        except StoreUnavailable:
+        except RedisUnavailable:
             call.degraded = True
             return None
 
