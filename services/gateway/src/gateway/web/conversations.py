@@ -37,6 +37,7 @@ from gateway.domain.forwarded import NOBODY
 from gateway.errors import Refused, not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, ConversationPath, OperatorDep, PersonDep
+from gateway.web.free_json import check_json
 from gateway.web.pagination import page
 from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage
@@ -279,6 +280,7 @@ async def decide_action(
     if body.edits and body.decision == "reject":
         fault = FieldFault(field="edits", message="only a yes has some")
         raise Refused(ErrorCode.BAD_FIELD, "edits: only a yes has some", [fault])
+    check_json(body.edits or {})
     return await api.actions.decide(caller.company, caller.subject, action, body.decision, language, body.edits)
 
 
