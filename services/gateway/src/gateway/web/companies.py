@@ -29,8 +29,8 @@ from gateway.web.company_settings import (
 )
 from gateway.web.deps import Api, ApiDep, FounderDep
 from gateway.web.first_hour import FirstHour, Missing, begun, missing, origin_of, own_address, snippet
-from gateway.web.problems import described
 from gateway.web.free_json import check_json
+from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage
 
 router = APIRouter(prefix="/v2/companies", tags=["companies"])

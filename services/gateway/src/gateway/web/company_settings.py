@@ -21,8 +21,8 @@ from gateway.domain.settings_warnings import without_effect
 from gateway.errors import GatewayError, Refused, not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import AdminDep, Api, ApiDep
-from gateway.web.problems import described
 from gateway.web.free_json import check_json
+from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage, words
 
 router = APIRouter(prefix="/v2/llm/config", tags=["llm"])

@@ -32,10 +32,10 @@ from contracts.plain_text import LINE, PlainText
 from gateway.adapters.service_calls import CHANGE_SECONDS, ask
 from gateway.errors import not_found
 from gateway.web.deps import AdminDep, ApiDep, OperatorDep
+from gateway.web.free_json import check_json
 from gateway.web.knowledge import Body, Cursor, Limit
 from gateway.web.pagination import page
 from gateway.web.problems import described
-from gateway.web.free_json import check_json
 
 router = APIRouter(prefix="/v2/knowledge", tags=["knowledge"])
 

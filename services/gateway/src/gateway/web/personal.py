@@ -17,8 +17,8 @@ from gateway.adapters.service_calls import ask
 from gateway.errors import GatewayError, Unavailable
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, CustomerDep, OperatorDep, idempotency_key
-from gateway.web.problems import described
 from gateway.web.free_json import check_json
+from gateway.web.problems import described
 
 router = APIRouter(tags=["memory"])
 

@@ -30,9 +30,9 @@ from gateway.errors import Refused, not_found
 from gateway.ports import TokenCaller
 from gateway.web.company_settings import CompanyPath, refuse
 from gateway.web.deps import AdminDep, Api, ApiDep
+from gateway.web.free_json import check_json
 from gateway.web.moments import Moment
 from gateway.web.problems import described
-from gateway.web.free_json import check_json
 
 router = APIRouter(tags=["llm"])
 _CONFIG = "/v2/llm/config/{companyId}"
