@@ -112,6 +112,8 @@ async def test_a_timed_out_call_says_unknown_and_its_repeat_the_truth(
             error = (await asked(asker, attempt)).error
             assert error is not None
             assert (error.code, error.reason) == (ToolCode.TIMEOUT, OUTCOME_UNKNOWN)
+            # In a chat or without an Idempotency-Key, asking again makes another call, and a second effect.
+            assert error.message.endswith("Check before trying it again.")
             assert len(owner.late) == 1
         assert owner.looked_up
         assert {one.call_id for one in owner.late} == {"same"}

@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 import gateway
+from contracts.agent_rpc import SUGGEST
+from contracts.failed_rpc import FAILED_TURNS
+from contracts.market_rpc import HOLDINGS
+from contracts.preview_rpc import SITE_CHECK
+from contracts.rpc import SNAPSHOT, Method
+from gateway.adapters.service_calls import meaning
 from gateway.domain.spoken_errors import in_language
+from runtime.errors import RpcError
 
 ERRORS = {"Refused": 1, "Unavailable": 0, "Limited": 0, "TokenInvalid": 0, "TokenExpired": 0, "FrameError": 1}
 TO_PEOPLE = ("adapters", "chat", "domain", "handlers.py", "web")
@@ -33,6 +40,16 @@ TO_PEOPLE = ("adapters", "chat", "domain", "handlers.py", "web")
 def test_a_text_is_put_into_spanish_with_what_stands_in_it(english: str, spanish: str) -> None:
     assert in_language(english, "es") == spanish
     assert in_language(english, "en") == in_language(english, None) == english
+
+
+@pytest.mark.parametrize(
+    ("method", "missing"),
+    [(SITE_CHECK, "pages"), (FAILED_TURNS, "turns"), (SUGGEST, "model"), (HOLDINGS, "market"), (SNAPSHOT, "companies")],
+)
+def test_a_service_that_does_not_answer_is_told_as_what_is_missing(method: Method, missing: str) -> None:
+    said = str(meaning(method, RpcError("TIMEOUT", "no reply")))
+    assert missing in said
+    assert in_language(said, "es") != said
 
 
 def test_every_error_that_people_are_told_has_its_spanish() -> None:

@@ -127,10 +127,12 @@ async def test_a_body_that_the_bus_could_not_carry_is_too_large(http: Http, admi
     sent = {"If-Match": "*"}
     refused = await http("PATCH", ACME, token=admin, headers=sent, json={"customSystemPrompt": "x" * 300_000})
     assert_problem(refused, 413, "TOO_LARGE")
-    half = b'{"customSystemPrompt": "\\ud800"}'
-    refused = await http("PATCH", ACME, token=admin, headers={**sent, "Content-Type": "application/json"}, data=half)
-    assert_problem(refused, 422, "BAD_FIELD")
-    refused = await http("PATCH", ACME, token=admin, headers={**sent, "Content-Type": "application/json"}, data=b"{no")
+    sent["Content-Type"] = "application/json"
+    await http("PATCH", ACME, token=admin, headers=sent, data=b'{"temperature": 1.5}')
+    for lost in (b'{"customSystemPrompt": "\\ud800"}', b'{"temperature": NaN}', b'{"temperature": 1e999}'):
+        assert_problem(await http("PATCH", ACME, token=admin, headers=sent, data=lost), 422, "BAD_FIELD")
+    assert (await http("GET", ACME, token=admin))[1]["temperature"] == 1.5
+    refused = await http("PATCH", ACME, token=admin, headers=sent, data=b"{no")
     assert_problem(refused, 422, "BAD_FIELD")
     assert [error["field"] for error in refused[1]["errors"]] == ["body"]
 

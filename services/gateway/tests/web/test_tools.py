@@ -190,10 +190,11 @@ async def test_a_body_that_is_none_is_a_problem_document(ana: Caller, body: str)
     assert (status, document["code"]) == (422, "BAD_FIELD")
 
 
-async def test_half_a_character_in_the_arguments_is_a_bad_field(ana: Caller, executor: ExecutorStandIn):
+@pytest.mark.parametrize("value", [r'"\ud800"', "NaN", "[1e999]", "-Infinity"])
+async def test_arguments_that_json_cannot_carry_on_are_a_bad_field(ana: Caller, executor: ExecutorStandIn, value: str):
     await executor.start()
-    headers, body = {"Content-Type": "application/json"}, rb'{"arguments": {"symbol": "\ud800"}}'
-    status, document, _ = await ana("POST", "/v2/tools/get_price", headers, data=body)
+    headers, body = {"Content-Type": "application/json"}, f'{{"arguments": {{"symbol": {value}}}}}'
+    status, document, _ = await ana("POST", "/v2/tools/get_price", headers, data=body.encode())
     assert (status, document["code"], executor.calls) == (422, "BAD_FIELD", [])
     assert (await ana("POST", "/v2/tools/get_price", headers, data=b'{"arguments": {}}'))[0] == 200
 
@@ -244,3 +245,4 @@ async def test_with_no_answer_to_any_request_the_outcome_is_unknown(
     await executor.start()
     status, body, _ = await ana("POST", "/v2/tools/get_price", json={})
     assert (status, body["error"]["code"], body["error"]["reason"]) == (504, "TIMEOUT", OUTCOME_UNKNOWN)
+    assert body["error"]["message"].endswith("Compruébalo antes de repetirla.")

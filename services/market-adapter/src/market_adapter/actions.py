@@ -22,7 +22,7 @@ from market_adapter.paper_trading import PaperTrading
 from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
 from market_adapter.tools.trading import edited, refuse_impossible
-from market_adapter.tools.wrong_arguments import wrong_arguments
+from market_adapter.tools.wrong_arguments import argument_faults
 from runtime.clock import Clock
 from runtime.deadlines import passed
 from runtime.errors import RpcError
@@ -100,19 +100,24 @@ def _edited(account: Account, order: Order, edits: Mapping[str, object], languag
     """Checked as the first ones were: raises BAD_FIELD, and the action goes on waiting."""
     allowed = {EDITABLE[name] for name in may_change(order)}
     fixed = TEXTS["action.fixed"].said_in(language)
-    faults = [FieldFault(field=f"edits.{name}", message=fixed) for name in sorted(edits.keys() - allowed)]
-    if faults:
-        raise RpcError(ErrorCode.BAD_FIELD, "; ".join(f"{one.field}: {one.message}" for one in faults), fields=faults)
+    if unknown := sorted(edits.keys() - allowed):
+        raise _refused([FieldFault(field=f"edits.{name}", message=fixed) for name in unknown])
     try:
         changed = edited(str(account.owner), order, edits)
         refuse_impossible(account, changed)
     except ValidationError as error:
-        told = wrong_arguments("edits", error, language)
-        raise RpcError(ErrorCode.BAD_FIELD, told, fields=[FieldFault(field="edits", message=told)]) from error
+        faults = argument_faults(error, language)
+        named = [f"edits.{EDITABLE.get(one.field, one.field)}" if one.field else "edits" for one in faults]
+        raise _refused(
+            [FieldFault(field=name, message=one.message) for name, one in zip(named, faults, strict=True)]
+        ) from error
     except RefusedError as error:
-        told = error.text.said_in(language)
-        raise RpcError(ErrorCode.BAD_FIELD, told, fields=[FieldFault(field="edits", message=told)]) from error
+        raise _refused([FieldFault(field="edits", message=error.text.said_in(language))]) from error
     return changed
+
+
+def _refused(faults: list[FieldFault]) -> RpcError:
+    return RpcError(ErrorCode.BAD_FIELD, "; ".join(f"{one.field}: {one.message}" for one in faults), fields=faults)
 
 
 def _silent(symbol: str) -> Text:

@@ -62,17 +62,23 @@ async def test_what_is_wrong_with_it_decides_nothing(edits: dict[str, Any], said
 @pytest.mark.parametrize(
     ("language", "gone", "fixed"),
     [
-        ("es", "limit_price: una orden limit lo necesita", "edits.side: no se puede cambiar aquí"),
-        ("en", "limit_price: a limit order needs it", "edits.side: cannot be changed here"),
+        ("es", "una orden limit lo necesita", "no se puede cambiar aquí"),
+        ("en", "a limit order needs it", "cannot be changed here"),
     ],
 )
-async def test_it_is_said_in_the_language_of_whoever_decides(language: str, gone: str, fixed: str) -> None:
+async def test_each_field_says_what_is_wrong_in_the_language_of_whoever_decides(
+    language: str, gone: str, fixed: str
+) -> None:
     desk = Desk(market("100", "100"))
     order = await desk.order(order_type="limit", limit_price="90", quantity=10)
-    for edits, said in (({"limitPrice": None}, gone), ({"side": "sell"}, fixed)):
+    for edits, field, said in (
+        ({"limitPrice": None}, "edits.limitPrice", gone),
+        ({"side": "sell"}, "edits.side", fixed),
+    ):
         with pytest.raises(RpcError, match="BAD_FIELD") as refused:
             await decide(desk, order, language, **edits)
-        assert said in refused.value.message
+        assert [(one.field, one.message) for one in refused.value.fields] == [(field, said)]
+        assert refused.value.message == f"{field}: {said}"
 
 
 def test_the_tool_itself_says_what_may_be_changed() -> None:

@@ -16,7 +16,7 @@ from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot
 from contracts.events.chat import VisitorMessage
 from contracts.ids import answer_id
-from contracts.languages import spoken_language
+from contracts.languages import MOST_READ, spoken_language, written_language
 from runtime.conversation import ConversationLog, ConversationWriter
 from runtime.errors import FenceRefused, InvalidToken, PublishTimeout, ReadFailed, Unavailable
 from runtime.principals import Principal, Verify
@@ -50,7 +50,7 @@ class JetStreamChatLog:
         newest = view.last.get(ChatKind.VISITOR)
         if newest is None:
             return AskedSnapshot(view, _ANONYMOUS)
-        requester, message = self._requester(newest, key)
+        requester, message = self._requester(newest, view.last.get(ChatKind.ASSISTANT), key)
         asked = _asked(view.last) if requester.role == "user" and view.unanswered else ()
         return AskedSnapshot(view, requester, message.text, asked, message.wishes)
 
@@ -103,19 +103,20 @@ class JetStreamChatLog:
         self._bases.keep(key, ending.journal.basis)
         return AppendOutcome("stored", stored.seq)
 
-    def _requester(self, newest: Fact, key: ConversationKey) -> tuple[Requester, VisitorMessage]:
-        """Who wrote the newest message, and the message."""
+    def _requester(self, newest: Fact, answered: Fact | None, key: ConversationKey) -> tuple[Requester, VisitorMessage]:
+        """Who wrote the newest message, and what. "no" or a number shows no language: the answer before it does."""
         message = newest.typed
         if not isinstance(message, VisitorMessage):
             raise TypeError("only a visitor's message has somebody who asks")
         proven = self._proven(message.principal, key) if message.principal is not None else None
-        language = message.locale or (proven.language if proven else None)
+        before = str(answered.data.get("text", "")) if answered else ""
+        named = message.locale or (proven.language if proven else None)
         requester = Requester(
             principal=message.principal if proven else None,
             role=proven.role if proven else "visitor",
             plan=proven.plan if proven else "free",
             user=proven.sub if proven else None,
-            language=language_of(message.text, spoken_language(language)),
+            language=written_language(message.text) or language_of(before[:MOST_READ], spoken_language(named)),
             page_url=message.page.url if message.page else None,
             page_title=message.page.title if message.page else None,
             funnel_stage=message.funnel_stage,

@@ -39,9 +39,13 @@ _PASSED_ON = {
     ErrorCode.FORBIDDEN,
 }
 _AWAY = {
-    "agent": "no model can answer now: try again",
-    "market-adapter": "what is kept of the market cannot be read now: try again",
+    "rpc.agent.turn": "what is recorded of turns cannot be read now: try again",
+    "rpc.agent.": "no model can answer now: try again",
+    "rpc.market.": "what is kept of the market cannot be read now: try again",
+    "rpc.tools.": "tools and pages cannot be reached now: try again",
+    "": "what is kept of conversations and companies cannot be read now: try again",
 }
+"""What is missing, by how the method begins; the first that fits."""
 
 
 async def ask(
@@ -61,5 +65,4 @@ def meaning(method: Method, error: RpcError) -> GatewayError:
     if error.code == ErrorCode.RATE_LIMITED:
         return Limited(error.message, seconds_left(error.reason, datetime.now(UTC)), spent=True)
     log.warning("ask.failed", method=method.subject, code=error.code, error=error.message)
-    away = _AWAY.get(method.queue or "", "what is kept of conversations and companies cannot be read now: try again")
-    return Unavailable(away)
+    return Unavailable(next(said for begins, said in _AWAY.items() if method.subject.startswith(begins)))

@@ -29,8 +29,8 @@ from gateway.web.company_settings import (
 )
 from gateway.web.deps import Api, ApiDep, FounderDep
 from gateway.web.first_hour import FirstHour, Missing, begun, missing, origin_of, own_address, snippet
+from gateway.web.free_json import check_json
 from gateway.web.problems import described
-from gateway.web.request_size import check_size
 from gateway.web.words import AcceptLanguage
 
 router = APIRouter(prefix="/v2/companies", tags=["companies"])
@@ -150,7 +150,7 @@ async def change_company(
 ) -> CompanyDetail:
     """A merge patch of its settings, like PATCH /v2/llm/config/{companyId}."""
     acting = acting_for(caller, company)
-    check_size(body)
+    check_json(body)
     saved = await change(api, acting, body, if_match)
     return await _detail(api, acting, saved, request, response, accept_language)
 

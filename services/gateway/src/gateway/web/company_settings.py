@@ -21,8 +21,8 @@ from gateway.domain.settings_warnings import without_effect
 from gateway.errors import GatewayError, Refused, not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import AdminDep, Api, ApiDep
+from gateway.web.free_json import check_json
 from gateway.web.problems import described
-from gateway.web.request_size import check_size
 from gateway.web.words import AcceptLanguage, words
 
 router = APIRouter(prefix="/v2/llm/config", tags=["llm"])
@@ -80,7 +80,7 @@ async def create_settings(
     """Creates a company's settings; anything left out has its default. 409 if they exist."""
     _own(caller, body.company_id)
     config = body.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    check_size(config)
+    check_json(config)
     refuse(faults(config))
     if "preferred_model" in body.model_fields_set:
         await _check_model(api, caller, body.preferred_provider, body.preferred_model)
@@ -132,7 +132,7 @@ async def patch_settings(
 ) -> ConfigView:
     """A merge patch, in effect from the next turn on. 428 without If-Match, 412 if that is not the newest version."""
     _own(caller, company)
-    check_size(body)
+    check_json(body)
     saved = await change(api, caller, body, if_match)
     set_etag(response, saved)
     return await shown(api, caller, saved, accept_language)

@@ -10,7 +10,7 @@ from pydantic import Field, Strict
 
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode, FieldFault
-from contracts.events.chat import MAX_TEXT, Action, Owner, OwnerKind, Role
+from contracts.events.chat import MAX_TEXT, Action, Owner, OwnerKind
 from contracts.events.desk import Topic
 from contracts.events.fact import Score
 from contracts.files import MOST_FILES
@@ -31,12 +31,13 @@ from contracts.rpc import (
 )
 from contracts.ws import Uuid
 from gateway.adapters.service_calls import ask
-from gateway.chat.commands import ConversationPlace, MessageDraft, message_id
+from gateway.chat.commands import ConversationPlace, MessageDraft
 from gateway.domain.accepted import prefers
 from gateway.domain.forwarded import NOBODY
 from gateway.errors import Refused, not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, ConversationPath, OperatorDep, PersonDep
+from gateway.web.free_json import check_json
 from gateway.web.pagination import page
 from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage
@@ -215,21 +216,12 @@ async def send_message(
         stored = await api.commands.send_as_operator(
             place, MessageDraft(body.client_message_id, body.text, files=files)
         )
-    if stored.duplicate and (earlier := await api.commands.message_at(place, stored.seq)) is not None:
-        if (earlier.text, earlier.files) != (body.text, files):
-            raise Refused(ErrorCode.CONFLICT, "clientMessageId: it was used for another message; choose a new one")
-        return earlier
-    return MessageView(
-        id=message_id(place, body.client_message_id),
-        seq=stored.seq,
-        role=Role.OPERATOR,
-        text=body.text,
-        client_message_id=body.client_message_id,
-        operator_id=caller.subject,
-        name=caller.name,
-        files=files,
-        created_at=api.clock.now(),
-    )
+    message = await api.commands.message_at(place, stored.seq)
+    if message is None:  # deleted since
+        raise not_found("conversation")
+    if (message.text, message.files) != (body.text, files):
+        raise Refused(ErrorCode.CONFLICT, "clientMessageId: it was used for another message; choose a new one")
+    return message
 
 
 @router.post("/{conversationId}/owner", response_model_exclude_none=True, responses=described(404))
@@ -279,6 +271,7 @@ async def decide_action(
     if body.edits and body.decision == "reject":
         fault = FieldFault(field="edits", message="only a yes has some")
         raise Refused(ErrorCode.BAD_FIELD, "edits: only a yes has some", [fault])
+    check_json(body.edits or {})
     return await api.actions.decide(caller.company, caller.subject, action, body.decision, language, body.edits)
 
 

@@ -32,10 +32,10 @@ from contracts.plain_text import LINE, PlainText
 from gateway.adapters.service_calls import CHANGE_SECONDS, ask
 from gateway.errors import not_found
 from gateway.web.deps import AdminDep, ApiDep, OperatorDep
+from gateway.web.free_json import check_json
 from gateway.web.knowledge import Body, Cursor, Limit
 from gateway.web.pagination import page
 from gateway.web.problems import described
-from gateway.web.request_size import check_size
 
 router = APIRouter(prefix="/v2/knowledge", tags=["knowledge"])
 
@@ -87,7 +87,7 @@ async def patch_answer(
     api: ApiDep, caller: AdminDep, name: NamePath, body: Annotated[dict[str, object], FromBody()]
 ) -> AnswerView:
     """Changes a pair."""
-    check_size(body)
+    check_json(body)
     asked = AnswerPatch(company_id=caller.company, id=name, patch=body)
     return _known(await ask(api.rpc, ANSWER_PATCH, asked, deadline=CHANGE_SECONDS))
 

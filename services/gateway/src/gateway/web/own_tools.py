@@ -20,6 +20,7 @@ from gateway.adapters.service_calls import OWN_TOOL_SECONDS, ask
 from gateway.errors import Refused
 from gateway.web.companies import CompanyPath, acting_for
 from gateway.web.deps import ApiDep, FounderDep
+from gateway.web.free_json import check_json
 from gateway.web.problems import described
 from gateway.web.tryouts import Unsaved, with_unsaved
 
@@ -48,6 +49,7 @@ class McpListed(Wire):
 @router.post("/tool-check", response_model_exclude_none=True, responses=described(404))
 async def try_tool(api: ApiDep, caller: FounderDep, company: CompanyPath, body: OwnToolCall) -> ToolResult:
     """Makes one real call with settings that need not be saved; the body is the result."""
+    check_json(body.arguments)
     acting = acting_for(caller, company)
     config = await with_unsaved(api, acting, company, body)
     request = OwnToolRequest(

@@ -17,8 +17,8 @@ from gateway.adapters.service_calls import ask
 from gateway.errors import GatewayError, Unavailable
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, CustomerDep, OperatorDep, idempotency_key
+from gateway.web.free_json import check_json
 from gateway.web.problems import described
-from gateway.web.request_size import check_size
 
 router = APIRouter(tags=["memory"])
 
@@ -84,7 +84,7 @@ async def patch_memory(
 ) -> LongTermMemory:
     """Corrects what is remembered. After a 503 it may have been applied, or be applied soon: repeat it with the same
     key."""
-    check_size(body)
+    check_json(body)
     # Under the same id it takes effect once: a repeat tells what became of a try that got no answer.
     request = memory_rpc.MemoryPatchRequest(
         company_id=caller.company,

@@ -15,6 +15,7 @@ from contracts.tools_rpc import Category
 from gateway.ports import GatewayToolCall
 from gateway.texts import TEXTS
 from gateway.web.deps import ApiDep, CustomerDep, idempotency_key
+from gateway.web.free_json import check_json
 from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage
 
@@ -75,6 +76,7 @@ async def call_tool(
     accept_language: AcceptLanguage = None,
 ) -> Response:
     """One call. The body is the result, whatever came of it."""
+    check_json(body.arguments)
     language = await api.companies.language_for(caller.company, accept_language)
     if not is_id(name):
         error = ToolError(code=ToolCode.TOOL_NOT_FOUND, message=TEXTS["tool.no_such_tool"].said_in(language))

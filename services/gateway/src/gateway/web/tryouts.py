@@ -30,9 +30,9 @@ from gateway.errors import Refused, not_found
 from gateway.ports import TokenCaller
 from gateway.web.company_settings import CompanyPath, refuse
 from gateway.web.deps import AdminDep, Api, ApiDep
+from gateway.web.free_json import check_json
 from gateway.web.moments import Moment
 from gateway.web.problems import described
-from gateway.web.request_size import check_size
 
 router = APIRouter(tags=["llm"])
 _CONFIG = "/v2/llm/config/{companyId}"
@@ -141,7 +141,7 @@ async def with_unsaved(api: Api, caller: TokenCaller, company: str, body: Unsave
     """The saved settings with the patch on top; raises NOT_FOUND, BAD_FIELD."""
     if company != caller.company:
         raise not_found("company")
-    check_size(body.settings)
+    check_json(body.settings)
     saved = await api.companies.newest(company)
     if saved is None:
         raise not_found("settings of this company")

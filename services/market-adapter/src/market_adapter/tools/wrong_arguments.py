@@ -19,10 +19,11 @@ def wrong_arguments(tool: str, error: ValidationError, language: str) -> str:
 
 
 def argument_faults(error: ValidationError, language: str) -> list[FieldFault]:
-    """The same, field by field; no field where a rule says it of all the arguments together."""
+    """The same, field by field; no field where a rule concerns several of them."""
     return [_fault(one, language) for one in error.errors(include_url=False, include_input=False)]
 
 
 def _fault(error: Mapping[str, Any], language: str) -> FieldFault:
-    said = _SAID.get(error["type"], TEXTS["arguments.invalid"]).said_in(language).format(**error.get("ctx", {}))
-    return FieldFault(field=".".join(map(str, error["loc"])), message=said)
+    context: Mapping[str, Any] = error.get("ctx", {})
+    said = _SAID.get(error["type"], TEXTS["arguments.invalid"]).said_in(language).format(**context)
+    return FieldFault(field=".".join(map(str, error["loc"])) or context.get("name", ""), message=said)
