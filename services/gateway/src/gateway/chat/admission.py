@@ -1,5 +1,5 @@
-"""Checks whether a token is still valid: the company may have signed its human agent out, removed them from its team, or
-revoked the key that said who a customer is."""
+"""Checks whether a token is still valid: the company may have signed its human agent out, removed them from its team,
+or revoked the key that said who a customer is."""
 
 from collections.abc import Iterable
 from contextlib import suppress
