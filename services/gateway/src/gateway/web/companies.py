@@ -7,15 +7,18 @@ from fastapi import APIRouter, Body, Path, Query, Request, Response
 from pydantic import Field
 
 from contracts.company import CompanyConfig, CompanySettings, faults
-from contracts.company_rpc import Sighting
+from contracts.company_rpc import CompanyRequest, Sighting
 from contracts.envelope import Wire
 from contracts.erasure_rpc import Removed
 from contracts.errors import ErrorCode, FieldFault
 from contracts.ids import COMPANY_PATTERN, CompanyId
+from contracts.knowledge import Run
+from contracts.knowledge_rpc import OVERVIEW
 from contracts.languages import Language
 from contracts.plain_text import LINE
+from gateway.adapters.service_calls import ask
 from gateway.domain.company_names import id_of
-from gateway.errors import Refused, Unavailable, not_found
+from gateway.errors import GatewayError, Refused, Unavailable, not_found
 from gateway.ports import TokenCaller
 from gateway.web.company_settings import (
     ConfigView,
@@ -206,10 +209,20 @@ async def _detail(
     return CompanyDetail.model_construct(
         **fields,
         snippet=snippet(request, company),
-        missing=await missing(api, settings.config, accept_language, seen=bool(seen)),
+        missing=await missing(api, settings.config, accept_language, await _unread(api, company), seen=bool(seen)),
         seen=seen,
         settings=view,
     )
+
+
+async def _unread(api: Api, company: str) -> Run | None:
+    """The last reading of a site of which no page is known."""
+    try:
+        known = await ask(api.rpc, OVERVIEW, CompanyRequest(company_id=company))
+    except GatewayError:
+        return None
+    pages = sum(one.documents for one in known.sources if one.source == "site")
+    return None if pages else known.last_run
 
 
 def _view(config: CompanyConfig) -> CompanyView:
