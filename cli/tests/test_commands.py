@@ -55,7 +55,13 @@ def nexus(*arguments: str) -> Result:
 
 
 def test_a_token_stands_alone_on_standard_output_and_is_signed_by_the_data_directorys_secret(tmp_path: Path) -> None:
-    printed = nexus("token", "--role", "user", "--plan", "pro", "--data", str(tmp_path / "data"))
+    data = ("--data", str(tmp_path / "data"))
+    refused = nexus("token", "--role", "user", *data)
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "no stack has run on" in refused.stderr
+    assert not (tmp_path / "data").exists()
+    DataDirectory(tmp_path / "data").secrets()
+    printed = nexus("token", "--role", "user", "--plan", "pro", *data)
     assert printed.exit_code == 0
     lines = printed.stdout.splitlines()
     assert len(lines) == 1
@@ -89,6 +95,9 @@ def test_an_id_that_cannot_be_one_is_wrong_usage(arguments: tuple[str, str]) -> 
         ("erasures", "a receipt"),
         ("knowledge", "gaps", "--company", "No Such"),
         ("tools", "--company", "No Such"),
+        ("env", "--company", "No Such"),
+        ("chat", "--url", "localhost:8080"),
+        ("drill", "--process", "agnt"),
         ("company", "show", "x/../demo"),
         ("company", "set", "acme", "assistant=null", "assistant.name=Ada"),
     ],

@@ -1,6 +1,7 @@
 """The console's words: in the reader's language, to the point, and there also where there is nothing to show."""
 
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.async_api import Route, expect
@@ -148,11 +149,13 @@ async def test_settings_that_cannot_be_read_are_not_shown_as_empty_ones(visits: 
     visits.complaints.clear()
 
 
-async def test_who_writes_is_read_whole_however_long_the_title_of_their_page(visits: Visits) -> None:
-    async def one(route: Route) -> None:
+async def test_a_tall_inbox_reads_on_to_its_end_and_who_writes_is_read_whole_beside_a_long_title(
+    visits: Visits,
+) -> None:
+    async def pages(route: Route) -> None:
+        page = int(parse_qs(urlsplit(route.request.url).query).get("cursor", ["0"])[0])
         title = "Plans and prices of everything that can be had from Northwind Markets"
         row = {
-            "id": "c1",
             "companyId": "demo",
             "state": "ai",
             "owner": {"kind": "ai"},
@@ -164,11 +167,15 @@ async def test_who_writes_is_read_whole_however_long_the_title_of_their_page(vis
             "messageCount": 1,
             "startedAt": "2026-01-01T00:00:00Z",
         }
-        await route.fulfill(json={"items": [row], "next": None})
+        items = [row | {"id": f"c{page}-{number}"} for number in range(10)]
+        await route.fulfill(json={"items": items, "next": str(page + 1) if page < 3 else None})
 
-    page = await visits.open("/console", locale="es-ES")
-    await page.route("**/v2/conversations?*", one)
+    page = await visits.open("/console", locale="es-ES", size=(1280, 4000))
+    await page.route("**/v2/conversations?*", pages)
     await page.get_by_role("button", name="Agente").click()
-    name = page.locator(".talks .top b")
+    # Its end is in sight all the while.
+    await expect(page.locator(".talks a")).to_have_count(40)
+    await expect(page.get_by_role("button", name="Más", exact=True)).to_be_hidden()
+    name = page.locator(".talks .top b").first
     await expect(name).to_have_text("carla-martinez-7")
     assert await name.evaluate("(name) => name.scrollWidth <= name.clientWidth")

@@ -16,6 +16,7 @@ from uuid import UUID
 import orjson
 
 from contracts.channels import parse_chat
+from contracts.identity_rpc import KnownUser
 from gateway.app import Gateway
 from gateway.chat.session import ClientSession
 from gateway.domain.close_codes import CloseCode
@@ -49,10 +50,10 @@ class SimulatedTokens:
         del company, visit
         return VisitorToken(f"visitor/{subject}", subject, 4e9)
 
-    def known_user(self, company: str, subject: str, plan: str, expires: float, visit: Visit) -> VisitorToken:
+    def known_user(self, company: str, user: KnownUser, visit: Visit) -> VisitorToken:
         """One that `verify` believes; nobody asks for one here."""
-        del company, plan, visit
-        return VisitorToken(f"user/{subject}", subject, expires)
+        del company, visit
+        return VisitorToken(f"user/{user.user_id}", user.user_id, user.expires_at.timestamp())
 
 
 class SimulatedSocket:

@@ -44,10 +44,22 @@ async def test_every_command_of_the_guide_does_what_it_says(
             done = await asyncio.to_thread(CliRunner().invoke, app, [*given, "--data", str(stack.data)], env=spoken)
             assert done.exit_code == 0, f"{line}: {done.output}"
             said[line] = done.output
-    asked = ["knowledge", "search", "hours", "--company", "no-such", "--data", str(stack.data)]
-    refused = await asyncio.to_thread(CliRunner().invoke, app, asked, env=stack.env)
-    assert refused.exit_code == 1
-    assert "there is no company no-such" in refused.stderr
+    for asked, answer in (
+        ("knowledge search hours --company no-such", "there is no company no-such"),
+        ("erase user ana --company no-such --yes", "there is no company no-such"),
+        ("company show no-such --said en", "no such company"),
+        ("company set no-such profile=support --said en", "no such company"),
+        ("company get demo no.such --said en", "no.such: there is no such setting"),
+        ("company get demo profile.x --said en", "profile.x: there is no such setting"),
+        (f"company new Demo --site {site} --said en", "there is a company demo already: choose another name"),
+    ):
+        given = [*asked.split(), "--data", str(stack.data)]
+        refused = await asyncio.to_thread(CliRunner().invoke, app, given, env=stack.env)
+        assert (refused.exit_code, answer in refused.stderr) == (1, True), refused.stderr
+    asked = ["company", "delete", "no-such", "--said", "es", "--data", str(stack.data)]
+    for word, answer in (("sí\n", "no existe esa empresa"), ("\n", "no se ha eliminado nada")):
+        refused = await asyncio.to_thread(CliRunner().invoke, app, asked, env=stack.env, input=word)
+        assert (refused.exit_code, answer in refused.stderr) == (1, True), refused.stderr
     env = await asyncio.to_thread(CliRunner().invoke, app, ["env", "--data", str(stack.data)], env=stack.env)
     assert f"export NEXUS_URL={stack.url}\n" in env.output
     assert "export NEXUS_TOKEN=ey" in env.output

@@ -4,9 +4,10 @@ import time
 
 import aiohttp
 import jwt
+import pytest
 
 from nexus_cli.drill.log_reader import read_log
-from tests.support.chat_client import ChatClient
+from tests.support.chat_client import ChatClient, ConnectionEnded
 from tests.support.running_stack import RunningStack
 
 SECRET = "the shop's own secret, of more than 32 characters"
@@ -69,3 +70,21 @@ async def test_a_user_whom_the_company_has_signed_chats_as_a_customer_of_that_co
             text = await answer.text()
             assert SECRET not in text
             assert "********" in text
+
+        # A revoked key ends the open chat that it let in, and its token; a visitor and another key's user stay.
+        other, _ = await stack.visitor("shop-a")
+        async with ChatClient(stack.url, token) as chat, ChatClient(stack.url, other) as visitor_chat:
+            await chat.hello()
+            await visitor_chat.hello()
+            async with http.patch(
+                f"{stack.url}/v2/llm/config/shop-a",
+                headers=admin | {"If-Match": "*"},
+                json={"identity": {"keys": [key | {"id": "next"}]}},
+            ) as answer:
+                assert answer.status == 200
+            with pytest.raises(ConnectionEnded) as ended:
+                await chat.wait_for("never")
+            assert ended.value.code == 4500
+            async with http.get(f"{stack.url}/v2/memory", headers=memory) as answer:
+                assert answer.status == 401
+            await visitor_chat.ask("and me?")

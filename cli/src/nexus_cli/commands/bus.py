@@ -37,6 +37,14 @@ def on_bus(data: Path, work: Callable[[Client], Awaitable[T]]) -> T:
         fail(str(error) or "the bus did not answer in time")
 
 
+async def check_exists(rpc: RpcClient, company: str) -> None:
+    """Ends the command where there is no such company: nothing found would read as if it had nothing."""
+    from contracts.company_rpc import COMPANY_GET, CompanyRequest
+
+    if (await rpc.call(COMPANY_GET, CompanyRequest(company_id=company), deadline=10)).settings is None:
+        fail(f"there is no company {company}: `nexus company list` names those there are")
+
+
 def with_rpc(data: Path, work: Callable[[RpcClient], Awaitable[None]]) -> None:
     """The same for work that calls services."""
     from runtime.rpc import RpcClient

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from nexus_cli.commands.failures import fail
+from nexus_cli.commands.failures import fail, misuse
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language, a_company
 
 
@@ -42,6 +42,8 @@ def chat(
     from nexus_cli.target import find_target
     from runtime.errors import InvalidToken
 
+    if url is not None and not url.startswith(("http://", "https://")):
+        misuse(f"--url {url}: write http://host:port")
     try:
         gateway, token = url, None
         if url is None or who is not Who.VISITOR:

@@ -11,7 +11,7 @@ import typer
 
 from contracts.text import Text
 from nexus_cli.commands.failures import fail, misuse
-from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language, a_company
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language, a_company, confirmed
 
 app = typer.Typer(
     help="Companies: create one from its site, see and change its settings, delete it.", no_args_is_help=True
@@ -36,6 +36,10 @@ ANSWERED = Text(es="ha respondido en", en="answered in")
 REALLY = Text(
     es="¿Eliminar {company} para siempre, con todo lo que sabe y sus conversaciones?",
     en="Delete {company}, its knowledge and its conversations, for good?",
+)
+NO_SETTING = Text(
+    es="{key}: no existe ese ajuste; `nexus company show {company}` los muestra todos",
+    en="{key}: there is no such setting; `nexus company show {company}` prints them all",
 )
 KEPT = Text(es="no se ha eliminado nada", en="nothing is deleted")
 DELETED = Text(es="{company}: eliminada", en="{company} is deleted")
@@ -115,6 +119,10 @@ def get_settings(
     """Print settings, each as `set` takes it."""
     settings = _ask(data, "GET", f"/{company}", said=said)["settings"]
     for key in keys:
+        parent, _, name = key.rpartition(".")
+        place = _found(settings, parent) if parent else settings
+        if not isinstance(place, dict) or name not in place:
+            fail(NO_SETTING.said_in(said).format(key=key, company=company))
         print(f"{key}={_text(_found(settings, key))}")
 
 
@@ -212,7 +220,7 @@ def delete(
     data: Data = DEFAULT_DATA,
 ) -> None:
     """Delete a company with everything it knows and all its conversations. For good."""
-    if not yes and not typer.confirm(REALLY.said_in(said).format(company=company), err=True):
+    if not yes and not confirmed(REALLY.said_in(said).format(company=company), said):
         fail(KEPT.said_in(said))
     for one in _ask(data, "DELETE", f"/{company}", said=said)["removed"]:
         if one["removed"]:

@@ -44,13 +44,15 @@ def drill(
     Exit code 1 with anything lost, doubled or said over a human.
     """
     from nexus_cli.drill.drill import MANY, DrillPlan
-    from nexus_cli.drill.faults import Kind
+    from nexus_cli.drill.faults import PROCESSES, Kind
     from nexus_cli.stack.errors import StackError
 
     try:
         kinds = frozenset(Kind(one) for one in kind or ())
     except ValueError:
         misuse(f"--kind: one of {', '.join(one for one in Kind if one is not Kind.SCALE)}")
+    if not running and not {*(process or ())} <= {*PROCESSES}:
+        misuse(f"--process: one of {', '.join(PROCESSES)}")
     seed = seed if seed is not None else int(time.time())
     plan = DrillPlan(minutes, seed, visitors, faults or MANY, company, kinds, frozenset(process or ()))
     _say(f"seed {plan.seed}; {f'the stack on {data} is broken' if running else 'a stack of its own is started'}")

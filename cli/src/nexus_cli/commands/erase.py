@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from nexus_cli.commands.bus import with_rpc
+from nexus_cli.commands.bus import check_exists, with_rpc
 from nexus_cli.commands.failures import fail
-from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, a_company, an_id
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, a_company, an_id, confirmed
 
 if TYPE_CHECKING:
     from contracts.erasure_rpc import Receipt
@@ -31,12 +31,13 @@ def erase(
     as_json: Json = False,
 ) -> None:
     """Delete a user, a visitor or one conversation in every store and stream. For good; prints the receipt."""
-    if not yes and not typer.confirm(f"Delete the {kind} {name} of {company} for good?", err=True):
+    if not yes and not confirmed(f"Delete the {kind} {name} of {company} for good?"):
         fail("nothing is deleted")
 
     async def work(rpc: RpcClient) -> None:
         from contracts.erasure_rpc import ERASE, EraseRequest
 
+        await check_exists(rpc, company)
         asked = EraseRequest(company_id=company, receipt_id=str(uuid.uuid4()), kind=kind, name=name, by="admin")
         _print((await rpc.call(ERASE, asked, deadline=DEADLINE)).receipt, as_json=as_json)
 

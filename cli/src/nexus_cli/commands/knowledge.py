@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nexus_cli.commands import evaluate
-from nexus_cli.commands.bus import with_rpc
+from nexus_cli.commands.bus import check_exists, with_rpc
 from nexus_cli.commands.failures import fail
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, a_company
 from nexus_cli.terminal_text import plain
@@ -75,7 +75,7 @@ def search(
     async def work(rpc: RpcClient) -> None:
         from contracts.knowledge_rpc import SEARCH, KnowledgeSearch
 
-        await _there(rpc, company)
+        await check_exists(rpc, company)
         asked = KnowledgeSearch(company_id=company, text=query, limit=limit)
         found = await rpc.call(SEARCH, asked, deadline=DEADLINE)
         if as_json:
@@ -97,7 +97,7 @@ def gaps(company: Company = "demo", *, data: Data = DEFAULT_DATA, as_json: Json 
     async def work(rpc: RpcClient) -> None:
         from contracts.knowledge_rpc import GAPS, GapsRequest
 
-        await _there(rpc, company)
+        await check_exists(rpc, company)
         found = await rpc.call(GAPS, GapsRequest(company_id=company), deadline=DEADLINE)
         if as_json:
             print(json.dumps([one.to_wire() for one in found.items], indent=2, ensure_ascii=False))
@@ -108,14 +108,6 @@ def gaps(company: Company = "demo", *, data: Data = DEFAULT_DATA, as_json: Json 
             print("No open questions.")
 
     with_rpc(data, work)
-
-
-async def _there(rpc: RpcClient, company: str) -> None:
-    """Ends the command where there is no such company: nothing found would read as if it had nothing."""
-    from contracts.company_rpc import COMPANY_GET, CompanyRequest
-
-    if (await rpc.call(COMPANY_GET, CompanyRequest(company_id=company), deadline=DEADLINE)).settings is None:
-        fail(f"there is no company {company}: name one with --company, or make it with `nexus knowledge crawl URL`")
 
 
 async def _site(rpc: RpcClient, company: str, url: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -61,6 +62,12 @@ def spoken() -> str:
     """The language of the person at the terminal, by the locale: es or en; es if it names neither."""
     said = next((os.environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if os.environ.get(name)), "")
     return spoken_language(said)
+
+
+def confirmed(question: str, said: str = "en") -> bool:
+    """Whether the answer is yes, in the question's language or in English; the end of input is no."""
+    print(f"{question} [{'s' if said == 'es' else 'y'}/N]: ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().casefold() in {"y", "yes", *({"s", "si", "sí"} if said == "es" else ())}
 
 
 Language = Annotated[

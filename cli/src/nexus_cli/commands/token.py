@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from nexus_cli.commands.failures import fail, misuse
-from nexus_cli.commands.options import DEFAULT_DATA, Data
+from nexus_cli.commands.options import DEFAULT_DATA, Data, a_company
 
 
 class TokenRole(StrEnum):
@@ -57,15 +57,17 @@ def token(
     except InvalidIdError as error:
         misuse(error)
     try:
-        given = read_settings().jwt_secret
-        secret = given.get_secret_value() if given else DataDirectory(data).secrets().jwt_secret
+        given, directory = read_settings().jwt_secret, DataDirectory(data)
+        if given is None and directory.is_new:
+            fail(f"no stack has run on {data}: start one with `nexus up --data {data}`, or set NEXUS_JWT_SECRET")
+        secret = given.get_secret_value() if given else directory.secrets().jwt_secret
         print(development_token(secret, role=role, user=who, company=company, plan=plan, hours=hours))
     except (InvalidToken, StackError, OSError) as error:
         fail(error)
 
 
 def env(
-    company: Annotated[str, typer.Option(help="Whose customer.")] = "demo",
+    company: Annotated[str, typer.Option(help="Whose customer.", callback=a_company)] = "demo",
     plan: Annotated[PlanName, typer.Option(help="The customer's plan.")] = PlanName.PRO,
     data: Data = DEFAULT_DATA,
 ) -> None:

@@ -161,6 +161,11 @@ class DataDirectory:
 
     # ---- secrets
 
+    @property
+    def is_new(self) -> bool:
+        """Whether no stack has run on it yet: what `secrets` makes then, nobody else knows."""
+        return not (self.path / "secrets.json").exists()
+
     def secrets(self) -> DevSecrets:
         """The development secrets; made at the first call, the same ever after."""
         made = self._made_once("secrets.json", ("jwt_secret", "principal_key"))

@@ -20,13 +20,15 @@ class IdentifyRequest(Wire):
 
 
 class KnownUser(Wire):
-    """The user in the token, and until when. The plan is at most the one that the settings allow."""
+    """The user in the token, and until when. The plan is at most the one that the settings allow. `key`: the id of the
+    company's key that signed it."""
 
     user_id: Id
     plan: Annotated[Literal["free", "pro", "premium"], OPEN]
     expires_at: datetime
     name: str | None = Field(default=None, max_length=MAX_NAME)
     email: str | None = Field(default=None, max_length=MAX_EMAIL)
+    key: str | None = None
 
 
 class IdentifyReply(Wire):

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from contracts.conversation import Snapshot
 from contracts.envelope import Wire
+from contracts.identity_rpc import KnownUser
 from gateway.domain.close_codes import CloseCode
 
 Unsubscribe = Callable[[], Awaitable[None]]
@@ -39,6 +40,8 @@ class TokenCaller:
     """When the token was made, in seconds since the epoch; 0: unknown."""
     member: bool = False
     """The token was issued to a member of the company's team, and is valid while they are one."""
+    identity_key: str | None = None
+    """The company's key that said who this customer is; the token is valid while the company keeps it."""
 
     @property
     def is_operator(self) -> bool:
@@ -118,8 +121,8 @@ class TokenReader(Protocol):
         """A new visitor's token."""
         ...
 
-    def known_user(self, company: str, subject: str, plan: str, expires: float, visit: Visit) -> VisitorToken:
-        """The token of a user identified by the company, valid until then (seconds since the epoch)."""
+    def known_user(self, company: str, user: KnownUser, visit: Visit) -> VisitorToken:
+        """The token of a user identified by the company."""
         ...
 
 

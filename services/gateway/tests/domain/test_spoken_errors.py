@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import contracts
 import gateway
 from contracts.agent_rpc import SUGGEST
 from contracts.failed_rpc import FAILED_TURNS
@@ -17,6 +18,8 @@ from gateway.domain.spoken_errors import in_language
 from runtime.errors import RpcError
 
 ERRORS = {"Refused": 1, "Unavailable": 0, "Limited": 0, "TokenInvalid": 0, "TokenExpired": 0, "FrameError": 1}
+SETTINGS = ("company.py", "office_hours.py", "own_tools.py", "team.py")
+"""Where contracts say what is wrong with a company's settings."""
 TO_PEOPLE = ("adapters", "chat", "domain", "handlers.py", "web")
 """Where what is raised is said to people and their pages; behind the other doors are programs, which read English."""
 
@@ -54,7 +57,9 @@ def test_a_service_that_does_not_answer_is_told_as_what_is_missing(method: Metho
 
 def test_every_error_that_people_are_told_has_its_spanish() -> None:
     said = set(_raised())
-    assert len(said) > 60
+    said |= {one for place in SETTINGS for one in _texts(Path(contracts.__file__).parent / place, {"ValueError": 0})}
+    said |= set(_texts(Path(gateway.__file__).parent / "web" / "desk.py", {"ValueError": 0}))
+    assert len(said) > 80
     assert sorted(one for one in said if in_language(one, "es") == one) == []
 
 
@@ -64,15 +69,19 @@ def _raised() -> Iterator[str]:
         place = file.relative_to(source).parts[0]
         if place not in TO_PEOPLE or file.name in {"completions.py", "chat_completions.py"} or "mcp" in file.name:
             continue
-        for node in ast.walk(ast.parse(file.read_text())):
-            name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
-            if isinstance(node, ast.Call) and name == "not_found":
-                yield f"there is no such {_text(node.args[0])}"
-            elif isinstance(node, ast.Call) and name in ERRORS and len(node.args) > ERRORS[name]:
-                text = _text(node.args[ERRORS[name]])
-                # What is wrong with a field is said by whoever has found it.
-                if text and not text.endswith(": x"):
-                    yield text
+        yield from _texts(file, ERRORS)
+
+
+def _texts(file: Path, errors: dict[str, int]) -> Iterator[str]:
+    for node in ast.walk(ast.parse(file.read_text())):
+        name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+        if isinstance(node, ast.Call) and name == "not_found":
+            yield f"there is no such {_text(node.args[0])}"
+        elif isinstance(node, ast.Call) and name in errors and len(node.args) > errors[name]:
+            text = _text(node.args[errors[name]])
+            # What is wrong with a field is said by whoever has found it.
+            if text and not text.endswith(": x"):
+                yield text
 
 
 def _text(node: ast.expr) -> str:

@@ -141,6 +141,7 @@ async def test_a_yes_may_change_what_the_order_lets_be_changed(desk: Desk, recor
         {"approved": False, "edits": {"quantity": 2}},
         {"approved": True, "edits": 2},
         {"edits": {"quantity": 2}},
+        {"approved": "yes"},
         {"approved": True, "edits": {"symbol": "IBM"}},
     ]
     for told in wrong:

@@ -283,6 +283,8 @@ async def test_what_cannot_begin_is_an_http_error(
     for content, code in (("x" * 8001, "TEXT_TOO_LONG"), (" ", "EMPTY_TEXT"), ([{"type": "image"}], "BAD_FIELD")):
         body["messages"] = [{"id": "m1", "role": "user", "content": content}]
         assert_problem(await http("POST", path, json=body, token=mine), 422, code)
+    body["messages"] = [{"id": "m1", "role": "human", "content": "hello"}]
+    assert_problem(await http("POST", path, json=body, token=mine), 422, "BAD_FIELD")
     # Another's conversation, by its own id, is not there.
     body["threadId"] = named_conversation_id("acme", "bob", "ag-ui", "t")
     body["messages"] = [{"id": "m1", "role": "user", "content": "hello"}]

@@ -283,6 +283,10 @@ async def test_an_order_is_confirmed_by_the_protocols_own_items(
     done = await client.responses.create(model="nexus", input=[answer], previous_response_id=made.id)
     assert asked == [("ana", "a1", "confirm")]
     assert done.output_text == "Buy 1 AAPL: confirmed"
+    again = await client.responses.create(
+        model="nexus", input=[answer], previous_response_id=made.id, extra_headers={"Accept-Language": "es"}
+    )
+    assert again.output_text == "Buy 1 AAPL: confirmada"
     then = await client.responses.create(model="nexus", input="and?", previous_response_id=done.id)
     assert len({conversation for conversation, _ in agent.said}) == 1
     assert then.status == "completed"

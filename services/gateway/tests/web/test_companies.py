@@ -5,8 +5,18 @@ from typing import Any
 import pytest
 from nats.aio.client import Client
 
+from contracts.company_rpc import CompanyRequest
 from contracts.knowledge import Run
-from contracts.knowledge_rpc import DOCUMENTS, REFRESH, DocumentsReply, DocumentsRequest, RefreshAsk, RunReply
+from contracts.knowledge_rpc import (
+    DOCUMENTS,
+    OVERVIEW,
+    REFRESH,
+    DocumentsReply,
+    DocumentsRequest,
+    KnowledgeOverview,
+    RefreshAsk,
+    RunReply,
+)
 from contracts.rpc import CATALOGUE, CatalogueReply, CatalogueRequest
 from gateway.domain.company_names import id_of
 from gateway.testing import MemoryStandIn, TokenMaker
@@ -21,13 +31,18 @@ async def reading(nats_client: Client) -> list[RefreshAsk]:
     """Memory reads nothing: no page is there."""
     asked: list[RefreshAsk] = []
 
-    async def refresh(request: RefreshAsk) -> RunReply:
-        asked.append(request)
-        run = Run.model_validate(
-            {"id": "r1", "companyId": request.company_id, "state": "failed", "requestedAt": "2026-01-01T00:00:00Z",
+    def failed(company: str) -> Run:
+        return Run.model_validate(
+            {"id": "r1", "companyId": company, "state": "failed", "requestedAt": "2026-01-01T00:00:00Z",
              "problem": "the site does not answer"}
         )  # fmt: skip
-        return RunReply(run=run)
+
+    async def refresh(request: RefreshAsk) -> RunReply:
+        asked.append(request)
+        return RunReply(run=failed(request.company_id))
+
+    async def overview(request: CompanyRequest) -> KnowledgeOverview:
+        return KnowledgeOverview(sources=[], last_run=failed(request.company_id))
 
     async def documents(_: DocumentsRequest) -> DocumentsReply:
         return DocumentsReply(items=[])
@@ -37,6 +52,7 @@ async def reading(nats_client: Client) -> list[RefreshAsk]:
 
     server = RpcServer(nats_client)
     await server.serve(REFRESH, refresh)
+    await server.serve(OVERVIEW, overview)
     await server.serve(DOCUMENTS, documents)
     await server.serve(CATALOGUE, no_tools)
     await nats_client.flush()
@@ -56,6 +72,11 @@ async def test_an_operator_makes_a_company_and_is_told_what_is_missing(
     assert {one["step"] for one in made["missing"]} >= {"pages", "widget"}
     assert "the site does not answer" in str(made["missing"])
     assert [(one.company_id, one.url) for one in reading] == [("clinica-del-sol", SITE)]
+    # Also whoever looks later is told so.
+    _, shown, _ = await http("GET", "/v2/companies/clinica-del-sol", token=operator, headers={"Accept-Language": "en"})
+    assert [one for one in shown["missing"] if one["step"] == "pages"] == [
+        one for one in made["missing"] if one["step"] == "pages"
+    ]
     config = memory.companies["clinica-del-sol"].config
     assert (config.name, config.languages, config.ai_auto_response_enabled) == ("Clínica del Sol", ["es", "en"], True)
     assert config.tool_config.allowed_domains == ["https://www.acme.example"]

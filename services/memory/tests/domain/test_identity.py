@@ -95,7 +95,9 @@ def test_only_the_companys_keys_count_each_with_its_own_algorithm(rsa: RSAPrivat
 def test_keys_may_be_rotated_with_both_good_for_a_while() -> None:
     new = {"id": "k2", "algorithm": "HS256", "key": SECRET[::-1]}
     both = config({"id": "k1", "algorithm": "HS256", "key": SECRET}, new)
-    assert known_user(both, token(), NOW) == known_user(both, token(SECRET[::-1]), NOW)
+    old, by_new = known_user(both, token(), NOW), known_user(both, token(SECRET[::-1]), NOW)
+    assert (old.key, by_new.key) == ("k1", "k2")
+    assert by_new == old.model_copy(update={"key": "k2"})
 
 
 @pytest.mark.parametrize(

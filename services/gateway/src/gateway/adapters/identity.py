@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from contracts.identity_rpc import KnownUser
 from gateway.adapters.console_tokens import ConsoleTokens
 from gateway.adapters.own_tokens import derive_key
 from gateway.adapters.visitor_tokens import RENEWABLE_SECONDS, VisitorTokens
@@ -65,8 +66,8 @@ class GatewayTokens:
     def visitor(self, company: str, subject: str, visit: Visit) -> VisitorToken:
         return self._visitors.make(company, subject, visit)
 
-    def known_user(self, company: str, subject: str, plan: str, expires: float, visit: Visit) -> VisitorToken:
-        return self._visitors.make_user(company, subject, plan, expires, visit)
+    def known_user(self, company: str, user: KnownUser, visit: Visit) -> VisitorToken:
+        return self._visitors.make_user(company, user, visit)
 
     async def _verify(self, token: str, grace: float) -> TokenCaller:
         if self._visitors.made_here(token):

@@ -2,8 +2,9 @@
 own, so that a company's single sign-on (RS256, JWKS) needs no anonymous visitors."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from contracts.identity_rpc import KnownUser
 from gateway.adapters import own_tokens
 from gateway.errors import TokenExpired, TokenInvalid
 from gateway.ports import TokenCaller, Visit, VisitorToken
@@ -28,18 +29,28 @@ class VisitorTokens:
 
     def make(self, company: str, subject: str, visit: Visit) -> VisitorToken:
         """A visitor's token, valid from now on."""
-        return self._made(company, subject, "visitor", "free", None, visit)
+        return self._made(company, subject, "visitor", "free", visit)
 
-    def make_user(self, company: str, subject: str, plan: str, expires: float, visit: Visit) -> VisitorToken:
+    def make_user(self, company: str, user: KnownUser, visit: Visit) -> VisitorToken:
         """A known user's token: valid as long as the company's own token, at most as long as a visitor's."""
-        return self._made(company, subject, "user", plan, expires, visit)
+        visit = replace(visit, name=user.name, email=user.email)
+        return self._made(company, user.user_id, "user", user.plan, visit, user.expires_at.timestamp(), user.key)
 
     def _made(
-        self, company: str, subject: str, role: str, plan: str, expires: float | None, visit: Visit
+        self,
+        company: str,
+        subject: str,
+        role: str,
+        plan: str,
+        visit: Visit,
+        expires: float | None = None,
+        key: str | None = None,
     ) -> VisitorToken:
         now = int(self.clock.now().timestamp())
         until = now + self.lifetime if expires is None else min(int(expires), now + self.lifetime)
         claims = {"sub": subject, "role": role, "company": company, "plan": plan, "iat": now, "exp": until}
+        if key is not None:
+            claims["key"] = key
         return VisitorToken(own_tokens.signed(claims | _claims_of(visit), self.keys[0], KEY_ID), subject, float(until))
 
     def verify(self, token: str, *, grace: float = 0.0) -> TokenCaller:
@@ -56,6 +67,7 @@ class VisitorTokens:
                 company=claims["company"],
                 plan=str(claims["plan"]) if known else "free",
                 expires=float(claims["exp"]),
+                identity_key=claims.get("key"),
                 visit=Visit(
                     claims.get("funnel"),
                     claims.get("locale"),

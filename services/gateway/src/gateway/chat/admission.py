@@ -1,11 +1,12 @@
-"""Checks whether a human agent's token is still valid: the company may have signed them out or removed them from its
-team."""
+"""Checks whether a token is still valid: the company may have signed its human agent out, removed them from its team,
+or revoked the key that said who a customer is."""
 
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Protocol
 
 from contracts.company import CompanySettings
+from contracts.identity_rpc import KnownUser
 from gateway.domain.close_codes import CloseCode
 from gateway.errors import TokenInvalid, Unavailable
 from gateway.ports import ClientSocket, TokenCaller, TokenReader, Visit, VisitorToken
@@ -34,7 +35,7 @@ class Admission:
 
     async def verify(self, token: str) -> TokenCaller:
         caller = await self._tokens.verify(token)
-        if caller.is_operator:
+        if _revocable(caller):
             try:
                 await self._companies.get(caller.company)
             except Unavailable:
@@ -47,23 +48,21 @@ class Admission:
 
     def counts(self, caller: TokenCaller) -> bool:
         """Whether the caller's token is valid by the settings known at this moment."""
-        if not caller.is_operator:
-            return True
-        return _counts(caller, self._companies.held(caller.company))
+        return not _revocable(caller) or _counts(caller, self._companies.held(caller.company))
 
     def changed(self, company: str, settings: CompanySettings | None) -> None:
         """Closes the sockets whose tokens this change of a company's settings has revoked."""
         for session in list(self._sessions):
             caller = session.caller
-            if caller is None or caller.company != company or not caller.is_operator:
+            if caller is None or caller.company != company or not _revocable(caller):
                 continue
             if not _counts(caller, settings):
                 session.terminate(CloseCode.BAD_TOKEN)
 
     async def look_again(self) -> None:
-        """Reads the settings of all connected agents' companies again, after changes may have been missed."""
+        """Reads the settings that tokens of open sockets depend on again, after changes may have been missed."""
         callers = [session.caller for session in self._sessions]
-        for company in {one.company for one in callers if one is not None and one.is_operator}:
+        for company in {one.company for one in callers if one is not None and _revocable(one)}:
             with suppress(Unavailable):  # they are asked for again with the next change, and after a minute
                 await self._companies.get(company)
 
@@ -73,13 +72,19 @@ class Admission:
     def visitor(self, company: str, subject: str, visit: Visit) -> VisitorToken:
         return self._tokens.visitor(company, subject, visit)
 
-    def known_user(self, company: str, subject: str, plan: str, expires: float, visit: Visit) -> VisitorToken:
-        return self._tokens.known_user(company, subject, plan, expires, visit)
+    def known_user(self, company: str, user: KnownUser, visit: Visit) -> VisitorToken:
+        return self._tokens.known_user(company, user, visit)
+
+
+def _revocable(caller: TokenCaller) -> bool:
+    return caller.is_operator or caller.identity_key is not None
 
 
 def _counts(caller: TokenCaller, settings: CompanySettings | None) -> bool:
     if settings is None:
         # Of a company without settings its own signer's word counts: its admin makes them.
         return not caller.member
+    if caller.identity_key is not None:
+        return any(key.id == caller.identity_key for key in settings.config.identity.keys)
     team = settings.config.team
     return team.admits(caller.subject, caller.role, caller.issued, member=caller.member)

@@ -3,9 +3,11 @@
 from collections.abc import Collection, Sequence
 
 from contracts.events.chat import Action
+from contracts.languages import Language
 from contracts.rpc import MessageView
 from gateway.chat.commands import ConversationPlace
 from gateway.errors import Unavailable
+from gateway.texts import TEXTS
 from gateway.web.deps import Api
 
 SHOWN = 50
@@ -32,6 +34,11 @@ async def newest_messages(api: Api, place: ConversationPlace, wanted: Collection
             if not wanted or not actions_in(messages).keys() >= set(wanted):
                 raise
     return await api.standing.now(place.company, conversation, messages, caller.subject)
+
+
+def told_state(action: Action, language: Language) -> str:
+    """What became of an action, in words."""
+    return f"{action.summary}: {TEXTS[f'order.states.{action.state}'].said_in(language)}"
 
 
 def actions_in(messages: Sequence[MessageView]) -> dict[str, Action]:

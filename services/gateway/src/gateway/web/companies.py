@@ -7,15 +7,18 @@ from fastapi import APIRouter, Body, Path, Query, Request, Response
 from pydantic import Field
 
 from contracts.company import CompanyConfig, CompanySettings, faults
-from contracts.company_rpc import Sighting
+from contracts.company_rpc import CompanyRequest, Sighting
 from contracts.envelope import Wire
 from contracts.erasure_rpc import Removed
-from contracts.errors import FieldFault
+from contracts.errors import ErrorCode, FieldFault
 from contracts.ids import COMPANY_PATTERN, CompanyId
+from contracts.knowledge import Run
+from contracts.knowledge_rpc import OVERVIEW
 from contracts.languages import Language
 from contracts.plain_text import LINE
+from gateway.adapters.service_calls import ask
 from gateway.domain.company_names import id_of
-from gateway.errors import Unavailable, not_found
+from gateway.errors import GatewayError, Refused, Unavailable, not_found
 from gateway.ports import TokenCaller
 from gateway.web.company_settings import (
     ConfigView,
@@ -25,7 +28,6 @@ from gateway.web.company_settings import (
     refuse,
     set_etag,
     shown,
-    stored,
 )
 from gateway.web.deps import Api, ApiDep, FounderDep
 from gateway.web.first_hour import FirstHour, Missing, begun, missing, origin_of, own_address, snippet
@@ -98,6 +100,8 @@ async def make_company(
         "toolConfig": {"fetchPageEnabled": True, "allowedDomains": [origin_of(site)]},
     }
     refuse(_named(faults(config)))
+    if await api.companies.newest(company) is not None:
+        raise Refused(ErrorCode.CONFLICT, f"there is a company {company} already: choose another name")
     saved = await api.companies.create(config)
     return await begun(api, acting, saved, request, accept_language)
 
@@ -129,7 +133,10 @@ async def show_company(
 ) -> CompanyDetail:
     """One company with its settings."""
     acting = acting_for(caller, company)
-    return await _detail(api, acting, await stored(api, company), request, response, accept_language)
+    settings = await api.companies.newest(company)
+    if settings is None:
+        raise not_found("company")
+    return await _detail(api, acting, settings, request, response, accept_language)
 
 
 @router.patch(
@@ -202,10 +209,20 @@ async def _detail(
     return CompanyDetail.model_construct(
         **fields,
         snippet=snippet(request, company),
-        missing=await missing(api, settings.config, accept_language, seen=bool(seen)),
+        missing=await missing(api, settings.config, accept_language, await _unread(api, company), seen=bool(seen)),
         seen=seen,
         settings=view,
     )
+
+
+async def _unread(api: Api, company: str) -> Run | None:
+    """The last reading of a site of which no page is known."""
+    try:
+        known = await ask(api.rpc, OVERVIEW, CompanyRequest(company_id=company))
+    except GatewayError:
+        return None
+    pages = sum(one.documents for one in known.sources if one.source == "site")
+    return None if pages else known.last_run
 
 
 def _view(config: CompanyConfig) -> CompanyView:

@@ -1,6 +1,5 @@
 """POST /v2/visitors: a visitor's token, for sites on which the company's widget may run."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -90,9 +89,7 @@ async def _known_user(company: str, identity: str, visit: Visit, api: Api) -> Vi
     found = await api.memory.identify(company, identity)
     if found.user is None:
         raise TokenInvalid(f"the identity is not valid: {found.problem}")
-    user = found.user
-    visit = replace(visit, name=user.name, email=user.email)
-    return api.tokens.known_user(company, user.user_id, user.plan, user.expires_at.timestamp(), visit)
+    return api.tokens.known_user(company, found.user, visit)
 
 
 async def _visitor(company: str, request: Request, api: Api) -> str:

@@ -42,7 +42,7 @@ def known_user(config: CompanyConfig, token: str, now: datetime) -> KnownUser:
         header = jwt.get_unverified_header(token)
     except jwt.InvalidTokenError as error:
         raise IdentityRefused("it is no JWT") from error
-    claims = _claims(config, token, header)
+    key, claims = _claims(config, token, header)
     expires, subject = claims["exp"], claims["sub"]
     begins = claims.get("nbf", 0)
     if not _is_moment(expires) or not isinstance(subject, str) or not is_id(subject) or not _is_moment(begins):
@@ -60,6 +60,7 @@ def known_user(config: CompanyConfig, token: str, now: datetime) -> KnownUser:
         expires_at=datetime.fromtimestamp(expires, UTC),
         name=_line(claims.get("name"), MAX_NAME),
         email=_line(claims.get("email"), MAX_EMAIL),
+        key=key,
     )
 
 
@@ -91,13 +92,14 @@ def wrong_key(key: IdentityKey) -> str | None:
     return None
 
 
-def _claims(config: CompanyConfig, token: str, header: dict[str, Any]) -> dict[str, Any]:
+def _claims(config: CompanyConfig, token: str, header: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The id of the key that signed the token, and its claims."""
     name = header.get("kid")
     for key in config.identity.keys:
         if key.algorithm != header.get("alg") or key.algorithm not in _ALGORITHMS or name not in (None, key.id):
             continue
         try:
-            return jwt.decode(
+            return key.id, jwt.decode(
                 token,
                 key.key,
                 algorithms=[key.algorithm],

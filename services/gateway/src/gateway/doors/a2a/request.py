@@ -54,11 +54,13 @@ class Message(_Camel):
         return sent_message(self.message_id, (_part(one) for one in self.parts), "message.parts")
 
     def answer(self) -> bool | None:
-        """The yes or no in the message, as data or as its only word; None: it is neither."""
+        """The yes or no in the message, as data or as its only word; None: it is neither. Raises A2AError."""
         for part in self.parts:
             if _kind(part) == "data" and isinstance(part["data"], dict):
                 approved = cast("Json", part["data"]).get("approved")
-                return approved if isinstance(approved, bool) else None
+                if not isinstance(approved, bool | None):
+                    raise invalid("message.parts", "approved is true or false")
+                return approved
         word = self.text().strip().lower().rstrip(".!")
         return True if word in _YES else False if word in _NO else None
 

@@ -15,6 +15,7 @@ from contracts.languages import Language
 from contracts.rpc import MessageView
 from gateway.chat.exchange import Ended, Event, ExchangeEnd
 from gateway.doors.a2a.rpc import Json
+from gateway.doors.approvals import told_state
 from gateway.doors.spoken import ClientText
 from gateway.texts import TEXTS
 
@@ -156,7 +157,7 @@ class Task:
             return [self._turn(COMPLETED, at=at)]
         self._metadata = {"actions": [action.to_wire() for action in self.actions]}
         refused = states <= {ActionState.REJECTED, ActionState.EXPIRED}
-        told = "\n".join(f"{action.summary}: {action.state.value}" for action in self.actions)
+        told = "\n".join(told_state(action, self._language) for action in self.actions)
         return [self._turn(CANCELED if refused else COMPLETED, told, about=self._metadata, at=at)]
 
     def _delta(self, identity: str, text: str) -> list[Json]:

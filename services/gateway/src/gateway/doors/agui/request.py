@@ -15,6 +15,7 @@ from gateway.doors.messages import Part, file_of, first_new, new_messages, unrea
 from gateway.errors import Refused
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+ROLES = ("user", "assistant", "tool", "system", "developer", "activity", "reasoning")
 _MEDIA = frozenset({"image", "audio", "video", "document"})
 
 
@@ -74,6 +75,9 @@ class RunAgentInput(_AguiModel):
 
     def new_messages(self) -> list[SentMessage]:
         """The user's messages at the end, after the last one of anybody else; raises Refused."""
+        if self.messages and self.messages[-1].get("role") not in ROLES:
+            field = f"messages[{len(self.messages) - 1}].role"
+            raise Refused(ErrorCode.BAD_FIELD, f"{field}: one of {', '.join(ROLES)}")
         return new_messages(self.messages, _parts)
 
     def results(self) -> dict[str, Json]:

@@ -12,6 +12,7 @@ from contracts.events.chat import Action, Role, Usage, Wishes
 from gateway.chat.exchange import Ended, Event, ExchangeEnd
 from gateway.chat.sent_messages import SentMessage, client_message_id
 from gateway.chat.thread import Thread
+from gateway.doors.approvals import told_state
 from gateway.doors.completions.request import sampling_of
 from gateway.doors.responses.names import ResponseName, read_name
 from gateway.doors.responses.objects import about
@@ -281,14 +282,17 @@ async def decide(api: Api, asking: ResponseCaller, body: CreateResponse, decisio
             action = await thread.decide(identity, "confirm" if approve else "reject")
     if action is None:
         raise bad("input", "nothing is confirmed")
-    return decision(api, ResponseName(conversation, before.asked, action.id), action, body)
+    return await decision(api, asking, ResponseName(conversation, before.asked, action.id), action, body)
 
 
-def decision(api: Api, name: ResponseName, action: Action, body: CreateResponse | None) -> Json:
+async def decision(
+    api: Api, asking: ResponseCaller, name: ResponseName, action: Action, body: CreateResponse | None
+) -> Json:
     """The response about a decision's state."""
+    language = await api.companies.language_for(asking.caller.company, asking.locale, action.summary)
     now = api.clock.now().timestamp()
     telling = ResponseEvents(about(body, str(name), now, conversation=name.conversation), f"msg_{action.id}")
-    for _ in telling.whole(f"{action.summary}: {action.state.value}"):
+    for _ in telling.whole(told_state(action, language)):
         pass
     for _ in telling.decided(action):
         pass
@@ -304,4 +308,4 @@ async def stored_decision(api: Api, asking: ResponseCaller, name: ResponseName) 
     known = await api.actions.known(caller.company, caller.subject, [name.action or ""])
     if not known:
         raise not_found("response")
-    return decision(api, name, known[0], None)
+    return await decision(api, asking, name, known[0], None)

@@ -85,8 +85,11 @@ class BeginView {
       } catch (error) { result.replaceChildren(); throw error; }
     }, "begin_read", ...name, ...site, result, this.#sections);
     if (this.#detail) this.#propose();
-    return this.#step("site", Boolean(settings?.knowledge?.siteUrl), form);
+    result.append(...this.#unread.map(({ message }) => make("p", { class: "hint" }, message)));
+    return this.#step("site", this.#siteRead, form);
   }
+  get #unread() { return (this.#detail?.missing || []).filter(({ step }) => step === "pages"); }
+  get #siteRead() { return Boolean(this.#detail?.settings.knowledge?.siteUrl) && !this.#unread.length; }
   async #made(name, site) {
     const body = { companyId: this.#company, name, site, languages: [language, language === "es" ? "en" : "es"] };
     const { body: made } = await call("POST", "/v2/companies", { body, deadline: 120_000 });
@@ -171,7 +174,10 @@ class BeginView {
     this.#timer = setTimeout(async () => {
       try {
         await this.#read();
-        if (!this.#ended) this.#showSeen();
+        if (!this.#ended) {
+          this.#showSeen();
+          this.#steps.firstChild.dataset.done = String(this.#siteRead);
+        }
       } catch { /* the next look finds it */ }
       if (!this.#ended) this.#watch();
     }, AGAIN);

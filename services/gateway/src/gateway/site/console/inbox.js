@@ -29,7 +29,7 @@ export const inboxView = {
 };
 
 class InboxView {
-  #context; #stage; #list; #filters = {}; #place; #open; #conversation = null; #tick; #more; #search; #days; #order; #said; #saved; #reached; #rows = new Map(); #from = 0; #drawn = 0; #due = false; #empty = make("li", { class: "empty" }); #typed = 0;
+  #context; #stage; #list; #filters = {}; #place; #open; #conversation = null; #tick; #more; #search; #days; #order; #said; #saved; #reached; #rows = new Map(); #from = 0; #drawn = 0; #due = false; #next = null; #empty = make("li", { class: "empty" }); #typed = 0;
 
   constructor(stage, context) {
     this.#context = context;
@@ -152,6 +152,12 @@ class InboxView {
     this.#said.textContent = [inbox.items.length > 0 && inbox.fault, inbox.label && say("withLabel", { label: inbox.label }), !inbox.complete && say("notComplete")].filter(Boolean).join(" · ");
     this.#more.hidden = !inbox.next;
     this.#drawRows(inbox);
+    // An observer tells of changes alone: whoever still sees the end behind a new page reads on, too.
+    if (this.#next !== inbox.next) {
+      this.#next = inbox.next;
+      this.#reached.unobserve(this.#more);
+      this.#reached.observe(this.#more);
+    }
     this.#age();
   }
   /* Row by row: one that is as it was stays the very same node, so that focus, scrolling and the reader stay where they are. */

@@ -16,13 +16,14 @@ export const keysView = {
 const MOST = 4;
 
 class KeysView {
-  #address; #company; #told; #list; #made; #reading = new Reading(() => this.#load(), (text) => { this.#told.textContent = text; });
+  #address; #company; #told; #list; #made; #name; #reading = new Reading(() => this.#load(), (text) => { this.#told.textContent = text; });
 
   constructor(stage, { session }) {
     this.#company = session.who.company;
     this.#address = `/v2/llm/config/${this.#company}`;
     this.#told = make("p", { class: "told", role: "status" });
     this.#list = make("div", {});
+    this.#name = make("input", { maxlength: "64", placeholder: say("keyName"), "aria-label": say("keyName") });
     this.#made = make("div", { class: "result", "aria-live": "polite" });
     stage.append(make("div", { class: "page" }, make("h1", {}, say("customerKeys")), make("p", { class: "hint" }, say("customerKeysHint")), this.#told, this.#list, this.#made));
     this.#reading.now();
@@ -33,7 +34,7 @@ class KeysView {
   #took({ identity }) {
     this.#list.replaceChildren(
       ...(identity.keys.length ? [make("ul", { class: "people" }, ...identity.keys.map((key) => this.#row(key)))] : [make("p", { class: "empty" }, say("noKeys"))]),
-      make("p", { class: "row end" }, button(say(identity.keys.length ? "nextKey" : "makeKey"), () => this.#make(), { class: "primary", disabled: identity.keys.length >= MOST })));
+      make("p", { class: "row end" }, this.#name, button(say(identity.keys.length ? "nextKey" : "makeKey"), () => this.#make(), { class: "primary", disabled: identity.keys.length >= MOST })));
   }
   #row({ id, algorithm }) {
     const revoke = button(say("revoke"), () => {
@@ -55,8 +56,12 @@ class KeysView {
   }
   async #make() {
     const hex = (bytes) => [...crypto.getRandomValues(new Uint8Array(bytes))].map((one) => one.toString(16).padStart(2, "0")).join("");
-    const first = !this.#list.querySelector("li"), id = `k${new Date().toISOString().slice(2, 10).replace(/-/g, "")}-${hex(2)}`, key = hex(32);
+    const first = !this.#list.querySelector("li"), key = hex(32);
+    // Its name is the id that tokens carry: letters and digits of ASCII.
+    const named = this.#name.value.normalize("NFD").replace(/\p{M}/gu, "").replace(/[^\w-]+/g, "-").replace(/^-+|-+$/g, "");
+    const id = named || `k${new Date().toISOString().slice(2, 10).replace(/-/g, "")}-${hex(2)}`;
     if (!(await this.#store((keys) => [...keys, { id, algorithm: "HS256", key }], first ? "firstKeyMade" : "keyMade"))) return;
+    this.#name.value = "";
     const code = make("code", {});
     const choice = make("select", { id: "sample", onchange: () => show() }, ...Object.keys(SAMPLES).map((name) => make("option", {}, name)));
     const show = () => { code.textContent = SAMPLES[choice.value].replaceAll("COMPANY", this.#company).replaceAll("KEY_ID", id); };
