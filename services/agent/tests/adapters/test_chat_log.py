@@ -36,7 +36,7 @@ async def test_a_word_without_a_language_is_in_that_of_the_answer_before_it(
     if answer is not None:
         facts.append(said(ChatKind.ASSISTANT, 2, text=answer, basis=1))
 
-    async def snapshot(key: Key, at_least: int) -> object:
+    async def snapshot(key: ConversationKey, at_least: int) -> object:
         del key, at_least
         return snapshot_of(facts, 3)
 
