@@ -113,6 +113,14 @@ def test_a_word_that_is_misspelt_or_cut_short_at_its_end_is_found(question: str,
     assert said(question, "es", [*SHEDS, lodging, keys]) == answer
 
 
+def test_somebodys_age_is_asked_of_what_was_spoken_of() -> None:
+    surfing = passage("Surf", "Una clase cuesta 35 €. A partir de 7 años.", "es", heading=["Surf"])
+    prices = passage("Tarifas", "| Concepto | Precio |\n| --- | --- |\n| Niño (3-11 años) | 4 € |", "es")
+    before = said("¿cuánto cuesta el surf?", "es", [surfing, prices])
+    history = ({"role": "user", "content": "¿cuánto cuesta el surf?"}, {"role": "assistant", "content": before})
+    assert "A partir de 7 años." in said("mi hija tiene 6 años puede?", "es", [surfing, prices], *history)
+
+
 TUNING = [
     passage("Prices", "| Job | Price |\n| --- | --- |\n| Tuning | 80 € |"),
     passage("Care", "## How often does a piano need tuning?\n\nTwice a year."),
