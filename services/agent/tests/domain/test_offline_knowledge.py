@@ -113,6 +113,12 @@ def test_a_word_that_is_misspelt_or_cut_short_at_its_end_is_found(question: str,
     assert said(question, "es", [*SHEDS, lodging, keys]) == answer
 
 
+def test_a_section_is_also_found_by_the_headings_above_its_own() -> None:
+    text = "## Pool\n\nOpen from 11:00 to 20:00.\n\n## Restaurant\n\n### Dinner\n\nfrom 20:30 to 23:00"
+    sheds = [passage("Services", text), *SHEDS]
+    assert said("when does the restaurant open?", "en", sheds) == "Dinner: from 20:30 to 23:00. [1]"
+
+
 def test_somebodys_age_is_asked_of_what_was_spoken_of() -> None:
     surfing = passage("Surf", "Una clase cuesta 35 €. A partir de 7 años.", "es", heading=["Surf"])
     prices = passage("Tarifas", "| Concepto | Precio |\n| --- | --- |\n| Niño (3-11 años) | 4 € |", "es")

@@ -73,7 +73,11 @@ class PassageIndex:
     def __init__(self, passages: Sequence[Excerpt], total: int = 0) -> None:
         self._own = [keys_in(one.text) | {key for key, shape in SHAPES if shape.search(one.text)} for one in passages]
         # Pages that were fetched are few and have names of one word; those of a whole company are told apart by theirs.
-        self._around = [keys_in(f"{one.title} {one.heading}" if one.number else one.heading) for one in passages]
+        self._over = [keys_in(one.above) if one.number else set[str]() for one in passages]
+        self._around = [
+            keys_in(f"{one.title} {one.heading}" if one.number else one.heading) | over
+            for one, over in zip(passages, self._over, strict=True)
+        ]
         self._above = frozenset[str]().union(*self._around)
         for one, around in zip(passages, self._around, strict=True):
             around |= {"=name"} if FULL_NAME.search(one.heading) else set()
@@ -321,7 +325,7 @@ class PassageIndex:
     def _titled(self, keys: frozenset[str], at: int) -> bool:
         """Whether a word stands in the page's title alone, above a section that has a heading of its own."""
         headed = self._under[at] and not self._row[at]
-        return bool(headed) and not keys & (self._under[at] | self._beside[at])
+        return bool(headed) and not keys & (self._under[at] | self._beside[at] | self._over[at])
 
     def _meant_in_title(self, keys: frozenset[str], at: int) -> bool:
         """Whether a word stands in the page's title alone, and there as another word of that meaning, though other
