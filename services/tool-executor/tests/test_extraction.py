@@ -393,3 +393,17 @@ def test_a_giant_paragraph_and_a_giant_table_become_blocks_of_a_bounded_size():
     assert sum(block.text.count("palabra") for block in texts) == 10_000
     assert {len(block.rows) for block in tables} == {101}
     assert all(block.rows[0] == ["a", "b"] for block in tables)
+
+
+@pytest.mark.parametrize("between", [",", ";", "\t"])
+def test_a_csv_is_one_table_whose_first_row_names_the_columns(between: str):
+    lines = [("Item", "Price"), ("Harness", '"15,50"'), ("Wetsuit", "12")]
+    text = "\ufeff" + "\r\n".join(between.join(line) for line in lines)
+    (block,) = extract(text.encode(), "text/csv", name="prices.csv").blocks
+    assert (block.kind, block.header) == ("table", True)
+    assert block.rows == [["Item", "Price"], ["Harness", "15,50"], ["Wetsuit", "12"]]
+
+
+def test_a_csv_that_is_none_says_so():
+    with pytest.raises(Unreadable):
+        extract(b'a,"' + b"x" * 200_000, "text/csv")
