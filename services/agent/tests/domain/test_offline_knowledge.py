@@ -74,10 +74,57 @@ def test_where_nothing_answers_what_comes_nearest_is_quoted_as_no_more_than_that
     assert is_unknown(told)
     assert "I am not sure" in told
     assert "Under “Shed S-20” the site says: The S-20 shed is made of larch. [1]" in told
-    assert said("what colour is the kayak?", "en", SHEDS).startswith("I do not know for certain: ")
     again = {"role": "assistant", "content": told}
     second = said("what colour is the S-20?", "en", SHEDS, {"role": "user", "content": "what colour is it?"}, again)
     assert "Would you like somebody from the team to take over?" in second
+
+
+@pytest.mark.parametrize(
+    ("question", "before"),
+    [
+        ("what colour is the kayak?", ()),
+        ("do you sell kayaks?", ("how much is the S-20?",)),
+    ],
+)
+def test_nothing_is_quoted_to_a_question_of_which_no_word_stands_anywhere(
+    question: str, before: tuple[str, ...]
+) -> None:
+    told = said(question, "en", SHEDS, *({"role": "user", "content": one} for one in before))
+    assert told.startswith("I do not know")
+    assert "[" not in told
+
+
+def test_what_goes_on_from_a_question_is_answered_where_that_one_is() -> None:
+    diets = passage("Diets", "Tell us about allergies to gluten a week before.", heading=["Diets"])
+    asked = {"role": "user", "content": "do you have something without gluten?"}
+    assert "Tell us about allergies" in said("what about nuts?", "en", [diets, *SHEDS], asked)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("tiene cocina el bungalo?", "Los bungalows tienen cocina. [6]"),
+        ("se dejan las llaves en recep?", "Las llaves se dejan en recepción. [7]"),
+    ],
+)
+def test_a_word_that_is_misspelt_or_cut_short_at_its_end_is_found(question: str, answer: str) -> None:
+    lodging = passage("Alojamiento", "Los bungalows tienen cocina.", "es")
+    keys = passage("Salida", "Las llaves se dejan en recepción.", "es")
+    assert said(question, "es", [*SHEDS, lodging, keys]) == answer
+
+
+def test_a_section_is_also_found_by_the_headings_above_its_own() -> None:
+    text = "## Pool\n\nOpen from 11:00 to 20:00.\n\n## Restaurant\n\n### Dinner\n\nfrom 20:30 to 23:00"
+    sheds = [passage("Services", text), *SHEDS]
+    assert said("when does the restaurant open?", "en", sheds) == "Dinner: from 20:30 to 23:00. [1]"
+
+
+def test_somebodys_age_is_asked_of_what_was_spoken_of() -> None:
+    surfing = passage("Surf", "Una clase cuesta 35 €. A partir de 7 años.", "es", heading=["Surf"])
+    prices = passage("Tarifas", "| Concepto | Precio |\n| --- | --- |\n| Niño (3-11 años) | 4 € |", "es")
+    before = said("¿cuánto cuesta el surf?", "es", [surfing, prices])
+    history = ({"role": "user", "content": "¿cuánto cuesta el surf?"}, {"role": "assistant", "content": before})
+    assert "A partir de 7 años." in said("mi hija tiene 6 años puede?", "es", [surfing, prices], *history)
 
 
 TUNING = [

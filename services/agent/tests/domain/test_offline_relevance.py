@@ -38,3 +38,10 @@ def test_what_stands_in_both_languages_is_told_in_the_questions() -> None:
     both = Candidates([foreign, replace(FINES, number=2)], foreign={1})
     assert [one.place[0] for one in likely("multas", "", "", both)] == ["/a", "/en"]
     assert likely("multas", "", "", Candidates([])) == []
+
+
+def test_words_that_are_said_of_anything_lead_to_no_other_section() -> None:
+    stitches = Excerpt("Stitches come out after ten days.", "Afterwards", "/a", "Operations", 1, 1)
+    classes = Excerpt("Puppies meet on Tuesdays at 7pm.", "Puppy classes", "/b", "Classes", 1, 2)
+    found = likely("can he come?", "when are the puppy classes?", "", Candidates([stitches, classes]))
+    assert found[0].place == ("/b", "Puppy classes")

@@ -31,6 +31,16 @@ def test_small_sections_share_a_passage_and_each_keeps_its_heading() -> None:
     ]
 
 
+def test_headings_without_words_of_their_own_stand_above_the_next_section() -> None:
+    pool, dinner = ("Pool",), ("Restaurant", "Dinner")
+    places = (pool, dinner, ("Restaurant", "Breakfast"), ("Restaurant",))
+    (cut,) = passages([Block(headings=list(place), text=f"{place[-1]} hours.") for place in places])
+    assert cut.text.split("\n\n") == [
+        *("## Pool", "Pool hours.", "## Restaurant", "### Dinner", "Dinner hours.", "### Breakfast", "Breakfast hours."),
+        *("## Restaurant", "Restaurant hours."),
+    ]
+
+
 def test_what_stands_under_no_heading_is_not_read_as_the_section_before_it() -> None:
     hours, foot = Block(headings=["Hours"], text="Open from nine."), Block(text="Bikes Ltd, 31 Port Street")
     assert [cut.text for cut in passages([hours, foot])] == ["Open from nine.", "Bikes Ltd, 31 Port Street"]

@@ -185,7 +185,7 @@ async def list_documents(
     openapi_extra=_TEXT_OR_FILE,
 )
 async def create_document(api: ApiDep, caller: AdminDep, request: Request) -> Response:
-    """A new document: text as JSON, or a file (PDF, DOCX, Markdown, HTML, text) as a multipart form."""
+    """A new document: text as JSON, or a file (PDF, DOCX, Markdown, HTML, CSV, text) as a multipart form."""
     return await _put(api, caller, request, None)
 
 

@@ -51,8 +51,8 @@ class _OpenPassage:
 
     def heading(self) -> str:
         """The heading that the text gets once a second section is added."""
-        headings = self.sections[0].headings if len(self.sections) == 1 else ()
-        return f"{_heading(headings)}\n\n" if headings else ""
+        heading = _heading(self.sections[0].headings) if len(self.sections) == 1 else ""
+        return f"{heading}\n\n" if heading else ""
 
     def begin(self, text: str) -> None:
         self.parts.insert(0, text)
@@ -82,9 +82,10 @@ def passages(blocks: Sequence[Block]) -> list[PassageCut]:
             # each is about.
             current.begin(current.heading())
             start = current.length + 2
+            heading = _heading(headings, current.sections[-1].headings)
             current.sections.append(Section(start, headings, anchor))
-            if headings:
-                current.add(_heading(headings), "\n\n")
+            if heading:
+                current.add(heading, "\n\n")
         else:
             current.sections.append(Section(0, headings, anchor))
         for text, glue, again in pieces:
@@ -147,8 +148,13 @@ def _pieces(block: Block) -> Iterator[tuple[str, str, str]]:
             yield part, (" " if number else "\n\n"), ""
 
 
-def _heading(headings: Sequence[str]) -> str:
-    return f"{'#' * min(len(headings) + 1, _LEVEL)} {headings[-1]}"
+def _heading(headings: Sequence[str], before: Sequence[str] = ()) -> str:
+    """A section's heading, with those above it that the section before it does not stand under."""
+    shared = 0
+    while shared < min(len(headings) - 1, len(before)) and headings[shared] == before[shared]:
+        shared += 1
+    lines = (f"{'#' * min(at + 2, _LEVEL)} {headings[at]}" for at in range(shared, len(headings)))
+    return "\n\n".join(lines)
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -28,8 +28,6 @@ from tool_executor.extraction.isolation import Extraction
 TYPES = TEXT_TYPES | KNOWN_TYPES
 LIMITS = FetchLimits(sent=MAX_FILE, unpacked=MAX_FILE, seconds=30.0)
 _MOST_REDIRECTS = 5
-_DEEPEST = 30
-"""Links away from where the run began."""
 _PAUSES = (3.0, 12.0)
 """Seconds before a page is tried again, where its site names none."""
 _LONGEST_PAUSE = 60.0
@@ -122,7 +120,7 @@ class PageReader:
             return PageOutcome("failed", "redirect_loop", said("redirect_loop"))
         if len(item.via) >= _MOST_REDIRECTS:
             return PageOutcome("failed", "too_many_redirects", said("too_many_redirects", most=_MOST_REDIRECTS))
-        found = CrawlItem(url=url, depth=item.depth, sure=item.sure, via=[*item.via, item.url])
+        found = CrawlItem(url=url, sure=item.sure, via=[*item.via, item.url])
         return PageOutcome(
             "skipped", "redirected", said("redirected", other=url), gone=gone, look_again=True, found=[found]
         )
@@ -134,14 +132,14 @@ class PageReader:
             page = await self._extraction.extract(answer.body, answer.content_type, answer.charset, name)
         except Unreadable as unreadable:
             return PageReading(PageOutcome("failed", unreadable.reason, str(unreadable.text), look_again=True))
-        found, refused = await asyncio.to_thread(self._leads_to, item, address, page, "nofollow" in answer.robots)
+        found, refused = await asyncio.to_thread(self._leads_to, address, page, "nofollow" in answer.robots)
         if item.links_only:
             return PageReading(_left(item, "denied", found, refused))
         if page.noindex or "noindex" in answer.robots or answer.robots == "none":
             return PageReading(_left(item, "noindex", found, refused, gone=gone))
         other = self._canonical(address, page)
         if other is not None:
-            item_there = CrawlItem(url=str(other), depth=item.depth, sure=item.sure, via=item.via)
+            item_there = CrawlItem(url=str(other), sure=item.sure, via=item.via)
             outcome = _left(item, "canonical", [item_there, *found], refused, gone=gone, other=str(other))
             return PageReading(outcome)
         if not page.blocks:
@@ -170,10 +168,8 @@ class PageReader:
             return None
         return target
 
-    def _leads_to(
-        self, item: CrawlItem, address: SiteUrl, page: Extracted, nofollow: bool
-    ) -> tuple[list[CrawlItem], list[Left]]:
-        if self._plan.only or page.nofollow or nofollow or item.depth >= _DEEPEST:
+    def _leads_to(self, address: SiteUrl, page: Extracted, nofollow: bool) -> tuple[list[CrawlItem], list[Left]]:
+        if self._plan.only or page.nofollow or nofollow:
             return [], []
         found: dict[str, CrawlItem] = {}
         refused: dict[str, Left] = {}
@@ -185,7 +181,7 @@ class PageReader:
                 url = str(target)
                 refused[url] = Left(url=url, outcome="skipped", reason="goes_round", message=said("goes_round"))
             elif target is not None:
-                found[str(target)] = CrawlItem(url=str(target), depth=item.depth + 1)
+                found[str(target)] = CrawlItem(url=str(target))
         return list(found.values()), list(refused.values())
 
 

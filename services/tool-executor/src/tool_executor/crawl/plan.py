@@ -10,7 +10,7 @@ from contracts.envelope import Wire
 from tool_executor.domain.site_address import AddressRefused, Origin, Site, SiteUrl, parse_origin, site_of
 from tool_executor.texts import TEXTS
 
-READER = 2
+READER = 3
 """Goes up when the same bytes become other blocks than before: every page is then read again."""
 
 NO_SITE = TEXTS["site.no_site"]

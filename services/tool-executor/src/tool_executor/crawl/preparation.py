@@ -108,7 +108,7 @@ class Preparation:
             first = CrawlItem(url=plan.start, sure=True, known=known.get(plan.start))
         except AddressRefused:
             first = CrawlItem(url=plan.start, sure=True, links_only=True)
-        rest = [CrawlItem(url=url, sure=True, depth=1, known=known.get(url)) for url in urls if url != plan.start]
+        rest = [CrawlItem(url=url, sure=True, known=known.get(url)) for url in urls if url != plan.start]
         await self.add(state, plan, site, [first])
         await self.add(state, plan, site, rest)
 

@@ -18,7 +18,6 @@ class CrawlItem(Wire):
     `links_only`: the site begins here, and yet its rules leave the page itself out."""
 
     url: str
-    depth: int = 0
     sure: bool = False
     links_only: bool = False
     tries: int = 0

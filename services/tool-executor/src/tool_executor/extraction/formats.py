@@ -1,5 +1,7 @@
 """Chooses the reader for a document by its type."""
 
+import csv
+
 from contracts.knowledge import Block
 from tool_executor.extraction.charsets import decoded
 from tool_executor.extraction.document import LONGEST_TITLE, Extracted, Unreadable, bounded
@@ -19,6 +21,7 @@ _ENDINGS = {
     ".html": "text/html",
     ".htm": "text/html",
     ".xhtml": "application/xhtml+xml",
+    ".csv": "text/csv",
     ".txt": "text/plain",
 }
 KNOWN_TYPES = frozenset(_ENDINGS.values()) | MARKDOWN_TYPES
@@ -59,6 +62,8 @@ def extract(body: bytes, declared: str = "", charset: str | None = None, name: s
         return extract_html(decoded(body, charset))
     elif kind in MARKDOWN_TYPES:
         found = _extract_markdown(decoded(body, charset))
+    elif kind == "text/csv":
+        found = _extract_csv(decoded(body, charset))
     else:
         found = _extract_text(decoded(body, charset))
     if not found.blocks:
@@ -76,6 +81,18 @@ def _extract_markdown(text: str) -> Extracted:
     title, blocks = read(text)
     said = " ".join(block.text or " ".join(map(" ".join, block.rows)) for block in blocks)
     return Extracted(title=title[:LONGEST_TITLE], language=language_of(said), blocks=list(bounded(blocks)))
+
+
+def _extract_csv(text: str) -> Extracted:
+    lines = text.lstrip("\ufeff").splitlines()
+    between = max(",;\t", key=lines[0].count) if lines else ","
+    try:
+        rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=between) if any(row)]
+    except csv.Error as error:
+        raise Unreadable("unknown_type", TEXTS["document.unknown_type"]) from error
+    wide = max(map(len, rows), default=0)
+    table = Block(kind="table", rows=[row + [""] * (wide - len(row)) for row in rows], header=True)
+    return Extracted(title="", language=language_of(text), blocks=list(bounded([table] if rows else [])))
 
 
 def _extract_text(text: str) -> Extracted:

@@ -17,11 +17,14 @@ from tool_executor.extraction.markup import (
     UNSEEN,
     full_lines,
     is_hidden,
+    is_label,
     is_menu,
     one_line,
     read,
+    runs_together,
     tags,
 )
+from tool_executor.extraction.structured import questions_in
 from tool_executor.extraction.tables import Table
 
 _UNSEEN_ROLES = tags("navigation search dialog alertdialog menu menubar")
@@ -31,6 +34,8 @@ _HEADINGS = {f"h{level}": level for level in range(1, 7)} | {"summary": 7, "butt
 _UNFOLDS = ("aria-controls", "aria-expanded")
 """What a button says of itself that shows and hides a text."""
 _UNFOLDED = _HEADINGS["button"]
+_BOLD = tags("b strong")
+_RAISED = tags("sub sup")
 _ENDS = {"details": 7, "dl": 8}
 """Where such a heading ends."""
 _APART = tags("article section aside")
@@ -79,6 +84,16 @@ class _Reader:
         self._button_unfolds = False
         self._controlled: set[str] = set()
         """What a button shows when it is pressed: that it is folded now hides it from nobody."""
+        self._is_tab = False
+        self._tabs: list[str] = []
+        """What the tabs say whose panels have not begun yet."""
+        self._bold = 0
+        self._beside_bold = False
+        """Whether something is not bold since the last block began."""
+        self._behind_tag = False
+        self._data: list[str] | None = None
+        """What the JSON-LD says that is open."""
+        self._asked: list[tuple[str, str]] = []
         self._unfolded_in: int | None = None
         """How many elements were open around the heading that a button is, until something is said below it."""
         self._in_title = False
@@ -101,7 +116,9 @@ class _Reader:
         # A link within the page, before anything is said, leads past the menu.
         begun = bool(self.page.blocks or self._headings or self._heading is not None)
         skips = tag == "a" and not begun and attributes.get("href", "").startswith("#")
-        hidden = is_hidden(attributes) and attributes.get("id") not in self._controlled
+        hidden = is_hidden(attributes) and not self._is_unfolded(tag, attributes)
+        if tag == "script" and attributes.get("type", "").lower() == "application/ld+json":
+            self._data = []
         unseen = tag in UNSEEN or skips or hidden or attributes.get("role") in _UNSEEN_ROLES
         if self._unseen or unseen:
             self._unseen += 1
@@ -115,8 +132,16 @@ class _Reader:
         self._frame(tag, attributes)
         if tag == "a":
             self._linking, self._links = self._linking + 1, self._links + 1
+        self._bold += tag in _BOLD
+        self._behind_tag = tag not in _RAISED
+        role = attributes.get("role")
+        if role == "tablist":
+            self._tabs.clear()
+        elif role == "tabpanel" and self._tabs:
+            self._head(self._tabs.pop(0))
         if tag == "button":
             self._controlled.update(attributes.get("aria-controls", "").split())
+            self._is_tab = role == "tab"
             if self._heading is None:
                 self._button, self._button_unfolds = [], any(name in attributes for name in _UNFOLDS)
         elif tag in _HEADINGS:
@@ -147,12 +172,17 @@ class _Reader:
     def end(self, tag: str) -> None:
         if self._unseen:
             self._unseen -= 1
+            if self._data is not None and tag == "script":
+                self._asked += questions_in("".join(self._data))
+                self._data = None
             return
         self._open -= 1
         if self._button is not None and tag != "button":
             return
         if tag == "a" and self._linking:
             self._linking -= 1
+        self._bold -= tag in _BOLD and self._bold > 0
+        self._behind_tag = tag not in _RAISED
         if tag == "title":
             self._in_title = False
         elif tag == "head":
@@ -187,6 +217,8 @@ class _Reader:
             self._main_in = None
 
     def data(self, text: str) -> None:
+        if self._data is not None:
+            self._data.append(text)
         if self._unseen:
             return
         if self._button is not None:
@@ -196,8 +228,13 @@ class _Reader:
             self._title.append(text)
         elif not self._in_head:
             # Blanks of the markup are blanks; only those of code are kept.
-            self._text.append(text if self._code else re.sub(r"\s+", " ", text))
-            self._beside_links |= not self._linking and any(map(str.isalnum, text))
+            said = text if self._code else re.sub(r"\s+", " ", text)
+            before = self._text[-1][-1:] if self._text and self._behind_tag and not self._code else ""
+            self._text += [" ", said] if runs_together(before, said) else [said]
+            self._behind_tag = False
+            tells = any(map(str.isalnum, text))
+            self._beside_links |= not self._linking and tells
+            self._beside_bold |= not self._bold and tells
 
     def comment(self, text: str) -> None:
         """What a comment says is not on the page."""
@@ -212,6 +249,10 @@ class _Reader:
     def result(self) -> Extracted:
         page = self.page
         self._drop_menus()
+        said = {words.casefold() for block in page.blocks for words in (*block.headings, one_line(block.text))}
+        for question, answer in self._asked:
+            if not {question.casefold(), answer.casefold()} & said:
+                page.blocks.append(Block(text=answer, headings=[question[:_LONGEST_HEADING]]))
         # In the page's order: of a set any could be the first, and the same page would have another title and hash.
         firsts = list(dict.fromkeys(block.headings[0] for block in page.blocks if block.headings))
         title = one_line("".join(self._title)) or self._og_title or next(iter(firsts), "")
@@ -299,6 +340,7 @@ class _Reader:
         text = "".join(self._text)
         self._text.clear()
         entries = self._entries_of(one_line(text))
+        bold, self._beside_bold = not self._beside_bold, False
         if self._heading is not None:
             self._heading.append(text)
             return
@@ -315,8 +357,20 @@ class _Reader:
             self._emit(Block(kind="code", text=text))
         elif self._lists:
             self._items.append((text.replace("\n", " "), entries))
+        elif not (self._tables or entries or self._is_in_answer()) and is_label(text, bold=bold):
+            self._head(text)
         else:
             self._emit(Block(text=text), entries)
+
+    def _is_in_answer(self) -> bool:
+        """Whether what is open is below a term that is defined: a question there is part of the definition."""
+        return bool(self._headings) and self._headings[-1][0] > _UNFOLDED
+
+    def _is_unfolded(self, tag: str, attributes: Mapping[str, str]) -> bool:
+        """Whether people see what is hidden as soon as they press the button above it, or its tab."""
+        if attributes.get("id") in self._controlled or attributes.get("role") == "tabpanel":
+            return True
+        return tag in _BLOCKS and self._bare and [level for level, _ in self._headings[-1:]] == [_UNFOLDED]
 
     def _emit(self, block: Block, entries: int = 0) -> None:
         headings = [text for _, text in self._headings]
@@ -354,13 +408,19 @@ class _Reader:
         if self._button is None:
             return
         text, self._button = one_line("".join(self._button)), None
-        if self._button_unfolds or text.endswith("?"):
+        if self._is_tab:
+            self._tabs.append(text)
+        elif self._button_unfolds or text.endswith("?"):
             self._flush()
-            self._emit_list()
             self._is_layout()
-            self._heading = [text]
-            self._end_heading(_UNFOLDED)
-            self._unfolded_in = self._open
+            self._head(text)
+
+    def _head(self, text: str) -> None:
+        """What is said from here on, until what holds it ends, is said below this."""
+        self._emit_list()
+        self._heading = [text]
+        self._end_heading(_UNFOLDED)
+        self._unfolded_in = self._open
 
     def _end_unfolded(self) -> None:
         """Such a heading ends with what holds it and the text below it."""

@@ -7,6 +7,7 @@ take half a second).
 
 import re
 from collections.abc import Mapping
+from html import unescape
 from typing import Any, Protocol, cast
 
 import lxml.etree as _etree  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
@@ -51,6 +52,28 @@ _LONGEST_ENTRY = 40
 """Characters of a menu's entry; a longer link says something."""
 _TELLING = re.compile(r"[\d@]")
 """A telephone number, an address or a time: people want to know it, though it is a link."""
+
+_LONGEST_LABEL = 120
+_RUN_TOGETHER = re.compile(r"[a-zß-ÿ][A-ZÀ-Þ\d€£$]|[\d)%€£$][A-ZÀ-Þ]")
+_TAG = re.compile(r"<[^<>]{0,500}>")
+
+
+def is_label(text: str, *, bold: bool) -> bool:
+    """Whether a paragraph heads what follows though no tag says so: one question, or a few words that are all bold."""
+    if "\n" in text or len(text) > _LONGEST_LABEL:
+        return False
+    asks = text.endswith("?") and not re.search(r"[.!?] ", text)
+    return asks or (bold and (text[-1].isalpha() or text[-1] == ":"))
+
+
+def runs_together(before: str, after: str) -> bool:
+    """Whether two letters that only a tag parts are of two words: "Wheel" and "£12", shown in two columns."""
+    return _RUN_TOGETHER.fullmatch(before + after[:1]) is not None
+
+
+def without_tags(text: str) -> str:
+    """A text that may have markup in it, without that."""
+    return unescape(_TAG.sub(" ", text))
 
 
 def is_menu(text: str, links: int) -> bool:

@@ -22,12 +22,13 @@ STATED_LENGTH = re.compile(
 )
 """A length of time that a question states; "a month" alone is what a price is for."""
 AGE = re.compile(
-    rf"\b(?:tiene|tengo|tienen|cumple|turns|aged?|de) {_COUNT} (?:years?|anos?|months?|mes(?:es)?)\b|"
+    rf"(?:\b(?:my|our|mi|nuestr[oa]) \w+ )?"
+    rf"(?:\b(?:tiene|tengo|tienen|cumple|turns|aged?|de) {_COUNT} (?:years?|anos?|months?|mes(?:es)?)\b|"
     rf"\b{_COUNT}[ -](?:years?|months?)[ -]old\b|"
     r"\b(?:is|am|turned|he s|she s|i m|tiene|tengo|hij[oa] de) (?:only |just |solo )?\d{1,2}(?= ?(?:$|[,.;?!]|"
-    r"and\b|y\b|can\b|puede\b))"
+    r"and\b|y\b|can\b|puede\b)))"
 )
-"""How old somebody is."""
+"""How old somebody is, with who it is: of a daughter's age nothing more is asked about daughters."""
 _HOW_MANY_UNITS = re.compile(rf"\b(?:how many|cuant[oa]s) (?:working )?{_UNIT}\b")
 LENGTH: frozenset[str] = frozenset(("=length",))
 TELLS_LENGTH = re.compile(

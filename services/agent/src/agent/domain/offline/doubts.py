@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from agent.domain.offline.constraints import FREE_OR_PAID
 from agent.domain.offline.evidence import tells
 from agent.domain.offline.excerpts import Excerpt
+from agent.domain.offline.intents import goes_on
 from agent.domain.offline.lexicon import keys_in
 from agent.domain.offline.other_cases import is_another_case
 from agent.domain.offline.passage_index import Candidates
@@ -152,7 +153,7 @@ def nowhere(question: str, among: Candidates) -> list[str]:
     missing = {
         word
         for word in specific_words(asked)
-        if len(word) >= _TELLING and not any(index.has(asked[word], at) for at in range(len(among.passages)))
+        if len(word) >= _TELLING and not index.is_known(asked[word])
     }
     return [
         word
@@ -182,9 +183,9 @@ def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[
         return (index.share(asked, at) if asked else 0.0) + beside >= (_AROUND if before or told else NEAR_DOING)
 
     found = [one for one in likely(question, earlier, told, among) if stands_near(one)]
-    if specific and len(nowhere(question, among)) >= len(specific):
-        # What stands near the question before it is about other things.
-        found = [one for one in found if one.likelihood >= _HALF]
+    if specific and not any(index.is_known(asked[word]) for word in specific):
+        # What stands near the question before it is about other things, unless this one goes on with that.
+        found = [one for one in found if goes_on(question) and one.likelihood >= _HALF]
     if not found:
         return [], False
     # A price, or when, is told by what shows one.

@@ -1,6 +1,7 @@
 """Splits a page into quotable parts: sentences, list items and table rows."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 _ENDED = re.compile(r"(?<=[.!?])\s+(?=[¿¡\"“«(]?[A-ZÁÉÍÓÚÑ0-9])")
@@ -23,7 +24,7 @@ class SitePage:
 class Excerpt:
     """A sentence, list item or table row, with the heading that it stands under and the page's address and title.
     `number`: of the passage that it is from, where it is from one that was found for the question; `row`: it stands by
-    itself, as a row or an item of a list (`item`) does; `column`: what a table calls its rows; `columns`: what it calls
+    itself, as a row or an item of a list (`item`) does; `above`: the headings above its own; `column`: what a table calls its rows; `columns`: what it calls
     the rest of each, whose texts are `cells`."""
 
     text: str
@@ -37,6 +38,7 @@ class Excerpt:
     column: str = ""
     columns: tuple[str, ...] = ()
     cells: tuple[str, ...] = ()
+    above: str = ""
 
 
 def passages_of(page: SitePage) -> list[Excerpt]:
@@ -44,14 +46,19 @@ def passages_of(page: SitePage) -> list[Excerpt]:
     return sentences_of(page.text, "", page.url, page.title)
 
 
-def sentences_of(text: str, heading: str, url: str, title: str, number: int = 0) -> list[Excerpt]:
-    """The sentences, list items and rows of a text that begins under a heading."""
+def sentences_of(
+    text: str, heading: str, url: str, title: str, number: int = 0, above: Sequence[str] = ()
+) -> list[Excerpt]:
+    """The sentences, list items and rows of a text that begins under a heading; `above`: those above that one."""
     found: list[Excerpt] = []
     columns, cells = list[str](), list[str]()
+    path = {at: one for at, one in enumerate([*above, heading], start=2) if one}
     lines = [line for one in text.splitlines() if (line := one.strip())]
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         if line.startswith("#"):
             heading, columns = line.lstrip("# "), []
+            level = len(line) - len(line.lstrip("#"))
+            path = {at: one for at, one in path.items() if at < level} | {level: heading}
             continue
         if " | " in line:
             if _RULE.fullmatch(line):
@@ -85,6 +92,7 @@ def sentences_of(text: str, heading: str, url: str, title: str, number: int = 0)
                 columns[0] if row and columns else "",
                 tuple(columns[1:]) if row else (),
                 tuple(cells[1:]) if row and len(cells) == len(columns) else (),
+                " ".join(list(path.values())[:-1]),
             )
             for at, said in enumerate(pieces)
         ]

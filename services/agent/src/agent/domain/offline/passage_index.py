@@ -61,6 +61,8 @@ _BESIDE = 0.75
 """What a word counts that another sentence of the section has."""
 _SECTION = 8
 """Sentences of a section that is read as one."""
+_CUT_SHORT = 4
+"""Letters that may be missing at the end of a word: "recep" is the reception."""
 _ONE_NAME = 3
 """Keys of a heading that is one word."""
 
@@ -71,7 +73,11 @@ class PassageIndex:
     def __init__(self, passages: Sequence[Excerpt], total: int = 0) -> None:
         self._own = [keys_in(one.text) | {key for key, shape in SHAPES if shape.search(one.text)} for one in passages]
         # Pages that were fetched are few and have names of one word; those of a whole company are told apart by theirs.
-        self._around = [keys_in(f"{one.title} {one.heading}" if one.number else one.heading) for one in passages]
+        self._over = [keys_in(one.above) if one.number else set[str]() for one in passages]
+        self._around = [
+            keys_in(f"{one.title} {one.heading}" if one.number else one.heading) | over
+            for one, over in zip(passages, self._over, strict=True)
+        ]
         self._above = frozenset[str]().union(*self._around)
         for one, around in zip(passages, self._around, strict=True):
             around |= {"=name"} if FULL_NAME.search(one.heading) else set()
@@ -312,10 +318,14 @@ class PassageIndex:
         near = self._near(keys)
         return 0.8 if near & (self._own[at] | self._around[at]) else 0.0
 
+    def is_known(self, keys: frozenset[str]) -> bool:
+        """Whether any passage has a word."""
+        return any(self.has(keys, at) for at in range(len(self._own)))
+
     def _titled(self, keys: frozenset[str], at: int) -> bool:
         """Whether a word stands in the page's title alone, above a section that has a heading of its own."""
         headed = self._under[at] and not self._row[at]
-        return bool(headed) and not keys & (self._under[at] | self._beside[at])
+        return bool(headed) and not keys & (self._under[at] | self._beside[at] | self._over[at])
 
     def _meant_in_title(self, keys: frozenset[str], at: int) -> bool:
         """Whether a word stands in the page's title alone, and there as another word of that meaning, though other
@@ -326,7 +336,8 @@ class PassageIndex:
         return any(key in self._above for key in keys if not key.startswith("="))
 
     def _near(self, keys: frozenset[str]) -> frozenset[str]:
-        """Words of the pages that are a letter away from what was written, where it is in none as it stands."""
+        """Words of the pages that are a letter away from what was written, or begin with it, where it is in none as it
+        stands."""
         if keys not in self._nearby:
             self._nearby[keys] = self._misspelt(keys)
         return self._nearby[keys]
@@ -335,7 +346,12 @@ class PassageIndex:
         if any(self._seen[key] or len(keys_of(key)) > 1 for key in keys):
             return frozenset()  # a word that the pages or the lexicon have is not misspelt
         long = [key for key in keys if len(key) >= 5 and key.isalpha()]
-        return frozenset(word for word in self._seen for key in long if len(word) >= 4 and one_apart(word, key))
+        return frozenset(
+            word
+            for word in self._seen
+            for key in long
+            if (len(word) >= 4 and one_apart(word, key)) or (word.startswith(key) and len(word) - len(key) <= _CUT_SHORT)
+        )
 
 
 @dataclass

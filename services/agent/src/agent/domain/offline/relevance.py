@@ -57,8 +57,11 @@ def likely(question: str, earlier: str, told: str, among: Candidates) -> list[Se
         return []
     asked = terms(FREE_OR_PAID.sub(" ", question))
     before = {word: keys for word, keys in terms(earlier).items() if word not in asked}
-    must, leaning = needed(question), leans(question) or goes_on(question) or is_vague(asked)
-    said = [word for word in words_of(question) if len(word) >= _SHORTEST]
+    must, vague = needed(question), is_vague(asked)
+    leaning = leans(question) or goes_on(question) or vague
+    if vague and before:
+        asked = {}  # "can she come?" is of what was asked before, and of nothing else that comes
+    said = [word for word in words_of(question) if len(word) >= _SHORTEST and (asked or not before)]
     places: dict[tuple[str, str], list[int]] = {}
     for at, one in enumerate(passages):
         places.setdefault((one.url, one.heading), []).append(at)

@@ -109,7 +109,8 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
         # Its heading is that of the section that fits best; a passage of several sections tells the later ones itself.
         heading = one.heading[-1] if one.heading and f"# {one.heading[-1]}" not in one.text else ""
         mine = one.language is None or one.language[:2].lower() == asked.language
-        said = sentences_of(one.text, heading, one.url or one.id, one.title, number)
+        above = one.heading[:-1] if heading else ()
+        said = sentences_of(one.text, heading, one.url or one.id, one.title, number, above)
         (spoken if mine else others).extend(
             each for each in said if not each.row or is_for_age(asked.question, each.text)
         )
@@ -217,8 +218,8 @@ def _named(one: Excerpt, question: str) -> Excerpt:
 
 
 def _of_what(one: Excerpt) -> Excerpt:
-    """A few words, such as a price alone, with the heading that says of what they are."""
-    short = not one.row and len(words_of(one.text)) <= _FEW
+    """What is no sentence, such as a price alone, with the heading that says of what it is."""
+    short = not one.row and (len(words_of(one.text)) <= _FEW or one.text[:1].islower())
     return replace(one, text=f"{one.heading}: {one.text}") if short and one.heading and one.heading[-1] != "?" else one
 
 
