@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from contracts.ids import NOBODY, check_company, check_id
 
@@ -97,6 +98,7 @@ class ChatAddress:
     kind: ChatKind
 
 
+@lru_cache(4096)
 def parse_chat(subject: str) -> ChatAddress | None:
     """The parts of ``[live.]chat.<company>.<conversation>.<kind>``; None if it is another subject."""
     parts = subject.removeprefix("live.").split(".", 3)

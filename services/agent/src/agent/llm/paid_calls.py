@@ -8,8 +8,8 @@ import asyncio
 import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from os import urandom
 from typing import Self
-from uuid import uuid4
 
 import structlog
 
@@ -297,7 +297,7 @@ async def _reserved(
     if not is_limited(budget, account):
         return None
     wanted = Reservation(
-        call=uuid4().hex,
+        call=urandom(16).hex(),
         company=account.company,
         payer=account.payer,
         tokens=tokens + prompt.max_tokens,
@@ -306,7 +306,7 @@ async def _reserved(
         at=int(time.time()),
     )
     if further:
-        follows = replace(wanted, call=uuid4().hex, tokens=wanted.tokens + RESULTS)
+        follows = replace(wanted, call=urandom(16).hex(), tokens=wanted.tokens + RESULTS)
         wanted = replace(wanted, further=follows)
     return await budgets.reserve(wanted, budget.daily_tokens, budget.visitor_hourly_tokens, search)
 
