@@ -175,12 +175,8 @@ class _FreeModel:
     def __init__(self, spending: Spending, model: Model, account: SpendingAccount) -> None:
         self._facts = spending.facts
         self._model = model
+        self.provider = model.provider
         self._account = account
-
-    @property
-    def provider(self) -> str:
-        """The provider's name in settings and answers."""
-        return self._model.provider
 
     async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
         """The model's reply; raises ModelError."""
@@ -203,16 +199,12 @@ class _PaidModel:
     ) -> None:
         self._spending = spending
         self._model = model
+        self.provider = model.provider
         self._account = account
         self._budget = config.budget
         self._own = config.own_model
         self._tier: Tier = tier
         self._advance = advance
-
-    @property
-    def provider(self) -> str:
-        """The provider's name in settings and answers."""
-        return self._model.provider
 
     async def reply(self, prompt: Prompt, sink: TextSink) -> ModelAnswer:
         """The model's reply; raises BudgetSpentError before it is asked, and ModelError."""

@@ -91,5 +91,7 @@ def policy_of(settings: CompanySettings | None) -> AnswerPolicy:
 
 def in_company(seen: AskedSnapshot, company: CompanyConfig) -> AskedSnapshot:
     """What was seen, in a language that the company speaks; where nothing is traded no order waits for a yes."""
-    seen = replace(seen, asker=replace(seen.asker, language=company.spoken(seen.asker.language)))
+    language = company.spoken(seen.asker.language)
+    if language != seen.asker.language:
+        seen = replace(seen, asker=replace(seen.asker, language=language))
     return seen if company.trades else replace(seen, asked=(), trades=False)

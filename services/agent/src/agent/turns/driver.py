@@ -361,7 +361,7 @@ class TurnDriver:
 
     async def _append(self, journal: Journal, fence: int, settings: CompanySettings) -> Event:
         seen = self._snapshot()
-        self._drives(replace(journal, released=False))
+        self._drives(replace(journal, released=False) if journal.released else journal)
         self._appending = journal
         code, ending = journal.failure, ending_of(journal, settings, seen.asker, seen.text)
         with span(SPAN_COMMIT) as work:
