@@ -108,21 +108,22 @@ class BusClient(Client):
     def say(self, subject: str, payload: bytes = b"", reply: str = "", headers: dict[str, str] | None = None) -> bool:
         """Publishes a simple message without waiting; False: it was not sent, and must be published normally."""
         head = b"" if headers is None else self._header_lines(headers)
-        size = len(payload)
+        size, names = len(payload), f"{subject} {reply}"
         if (
             self._status != Client.CONNECTED
             or head is None
             or size > self._max_payload
             or self._pending_data_size > _MUCH
-            or not _plain(subject)
-            or (reply and not _plain(reply))
+            or not subject
+            or not names.isprintable()
+            or names.count(" ") > 1
             or not isinstance(self._transport, TcpTransport)
         ):
             return False
         if head:
-            command = f"HPUB {subject} {reply} {len(head)} {len(head) + size}\r\n".encode()
+            command = f"HPUB {names} {len(head)} {len(head) + size}\r\n".encode()
         else:
-            command = f"PUB {subject} {reply} {size}\r\n".encode()
+            command = f"PUB {names} {size}\r\n".encode()
         self.stats["out_msgs"] += 1
         self.stats["out_bytes"] += size
         message = b"".join((command, head, payload, b"\r\n"))
@@ -215,8 +216,3 @@ class BusClient(Client):
         if len(BusClient._known_names) < _MOST_NAMES:
             BusClient._known_names.update(headers)
         return headers
-
-
-def _plain(subject: str) -> bool:
-    """Whether a subject is simple: not empty, without white space and control characters."""
-    return subject.isprintable() and " " not in subject and subject != ""
