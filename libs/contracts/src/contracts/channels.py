@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from contracts.ids import NOBODY, check_company, check_id
 
@@ -24,7 +25,7 @@ class ChatKind(StrEnum):
     @property
     def event_type(self) -> str:
         """The CloudEvents type, e.g. chat.message.visitor.v1."""
-        return f"chat.{self.value}"
+        return f"chat.{self}"
 
 
 _SHORT = {
@@ -75,7 +76,7 @@ MAX_DELIVERIES = "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>"
 
 def chat(company: str, conversation: str, kind: ChatKind) -> str:
     """The subject of one kind of fact of one conversation."""
-    return f"chat.{check_company(company)}.{check_id(conversation, 'conversation')}.{kind.value}"
+    return f"chat.{check_company(company)}.{check_id(conversation, 'conversation')}.{kind}"
 
 
 def conversation_tree(company: str, conversation: str) -> str:
@@ -97,6 +98,7 @@ class ChatAddress:
     kind: ChatKind
 
 
+@lru_cache(4096)
 def parse_chat(subject: str) -> ChatAddress | None:
     """The parts of ``[live.]chat.<company>.<conversation>.<kind>``; None if it is another subject."""
     parts = subject.removeprefix("live.").split(".", 3)
@@ -159,7 +161,7 @@ def company_of(subject: str) -> str:
 
 def live_turn(company: str, conversation: str, kind: LiveTurnKind) -> str:
     """The subject on which the driving agent publishes a turn's progress."""
-    return f"live.turn.{check_company(company)}.{check_id(conversation, 'conversation')}.{kind.value}.v1"
+    return f"live.turn.{check_company(company)}.{check_id(conversation, 'conversation')}.{kind}.v1"
 
 
 def live_presence(company: str, conversation: str, kind: PresenceKind) -> str:

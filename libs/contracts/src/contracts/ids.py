@@ -8,6 +8,7 @@ import hashlib
 import os
 import re
 import time
+from functools import lru_cache
 from typing import Annotated
 
 from pydantic import StringConstraints
@@ -34,6 +35,7 @@ class InvalidIdError(ValueError):
         super().__init__(f"{kind} {value[:80]!r} is not valid: use {allowed}")
 
 
+@lru_cache(4096)
 def check_id(value: str, kind: str = "id") -> str:
     """Returns the value if it is a conversation, user, turn or call id; raises InvalidIdError otherwise."""
     if _ID.fullmatch(value) is None:
@@ -41,6 +43,7 @@ def check_id(value: str, kind: str = "id") -> str:
     return value
 
 
+@lru_cache(4096)
 def check_company(value: str) -> str:
     """Returns the value if it is a company id; raises InvalidIdError otherwise."""
     if _COMPANY.fullmatch(value) is None:
@@ -97,6 +100,7 @@ def turn_id(company: str, conversation: str, basis: int) -> str:
     return derive_id(company, conversation, "turn", str(basis)).replace("-", "")
 
 
+@lru_cache(4096)
 def answer_id(turn: str) -> str:
     """The messageId of the turn's final message; deltas carry it before the message exists."""
     return derive_id(turn, "answer")

@@ -108,21 +108,22 @@ class BusClient(Client):
     def say(self, subject: str, payload: bytes = b"", reply: str = "", headers: dict[str, str] | None = None) -> bool:
         """Publishes a simple message without waiting; False: it was not sent, and must be published normally."""
         head = b"" if headers is None else self._header_lines(headers)
-        size = len(payload)
+        size, names = len(payload), f"{subject} {reply}"
         if (
             self._status != Client.CONNECTED
             or head is None
             or size > self._max_payload
             or self._pending_data_size > _MUCH
-            or not _plain(subject)
-            or (reply and not _plain(reply))
+            or not subject
+            or not names.isprintable()
+            or names.count(" ") > 1
             or not isinstance(self._transport, TcpTransport)
         ):
             return False
         if head:
-            command = f"HPUB {subject} {reply} {len(head)} {len(head) + size}\r\n".encode()
+            command = f"HPUB {names} {len(head)} {len(head) + size}\r\n".encode()
         else:
-            command = f"PUB {subject} {reply} {size}\r\n".encode()
+            command = f"PUB {names} {size}\r\n".encode()
         self.stats["out_msgs"] += 1
         self.stats["out_bytes"] += size
         message = b"".join((command, head, payload, b"\r\n"))
@@ -154,11 +155,13 @@ class BusClient(Client):
         """The header block; None if something in it must be left to nats-py."""
         lines = ["NATS/1.0"]
         for name, value in headers.items():
-            if "\r" in value or "\n" in value or not (name in self._sent_names or self._may_send(name)):
+            if not (name in self._sent_names or self._may_send(name)):
                 return None
             lines.append(f"{name}: {value.strip()}")
-        lines.append("\r\n")
-        return "\r\n".join(lines).encode()
+        block = "\r\n".join(lines)
+        if block.count("\r") != len(headers) or block.count("\n") != len(headers):
+            return None  # a value has a line end of its own
+        return f"{block}\r\n\r\n".encode()
 
     def _may_send(self, name: str) -> bool:
         if _NAME.fullmatch(name) is None or len(self._sent_names) >= _MOST_NAMES:
@@ -183,7 +186,8 @@ class BusClient(Client):
         self.stats["in_msgs"] += 1
         self.stats["in_bytes"] += len(data)
         try:
-            take(self._build_message(sid, subject, reply, data, await self._process_headers(headers)))
+            head = (self._simple_headers(headers) or await super()._process_headers(headers)) if headers else None  # pyright: ignore[reportUnknownMemberType]
+            take(Msg(self, subject.decode(), reply.decode(), data, head, _sid=sid))
         except Exception as error:
             # As nats-py does with what callbacks raise: the read loop goes on.
             await self._error_cb(error)
@@ -193,33 +197,22 @@ class BusClient(Client):
         if sid not in self._subs:
             self._takers.pop(sid, None)
 
-    async def _process_headers(self, headers: bytes) -> dict[str, str] | None:
-        if headers and headers.startswith(_STATUS_LINE):
-            return self._parse_header_lines(headers[len(_STATUS_LINE) :]) or None
-        return await super()._process_headers(headers)  # pyright: ignore[reportUnknownMemberType]
+    def _simple_headers(self, block: bytes) -> dict[str, str] | None:
+        """The headers of a block whose names are known; None: nats-py parses it."""
+        if not block.startswith(_STATUS_LINE) or not block.isascii():
+            return None
+        headers: dict[str, str] = {}
+        for line in block[len(_STATUS_LINE) :].decode().split("\r\n"):
+            if line:
+                name, colon, value = line.partition(":")
+                if not colon or name not in self._known_names:
+                    return None
+                headers[name] = value.strip()
+        return headers
 
     @staticmethod
     def _parse_header_lines(raw: bytes) -> dict[str, str]:
-        known = BusClient._known_names
-        try:
-            lines = raw.decode("ascii").split("\r\n")
-        except UnicodeDecodeError:
-            return Client._parse_header_lines(raw)
-        headers: dict[str, str] = {}
-        for line in lines:
-            if line:
-                name, colon, value = line.partition(":")
-                if not colon or name not in known:
-                    break
-                headers[name] = value.strip()
-        else:
-            return headers
         headers = Client._parse_header_lines(raw)
-        if len(known) < _MOST_NAMES:
-            known.update(headers)
+        if len(BusClient._known_names) < _MOST_NAMES:
+            BusClient._known_names.update(headers)
         return headers
-
-
-def _plain(subject: str) -> bool:
-    """Whether a subject is simple: not empty, without white space and control characters."""
-    return subject.isprintable() and " " not in subject and subject != ""

@@ -9,8 +9,7 @@ baggage: nexus=<company>/<conversation>/<turn>
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -44,18 +43,26 @@ def current() -> Correlation | None:
     return _current.get()
 
 
-@contextmanager
-def correlated(company: str = "", conversation: str = "", turn: str = "", trace: str = "") -> Generator[Correlation]:
+class _Block:
+    __slots__ = ("_ids", "_token")
+
+    def __init__(self, ids: Correlation) -> None:
+        self._ids = ids
+
+    def __enter__(self) -> Correlation:
+        self._token = _current.set(self._ids)
+        return self._ids
+
+    def __exit__(self, *_: object) -> None:
+        _current.reset(self._token)
+
+
+def correlated(company: str = "", conversation: str = "", turn: str = "", trace: str = "") -> _Block:
     """A block of work with its own ids, independent of the work around it."""
-    correlation = Correlation(company, conversation, turn, trace)
-    token = _current.set(correlation)
-    try:
-        yield correlation
-    finally:
-        _current.reset(token)
+    return _Block(Correlation(company, conversation, turn, trace))
 
 
-def received(headers: Mapping[str, str]) -> AbstractContextManager[Correlation]:
+def received(headers: Mapping[str, str]) -> _Block:
     """A block of work with the ids in these headers."""
     trace = headers.get(TRACEPARENT, "").split("-")
     return correlated(*_read(headers.get(BAGGAGE, "")), trace=trace[1] if len(trace) > 1 and is_id(trace[1]) else "")

@@ -93,7 +93,8 @@ def configure(service: str, settings: LogSettings, *, stream: TextIO | None = No
         processors=[*shared, *ending],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.PrintLoggerFactory(out),
-        cache_logger_on_first_use=False,
+        # A logger that is not kept is made anew for each line, even one below the level. Tests replace stdout again.
+        cache_logger_on_first_use=out is sys.__stdout__,
     )
     handler = logging.StreamHandler(out)
     handler.setFormatter(

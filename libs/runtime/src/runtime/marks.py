@@ -119,7 +119,7 @@ class Marks(PerClient):
 
 def _mark(begun: hmac.HMAC, subject: str, headers: Mapping[str, str], body: bytes) -> str:
     # Neither subjects nor headers hold a line end, so nothing can be moved from one to the next.
-    said = "\n".join((subject, *(headers.get(name, "") for name in _COVERED), "")).encode()
+    said = "\n".join((subject, *[headers.get(name, "") for name in _COVERED], "")).encode()
     mark = begun.copy()
     mark.update(said)
     mark.update(body)

@@ -139,9 +139,9 @@ class Publisher:
                 if unacknowledged:
                     raise PublishTimeout(f"{subject} got no acknowledgement within {deadline:g} s; it may be stored")
                 raise Unavailable(f"{subject} was not stored within {deadline:g} s: {why}")
-            if self._client.is_closed and not unacknowledged:
-                raise Unavailable(f"{subject} was not stored: the connection is closed, the service is stopping")
             if not self._client.is_connected:
+                if self._client.is_closed and not unacknowledged:
+                    raise Unavailable(f"{subject} was not stored: the connection is closed, the service is stopping")
                 await asyncio.sleep(min(PAUSE, left))
                 continue
             try:

@@ -25,7 +25,7 @@ NO_RESPONDERS = "503"
 
 
 class Pending:
-    """One question that waits for its answer. Always ended by `close`, so use it in a `with` block."""
+    """One question that waits for its answer, in a `with` block; replies after it are dropped."""
 
     __slots__ = ("_complete", "_done", "_inbox", "_keys", "_parts", "_waiter", "reply_to")
 
@@ -42,16 +42,13 @@ class Pending:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Forgets the request; later replies are dropped."""
         for key in self._keys:
-            self._inbox.forget(key)
+            self._inbox.waiting.pop(key, None)
 
     def another_name(self) -> str:
         """Another reply subject, for another attempt; replies to earlier ones still count."""
-        key, name = self._inbox.register(self)
+        key, name = self._inbox.new_name()
+        self._inbox.waiting[key] = self
         self._keys.append(key)
         return name
 
@@ -116,36 +113,35 @@ class ReplyInbox(PerClient):
         self._client = client
         self._prefix = f"{client.new_inbox()}."
         self._skip = len(self._prefix)
-        self._pending: dict[str, Pending] = {}
+        self.waiting: dict[str, Pending] = {}
+        """By the last token of their reply subjects."""
         self._count = 0
         self._starting: asyncio.Task[Subscription] | None = None
+        self._listens = False
 
     async def expect(self, done: Callable[[Msg], bool] | None = None) -> Pending:
         """A reply subject. `done` says which reply is the last; without it the first is."""
-        await self._listening()
+        if not self._listens:
+            await self._listening()
         return Pending(self, done)
 
     async def follow(self, take: Callable[[Msg], None]) -> ReplyFeed:
         """A reply subject for any number of replies; each is passed to `take`."""
-        await self._listening()
+        if not self._listens:
+            await self._listening()
         return ReplyFeed(self, take)
 
     async def _listening(self) -> None:
         if self._starting is None or (self._starting.done() and self._starting.exception() is not None):
             self._starting = asyncio.create_task(listen(self._client, self._prefix + "*", self._on_message))
-        if not self._starting.done() or self._starting.exception() is not None:
-            await asyncio.shield(self._starting)
+        await asyncio.shield(self._starting)
+        self._listens = True
 
-    def register(self, pending: Pending) -> tuple[str, str]:
-        """A new key, and the subject to reply to; done by Pending."""
+    def new_name(self) -> tuple[str, str]:
+        """A new key, and the subject to reply to."""
         self._count += 1
         key = str(self._count)
-        self._pending[key] = pending
         return key, self._prefix + key
-
-    def forget(self, key: str) -> None:
-        """Drops a request; done by Pending.close."""
-        self._pending.pop(key, None)
 
     async def request(
         self, subject: str, payload: bytes, *, deadline: float, headers: dict[str, str] | None = None
@@ -176,7 +172,7 @@ class ReplyInbox(PerClient):
             return await pending.wait(deadline)
 
     def _on_message(self, message: Msg) -> None:
-        pending = self._pending.get(message.subject[self._skip :])
+        pending = self.waiting.get(message.subject[self._skip :])
         if pending is not None:
             pending.accept(message)
 

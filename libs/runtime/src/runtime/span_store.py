@@ -54,8 +54,9 @@ class SpanStore:
             SPANS.labels("dropped").inc()
             return
         known = correlation.current()
+        if not self._spans:
+            self._came.set()
         self._spans.append((known.company if known is not None else "", span))
-        self._came.set()
         if len(self._spans) >= MANY:
             self._many.set()
 

@@ -28,15 +28,11 @@ class CircuitBreaker:
 
     def __init__(self, model: Model, clock: Callable[[], float] = time.monotonic) -> None:
         self._model = model
+        self.provider = model.provider
         self._clock = clock
         self._failures = 0
         self._rests_until = 0.0
         self._busy_until = 0.0
-
-    @property
-    def provider(self) -> str:
-        """The provider's name in settings and answers."""
-        return self._model.provider
 
     def available(self) -> bool:
         """Whether the provider may be asked before others. Half-open: after a pause one trial call is let through,

@@ -25,7 +25,7 @@ from agent.adapters.provider_client import (
     tokens_in,
     whole_once_finished,
 )
-from agent.domain.pictures import pictures_of
+from agent.domain.pictures import PICTURES, pictures_of
 from agent.domain.thoughts import OpeningThoughts
 from agent.domain.turn.journal import ModelAnswer, TokenCount
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
@@ -79,7 +79,7 @@ class OpenAICompatible(ProviderClient):
     def request(self, prompt: ModelRequest) -> dict[str, Any]:
         request: dict[str, Any] = {
             "model": prompt.model,
-            "messages": list(map(_shaped, prompt.messages)),
+            "messages": [_shaped(one) if PICTURES in one else one for one in prompt.messages],
             "temperature": prompt.temperature,
             "max_tokens": prompt.max_tokens,
             "stream": True,

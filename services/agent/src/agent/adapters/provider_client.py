@@ -71,17 +71,12 @@ class ProviderClient(ABC):
     def __init__(
         self, endpoint: ProviderEndpoint, session: aiohttp.ClientSession, path: str, headers: Mapping[str, str]
     ) -> None:
-        self._endpoint = endpoint
+        self.provider = endpoint.provider
         self._session = session
         self._url = URL(f"{endpoint.base_url.rstrip('/')}/{path}")
         # The whole reply's limit is the caller's; a second one here would be one more timer for each call.
         self._timeout = aiohttp.ClientTimeout(total=None, connect=CONNECT_LIMIT, sock_read=endpoint.silence)
         self._headers = {"Content-Type": "application/json", "Accept": "text/event-stream", **headers}
-
-    @property
-    def provider(self) -> str:
-        """The provider's name in settings and answers."""
-        return self._endpoint.provider
 
     async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
         """One streamed reply within the prompt's time limit.

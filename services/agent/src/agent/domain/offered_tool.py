@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import orjson
+
 from agent.domain.text_features import stems
 from contracts.json_values import object_of
 
@@ -28,6 +30,11 @@ class OfferedTool:
         """The JSON that travels with every call of a model."""
         function = {"name": self.name, "description": self.description, "parameters": self.parameters}
         return json.dumps({"type": "function", "function": function}, ensure_ascii=False, separators=(",", ":"))
+
+    @cached_property
+    def identity(self) -> bytes:
+        """What tells whether a model was offered the same tool, as JSON with its names in order."""
+        return orjson.dumps((self.name, self.description, self.parameters), option=orjson.OPT_SORT_KEYS)
 
     @cached_property
     def size(self) -> int:

@@ -75,8 +75,10 @@ def is_whole(file: FileRef, content: str) -> bool:
 
 def with_pictures(messages: Sequence[Message], pictures: Sequence[Picture]) -> Sequence[Message]:
     """The messages with pictures in the newest one of the user's."""
+    if not pictures:
+        return messages
     newest = max((at for at, one in enumerate(messages) if one["role"] == "user"), default=None)
-    if newest is None or not pictures:
+    if newest is None:
         return messages
     return [*messages[:newest], {**messages[newest], PICTURES: tuple(pictures)}, *messages[newest + 1 :]]
 
@@ -92,7 +94,7 @@ def pictures_of(message: Message) -> Sequence[Picture]:
 
 def picture_tokens(messages: Sequence[Message]) -> int:
     """Roughly how many tokens all pictures count as."""
-    return TOKENS * sum(len(pictures_of(one)) for one in messages)
+    return TOKENS * sum(len(pictures_of(one)) for one in messages if PICTURES in one)
 
 
 def _in_words(message: Message, language: Language) -> Message:

@@ -50,7 +50,7 @@ async def ask(choice: ModelChoice, prompt: ModelRequest, sink: TextSink) -> Mode
 
 def _shown_to(provider: str, model: str, prompt: ModelRequest) -> ModelRequest:
     if prompt.sight.of(provider, model):
-        return replace(prompt, model=model)
+        return prompt if prompt.model == model else replace(prompt, model=model)
     return replace(prompt, model=model, messages=without_pictures(prompt.messages, prompt.language))
 
 

@@ -8,8 +8,8 @@ import asyncio
 import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from os import urandom
 from typing import Self
-from uuid import uuid4
 
 import structlog
 
@@ -188,12 +188,8 @@ class _FreeModel:
     def __init__(self, spending: Spending, model: Model, account: SpendingAccount) -> None:
         self._facts = spending.facts
         self._model = model
+        self.provider = model.provider
         self._account = account
-
-    @property
-    def provider(self) -> str:
-        """The provider's name in settings and answers."""
-        return self._model.provider
 
     async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
         """The model's reply; raises ModelError."""
@@ -216,16 +212,12 @@ class _PaidModel:
     ) -> None:
         self._spending = spending
         self._model = model
+        self.provider = model.provider
         self._account = account
         self._budget = config.budget
         self._own = config.own_model
         self._tier: Tier = tier
         self._advance = advance
-
-    @property
-    def provider(self) -> str:
-        """The provider's name in settings and answers."""
-        return self._model.provider
 
     async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
         """The model's reply; raises BudgetSpentError before it is asked, and ModelError."""
@@ -310,7 +302,7 @@ async def _reserved(
     if not is_limited(budget, account):
         return None
     wanted = Reservation(
-        call=uuid4().hex,
+        call=urandom(16).hex(),
         company=account.company,
         payer=account.payer,
         tokens=tokens + prompt.max_tokens,
@@ -319,7 +311,7 @@ async def _reserved(
         at=int(time.time()),
     )
     if further:
-        follows = replace(wanted, call=uuid4().hex, tokens=wanted.tokens + RESULTS)
+        follows = replace(wanted, call=urandom(16).hex(), tokens=wanted.tokens + RESULTS)
         wanted = replace(wanted, further=follows)
     return await budgets.reserve(wanted, budget.daily_tokens, budget.visitor_hourly_tokens, search)
 

@@ -73,7 +73,7 @@ class Composer:
         of = self._of
         messages = conversation(
             self._system(draft),
-            ((said.mine, said.text) for said in draft.spoken[-MESSAGES:]),
+            [(said.mine, said.text) for said in draft.spoken[-MESSAGES:]],
             of.journal.steps,
             language=of.requester.language,
             last=of.last and bool(of.tools),

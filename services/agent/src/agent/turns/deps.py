@@ -91,5 +91,7 @@ def policy_of(settings: CompanySettings | None) -> AnswerPolicy:
 
 def in_company(seen: AskedSnapshot, company: CompanyConfig) -> AskedSnapshot:
     """What was seen, in a language that the company speaks; where nothing is traded no order waits for a yes."""
-    seen = replace(seen, requester=replace(seen.requester, language=company.spoken(seen.requester.language)))
+    language = company.spoken(seen.requester.language)
+    if language != seen.requester.language:
+        seen = replace(seen, requester=replace(seen.requester, language=language))
     return seen if company.trades else replace(seen, asked=(), trades=False)

@@ -40,7 +40,7 @@ from agent.domain.turn.effects import (
 )
 from agent.domain.turn.journal import Journal, ModelAnswer, usage_on_the_wire
 from agent.domain.turn.machine import EARLY, advance, begin
-from agent.domain.turn.policy import StopReason, stop_reason
+from agent.domain.turn.policy import AnswerPolicy, StopReason, stop_reason
 from agent.errors import BudgetSpentError, ModelError, UnreachableError
 from agent.measures import FIRST_TOKEN_SECONDS
 from agent.ports import AskedSnapshot, ConversationKey
@@ -100,6 +100,7 @@ class TurnDriver:
         self._stoppable = False
         self._due = False
         self._seen: AskedSnapshot | None = None
+        self._policy_of: tuple[CompanySettings | None, AnswerPolicy] = (None, policy_of(None))
         self._found: Journal | None = None
         self._knowing = TurnInputs(ports, limits, key)
         self._preparing = Prefetch(ports, limits, self._knowing)
@@ -117,15 +118,15 @@ class TurnDriver:
         self._task, self._handled = asyncio.current_task(), trigger.seq
         handling, effect = begin(trigger, self._key.company, self._key.conversation, time_limit=self._limits.turn)
         settings = await self._settings()
-        clock, delay = self._ports.clock, policy_of(settings).delay
+        clock, delay = self._ports.clock, self._policy(settings).delay
         if clock.now() + EARLY >= self._stored_at + delay:
             self._due = True
             if not self._ports.histories.may_begin_with(self._key, trigger.seq):
                 self._knowing.begin(trigger.seq)
         while not isinstance(effect, Ack | Retry):
-            event = await self._perform(effect)
+            event = await self._perform(effect, settings)
             settings = await self._settings()
-            handling, effect = advance(handling, event, policy_of(settings), clock.now())
+            handling, effect = advance(handling, event, self._policy(settings), clock.now())
         if settings is None and clock.now() < self._stored_at + COMPANY_WITHIN:
             return Retry(COMPANY_AGAIN, "no such company")
         if isinstance(effect, Ack):
@@ -158,17 +159,17 @@ class TurnDriver:
         self._preparing.close()
         self._knowing.close()
 
-    async def _perform(self, effect: Effect) -> Event:
+    async def _perform(self, effect: Effect, settings: CompanySettings | None) -> Event:
         match effect:
             case ReadConversation(at_least=at_least):
-                return await self._look(at_least)
+                return await self._look(at_least, settings)
             case Probe(turn_id=turn_id):
                 return DriverProbed(await self._ports.drivers.drives(self._key, turn_id))
             case Save(journal=journal, revision=revision, then=then):
                 if not journal.released:
                     # Before it is known to be saved: who finds it in the stream meanwhile asks whether it is driven.
                     self.driving, self.basis = journal.turn_id, journal.basis
-                await self._prepare(then)
+                await self._prepare(then, settings)
                 saved = await self._ports.journals.save(self._key, journal, revision)
                 if saved is None:
                     self.driving = None
@@ -177,19 +178,18 @@ class TurnDriver:
                 self._drives(journal)
                 return Saved(saved)
             case CallModel():
-                return await self._ask(effect)
+                return await self._ask(effect, self._existing(settings))
             case RunCalls():
-                return await self._run_calls(effect)
+                return await self._run_calls(effect, self._existing(settings))
             case Append(journal=journal, fence=fence):
-                return await self._append(journal, fence)
+                return await self._append(journal, fence, self._existing(settings))
             case ReportFailure(journal=journal):
                 await self._ports.failures.report(self._key, journal)
                 return Reported()
             case Ack() | Retry():
                 raise RuntimeError("an end is not performed")
 
-    async def _look(self, at_least: int) -> ConversationRead:
-        settings = await self._settings()
+    async def _look(self, at_least: int, settings: CompanySettings | None) -> ConversationRead:
         seen, self._found, revision = await log_and_journal(self._ports, self._key, at_least)
         if settings is not None:
             seen = in_company(seen, settings.config)
@@ -238,8 +238,8 @@ class TurnDriver:
         if self._stored_at:
             FIRST_TOKEN_SECONDS.observe(max(self._ports.clock.now() - self._stored_at, 0.0))
 
-    async def _ask(self, effect: CallModel) -> Event:
-        settings, seen, deltas = await self._company(), self._snapshot(), self._running_deltas()
+    async def _ask(self, effect: CallModel, settings: CompanySettings) -> Event:
+        seen, deltas = self._snapshot(), self._running_deltas()
         journal = effect.journal
         if journal.deadline <= self._ports.clock.now():
             return AskFailed("DEADLINE", "no time is left for the model", final=True)
@@ -249,7 +249,7 @@ class TurnDriver:
             deltas.text(call.text)
             deltas.flush()
             return ModelReplied(call)
-        seen_before = self._watch.first_stop(effect, policy_of(settings))
+        seen_before = self._watch.first_stop(effect, self._policy(settings))
         if seen_before is not None:
             return self._told(seen_before)
         heard = self._knowing.heard(deltas, journal)
@@ -272,8 +272,7 @@ class TurnDriver:
         deltas.flush()
         return ModelReplied(self._knowing.grounded(reply, effect))
 
-    async def _prepare(self, ask: CallModel | None) -> None:
-        settings = await self._settings()
+    async def _prepare(self, ask: CallModel | None, settings: CompanySettings | None) -> None:
         if ask is not None and settings is not None:
             self._preparing.begin(ask, settings, self._snapshot())
             for _ in range(BEGUN):
@@ -284,7 +283,7 @@ class TurnDriver:
     @contextmanager
     def _until_stopped(self, effect: CallModel | RunCalls, settings: CompanySettings) -> Generator[None]:
         """While it is open, facts on the live feed may cancel this drive's task; a newer message leaves tools alone."""
-        journal, policy = effect.journal, policy_of(settings)
+        journal, policy = effect.journal, self._policy(settings)
         runs = isinstance(effect, RunCalls)  # of these only what a client runs is given up for a newer message
 
         def heed(fact: Fact) -> None:
@@ -320,7 +319,7 @@ class TurnDriver:
         deltas, seen, journal, found = self._deltas, self._seen, self._appending, self._found
         if seen is None:
             return
-        policy, view = policy_of(settings), seen.view
+        policy, view = self._policy(settings), seen.view
         vetoed = not policy.answers(view.owner)
         veto = StopReason.TAKEN_OVER if policy.enabled else StopReason.DISABLED
         if deltas is None:
@@ -339,8 +338,8 @@ class TurnDriver:
 
     # ------------------------------------------------------------ tools
 
-    async def _run_calls(self, effect: RunCalls) -> Event:
-        settings, seen, journal = await self._company(), self._snapshot(), effect.journal
+    async def _run_calls(self, effect: RunCalls, settings: CompanySettings) -> Event:
+        seen, journal = self._snapshot(), effect.journal
         handing = await self._knowing.handing(effect, seen)
         tools = await self._ports.catalogue.offered(self._key.company, seen.requester)
         seconds = max(min(self._limits.tool, journal.deadline - self._ports.clock.now() - 5.0), 1.0)
@@ -360,9 +359,9 @@ class TurnDriver:
 
     # ------------------------------------------------------------ the end
 
-    async def _append(self, journal: Journal, fence: int) -> Event:
-        seen, settings = self._snapshot(), await self._company()
-        self._drives(replace(journal, released=False))
+    async def _append(self, journal: Journal, fence: int, settings: CompanySettings) -> Event:
+        seen = self._snapshot()
+        self._drives(replace(journal, released=False) if journal.released else journal)
         self._appending = journal
         code, ending = journal.failure, ending_of(journal, settings, seen.requester, seen.text)
         with span(SPAN_COMMIT) as work:
@@ -382,8 +381,12 @@ class TurnDriver:
     async def _settings(self) -> CompanySettings | None:
         return await self._ports.companies.get(self._key.company)
 
-    async def _company(self) -> CompanySettings:
-        settings = await self._settings()
+    def _policy(self, settings: CompanySettings | None) -> AnswerPolicy:
+        if settings is not self._policy_of[0]:
+            self._policy_of = settings, policy_of(settings)
+        return self._policy_of[1]
+
+    def _existing(self, settings: CompanySettings | None) -> CompanySettings:
         if settings is None:
             raise UnreachableError(f"the settings of {self._key.company} are gone")
         return settings

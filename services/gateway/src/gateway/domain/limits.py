@@ -3,6 +3,7 @@
 import ipaddress
 from collections import OrderedDict, deque
 from dataclasses import dataclass
+from functools import lru_cache
 
 MAX_KEYS = 200_000
 """Keys that one window remembers; with more, the one idle longest is forgotten. Expired ones are forgotten at once."""
@@ -61,6 +62,7 @@ def admit(now: float, *windows: tuple[SlidingLog, str]) -> float:
     return wait
 
 
+@lru_cache(4096)
 def address_key(address: str) -> str:
     """The key of an address: an IPv4 address, or the /64 network of one IPv6 subscriber."""
     try:

@@ -97,7 +97,8 @@ class Counter:
         return [text for text in map(_content, messages) if text and text not in self._kept]
 
     def message(self, message: Message) -> int:
-        tokens = PER_MESSAGE + self.text(str(message["role"])) + self.text(_content(message))
+        content = message.get("content")
+        tokens = PER_MESSAGE + self.text(message["role"]) + (self.text(str(content)) if content else 0)
         calls = message.get("tool_calls")
         if calls:
             tokens += self.text(json.dumps(calls, ensure_ascii=False, separators=(",", ":")))

@@ -6,6 +6,7 @@ bot" is one.
 """
 
 import re
+from functools import lru_cache
 
 from agent.domain.text_features import plain
 
@@ -153,6 +154,7 @@ def asks_for_person(text: str) -> bool:
     return _is_bare(said) or any(True for kind in _ASKS for match in kind.finditer(said) if not _unwanted(said, match))
 
 
+@lru_cache(64)
 def only_asks_for_person(text: str) -> bool:
     """Whether it asks for nothing else."""
     said = _said(text)
