@@ -22,7 +22,7 @@ from agent.domain.offline.slots import (
     only_figures,
 )
 from agent.domain.offline.small_talk import small
-from agent.domain.offline.talk_words import AMENDS, AT_ONCE, CORRECTS, GOING_ON, LATER, TURNS
+from agent.domain.offline.talk_words import AMENDS, AT_ONCE, CORRECTS, GOING_ON, LATER, SAME, TURNS
 from agent.domain.offline.wishes import Intent, Wish
 
 FIGURES = ("calculate_risk_reward", "calculate_position_size")
@@ -100,6 +100,10 @@ def amended(
     if own and row is None and tool == _ORDER and GOING_ON.search(said) and "quantity" in given:
         told = {name: given[name] for name in given if name in schema["required"] or name.endswith("_price")}
         return Wish(Intent.TOOL, ((tool, {"side": arguments["side"], **told}),))  # another order of the same side
+    if own and row is None and tool == _ORDER and SAME.search(said) and "quantity" in arguments:
+        kept = {name: one for name, one in arguments.items() if not name.endswith("_price")}
+        priced = tuple(name for name in arguments if name not in kept)
+        return Wish(Intent.TOOL, ((tool, {**kept, "symbol": own[0]}),), priced)
     if own and row is None and tool == "create_alert" and GOING_ON.search(said) and "price" in given:
         turned = given["condition"] if TURNS.search(said) else arguments["condition"]
         return Wish(Intent.TOOL, ((tool, {**given, "condition": turned}),))

@@ -13,6 +13,7 @@ from agent.domain.offline.changes import kept_in, percent_in, share_in
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.conditions import from_now, order_and_condition, waiting
 from agent.domain.offline.grammar import CONCEPT, DIFFERENCE, TABLE, TAKES_BACK, UNDOES, ToolPhrase, put_right
+from agent.domain.offline.kinds import place_in
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
 from agent.domain.offline.questions import terms
 from agent.domain.offline.slots import (
@@ -24,6 +25,7 @@ from agent.domain.offline.slots import (
     date_in,
     explained,
     missing_from,
+    unpriced,
 )
 from agent.domain.offline.small_talk import mood, small
 from agent.domain.offline.spoken import FAR, both_before, one_before
@@ -36,6 +38,7 @@ from agent.domain.offline.talk_words import (
     ASKS_HOW,
     ASKS_WHEN,
     BOTH,
+    CHANGES_IT,
     COMPARED_WITH,
     CORRECTS,
     DOING,
@@ -46,12 +49,14 @@ from agent.domain.offline.talk_words import (
     IS_ABOUT,
     LATER,
     MARKET,
+    OF_ONESELF,
     ONE_OF_THEM,
     OPEN,
     PLAN_FOR_IT,
     POSSESSED,
     STATED,
     TELLS,
+    THE_OTHER,
     THIS_PLACE,
     TRADING,
     YOU_ALL,
@@ -71,17 +76,22 @@ _PERSONAL = word_set(
 """What a customer of another plan has: said so. Whatever else is not offered does not exist here."""
 _BESIDE_ANALYSES = (_PERSONAL - {"get_sentiment"}) | {"remove_from_watchlist", "get_ohlcv", "search_memory", *FIGURES}
 """What is meant by its own words, though a text could be read as a question for an analysis."""
+_POLITE_WORDS = 4
+_LISTED = word_set("alert alerta alarm alarma aviso order orden pedido")
 _LONGEST_TALK = 200
 """Characters of small talk."""
 _LONGEST = 600
 """Characters of a message that are read."""
 _LEANS_ON_ONE = ("create_paper_order", "create_alert")
+_REPLACING = {"replace": "", "replace_alert": "", "resell": "sell"}
+"""What the way is to an order or alert in place of one that does not exist yet."""
 """What is done about one symbol, and never about another than is meant."""
 _EACH = re.compile(r",(?!\d)|;|\b(?:and|plus|y|mas|más)\b", re.IGNORECASE)
 """What stands between the orders of one text."""
 _EITHER = re.compile(r"\b(?:or|and|o|y)\b", re.IGNORECASE)
 """What stands between the prices of one."""
 _ORDERS_ONE = re.compile(rf"^\W*\d|{SAYS_SIDE.pattern}")
+_WAITS_AT = frozenset(("price", "limit_price", "stop_price"))
 _OWN = re.compile(r"\b(?:my|our|i|we|mis?|nuestr[oa]s?|yo|vivo|trabajo|tengo|soy)\b")
 """Speaks of who asks."""
 _LOOKED_UP = word_set("get_price get_indicators get_fundamentals fundamentals_events get_news market_snapshot")
@@ -90,7 +100,7 @@ _LOOKED_UP = word_set("get_price get_indicators get_fundamentals fundamentals_ev
 def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, trades: bool = True) -> Wish:
     """What the text asks for. `offered`: the tools there are, with their schemas; `before`: what the person said
     earlier, oldest first; `trades`: whether the company is a trading platform."""
-    text, before = text[:_LONGEST], [one[:_LONGEST] for one in before]
+    text, before = _asked(text[:_LONGEST]), [_asked(one[:_LONGEST]) for one in before]
     said = plain(text)
     if (asks_for_person(text) or asks_for_person(put_right(text))) and not ASKS_WHEN.search(said):
         return Wish(Intent.HANDOFF)
@@ -135,6 +145,14 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     return Wish(Intent.ABOUT if IS_ABOUT.search(bare) and not terms(bare) else Intent.SITE)
 
 
+def _asked(text: str) -> str:
+    """The text without the thanks or greeting that it begins with."""
+    begins, _, rest = re.sub(r"[,.!;:]+\s+", "\n", text, count=1).partition("\n")
+    greets = (Intent.THANKS, Intent.GREETING)
+    polite = len(begins.split()) <= _POLITE_WORDS and (small(plain(begins)) or mood(plain(begins), begins)) in greets
+    return rest if polite and len(rest.split()) > 1 and small(plain(text)) is None else text
+
+
 def _asks_to_remember(text: str) -> bool:
     """Whether the first of several sentences asks to remember something."""
     wish = memory_wish(re.split(r"(?<=[.!;])\s", text.strip(), maxsplit=1)[0])
@@ -147,6 +165,10 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     if _meant(said) is None:
         said = plain(text) if _meant(plain(text)) else said
     row = _meant(said)
+    if row is not None and row.tool in (*_LOOKED_UP, "get_ohlcv") and "?" not in text and OF_ONESELF.match(said):
+        row = None
+    elif (corrected := _corrected(text, schemas, before)) is not None:
+        return corrected
     if (row is None or row.tool == "create_paper_order") and (parts := order_and_condition(text)) is not None:
         order = _tool(parts.order, schemas, before)
         if order is not None and order.calls and order.calls[0][0] == "create_paper_order":
@@ -172,10 +194,16 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     if row is not None and not own and ASKS_HOW.search(said) and not re.search(r"\d", said):
         row = None  # how something is done is told by the pages
     earlier = _earlier(schemas, before) if before else None
+    if earlier is not None and not own and THE_OTHER.search(said) and len(said.split()) <= FEW:
+        own = [one for one in both_before(before) if one != earlier.calls[0][1].get("symbol")][-1:]
     if earlier is not None and (row is None or AMENDS.search(said) or row.tool == earlier.calls[0][0]):
         instead = amended(text, said, earlier, schemas, own, row if row is not again or compares else None)
         if instead is not None:
             return instead
+    if _changes_alert(said, row, earlier) and "create_alert" in schemas:
+        about = {"symbol": own[0]} if own else {}
+        alert = {**about, "price": numbers_in(said)[-1][1]}
+        return Wish(Intent.TOOL, (("create_alert", alert), ("delete_alert", about)), way="replace_alert")
     if "explain_concept" in schemas and (two := DIFFERENCE.search(plain(text))):
         named = [two["one"], two["other"]]
         named[0] += f" {named[1].split()[-1]}" if len(named[1].split()) > 1 and len(named[0].split()) == 1 else ""
@@ -238,6 +266,29 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     return wish
 
 
+def _corrected(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wish | None:
+    """An order or alert that the same message corrects: "buy 2, no wait, 3"."""
+    for end in re.finditer(r"[,.;]\s+", text):
+        first, then = text[: end.start()], text[end.end() :]
+        if CORRECTS.search(plain(then)) and _leans_on_one(_tool(first, schemas, before)):
+            found = _tool(then, schemas, [*before, first])
+            if found is not None and _leans_on_one(found) and found.way in _REPLACING:
+                return replace(found, calls=found.calls[:1], way=_REPLACING[found.way])
+    return None
+
+
+def _changes_alert(said: str, row: ToolPhrase | None, earlier: Wish | None) -> bool:
+    """Whether an alert is to be changed that was not made just now: "move it to 720" after the list, "change the alert
+    to 720"."""
+    shown = earlier is not None and earlier.calls[0][0] == "list_alerts"
+    named = row is not None and row.tool == "create_alert"
+    return bool(CHANGES_IT.search(said)) and (named or (shown and row is None)) and bool(numbers_in(said))
+
+
+def _leans_on_one(wish: Wish | None) -> bool:
+    return wish is not None and bool(wish.calls) and wish.calls[0][0] in _LEANS_ON_ONE
+
+
 def _orders(text: str, tool: str, schema: Schema) -> Wish:
     """An order for each share that a text names; how many is asked where it does not say so of each in its own part."""
     whole = ParsedText.of(text)
@@ -285,15 +336,19 @@ def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> W
     schema = schemas[tool]
     if row.way in ("cancel", "delete_alert", "sell", "stop"):
         found = arguments_for(tool, schema, said)
-        if row.way == "stop" and "quantity" in found and "stop_price" not in found:
+        if row.way == "stop" and "quantity" in found and not found.keys() & {"stop_price", "side"}:
             found["stop_price"] = found.pop("quantity")
-        if row.way == "delete_alert" and (level := numbers_in(said.plain)):
+        at = place_in(said.plain, *_LISTED) if row.way in ("cancel", "delete_alert") else None
+        if row.way == "delete_alert" and at is None and (level := numbers_in(said.plain)):
             found["price"] = level[-1][1]
         whole = row.way in ("cancel", "delete_alert") and share_in(said.plain) == 1
-        symbols = symbols_in(said.text) if whole else said.symbols
+        symbols = symbols_in(said.text) if whole or at is not None else said.symbols
         found |= {"symbol": symbols[0]} if symbols else {}
+        found |= {"place": at} if at is not None else {}
         found |= {"share": 1.0} if whole else {}
         if row.way in ("sell", "stop"):
+            if "quantity" in found and "side" in found and (waits := from_now(tool, found, said.plain)) is not None:
+                return waits
             kept, part, percent = kept_in(said.plain), share_in(said.plain), percent_in(said.plain)
             if percent is not None and row.way == "stop":
                 part = None  # it is how far below the price
@@ -320,7 +375,9 @@ def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> W
     if tool == "get_watchlist" and "get_price" in schemas and DOING.search(said.plain):
         return Wish(Intent.TOOL, ((tool, found),), way="watched")
     missing = missing_from(schema, found)
-    if tool in _LEANS_ON_ONE and set(missing) <= {"price"} and (waits := from_now(tool, found, said.plain)) is not None:
+    if tool == "create_paper_order":
+        missing += unpriced(found, said.plain)
+    if tool in _LEANS_ON_ONE and set(missing) <= _WAITS_AT and (waits := from_now(tool, found, said.plain)) is not None:
         return waits
     if tool == "search_memory" and missing:
         return None

@@ -30,6 +30,10 @@ _BEFORE: dict[str, str] = {
     "stop_price": _STOP,
 }
 """What stands before a number and says what it is."""
+_TRADES = r"(?:buy|sell|compr\w+|vend\w+|long|short)"
+_COUNTS = re.compile(rf"\b{_TRADES} $")
+_KIND_COUNTS = re.compile(rf"\b{_TRADES} (?:stop|limit) $")
+"""Right before a number, it says how many; the kind in between, where another number follows that is the price."""
 _PAID = re.compile(
     r"\b(?:teng[oa]|tenemos|compre|i (?:have|hold|own|bought|got)|holding)\b[^,;.\d]*(?<!\w)(?:at|a|@)\s*+$"
 )
@@ -44,7 +48,7 @@ _OF_MONEY = re.compile(
 )
 _OR = re.compile(r"\s*(?:or|o|to|a|and|y|minus|plus|menos|mas|x|[-+*/])\s*")
 """What is said before, behind and between numbers that are not how many: money, a share of something, a sum."""
-_AT = re.compile(r"(?<!\w)(?:at|a|@|por)\s*+(?:[$€]\s*+)?$")
+_AT = re.compile(r"(?<!\w)(?:at|a|@|por|for)\s*+(?:[$€]\s*+)?$")
 """A price for which nothing else is said."""
 _AFTER: dict[str, str] = {
     "capital": r"capital|usd|dollars?|bucks|quid|pavos|pounds?|dolares|euros?|eur|pesos|account|cuenta|in (?:my|"
@@ -78,6 +82,8 @@ FIGURE_ALONE = re.compile(
 MOVES = re.compile(r"\b(?:raise|lower|move|bring|bump|sube|baja|mueve)")
 SAYS_SIDE = re.compile(r"\b(?:buy\w*|sell\w*|purchase|compr\w+|vend\w+)\b")
 AT_MARKET = re.compile(r"\b(?:(?:at|to|a) (?:the )?(?:market|mercado)|(?:market|mercado) order|no limit|sin limite)\b")
+_KINDS = {"stop_price": re.compile(r"\bstop\b"), "limit_price": re.compile(r"\blimit(?:ed|e|ad[oa])?\b")}
+"""What an order is called that waits for a price."""
 _WHOLE_PERCENT = 0.2
 """A risk from which on it is told in per cent, and not as a share."""
 _MONTH = "|".join(MONTHS)
@@ -87,9 +93,9 @@ _DATES = (
     re.compile(rf"\b(?P<m>{_MONTH}) (?P<d>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>\d{{4}})\b"),
 )
 _SIDES = {
-    "sell": re.compile(r"\b(sell\w*|vend\w+|venta)\b"),
+    "sell": re.compile(r"\b(sell\w*|vend\w+|venta|short(?= \d))\b"),
     "buy": re.compile(
-        r"\b(buy\w*|purchase|put me|ponme|pick up|grab|get me|compr\w+|"
+        r"\b(buy\w*|purchase|long(?= \d)|put me|ponme|pick up|grab|get me|compr\w+|"
         r"(?:put|invest|invertir|invierte|mete|meter|pon)\b.{0,12}\d.{0,20}\b(?:in|into|en))\b"
     ),
 }
@@ -164,7 +170,11 @@ def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = F
             after = _NEXT_STOP.sub("", after)
         if first == "quantity" and _PAID.search(before):
             continue
-        name = _named(before, after, [one for one in wanted if one not in found])
+        open_ones = [one for one in wanted if one not in found]
+        counting = _COUNTS.search(before) or (at + 1 < len(numbers) and _KIND_COUNTS.search(before))
+        counting = counting and not (_OF_MONEY.match(after) or _OR.fullmatch(after))
+        counts = counting and "quantity" in open_ones
+        name = "quantity" if counts else _named(before, after, open_ones)
         value = _value(match[0], point=point and (name or first) != "capital")
         if name is None and first == "quantity" and (_PART_OF.search(before) or _OF_MONEY.match(after)):
             continue
@@ -175,7 +185,10 @@ def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = F
         else:
             found[name] = value
     if first is not None and first in wanted and first not in found and alone and not uncounted:
-        found[first] = max(alone) if first == "capital" else alone[-1] if first == "price" else alone[0]
+        found[first] = max(alone) if first == "capital" else alone[-1] if first == "price" else alone.pop(0)
+    kinds = _kinds_said(said) if first == "quantity" and len(alone) == 1 else []
+    if len(kinds) == 1 and kinds[0] in wanted:
+        found.setdefault(kinds[0], alone[0])  # "sell stop 5 MSFT 25"
     if found.get("risk_percent", 0) >= _WHOLE_PERCENT:
         found["risk_percent"] /= 100
     return found
@@ -245,11 +258,25 @@ def _named(before: str, after: str, wanted: Collection[str]) -> str | None:
     return None
 
 
+def _kinds_said(said: str) -> list[str]:
+    """The prices that an order waits for by the kind that a text (plain) calls it."""
+    return [] if AT_MARKET.search(said) else [name for name, kind in _KINDS.items() if kind.search(said)]
+
+
+def unpriced(found: Mapping[str, Any], said: str) -> tuple[str, ...]:
+    """The prices that are missing of an order that is called a limit or stop order."""
+    return () if any(name in found for name in _KINDS) else tuple(_kinds_said(said))
+
+
 def _order_type(found: dict[str, Any], said: ParsedText) -> None:
     if re.search(r"\b(market|mercado)\b", said.plain):
         found.pop("limit_price", None)
+    if _kinds_said(said.plain) == ["stop_price"] and "limit_price" in found and "stop_price" not in found:
+        found["stop_price"] = found.pop("limit_price")  # "sell stop 5 MSFT @ 25"
     kinds = [name for name in ("stop", "limit") if f"{name}_price" in found]
-    found["order_type"] = "_".join(kinds) or "market"
+    found["order_type"] = (
+        "_".join(kinds or [name.removesuffix("_price") for name in _kinds_said(said.plain)]) or "market"
+    )
 
 
 def _indicators(said: ParsedText, schema: Schema) -> list[str] | None:
@@ -295,12 +322,12 @@ EXPLAIN = re.compile(
     r"^\W*(?:(?:please|por favor|and|y|ok|hola|hi|hello|tell me|can you tell me|dime)[, ]+)*"
     r"(?:what (?:is|are|does|do)|what\W?s|explain(?: to me)?|"
     r"define|tell me about|meaning of|que (?:es|son|significa[n]?|quiere decir)|explica(?:me)?|define(?:me)?|"
-    r"significado de)(?: (?:an?|the|un|una|el|la|los|las|eso del?))? (?P<what>[\w /-]{2,60}?)"
+    r"significado de)(?: (?:an?|the|un|una|el|la|los|las|(?:eso|lo) del?))? (?P<what>[\w /-]{2,60}?)"
     r"(?: mean| work| stand for)?\W*$"
     # What an ETF is; ¿y un ETF qué es?
     r"|^\W*(?:(?:please|por favor|and|y|ok|tell me|explain|dime|explicame)[, ]+)*(?:what )?"
-    r"(?:an?|the|una?|el|la|los|las) (?P<what2>[\w /-]{2,60}?)"
-    r"(?: is| are| means?|,? que (?:es|son|significan?|quiere decir))\W*$"
+    r"(?:an?|the|una?|el|la|los|las|(?:eso|lo) del?) (?:l[oa]s? )?(?P<what2>[\w /-]{2,60}?)"
+    r"(?: is| are| means?|,? (?:que (?:es|son|significan?|quiere decir)|en que consisten?|para que sirven?))\W*$"
 )
 _BESIDE = re.compile(r"^(?:good|bad|normal|typical|high|low|buen[oa]?|mal[oa]?) |"
                      r" (?:anyway|exactly|again|then|really|by the way|exactamente|entonces|por cierto)$")  # fmt: skip
