@@ -1,10 +1,13 @@
 """Orders and alerts as people write them: which number is what, corrections in mid-sentence, distances from now."""
 
+from datetime import date
 from typing import Any
 
 import pytest
 
+from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
+from agent.domain.offline.relative_days import with_past_days
 from agent.domain.offline.steps import SayText, UseTools, step_of
 from agent.testing.offered import SCHEMAS
 
@@ -147,3 +150,45 @@ def test_where_several_may_be_meant_it_is_asked_which() -> None:
 )
 def test_what_a_short_question_leans_on(said: str, before: str, tool: str) -> None:
     assert wish_in(said, SCHEMAS, [before]).calls[0][0] == tool
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (
+            "quiero entrar en aapl con stop 3% por debajo, tengo 20000 y arriesgo 1%, cuantas acciones",
+            {"capital": 20000.0, "risk_percent": 0.01, "entry_price": 600.0, "stop_loss_price": 582.0},
+        ),
+        (
+            "how many shares of aapl with 10k, risk 1%, stop at 590",
+            {"capital": 10000.0, "risk_percent": 0.01, "entry_price": 600.0, "stop_loss_price": 590.0},
+        ),
+    ],
+)
+def test_a_position_is_sized_at_the_price_of_now(said: str, expected: dict[str, Any]) -> None:
+    step = step_of(wish_in(said, SCHEMAS), [("get_price", {"symbol": "AAPL"}, {"price": 600.0})], "en")
+    assert isinstance(step, UseTools)
+    assert step.calls == (("calculate_position_size", expected),)
+
+
+def test_a_stop_told_as_a_distance_is_no_risk() -> None:
+    found = wish_in("position size: entry 50, stop 4% below, 10000 account, risk 1%", SCHEMAS).calls[0][1]
+    assert (found["risk_percent"], found["stop_loss_price"]) == (0.01, 48.0)
+
+
+@pytest.mark.parametrize(
+    ("said", "day"),
+    [
+        ("y ayer a cuánto cerró?", "2012-09-04"),
+        ("what about last friday", "2012-08-31"),
+        ("¿cómo cerró ibm el miércoles?", "2012-08-29"),
+        ("the day before yesterday?", "2012-09-03"),
+    ],
+)
+def test_yesterday_is_counted_from_the_markets_today(said: str, day: str) -> None:
+    market = {"status": "open", "current_time": "2012-09-05T20:00:00Z"}
+    messages = [{"role": "user", "content": "price of IBM"}, {"role": "user", "content": said}]
+    step = respond(messages, SCHEMAS, "en", introduced=True, market=market)
+    assert isinstance(step, UseTools)
+    assert step.calls[0][0] == "get_ohlcv"
+    assert day in with_past_days(said, date(2012, 9, 5))

@@ -9,7 +9,7 @@ import orjson
 
 from agent.adapters.followed import FollowedConversations
 from agent.domain.shortcuts.shown_actions import ShownAction, asked_in
-from agent.domain.text_features import language_of
+from agent.domain.text_features import language_last_shown
 from agent.errors import UnreachableError
 from agent.ports import AppendOutcome, AskedSnapshot, Asker, Ending, Key
 from contracts.channels import ChatKind
@@ -50,7 +50,8 @@ class JetStreamChatLog:
         newest = view.last.get(ChatKind.VISITOR)
         if newest is None:
             return AskedSnapshot(view, _ANONYMOUS)
-        asker, message = self._asker(newest, key)
+        answer = view.last.get(ChatKind.ASSISTANT)
+        asker, message = self._asker(newest, key, str(answer.data.get("text") or "") if answer else "")
         asked = _asked(view.last) if asker.role == "user" and view.unanswered else ()
         return AskedSnapshot(view, asker, message.text, asked, message.wishes)
 
@@ -103,8 +104,9 @@ class JetStreamChatLog:
         self._bases.keep(key, ending.journal.basis)
         return AppendOutcome("stored", stored.seq)
 
-    def _asker(self, newest: Fact, key: Key) -> tuple[Asker, VisitorMessage]:
-        """Who wrote the newest message, and what."""
+    def _asker(self, newest: Fact, key: Key, answered: str) -> tuple[Asker, VisitorMessage]:
+        """Who wrote the newest message, and what. `answered`: the text of the newest answer, in whose language a
+        message goes on that shows none."""
         message = newest.typed
         if not isinstance(message, VisitorMessage):
             raise TypeError("only a visitor's message has somebody who asks")
@@ -115,7 +117,7 @@ class JetStreamChatLog:
             role=proven.role if proven else "visitor",
             plan=proven.plan if proven else "free",
             user=proven.sub if proven else None,
-            language=language_of(message.text, spoken_language(language)),
+            language=language_last_shown([answered, message.text], spoken_language(language)),
             page_url=message.page.url if message.page else None,
             page_title=message.page.title if message.page else None,
             funnel_stage=message.funnel_stage,

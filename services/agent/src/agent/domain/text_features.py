@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from agent.domain.tickers import KNOWN_LOWER, NAMES, undotted
@@ -37,6 +37,14 @@ _STOP = word_set(
 def language_of(text: str, default: Language) -> Language:
     """The language the text is written in; the default when it does not show."""
     return written_language(text) or default
+
+
+def language_last_shown(texts: Iterable[str], default: Language) -> Language:
+    """The language of the newest of some texts, oldest first, that shows one: "now" goes on in that of the answer
+    before it."""
+    for text in texts:
+        default = language_of(text, default)
+    return default
 
 
 def plain(text: str) -> str:

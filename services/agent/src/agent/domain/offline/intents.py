@@ -7,7 +7,6 @@ from typing import Any, cast
 
 from agent.domain.analysis.stretches import when_in
 from agent.domain.analysis.wanted_calls import PERFORMANCE
-from agent.domain.number_words import in_figures
 from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, WHEN, amended
 from agent.domain.offline.changes import kept_in, percent_in, share_in
 from agent.domain.offline.common_words import telling
@@ -16,9 +15,10 @@ from agent.domain.offline.grammar import CONCEPT, DIFFERENCE, TABLE, TAKES_BACK,
 from agent.domain.offline.kinds import place_in
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
 from agent.domain.offline.questions import terms
+from agent.domain.offline.several import alerts_at_each, orders_of_each
+from agent.domain.offline.sizing import sized
 from agent.domain.offline.slots import (
     EXPLAIN,
-    SAYS_SIDE,
     ParsedText,
     Schema,
     arguments_for,
@@ -61,7 +61,7 @@ from agent.domain.offline.talk_words import (
     TRADING,
     YOU_ALL,
 )
-from agent.domain.offline.wishes import Calls, Intent, Wish
+from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.memory_words import memory_wish, undoes
 from agent.domain.shortcuts.words import decision_in
 from agent.domain.text_features import numbers_in, plain, symbols_in, word_set
@@ -86,14 +86,7 @@ _LEANS_ON_ONE = ("create_paper_order", "create_alert")
 _REPLACING = {"replace": "", "replace_alert": "", "resell": "sell"}
 """What the way is to an order or alert in place of one that does not exist yet."""
 """What is done about one symbol, and never about another than is meant."""
-_EACH = re.compile(r",(?!\d)|;|\b(?:and|plus|y|mas|más)\b", re.IGNORECASE)
-"""What stands between the orders of one text."""
-_EITHER = re.compile(r"\b(?:or|and|o|y)\b", re.IGNORECASE)
-"""What stands between the prices of one."""
-_ORDERS_ONE = re.compile(rf"^\W*\d|{SAYS_SIDE.pattern}")
 _WAITS_AT = frozenset(("price", "limit_price", "stop_price"))
-_OWN = re.compile(r"\b(?:my|our|i|we|mis?|nuestr[oa]s?|yo|vivo|trabajo|tengo|soy)\b")
-"""Speaks of who asks."""
 _LOOKED_UP = word_set("get_price get_indicators get_fundamentals fundamentals_events get_news market_snapshot")
 
 
@@ -250,10 +243,10 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         strong = row.tool not in ("get_price", "get_ohlcv", "market_snapshot", "get_fundamentals", "create_paper_order")
         return Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",)) if strong and row.tool in schemas and before else None
     if row.tool == "create_paper_order" and not row.way and len(own) > 1 and row.tool in schemas:
-        several_orders = _orders(text, row.tool, schemas[row.tool])
+        several_orders = orders_of_each(text, row.tool, schemas[row.tool])
         return replace(several_orders, missing=several_orders.missing or WHEN) if LATER.search(said) else several_orders
     if row.tool == "create_alert" and row.tool in schemas and len(about) == 1 and percent_in(said) is None:
-        alerts = _alerts(text, row.tool, schemas[row.tool], about)
+        alerts = alerts_at_each(text, row.tool, schemas[row.tool], about)
         if len(alerts) > 1:
             return Wish(Intent.TOOL, alerts)
     wish = _call(row, ParsedText(text, said, tuple(about)), schemas)
@@ -287,29 +280,6 @@ def _changes_alert(said: str, row: ToolPhrase | None, earlier: Wish | None) -> b
 
 def _leans_on_one(wish: Wish | None) -> bool:
     return wish is not None and bool(wish.calls) and wish.calls[0][0] in _LEANS_ON_ONE
-
-
-def _orders(text: str, tool: str, schema: Schema) -> Wish:
-    """An order for each share that a text names; how many is asked where it does not say so of each in its own part."""
-    whole = ParsedText.of(text)
-    side = arguments_for(tool, schema, whole).get("side")
-    if side is None:
-        return Wish(Intent.TOOL, ((tool, {"symbol": whole.symbols[0]}),), ("side",))
-    calls: list[tuple[str, dict[str, Any]]] = []
-    for part in filter(str.strip, _EACH.split(text)):
-        said = ParsedText.of(part)
-        found = {"side": side, **arguments_for(tool, schema, said)}
-        side = found["side"]
-        if len(said.symbols) != 1 or "quantity" not in found or not _ORDERS_ONE.search(in_figures(said.plain)):
-            return Wish(Intent.TOOL, ((tool, {"side": side, "symbol": whole.symbols[0]}),), ("quantity",))
-        calls.append((tool, found))
-    return Wish(Intent.TOOL, tuple(calls))
-
-
-def _alerts(text: str, tool: str, schema: Schema, about: Sequence[str]) -> Calls:
-    """An alert for each price that a text names of one share: above this, or below that."""
-    parts = [arguments_for(tool, schema, ParsedText.of(part, about)) for part in _EITHER.split(text)]
-    return tuple((tool, found) for found in parts if "price" in found)
 
 
 def _figured(schemas: Mapping[str, Schema], before: Sequence[str]) -> dict[str, Any]:
@@ -375,6 +345,8 @@ def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> W
     if tool == "get_watchlist" and "get_price" in schemas and DOING.search(said.plain):
         return Wish(Intent.TOOL, ((tool, found),), way="watched")
     missing = missing_from(schema, found)
+    if tool == "calculate_position_size" and (size := sized(found, missing, said)) is not None:
+        return size
     if tool == "create_paper_order":
         missing += unpriced(found, said.plain)
     if tool in _LEANS_ON_ONE and set(missing) <= _WAITS_AT and (waits := from_now(tool, found, said.plain)) is not None:
@@ -417,21 +389,6 @@ def asks_how(text: str) -> bool:
 def tells_of_oneself(text: str, offered: Collection[str]) -> bool:
     """Whether a customer only tells something of themselves, which is no question that could have an answer."""
     return _ABOUT_PEOPLE in offered and "?" not in text and bool(TELLS.match(plain(text)))
-
-
-def asked_of(question: str, facts: Sequence[str]) -> list[str]:
-    """The facts that answer a question about oneself: those that have most of its words."""
-    if not _OWN.search(plain(question)):
-        return []
-    asked = _beginnings(question)
-    shared = [len(asked & _beginnings(one)) for one in facts]
-    most = max(shared, default=0)
-    return [one for one, number in zip(facts, shared, strict=True) if number == most > 0]
-
-
-def _beginnings(text: str) -> frozenset[str]:
-    """Of each word that tells something, as many letters as its forms have in common."""
-    return frozenset(word[:5] for word in telling(text) if len(word) > 2)
 
 
 def goes_on(text: str, words: int = 2) -> bool:

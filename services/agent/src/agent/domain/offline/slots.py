@@ -61,6 +61,8 @@ _AFTER: dict[str, str] = {
     "limit_price": r"limit(?:e)?|(?:as|como|de) (?:(?:a|the|un|el) )?limite?",
     "quantity": r"shares?|acciones|units?|unidades|titulos?|stocks?",
 }
+_OF_STOP = re.compile(rf"\b(?:{_STOP})\b[^,;.\d]{{0,12}}$")
+_PERCENT = re.compile(r"\s?(?:%|per ?cent\b|por ?ciento\b)")
 _NEXT_STOP = re.compile(rf"\b(?:{_STOP})\b[^,;]{{0,6}}$")
 """A stop that is said before the next number is that one."""
 _LINKS = (
@@ -171,6 +173,8 @@ def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = F
         if first == "quantity" and _PAID.search(before):
             continue
         open_ones = [one for one in wanted if one not in found]
+        if _OF_STOP.search(before) and _PERCENT.match(after):
+            continue
         counting = _COUNTS.search(before) or (at + 1 < len(numbers) and _KIND_COUNTS.search(before))
         counting = counting and not (_OF_MONEY.match(after) or _OR.fullmatch(after))
         counts = counting and "quantity" in open_ones
@@ -192,6 +196,16 @@ def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = F
     if found.get("risk_percent", 0) >= _WHOLE_PERCENT:
         found["risk_percent"] /= 100
     return found
+
+
+def stop_share(said: str) -> float | None:
+    """At how much of the entry a text (plain) has its stop: 0.97 for "a stop 3 % below"."""
+    for match in re.finditer(_NUMBER, said):
+        percent = _PERCENT.match(said, match.end())
+        if percent and _OF_STOP.search(said[: match.start()]):
+            above = re.match(rf" (?:por )?(?:{_OVER.pattern})", said[percent.end() :])
+            return 1 + _value(match[0], point=True) / 100 * (1 if above else -1)
+    return None
 
 
 def only_figures(said: str, schema: Schema) -> bool:
@@ -230,7 +244,7 @@ def date_in(said: str) -> date | None:
 
 
 def _named(before: str, after: str, wanted: Collection[str]) -> str | None:
-    if "risk_percent" in wanted and re.match(r"\s?(?:%|per ?cent|por ?ciento)", after):
+    if "risk_percent" in wanted and _PERCENT.match(after):
         return "risk_percent"
     best: tuple[int, str] | None = None
     for name in wanted:

@@ -6,6 +6,7 @@ from math import floor
 from typing import Any, cast
 
 from agent.domain.offline.answers import answer_from, multiplied, which
+from agent.domain.offline.sizing import with_prices
 from agent.domain.offline.wishes import Wish
 from contracts.languages import Language
 
@@ -52,6 +53,8 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
         return _watched(wish, results, language)
     if wish.way == "from_now":
         return _from_now(wish, results, language)
+    if wish.way == "sized":
+        return _sized(wish, results, language)
     looked = _FIRST[wish.way]
     waits: list[dict[str, Any]] = []
     if wish.way == "resell":
@@ -152,6 +155,17 @@ def _from_now(wish: Wish, results: Sequence[Result], language: Language) -> SayT
     price, distance = float(body["price"]), float(wish.shown)
     price = price + distance if wish.shown[0] in "+-" else price * distance
     return UseTools(((tool, {**arguments, name: round(price, 2)}),))
+
+
+def _sized(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
+    """A position's size at the price of now."""
+    tool, arguments = wish.calls[0]
+    if not results:
+        return UseTools((("get_price", {"symbol": arguments["symbol"]}),))
+    done, _, body = results[-1]
+    if done == tool or body.get("price") is None:
+        return SayText(answer_from(*results[-1], "", language))
+    return UseTools(((tool, with_prices(arguments, float(body["price"]), float(wish.shown))),))
 
 
 def _portfolio(results: Sequence[Result], language: Language) -> SayText | UseTools:
