@@ -146,6 +146,7 @@ def test_where_several_may_be_meant_it_is_asked_which() -> None:
         ("is msft's higher?", "pe of aapl", "get_fundamentals"),
         ("gracias hija, y eso del stop loss que es?", "price of ibm", "explain_concept"),
         ("thanks, what is an etf?", "price of ibm", "explain_concept"),
+        ("what about 2012-08-31", "price of ibm", "get_ohlcv"),
     ],
 )
 def test_what_a_short_question_leans_on(said: str, before: str, tool: str) -> None:
@@ -192,3 +193,8 @@ def test_yesterday_is_counted_from_the_markets_today(said: str, day: str) -> Non
     assert isinstance(step, UseTools)
     assert step.calls[0][0] == "get_ohlcv"
     assert day in with_past_days(said, date(2012, 9, 5))
+
+
+def test_a_follow_up_may_lean_on_another() -> None:
+    before = ["what is the p/e?", "and what is apple's?"]
+    assert wish_in("is microsoft's higher?", SCHEMAS, before).calls[0] == ("get_fundamentals", {"symbol": "MSFT"})

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from agent.domain.offline.bar_range import frame_in, in_frame, names_stretch
+from agent.domain.offline.bar_range import bar_range, frame_in, in_frame, names_stretch
 from agent.domain.offline.changes import change_in, changed, share_in
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.slots import (
@@ -18,6 +18,7 @@ from agent.domain.offline.slots import (
     Schema,
     arguments_for,
     as_given,
+    date_in,
     missing_from,
     only_figures,
 )
@@ -111,6 +112,11 @@ def amended(
         frame = given.get("timeframe")
         if frame is not None and frame != arguments.get("timeframe"):
             return Wish(Intent.TOOL, ((tool, {**arguments, "timeframe": frame}),))
+    if tool in ("get_price", "get_ohlcv") and row is None and not own and (day := date_in(said)) is not None:
+        bars = schemas["get_ohlcv"]["properties"] if "get_ohlcv" in schemas else None
+        if bars is not None:
+            of_day = bar_range(text, said, day, days="start" in bars)
+            return Wish(Intent.TOOL, (("get_ohlcv", {"symbol": arguments["symbol"], **of_day}),))
     if tool == "get_ohlcv" and same and not own and (frame := frame_in(said)) and not names_stretch(text, said):
         return Wish(Intent.TOOL, ((tool, in_frame(arguments, frame)),))
     if own and row is None and tool not in _REPLACED and len(said.split()) <= FEW - 1 and GOING_ON.search(said):

@@ -39,7 +39,7 @@ HAND_OFF = "hand_off"
 DEMO = "demo"
 """The company of the development stack."""
 NOTHING_THERE = KnowledgeFound()
-_OF_A_DAY = ("get_price", "market_snapshot", "get_performance", "market_analysis")
+_OF_A_DAY = ("get_ohlcv", "get_price", "market_snapshot", "get_performance", "market_analysis")
 """What may be asked of yesterday, or of last Friday."""
 _Result = tuple[str, dict[str, Any], dict[str, Any]]
 
@@ -79,9 +79,11 @@ def respond(
     trades = company is None or company.trades
     chosen = chosen_in(question, said[-1], offered, before) if said and trades else None
     wish = chosen or wish_in(question, offered, before, trades=trades)
-    if wish.calls and wish.calls[0][0] in _OF_A_DAY and (now := (market or {}).get("current_time")):
-        question = with_past_days(question, date.fromisoformat(str(now)[:10]))
-        wish = wish_in(question, offered, before, trades=trades)
+    if trades and chosen is None and (now := (market or {}).get("current_time")):
+        dated = with_past_days(question, date.fromisoformat(str(now)[:10]))
+        of_day = wish_in(dated, offered, before) if dated != question else wish
+        if dated != question and of_day.calls and of_day.calls[0][0] in _OF_A_DAY:
+            question, wish = dated, of_day
     if accepts:
         wish = Wish(Intent.HANDOFF)
     response: SayText | UseTools

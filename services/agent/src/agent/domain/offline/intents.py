@@ -181,7 +181,8 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         and (compares or CORRECTS.search(said) or GOING_ON.search(said) or POSSESSED.search(text))
         and len(said.split()) <= FEW
     ):
-        row = _meant(put_right(before[-1]))  # what it was that was explained, or asked of another
+        # What it was that was explained, or asked of another, which may have gone on with what was asked before it.
+        row = _meant(put_right(before[-1])) or _row_of(_earlier(schemas, before))
         row = row if row is not None and row.about and row.tool in _LOOKED_UP else None
         again = row
     if row is not None and not own and ASKS_HOW.search(said) and not re.search(r"\d", said):
@@ -371,6 +372,10 @@ def _meant(said: str, *, alone: bool = False) -> ToolPhrase | None:
     """The first row that fits; `alone`: of those that are about no symbol."""
     fitting = (row for row in TABLE if row.asks.match(said) and not (row.unless and row.unless.search(said)))
     return next((row for row in fitting if not (alone and row.about)), None)
+
+
+def _row_of(wish: Wish | None) -> ToolPhrase | None:
+    return next((row for row in TABLE if wish is not None and row.tool == wish.calls[0][0]), None)
 
 
 def talk_only(text: str) -> bool:
