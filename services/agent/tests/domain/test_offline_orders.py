@@ -100,6 +100,16 @@ def test_the_same_for_another_share_is_another_order() -> None:
     assert wish_in("same for msft", SCHEMAS, ["buy 5 aapl at 600"]).missing == ("limit_price",)
 
 
+@pytest.mark.parametrize("said", ["and one for apple below 600", "and when apple falls under 600"])
+def test_another_alert_follows_one_at_a_distance(said: str) -> None:
+    wish = wish_in(said, SCHEMAS, ["set an alert for ibm at 5 percent above where it is"])
+    assert wish.calls == (("create_alert", {"symbol": "AAPL", "condition": "<=", "price": 600.0}),)
+
+
+def test_a_distance_is_not_changed_into_a_price() -> None:
+    assert not wish_in("make it 10%", SCHEMAS, ["alert me if ibm drops 5%"]).calls
+
+
 ALERTS = [
     {"alert_id": "a", "symbol": "IBM", "condition": ">=", "price": 200.0},
     {"alert_id": "b", "symbol": "AAPL", "condition": "<=", "price": 600.0},

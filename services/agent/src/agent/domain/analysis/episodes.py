@@ -34,7 +34,8 @@ def told_falls(finding: Finding, language: Language, most: int | None = None) ->
 
 
 def told_crossings(finding: Finding, language: Language, within: str = "", most: int | None = None) -> list[str]:
-    """The days on which averages crossed, or that there are none; the newest `most`. `within`: the stretch, in words."""
+    """The days on which averages crossed, or that there are none; the newest `most`.
+    `within`: the stretch, in words."""
     if finding.get("crossings") is None:
         return []
     fast, slow = cast("Sequence[int]", finding.get("crossing_averages") or (50, 200))

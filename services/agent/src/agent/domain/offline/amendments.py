@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from agent.domain.offline.bar_range import bar_range, frame_in, in_frame, names_stretch
-from agent.domain.offline.changes import change_in, changed, share_in
+from agent.domain.offline.changes import change_in, changed, percent_in, share_in
+from agent.domain.offline.conditions import away_in
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.slots import (
     ALONE,
@@ -34,7 +35,7 @@ FEW = 7
 _ORDER = "create_paper_order"
 _REPLACED = {_ORDER: "replace", "create_alert": "replace_alert"}
 """Tools whose result is replaced when it changes, and the way that does it."""
-GOES_ON = ("", "sell", "stop", "resell", *_REPLACED.values())
+GOES_ON = ("", "sell", "stop", "resell", "from_now", *_REPLACED.values())
 """The ways whose requests a follow-up can change or complete."""
 
 
@@ -46,6 +47,12 @@ def amended(
     schema = schemas[tool]
     given = arguments_for(tool, schema, ParsedText.of(text))
     same = row is None or row.tool == tool
+    another = own and row is None and tool == "create_alert" and GOING_ON.search(said) and "price" in given
+    if another and percent_in(said) is None and away_in(said) is None:
+        turned = given["condition"] if TURNS.search(said) else arguments["condition"]
+        return Wish(Intent.TOOL, ((tool, {**given, "condition": turned}),))
+    if earlier.way == "from_now":
+        return None  # its price is not known yet, so that nothing of it can be changed
     share = share_in(said) if tool == _ORDER else None
     if "quantity" in earlier.missing and arguments.get("side") == "sell" and same and share is not None:
         return Wish(Intent.TOOL, ((tool, {**arguments, "share": share}),), way="sell")
@@ -105,9 +112,6 @@ def amended(
         kept = {name: one for name, one in arguments.items() if not name.endswith("_price")}
         priced = tuple(name for name in arguments if name not in kept)
         return Wish(Intent.TOOL, ((tool, {**kept, "symbol": own[0]}),), priced)
-    if own and row is None and tool == "create_alert" and GOING_ON.search(said) and "price" in given:
-        turned = given["condition"] if TURNS.search(said) else arguments["condition"]
-        return Wish(Intent.TOOL, ((tool, {**given, "condition": turned}),))
     if row is None and not own and tool not in _REPLACED and len(said.split()) <= FEW:
         frame = given.get("timeframe")
         if frame is not None and frame != arguments.get("timeframe"):
