@@ -33,6 +33,17 @@ def test_every_figure_is_what_was_said_of_it(said: str, expected: dict[str, Any]
     assert (wish.calls, wish.missing, wish.way) == ((("create_paper_order", expected),), (), "")
 
 
+@pytest.mark.parametrize("said", ["put 2000 in ibm", "pon 2000 en ibm", "invest 500 into apple"])
+def test_money_that_is_put_in_is_no_number_of_shares(said: str) -> None:
+    assert wish_in(said, SCHEMAS).missing == ("quantity",)
+
+
+def test_market_instead_of_a_limit_and_weeks_instead_of_days() -> None:
+    assert wish_in("market instead", SCHEMAS, ["buy 5 aapl at 600"]).calls[0][1] == BUY
+    weekly = wish_in("weekly", SCHEMAS, ["chart of aapl last 3 months"]).calls[0][1]
+    assert (weekly["timeframe"], weekly["limit"]) == ("1w", 13)
+
+
 @pytest.mark.parametrize("said", ["sell 5 msft limit", "vende 5 msft con stop"])
 def test_an_order_that_waits_is_not_prepared_without_its_price(said: str) -> None:
     wish = wish_in(said, SCHEMAS)
@@ -121,6 +132,7 @@ ALERTS = [
     [
         ("remove the first alert", ["a"]),
         ("quítame la última", ["b"]),
+        ("delete alert 2", ["b"]),
         ("bórralas todas", ["a", "b"]),
         ("delete them all", ["a", "b"]),
     ],

@@ -112,7 +112,7 @@ def amended(
         kept = {name: one for name, one in arguments.items() if not name.endswith("_price")}
         priced = tuple(name for name in arguments if name not in kept)
         return Wish(Intent.TOOL, ((tool, {**kept, "symbol": own[0]}),), priced)
-    if row is None and not own and tool not in _REPLACED and len(said.split()) <= FEW:
+    if row is None and not own and tool not in (*_REPLACED, "get_ohlcv") and len(said.split()) <= FEW:
         frame = given.get("timeframe")
         if frame is not None and frame != arguments.get("timeframe"):
             return Wish(Intent.TOOL, ((tool, {**arguments, "timeframe": frame}),))

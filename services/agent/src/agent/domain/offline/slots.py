@@ -38,6 +38,9 @@ _PAID = re.compile(
     r"\b(?:teng[oa]|tenemos|compre|i (?:have|hold|own|bought|got)|holding)\b[^,;.\d]*(?<!\w)(?:at|a|@)\s*+$"
 )
 """What was paid for what is held is the price of no order."""
+_PUTS = re.compile(r"\b(?:put|invest\w*|invert\w*|inviert\w*|met\w+|pon\w*)\s*$")
+_INTO = re.compile(r"\s*(?:in|into|en)\b")
+"""Around a number they make it money: put 2000 in IBM."""
 _PART_OF = re.compile(
     r"(?:[$€£]|(?:%|\b(?:per ?cent|por ?ciento|half|third|quarter|twice|double|triple|mitad|tercio|doble|triple)\b)"
     r"[^.,;:!?]{0,20}?)\s?$"
@@ -83,7 +86,10 @@ FIGURE_ALONE = re.compile(
 )
 MOVES = re.compile(r"\b(?:raise|lower|move|bring|bump|sube|baja|mueve)")
 SAYS_SIDE = re.compile(r"\b(?:buy\w*|sell\w*|purchase|compr\w+|vend\w+)\b")
-AT_MARKET = re.compile(r"\b(?:(?:at|to|a) (?:the )?(?:market|mercado)|(?:market|mercado) order|no limit|sin limite)\b")
+AT_MARKET = re.compile(
+    r"\b(?:(?:at|to|a) (?:the )?(?:market|mercado)|(?:market|mercado) order|no limit|sin limite)\b|"
+    r"^\W*(?:market|mercado)\b"
+)
 _KINDS = {"stop_price": re.compile(r"\bstop\b"), "limit_price": re.compile(r"\blimit(?:ed|e|ad[oa])?\b")}
 """What an order is called that waits for a price."""
 _WHOLE_PERCENT = 0.2
@@ -170,7 +176,7 @@ def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = F
         after = said[match.end() : numbers[at + 1].start() if at + 1 < len(numbers) else len(said)]
         if first is not None and at + 1 < len(numbers):
             after = _NEXT_STOP.sub("", after)
-        if first == "quantity" and _PAID.search(before):
+        if first == "quantity" and (_PAID.search(before) or (_PUTS.search(before) and _INTO.match(after))):
             continue
         open_ones = [one for one in wanted if one not in found]
         if _OF_STOP.search(before) and _PERCENT.match(after):

@@ -96,6 +96,9 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
         if arguments.get("symbol") in (None, one["symbol"]) and arguments.get("price") in (None, one.get("price"))
         and (not wish.shown or wish.shown in answer_from(looked, {}, {kind: [one]}, "", language).splitlines())
     ]  # fmt: skip
+    number = arguments.get("price", 0.0)
+    if not fitting and number in range(1, len(_of(body, kind)) + 1):
+        fitting = [_of(body, kind)[int(number) - 1]]  # "alert 2" is the second
     at = arguments.get("place", 0)
     if wish.shown:
         fitting = fitting[:1]  # those that read alike are alike
