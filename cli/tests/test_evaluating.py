@@ -13,6 +13,7 @@ from nats.aio.client import Client
 
 from nexus_cli.evaluation.cases import BadCaseError, Case, Expect, own_cases, read_cases
 from nexus_cli.evaluation.checks import checks
+from nexus_cli.evaluation.conversation_cases import own_conversations, read_conversations, verdict
 from nexus_cli.evaluation.figures import figures_in, recomputed, unknown_figures
 from nexus_cli.evaluation.observed import Observed, ObservedCall
 from nexus_cli.evaluation.results import BadRunError, RunView, closing, compared, read_run, sign_test, view
@@ -237,3 +238,20 @@ async def test_a_server_that_is_away_is_an_error_of_the_run(nats_client: Client)
         result = await trial.run(case(), "acme")
     assert (result.passed, result.checks) == (None, None)
     assert result.error
+
+
+def test_each_turn_of_our_own_conversations_is_a_case_behind_those_before_it() -> None:
+    cases = read_conversations(own_conversations())
+    assert len(cases) >= 20
+    assert all(len(one.say) == int(one.id.rsplit("-", 1)[1]) for one in cases)
+
+
+def test_an_answer_that_does_not_know_is_no_wrong_one() -> None:
+    wanted = case(say=["what is a stop?"], says=["order"])
+    unknown = "I do not know: I cannot find it on the site, and I will not make it up."
+    judged = [
+        verdict(Result(wanted, checks(wanted, Observed(text=text)), text=text))
+        for text in ("an order", unknown, "29 USD")
+    ]
+    assert judged == ["acceptable", "unknown", "wrong"]
+    assert verdict(Result(wanted, None, error="away")) is None

@@ -132,6 +132,51 @@ def _compare(before: Path, after: Path, *, as_json: bool) -> None:
 
 
 @app.command()
+def conversations(
+    path: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="PATH", help="A conversation in TOML, or a folder of them. Default: our own."),
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="Ask this model: a name, or provider:name.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Hold whole conversations, and count the answers that are acceptable, unknown or wrong."""
+    if importlib.util.find_spec("agent") is None:
+        fail("the agent, whose answers are judged, is not installed here: install the distribution nexus-agent")
+    from nexus_cli.evaluation.cases import BadCaseError
+    from nexus_cli.evaluation.conversation_cases import counted, own_conversations, read_conversations, verdict
+    from nexus_cli.evaluation.stage import chosen_models
+    from nexus_cli.stack.errors import StackError
+    from runtime.errors import RuntimeFault
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        cases = read_conversations(path or own_conversations())
+        done = asyncio.run(_tried(cases, chosen_models(model), 1))
+    except (BadCaseError, StackError, RuntimeFault) as error:
+        fail(error)
+    counts = counted(done)
+    if as_json:
+        turns = [
+            {"id": one.case.id, "say": one.case.asked, "verdict": verdict(one), "text": one.text, "error": one.error}
+            for one in done
+        ]
+        print(json.dumps({**counts, "turns": turns}, indent=2, ensure_ascii=False))
+    else:
+        for one in done:
+            if one.passed is not True:
+                failed = "; ".join(f"{check.name}: {check.detail}" for check in one.checks or () if not check.passed)
+                print(
+                    f"{verdict(one) or 'not tried':<11}{one.case.id}: {one.case.asked}\n{'':<11}{one.error or failed}"
+                )
+        print(f"{len(done)} answers: " + ", ".join(f"{count} {name}" for name, count in counts.items()))
+    if counts["wrong"] or counts["unknown"]:
+        raise typer.Exit(1)
+    if sum(counts.values()) < len(done):
+        raise typer.Exit(NOT_TRIED)
+
+
+@app.command()
 def recall(
     file: Annotated[Path, typer.Option("--data", metavar="FILE", help="Dataset: our JSON form, or LoCoMo's.")],
     as_json: Json = False,

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -20,18 +20,23 @@ class BadCaseError(Exception):
     """A case that cannot be read; the text names the file and what is wrong."""
 
 
-class _Strict(BaseModel):
+class Strict(BaseModel):
+    """Takes no field that it does not have."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class ModelCall(_Strict):
+FormT = TypeVar("FormT", bound=Strict)
+
+
+class ModelCall(Strict):
     """A tool call as a recorded model makes it; a text as arguments is sent as it is, malformed or not."""
 
     name: str
     arguments: dict[str, object] | str = Field(default_factory=dict[str, object])
 
 
-class ModelReply(_Strict):
+class ModelReply(Strict):
     """One reply of a recorded model, in order; the last one is given again and again."""
 
     text: str | None = None
@@ -39,7 +44,7 @@ class ModelReply(_Strict):
     status: int = 200
 
 
-class Expect(_Strict):
+class Expect(Strict):
     """What must hold. Texts are regular expressions, ignoring case; figures must be right to a millionth."""
 
     # a chat's last turn
@@ -76,7 +81,7 @@ class Expect(_Strict):
     seconds: float = Field(default=20.0, gt=0, description="the last turn or call may take, at most")
 
 
-class Case(_Strict):
+class Case(Strict):
     """One case."""
 
     id: str = Field(pattern=_ID)
@@ -135,8 +140,17 @@ def read_cases(directory: Path) -> list[Case]:
 
 
 def _read(file: Path) -> Case:
+    return read_toml(file, Case, id=file.stem)
+
+
+def read_toml(file: Path, form: type[FormT], **fields: object) -> FormT:
+    """A file in its form.
+
+    Raises:
+        BadCaseError: it cannot be read; the text names the file and what is wrong.
+    """
     try:
-        return Case.model_validate({"id": file.stem, **tomllib.loads(file.read_text("utf-8"))})
+        return form.model_validate({**fields, **tomllib.loads(file.read_text("utf-8"))})
     except (OSError, ValueError) as error:
         if isinstance(error, ValidationError):
             wrong = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'case'}: {one['msg']}" for one in error.errors()[:3])

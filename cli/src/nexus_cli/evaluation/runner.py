@@ -38,13 +38,15 @@ MODEL_AWAY = "LLM_UNAVAILABLE"
 
 @dataclass(frozen=True)
 class Result:
-    """How a case went. `checks` None: it was left out, since it needs a model, or could not be tried (`error`)."""
+    """How a case went. `checks` None: it was left out, since it needs a model, or could not be tried (`error`).
+    `text`: what was answered last."""
 
     case: Case
     checks: list[CaseCheck] | None
     seconds: float = 0.0
     model: str = ""
     error: str | None = None
+    text: str = ""
 
     @property
     def passed(self) -> bool | None:
@@ -109,7 +111,7 @@ class Trial:
         real = self._stage.models.model is not None and not case.model
         if real and case.expect.code is None and seen.code == MODEL_AWAY:
             return Result(case, None, round(seen.seconds, 3), seen.model, f"the model did not answer: {seen.code}")
-        return Result(case, checks(case, seen), round(seen.seconds, 3), seen.model)
+        return Result(case, checks(case, seen), round(seen.seconds, 3), seen.model, text=seen.text)
 
     async def _seen(self, case: Case, company: str) -> Observed:
         match case.kind:

@@ -298,3 +298,38 @@ def test_stretches_that_do_not_begin_together_are_not_ranked() -> None:
 def test_a_careless_question_is_read_in_its_own_language() -> None:
     assert language_in("correlacion aapl msft 2008 vs 2012", "en") == "es"
     assert read_question("golden cross on msft since 2005? dates pls", ("MSFT",)).unread == []
+
+
+@pytest.mark.parametrize(
+    ("query", "days", "told"),
+    [
+        (
+            "Did IBM's 50-day average cross its 200-day average over the last year?",
+            [],
+            "Over the last year, IBM, crossings of the 50-session average with the 200-session one: none.",
+        ),
+        (
+            "When did IBM's 50-day average last cross its 200-day average? The most recent time, please.",
+            [{"on": "2011-12-05", "above": False, "close": 1.0}, {"on": "2012-03-01", "above": True, "close": 2.0}],
+            "Over all the data there are, IBM, crossings of the 50-session average with the 200-session one: "
+            "1 March 2012 (above).",
+        ),
+    ],
+)
+def test_crossings_are_told_with_their_stretch(query: str, days: list[dict[str, Any]], told: str) -> None:
+    data = {**SOURCED, "symbol": "IBM", "fast": 50, "slow": 200, "currency": "USD", "crossings": days}
+    assert reported(query, data, "get_crossings", "symbol")["summary"].splitlines()[0] == told
+
+
+def test_when_the_worst_fall_was_is_told_with_it() -> None:
+    question = read_question("¿cuál fue la peor caída de IBM en 2008 y cuándo?", ("IBM",))
+    assert question.figures == ["max_drawdown", "drawdowns"]
+    fall = {"peak": "2008-05-02", "trough": "2008-11-20", "recovered": None, "depth": -0.45}
+    finding = {
+        "ticker": "IBM",
+        "drawdowns": [{**fall, "peak": "2008-01-02", "trough": "2008-01-20", "depth": -0.1}, fall],
+    }
+    assert told_asked([finding], question, "es") == (
+        "IBM, mayores caídas desde un máximo: -45,0 %, del 2 de mayo de 2008 al 20 de noviembre de 2008, sin recuperar "
+        "hasta el final."
+    )

@@ -118,6 +118,8 @@ CALLS: list[tuple[str, list[tuple[str, dict[str, Any]]]]] = [
         ("Did IBM's 50-day average cross its 200-day average in 2012?",
          [("get_crossings", {"fast": 50, "slow": 200, "start": "2012-01-01", "end": "2012-12-31"})]),
         ("¿Cuándo cruzó la media de 50 a la de 200 en IBM?", [("get_crossings", {"fast": 50, "slow": 200})]),
+        ("¿Cuándo cruzó la media de 50 a la de 200 en IBM por última vez?",
+         [("get_crossings", {"fast": 50, "slow": 200, "start": "1900-01-01"})]),
         ("What did IBM close at on 21 September 2012?",
          [("get_performance", {"start": "2012-09-21", "end": "2012-09-21"})]),
         ("As of 1 June 2012, IBM's return over the last year",

@@ -312,14 +312,3 @@ def test_the_language_shows_in_the_words() -> None:
     assert language_of("how much is it", "es") == "en"
     assert [language_of(text, "es") for text in ("a human please", "could somebody help", "would you")] == ["en"] * 3
     assert language_of("AAPL", "es") == "es"
-
-
-def test_a_message_that_shows_no_language_is_answered_in_that_of_the_one_before() -> None:
-    messages = [
-        {"role": "user", "content": "How much is the Pro plan for a year?"},
-        {"role": "assistant", "content": "…"},
-        {"role": "user", "content": "ok"},
-    ]
-    response = respond(messages, (), "es", introduced=True)
-    assert isinstance(response, SayText)
-    assert response.text == "All right. Anything else?"

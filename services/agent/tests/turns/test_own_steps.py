@@ -62,6 +62,24 @@ async def test_a_plain_word_decides_and_no_model_is_asked(
         assert "".join(d["delta"] for d in scene.told("message.delta")[-1:]) == answer["text"]
 
 
+async def test_a_message_that_shows_no_language_goes_on_in_that_of_the_answer_before_it(
+    nats_server: NatsServer,
+) -> None:
+    hello = Rule(match="how are", replies=[Reply(text="I am fine. What do you want to do?")])
+    order = Rule(match="AAPL", replies=[Reply(tool_calls=[CREATE]), Reply(text="Shall I place it for you?")])
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model(hello, order) as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        scene.executor.offer("create_paper_order", scene.copilot.order("o1", "AAPL", None))
+        await say(scene, "how are you today?", locale="es")
+        answer = await say(scene, "AAPL 5", locale="es")
+        assert scene.executor.requests[-1].language == "en"
+        assert answer["actions"]
+        assert (await say(scene, "ok", locale="es"))["text"].startswith("Confirmed: ")
+
+
 async def test_more_than_a_yes_goes_to_the_model_and_decides_nothing(nats_server: NatsServer) -> None:
     async with stage(nats_server.url) as scene, scripted_model(ORDER) as model, agent(nats_server.url, model.base_url):
         await ordered(scene)

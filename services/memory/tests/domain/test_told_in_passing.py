@@ -196,3 +196,32 @@ def test_a_question_without_its_mark_a_saying_and_a_joke_are_no_facts(said: str)
 )
 def test_what_is_told_beside_a_question_or_begins_like_one_is_kept(said: str, fact: str) -> None:
     assert any(fact in one for one in kept(after([said]).memory))
+
+
+@pytest.mark.parametrize(
+    ("first", "correction", "instead"),
+    [
+        (
+            "I always sell the oldest lots first",
+            "That's wrong, I sell the newest lots first.",
+            "I sell the newest lots first",
+        ),
+        ("tengo dos casas en Soria", "Me equivoqué, tengo tres casas en Soria", "tengo tres casas en Soria"),
+        (
+            "My sister Ana works at Ford",
+            "No, that's not right. My sister Ana works at Fiat.",
+            "My sister Ana works at Fiat",
+        ),
+    ],
+)
+def test_a_correction_takes_the_place_of_what_it_corrects(first: str, correction: str, instead: str) -> None:
+    state = after(["I have two dogs", first, correction])
+    assert first not in kept(state.memory)
+    assert {instead, "I have two dogs"} <= set(kept(state.memory))
+    again = FinishedTurn("t2", START + timedelta(days=2), (correction,), frozenset())
+    assert learned(state, again) is state
+
+
+def test_a_correction_of_something_else_ends_nothing() -> None:
+    state = after(["I have two dogs", "I live in Soria", "That's wrong, the price was 600. I have a cat named Tom."])
+    assert {"I have two dogs", "I live in Soria"} <= set(kept(state.memory))

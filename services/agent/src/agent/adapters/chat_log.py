@@ -9,14 +9,14 @@ import orjson
 
 from agent.adapters.followed import FollowedConversations
 from agent.domain.shortcuts.shown_actions import ShownAction, asked_in
-from agent.domain.text_features import language_of
+from agent.domain.text_features import language_last_shown
 from agent.errors import UnreachableError
 from agent.ports import AppendOutcome, AskedSnapshot, ConversationKey, Ending, Requester
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot
 from contracts.events.chat import VisitorMessage
 from contracts.ids import answer_id
-from contracts.languages import MOST_READ, spoken_language, written_language
+from contracts.languages import spoken_language
 from runtime.conversation import ConversationLog, ConversationWriter
 from runtime.errors import FenceRefused, InvalidToken, PublishTimeout, ReadFailed, Unavailable
 from runtime.principals import Principal, Verify
@@ -116,7 +116,7 @@ class JetStreamChatLog:
             role=proven.role if proven else "visitor",
             plan=proven.plan if proven else "free",
             user=proven.sub if proven else None,
-            language=written_language(message.text) or language_of(before[:MOST_READ], spoken_language(named)),
+            language=language_last_shown((message.text, before), spoken_language(named)),
             page_url=message.page.url if message.page else None,
             page_title=message.page.title if message.page else None,
             funnel_stage=message.funnel_stage,

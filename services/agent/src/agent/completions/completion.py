@@ -18,7 +18,7 @@ from agent.domain.offered_tool import OfferedTool
 from agent.domain.own_words import OwnWords, words_of
 from agent.domain.pictures import PictureSupport, picture_tokens
 from agent.domain.providers import window_of
-from agent.domain.text_features import language_of
+from agent.domain.text_features import language_last_shown
 from agent.domain.tool_choice import chosen_tools
 from agent.domain.turn.journal import Journal, ModelAnswer, RequestedCall, with_reply, with_results
 from agent.errors import HelpRefusedError, ModelDownError
@@ -190,8 +190,8 @@ class Completions:
 
 
 def _language(request: CompleteRequest, default: Language) -> Language:
-    newest = next((said.content for said in reversed(request.messages) if said.role == "user"), "")
-    return language_of(newest, default)
+    spoken = (said.content or "" for said in reversed(request.messages) if said.role in ("user", "assistant"))
+    return language_last_shown(spoken, default)
 
 
 def _returned(call: RequestedCall, request: CompleteRequest, index: int) -> CompletionCall:

@@ -48,7 +48,8 @@ _MOST_COUNTED = 12
 """Smaller numbers count many other things: one of them, two orders."""
 _PERCENT = re.compile(rf"\b((?:{WORDED})(?: y medio| and a half)?|half an?|medio|una?) (?:per ?cent|por ?ciento|%)")
 _COUNTED = re.compile(
-    rf"(?<![\w.,-])(?>(?:(?P<half>half an? |media )|(?P<dozens>{BELOW_100}) |an? |una )?(?P<dozen>dozen|docenas?)\b"
+    rf"(?<![\w.,-])(?<!other )(?<!first )(?<!second )(?<!third )(?<!last )(?<!that )(?<!this )"
+    rf"(?>(?:(?P<half>half an? |media )|(?P<dozens>{BELOW_100}) |an? |una )?(?P<dozen>dozen|docenas?)\b"
     rf"|{WORDED}|una\b){_NO_COUNT}"
 )
 

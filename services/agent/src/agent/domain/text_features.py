@@ -2,11 +2,11 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from agent.domain.tickers import KNOWN_LOWER, NAMES, undotted
-from contracts.languages import Language, written_language
+from contracts.languages import MOST_READ, Language, written_language
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -37,6 +37,12 @@ _STOP = word_set(
 def language_of(text: str, default: Language) -> Language:
     """The language the text is written in; the default when it does not show."""
     return written_language(text) or default
+
+
+def language_last_shown(texts: Iterable[str], default: Language) -> Language:
+    """The language of the first of some texts, newest first, that shows one: "now" goes on in that of the answer
+    before it. Of each text only the beginning is read."""
+    return next(filter(None, (written_language(text[:MOST_READ]) for text in texts)), default)
 
 
 def plain(text: str) -> str:

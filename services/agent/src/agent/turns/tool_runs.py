@@ -136,8 +136,9 @@ async def _outcome(tools: ToolCalls, live: Live, asked: CallRound, call: TurnCal
 
 
 def _label(label: str, call: TurnCall) -> str:
-    """The tool's label with what it is about: the one text argument, if there is one."""
-    texts = [value for value in json.loads(call.arguments).values() if isinstance(value, str)]
+    """The tool's label with what it is about: the one text argument that is no id, if there is one."""
+    arguments = object_of(json.loads(call.arguments))
+    texts = [value for name, value in arguments.items() if isinstance(value, str) and not name.endswith("_id")]
     if len(texts) != 1:
         return label
     # A label is read by everybody in the conversation, and a model may have put anything into its arguments.

@@ -74,6 +74,14 @@ _NOTE_BEFORE = re.compile(
 )
 """What stands before the request to remember it: "my son is called Leo, keep that in mind"."""
 
+_MISTAKEN = re.compile(
+    r"\W*(?:no[,.]? )?(?:(?:that|this)(?:'s| is| was) (?:wrong|not (?:right|true|correct)|incorrect|a mistake)|"
+    r"i (?:was wrong|made a mistake|misspoke)|correction|me (?:equivoqu[eé]|confund[ií])|"
+    r"(?:eso |esto )?(?:no es (?:as[ií]|cierto|verdad)|est[aá] mal)|correcci[oó]n)\b"
+    r"[\s,.:;!–—-]*(?:i meant\b|quise decir\b)?\W*",
+    re.I,
+)
+"""Something that was said before is not so, and what follows is."""
 _FIELDS = (("user_notes", "userNotes"), ("preferences", "preferences"), ("older_notes", "olderNotes"))
 """Attribute, and name on the wire."""
 _NAMES = frozenset(name for _, name in _FIELDS)
@@ -104,11 +112,33 @@ class _Statement:
 
 
 def told(state: Remembered, text: str, now: datetime, known: Known = lambda _: False) -> Remembered:
-    """With what a text states. What it replaces, or says is true no longer, becomes history."""
+    """With what a text states. What it replaces, corrects, or says is true no longer, becomes history."""
+    corrects = False
     for sentence in statements(text):
-        for statement in _stated(sentence, known):
-            state = _with_statement(state, replace(statement, sentence=sentence), now)
+        if mistaken := _MISTAKEN.match(sentence):
+            corrects, sentence = True, sentence[mistaken.end() :]
+        for statement in _stated(sentence, known) if sentence else ():
+            wrong = _corrected(state, statement.text, now) if corrects and statement.attribute else None
+            if wrong is None:
+                state = _with_statement(state, replace(statement, sentence=sentence), now)
+            else:
+                state = remembering(state, statement.text, now, instead_of=wrong)
     return state
+
+
+def _corrected(state: Remembered, text: str, now: datetime) -> str | None:
+    """The fact that says most of the same words as its correction, if it is one alone."""
+    if _has_ended_something(state, text) or text in kept(state.memory):
+        return None
+    said = content(text)
+    alike = [
+        (len(said & words), one)
+        for one in kept(state.memory)
+        if (words := content(one)) and 2 * len(said & words) >= max(len(said), len(words))
+        and state.since.get(one, now) <= now
+    ]  # fmt: skip
+    most = max(alike, default=(0, ""))
+    return most[1] if most[0] and [shared for shared, _ in alike].count(most[0]) == 1 else None
 
 
 def remembering(state: Remembered, text: str, now: datetime, *, instead_of: str | None = None) -> Remembered:

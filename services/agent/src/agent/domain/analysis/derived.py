@@ -1,15 +1,15 @@
 """Writes sentences about the results that a question asked for; each names its period or its day."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any, cast
 
 from agent.domain.analysis.episodes import told_ahead, told_crossings, told_falls
 from agent.domain.analysis.figures import has_prices
-from agent.domain.analysis.formats import as_date, day, figure_name, joined, money, number, percent, signed
+from agent.domain.analysis.formats import as_date, day, figure_name, joined, money, number, over, percent, signed
 from agent.domain.analysis.headlines import told_news
-from agent.domain.analysis.stretches import ALL_TIME
-from agent.domain.analysis.wanted_calls import Question
+from agent.domain.analysis.wanted_calls import CROSSINGS, Question
 from agent.domain.claims.facts import CLOSED, FALLS, is_fraction
 from contracts.languages import Language
 
@@ -30,12 +30,6 @@ _LISTED = frozenset(
     ("sentiment", "macd", "signal", "histogram", "upper", "middle", "lower", "correlation", "beta", "exposure", "costs")
 )
 """Figures by which nobody ranks tickers."""
-_UNITS: dict[str, dict[Language, tuple[str, str]]] = {
-    "d": {"es": ("día", "días"), "en": ("day", "days")},
-    "w": {"es": ("semana", "semanas"), "en": ("week", "weeks")},
-    "m": {"es": ("mes", "meses"), "en": ("month", "months")},
-    "y": {"es": ("año", "años"), "en": ("year", "years")},
-}
 _MONEY = frozenset(
     ("growth", "final", "costs", "high", "low", "close", "price", "dividends", "eps", "revenue", "market_cap",
      "upper", "middle", "lower", "EMA", "VWAP", "ATR", "atr_14", "base", "highest_close", "lowest_close")
@@ -74,9 +68,11 @@ def told_asked(findings: Sequence[Finding], question: Question, language: Langua
             lines += _beside_averages(finding, question.averages, language)
         lines += _stretches(finding, alone, language, question.periods, question.most)
         if "drawdowns" in question.figures:
-            lines += told_falls(finding, language)
+            lines += told_falls(finding, language, question.most.get("drawdowns"))
         if "crossings" in question.figures:
-            lines += told_crossings(finding, language)
+            within = _stretch_of(CROSSINGS, question)
+            within = over(within, language) if within else ""
+            lines += told_crossings(finding, language, within, question.most.get("crossings"))
         if "sentiment" in question.figures:
             lines += _tone(finding, language)
         if "news" in question.figures:
@@ -84,6 +80,15 @@ def told_asked(findings: Sequence[Finding], question: Question, language: Langua
     if question.ahead and "next_earnings_date" in names:
         side_by_side = [*told_ahead(findings, question.ahead, language), *side_by_side]
     return "\n".join([*side_by_side, *lines])
+
+
+def _stretch_of(tool: str, question: Question) -> str:
+    """The stretch that a tool looks at; empty where its words are of the tool's own."""
+    given = next((call.arguments for call in question.calls if call.tool == tool), {})
+    period = str(given.get("period") or ("" if "start" in given else "1y"))
+    if not period:
+        return f"{given['start']}/{given.get('end', '')}"
+    return period if re.fullmatch(r"\d+[dwmy]|ytd", period) else ""
 
 
 def answers(finding: Finding, name: str, periods: Sequence[str]) -> bool:
@@ -118,34 +123,6 @@ def _typed(finding: Finding) -> list[Mapping[str, Any]]:
     """Those that a tool has listed one by one."""
     listed = cast("Sequence[Mapping[str, Any]]", finding.get("derived") or ())
     return [one for one in listed if one["ticker"] == finding["ticker"]]
-
-
-def over(asked: str, language: Language) -> str:
-    """2008-01-01/2008-12-31 as from 1 January 2008 to 31 December 2008; 5y as over the last 5 years."""
-    first, slash, last = asked.partition("/")
-    if slash and first == last:
-        return {"es": f"El {day(first, language)}", "en": f"On {day(first, language)}"}[language]
-    if slash and first == ALL_TIME.arguments["start"] and last:
-        return {
-            "es": f"Desde el primer dato hasta el {day(last, language)}",
-            "en": f"From the first day there is to {day(last, language)}",
-        }[language]
-    if slash and last:
-        return {
-            "es": f"Del {day(first, language)} al {day(last, language)}",
-            "en": f"From {day(first, language)} to {day(last, language)}",
-        }[language]
-    if asked == ALL_TIME.period:
-        return {"es": "En todos los datos que hay", "en": "Over all the data there are"}[language]
-    if slash:
-        return {"es": f"Desde el {day(first, language)}", "en": f"Since {day(first, language)}"}[language]
-    if asked == "ytd":
-        return {"es": "En lo que va de año", "en": "Year to date"}[language]
-    count = int(asked[:-1])
-    unit = _UNITS[asked[-1]][language][count > 1]
-    if language == "es":
-        return f"En un periodo de {count} {unit}" if count == 1 else f"En los últimos {count} {unit}"
-    return f"Over the last {unit}" if count == 1 else f"Over the last {count} {unit}"
 
 
 def _stretches(

@@ -14,9 +14,10 @@ _NEXT_RESULTS = "next_earnings_date"
 _DAYS = {"d": 1, "w": 7, "m": 30}
 
 
-def told_falls(finding: Finding, language: Language) -> list[str]:
-    """The deepest falls from a peak, with their days."""
+def told_falls(finding: Finding, language: Language, most: int | None = None) -> list[str]:
+    """The deepest falls from a peak, with their days; no more than `most`."""
     found = cast("Sequence[Mapping[str, Any]]", finding.get("drawdowns") or ())
+    found = sorted(found, key=lambda one: float(one["depth"]))[:most]
     said: list[str] = []
     # A fall that a longer stretch has too is told once, with its recovery.
     for one in {(one["peak"], one["trough"]): one for one in found}.values():
@@ -33,8 +34,9 @@ def told_falls(finding: Finding, language: Language) -> list[str]:
     return [f"{finding['ticker']}, {head}: {'; '.join(said)}."] if said else []
 
 
-def told_crossings(finding: Finding, language: Language) -> list[str]:
-    """The days on which averages crossed, or that there are none."""
+def told_crossings(finding: Finding, language: Language, within: str = "", most: int | None = None) -> list[str]:
+    """The days on which averages crossed, or that there are none; the newest `most`.
+    `within`: the stretch, in words."""
     if finding.get("crossings") is None:
         return []
     fast, slow = cast("Sequence[int]", finding.get("crossing_averages") or (50, 200))
@@ -46,11 +48,12 @@ def told_crossings(finding: Finding, language: Language) -> list[str]:
     if fast == 1:
         whose = {"es": f"del cierre con su media de {slow} sesiones",
                  "en": f"of the close with its {slow}-session average"}[language]  # fmt: skip
-    head = {"es": f"{finding['ticker']}, cruces {whose}", "en": f"{finding['ticker']}, crossings {whose}"}[language]
+    head = {"es": f"cruces {whose}", "en": f"crossings {whose}"}[language]
+    head = ", ".join(filter(None, (within, finding["ticker"], head)))
     ways = {"es": ("por debajo", "por encima"), "en": ("below", "above")}[language]
     said = [f"{day(str(one['on']), language)} ({ways[bool(one['above'])]})" for one in found]
-    none = {"es": "ninguno en ese periodo", "en": "none in that period"}[language]
-    return [f"{head}: {', '.join(said) if said else none}."]
+    none = {"es": "ninguno", "en": "none"}[language]
+    return [f"{head}: {', '.join(said[-(most or 0) :]) or none}."]
 
 
 def told_ahead(findings: Sequence[Finding], ahead: str, language: Language) -> list[str]:

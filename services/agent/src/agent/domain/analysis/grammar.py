@@ -37,6 +37,7 @@ from agent.domain.analysis.question_patterns import (
     HOW_MANY,
     HOW_OFTEN,
     IN_A_ROW,
+    LAST_TIME,
     LENGTH_OF,
     LENGTHS,
     LEVEL,
@@ -53,6 +54,7 @@ from agent.domain.analysis.question_patterns import (
     RULES,
     TRIAL,
     UP,
+    WHEN,
     WHICH_DAY,
     WHICH_YEAR,
     WHOLE_AVERAGE,
@@ -150,6 +152,10 @@ class _QuestionReader:
         self._mean(stretches, invested=money is not None)
         found.periods = [one.period for one in stretches if one.period in SNAPSHOTS] or ["1y"]
         by_kind = self._named()
+        if "max_drawdown" in found.figures and "drawdowns" not in found.figures and WHEN.search(folded(self._query)):
+            found.figures.append("drawdowns")  # which have their days
+            found.most["drawdowns"] = 1
+            by_kind["stretch"].append("drawdowns")
         stretches = self._looked_at(stretches, by_kind, every)
         self._past_prices(stretches, by_kind)
         if any(one.arguments for one in stretches) and "stretch" not in by_kind and rule is None:
@@ -186,6 +192,8 @@ class _QuestionReader:
         if RECOVERED.search(query):
             # A fall of 2008 may have been recovered later.
             stretches = [*stretches, *(one for one in map(since, stretches) if one not in stretches)]
+        if "crossings" in names and LAST_TIME.search(query):
+            stretches, found.most["crossings"] = stretches or [ALL_TIME], 1
         if not stretches and names & {"up_streak", "down_streak"}:
             stretches = [ALL_TIME]
         if all(one.period == "1d" for one in stretches) and (

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from agent.domain.offline.bar_range import frame_in, in_frame, names_stretch
-from agent.domain.offline.changes import change_in, changed, share_in
+from agent.domain.offline.bar_range import bar_range, frame_in, in_frame, names_stretch
+from agent.domain.offline.changes import change_in, changed, percent_in, share_in
+from agent.domain.offline.conditions import away_in
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.slots import (
     ALONE,
@@ -18,11 +19,12 @@ from agent.domain.offline.slots import (
     Schema,
     arguments_for,
     as_given,
+    date_in,
     missing_from,
     only_figures,
 )
 from agent.domain.offline.small_talk import small
-from agent.domain.offline.talk_words import AMENDS, AT_ONCE, CORRECTS, GOING_ON, LATER, TURNS
+from agent.domain.offline.talk_words import AMENDS, AT_ONCE, CORRECTS, GOING_ON, LATER, SAME, TURNS
 from agent.domain.offline.wishes import Intent, Wish
 
 FIGURES = ("calculate_risk_reward", "calculate_position_size")
@@ -33,7 +35,7 @@ FEW = 7
 _ORDER = "create_paper_order"
 _REPLACED = {_ORDER: "replace", "create_alert": "replace_alert"}
 """Tools whose result is replaced when it changes, and the way that does it."""
-GOES_ON = ("", "sell", "stop", "resell", *_REPLACED.values())
+GOES_ON = ("", "sell", "stop", "resell", "from_now", *_REPLACED.values())
 """The ways whose requests a follow-up can change or complete."""
 
 
@@ -45,6 +47,12 @@ def amended(
     schema = schemas[tool]
     given = arguments_for(tool, schema, ParsedText.of(text))
     same = row is None or row.tool == tool
+    another = own and row is None and tool == "create_alert" and GOING_ON.search(said) and "price" in given
+    if another and percent_in(said) is None and away_in(said) is None:
+        turned = given["condition"] if TURNS.search(said) else arguments["condition"]
+        return Wish(Intent.TOOL, ((tool, {**given, "condition": turned}),))
+    if earlier.way == "from_now":
+        return None  # its price is not known yet, so that nothing of it can be changed
     share = share_in(said) if tool == _ORDER else None
     if "quantity" in earlier.missing and arguments.get("side") == "sell" and same and share is not None:
         return Wish(Intent.TOOL, ((tool, {**arguments, "share": share}),), way="sell")
@@ -100,13 +108,19 @@ def amended(
     if own and row is None and tool == _ORDER and GOING_ON.search(said) and "quantity" in given:
         told = {name: given[name] for name in given if name in schema["required"] or name.endswith("_price")}
         return Wish(Intent.TOOL, ((tool, {"side": arguments["side"], **told}),))  # another order of the same side
-    if own and row is None and tool == "create_alert" and GOING_ON.search(said) and "price" in given:
-        turned = given["condition"] if TURNS.search(said) else arguments["condition"]
-        return Wish(Intent.TOOL, ((tool, {**given, "condition": turned}),))
-    if row is None and not own and tool not in _REPLACED and len(said.split()) <= FEW:
+    if own and row is None and tool == _ORDER and SAME.search(said) and "quantity" in arguments:
+        kept = {name: one for name, one in arguments.items() if not name.endswith("_price")}
+        priced = tuple(name for name in arguments if name not in kept)
+        return Wish(Intent.TOOL, ((tool, {**kept, "symbol": own[0]}),), priced)
+    if row is None and not own and tool not in (*_REPLACED, "get_ohlcv") and len(said.split()) <= FEW:
         frame = given.get("timeframe")
         if frame is not None and frame != arguments.get("timeframe"):
             return Wish(Intent.TOOL, ((tool, {**arguments, "timeframe": frame}),))
+    if tool in ("get_price", "get_ohlcv") and row is None and not own and (day := date_in(said)) is not None:
+        bars = schemas["get_ohlcv"]["properties"] if "get_ohlcv" in schemas else None
+        if bars is not None:
+            of_day = bar_range(text, said, day, days="start" in bars)
+            return Wish(Intent.TOOL, (("get_ohlcv", {"symbol": arguments["symbol"], **of_day}),))
     if tool == "get_ohlcv" and same and not own and (frame := frame_in(said)) and not names_stretch(text, said):
         return Wish(Intent.TOOL, ((tool, in_frame(arguments, frame)),))
     if own and row is None and tool not in _REPLACED and len(said.split()) <= FEW - 1 and GOING_ON.search(said):

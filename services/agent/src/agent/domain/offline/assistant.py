@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from datetime import date
 from typing import Any, cast
 
 from agent.domain.offline.answers import (
@@ -17,14 +18,16 @@ from agent.domain.offline.answers import (
     told_before,
 )
 from agent.domain.offline.coming_events import coming_events
-from agent.domain.offline.intents import asked_of, asks_how, goes_on, tells_of_oneself, wish_in
+from agent.domain.offline.intents import asks_how, goes_on, tells_of_oneself, wish_in
 from agent.domain.offline.listed import chosen_in
 from agent.domain.offline.person_words import beside_the_wish
 from agent.domain.offline.questions import is_vague, leans, terms
+from agent.domain.offline.relative_days import with_past_days
 from agent.domain.offline.shorthand import spelled_out
 from agent.domain.offline.site import SiteQuestion, from_knowledge, from_site
 from agent.domain.offline.steps import SayText, UseTools, step_of
 from agent.domain.offline.talk_words import GREETED
+from agent.domain.offline.told_facts import asked_of
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.steps import FORGET
 from agent.domain.text_features import decision_words, language_of
@@ -36,6 +39,8 @@ HAND_OFF = "hand_off"
 DEMO = "demo"
 """The company of the development stack."""
 NOTHING_THERE = KnowledgeFound()
+_OF_A_DAY = ("get_ohlcv", "get_price", "market_snapshot", "get_performance", "market_analysis")
+"""What may be asked of yesterday, or of last Friday."""
 _Result = tuple[str, dict[str, Any], dict[str, Any]]
 
 
@@ -59,8 +64,7 @@ def respond(
     """
     demo = company is None or company.company_id == DEMO
     question, after, before, said = _question(messages)
-    for said_before in [*before[-1:], question]:
-        language = language_of(said_before, language)
+    language = language_of(question, language)
     question, before = spelled_out(question, language), [spelled_out(one, language) for one in before]
     language = company.spoken(language) if company else language
     results, missed = _results(after), any(map(is_unknown, said))
@@ -75,6 +79,11 @@ def respond(
     trades = company is None or company.trades
     chosen = chosen_in(question, said[-1], offered, before) if said and trades else None
     wish = chosen or wish_in(question, offered, before, trades=trades)
+    if trades and chosen is None and (now := (market or {}).get("current_time")):
+        dated = with_past_days(question, date.fromisoformat(str(now)[:10]))
+        of_day = wish_in(dated, offered, before) if dated != question else wish
+        if dated != question and of_day.calls and of_day.calls[0][0] in _OF_A_DAY:
+            question, wish = dated, of_day
     if accepts:
         wish = Wish(Intent.HANDOFF)
     response: SayText | UseTools

@@ -9,9 +9,10 @@ from agent.domain.offline.changes import percent_in
 from agent.domain.offline.grammar import CONCEPT
 from agent.domain.offline.slots import condition_in
 from agent.domain.offline.wishes import Intent, Wish
-from agent.domain.text_features import numbers_in, plain, symbols_in
+from agent.domain.text_features import number_of, numbers_in, plain, symbols_in
 
 _ORDER = "create_paper_order"
+_SIZE = ("quantity",)
 _IF = r"(?:if|when|once|as soon as|si|cuando|en cuanto)"
 _VERB = r"(?:then |entonces )?(?:buy|sell|purchase|compra|vende)"
 _CONDITION_LAST = re.compile(
@@ -26,6 +27,15 @@ _NO_PRICE = re.compile(
     r"\b(?:volumes?|volumen|news|noticias)\b"
 )
 """A length of time, a count, or something other than the price, which no order waits for."""
+_MONEY = r" ?(?:[$€]|(?:usd|eur|dollars?|bucks|dolares|euros?|points?|puntos)\b)"
+_AWAY = re.compile(
+    rf"(?<!\d)[$€]?(?P<by>\d(?:[\d.,]*\d)?)(?:{_MONEY})? (?:por )?(?:(?P<down>below|under|lower|(?:de)?bajo|debajo|"
+    r"menos|abajo)|(?P<up>above|over|higher|encima|mas|arriba))\b(?! (?:of |de |than )?[$€]?\d)|"
+    r"\b(?:(?P<falls>falls?|drops?|goes down|down|loses|baj[ae]|cae|caiga|pierd[ae])|"
+    r"(?:rises?|climbs?|goes up|up|gains?|sub[ae])) (?:by )?(?:more than |another |mas de |otros )?"
+    rf"[$€]?(?P<moved>\d(?:[\d.,]*\d)?)(?:{_MONEY})(?! (?:or|o) )"
+)
+"""So much money below or above the price of now."""
 _POLITE = re.compile(r"\b(?:you|possible|puedes|puede|podeis|posible|quieres|no te importa)\b")
 
 
@@ -54,21 +64,36 @@ def waiting(order: Wish, condition: str) -> Wish:
     tool, arguments = order.calls[0]
     if any(name.endswith("_price") for name in arguments):
         return order
+    order = replace(order, missing=tuple(name for name in order.missing if not name.endswith("_price")))
     said = plain(condition)
     side = condition_in(said)
     found, name = _at_a_price(arguments, side)
+    if (away := away_in(said)) and len(order.calls) == 1 and not order.way and not order.missing:
+        found, _ = _at_a_price(arguments, "<=" if away < 0 else ">=")
+        return _from_now(tool, found, f"{away:+}")
     percent, numbers, alone = percent_in(said), numbers_in(said), len(order.calls) == 1
     priced = not (CONCEPT.search(said) or _NO_PRICE.search(said))
     if percent is None and len(numbers) == 1 and alone and priced:
         return replace(order, calls=((tool, {**found, name: numbers[0][1]}),))
     if percent is not None and priced and side != "==" and alone and not order.way and not order.missing:
-        return _share_of_now(tool, found, percent, side)
+        return _from_now(tool, found, _share(percent, side))
     return replace(order, calls=((tool, found), *order.calls[1:]), missing=(*order.missing, name))
 
 
 def from_now(tool: str, arguments: Mapping[str, Any], said: str) -> Wish | None:
-    """An alert or order so many per cent above or below the price of now; None: the text (plain) names no per cent, or
-    they are of something else."""
+    """An alert or order so much money or so many per cent above or below the price of now; None: the text (plain) names
+    no such distance, or it is of something else."""
+    if away := away_in(said):
+        side = "<=" if away < 0 else ">="
+        kept = {name: one for name, one in arguments.items() if not name.endswith("price")}
+        if len(numbers_in(said)) == 1:
+            kept.pop("quantity", None)  # the only number says how far
+        if tool != _ORDER:
+            return _from_now(tool, {**kept, "condition": side}, f"{away:+}")
+        found = _at_a_price(kept, side)[0]
+        return (
+            _from_now(tool, found, f"{away:+}") if "quantity" in found else Wish(Intent.TOOL, ((tool, found),), _SIZE)
+        )
     percent, side = percent_in(said), condition_in(said)
     found = {name: one for name, one in arguments.items() if not (name.endswith("price") and one == percent)}
     if percent is None or (found == arguments and side == "==") or any(name.endswith("price") for name in found):
@@ -78,7 +103,15 @@ def from_now(tool: str, arguments: Mapping[str, Any], said: str) -> Wish | None:
         found, name = _at_a_price(found, side)
     if side == "==":
         return Wish(Intent.TOOL, ((tool, found),), (name,))
-    return _share_of_now(tool, found, percent, side)
+    return _from_now(tool, found, _share(percent, side))
+
+
+def away_in(said: str) -> float | None:
+    """How far from the price of now, in money, a text (plain) speaks of: -3 for "3 below the market"."""
+    match = _AWAY.search(said)
+    if match is None or re.search(r"\b(?:buy|sell|compr\w+|vend\w+) $", said[: match.start()]):
+        return None
+    return number_of(match["by"] or match["moved"]) * (-1 if match["down"] or match["falls"] else 1)
 
 
 def _at_a_price(arguments: Mapping[str, Any], side: str) -> tuple[dict[str, Any], str]:
@@ -88,7 +121,10 @@ def _at_a_price(arguments: Mapping[str, Any], side: str) -> tuple[dict[str, Any]
     return {**arguments, "order_type": kind}, f"{kind}_price"
 
 
-def _share_of_now(tool: str, arguments: dict[str, Any], percent: float, side: str) -> Wish:
-    """The price of now is looked up first (steps.step_of)."""
-    share = 1 + percent / 100 * (1 if side == ">=" else -1)
-    return Wish(Intent.TOOL, ((tool, arguments),), way="from_now", shown=str(share))
+def _share(percent: float, side: str) -> str:
+    return str(1 + percent / 100 * (1 if side == ">=" else -1))
+
+
+def _from_now(tool: str, arguments: dict[str, Any], distance: str) -> Wish:
+    """The price of now is looked up first (steps.step_of): so many times it, or with a sign so much more or less."""
+    return Wish(Intent.TOOL, ((tool, arguments),), way="from_now", shown=distance)

@@ -263,7 +263,7 @@ def _bars(body: Fields, language: Language) -> str:
 
 
 def on_day(body: Fields, day: str, language: Language) -> str:
-    """The bar of one day, or that there is none: never another day's."""
+    """The bar of one day, or that there is none and which session was the last before it."""
     bars, said = cast("list[Fields]", body.get("bars") or []), moment(day, language)
     bar = next((one for one in bars if str(one["time"])[:10] == day), None)
     if bar is not None:
@@ -273,6 +273,15 @@ def on_day(body: Fields, day: str, language: Language) -> str:
             f"(Fuente: {body.get('source')}.) {_DISCLAIMER['es']}",
             "en": f"{body['symbol']}, {said}: open {first}, high {high}, low {low}, close {last}. "
             f"(Source: {body.get('source')}.) {_DISCLAIMER['en']}",
+        }[language]
+    earlier = [one for one in bars if str(one["time"])[:10] < day]
+    if earlier and len(earlier) == len(bars):
+        close, last_day = number(earlier[-1]["close"], language), _day(earlier[-1], language)
+        return {
+            "es": f"{body['symbol']}: no tengo ninguna sesión del {said}; la última antes, del {last_day}, cerró a "
+            f"{close}. (Fuente: {body.get('source')}.) {_DISCLAIMER['es']}",
+            "en": f"{body['symbol']}: I have no session of {said}; the last one before it, on {last_day}, closed at "
+            f"{close}. (Source: {body.get('source')}.) {_DISCLAIMER['en']}",
         }[language]
     known = f"{_day(bars[0], language)} – {_day(bars[-1], language)}" if bars else "–"
     return {

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from agent.domain.number_words import large_in_figures
 from agent.domain.offline.changes import SHARE
+from agent.domain.offline.kinds import PLACES
 from agent.domain.offline.lexicon import one_apart
 from agent.domain.text_features import plain, word_set
 from contracts.spoken import NUMBERS
@@ -27,15 +28,22 @@ _DELETE = r"\b(delete|remove|cancel|erase|kill|drop|clear|borra\w*|elimina\w*|qu
 _BUY_SELL = (
     rf"\b(buy|purchase|sell|(?:pick up|grab|get me|put me|ponme)(?= (?:\d|{'|'.join(NUMBERS)}))|orden de (?:compra|"
     rf"venta)|"
+    r"(?:long|short)(?= \d)|"
     r"compr(?:a|as|o|ar|ame|es|en|eis|arme)|vend(?:e|es|o|er|eme|ela|elas|as|an|ais|erme))\b"
 )
 _ADVICE = (
     r"\b(should i|shall i|when to|is it (?:good|wise)|is (?:\w+ ){1,3}an? (?:good|safe|bad|better)|"
     r"deberia|debo|conviene|cuando(?! (?:baj|sub|cai|cay|llegu|est|toqu|valg|pas|super|cruc|romp))|"
-    r"how (?:do|can|does)|como(?! (?:(?:el |un )?limite|maximo|minimo|stop))|"
+    r"how (?:do|can|does)|como(?! (?:(?:el |un )?limite|maximo|minimo|mucho|stop))|"
     r"can i|could i|puedo|se puede|do you|what)\b|"
     r"\b(?:don'?t|do not|never|nunca|no) (?:buy|sell|compr|vend)|\?|\b(?:buy|sell|compra|vende)\w* (?:or|o|y|and) "
 )
+_HABIT = (
+    r"\b(?:always|usually|normally|generally|often|sometimes|(?:every|each) (?:day|week|month|year)|siempre|"
+    r"normalmente|a menudo|a veces|suelo|solemos|cada (?:dia|semana|mes|ano))\b|"
+    r"\b(?:i (?:only )?(?:buy|sell)|yo (?:solo )?(?:compr|vend)o)\b"
+)
+"""What somebody tells of how they trade."""
 _LETS_GO = r"dump|offload|get rid of|deshazte de|deshacerme de"
 _ORDER = r"\b(orders?|orden(?:es)?|pedidos?)\b"
 
@@ -97,7 +105,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          unless=_ADVICE, way="sell"),
     _row("create_paper_order", r"\b(?:put|set|place|add|pon|ponme|poner|coloca|anade)\b.{0,25}\bstop\b", r"\d",
          unless=_ALERT, way="stop"),
-    _row("create_paper_order", rf"^(?:[^\d?]{{0,40}}){_BUY_SELL}", unless=f"{_ADVICE}|{_ALERT}", about=True),
+    _row("create_paper_order", rf"^(?:[^\d?]{{0,40}}){_BUY_SELL}", unless=f"{_ADVICE}|{_ALERT}|{_HABIT}",
+         about=True),
     _row("create_paper_order", r"\b(?:place|put in|enter|submit|make|pon|poner|coloca\w*|mete|haz)\b.{0,25}\b"
          r"(?:order|orden)\b", r"\d", unless=_ALERT, about=True),
     _row("create_paper_order", r"\b(?:put|invest|invertir|invierte|mete|meter|pon)\b.{0,12}\d.{0,20}"
@@ -223,9 +232,11 @@ DIFFERENCE = re.compile(
 )
 TAKES_BACK = re.compile(
     r"^\W*+(?:(?:please|ok|and|no|y|mejor|por favor)\W++)*(?:"
-    r"(?:delete|remove|cancel|erase|kill|drop|clear|get rid of) (?:it|that|this|them|the \w+ one|that one)|"
+    r"(?:delete|remove|cancel|erase|kill|drop|clear|get rid of) (?:it|that|this|(?:all of )?them(?: all)?|"
+    r"the \w+(?: one)?|that one)|"
     r"undo(?: (?:it|that|this))?|take (?:it|that) back|deshaz(?:lo|la| (?:eso|esto))|"
-    r"(?:borra|elimina|quita|cancela|anula)(?:r?l[oa]s?|(?: (?:el|la|es[ea]|es[oa]s|eso|esto))(?: de [\w.,]++)?)?)"
+    r"(?:borra|elimina|quita|cancela|anula)r?(?:me)?(?:l[oa]s?(?: tod[oa]s)?|"
+    rf"(?: (?:el|la|es[ea]|es[oa]s|eso|esto))(?: (?:{'|'.join(PLACES)}))?(?: de [\w.,]++)?)?)"
     r"\W*+(?:please|por favor)?\W*+$"
 )
 UNDOES = {

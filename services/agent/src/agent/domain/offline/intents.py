@@ -8,23 +8,25 @@ from typing import Any, cast
 
 from agent.domain.analysis.stretches import when_in
 from agent.domain.analysis.wanted_calls import PERFORMANCE
-from agent.domain.number_words import in_figures
 from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, WHEN, amended
 from agent.domain.offline.changes import kept_in, percent_in, share_in
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.conditions import from_now, order_and_condition, waiting
 from agent.domain.offline.grammar import CONCEPT, DIFFERENCE, TABLE, TAKES_BACK, UNDOES, ToolPhrase, put_right
+from agent.domain.offline.kinds import place_in
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
 from agent.domain.offline.questions import terms
+from agent.domain.offline.several import alerts_at_each, orders_of_each
+from agent.domain.offline.sizing import sized
 from agent.domain.offline.slots import (
     EXPLAIN,
-    SAYS_SIDE,
     ParsedText,
     Schema,
     arguments_for,
     date_in,
     explained,
     missing_from,
+    unpriced,
 )
 from agent.domain.offline.small_talk import mood, small
 from agent.domain.offline.spoken import FAR, both_before, one_before
@@ -37,6 +39,7 @@ from agent.domain.offline.talk_words import (
     ASKS_HOW,
     ASKS_WHEN,
     BOTH,
+    CHANGES_IT,
     COMPARED_WITH,
     CORRECTS,
     DOING,
@@ -47,17 +50,19 @@ from agent.domain.offline.talk_words import (
     IS_ABOUT,
     LATER,
     MARKET,
+    OF_ONESELF,
     ONE_OF_THEM,
     OPEN,
     PLAN_FOR_IT,
     POSSESSED,
     STATED,
     TELLS,
+    THE_OTHER,
     THIS_PLACE,
     TRADING,
     YOU_ALL,
 )
-from agent.domain.offline.wishes import Calls, Intent, Wish
+from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.memory_words import memory_wish, undoes
 from agent.domain.shortcuts.words import decision_in
 from agent.domain.text_features import numbers_in, plain, symbols_in, word_set
@@ -72,26 +77,24 @@ _PERSONAL = word_set(
 """What a customer of another plan has: said so. Whatever else is not offered does not exist here."""
 _BESIDE_ANALYSES = (_PERSONAL - {"get_sentiment"}) | {"remove_from_watchlist", "get_ohlcv", "search_memory", *FIGURES}
 """What is meant by its own words, though a text could be read as a question for an analysis."""
+_POLITE_WORDS = 4
+_LISTED = word_set("alert alerta alarm alarma aviso order orden pedido")
 _LONGEST_TALK = 200
 """Characters of small talk."""
 _LONGEST = 600
 """Characters of a message that are read."""
 _LEANS_ON_ONE = ("create_paper_order", "create_alert")
+_REPLACING = {"replace": "", "replace_alert": "", "resell": "sell"}
+"""What the way is to an order or alert in place of one that does not exist yet."""
 """What is done about one symbol, and never about another than is meant."""
-_EACH = re.compile(r",(?!\d)|;|\b(?:and|plus|y|mas|más)\b", re.IGNORECASE)
-"""What stands between the orders of one text."""
-_EITHER = re.compile(r"\b(?:or|and|o|y)\b", re.IGNORECASE)
-"""What stands between the prices of one."""
-_ORDERS_ONE = re.compile(rf"^\W*\d|{SAYS_SIDE.pattern}")
-_OWN = re.compile(r"\b(?:my|our|i|we|mis?|nuestr[oa]s?|yo|vivo|trabajo|tengo|soy)\b")
-"""Speaks of who asks."""
+_WAITS_AT = frozenset(("price", "limit_price", "stop_price"))
 _LOOKED_UP = word_set("get_price get_indicators get_fundamentals fundamentals_events get_news market_snapshot")
 
 
 def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, trades: bool = True) -> Wish:
     """What the text asks for. `offered`: the tools there are, with their schemas; `before`: what the person said
     earlier, oldest first; `trades`: whether the company is a trading platform."""
-    text, before = text[:_LONGEST], [one[:_LONGEST] for one in before]
+    text, before = _asked(text[:_LONGEST]), [_asked(one[:_LONGEST]) for one in before]
     said = plain(text)
     if (asks_for_person(text) or asks_for_person(put_right(text))) and not ASKS_WHEN.search(said):
         return Wish(Intent.HANDOFF)
@@ -136,6 +139,14 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     return Wish(Intent.ABOUT if IS_ABOUT.search(bare) and not terms(bare) else Intent.SITE)
 
 
+def _asked(text: str) -> str:
+    """The text without the thanks or greeting that it begins with."""
+    begins, _, rest = re.sub(r"[,.!;:]+\s+", "\n", text, count=1).partition("\n")
+    greets = (Intent.THANKS, Intent.GREETING)
+    polite = len(begins.split()) <= _POLITE_WORDS and (small(plain(begins)) or mood(plain(begins), begins)) in greets
+    return rest if polite and len(rest.split()) > 1 and small(plain(text)) is None else text
+
+
 def _asks_to_remember(text: str) -> bool:
     """Whether the first of several sentences asks to remember something."""
     wish = memory_wish(re.split(r"(?<=[.!;])\s", text.strip(), maxsplit=1)[0])
@@ -148,6 +159,10 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     if _meant(said) is None:
         said = plain(text) if _meant(plain(text)) else said
     row = _meant(said)
+    if row is not None and row.tool in (*_LOOKED_UP, "get_ohlcv") and "?" not in text and OF_ONESELF.match(said):
+        row = None
+    elif (corrected := _corrected(text, schemas, before)) is not None:
+        return corrected
     if (row is None or row.tool == "create_paper_order") and (parts := order_and_condition(text)) is not None:
         order = _tool(parts.order, schemas, before)
         if order is not None and order.calls and order.calls[0][0] == "create_paper_order":
@@ -167,16 +182,23 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         and (compares or CORRECTS.search(said) or GOING_ON.search(said) or POSSESSED.search(text))
         and len(said.split()) <= FEW
     ):
-        row = _meant(put_right(before[-1]))  # what it was that was explained, or asked of another
+        # What it was that was explained, or asked of another, which may have gone on with what was asked before it.
+        row = _meant(put_right(before[-1])) or _row_of(_earlier(schemas, before))
         row = row if row is not None and row.about and row.tool in _LOOKED_UP else None
         again = row
     if row is not None and not own and ASKS_HOW.search(said) and not re.search(r"\d", said):
         row = None  # how something is done is told by the pages
     earlier = _earlier(schemas, before) if before else None
+    if earlier is not None and not own and THE_OTHER.search(said) and len(said.split()) <= FEW:
+        own = [one for one in both_before(before) if one != earlier.calls[0][1].get("symbol")][-1:]
     if earlier is not None and (row is None or AMENDS.search(said) or row.tool == earlier.calls[0][0]):
         instead = amended(text, said, earlier, schemas, own, row if row is not again or compares else None)
         if instead is not None:
             return instead
+    if _changes_alert(said, row, earlier) and "create_alert" in schemas:
+        about = {"symbol": own[0]} if own else {}
+        alert = {**about, "price": numbers_in(said)[-1][1]}
+        return Wish(Intent.TOOL, (("create_alert", alert), ("delete_alert", about)), way="replace_alert")
     if "explain_concept" in schemas and (two := DIFFERENCE.search(plain(text))):
         named = [two["one"], two["other"]]
         named[0] += f" {named[1].split()[-1]}" if len(named[1].split()) > 1 and len(named[0].split()) == 1 else ""
@@ -223,10 +245,10 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         strong = row.tool not in ("get_price", "get_ohlcv", "market_snapshot", "get_fundamentals", "create_paper_order")
         return Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",)) if strong and row.tool in schemas and before else None
     if row.tool == "create_paper_order" and not row.way and len(own) > 1 and row.tool in schemas:
-        several_orders = _orders(text, row.tool, schemas[row.tool])
+        several_orders = orders_of_each(text, row.tool, schemas[row.tool])
         return replace(several_orders, missing=several_orders.missing or WHEN) if LATER.search(said) else several_orders
     if row.tool == "create_alert" and row.tool in schemas and len(about) == 1 and percent_in(said) is None:
-        alerts = _alerts(text, row.tool, schemas[row.tool], about)
+        alerts = alerts_at_each(text, row.tool, schemas[row.tool], about)
         if len(alerts) > 1:
             return Wish(Intent.TOOL, alerts)
     wish = _call(row, ParsedText(text, said, tuple(about)), schemas)
@@ -239,27 +261,27 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     return wish
 
 
-def _orders(text: str, tool: str, schema: Schema) -> Wish:
-    """An order for each share that a text names; how many is asked where it does not say so of each in its own part."""
-    whole = ParsedText.of(text)
-    side = arguments_for(tool, schema, whole).get("side")
-    if side is None:
-        return Wish(Intent.TOOL, ((tool, {"symbol": whole.symbols[0]}),), ("side",))
-    calls: list[tuple[str, dict[str, Any]]] = []
-    for part in filter(str.strip, _EACH.split(text)):
-        said = ParsedText.of(part)
-        found = {"side": side, **arguments_for(tool, schema, said)}
-        side = found["side"]
-        if len(said.symbols) != 1 or "quantity" not in found or not _ORDERS_ONE.search(in_figures(said.plain)):
-            return Wish(Intent.TOOL, ((tool, {"side": side, "symbol": whole.symbols[0]}),), ("quantity",))
-        calls.append((tool, found))
-    return Wish(Intent.TOOL, tuple(calls))
+def _corrected(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wish | None:
+    """An order or alert that the same message corrects: "buy 2, no wait, 3"."""
+    for end in re.finditer(r"[,.;]\s+", text):
+        first, then = text[: end.start()], text[end.end() :]
+        if CORRECTS.search(plain(then)) and _leans_on_one(_tool(first, schemas, before)):
+            found = _tool(then, schemas, [*before, first])
+            if found is not None and _leans_on_one(found) and found.way in _REPLACING:
+                return replace(found, calls=found.calls[:1], way=_REPLACING[found.way])
+    return None
 
 
-def _alerts(text: str, tool: str, schema: Schema, about: Sequence[str]) -> Calls:
-    """An alert for each price that a text names of one share: above this, or below that."""
-    parts = [arguments_for(tool, schema, ParsedText.of(part, about)) for part in _EITHER.split(text)]
-    return tuple((tool, found) for found in parts if "price" in found)
+def _changes_alert(said: str, row: ToolPhrase | None, earlier: Wish | None) -> bool:
+    """Whether an alert is to be changed that was not made just now: "move it to 720" after the list, "change the alert
+    to 720"."""
+    shown = earlier is not None and earlier.calls[0][0] == "list_alerts"
+    named = row is not None and row.tool == "create_alert"
+    return bool(CHANGES_IT.search(said)) and (named or (shown and row is None)) and bool(numbers_in(said))
+
+
+def _leans_on_one(wish: Wish | None) -> bool:
+    return wish is not None and bool(wish.calls) and wish.calls[0][0] in _LEANS_ON_ONE
 
 
 def _figured(schemas: Mapping[str, Schema], before: Sequence[str]) -> dict[str, Any]:
@@ -286,15 +308,19 @@ def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> W
     schema = schemas[tool]
     if row.way in ("cancel", "delete_alert", "sell", "stop"):
         found = arguments_for(tool, schema, said)
-        if row.way == "stop" and "quantity" in found and "stop_price" not in found:
+        if row.way == "stop" and "quantity" in found and not found.keys() & {"stop_price", "side"}:
             found["stop_price"] = found.pop("quantity")
-        if row.way == "delete_alert" and (level := numbers_in(said.plain)):
+        at = place_in(said.plain, *_LISTED) if row.way in ("cancel", "delete_alert") else None
+        if row.way == "delete_alert" and at is None and (level := numbers_in(said.plain)):
             found["price"] = level[-1][1]
         whole = row.way in ("cancel", "delete_alert") and share_in(said.plain) == 1
-        symbols = symbols_in(said.text) if whole else said.symbols
+        symbols = symbols_in(said.text) if whole or at is not None else said.symbols
         found |= {"symbol": symbols[0]} if symbols else {}
+        found |= {"place": at} if at is not None else {}
         found |= {"share": 1.0} if whole else {}
         if row.way in ("sell", "stop"):
+            if "quantity" in found and "side" in found and (waits := from_now(tool, found, said.plain)) is not None:
+                return waits
             kept, part, percent = kept_in(said.plain), share_in(said.plain), percent_in(said.plain)
             if percent is not None and row.way == "stop":
                 part = None  # it is how far below the price
@@ -321,7 +347,11 @@ def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> W
     if tool == "get_watchlist" and "get_price" in schemas and DOING.search(said.plain):
         return Wish(Intent.TOOL, ((tool, found),), way="watched")
     missing = missing_from(schema, found)
-    if tool in _LEANS_ON_ONE and set(missing) <= {"price"} and (waits := from_now(tool, found, said.plain)) is not None:
+    if tool == "calculate_position_size" and (size := sized(found, missing, said)) is not None:
+        return size
+    if tool == "create_paper_order":
+        missing += unpriced(found, said.plain)
+    if tool in _LEANS_ON_ONE and set(missing) <= _WAITS_AT and (waits := from_now(tool, found, said.plain)) is not None:
         return waits
     if tool == "search_memory" and missing:
         return None
@@ -345,6 +375,10 @@ def _meant(said: str, *, alone: bool = False) -> ToolPhrase | None:
     return next((row for row in fitting if not (alone and row.about)), None)
 
 
+def _row_of(wish: Wish | None) -> ToolPhrase | None:
+    return next((row for row in TABLE if wish is not None and row.tool == wish.calls[0][0]), None)
+
+
 def talk_only(text: str) -> bool:
     """Whether a text asks for nothing that could be looked up: small talk, or a person is wanted."""
     said = plain(text[:_LONGEST_TALK])
@@ -361,21 +395,6 @@ def asks_how(text: str) -> bool:
 def tells_of_oneself(text: str, offered: Collection[str]) -> bool:
     """Whether a customer only tells something of themselves, which is no question that could have an answer."""
     return _ABOUT_PEOPLE in offered and "?" not in text and bool(TELLS.match(plain(text)))
-
-
-def asked_of(question: str, facts: Sequence[str]) -> list[str]:
-    """The facts that answer a question about oneself: those that have most of its words."""
-    if not _OWN.search(plain(question)):
-        return []
-    asked = _beginnings(question)
-    shared = [len(asked & _beginnings(one)) for one in facts]
-    most = max(shared, default=0)
-    return [one for one, number in zip(facts, shared, strict=True) if number == most > 0]
-
-
-def _beginnings(text: str) -> frozenset[str]:
-    """Of each word that tells something, as many letters as its forms have in common."""
-    return frozenset(word[:5] for word in telling(text) if len(word) > 2)
 
 
 def goes_on(text: str, words: int = 2) -> bool:

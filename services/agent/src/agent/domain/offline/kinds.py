@@ -159,10 +159,11 @@ def members(kind: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     return best if len(best) > 1 else []
 
 
-def place_in(said: str) -> int | None:
-    """Which of those that were spoken of a text (plain) means by "the first one"; -1: the last."""
+def place_in(said: str, *kinds: str) -> int | None:
+    """Which of those that were spoken of a text (plain) means by "the first one", or by "the first order" where that
+    is one of the `kinds`; -1: the last."""
     found = _ORDINAL.search(said)
-    return PLACES[found["place"]] if found and found["kind"] in (None, "one", "ones") else None
+    return PLACES[found["place"]] if found and found["kind"] in (None, "one", "ones", *kinds) else None
 
 
 def name_of(one: Excerpt) -> str:

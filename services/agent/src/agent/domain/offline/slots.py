@@ -30,10 +30,17 @@ _BEFORE: dict[str, str] = {
     "stop_price": _STOP,
 }
 """What stands before a number and says what it is."""
+_TRADES = r"(?:buy|sell|compr\w+|vend\w+|long|short)"
+_COUNTS = re.compile(rf"\b{_TRADES} $")
+_KIND_COUNTS = re.compile(rf"\b{_TRADES} (?:stop|limit) $")
+"""Right before a number, it says how many; the kind in between, where another number follows that is the price."""
 _PAID = re.compile(
     r"\b(?:teng[oa]|tenemos|compre|i (?:have|hold|own|bought|got)|holding)\b[^,;.\d]*(?<!\w)(?:at|a|@)\s*+$"
 )
 """What was paid for what is held is the price of no order."""
+_PUTS = re.compile(r"\b(?:put|invest\w*|invert\w*|inviert\w*|met\w+|pon\w*)\s*$")
+_INTO = re.compile(r"\s*(?:in|into|en)\b")
+"""Around a number they make it money: put 2000 in IBM."""
 _PART_OF = re.compile(
     r"(?:[$€£]|(?:%|\b(?:per ?cent|por ?ciento|half|third|quarter|twice|double|triple|mitad|tercio|doble|triple)\b)"
     r"[^.,;:!?]{0,20}?)\s?$"
@@ -44,7 +51,7 @@ _OF_MONEY = re.compile(
 )
 _OR = re.compile(r"\s*(?:or|o|to|a|and|y|minus|plus|menos|mas|x|[-+*/])\s*")
 """What is said before, behind and between numbers that are not how many: money, a share of something, a sum."""
-_AT = re.compile(r"(?<!\w)(?:at|a|@|por)\s*+(?:[$€]\s*+)?$")
+_AT = re.compile(r"(?<!\w)(?:at|a|@|por|for)\s*+(?:[$€]\s*+)?$")
 """A price for which nothing else is said."""
 _AFTER: dict[str, str] = {
     "capital": r"capital|usd|dollars?|bucks|quid|pavos|pounds?|dolares|euros?|eur|pesos|account|cuenta|in (?:my|"
@@ -57,6 +64,8 @@ _AFTER: dict[str, str] = {
     "limit_price": r"limit(?:e)?|(?:as|como|de) (?:(?:a|the|un|el) )?limite?",
     "quantity": r"shares?|acciones|units?|unidades|titulos?|stocks?",
 }
+_OF_STOP = re.compile(rf"\b(?:{_STOP})\b[^,;.\d]{{0,12}}$")
+_PERCENT = re.compile(r"\s?(?:%|per ?cent\b|por ?ciento\b)")
 _NEXT_STOP = re.compile(rf"\b(?:{_STOP})\b[^,;]{{0,6}}$")
 """A stop that is said before the next number is that one."""
 _LINKS = (
@@ -77,7 +86,12 @@ FIGURE_ALONE = re.compile(
 )
 MOVES = re.compile(r"\b(?:raise|lower|move|bring|bump|sube|baja|mueve)")
 SAYS_SIDE = re.compile(r"\b(?:buy\w*|sell\w*|purchase|compr\w+|vend\w+)\b")
-AT_MARKET = re.compile(r"\b(?:(?:at|to|a) (?:the )?(?:market|mercado)|(?:market|mercado) order|no limit|sin limite)\b")
+AT_MARKET = re.compile(
+    r"\b(?:(?:at|to|a) (?:the )?(?:market|mercado)|(?:market|mercado) order|no limit|sin limite)\b|"
+    r"^\W*(?:market|mercado)\b"
+)
+_KINDS = {"stop_price": re.compile(r"\bstop\b"), "limit_price": re.compile(r"\blimit(?:ed|e|ad[oa])?\b")}
+"""What an order is called that waits for a price."""
 _WHOLE_PERCENT = 0.2
 """A risk from which on it is told in per cent, and not as a share."""
 _MONTH = "|".join(MONTHS)
@@ -87,9 +101,9 @@ _DATES = (
     re.compile(rf"\b(?P<m>{_MONTH}) (?P<d>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>\d{{4}})\b"),
 )
 _SIDES = {
-    "sell": re.compile(r"\b(sell\w*|vend\w+|venta)\b"),
+    "sell": re.compile(r"\b(sell\w*|vend\w+|venta|short(?= \d))\b"),
     "buy": re.compile(
-        r"\b(buy\w*|purchase|put me|ponme|pick up|grab|get me|compr\w+|"
+        r"\b(buy\w*|purchase|long(?= \d)|put me|ponme|pick up|grab|get me|compr\w+|"
         r"(?:put|invest|invertir|invierte|mete|meter|pon)\b.{0,12}\d.{0,20}\b(?:in|into|en))\b"
     ),
 }
@@ -162,9 +176,15 @@ def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = F
         after = said[match.end() : numbers[at + 1].start() if at + 1 < len(numbers) else len(said)]
         if first is not None and at + 1 < len(numbers):
             after = _NEXT_STOP.sub("", after)
-        if first == "quantity" and _PAID.search(before):
+        if first == "quantity" and (_PAID.search(before) or (_PUTS.search(before) and _INTO.match(after))):
             continue
-        name = _named(before, after, [one for one in wanted if one not in found])
+        open_ones = [one for one in wanted if one not in found]
+        if _OF_STOP.search(before) and _PERCENT.match(after):
+            continue
+        counting = _COUNTS.search(before) or (at + 1 < len(numbers) and _KIND_COUNTS.search(before))
+        counting = counting and not (_OF_MONEY.match(after) or _OR.fullmatch(after))
+        counts = counting and "quantity" in open_ones
+        name = "quantity" if counts else _named(before, after, open_ones)
         value = _value(match[0], point=point and (name or first) != "capital")
         if name is None and first == "quantity" and (_PART_OF.search(before) or _OF_MONEY.match(after)):
             continue
@@ -175,10 +195,23 @@ def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = F
         else:
             found[name] = value
     if first is not None and first in wanted and first not in found and alone and not uncounted:
-        found[first] = max(alone) if first == "capital" else alone[-1] if first == "price" else alone[0]
+        found[first] = max(alone) if first == "capital" else alone[-1] if first == "price" else alone.pop(0)
+    kinds = _kinds_said(said) if first == "quantity" and len(alone) == 1 else []
+    if len(kinds) == 1 and kinds[0] in wanted:
+        found.setdefault(kinds[0], alone[0])  # "sell stop 5 MSFT 25"
     if found.get("risk_percent", 0) >= _WHOLE_PERCENT:
         found["risk_percent"] /= 100
     return found
+
+
+def stop_share(said: str) -> float | None:
+    """At how much of the entry a text (plain) has its stop: 0.97 for "a stop 3 % below"."""
+    for match in re.finditer(_NUMBER, said):
+        percent = _PERCENT.match(said, match.end())
+        if percent and _OF_STOP.search(said[: match.start()]):
+            above = re.match(rf" (?:por )?(?:{_OVER.pattern})", said[percent.end() :])
+            return 1 + _value(match[0], point=True) / 100 * (1 if above else -1)
+    return None
 
 
 def only_figures(said: str, schema: Schema) -> bool:
@@ -217,7 +250,7 @@ def date_in(said: str) -> date | None:
 
 
 def _named(before: str, after: str, wanted: Collection[str]) -> str | None:
-    if "risk_percent" in wanted and re.match(r"\s?(?:%|per ?cent|por ?ciento)", after):
+    if "risk_percent" in wanted and _PERCENT.match(after):
         return "risk_percent"
     best: tuple[int, str] | None = None
     for name in wanted:
@@ -245,11 +278,25 @@ def _named(before: str, after: str, wanted: Collection[str]) -> str | None:
     return None
 
 
+def _kinds_said(said: str) -> list[str]:
+    """The prices that an order waits for by the kind that a text (plain) calls it."""
+    return [] if AT_MARKET.search(said) else [name for name, kind in _KINDS.items() if kind.search(said)]
+
+
+def unpriced(found: Mapping[str, Any], said: str) -> tuple[str, ...]:
+    """The prices that are missing of an order that is called a limit or stop order."""
+    return () if any(name in found for name in _KINDS) else tuple(_kinds_said(said))
+
+
 def _order_type(found: dict[str, Any], said: ParsedText) -> None:
     if re.search(r"\b(market|mercado)\b", said.plain):
         found.pop("limit_price", None)
+    if _kinds_said(said.plain) == ["stop_price"] and "limit_price" in found and "stop_price" not in found:
+        found["stop_price"] = found.pop("limit_price")  # "sell stop 5 MSFT @ 25"
     kinds = [name for name in ("stop", "limit") if f"{name}_price" in found]
-    found["order_type"] = "_".join(kinds) or "market"
+    found["order_type"] = (
+        "_".join(kinds or [name.removesuffix("_price") for name in _kinds_said(said.plain)]) or "market"
+    )
 
 
 def _indicators(said: ParsedText, schema: Schema) -> list[str] | None:
@@ -295,12 +342,12 @@ EXPLAIN = re.compile(
     r"^\W*(?:(?:please|por favor|and|y|ok|hola|hi|hello|tell me|can you tell me|dime)[, ]+)*"
     r"(?:what (?:is|are|does|do)|what\W?s|explain(?: to me)?|"
     r"define|tell me about|meaning of|que (?:es|son|significa[n]?|quiere decir)|explica(?:me)?|define(?:me)?|"
-    r"significado de)(?: (?:an?|the|un|una|el|la|los|las|eso del?))? (?P<what>[\w /-]{2,60}?)"
+    r"significado de)(?: (?:an?|the|un|una|el|la|los|las|(?:eso|lo) del?))? (?P<what>[\w /-]{2,60}?)"
     r"(?: mean| work| stand for)?\W*$"
     # What an ETF is; ¿y un ETF qué es?
     r"|^\W*(?:(?:please|por favor|and|y|ok|tell me|explain|dime|explicame)[, ]+)*(?:what )?"
-    r"(?:an?|the|una?|el|la|los|las) (?P<what2>[\w /-]{2,60}?)"
-    r"(?: is| are| means?|,? que (?:es|son|significan?|quiere decir))\W*$"
+    r"(?:an?|the|una?|el|la|los|las|(?:eso|lo) del?) (?:l[oa]s? )?(?P<what2>[\w /-]{2,60}?)"
+    r"(?: is| are| means?|,? (?:que (?:es|son|significan?|quiere decir)|en que consisten?|para que sirven?))\W*$"
 )
 _BESIDE = re.compile(r"^(?:good|bad|normal|typical|high|low|buen[oa]?|mal[oa]?) |"
                      r" (?:anyway|exactly|again|then|really|by the way|exactamente|entonces|por cierto)$")  # fmt: skip

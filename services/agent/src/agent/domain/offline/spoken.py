@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from agent.domain.offline.kinds import place_in
+from agent.domain.offline.talk_words import THE_OTHER
 from agent.domain.text_features import symbols_before, symbols_in
 
 FAR = 6
@@ -18,6 +19,8 @@ def both_before(before: Sequence[str], most: int = 2) -> list[str]:
 def one_before(said: str, before: Sequence[str]) -> list[str]:
     """The one that was spoken of last, or the first or second of them where that is said."""
     at, spoken = place_in(said), both_before(before, FAR)
+    if at is None and THE_OTHER.search(said) and len(spoken) == 2:
+        return spoken[:1]
     if at is None or len(spoken) < 2:
         return symbols_before(before[-FAR:])[:1]
     return [spoken[at]] if at < len(spoken) else []

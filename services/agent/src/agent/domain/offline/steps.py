@@ -6,6 +6,7 @@ from math import floor
 from typing import Any, cast
 
 from agent.domain.offline.answers import answer_from, multiplied, which
+from agent.domain.offline.sizing import with_prices
 from agent.domain.offline.wishes import Wish
 from contracts.languages import Language
 
@@ -52,6 +53,8 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
         return _watched(wish, results, language)
     if wish.way == "from_now":
         return _from_now(wish, results, language)
+    if wish.way == "sized":
+        return _sized(wish, results, language)
     looked = _FIRST[wish.way]
     waits: list[dict[str, Any]] = []
     if wish.way == "resell":
@@ -80,7 +83,11 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
     if wish.way == "replace_alert":
         before = wish.calls[1][1]
         old = [one for one in _of(body, "alerts")
-               if (one["symbol"], one.get("price")) == (before.get("symbol"), before.get("price"))]  # fmt: skip
+               if all(before.get(name) in (None, one[name]) for name in ("symbol", "price"))]  # fmt: skip
+        if "condition" not in arguments:  # of one that was made earlier: it is as it was, but for its price
+            if len(old) != 1:
+                return SayText(_several(looked, "alerts", old, body, language))
+            arguments = {"symbol": old[0]["symbol"], "condition": old[0]["condition"], **arguments}
         return UseTools((*(("delete_alert", {"alert_id": one["alert_id"]}) for one in old[-1:]), (tool, arguments)))
     kind, name = _NAMED[wish.way]
     fitting = [
@@ -89,14 +96,29 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
         if arguments.get("symbol") in (None, one["symbol"]) and arguments.get("price") in (None, one.get("price"))
         and (not wish.shown or wish.shown in answer_from(looked, {}, {kind: [one]}, "", language).splitlines())
     ]  # fmt: skip
+    number = arguments.get("price", 0.0)
+    if not fitting and number in range(1, len(_of(body, kind)) + 1):
+        fitting = [_of(body, kind)[int(number) - 1]]  # "alert 2" is the second
+    at = arguments.get("place", 0)
     if wish.shown:
         fitting = fitting[:1]  # those that read alike are alike
+    elif "place" in arguments and -len(fitting) <= at < len(fitting):
+        fitting = [fitting[at]]
     if arguments.get("share") == 1 and 0 < len(fitting) <= _ENDED:
         return UseTools(tuple((tool, {name: one[name]}) for one in fitting))
     if len(fitting) != 1:
-        told = answer_from(looked, {}, {kind: fitting}, "", language)
-        return SayText(f"{which('several', language)}\n{told}" if fitting else which("none", language))
+        return SayText(_several(looked, kind, fitting, body, language))
     return UseTools(((tool, {name: fitting[0][name]}),))
+
+
+def _several(
+    looked: str, kind: str, fitting: Sequence[dict[str, Any]], body: dict[str, Any], language: Language
+) -> str:
+    """That it is not clear which one is meant, with those that may be; or that there is none."""
+    told = answer_from(looked, {}, {kind: fitting}, "", language)
+    if not fitting:
+        return which("none", language) if _of(body, kind) else told
+    return f"{which('several', language)}\n{told}"
 
 
 def _ended(wish: Wish, orders: Sequence[dict[str, Any]]) -> tuple[tuple[str, dict[str, Any]], ...]:
@@ -133,7 +155,20 @@ def _from_now(wish: Wish, results: Sequence[Result], language: Language) -> SayT
     if done == tool or body.get("price") is None:
         return SayText(answer_from(*results[-1], "", language))
     name = f"{arguments['order_type']}_price" if "order_type" in arguments else "price"
-    return UseTools(((tool, {**arguments, name: round(float(body["price"]) * float(wish.shown), 2)}),))
+    price, distance = float(body["price"]), float(wish.shown)
+    price = price + distance if wish.shown[0] in "+-" else price * distance
+    return UseTools(((tool, {**arguments, name: round(price, 2)}),))
+
+
+def _sized(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
+    """A position's size at the price of now."""
+    tool, arguments = wish.calls[0]
+    if not results:
+        return UseTools((("get_price", {"symbol": arguments["symbol"]}),))
+    done, _, body = results[-1]
+    if done == tool or body.get("price") is None:
+        return SayText(answer_from(*results[-1], "", language))
+    return UseTools(((tool, with_prices(arguments, float(body["price"]), float(wish.shown))),))
 
 
 def _portfolio(results: Sequence[Result], language: Language) -> SayText | UseTools:

@@ -33,12 +33,17 @@ GREETED = re.compile(
     re.IGNORECASE,
 )
 """A greeting before what is asked."""
+_CHANGES_IT = (
+    r"(?:raise|lower|move|bring|bump|increase|reduce|double|change|edit) (?:it|that|them|the|my)|"
+    r"(?:sube|baja|mueve|aumenta|reduce|duplica|cambia|modifica)(?:l[oa]s?| (?:el|la|mi))"
+)
+CHANGES_IT = re.compile(rf"\b(?:{_CHANGES_IT})\b")
+"""What there is already becomes something else."""
 AMENDS = re.compile(
-    r"\b(make (?:it|that|them)|change (?:it|that|the)|instead|rather|better|let it be|set it|actually|que sean?|mejor|"
+    r"\b(make (?:it|that|them)|instead|rather|better|let it be|set it|actually|que sean?|mejor|"
     r"hazl[oa]s?|"
-    r"ponl[oa]s?|cambial[oa]s?|en vez|en su lugar|sino|pero (?:con|a|de)|i meant|qu(?:eria|iero|ise) decir|"
-    r"(?:raise|lower|move|bring|bump|increase|reduce|double) (?:it|that|them|the|my)|"
-    r"(?:sube|baja|mueve|aumenta|reduce|duplica)(?:l[oa]s?| (?:el|la|mi))|"
+    r"ponl[oa]s?|en vez|en su lugar|sino|pero (?:con|a|de)|i meant|qu(?:eria|iero|ise) decir|"
+    rf"{_CHANGES_IT}|"
     r"(?:\d\S*|a (?:bit|little)|un poco) (?:\w+ )?(?:higher|lower|more|less|fewer|mas|menos))\b|"
     r"^\W*(?:no|wait|espera)\b.{0,12}\d"
 )
@@ -213,8 +218,18 @@ GROUP = re.compile(
 )
 """A line of business: which symbols are meant nobody has said."""
 DOING = re.compile(r"\b(?:doing|perform\w*|mov(?:ed|ing)|prices?|today|up|down|van?|precios?|cotiza\w*|hoy)\b")
-POSSESSED = re.compile(r"['’]s\W*$")
-"""What's AAPL's? What was just spoken of, of another."""
+POSSESSED = re.compile(
+    r"['’]s\W*(?:$|(?:any )?(?:more|less|\w+er)\b)|^\W*(?:y |e )?(?:el|la|los|las|lo) de\b", re.IGNORECASE
+)
+"""What's AAPL's? El de Apple: what was just spoken of, of another."""
+THE_OTHER = re.compile(r"\b(?:the|el|la) (?:other|otr[oa])\b")
+SAME = re.compile(r"\b(?:same|lo mismo|igual)\b")
+OF_ONESELF = re.compile(
+    r"^(?!.*\b(?:what|how|which|when|why|where|que|cuant[oa]s?|cual|cuando|como)\b)\W*(?:[\w']+[,. ]+){0,2}?"
+    r"(?:(?:i|we)(?:['’]ve| have)? (?!(?:m|d|ll|ve|can|could|would|will|wanna|gotta|just want)\b)[a-z]+|"
+    r"tengo|tenemos|llevo|compre|vendi|herede) "
+)
+"""Somebody tells what they have or do, and asks nothing."""
 ONE_OF_THEM = re.compile(
     r"\b(?:the|el|la) (?:better|best|worse|worst|stronger|weaker|cheaper|cheapest|winner|winning|loser|losing|other|"
     r"mejor|peor|ganadora?|perdedora?|otr[oa]|(?:mas|menos) \w+)\b(?! (?:price|precio))|"

@@ -24,14 +24,17 @@ _ALL = re.compile(
     rf"{_POLITE}(?:(?:forget|delete|erase|clear|wipe)(?: me)? (?:everything|all)"
     r"(?: (?:that )?you (?:know|remember|have stored|have saved)| that)?(?: (?:about|of|on) me)?|"
     r"(?:delete|erase|clear|wipe|reset) (?:my memory|your memory of me)|"
-    r"(?:olvida|borra|elimina)(?:te)?(?: de)? todo(?: lo que)?(?: (?:sabes|recuerdas|tienes guardado|guardas))?"
+    r"(?:olvida|borra|elimina)(?:te)?(?: de)? todo(?: lo que)?"
+    r"(?: (?:sabes|sepas|recuerdas|recuerdes|tienes guardado|guardas|guardes))?"
     r"(?: (?:de|sobre|acerca de) mi)?|(?:borra|elimina|limpia|reinicia) (?:mi memoria|tu memoria de mi))"
     r"(?:,? (?:please|por favor))?"
 )
 _EVERYTHING = re.compile(
     rf"{_POLITE}(?:forget(?: about)? (?:it all|everything)|olvida(?:te|lo)?(?: de)? todo)(?:,? (?:please|por favor))?"
 )
-_ABOUT_ME = re.compile(r"\b(me|mi|my memory|memoria|know|remember|sabes|recuerdas|guardado|guardas|stored|saved)\b")
+_ABOUT_ME = re.compile(
+    r"\b(me|mi|my memory|memoria|know|remember|sabes|sepas|recuerdas|recuerdes|guardado|guardas|stored|saved)\b"
+)
 _OF_MEMORY = r"(?: (?:de|from) (?:tu|mi|your|my) (?:memoria|memory))"
 _FORGET = re.compile(
     rf"{_POLITE}(?:(?:you (?:can|may|should)|i(?:'d| would) like you to|i want you to|(?<!no )quiero que|"

@@ -1,0 +1,32 @@
+"""Days that are told from today, in es and en: yesterday, anteayer, on Friday, el lunes pasado."""
+
+import re
+from datetime import date, timedelta
+
+from contracts.spoken import DAY_NAMES
+
+_WEEKDAYS = {
+    form: number
+    for names in DAY_NAMES.values()
+    for number, name in enumerate(names)
+    for form in (name.lower(), name.lower().replace("é", "e").replace("á", "a"))
+}
+_PAST = re.compile(
+    r"\b(?:(?P<two>the day before yesterday|anteayer|antier)|(?P<one>yesterday|ayer)|"
+    rf"(?:(?:on|last|this|el|este)\s+(?:pasado\s+)?)+(?P<weekday>{'|'.join(_WEEKDAYS)})\b(?:\s+pasado)?)\b",
+    re.IGNORECASE,
+)
+_TO_COME = re.compile(r"\b(?:will|next|tomorrow|pr[oó]xim[oa]|que viene|ma[nñ]ana|ser[aá])\b", re.IGNORECASE)
+
+
+def with_past_days(text: str, today: date) -> str:
+    """The text with each day that it tells from today by its date. A weekday is the last one before today."""
+
+    def named(match: re.Match[str]) -> str:
+        if match["weekday"]:
+            back = (today.weekday() - _WEEKDAYS[match["weekday"].lower()]) % 7 or 7
+        else:
+            back = 2 if match["two"] else 1
+        return str(today - timedelta(days=back))
+
+    return text if _TO_COME.search(text) else _PAST.sub(named, text)

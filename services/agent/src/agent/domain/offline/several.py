@@ -1,0 +1,38 @@
+"""Orders for several shares in one text, and alerts at several prices."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from agent.domain.number_words import in_figures
+from agent.domain.offline.slots import SAYS_SIDE, ParsedText, Schema, arguments_for
+from agent.domain.offline.wishes import Calls, Intent, Wish
+
+_EACH = re.compile(r",(?!\d)|;|\b(?:and|plus|y|mas|más)\b", re.IGNORECASE)
+"""What stands between the orders of one text."""
+_EITHER = re.compile(r"\b(?:or|and|o|y)\b", re.IGNORECASE)
+"""What stands between the prices of one."""
+_ORDERS_ONE = re.compile(rf"^\W*\d|{SAYS_SIDE.pattern}")
+
+
+def orders_of_each(text: str, tool: str, schema: Schema) -> Wish:
+    """An order for each share that a text names; how many is asked where it does not say so of each in its own part."""
+    whole = ParsedText.of(text)
+    side = arguments_for(tool, schema, whole).get("side")
+    if side is None:
+        return Wish(Intent.TOOL, ((tool, {"symbol": whole.symbols[0]}),), ("side",))
+    calls: list[tuple[str, dict[str, Any]]] = []
+    for part in filter(str.strip, _EACH.split(text)):
+        said = ParsedText.of(part)
+        found = {"side": side, **arguments_for(tool, schema, said)}
+        side = found["side"]
+        if len(said.symbols) != 1 or "quantity" not in found or not _ORDERS_ONE.search(in_figures(said.plain)):
+            return Wish(Intent.TOOL, ((tool, {"side": side, "symbol": whole.symbols[0]}),), ("quantity",))
+        calls.append((tool, found))
+    return Wish(Intent.TOOL, tuple(calls))
+
+
+def alerts_at_each(text: str, tool: str, schema: Schema, about: Sequence[str]) -> Calls:
+    """An alert for each price that a text names of one share: above this, or below that."""
+    parts = [arguments_for(tool, schema, ParsedText.of(part, about)) for part in _EITHER.split(text)]
+    return tuple((tool, found) for found in parts if "price" in found)

@@ -1,0 +1,29 @@
+"""The size of a position whose entry is the price of now, or whose stop is told as a distance from the entry."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from agent.domain.offline.slots import ParsedText, stop_share
+from agent.domain.offline.wishes import Intent, Wish
+
+_TOOL = "calculate_position_size"
+_PRICES = frozenset(("entry_price", "stop_loss_price"))
+
+
+def sized(found: dict[str, Any], missing: tuple[str, ...], said: ParsedText) -> Wish | None:
+    """The calculation with the prices that the text tells in another way than by their figure; None: it does not."""
+    share = stop_share(said.plain)
+    if not missing or not _PRICES.issuperset(missing) or (share is None and "stop_loss_price" in missing):
+        return None
+    if "entry_price" in found:
+        return Wish(Intent.TOOL, ((_TOOL, with_prices(found, found["entry_price"], share or 1.0)),))
+    if len(said.symbols) != 1:
+        return None
+    found = {**found, "symbol": said.symbols[0]}
+    return Wish(Intent.TOOL, ((_TOOL, found),), way="sized", shown=str(share or 1.0))
+
+
+def with_prices(found: Mapping[str, Any], entry: float, share: float) -> dict[str, Any]:
+    """The arguments of a calculation with this entry, and a stop at so much of it unless there is one."""
+    told = {name: one for name, one in found.items() if name != "symbol"}
+    return {"stop_loss_price": round(entry * share, 4), **told, "entry_price": entry}

@@ -1,0 +1,25 @@
+"""Which of the facts that somebody told of themselves answer a question of theirs."""
+
+import re
+from collections.abc import Sequence
+
+from agent.domain.offline.common_words import telling
+from agent.domain.text_features import plain
+
+_OWN = re.compile(r"\b(?:my|our|i|we|mis?|nuestr[oa]s?|yo|vivo|trabajo|tengo|soy)\b")
+"""Speaks of who asks."""
+
+
+def asked_of(question: str, facts: Sequence[str]) -> list[str]:
+    """The facts that answer a question about oneself: those that have most of its words."""
+    if not _OWN.search(plain(question)):
+        return []
+    asked = _beginnings(question)
+    shared = [len(asked & _beginnings(one)) for one in facts]
+    most = max(shared, default=0)
+    return [one for one, number in zip(facts, shared, strict=True) if number == most > 0]
+
+
+def _beginnings(text: str) -> frozenset[str]:
+    """Of each word that tells something, as many letters as its forms have in common."""
+    return frozenset(word[:5] for word in telling(text) if len(word) > 2)

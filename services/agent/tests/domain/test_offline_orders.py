@@ -1,0 +1,222 @@
+"""Orders and alerts as people write them: which number is what, corrections in mid-sentence, distances from now."""
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from agent.domain.offline.assistant import respond
+from agent.domain.offline.intents import wish_in
+from agent.domain.offline.relative_days import with_past_days
+from agent.domain.offline.steps import SayText, UseTools, step_of
+from agent.testing.offered import SCHEMAS
+
+BUY: dict[str, Any] = {"symbol": "AAPL", "side": "buy", "quantity": 5.0, "order_type": "market"}
+SELL_STOP: dict[str, Any] = {"symbol": "MSFT", "side": "sell", "quantity": 5.0, "order_type": "stop"}
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("stop sell 5 msft 25", {**SELL_STOP, "stop_price": 25.0}),
+        ("sell stop 5 msft @ 25", {**SELL_STOP, "stop_price": 25.0}),
+        ("compra limitada 5 aapl 190", {**BUY, "order_type": "limit", "limit_price": 190.0}),
+        ("comprame 5 de apple a 190 como mucho", {**BUY, "order_type": "limit", "limit_price": 190.0}),
+        ("long 5 aapl @ 190", {**BUY, "order_type": "limit", "limit_price": 190.0}),
+        ("buy 4 aapl, no wait 5", BUY),
+        ("compra 4 aapl, espera no, 5", BUY),
+        ("buy 5 ibm, sorry, i meant apple", BUY),
+    ],
+)
+def test_every_figure_is_what_was_said_of_it(said: str, expected: dict[str, Any]) -> None:
+    wish = wish_in(said, SCHEMAS)
+    assert (wish.calls, wish.missing, wish.way) == ((("create_paper_order", expected),), (), "")
+
+
+@pytest.mark.parametrize("said", ["put 2000 in ibm", "pon 2000 en ibm", "invest 500 into apple"])
+def test_money_that_is_put_in_is_no_number_of_shares(said: str) -> None:
+    assert wish_in(said, SCHEMAS).missing == ("quantity",)
+
+
+def test_market_instead_of_a_limit_and_weeks_instead_of_days() -> None:
+    assert wish_in("market instead", SCHEMAS, ["buy 5 aapl at 600"]).calls[0][1] == BUY
+    weekly = wish_in("weekly", SCHEMAS, ["chart of aapl last 3 months"]).calls[0][1]
+    assert (weekly["timeframe"], weekly["limit"]) == ("1w", 13)
+
+
+@pytest.mark.parametrize("said", ["sell 5 msft limit", "vende 5 msft con stop"])
+def test_an_order_that_waits_is_not_prepared_without_its_price(said: str) -> None:
+    wish = wish_in(said, SCHEMAS)
+    assert wish.missing in (("limit_price",), ("stop_price",))
+
+
+def test_all_but_two_are_not_two() -> None:
+    assert wish_in("vende todas mis ibm menos 2", SCHEMAS).calls[0][1].get("kept") == 2.0
+
+
+@pytest.mark.parametrize(
+    "habit",
+    [
+        "I sell the newest lots first",
+        "I usually buy 10 shares of AAPL every month",
+        "suelo comprar 5 de IBM cada mes",
+        "siempre vendo las más antiguas primero",
+        "I bought 10 last week",
+        "tengo 40 acciones de ibm en otro banco",
+    ],
+)
+def test_what_somebody_tells_of_their_trading_asks_for_nothing(habit: str) -> None:
+    assert not wish_in(habit, SCHEMAS, ["price of apple"]).calls
+
+
+@pytest.mark.parametrize(
+    ("said", "call", "price"),
+    [
+        ("set stop order sell 5 msft at 3 below the market", {**SELL_STOP}, ("stop_price", 27.0)),
+        (
+            "let me know if msft drops more than 5 dollars from here",
+            {"symbol": "MSFT", "condition": "<="},
+            ("price", 25),
+        ),
+        ("avísame si msft sube 2 dólares", {"symbol": "MSFT", "condition": ">="}, ("price", 32.0)),
+        ("alert me if msft goes 5 dollars higher", {"symbol": "MSFT", "condition": ">="}, ("price", 35.0)),
+    ],
+)
+def test_so_much_above_or_below_is_of_the_price_of_now(
+    said: str, call: dict[str, Any], price: tuple[str, float]
+) -> None:
+    wish = wish_in(said, SCHEMAS)
+    step = step_of(wish, [("get_price", {"symbol": "MSFT"}, {"price": 30.0})], "en")
+    assert isinstance(step, UseTools)
+    assert step.calls[0][1] == {**call, price[0]: price[1]}
+
+
+@pytest.mark.parametrize("said", ["avísame si msft baja de 25 dólares", "alert me when msft drops below 25 dollars"])
+def test_a_price_is_no_distance(said: str) -> None:
+    wish = wish_in(said, SCHEMAS)
+    assert (wish.way, wish.calls[0][1]["price"]) == ("", 25.0)
+
+
+@pytest.mark.parametrize(
+    "before", [["compare aapl and ibm", "buy 5 of the second"], ["price of aapl", "price of ibm", "buy 5"]]
+)
+def test_the_other_one_is_a_share_and_no_number(before: list[str]) -> None:
+    wish = wish_in("no, the other one", SCHEMAS, before)
+    assert (wish.way, wish.calls[0][1]) == ("replace", BUY)
+
+
+def test_the_same_for_another_share_is_another_order() -> None:
+    wish = wish_in("same for msft", SCHEMAS, ["buy 5 aapl"])
+    assert (wish.way, wish.calls) == ("", (("create_paper_order", {**BUY, "symbol": "MSFT"}),))
+    assert wish_in("same for msft", SCHEMAS, ["buy 5 aapl at 600"]).missing == ("limit_price",)
+
+
+@pytest.mark.parametrize("said", ["and one for apple below 600", "and when apple falls under 600"])
+def test_another_alert_follows_one_at_a_distance(said: str) -> None:
+    wish = wish_in(said, SCHEMAS, ["set an alert for ibm at 5 percent above where it is"])
+    assert wish.calls == (("create_alert", {"symbol": "AAPL", "condition": "<=", "price": 600.0}),)
+
+
+def test_a_distance_is_not_changed_into_a_price() -> None:
+    assert not wish_in("make it 10%", SCHEMAS, ["alert me if ibm drops 5%"]).calls
+
+
+ALERTS = [
+    {"alert_id": "a", "symbol": "IBM", "condition": ">=", "price": 200.0},
+    {"alert_id": "b", "symbol": "AAPL", "condition": "<=", "price": 600.0},
+]
+
+
+@pytest.mark.parametrize(
+    ("said", "ended"),
+    [
+        ("remove the first alert", ["a"]),
+        ("quítame la última", ["b"]),
+        ("delete alert 2", ["b"]),
+        ("bórralas todas", ["a", "b"]),
+        ("delete them all", ["a", "b"]),
+    ],
+)
+def test_an_alert_is_deleted_by_its_place(said: str, ended: list[str]) -> None:
+    before = ["how is apple doing", "what about ibm", "alert me when it passes 200", "and when apple falls below 600"]
+    step = step_of(wish_in(said, SCHEMAS, before), [("list_alerts", {}, {"alerts": ALERTS})], "en")
+    assert isinstance(step, UseTools)
+    assert [call[1]["alert_id"] for call in step.calls] == ended
+
+
+@pytest.mark.parametrize(
+    ("said", "before"),
+    [("change it to 720", ["which alerts do I have?"]), ("cambia la alerta de apple a 720", ["hola"])],
+)
+def test_an_alert_of_before_changes_its_price(said: str, before: list[str]) -> None:
+    wish = wish_in(said, SCHEMAS, before)
+    step = step_of(wish, [("list_alerts", {}, {"alerts": ALERTS[1:]})], "en")
+    new = {"symbol": "AAPL", "condition": "<=", "price": 720.0}
+    assert isinstance(step, UseTools)
+    assert step.calls == (("delete_alert", {"alert_id": "b"}), ("create_alert", new))
+
+
+def test_where_several_may_be_meant_it_is_asked_which() -> None:
+    wish = wish_in("change it to 720", SCHEMAS, ["which alerts do I have?"])
+    assert isinstance(step_of(wish, [("list_alerts", {}, {"alerts": ALERTS})], "en"), SayText)
+
+
+@pytest.mark.parametrize(
+    ("said", "before", "tool"),
+    [
+        ("el de microsoft es mas alto?", "cual es el per de apple", "get_fundamentals"),
+        ("is msft's higher?", "pe of aapl", "get_fundamentals"),
+        ("gracias hija, y eso del stop loss que es?", "price of ibm", "explain_concept"),
+        ("thanks, what is an etf?", "price of ibm", "explain_concept"),
+        ("what about 2012-08-31", "price of ibm", "get_ohlcv"),
+    ],
+)
+def test_what_a_short_question_leans_on(said: str, before: str, tool: str) -> None:
+    assert wish_in(said, SCHEMAS, [before]).calls[0][0] == tool
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (
+            "quiero entrar en aapl con stop 3% por debajo, tengo 20000 y arriesgo 1%, cuantas acciones",
+            {"capital": 20000.0, "risk_percent": 0.01, "entry_price": 600.0, "stop_loss_price": 582.0},
+        ),
+        (
+            "how many shares of aapl with 10k, risk 1%, stop at 590",
+            {"capital": 10000.0, "risk_percent": 0.01, "entry_price": 600.0, "stop_loss_price": 590.0},
+        ),
+    ],
+)
+def test_a_position_is_sized_at_the_price_of_now(said: str, expected: dict[str, Any]) -> None:
+    step = step_of(wish_in(said, SCHEMAS), [("get_price", {"symbol": "AAPL"}, {"price": 600.0})], "en")
+    assert isinstance(step, UseTools)
+    assert step.calls == (("calculate_position_size", expected),)
+
+
+def test_a_stop_told_as_a_distance_is_no_risk() -> None:
+    found = wish_in("position size: entry 50, stop 4% below, 10000 account, risk 1%", SCHEMAS).calls[0][1]
+    assert (found["risk_percent"], found["stop_loss_price"]) == (0.01, 48.0)
+
+
+@pytest.mark.parametrize(
+    ("said", "day"),
+    [
+        ("y ayer a cuánto cerró?", "2012-09-04"),
+        ("what about last friday", "2012-08-31"),
+        ("¿cómo cerró ibm el miércoles?", "2012-08-29"),
+        ("the day before yesterday?", "2012-09-03"),
+    ],
+)
+def test_yesterday_is_counted_from_the_markets_today(said: str, day: str) -> None:
+    market = {"status": "open", "current_time": "2012-09-05T20:00:00Z"}
+    messages = [{"role": "user", "content": "price of IBM"}, {"role": "user", "content": said}]
+    step = respond(messages, SCHEMAS, "en", introduced=True, market=market)
+    assert isinstance(step, UseTools)
+    assert step.calls[0][0] == "get_ohlcv"
+    assert day in with_past_days(said, date(2012, 9, 5))
+
+
+def test_a_follow_up_may_lean_on_another() -> None:
+    before = ["what is the p/e?", "and what is apple's?"]
+    assert wish_in("is microsoft's higher?", SCHEMAS, before).calls[0] == ("get_fundamentals", {"symbol": "MSFT"})
