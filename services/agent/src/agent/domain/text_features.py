@@ -42,7 +42,7 @@ def language_of(text: str, default: Language) -> Language:
 def language_last_shown(texts: Iterable[str], default: Language) -> Language:
     """The language of the first of some texts, newest first, that shows one: "now" goes on in that of the answer
     before it. Of each text only the beginning is read."""
-    return next(filter(None, (written_language(text[:MOST_READ]) for text in texts)), default)
+    return next((shown for text in texts if (shown := written_language(text[:MOST_READ]))), default)
 
 
 def plain(text: str) -> str:
