@@ -56,7 +56,7 @@ class CacheErasure:
             found += [key async for key in self._keys(f"{PREFIX}*:{company}:*") if _part(key, -1) in every]
             found += [key async for key in self._keys(f"{ECHOES}{company}:*") if _part(key, 4) in every]
         except (RedisError, OSError, TimeoutError) as error:
-            raise CacheUnavailable(f"Redis could not be looked through: {error}: try again") from error
+            raise CacheUnavailable(f"Redis could not be scanned: {error}: try again") from error
         return found
 
     async def erase(self, job: Erasure) -> None:

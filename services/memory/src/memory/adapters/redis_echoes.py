@@ -30,7 +30,7 @@ class RedisEchoes:
         try:
             by_id, by_words = await self._redis.mget(keys)
         except (RedisError, OSError, TimeoutError) as error:
-            raise CacheUnavailable(f"Redis could not tell what has come: {error}") from error
+            raise CacheUnavailable(f"Redis could not read echoes: {error}") from error
         return by_id is not None or (by_words is not None and float(by_words) >= since)
 
 

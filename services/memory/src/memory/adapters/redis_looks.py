@@ -53,7 +53,7 @@ class RedisLooks:
         try:
             found = await cast("Awaitable[bytes | None]", self._redis.hget(key_of(company, conversation), operator))
         except (RedisError, OSError, TimeoutError) as error:
-            raise CacheUnavailable(f"Redis could not tell when somebody looked: {error}") from error
+            raise CacheUnavailable(f"Redis could not read looks: {error}") from error
         return datetime.fromtimestamp(float(found), UTC) if found else None
 
     async def read(self, company: str, operator: str, conversations: Iterable[str]) -> list[int]:
@@ -64,7 +64,7 @@ class RedisLooks:
                     pipe.zscore(read_key(company, conversation), operator)
                 return [int(score or 0) for score in await pipe.execute()]
         except (RedisError, OSError, TimeoutError) as error:
-            raise CacheUnavailable(f"Redis could not tell what somebody has read: {error}") from error
+            raise CacheUnavailable(f"Redis could not read read positions: {error}") from error
 
     async def saw_names(self, company: str, operator: str, up_to: datetime) -> None:
         """They have seen the notes mentioning them up to then; raises CacheUnavailable."""
@@ -72,14 +72,14 @@ class RedisLooks:
             # Of two browsers the one that is behind takes nothing back.
             await self._redis.zadd(f"{DESK}{company}:named", {operator: round(up_to.timestamp() * 1000)}, gt=True)
         except (RedisError, OSError, TimeoutError) as error:
-            raise CacheUnavailable(f"Redis could not note what somebody has seen: {error}") from error
+            raise CacheUnavailable(f"Redis could not store read positions: {error}") from error
 
     async def names_seen(self, company: str, operator: str) -> int:
         """Up to when, in ms since the epoch; 0: none. Raises CacheUnavailable."""
         try:
             return int(await self._redis.zscore(f"{DESK}{company}:named", operator) or 0)
         except (RedisError, OSError, TimeoutError) as error:
-            raise CacheUnavailable(f"Redis could not tell what somebody has seen: {error}") from error
+            raise CacheUnavailable(f"Redis could not read read positions: {error}") from error
 
     async def at_desk(self, company: str, operator: str, name: str | None, at: datetime) -> None:
         """They are at the desk; raises CacheUnavailable."""
@@ -92,14 +92,14 @@ class RedisLooks:
                     pipe.expire(one, TTL_SECONDS)
                 await pipe.execute()
         except (RedisError, OSError, TimeoutError) as error:
-            raise CacheUnavailable(f"Redis could not note who is at the desk: {error}") from error
+            raise CacheUnavailable(f"Redis could not store who is at the desk: {error}") from error
 
     async def colleagues(self, company: str) -> dict[str, str | None]:
         """Who was at the desk within a day, and their names; raises CacheUnavailable."""
         try:
             found = await cast("Awaitable[dict[bytes, bytes]]", self._redis.hgetall(f"{DESK}{company}:names"))
         except (RedisError, OSError, TimeoutError) as error:
-            raise CacheUnavailable(f"Redis could not tell who was at the desk: {error}") from error
+            raise CacheUnavailable(f"Redis could not read who was at the desk: {error}") from error
         return {one.decode(): name.decode() or None for one, name in found.items()}
 
     async def next_in_turn(self, company: str, conversation: str, wait: str, since: datetime) -> tuple[str, str] | None:
@@ -129,5 +129,5 @@ class RedisLooks:
                 await self._redis.expire(f"{key}:given", READ_SECONDS)
             name = await cast("Awaitable[bytes | None]", self._redis.hget(f"{key}:names", stands.decode()))
         except (RedisError, OSError, TimeoutError) as error:
-            raise CacheUnavailable(f"Redis could not tell whose turn it is: {error}") from error
+            raise CacheUnavailable(f"Redis could not read whose turn it is: {error}") from error
         return stands.decode(), (name or b"").decode()
