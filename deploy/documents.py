@@ -25,7 +25,7 @@ from gateway.web.deps import Api
 from market_adapter import documents as market_documents
 from memory import documents as memory_documents
 
-DOCUMENTS = {**memory_documents.DOCUMENTS, **market_documents.DOCUMENTS}
+DOCUMENTS: dict[str, Any] = {**memory_documents.DOCUMENTS, **market_documents.DOCUMENTS}
 """The models of what services store, by the name of the document."""
 KEYS_BEGIN = "# The providers' keys: written by `make contracts` from contracts/providers.py."
 _FROM = "valueFrom: {secretKeyRef: {name: nexus, key: KEY, optional: true}}"

@@ -98,7 +98,7 @@ async def test_files_are_copied_by_their_checksums_and_what_is_missing_is_told(
         for key, content in contents.items():
             assert (await place.about(key), await read_whole(place, key, 10**6)) == (described(content), content)
         assert len(await place.list("unsent/", 10)) == 4
-    with pytest.raises(BackupFailed, match="holds some already"):
+    with pytest.raises(BackupFailed, match="already holds files"):
         async with files.empty_place(kept, new):
             pass
     with pytest.raises(BackupFailed, match="set NEXUS_FILES_URL"):
@@ -170,7 +170,7 @@ async def test_no_service_starts_on_half_a_backup(mongo_server: MongoDatabase) -
     kept = {"_id": "format", "format": FORMAT, "release": "1.0"}
     async with documents.database(mongo_server.url, mongo_server.database) as target:
         store = cast("Database", target)  # it knows each command that is used here
-        with pytest.raises(BackupFailed, match=r"^MongoDB: a duplicate key; what is there is half: "):
+        with pytest.raises(BackupFailed, match=r"^MongoDB: a duplicate key; the restore is incomplete: "):
             await broken_off(target)
         with pytest.raises(NotReady, match=r"backup of 2026-01-01 .* restore again"):
             await check_format(store)

@@ -51,7 +51,7 @@ def test_the_right_pages_and_the_traps_are_counted_beside_plain_rankings(tmp_pat
 @pytest.mark.parametrize(
     ("site", "cases", "why"),
     [
-        ("nowhere", CASES, "no folder"),
+        ("nowhere", CASES, "not a folder"),
         ("pages", [], "list of cases"),
         ("pages", [{"question": " "}], "no question"),
         ("pages", [{"question": "q", "pages": ["other.html"]}], "does not have: other.html"),

@@ -85,12 +85,12 @@ def test_our_own_form_may_leave_out_ids_dates_and_speakers(tmp_path: Path) -> No
 
 
 WRONG: list[tuple[Any, str]] = [
-    ("{", "no JSON"),
-    ("[1]", "no object"),
-    ({"conversations": 3}, "no object"),
+    ("{", "not JSON"),
+    ("[1]", "not an object"),
+    ({"conversations": 3}, "not an object"),
     ([], "no question"),
     ([{"qa": []}], "session_1"),
-    ([{"sessions": [], "questions": 3}], "no list"),
+    ([{"sessions": [], "questions": 3}], "not a list"),
     ([{"sessions": [{"messages": [{"id": "x"}]}], "questions": []}], "message 1 has no text"),
     ([{"sessions": [{"messages": [{"id": "x", "text": "a"}] * 2}], "questions": []}], "same id"),
     ([{**LOCOMO, "qa": [{"evidence": ["D1:1"]}]}], "question"),

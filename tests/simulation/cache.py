@@ -188,7 +188,7 @@ class SimulatedLedger:
         try:
             return await self._server.ask(step)
         except RedisConnectionError as error:
-            raise BudgetsUnavailable(f"the budgets in Redis cannot be had: {error}") from error
+            raise BudgetsUnavailable(f"the budgets in Redis are unavailable: {error}") from error
 
 
 def _tell(done: asyncio.Future[Any], answer: Any) -> None:

@@ -89,7 +89,7 @@ async def call_tool(
     try:
         message = await answers.next_msg(timeout=_ANSWER_WITHIN)
     except TimeoutError:
-        raise RpcError("TIMEOUT", f"no result of {tool} within {_ANSWER_WITHIN:g} s", retryable=True) from None
+        raise RpcError("TIMEOUT", f"no result from {tool} within {_ANSWER_WITHIN:g} s", retryable=True) from None
     return CloudEvent[ToolCallCompleted].parse(message.data).data.result
 
 
@@ -104,7 +104,7 @@ def read_arguments(pairs: Sequence[str], schema: Mapping[str, object]) -> dict[s
     for pair in pairs:
         key, separator, text = pair.partition("=")
         if not separator or not key:
-            raise ValueError(f"{pair!r} is no argument: write key=value")
+            raise ValueError(f"{pair!r} is not an argument: write key=value")
         arguments[key] = _value(text, object_of(properties.get(key)))
     return arguments
 

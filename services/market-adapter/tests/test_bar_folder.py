@@ -85,7 +85,7 @@ async def test_parquet_is_read_like_csv_and_many_symbols_from_one_file(tmp_path:
         (PLAIN + "2024-01-04,11,13,10,,6,1\n", "line 4: close is empty"),
         (
             PLAIN + "2024-01-04,11,10,13,12,6,1\n",
-            "line 4: open 11, high 10, low 13, close 12: high is to be the highest",
+            "line 4: open 11, high 10, low 13, close 12: high must be the highest",
         ),
         (PLAIN + "2024-01-04,11,13,-1,12,6,1\n", "line 4: low is -1, and a price is above 0"),
         (PLAIN + "2024-01-04,11,13,10,12,6,-1\n", "line 4: volume is -1, below 0"),
@@ -116,12 +116,12 @@ def test_a_bad_file_is_named_with_its_line(tmp_path: Path, text: str, said: str)
 
 
 def test_a_bad_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadBarsError, match="no folder that can be read"):
+    with pytest.raises(BadBarsError, match="not a readable folder"):
         read_folder(tmp_path / "none")
     with pytest.raises(BadBarsError, match=r"has no \.csv or \.parquet file"):
         read_folder(tmp_path)
     (tmp_path / "ACME.parquet").write_bytes(b"PAR1 and no more")
-    with pytest.raises(BadBarsError, match=r"ACME\.parquet is no Parquet"):
+    with pytest.raises(BadBarsError, match=r"ACME\.parquet is not readable as Parquet"):
         read_folder(tmp_path)
     (tmp_path / "ACME.parquet").unlink()
     with pytest.raises(BadBarsError, match="'no such thing' is not a symbol"):

@@ -219,7 +219,7 @@ async def test_nothing_is_sent_to_this_machine_outside_development(servers: Serv
 
         reasons = await eventually(refused)
         assert any("not on the public Internet" in reason for reason in reasons)
-        assert any("no https address" in reason for reason in reasons)
+        assert any("not an https address" in reason for reason in reasons)
         assert shop.taken == []
 
 

@@ -89,7 +89,7 @@ async def read(directory: Path) -> dict[str, Any]:
         manifest = cast(dict[str, Any], json.loads((directory / MANIFEST).read_text()))
         newer = manifest["form"] > FORM
     except FileNotFoundError:
-        raise BackupFailed(f"{directory} is no backup, or one that was broken off: {MANIFEST} is missing") from None
+        raise BackupFailed(f"{directory} is not a complete backup: {MANIFEST} is missing") from None
     except (ValueError, TypeError, KeyError):
         raise BackupFailed(_DAMAGED.format(directory / MANIFEST)) from None
     if newer:

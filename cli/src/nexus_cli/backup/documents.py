@@ -86,7 +86,9 @@ async def being_restored(target: Database, made_at: str) -> AsyncGenerator[None]
         await target[POSITIONS].delete_one({"_id": RESTORED})
     except (BackupFailed, PyMongoError, OSError) as error:
         said = _said(error) if isinstance(error, PyMongoError) else error
-        raise BackupFailed(f"{said}; what is there is half: mend it, empty bus and store, restore again") from error
+        raise BackupFailed(
+            f"{said}; the restore is incomplete: fix the cause, empty bus and store, restore again"
+        ) from error
 
 
 async def load(target: Database, name: str, file: Path) -> int:

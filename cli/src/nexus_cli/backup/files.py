@@ -111,11 +111,13 @@ async def empty_place(kept: BackupFiles | None, data: Path | None) -> AsyncGener
     except NotReady as error:
         raise BackupFailed(str(error)) from error
     if store is None:
-        raise BackupFailed(f"the backup has {kept.count} files and no place for them is known: set NEXUS_FILES_URL")
+        raise BackupFailed(f"the backup has {kept.count} files, but there is no place for them: set NEXUS_FILES_URL")
     async with _opened(store):
         for prefix in PREFIXES:
             if await store.list(prefix, 1):
-                raise BackupFailed("the place of files (NEXUS_FILES_URL) holds some already: restore into an empty one")
+                raise BackupFailed(
+                    "the object storage (NEXUS_FILES_URL) already holds files: restore into an empty one"
+                )
         yield store
 
 

@@ -81,9 +81,9 @@ async def save(client: Client, name: str, file: Path) -> KeptStream:
                     await client.publish(chunk.reply, b"")
             size = out.tell()
         if status_of(chunk) not in {None, "204"}:
-            raise BackupFailed(f"stream {name}: the server broke off: {headers_of(chunk).get('Description')}")
+            raise BackupFailed(f"stream {name}: the server stopped sending: {headers_of(chunk).get('Description')}")
     except (TimeoutError, NatsError) as error:
-        raise BackupFailed(f"stream {name}: the server gave no more of it within {ANSWER:g} s; try again") from error
+        raise BackupFailed(f"stream {name}: the server sent nothing more within {ANSWER:g} s; try again") from error
     finally:
         await subscription.unsubscribe()
     return KeptStream(made, answer["config"], answer["state"], digest.hexdigest(), size)
@@ -108,7 +108,7 @@ async def load(client: Client, kept: KeptStream, file: Path, replicas: int) -> S
                     raise BackupFailed(f"stream {name}: {said.decode(errors='replace')}")
         done: StreamInfo = orjson.loads((await inbox.request(to, b"", deadline=60.0)).data)
     except (TimeoutError, NatsError) as error:
-        raise BackupFailed(f"stream {name}: the server took no more of it in time") from error
+        raise BackupFailed(f"stream {name}: the server accepted nothing more in time") from error
     if "error" in done:
         raise BackupFailed(f"stream {name}: {why(done)}")
     metadata: dict[str, str] = {**(done["config"].get("metadata") or {}), FIRST_MADE: kept.made}
@@ -120,8 +120,8 @@ async def _ask(client: Client, of: type[AnswerT], method: str, body: Mapping[str
         answer = await ask(ReplyInbox.of(client), of, method, body, deadline=ANSWER)
     except (TimeoutError, NatsError) as error:
         raise BackupFailed(
-            f"JetStream gave no answer to {method} within {ANSWER:g} s: does the bus stand still, or does the "
-            "user lack the operator's rights?"
+            f"JetStream did not answer {method} within {ANSWER:g} s: is the bus paused, or does the user "
+            "lack the operator's rights?"
         ) from error
     if "error" in answer:
         raise BackupFailed(f"{method}: {why(answer)}")

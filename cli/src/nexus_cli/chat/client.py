@@ -69,7 +69,7 @@ class ChatConnection:
         try:
             socket = await asyncio.wait_for(self._http.ws_connect(self._address, heartbeat=25), _CONNECT_WITHIN)
         except (aiohttp.ClientError, TimeoutError) as error:
-            raise ChatFailed(f"{self._address} is out of reach: {error}") from error
+            raise ChatFailed(f"{self._address} cannot be reached: {error}") from error
         try:
             await socket.send_json(self._hello())
             welcome = await asyncio.wait_for(_welcome(socket), _CONNECT_WITHIN)
@@ -103,7 +103,7 @@ class ChatConnection:
             await asyncio.wait_for(self._open.wait(), _RECONNECT_WITHIN)
             await self._write(frame_type, **fields)
         except (ConnectionError, aiohttp.ClientError, TimeoutError) as error:
-            raise ChatFailed(f"the connection is gone: {error}") from error
+            raise ChatFailed(f"the connection was lost: {error}") from error
 
     async def say(self, text: str, again: str | None = None) -> str:
         """Sends a message; returns its clientMessageId. One that was not acknowledged is sent again after a reconnect.
@@ -227,7 +227,7 @@ async def visitor_token(gateway: str, company: str, locale: str) -> str:
                 raise ChatFailed(str(body.get("detail") or body.get("title") or f"refused with {answer.status}"))
             return str(body["token"])
     except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-        raise ChatFailed(f"{gateway} does not answer as a gateway: {error}") from error
+        raise ChatFailed(f"{gateway} does not answer like a gateway: {error}") from error
 
 
 @asynccontextmanager

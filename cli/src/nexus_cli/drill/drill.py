@@ -45,7 +45,7 @@ class DrillPlan:
         ]
         if not found:
             there = ", ".join(sorted({f"{kind} {process}" for kind, process in stack.matrix}))
-            raise StackError(f"nothing here can be broken so; what can: {there}")
+            raise StackError(f"nothing here can be broken in this way; these can: {there}")
         return found
 
 

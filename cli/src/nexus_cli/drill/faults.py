@@ -132,7 +132,7 @@ async def inject(stack: Breakable, fault: Fault, everybody: Sequence[str] = PROC
         case Kind.RESTART:
             os.kill(process.pid, signal.SIGTERM)
         case Kind.STEP_DOWN | Kind.SCALE:
-            raise ValueError(f"{fault.kind} is a cluster's")
+            raise ValueError(f"{fault.kind} needs a cluster")
     ended = time.monotonic()
     if fault.kind is Kind.RESTART:
         async with asyncio.timeout(READY_WITHIN):

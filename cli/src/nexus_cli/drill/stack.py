@@ -59,7 +59,7 @@ class RunningStack:
         """Where its visitors go."""
         by_name = {one["name"]: one["url"] for one in self._recorded()["processes"]}
         if not (found := by_name.get(BALANCER) or by_name.get("gateway")):
-            raise StackError("this stack runs without a gateway: nobody could chat")
+            raise StackError("this stack has no gateway, so nobody can chat")
         return str(found)
 
     @property

@@ -111,7 +111,7 @@ class Case(Strict):
         if self.kind == "analysis" and self.query is None:
             raise ValueError("an analysis needs `query`")
         if self.model and self.needs_model:
-            raise ValueError("a recorded model is no model that is needed: leave out `needs_model` or `model`")
+            raise ValueError("a case with a recorded model needs no other: leave out `needs_model` or `model`")
         return self
 
     @property
@@ -133,7 +133,7 @@ def read_cases(directory: Path) -> list[Case]:
     """
     found = sorted(directory.rglob("*.toml")) if directory.is_dir() else []
     if not found:
-        raise BadCaseError(f"{directory} holds no cases: *.toml, one case each")
+        raise BadCaseError(f"{directory} holds no cases (*.toml, one case each)")
     cases = [_read(file) for file in found]
     _check_apart(cases)
     return cases
@@ -170,5 +170,7 @@ def _check_apart(cases: Sequence[Case]) -> None:
             continue
         for text, other in asked.items():
             if case.asked in text or text in case.asked:
-                raise BadCaseError(f"{case.id} and {other} ask a recorded model the same: word one of them otherwise")
+                raise BadCaseError(
+                    f"{case.id} and {other} ask a recorded model the same question: change the words of one"
+                )
         asked[case.asked] = case.id

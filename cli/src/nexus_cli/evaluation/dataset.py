@@ -73,11 +73,11 @@ def read(path: Path) -> list[DatasetCase]:
     except OSError as error:
         raise BadDatasetError(f"{path} cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
-        raise BadDatasetError(f"{path} is no JSON: {error}") from error
+        raise BadDatasetError(f"{path} is not JSON: {error}") from error
     cases = [_case(entry, where) for entry, where in _entries(content)]
     if not any(case.questions for case in cases):
         raise BadDatasetError(
-            f"{path} holds no question whose evidence names a message; the form is in docs/architecture/memory.md"
+            f"{path} holds no question whose evidence names a message; the format is in docs/architecture/memory.md"
         )
     return cases
 
@@ -195,11 +195,11 @@ def _date(given: object) -> datetime | None:
 
 def _object(given: object, where: str) -> Json:
     if not isinstance(given, dict):
-        raise BadDatasetError(f"{where} is no object; the form is in docs/architecture/memory.md")
+        raise BadDatasetError(f"{where} is not an object; the format is in docs/architecture/memory.md")
     return cast("Json", given)
 
 
 def _list(given: object, where: str) -> list[object]:
     if not isinstance(given, list):
-        raise BadDatasetError(f"{where} is no list; the form is in docs/architecture/memory.md")
+        raise BadDatasetError(f"{where} is not a list; the format is in docs/architecture/memory.md")
     return cast("list[object]", given)

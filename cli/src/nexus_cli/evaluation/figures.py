@@ -81,7 +81,7 @@ def recomputed(bars: Sequence[Bar], figure: str) -> float | None:
         return mean(closes[-count:]) if len(closes) >= count else None
     if name == "price":
         return closes[-1]
-    raise ValueError(f"nothing is known of how to work out {figure}")
+    raise ValueError(f"no rule computes {figure}")
 
 
 def _return(bars: Sequence[Bar], period: str) -> float | None:
@@ -100,7 +100,7 @@ def _return(bars: Sequence[Bar], period: str) -> float | None:
         year, month = divmod(index, 12)
         since = next(date(year, month + 1, day) for day in range(last.day, 0, -1) if day <= _days_in(year, month + 1))
     else:
-        raise ValueError(f"no period is called {period}")
+        raise ValueError(f"there is no period {period}")
     base = [bar for bar, day in zip(bars, days, strict=True) if day <= since]
     return float(bars[-1]["close"]) / float(base[-1]["close"]) - 1 if base else None
 

@@ -162,7 +162,7 @@ def _case(number: int, case: object, pages: Mapping[str, Extracted]) -> Knowledg
 
 def _in_folder(folder: Path) -> dict[str, Extracted]:
     if not folder.is_dir():
-        raise BadKnowledgeError(f"{folder} is no folder with a site's pages")
+        raise BadKnowledgeError(f"{folder} is not a folder with a site's pages")
     found: dict[str, Extracted] = {}
     for file in sorted(one for one in folder.rglob("*") if one.suffix.lower() in ENDINGS)[:MOST_PAGES]:
         try:
@@ -170,7 +170,7 @@ def _in_folder(folder: Path) -> dict[str, Extracted]:
         except (Unreadable, OSError):
             continue
     if not found:
-        raise BadKnowledgeError(f"{folder} holds no page that can be read")
+        raise BadKnowledgeError(f"{folder} holds no readable page")
     return found
 
 

@@ -66,4 +66,6 @@ def read_memory_cases(path: Path) -> list[MemoryCase]:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "it"
-        raise BadDatasetError(f"{path}: {where}: {first['msg']}; the form is in docs/architecture/memory.md") from error
+        raise BadDatasetError(
+            f"{path}: {where}: {first['msg']}; the format is in docs/architecture/memory.md"
+        ) from error

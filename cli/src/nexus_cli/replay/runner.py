@@ -49,7 +49,7 @@ def replayed(nats: str, options: Sequence[str]) -> Iterator[Line]:
         _, errors = process.communicate(timeout=10)
         if process.returncode:
             last = errors.strip().splitlines()[-1:] or [f"exit code {process.returncode}"]
-            raise ReplayFailed(f"the replay broke off: {last[0]}")
+            raise ReplayFailed(f"the replay failed: {last[0]}")
     finally:
         with suppress(ProcessLookupError):
             process.kill()

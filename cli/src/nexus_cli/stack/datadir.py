@@ -194,7 +194,7 @@ class DataDirectory:
         except (ValueError, KeyError, TypeError):
             raise DamagedSecrets(
                 f"{path} is damaged: put back the one of a backup (settings/{name}), since what was signed and sealed "
-                "with it counts with no other"
+                "with it is valid with no other"
             ) from None
 
     def _replace(self, name: str, text: str) -> None:

@@ -44,4 +44,4 @@ def read_settings() -> StackSettings:
         raise BadSetting(str(error)) from None
     except ValidationError as error:
         problems = "; ".join(f"NEXUS_{'_'.join(map(str, e['loc'])).upper()}: {e['msg']}" for e in error.errors())
-        raise BadSetting(f"{problems}: set it right in the environment or in .env") from None
+        raise BadSetting(f"{problems}: correct it in the environment or in .env") from None

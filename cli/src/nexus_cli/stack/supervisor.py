@@ -149,7 +149,7 @@ class Supervisor:
                 first = not self._ready[program.name].is_set()
                 failures += first
                 if first and (run.late or failures == _FIRST_STARTS):
-                    raise StartFailed(f"{program.name} {run.how}; its last words: {log.last_line()} (log: {log.path})")
+                    raise StartFailed(f"{program.name} {run.how}; its last line: {log.last_line()} (log: {log.path})")
                 wait = 0.0 if run.in_order else backoff.after(run.served)
                 if not first:
                     again = f"in {wait:g} s" if wait else "at once"

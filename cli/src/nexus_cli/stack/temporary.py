@@ -80,7 +80,7 @@ async def _first_line(process: asyncio.subprocess.Process, log: Path) -> str:
         try:
             line = await asyncio.wait_for(process.stdout.readline(), _READY_WITHIN)
         except TimeoutError:
-            raise StartFailed(f"not ready within {_READY_WITHIN:g} s; its last words: {_last_words(log)}") from None
+            raise StartFailed(f"not ready within {_READY_WITHIN:g} s; its last line: {_last_words(log)}") from None
     if not line:
         raise StartFailed(_last_words(log))
     return line.decode().strip()

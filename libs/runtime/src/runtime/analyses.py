@@ -106,7 +106,7 @@ class Analyses:
                 else KeptAnalysis(record, revision, record.asked_at)
             )
         if kept is None:
-            raise Unavailable("the analysis could not be begun: the bus did not take it in time")
+            raise Unavailable("the analysis could not be started: the bus did not accept it in time")
         if kept.record.status == "running":
             event = _RequestEvent(
                 source=self._source,

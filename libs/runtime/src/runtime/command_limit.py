@@ -136,7 +136,7 @@ async def _within(seconds: float, command: Coroutine[Any, Any, ReplyT]) -> Reply
         async with asyncio.timeout(seconds):
             return await command
     except TimeoutError as error:
-        raise NetworkTimeout(f"no answer within {seconds:g} s, and no end") from error
+        raise NetworkTimeout(f"no answer within {seconds:g} s") from error
 
 
 def _away(error: BaseException | None) -> bool:

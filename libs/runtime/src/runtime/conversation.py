@@ -108,7 +108,7 @@ class ConversationLog:
                 known = [one for one in stored if one.subject[tail:] in _KINDS]
                 return snapshot_of([fact for one in known if (fact := await self._newest(one)) is not None], n)
             if clock() + pause >= end:
-                raise LogBehind(f"the log of {company}/{conversation} was read at {n}, and {at_least} is needed")
+                raise LogBehind(f"the log of {company}/{conversation} was read up to {n}, but {at_least} is needed")
             await asyncio.sleep(pause)
             pause = min(pause * 2, 0.1)
 

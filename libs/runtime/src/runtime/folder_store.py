@@ -93,7 +93,7 @@ class FolderStore:
             async with asyncio.timeout(seconds):
                 return await asyncio.get_running_loop().run_in_executor(self._threads, work)
         except (OSError, ValueError) as error:  # TimeoutError is an OSError
-            raise FilesUnavailable(f"the folder of files cannot be used: {error.__class__.__name__}") from error
+            raise FilesUnavailable(f"the folder for files cannot be used: {error.__class__.__name__}") from error
 
     async def _pieces(self, file: BinaryIO) -> AsyncGenerator[bytes]:
         try:
@@ -121,7 +121,7 @@ class FolderStore:
     def _path(self, key: str) -> Path:
         path = self._folder.joinpath(*key.split("/"))
         if not path.resolve().is_relative_to(self._folder.resolve()):
-            raise ValueError("a key leads out of the folder")
+            raise ValueError("a key points outside the folder")
         return path
 
     def _keys(self, prefix: str, after: str) -> Generator[str]:

@@ -194,7 +194,7 @@ def _public_key(text: str) -> Ed25519PublicKey:
         else:
             key = load_pem_public_key(text.encode())
     except ValueError as error:
-        raise NotReady("NEXUS_PRINCIPAL_KEY is not a PEM that can be read") from error
+        raise NotReady("NEXUS_PRINCIPAL_KEY is not a readable PEM") from error
     if not isinstance(key, Ed25519PublicKey):
         raise NotReady("NEXUS_PRINCIPAL_KEY must be an Ed25519 key")
     return key

@@ -66,7 +66,7 @@ def signature_of(folder: Path) -> Signature:
         files = [file for file in sorted(folder.iterdir()) if file.suffix.lower() in SUFFIXES and file.is_file()]
         found = {file.name: (state.st_mtime_ns, state.st_size) for file in files if (state := file.stat())}
     except OSError as error:
-        raise BadBarsError(f"{folder} is no folder that can be read: {error.strerror}") from error
+        raise BadBarsError(f"{folder} is not a readable folder: {error.strerror}") from error
     if not found:
         raise BadBarsError(f"{folder} has no .csv or .parquet file")
     if len(found) > MOST_FILES:
@@ -89,7 +89,7 @@ def read_folder(folder: Path) -> Folder:
             owners[key], series[key] = name, one
             count += len(one.bars)
             if count > MOST_BARS:
-                raise BadBarsError(f"{name}: with it there are more than {MOST_BARS:,} bars: keep fewer years")
+                raise BadBarsError(f"{name}: this makes more than {MOST_BARS:,} bars: keep fewer years")
     for symbol, timeframe in series:
         if (symbol, Timeframe.D1) not in series:
             raise BadBarsError(f"{owners[symbol, timeframe]}: {symbol} has no daily bars beside those of {timeframe}")
@@ -193,7 +193,7 @@ def _parquet_rows(file: Path) -> Iterator[tuple[Sequence[Any], bool]]:
     try:
         table: Any = parquet.read_table(file)
     except (arrow.ArrowException, OSError) as error:
-        raise BadBarsError(f"{file.name} is no Parquet that can be read: {str(error)[:200]}") from error
+        raise BadBarsError(f"{file.name} is not readable as Parquet: {str(error)[:200]}") from error
     yield table.column_names, False
     for batch in table.to_batches(max_chunksize=10_000):
         columns = [[_plain(value) for value in column.to_pylist()] for column in batch.columns]

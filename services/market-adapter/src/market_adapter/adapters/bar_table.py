@@ -101,7 +101,7 @@ class TableReader:
         if prices["high"] < max(prices.values()) or prices["low"] > min(prices.values()):
             raise ValueError(
                 f"open {prices['open']}, high {prices['high']}, low {prices['low']}, close {prices['close']}: "
-                "high is to be the highest, low the lowest"
+                "high must be the highest, low the lowest"
             )
         volume, split = self._number("volume", cells), self._number("split", cells)
         dividend = self._number("dividend", cells)

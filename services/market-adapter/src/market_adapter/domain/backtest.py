@@ -57,7 +57,7 @@ def rule(name: str, fast: int, slow: int) -> Rule:
         case "buy_and_hold":
             return lambda closes: True
         case _:
-            raise ValueError(f"no rule is called {name}")
+            raise ValueError(f"there is no rule {name}")
 
 
 def decisions(of: Rule, closes: Floats, first: int) -> list[bool]:

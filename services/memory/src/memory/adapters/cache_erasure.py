@@ -14,6 +14,7 @@ from redis.exceptions import RedisError
 
 from contracts.erasure_rpc import FORGOTTEN, Forgotten
 from memory.adapters.redis_echoes import PREFIX as ECHOES
+from memory.adapters.redis_errors import redis_does
 from memory.adapters.redis_looks import DESK, READ, read_key
 from memory.adapters.redis_looks import PREFIX as LOOKS
 from memory.adapters.redis_looks import key_of as looks_key
@@ -22,7 +23,6 @@ from memory.adapters.redis_short_term import key_of
 from memory.adapters.redis_windows import PREFIX
 from memory.domain.spending_limits import PREFIX as BUDGETS
 from memory.erasure_ports import Erasure
-from memory.errors import CacheUnavailable
 from runtime.deletions import follow_deletions
 
 _log = structlog.get_logger(__name__)
@@ -51,12 +51,10 @@ class CacheErasure:
         company, every = job.company, frozenset(job.conversations)
         named = [key(company, name).encode() for name in job.conversations for key in (looks_key, read_key)]
         named += [key_of(company, person).encode() for person in (job.user, *job.people) if person]
-        try:
+        with redis_does("scan its keys"):
             found = [key for key in named if await self._redis.exists(key)]
             found += [key async for key in self._keys(f"{PREFIX}*:{company}:*") if _part(key, -1) in every]
             found += [key async for key in self._keys(f"{ECHOES}{company}:*") if _part(key, 4) in every]
-        except (RedisError, OSError, TimeoutError) as error:
-            raise CacheUnavailable(f"Redis could not be looked through: {error}: try again") from error
         return found
 
     async def erase(self, job: Erasure) -> None:
@@ -67,11 +65,9 @@ class CacheErasure:
             names = list(conversations[start : start + 100])
             await self._client.publish(FORGOTTEN, Forgotten(company=company, conversations=names).to_json())
         gone = await self.keys(job)
-        try:
+        with redis_does("delete a user"):
             if gone:
                 await self._redis.delete(*gone)
-        except (RedisError, OSError, TimeoutError) as error:
-            raise CacheUnavailable(f"Redis could not delete a user: {error}: try again") from error
 
     async def erase_company(self, company: str) -> dict[str, int]:
         """Deletes every key of the company, including spent budgets; raises CacheUnavailable."""
@@ -85,15 +81,13 @@ class CacheErasure:
             f"{BUDGETS}{{{company}}}:*",
         )
         removed = 0
-        try:
+        with redis_does("delete a company"):
             for pattern in patterns:
                 found = [key async for key in self._keys(pattern)]
                 if pattern.startswith(PREFIX):
                     found = [key for key in found if _part(key, -2) == company]
                 if found:
                     removed += int(await self._redis.delete(*found))
-        except (RedisError, OSError, TimeoutError) as error:
-            raise CacheUnavailable(f"Redis could not delete a company: {error}: try again") from error
         return {"redis": removed}
 
     async def rewrite(self) -> None:

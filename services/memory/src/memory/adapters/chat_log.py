@@ -91,7 +91,7 @@ class StreamLog:
             if (stored and stored[-1].seq == up_to) or await self._has_no(company, conversation, up_to):
                 return [fact for each in stored if (fact := self.fact(each)) is not None]
             if clock() > end:
-                raise UnknownSequence(f"the log has not reached {up_to}, which was named for {company}/{conversation}")
+                raise UnknownSequence(f"the log has not reached {up_to}, which {company}/{conversation} needs")
             await asyncio.sleep(pause)
             pause = min(pause * 2, 0.1)
 

@@ -22,7 +22,7 @@ async def durables(ask: Ask, stream: str) -> dict[str, ConsumerInfo]:
     while True:
         page = await ask(f"CONSUMER.LIST.{stream}", {"offset": offset})
         if page.get("error") or page.get("missing"):
-            raise BusUnavailable(f"JetStream does not tell of all consumers of {stream}")
+            raise BusUnavailable(f"JetStream does not list all consumers of {stream}")
         consumers = page.get("consumers") or []
         found |= {one["name"]: one for one in consumers if one["config"].get("durable_name")}
         offset += len(consumers)

@@ -98,7 +98,7 @@ async def _answered(question: Awaitable[AnswerT], what: str) -> AnswerT:
     try:
         return await question
     except RpcError as error:
-        raise MarketUnavailable(f"the market cannot tell {what}: {error}") from error
+        raise MarketUnavailable(f"the market-adapter cannot return {what}: {error}") from error
 
 
 def _is_price(price: float) -> bool:

@@ -55,7 +55,7 @@ class OpenIdProviders:
         try:
             key = await keys.get(name)
         except KeysUnavailable as error:
-            raise SignInRefused("away", "the provider's keys cannot be had") from error
+            raise SignInRefused("away", "the provider's keys are unavailable") from error
         except InvalidToken as error:
             raise SignInRefused(
                 "refused", "the ID token is signed with a key that the provider does not have"

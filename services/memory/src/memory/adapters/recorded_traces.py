@@ -38,7 +38,7 @@ class RecordedTraces:
                         break
                     position = batch.facts[-1].seq + 1
         except RuntimeFault as error:
-            raise BusUnavailable(f"what is recorded of turns could not be counted: {error}") from error
+            raise BusUnavailable(f"the records of turns could not be counted: {error}") from error
         return min(found, most)
 
     async def purge(self, company: str, before: datetime) -> int:

@@ -105,14 +105,14 @@ class RedisBudgets:
                     pipe.eval(_SETTLE, len(keys), *keys, *arguments)
                 await pipe.execute()
             except (RedisError, OSError, TimeoutError) as error:
-                raise BudgetsUnavailable(f"the budgets in Redis cannot be had: {str(error)[:200]}") from error
+                raise BudgetsUnavailable(f"the budgets in Redis are unavailable: {str(error)[:200]}") from error
 
     async def _answered(self, script: Awaitable[Any]) -> int:
         async with self._free:
             try:
                 return int(cast("int", await script))
             except (RedisError, OSError, TimeoutError) as error:
-                raise BudgetsUnavailable(f"the budgets in Redis cannot be had: {str(error)[:200]}") from error
+                raise BudgetsUnavailable(f"the budgets in Redis are unavailable: {str(error)[:200]}") from error
 
 
 def _settling(one: Settlement) -> tuple[list[str], list[Any]]:

@@ -3,9 +3,8 @@
 import time
 
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
 
-from memory.errors import CacheUnavailable
+from memory.adapters.redis_errors import redis_does
 
 PREFIX = "nexus:memory:echoes:"
 TTL_SECONDS = 2 * 86_400
@@ -19,18 +18,14 @@ class RedisEchoes:
         self._redis = redis
 
     async def note(self, company: str, conversation: str, message: str | None, digest: str) -> None:
-        try:
+        with redis_does("note an echo"):
             await self._redis.set(_key(company, conversation, message or digest), str(time.time()), ex=TTL_SECONDS)
-        except (RedisError, OSError, TimeoutError) as error:
-            raise CacheUnavailable(f"Redis could not note an echo: {error}") from error
 
     async def has(self, company: str, conversation: str, message: str, digest: str, since: float) -> bool:
         """Whether it has arrived; if its id was lost, whether its text has since then."""
         keys = [_key(company, conversation, one) for one in (message, digest)]
-        try:
+        with redis_does("read echoes"):
             by_id, by_words = await self._redis.mget(keys)
-        except (RedisError, OSError, TimeoutError) as error:
-            raise CacheUnavailable(f"Redis could not tell what has come: {error}") from error
         return by_id is not None or (by_words is not None and float(by_words) >= since)
 
 

@@ -8,9 +8,8 @@ from datetime import UTC, datetime
 from typing import cast
 
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
 
-from memory.errors import CacheUnavailable
+from memory.adapters.redis_errors import redis_does
 
 PREFIX, READ, DESK = "nexus:memory:looks:", "nexus:memory:read:", "nexus:memory:desk:"
 TTL_SECONDS = 86_400 + 3_600
@@ -36,7 +35,7 @@ class RedisLooks:
     ) -> None:
         """They have looked, and read up to there; raises CacheUnavailable."""
         key, read = key_of(company, conversation), read_key(company, conversation)
-        try:
+        with redis_does("note a look"):
             async with self._redis.pipeline(transaction=False) as pipe:
                 pipe.hset(key, operator, str(at.timestamp()))
                 pipe.expire(key, TTL_SECONDS)
@@ -45,61 +44,47 @@ class RedisLooks:
                     pipe.zadd(read, {operator: up_to}, gt=True)
                     pipe.expire(read, READ_SECONDS)
                 await pipe.execute()
-        except (RedisError, OSError, TimeoutError) as error:
-            raise CacheUnavailable(f"Redis could not note a look: {error}") from error
 
     async def last(self, company: str, conversation: str, operator: str) -> datetime | None:
         """When they last looked, within a day; raises CacheUnavailable."""
-        try:
+        with redis_does("read looks"):
             found = await cast("Awaitable[bytes | None]", self._redis.hget(key_of(company, conversation), operator))
-        except (RedisError, OSError, TimeoutError) as error:
-            raise CacheUnavailable(f"Redis could not tell when somebody looked: {error}") from error
         return datetime.fromtimestamp(float(found), UTC) if found else None
 
     async def read(self, company: str, operator: str, conversations: Iterable[str]) -> list[int]:
         """How far they have read each of the conversations; 0: nothing. Raises CacheUnavailable."""
-        try:
+        with redis_does("tell how far somebody has read"):
             async with self._redis.pipeline(transaction=False) as pipe:
                 for conversation in conversations:
                     pipe.zscore(read_key(company, conversation), operator)
                 return [int(score or 0) for score in await pipe.execute()]
-        except (RedisError, OSError, TimeoutError) as error:
-            raise CacheUnavailable(f"Redis could not tell what somebody has read: {error}") from error
 
     async def saw_names(self, company: str, operator: str, up_to: datetime) -> None:
         """They have seen the notes mentioning them up to then; raises CacheUnavailable."""
-        try:
+        with redis_does("store how far somebody has read"):
             # Of two browsers the one that is behind takes nothing back.
             await self._redis.zadd(f"{DESK}{company}:named", {operator: round(up_to.timestamp() * 1000)}, gt=True)
-        except (RedisError, OSError, TimeoutError) as error:
-            raise CacheUnavailable(f"Redis could not note what somebody has seen: {error}") from error
 
     async def names_seen(self, company: str, operator: str) -> int:
         """Up to when, in ms since the epoch; 0: none. Raises CacheUnavailable."""
-        try:
+        with redis_does("tell how far somebody has read"):
             return int(await self._redis.zscore(f"{DESK}{company}:named", operator) or 0)
-        except (RedisError, OSError, TimeoutError) as error:
-            raise CacheUnavailable(f"Redis could not tell what somebody has seen: {error}") from error
 
     async def at_desk(self, company: str, operator: str, name: str | None, at: datetime) -> None:
         """They are at the desk; raises CacheUnavailable."""
         key = f"{DESK}{company}"
-        try:
+        with redis_does("store who is at the desk"):
             async with self._redis.pipeline(transaction=False) as pipe:
                 pipe.zadd(f"{key}:here", {operator: at.timestamp()})
                 pipe.hset(f"{key}:names", operator, name or "")
                 for one in (f"{key}:here", f"{key}:names"):
                     pipe.expire(one, TTL_SECONDS)
                 await pipe.execute()
-        except (RedisError, OSError, TimeoutError) as error:
-            raise CacheUnavailable(f"Redis could not note who is at the desk: {error}") from error
 
     async def colleagues(self, company: str) -> dict[str, str | None]:
         """Who was at the desk within a day, and their names; raises CacheUnavailable."""
-        try:
+        with redis_does("read who was at the desk"):
             found = await cast("Awaitable[dict[bytes, bytes]]", self._redis.hgetall(f"{DESK}{company}:names"))
-        except (RedisError, OSError, TimeoutError) as error:
-            raise CacheUnavailable(f"Redis could not tell who was at the desk: {error}") from error
         return {one.decode(): name.decode() or None for one, name in found.items()}
 
     async def next_in_turn(self, company: str, conversation: str, wait: str, since: datetime) -> tuple[str, str] | None:
@@ -110,7 +95,7 @@ class RedisLooks:
             CacheUnavailable.
         """
         key, looks, field = f"{DESK}{company}", key_of(company, conversation), f":turn:{wait}"
-        try:
+        with redis_does("read whose turn it is"):
             async with self._redis.pipeline(transaction=False) as pipe:
                 pipe.zrangebyscore(f"{key}:here", since.timestamp(), "+inf")  # pyright: ignore[reportUnknownMemberType]
                 pipe.zrange(f"{key}:given", 0, -1)  # pyright: ignore[reportUnknownMemberType]
@@ -128,6 +113,4 @@ class RedisLooks:
                 await self._redis.zadd(f"{key}:given", {chosen: time.time()})
                 await self._redis.expire(f"{key}:given", READ_SECONDS)
             name = await cast("Awaitable[bytes | None]", self._redis.hget(f"{key}:names", stands.decode()))
-        except (RedisError, OSError, TimeoutError) as error:
-            raise CacheUnavailable(f"Redis could not tell whose turn it is: {error}") from error
         return stands.decode(), (name or b"").decode()

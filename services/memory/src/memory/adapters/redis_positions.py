@@ -50,4 +50,4 @@ async def _answered(command: Awaitable[Any]) -> Any:
     try:
         return await command
     except (RedisError, OSError, TimeoutError) as error:
-        raise CacheUnavailable(f"Redis does not tell how far it is: {str(error)[:200]}") from error
+        raise CacheUnavailable(f"Redis does not return its position: {str(error)[:200]}") from error

@@ -100,7 +100,7 @@ class RedisShortTerm:
             try:
                 return await command
             except (RedisError, OSError, TimeoutError) as error:
-                raise CacheUnavailable(f"short-term memory in Redis cannot be had: {str(error)[:200]}") from error
+                raise CacheUnavailable(f"short-term memory in Redis is unavailable: {str(error)[:200]}") from error
 
 
 def key_of(company: str, user: str) -> str:

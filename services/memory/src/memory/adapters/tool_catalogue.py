@@ -32,7 +32,7 @@ class ToolCatalogue:
         try:
             reply = await self._rpc.call(CATALOGUE, request, deadline=within(DEADLINE))
         except RpcError as error:
-            raise CatalogueUnavailable(f"the executor cannot tell which tools there are: {error}") from error
+            raise CatalogueUnavailable(f"the executor cannot list its tools: {error}") from error
         tools = {tool.name: tool.category for tool in reply.tools}
         self._kept[key] = (time.monotonic(), tools)
         self._kept.move_to_end(key)

@@ -45,7 +45,7 @@ class WebhookPosting:
         except ValueError:
             return EndpointAnswer(0, "is no address that can be read in one way only", forbidden=True), b""
         if address.scheme != "https" and not (self._local and address.scheme == "http"):
-            return EndpointAnswer(0, "is no https address", forbidden=True), b""
+            return EndpointAnswer(0, "is not an https address", forbidden=True), b""
         try:
             async with (
                 asyncio.timeout(self._seconds),

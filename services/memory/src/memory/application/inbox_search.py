@@ -62,7 +62,7 @@ class InboxSearch:
             try:
                 held.reading.result()
             except asyncio.CancelledError:
-                raise StoreUnavailable("memory is going away: try again") from None
+                raise StoreUnavailable("memory is stopping: try again") from None
         return InboxHits(held.index.find(wanted), bool(done))
 
     def drop(self, company: str, conversations: Sequence[str]) -> None:

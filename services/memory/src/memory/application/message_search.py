@@ -201,7 +201,7 @@ class MessageSearch:
         try:
             return held.reading.result()
         except asyncio.CancelledError:
-            raise StoreUnavailable("memory is going away: try again") from None
+            raise StoreUnavailable("memory is stopping: try again") from None
 
     async def _read(self, company: str, user: str, held: _HeldMessages) -> bool:
         floor = self._floor.position

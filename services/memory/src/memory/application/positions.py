@@ -199,7 +199,7 @@ class Positions:
         yield
         if incarnation is None or incarnation != await self._positions.incarnation():
             self.hurry()
-            raise StoreUnavailable(f"{self._store} was started again: try again")
+            raise StoreUnavailable(f"{self._store} was restarted: try again")
 
     async def compare(self) -> None:
         """Finds what is behind, and moves the other positions; raises NexusError."""
@@ -280,7 +280,7 @@ class Positions:
         what a restore at that moment has lost."""
         sure = max(self._sure.get(name, at), LogPosition(progress.done.era, progress.first - 1))
         if sure < at and not await self._move(name, here, sure):
-            raise StoreUnavailable(f"the position of {name} was moved meanwhile: it is compared again")
+            raise StoreUnavailable(f"the position of {name} was changed meanwhile: it is compared again")
         return min(sure, at)
 
     async def _keep(

@@ -53,13 +53,13 @@ class Discovered:
 def discovered(said: object, issuer: str) -> Discovered:
     """Parses this issuer's document; raises SignInRefused."""
     if not is_object(said):
-        raise SignInRefused("broken", "the discovery document is no JSON object")
+        raise SignInRefused("broken", "the discovery document is not a JSON object")
     document = object_of(said)
     # Whoever types the address leaves a last slash out, or puts one there.
     named = str(document.get("issuer"))
     if named.rstrip("/") != issuer.rstrip("/"):
         raise SignInRefused(
-            "broken", f"the discovery document is of another issuer: {str(document.get('issuer'))[:200]}"
+            "broken", f"the discovery document belongs to another issuer: {str(document.get('issuer'))[:200]}"
         )
     methods = list_of(document.get("token_endpoint_auth_methods_supported")) or ["client_secret_basic"]
     userinfo = document.get("userinfo_endpoint")
@@ -96,7 +96,7 @@ def signing(token: str) -> tuple[str, str | None]:
     try:
         header = jwt.get_unverified_header(token)
     except jwt.InvalidTokenError as error:
-        raise SignInRefused("broken", "the provider's ID token is no JWT") from error
+        raise SignInRefused("broken", "the provider's ID token is not a JWT") from error
     algorithm, key = header.get("alg"), header.get("kid")
     if algorithm not in _ALGORITHMS:
         raise SignInRefused("refused", f"ID tokens signed with {str(algorithm)[:20]!r} prove nothing")
@@ -108,7 +108,7 @@ def proven(
 ) -> dict[str, object]:
     """The verified claims of an ID token (section 3.1.3.7); raises SignInRefused."""
     if key.key_type != KINDS[algorithm[:2]]:
-        raise SignInRefused("refused", "the ID token's key is of another kind than its algorithm")
+        raise SignInRefused("refused", "the ID token's key does not fit its algorithm")
     try:
         claims = jwt.decode(
             token,
@@ -124,7 +124,7 @@ def proven(
             },
         )
     except jwt.PyJWTError as error:
-        raise SignInRefused("refused", f"the ID token does not hold: {error}") from error
+        raise SignInRefused("refused", f"the ID token is invalid: {error}") from error
     try:
         orjson.dumps(claims)
     except TypeError as error:  # half of a character, or a number that fits nowhere
@@ -132,7 +132,7 @@ def proven(
     seconds = now.timestamp()
     times = {name: claims.get(name, 0) for name in ("exp", "iat", "nbf")}
     if not all(isinstance(at, int | float) and 0 <= at < 2**53 for at in times.values()):
-        raise SignInRefused("refused", "a time in the ID token is none")
+        raise SignInRefused("refused", "a time in the ID token is not a number")
     ahead = max(times["iat"], times["nbf"]) - seconds
     if ahead > LEEWAY:
         raise SignInRefused(
@@ -196,4 +196,4 @@ def _address(document: dict[str, object], name: str) -> str:
             return endpoint(value)
     except ValueError:
         pass
-    raise SignInRefused("broken", f"the discovery document's {name} is no https address")
+    raise SignInRefused("broken", f"the discovery document's {name} is not an https address")

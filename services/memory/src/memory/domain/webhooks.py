@@ -121,13 +121,13 @@ def told(subject: str, seq: int, raw: bytes) -> ToldFact:
         event: dict[str, object] = orjson.loads(raw)
         event_id, data = event["id"], event["data"]
     except (orjson.JSONDecodeError, KeyError, TypeError) as error:
-        raise NotTold(f"what is on {subject} is no event") from error
+        raise NotTold(f"the message on {subject} is not an event") from error
     address = parse_chat(subject)
     parts = subject.split(".")
     company, about = (address.company, address.conversation) if address else (parts[-2], parts[-1])
     event_type = address.kind.event_type if address else ".".join(parts[:-2])
     if not isinstance(event_id, str) or not isinstance(data, dict):
-        raise NotTold(f"what is on {subject} is no event")
+        raise NotTold(f"the message on {subject} is not an event")
     if not _HEADER_SAFE.fullmatch(event_id):
         event_id = derive_id(company, about, event_id)
     shown: dict[str, object] = {name: value for name, value in data.items() if name != "principal"}  # pyright: ignore[reportUnknownVariableType]

@@ -97,7 +97,7 @@ class HttpEmbedder:
         except (TimeoutError, aiohttp.ClientError, OSError) as error:
             raise EmbeddingError(f"{self._url} does not answer: {error!r}") from error
         except ValidationError as error:
-            raise EmbeddingError(f"{self._url} answers something else: {error.errors()[0]['msg']}") from error
+            raise EmbeddingError(f"{self._url} returns something else: {error.errors()[0]['msg']}") from error
         rows = {one.index: one.embedding for one in answer.data}
         if sorted(rows) != list(range(len(texts))) or len({len(row) for row in rows.values()}) != 1:
             raise EmbeddingError(f"{self._url} did not answer with one vector for each text")
@@ -118,18 +118,18 @@ class HttpEmbedder:
             self._session = aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar(), trust_env=True)
         async with self._session.post(self._url, json=body, headers=self._headers) as response:
             if response.status != 200:
-                raise EmbeddingError(f"{self._url} answers {response.status}")
+                raise EmbeddingError(f"{self._url} returns {response.status}")
             read = bytearray()
             async for piece in response.content.iter_any():
                 read += piece
                 if len(read) > MOST_BYTES:
-                    raise EmbeddingError(f"{self._url} answers more than {MOST_BYTES} bytes")
+                    raise EmbeddingError(f"{self._url} returns more than {MOST_BYTES} bytes")
             return bytes(read)
 
 
 def of_length_one(vectors: Vectors) -> Vectors:
     """The vectors normalised to length 1; raises EmbeddingError if they contain no numbers."""
     if not np.isfinite(vectors).all():
-        raise EmbeddingError("a vector that is no number")
+        raise EmbeddingError("a vector with something that is not a number")
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32)

@@ -50,7 +50,7 @@ class KnowledgeBus:
             for kind in TOLD:
                 await self._js.purge_stream(FACTS.name, subject=fact(kind, company, None))
         except (NatsError, TimeoutError) as error:
-            raise BusUnavailable(f"a company's knowledge could not be taken out of the streams: {error!r}") from error
+            raise BusUnavailable(f"a company's knowledge could not be removed from the streams: {error!r}") from error
 
     async def refresh(self, asked: RefreshRequested, again: int = 0) -> None:
         """Asks the executors to read a site or a page. The same run id means the same run."""

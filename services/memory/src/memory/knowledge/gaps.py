@@ -92,7 +92,7 @@ class GapList:
             if await self._gaps.put(company, new, gap.version or None):
                 self._hold(company, replace(new, version=gap.version + 1))
                 return
-        raise StoreUnavailable("too many ask the same at once: try again")
+        raise StoreUnavailable("too many requests at once: try again")
 
     async def operator_said(self, company: str, conversation: str, text: str, at: datetime) -> None:
         """Proposes a person's reply as the answer to the gap."""

@@ -339,7 +339,7 @@ class Library:
                 new = replace(new, version=uuid7())
                 if await self._documents.put(company, new, old.version if old else None):
                     return new
-        raise StoreUnavailable("too many write the same document at once: try again")
+        raise StoreUnavailable("too many changes of the same document at once: try again")
 
     async def _told(self, company: str, name: str) -> None:
         await self._indexes.changed(company, name)

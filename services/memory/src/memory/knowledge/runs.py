@@ -75,7 +75,7 @@ class Refreshing:
                 await self._moved_away(company, reading)
             if await self._runs.put(reading, old.version if old else None):
                 return
-        raise StoreUnavailable("too many write the same run at once: try again")
+        raise StoreUnavailable("too many changes of the same run at once: try again")
 
     async def get(self, company: str, run: str) -> Run | None:
         found = await self._runs.get(company, run)

@@ -110,7 +110,7 @@ class RedisStore:
     async def _ask(self, *parts: Part) -> Any:
         away = self._away_until is not None and (time.monotonic() < self._away_until or self._senders)
         if away or len(self._waiting) >= _MOST_WAITING:
-            raise RedisUnavailable("Redis does not answer, or too much waits for it")
+            raise RedisUnavailable("Redis does not answer, or too many commands wait for it")
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append((parts, answer))
         if len(self._senders) < _BATCHES_AT_ONCE:

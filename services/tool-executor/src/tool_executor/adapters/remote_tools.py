@@ -59,7 +59,7 @@ class BusTools:
         except RpcError as error:
             raise TimeoutError(error.message) from error
         if found.state == "unknown":
-            raise TimeoutError(f"nobody knows what became of {context.call_id}")
+            raise TimeoutError(f"the outcome of {context.call_id} is unknown")
         return (found.result or {}) if found.state == "done" else None
 
 

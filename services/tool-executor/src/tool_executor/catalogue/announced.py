@@ -146,7 +146,9 @@ class Offers:
         others = [other for (where, service), other in self._offers.items() if where == key[0] and service != key[1]]
         announced = (entry for other in [offer, *others] for entry in other.entries.values())
         if any(tool.name == entry.tool.name or tool.id == entry.tool.id for entry in [*self._catalogue, *announced]):
-            raise CatalogueError(f"tool {tool.id}: another one has this id or the name {tool.name!r}; choose a new one")
+            raise CatalogueError(
+                f"tool {tool.id}: another tool has this id or the name {tool.name!r}; choose a new one"
+            )
 
     def _sweep(self) -> None:
         now = self._clock()

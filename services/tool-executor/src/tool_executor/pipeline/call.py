@@ -56,7 +56,7 @@ class CallProgress:
     def found(self) -> Entry:
         """The tool; only for steps after the one that finds it."""
         if self.entry is None:
-            raise RuntimeError("this step stands before the one that finds the tool")
+            raise RuntimeError("this step comes before the one that finds the tool")
         return self.entry
 
     @property
@@ -130,5 +130,5 @@ class Pipeline:
 
     async def _from(self, index: int, call: CallProgress) -> Outcome:
         if index == len(self._steps):
-            raise RuntimeError("the last step must give a result")
+            raise RuntimeError("the last step must return a result")
         return await self._steps[index](call, lambda: self._from(index + 1, call))

@@ -11,7 +11,7 @@ from agent.domain.analysis.derived import answers
 from agent.domain.analysis.figures import Gathered, has_prices
 from agent.domain.analysis.formats import as_date, day, figure_name
 from agent.domain.analysis.plan import ANALYSIS_TOOLS
-from agent.domain.analysis.texts import DISCLAIMER, note, plain_reason, plain_summary
+from agent.domain.analysis.texts import disclaimer, note, plain_reason, plain_summary
 from agent.domain.analysis.wanted_calls import Question
 from contracts.events.analysis import AnalysisCall, AnalysisRecord
 from contracts.languages import Language
@@ -47,7 +47,7 @@ def report_of(
         "tools_used": tools_used(record.calls),
         "sources": found.sources,
         "limitations": list(dict.fromkeys(limitations)),
-        "disclaimer": DISCLAIMER[language],
+        "disclaimer": disclaimer(language),
         "generated_at": now.isoformat().replace("+00:00", "Z"),
         "errors": [{name: entry[name] for name in ("error", "ticker", "reason")} for entry in found.errors],
         "language": language,

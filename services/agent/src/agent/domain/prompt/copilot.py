@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from agent.domain.prompt.copilot_words import WORDS, Words
+from agent.domain.prompt.copilot_words import INSTRUCTIONS, SUPPORT, WORDS, Words
 from agent.domain.prompt.layers import LONGEST_SUMMARY, base, presence
 from agent.domain.text_features import one_line
 from contracts.company import CompanyConfig
@@ -61,9 +61,13 @@ def copilot_sections(
             _person(words, context, customer),
             _known(words, _untraded(context)),
             _conversation(words, _untraded(context), summary),
-            _section(words.instruct, [*words.support, *_missing(words, context)]),
+            _section(words["instruct"], [*(words[one] for one in SUPPORT), *_missing(words, context)]),
         )
-    own = [company.custom_system_prompt or "", words.role, *presence(language, company)] if company else [words.role]
+    own = (
+        [company.custom_system_prompt or "", words["role"], *presence(language, company)]
+        if company
+        else [words["role"]]
+    )
     return _joined(
         "\n".join(filter(None, own)),
         _user(words, context, customer),
@@ -71,7 +75,7 @@ def copilot_sections(
         _holdings(words, context.portfolio, context.alerts),
         _known(words, context),
         _conversation(words, context, summary),
-        _section(words.instruct, [*words.instructions, *_missing(words, context)]),
+        _section(words["instruct"], [*(words[one] for one in INSTRUCTIONS), *_missing(words, context)]),
     )
 
 
@@ -95,11 +99,11 @@ def _person(words: Words, context: FullContext, customer: Customer) -> str:
     user = context.user
     spoken = user.language if user else customer.language
     facts = [
-        (words.name, user.name if user else None),
-        (words.language, words.languages.get(spoken[:2], spoken)),
-        (words.timezone, _timezone(words, context)),
+        (words["name"], user.name if user else None),
+        (words["language"], words.get(f"languages.{spoken[:2]}", spoken)),
+        (words["timezone"], _timezone(words, context)),
     ]
-    return _section(words.user, (f"{name}: {one_line(value)}" for name, value in facts if value))
+    return _section(words["user"], (f"{name}: {one_line(value)}" for name, value in facts if value))
 
 
 def _user(words: Words, context: FullContext, customer: Customer) -> str:
@@ -107,14 +111,14 @@ def _user(words: Words, context: FullContext, customer: Customer) -> str:
     plan = user.plan if user else customer.plan
     spoken = user.language if user else customer.language
     facts = [
-        (words.name, user.name if user else None),
-        (words.plan, plan),
-        (words.risk, words.risks.get(user.risk_profile) if user and user.risk_profile else None),
-        (words.experience, words.experiences.get(user.experience) if user and user.experience else None),
-        (words.language, words.languages.get(spoken[:2], spoken)),
-        (words.timezone, _timezone(words, context)),
+        (words["name"], user.name if user else None),
+        (words["plan"], plan),
+        (words["risk"], words.get(f"risks.{user.risk_profile}") if user else None),
+        (words["experience"], words.get(f"experiences.{user.experience}") if user else None),
+        (words["language"], words.get(f"languages.{spoken[:2]}", spoken)),
+        (words["timezone"], _timezone(words, context)),
     ]
-    return _section(words.user, (f"{name}: {one_line(value)}" for name, value in facts if value))
+    return _section(words["user"], (f"{name}: {one_line(value)}" for name, value in facts if value))
 
 
 def _timezone(words: Words, context: FullContext) -> str | None:
@@ -122,49 +126,48 @@ def _timezone(words: Words, context: FullContext) -> str | None:
         return None
     if context.system is None:
         return context.user.timezone
-    return (
-        f"{context.user.timezone} ({words.now} {context.system.current_date.isoformat()} {context.system.current_time})"
-    )
+    now = f"{context.system.current_date.isoformat()} {context.system.current_time}"
+    return f"{context.user.timezone} ({words['now']} {now})"
 
 
 def _market(words: Words, market: ContextMarket, zone: tzinfo, language: Language) -> str | None:
     lines: list[str] = []
     if market.status is not None:
-        status = f"{words.status}: {words.statuses[market.status]}"
+        status = f"{words['status']}: {words[f'statuses.{market.status}']}"
         if market.current_time is not None:
-            status += f"; {words.time}: {_moment(market.current_time, zone)}"
+            status += f"; {words['time']}: {_moment(market.current_time, zone)}"
         if market.next_open is not None:
-            status += f"; {words.next_open}: {_moment(market.next_open, zone)}"
+            status += f"; {words['next_open']}: {_moment(market.next_open, zone)}"
         lines.append(status)
     if noted := (market.notes or {}).get(language):
         lines.append(one_line(noted))
     lines.extend(_price(one, zone) for one in market.relevant_symbols[:SYMBOLS])
     for event in market.upcoming_events[:EVENTS]:
         about = f"{event.symbol}: " if event.symbol else ""
-        lines.append(f"{event.date.isoformat()} {one_line(about + event.name)} ({words.impacts[event.impact]})")
-    return _section(words.market, lines) if lines else None
+        lines.append(f"{event.date.isoformat()} {one_line(about + event.name)} ({words[f'impacts.{event.impact}']})")
+    return _section(words["market"], lines) if lines else None
 
 
 def _holdings(words: Words, portfolio: ContextPortfolio | None, alerts: list[ActiveAlert] | None) -> str | None:
     lines: list[str] = []
     if portfolio is not None:
         held = [
-            f"{_number(one.quantity)} {one.symbol} {words.at} {one.average_price:,.2f}"
-            + (f" ({words.now} {one.price:,.2f})" if one.price is not None else "")
+            f"{_number(one.quantity)} {one.symbol} {words['at']} {one.average_price:,.2f}"
+            + (f" ({words['now']} {one.price:,.2f})" if one.price is not None else "")
             for one in portfolio.positions[:POSITIONS]
         ]
         more = len(portfolio.positions) - POSITIONS
         if more > 0:
-            held.append(words.more.format(count=more))
-        held.append(f"{words.cash} {portfolio.cash:,.2f} {portfolio.currency}")
-        held.append(f"{words.equity} {portfolio.equity:,.2f} {portfolio.currency}")
-        lines.append(f"{words.holdings}: {'; '.join(held)}")
+            held.append(words["more"].format(count=more))
+        held.append(f"{words['cash']} {portfolio.cash:,.2f} {portfolio.currency}")
+        held.append(f"{words['equity']} {portfolio.equity:,.2f} {portfolio.currency}")
+        lines.append(f"{words['holdings']}: {'; '.join(held)}")
     if alerts:
         named = [f"{one.symbol} {one.condition} {one.price:,.2f}" for one in alerts[:ALERTS]]
         if len(alerts) > ALERTS:
-            named.append(words.more.format(count=len(alerts) - ALERTS))
-        lines.append(f"{words.alerts}: {'; '.join(named)}")
-    return _section(words.portfolio, lines) if lines else None
+            named.append(words["more"].format(count=len(alerts) - ALERTS))
+        lines.append(f"{words['alerts']}: {'; '.join(named)}")
+    return _section(words["portfolio"], lines) if lines else None
 
 
 def _known(words: Words, context: FullContext) -> str | None:
@@ -174,18 +177,22 @@ def _known(words: Words, context: FullContext) -> str | None:
     named = CORRECTS in offered
     if memory is not None:
         if memory.favorite_symbols:
-            lines.append(f"{words.favourites}: {', '.join(map(one_line, memory.favorite_symbols[:FAVOURITES]))}")
-        if style := words.styles.get(memory.trading_style or ""):
-            lines.append(f"{words.style}: {style}")
+            lines.append(f"{words['favourites']}: {', '.join(map(one_line, memory.favorite_symbols[:FAVOURITES]))}")
+        if style := words.get(f"styles.{memory.trading_style}"):
+            lines.append(f"{words['style']}: {style}")
         if memory.recent_strategies:
             latest = memory.recent_strategies[0]
             about = f"{latest.name} ({latest.symbol})" if latest.symbol else latest.name
-            lines.append(f"{words.strategy}: {one_line(f'{about}, {latest.date.isoformat()}: {latest.description}')}")
+            lines.append(
+                f"{words['strategy']}: {one_line(f'{about}, {latest.date.isoformat()}: {latest.description}')}"
+            )
     if user is not None and user.preferences:
-        lines.append(f"{words.preferences}: {'; '.join(_fact(text, named=named) for text in user.preferences[:NOTES])}")
+        lines.append(
+            f"{words['preferences']}: {'; '.join(_fact(text, named=named) for text in user.preferences[:NOTES])}"
+        )
     if memory is not None and memory.user_notes:
-        lines.append(f"{words.notes}: {'; '.join(_fact(text, named=named) for text in memory.user_notes[:NOTES])}")
-    return _section(words.known, lines) if lines else None
+        lines.append(f"{words['notes']}: {'; '.join(_fact(text, named=named) for text in memory.user_notes[:NOTES])}")
+    return _section(words["known"], lines) if lines else None
 
 
 def _fact(text: str, *, named: bool) -> str:
@@ -196,19 +203,19 @@ def _fact(text: str, *, named: bool) -> str:
 def _conversation(words: Words, context: FullContext, summary: str | None) -> str | None:
     lines: list[str] = []
     if summary:
-        lines.append(f"{words.summary}: {one_line(summary, LONGEST_SUMMARY)}")
+        lines.append(f"{words['summary']}: {one_line(summary, LONGEST_SUMMARY)}")
     conversation = context.conversation
     if conversation is not None:
         if conversation.recent_topics:
-            lines.append(f"{words.topics}: {', '.join(one_line(topic, 80) for topic in conversation.recent_topics)}")
+            lines.append(f"{words['topics']}: {', '.join(one_line(topic, 80) for topic in conversation.recent_topics)}")
         if conversation.mentioned_symbols:
-            lines.append(f"{words.mentioned}: {', '.join(map(one_line, conversation.mentioned_symbols))}")
-    return _section(words.conversation, lines) if lines else None
+            lines.append(f"{words['mentioned']}: {', '.join(map(one_line, conversation.mentioned_symbols))}")
+    return _section(words["conversation"], lines) if lines else None
 
 
 def _missing(words: Words, context: FullContext) -> list[str]:
-    missing = [words.parts[name] for name in context.missing if name in words.parts]
-    return [f"{words.missing}: {', '.join(dict.fromkeys(missing))}"] if missing else []
+    missing = [words[key] for name in context.missing if (key := f"parts.{name}") in words]
+    return [f"{words['missing']}: {', '.join(dict.fromkeys(missing))}"] if missing else []
 
 
 def _section(title: str, lines: Iterable[str]) -> str:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, cast, get_args
 
-from agent.domain.prompt.copilot_words import WORDS
+from agent.domain.prompt.copilot_words import VALUES
 from agent.domain.shortcuts.memory_text import listed_facts, told_memory
 from agent.domain.shortcuts.memory_words import acts, list_wish, undoes
 from agent.domain.shortcuts.steps import DECIDE, FORGET, READ, REMEMBER, UNKNOWN, said, step
@@ -110,7 +110,7 @@ def _one(call: TurnCall, language: Language) -> str | None:
     if call.tool == FORGET:
         if data.get("everything"):
             return TEXTS["step.forgotten_all"].said_in(language)
-        values = _values(language)
+        values = VALUES[language]
         quoted = "{}".join(TEXTS["step.quotes"].said_in(language))
         for kind, texts in (("forgotten", data["forgotten"]), ("several", (data.get("several") or ())[:MOST_NAMED])):
             if texts:
@@ -161,12 +161,6 @@ def _decided(arguments: Fields, data: Fields, error: Fields, language: Language)
     told = TEXTS[f"step.{kind}"].said_in(language).format(**fields)
     rest = "; ".join(cast("Fields", one)["summary"] for one in data.get("rest") or ())
     return " ".join([told, TEXTS["step.rest"].said_in(language).format(rest=rest)]) if rest else told
-
-
-def _values(language: Language) -> dict[str, str]:
-    """How the values that a memory keeps as codes are said."""
-    words = WORDS[language]
-    return {**words.risks, **words.experiences, **words.styles, **words.languages}
 
 
 def _reason(details: Fields, language: Language) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import cast, get_args
 
-from agent.domain.prompt.copilot_words import WORDS
+from agent.domain.prompt.copilot_words import VALUES
 from agent.domain.text_features import language_of
 from contracts.languages import Language
 from contracts.spoken import MONTH_NAMES
@@ -77,8 +77,7 @@ def told_memory(memory: Fields, language: Language, after: int = 0, more: int = 
     """A memory (wire form) in sentences, facts newest first, each with its number, the day on which the user said it,
     and what to say to forget or correct it. `after`: so many facts were told before, and with them all else; `more`: so
     many are left out here."""
-    words = WORDS[language]
-    coded = {**words.risks, **words.experiences, **words.styles, **words.languages}
+    coded = VALUES[language]
     lines: list[str] = []
     where = zone(str(memory.get("timezone") or "UTC"))
     known = cast("Mapping[str, str]", memory.get("since") or {})
