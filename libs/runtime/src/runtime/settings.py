@@ -9,9 +9,9 @@ import re
 import ssl
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ByteSize, Field, SecretStr, TypeAdapter, ValidationError, field_validator
+from pydantic import AfterValidator, ByteSize, Field, SecretStr, TypeAdapter, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from contracts.streams import STREAMS, Stream
@@ -34,6 +34,16 @@ class EnvSettings(BaseSettings):
 _HOST = r"(\[[^\]]+\]|[^@/,:\[]+)"
 _HOSTS = rf"([^@/]*@)?{_HOST}:\d+(,{_HOST}:\d+)*"
 _NATS = rf"((nats|tls|wss?)://([^/]*@)?)?{_HOST}(:\d+)?/?"
+
+
+def _http_address(value: str) -> str:
+    if not re.match(rf"https?://([^@/]*@)?{_HOST}(:\d+)?([/?]|$)", value):
+        raise ValueError("write http://HOST:PORT/PATH or https://HOST/PATH")
+    return value
+
+
+HttpAddress = Annotated[str, AfterValidator(_http_address)]
+"""The address of an HTTP server."""
 
 
 class NatsSettings(EnvSettings):
@@ -212,7 +222,7 @@ class FileSettings(EnvSettings):
     url: str | None = Field(
         default=None, description="a folder's path that all share, or s3://bucket; none: no files are taken"
     )
-    endpoint: str = Field(default="https://s3.amazonaws.com", description="the S3 server, without the bucket")
+    endpoint: HttpAddress = Field(default="https://s3.amazonaws.com", description="the S3 server, without the bucket")
     region: str = "us-east-1"
     key: str | None = Field(default=None, description="the access key's id")
     secret: SecretStr | None = Field(default=None, description="its secret")
@@ -235,7 +245,7 @@ class TokenSettings(EnvSettings):
     jwt_public_key: str | None = Field(
         default=None, description="PEM, RS256; \\n for line ends; several, one behind the other, while one is replaced"
     )
-    jwt_jwks_url: str | None = None
+    jwt_jwks_url: HttpAddress | None = None
     jwt_audience: str | None = Field(default=None, description="checked when set")
     jwt_issuer: str | None = Field(default=None, description="checked when set")
     principal_key: SecretStr | None = Field(

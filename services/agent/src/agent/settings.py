@@ -10,7 +10,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 from contracts.providers import COMPATIBLE, KEYED, KEYS
 from contracts.symbols import parse_symbol
 from runtime.pull_worker import LEASE
-from runtime.settings import EnvSettings
+from runtime.settings import EnvSettings, HttpAddress
 
 
 class AgentSettings(EnvSettings):
@@ -99,7 +99,7 @@ class ModelSettings(EnvSettings):
 
     model_config = SettingsConfigDict(env_prefix="NEXUS_LLM_", populate_by_name=True)
 
-    base_url: str | None = Field(
+    base_url: HttpAddress | None = Field(
         default=None, description="any OpenAI-compatible server, e.g. http://127.0.0.1:8000/v1"
     )
     api_key: SecretStr | None = None

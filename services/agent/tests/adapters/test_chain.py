@@ -253,6 +253,7 @@ async def test_another_providers_model_is_left_for_ones_own_default(session: aio
         *(("time_limits", limits, "more than 0") for limits in ("groq=0", "groq=-1", "groq=nan")),
         ("time_limits", "gorq=5", "'gorq' is no provider"),
         ("chain", "openai,gorq", "'gorq' is no provider: write some of groq, "),
+        *(("base_url", address, "write http://HOST") for address in ("10.0.0.5:8000/v1", "htp://vllm/v1", "http://")),
     ],
 )
 def test_what_cannot_be_is_refused_at_the_start(setting: str, value: str, told: str) -> None:

@@ -245,4 +245,4 @@ async def test_with_no_answer_to_any_request_the_outcome_is_unknown(
     await executor.start()
     status, body, _ = await ana("POST", "/v2/tools/get_price", json={})
     assert (status, body["error"]["code"], body["error"]["reason"]) == (504, "TIMEOUT", OUTCOME_UNKNOWN)
-    assert body["error"]["message"].endswith("Compruébalo antes de repetirla.")
+    assert body["error"]["message"].endswith("Compruébalo antes de repetirlo.")
