@@ -83,6 +83,8 @@ async def test_files_are_copied_by_their_checksums_and_what_is_missing_is_told(
     contents = {await stored(store, content): content for content in (b"one", b"", b"x" * 700_000)}
     damaged = old / "files" / await stored(store, b"as it was sent")
     damaged.write_bytes(damaged.read_bytes().replace(b"as it", b"as is"))
+    headless = old / "files" / await stored(store, b"with a flipped bit in its head")
+    headless.write_bytes(b"X" + headless.read_bytes()[1:])
     # Listed, and not there any more when its turn comes.
     damaged.with_name(uuid7()).symlink_to("deleted-meanwhile")
     copy.mkdir()
@@ -90,14 +92,15 @@ async def test_files_are_copied_by_their_checksums_and_what_is_missing_is_told(
     assert kept is not None
     assert (kept.count, kept.gone, kept.size) == (3, 1, 700_003)
     assert "is damaged where it lies" in said[0]
-    assert said[1] == "3 files of conversations; 1 were deleted meanwhile"
+    assert "is damaged where it lies" in said[1]
+    assert said[2] == "3 files of conversations; 1 were deleted meanwhile"
     await files.check(kept, copy)
     async with files.empty_place(kept, new) as place:
         assert place is not None
         assert await files.load(place, copy) == 3
         for key, content in contents.items():
             assert (await place.about(key), await read_whole(place, key, 10**6)) == (described(content), content)
-        assert len(await place.list("unsent/", 10)) == 4
+        assert len(await place.list("unsent/", 10)) == 5
     with pytest.raises(BackupFailed, match="already holds files"):
         async with files.empty_place(kept, new):
             pass
@@ -108,9 +111,10 @@ async def test_files_are_copied_by_their_checksums_and_what_is_missing_is_told(
     (copy / "files" / one).unlink()
     with pytest.raises(BackupFailed, match=one):
         await files.check(kept, copy)
-    (copy / "files" / one).write_bytes((copy / "files" / last).read_bytes())
-    with pytest.raises(BackupFailed, match="damaged or missing"):
-        await files.check(kept, copy)
+    for content in ((copy / "files" / last).read_bytes(), b"X", b""):
+        (copy / "files" / one).write_bytes(content)
+        with pytest.raises(BackupFailed, match="damaged or missing"):
+            await files.check(kept, copy)
 
 
 async def test_a_bucket_is_its_owners_to_back_up_and_a_folder_that_is_not_here_is_said(

@@ -23,7 +23,7 @@ from nexus_cli.backup.streams import BackupFailed
 from nexus_cli.stack.errors import BadSetting
 from runtime.clock import SystemClock
 from runtime.errors import NotReady
-from runtime.file_store import FileMetadata, FileStore, FilesUnavailable
+from runtime.file_store import FileDamaged, FileMetadata, FileStore, FilesUnavailable
 from runtime.file_stores import file_store
 from runtime.folder_store import FolderStore
 from runtime.settings import FileSettings
@@ -140,10 +140,14 @@ async def _copied(source: FileStore, target: FileStore, listing: Path, say: Call
     with listing.open("wb") as out:
         for prefix in PREFIXES:
             async for key in _keys(source, prefix):
-                about = await source.about(key)
-                content = None if about is None else await _fetched(source, key, about)
+                try:
+                    about = await source.about(key)
+                    content = None if about is None else await _fetched(source, key, about)
+                    damaged = content is None and await source.about(key) is not None
+                except FileDamaged:
+                    about, content, damaged = None, None, True
                 if about is None or content is None:
-                    if await source.about(key) is not None:
+                    if damaged:
                         say(f"the file {key} is damaged where it lies, and not in the backup")
                     else:
                         gone += prefix != UNSENT
@@ -166,7 +170,10 @@ async def _keys(store: FileStore, prefix: str) -> AsyncIterator[str]:
 
 async def _fetched(store: FileStore, key: str, about: FileMetadata) -> BinaryIO | None:
     """The content, in a temporary file without a name; None: it is not there, or not what was stored."""
-    found = await store.open(key)
+    try:
+        found = await store.open(key)
+    except FileDamaged:
+        return None
     if found is None or found.about != about:
         return None
     digest = hashlib.sha256()

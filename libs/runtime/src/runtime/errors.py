@@ -13,6 +13,7 @@
         ├── RpcError                      an error reply, or no reply in time
         │   └── NobodyServes              no server of the method is there: nobody has seen the request
         ├── FilesUnavailable              the object storage did not answer in time (file_store)
+        │   └── FileDamaged               the file's metadata cannot be read
         ├── InvalidToken                  a user's token or a principal that proves nothing
         │   └── ExpiredToken              it was valid once
         └── NotReady                      a service could not start: a server is away, or a stream is in conflict

@@ -25,6 +25,10 @@ class FilesUnavailable(RuntimeFault):
     retryable = True
 
 
+class FileDamaged(FilesUnavailable):
+    """The file is there, and its metadata cannot be read."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileMetadata:
     """A file's metadata: its name as people gave it, its media type, its length in bytes, its SHA-256 (hex)."""

@@ -21,7 +21,7 @@ from uuid import uuid4
 
 import orjson
 
-from runtime.file_store import LOOKING, PIECE, STORING, FileMetadata, FilesUnavailable, StoredFile
+from runtime.file_store import LOOKING, PIECE, STORING, FileDamaged, FileMetadata, FilesUnavailable, StoredFile
 
 T = TypeVar("T")
 AT_ONCE = 4
@@ -149,4 +149,7 @@ class FolderStore:
 
 
 def _described(file: BinaryIO) -> FileMetadata:
-    return FileMetadata(**orjson.loads(file.readline(16 * 1024)))
+    try:
+        return FileMetadata(**orjson.loads(file.readline(16 * 1024)))
+    except (TypeError, ValueError) as error:
+        raise FileDamaged("the file's metadata cannot be read") from error

@@ -157,6 +157,9 @@ async def test_a_file_that_lies_or_grows_or_runs_is_refused_in_words(
     spanish = {"Accept-Language": "es-MX"}
     answer = await send(http, tokens.visitor("me"), mine, "photo.jpg", png(), **spanish)
     assert "el nombre dice .jpg" in answer[1]["detail"]
+    form = {"Content-Type": "multipart/form-data; boundary=x"}
+    answer = await send(http, tokens.visitor("me"), mine, "notes.txt", b"--x\r\n\r\nnotes\r\n--x--", **form)
+    assert "as the body itself" in answer[1]["detail"]
     assert await store.list("", 10) == []
 
 

@@ -15,11 +15,13 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
 
 from contracts.envelope import Wire
+from contracts.errors import ErrorCode
 from contracts.files import FileRef
 from contracts.ids import ID_PATTERN
 from contracts.languages import named_language
 from gateway.chat.commands import ConversationPlace
 from gateway.domain.file_kinds import PICTURES
+from gateway.errors import Refused
 from gateway.web.deps import ApiDep, ConversationPath, PersonDep
 from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage
@@ -64,6 +66,8 @@ async def send_file(
     """Uploads a file (the body is its content, at most 10 MB) for a message of the caller's to name in `files`. It
     is deleted if no message names it within a day."""
     await api.access.usable(caller, conversation)
+    if request.headers.get("content-type", "").startswith("multipart/"):
+        raise Refused(ErrorCode.BAD_FIELD, "file: send it as the body itself (curl --data-binary @FILE), not in a form")
     language = named_language(accept_language) or "en"
     return await api.files.take_in(ConversationPlace(caller, conversation), name, _body(request), language)
 
