@@ -26,7 +26,7 @@ GOOD_FOR = timedelta(days=90)
 
 
 class OrderState(StrEnum):
-    """The state of an order."""
+    """Where an order stands."""
 
     PENDING = "pending_confirmation"
     OPEN = "open"
@@ -43,7 +43,7 @@ FINAL = frozenset({OrderState.FILLED, OrderState.CANCELLED, OrderState.REJECTED,
 
 
 class Decision(StrEnum):
-    """The answer to the question whether to place the order."""
+    """What became of the question whether to place the order."""
 
     CONFIRMED = "confirmed"
     REJECTED = "rejected"
