@@ -44,7 +44,8 @@ def drill(
     Exit code 1 with anything lost, doubled or said over a human.
     """
     from nexus_cli.drill.drill import MANY, DrillPlan
-    from nexus_cli.drill.faults import PROCESSES, Kind
+    from nexus_cli.drill.faults import Kind
+    from nexus_cli.drill.network import PROCESSES
     from nexus_cli.stack.errors import StackError
 
     try:

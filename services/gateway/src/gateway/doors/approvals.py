@@ -3,7 +3,6 @@
 from collections.abc import Collection, Sequence
 
 from contracts.events.chat import Action
-from contracts.languages import Language
 from contracts.rpc import MessageView
 from gateway.chat.commands import ConversationPlace
 from gateway.errors import Unavailable
@@ -36,7 +35,7 @@ async def newest_messages(api: Api, place: ConversationPlace, wanted: Collection
     return await api.standing.now(place.company, conversation, messages, caller.subject)
 
 
-def told_state(action: Action, language: Language) -> str:
+def told_state(action: Action, language: str) -> str:
     """What became of an action, in words."""
     return f"{action.summary}: {TEXTS[f'order.states.{action.state}'].said_in(language)}"
 
