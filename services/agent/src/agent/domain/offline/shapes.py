@@ -18,7 +18,13 @@ ACCOUNT_OPENED = re.compile(
     r"(?:\w+ )?(?:account|cuenta)",
     re.IGNORECASE,
 )
+_CANNOT_COME = re.compile(
+    r"\b(?:can(?:no|['’])?t|can not|unable to|not able to) (?:come|attend|make it|go|travel)\b|"
+    r"\bno (?:puedo|puedes|puede|podemos|podr\w+) (?:ir|venir|asistir|acudir|viajar)\b",
+    re.IGNORECASE,
+)
 SAID_AS = (
+    ("=cancel", _CANNOT_COME),
     ("=discount", re.compile(r"\d ?% (?:off|less|menos|m[aá]s barat|de descuento|discount|cheaper)", re.IGNORECASE)),
     ("=price", re.compile(r"\b(?:gratis|(?<!prueba )gratuit[oa]s?|free of charge|for free|sin coste|no charge)\b|"
                           r"\b(?:is|are) free\b",
@@ -91,6 +97,7 @@ PHRASES = (
     ),
     ("=discount", re.compile(r"\bpay less\b|\bpag\w+ menos\b|\bm[aá]s barato\W*$", re.IGNORECASE)),
     ("=register", ACCOUNT_OPENED),
+    ("=cancel", _CANNOT_COME),
     ("=refund", re.compile(r"\b(?:money|cash|deposit|it) back\b|\bdinero de vuelta\b|\bmi dinero\b", re.IGNORECASE)),
     ("=contact", re.compile(r"\b(?:tele)?phone numbers?\b|\bn[uú]meros? de (?:tel[eé]fono|m[oó]vil)\b", re.IGNORECASE)),
 )
