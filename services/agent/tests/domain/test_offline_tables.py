@@ -29,6 +29,14 @@ def test_a_price_of_the_kind_alone_is_that_of_all_its_rows() -> None:
     assert answered("what does the evening course cost?", fees, "en") == "Evening course: Price 90 €. [1]"
 
 
+def test_what_something_is_worth_is_its_price_and_no_yes() -> None:
+    table = "| Servicio | Importe |\n| --- | --- |\n| Poder | 65 € |\n| Boda | 140 € |"
+    fees = [passage("Aranceles", table, "es")]
+    assert answered("¿qué vale una boda?", fees, "es") == "Boda: Importe 140 €. [1]"
+    asked = {"role": "user", "content": "¿hacéis bodas?"}
+    assert "140 €" in answered("y que vale", fees, "es", asked, {"role": "assistant", "content": "Boda"})
+
+
 MUSIC = [
     passage(
         "Valladolid",

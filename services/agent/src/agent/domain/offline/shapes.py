@@ -203,9 +203,12 @@ TO_ANOTHER = re.compile(r" *(?:pas|mov|go|ir)\w* (?:from|de) (?:\w+ ){1,3}?(?:to
 """May I go from one thing to another: that is to change."""
 TOLD_OTHERWISE = frozenset(("=price",))
 """That one may pay with something is told by saying that it is accepted."""
-HOW_MUCH = re.compile(r"\bhow (?:much|many|long|far|old|big)\b|\bcuant[oa]s?\b")
+_WHAT_IT_COSTS = r"\bque (?:vale|cuesta)n?\b(?! la pena)"
+HOW_MUCH = re.compile(rf"\bhow (?:much|many|long|far|old|big)\b|\bcuant[oa]s?\b|{_WHAT_IT_COSTS}")
 PRICE_WORD = re.compile(r"\b(?:pric|preci|tarif|cost|rate|fee|cuest|val(?:e|en|or)\b|cheap|barat)")
-HOW_PRICED = re.compile(r"\bhow much (?:is|are|for)\b|\bcuanto (?:es|son|valen?|sale\w*|seria\w*)\b")
+HOW_PRICED = re.compile(
+    rf"\bhow much (?:is|are|for)\b|\bcuanto (?:es|son|valen?|sale\w*|seria\w*)\b|{_WHAT_IT_COSTS}"
+)
 COSTS = re.compile(r"\bhow much (?:does|do|did|would|will)\b.*\bcosts?\b|\bcuanto (?:me |nos )?(?:cuesta|costaria)n?\b")
 OBLIGED = re.compile(
     r"\b(?:have|has|need) to\b|\bmust\b|\bhace falta\b|\b(?:teng\w+|tien\w+|ten(?:eis|emos)|"
