@@ -119,6 +119,12 @@ def test_a_section_is_also_found_by_the_headings_above_its_own() -> None:
     assert said("when does the restaurant open?", "en", sheds) == "Dinner: from 20:30 to 23:00. [1]"
 
 
+@pytest.mark.parametrize("question", ["what if i cant come in the end", "and when we can't make it?"])
+def test_who_cannot_come_is_told_how_to_cancel(question: str) -> None:
+    cancelling = passage("Terms", "If you cancel 30 days ahead, we refund everything.", heading=["Cancelling"])
+    assert "we refund everything" in said(question, "en", [*SHEDS, cancelling])
+
+
 def test_somebodys_age_is_asked_of_what_was_spoken_of() -> None:
     surfing = passage("Surf", "Una clase cuesta 35 €. A partir de 7 años.", "es", heading=["Surf"])
     prices = passage("Tarifas", "| Concepto | Precio |\n| --- | --- |\n| Niño (3-11 años) | 4 € |", "es")

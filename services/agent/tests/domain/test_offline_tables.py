@@ -11,6 +11,32 @@ def test_a_columns_name_that_ends_in_a_figure_is_kept_apart_from_its_cells() -> 
     assert [one.text for one in sentences_of(table, "", "u", "t")] == ["Oak: 90 × 190: 249 €, Height 2: 30 cm"]
 
 
+def test_a_table_behind_another_has_columns_of_its_own() -> None:
+    first = "| Course | Week |\n| --- | --- |\n| English | 200 € |"
+    second = "| Other courses | Hour |\n| --- | --- |\n| Exam | 60 € |"
+    rows = sentences_of(f"{first}\n\n{second}", "", "u", "t")
+    assert [(one.column, one.text) for one in rows] == [
+        ("Course", "English: Week 200 €"),
+        ("Other courses", "Exam: Hour 60 €"),
+    ]
+
+
+def test_a_price_of_the_kind_alone_is_that_of_all_its_rows() -> None:
+    table = "| Course | Price |\n| --- | --- |\n| English | 200 € |\n| Evening course | 90 € |"
+    fees = [passage("Fees", table)]
+    every = "English: Price 200 €. Evening course: Price 90 €. [1]"
+    assert answered("whats the cost of a normal course", fees, "en") == every
+    assert answered("what does the evening course cost?", fees, "en") == "Evening course: Price 90 €. [1]"
+
+
+def test_what_something_is_worth_is_its_price_and_no_yes() -> None:
+    table = "| Servicio | Importe |\n| --- | --- |\n| Poder | 65 € |\n| Boda | 140 € |"
+    fees = [passage("Aranceles", table, "es")]
+    assert answered("¿qué vale una boda?", fees, "es") == "Boda: Importe 140 €. [1]"
+    asked = {"role": "user", "content": "¿hacéis bodas?"}
+    assert "140 €" in answered("y que vale", fees, "es", asked, {"role": "assistant", "content": "Boda"})
+
+
 MUSIC = [
     passage(
         "Valladolid",

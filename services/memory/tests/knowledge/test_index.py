@@ -118,6 +118,8 @@ def test_the_heading_of_a_passage_is_that_of_the_section_that_tells_most_of_the_
         ("¿quiénes sois?", "en/visit#3"),
         ("how do I sign up?", "es/visita#4"),
         ("¿cómo me apunto?", "en/visit#4"),
+        ("¿y si no puedo ir?", "en/visit#5"),
+        ("what if I cannot come?", "es/visita#5"),
     ],
 )
 def test_what_asks_for_a_place_or_a_time_finds_it_on_pages_in_the_other_language(question: str, place: str) -> None:
@@ -129,6 +131,7 @@ def test_what_asks_for_a_place_or_a_time_finds_it_on_pages_in_the_other_language
             "Cuándo": "De 9 a 14.",
             "Quiénes": "Ana.",
             "Apuntarse": "Rellena el formulario.",
+            "Cancelar": "Sin coste.",
         },
         "en": {
             "Where we are": "3 Main Square.",
@@ -136,6 +139,7 @@ def test_what_asks_for_a_place_or_a_time_finds_it_on_pages_in_the_other_language
             "When": "9 to 5.",
             "Who": "Ann.",
             "How to join": "Fill in the form.",
+            "Cancelling": "Free of charge.",
         },
     }
     language = place[:2]

@@ -33,6 +33,10 @@ _ASKING = tuple(
             "llegar directions bus train station autobus tren estacion",
         ),
         (
+            "cant+come cannot+come cant+make+it cannot+make+it no+puedo+ir no+puedo+venir no+podemos+ir",
+            "cancel cancelling cancellation cancelar cancelacion anular",
+        ),
+        (
             "sign+up register join enrol apunto apuntarme inscribo inscribirme registro registrarme",
             "register registration join enrol apuntarse inscripcion registro registrarse alta",
         ),

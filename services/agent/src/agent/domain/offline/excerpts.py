@@ -67,7 +67,7 @@ def sentences_of(
                 cell.strip().replace("\\|", "|") for cell in _CELL_END.split(line.removeprefix("|").removesuffix("|"))
             ]
             row, item = True, False
-            if not columns:
+            if not columns or _RULE.fullmatch(following):
                 columns = cells
                 if _RULE.fullmatch(following) or not any(character.isdigit() for character in line):
                     continue

@@ -5,7 +5,7 @@ that a passage covers decides. A word that no page contains counts most, so a qu
 nothing, whatever its other words are.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agent.domain.offline.common_words import COMMON, telling
@@ -23,9 +23,10 @@ from agent.domain.offline.excerpts import Excerpt, SitePage, passages_of
 from agent.domain.offline.kinds import MOST_SHOWN, counts_up, listed
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.offline.passage_index import SHORT, SHOWN_ALONE, Candidates
-from agent.domain.offline.questions import is_bare, is_vague, needed, terms
+from agent.domain.offline.questions import is_bare, is_vague, needed, specific_words, terms
 from agent.domain.offline.sections import all_shown, compared, included
 from agent.domain.offline.shapes import (
+    BARE,
     CLOCK,
     DO_YOU,
     DOES_OR_NOT,
@@ -131,6 +132,8 @@ def rank(question: str, before: str, among: Candidates, enough: float = ENOUGH, 
     at = scores.index(best)
     chosen = passages[at]
     section = [other for other, one in enumerate(passages) if (one.url, one.heading) == (chosen.url, chosen.heading)]
+    if chosen.row and (every := _rows_of_kind(asked, passages, shares)):
+        return every
     if index.only_heading(asked, at):
         # The heading asks it; what stands below, from its beginning, is the answer: a list as a whole.
         return [passages[other] for other in section[: MOST_SHOWN if chosen.item else 3]]
@@ -154,6 +157,22 @@ def rank(question: str, before: str, among: Candidates, enough: float = ENOUGH, 
         # An item of a list says what, and its heading says of which.
         return [replace(one, text=f"{one.heading}: {one.text}") if one.heading else one for one in found]
     return found
+
+
+def _rows_of_kind(
+    asked: Mapping[str, frozenset[str]], passages: Sequence[Excerpt], shares: Sequence[float]
+) -> list[Excerpt]:
+    """Of a question that names nothing but what a table calls its rows ("what is a course?"): all those rows."""
+    kind = [asked[word] for word in specific_words(asked) if not asked[word] & BARE]
+    rows = [one for one, share in zip(passages, shares, strict=True) if share and one.row and _are(one.column, kind)]
+    other = [keys for word, keys in asked.items() if not (word[0] == "=" or keys in kind or keys & BARE)]
+    named = any(keys & keys_in(one.text.partition(":")[0]) for keys in other for one in rows)
+    return rows[:MOST_SHOWN] if kind and not named and len(rows) > 1 else []
+
+
+def _are(column: str, kind: Sequence[frozenset[str]]) -> bool:
+    called = keys_in(column)
+    return all(keys & called for keys in kind)
 
 
 def about(pages: Sequence[SitePage]) -> list[Excerpt]:

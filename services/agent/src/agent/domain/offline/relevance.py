@@ -61,7 +61,7 @@ def likely(question: str, earlier: str, told: str, among: Candidates) -> list[Se
     leaning = leans(question) or goes_on(question) or vague
     if vague and before:
         asked = {}  # "can she come?" is of what was asked before, and of nothing else that comes
-    said = [word for word in words_of(question) if len(word) >= _SHORTEST and (asked or not before)]
+    said = [word for word in words_of(question) if len(word) >= _SHORTEST and not (vague and before)]
     places: dict[tuple[str, str], list[int]] = {}
     for at, one in enumerate(passages):
         places.setdefault((one.url, one.heading), []).append(at)

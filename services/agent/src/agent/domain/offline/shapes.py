@@ -16,7 +16,13 @@ ACCOUNT_OPENED = re.compile(
     r"(?:\w+ )?(?:account|cuenta)",
     re.IGNORECASE,
 )
+_CANNOT_COME = re.compile(
+    r"\b(?:can(?:no|['’])?t|can not|unable to|not able to) (?:come|attend|make it|go|travel)\b|"
+    r"\bno (?:puedo|puedes|puede|podemos|podr\w+) (?:ir|venir|asistir|acudir|viajar)\b",
+    re.IGNORECASE,
+)
 SAID_AS = (
+    ("=cancel", _CANNOT_COME),
     ("=discount", re.compile(r"\d ?% (?:off|less|menos|m[aá]s barat|de descuento|discount|cheaper)", re.IGNORECASE)),
     ("=price", re.compile(r"\b(?:gratis|(?<!prueba )gratuit[oa]s?|free of charge|for free|sin coste|no charge)\b|"
                           r"\b(?:is|are) free\b",
@@ -89,6 +95,7 @@ PHRASES = (
     ),
     ("=discount", re.compile(r"\bpay less\b|\bpag\w+ menos\b|\bm[aá]s barato\W*$", re.IGNORECASE)),
     ("=register", ACCOUNT_OPENED),
+    ("=cancel", _CANNOT_COME),
     ("=refund", re.compile(r"\b(?:money|cash|deposit|it) back\b|\bdinero de vuelta\b|\bmi dinero\b", re.IGNORECASE)),
     ("=contact", re.compile(r"\b(?:tele)?phone numbers?\b|\bn[uú]meros? de (?:tel[eé]fono|m[oó]vil)\b", re.IGNORECASE)),
 )
@@ -194,9 +201,12 @@ TO_ANOTHER = re.compile(r" *(?:pas|mov|go|ir)\w* (?:from|de) (?:\w+ ){1,3}?(?:to
 """May I go from one thing to another: that is to change."""
 TOLD_OTHERWISE = frozenset(("=price",))
 """That one may pay with something is told by saying that it is accepted."""
-HOW_MUCH = re.compile(r"\bhow (?:much|many|long|far|old|big)\b|\bcuant[oa]s?\b")
+_WHAT_IT_COSTS = r"\bque (?:vale|cuesta)n?\b(?! la pena)"
+HOW_MUCH = re.compile(rf"\bhow (?:much|many|long|far|old|big)\b|\bcuant[oa]s?\b|{_WHAT_IT_COSTS}")
 PRICE_WORD = re.compile(r"\b(?:pric|preci|tarif|cost|rate|fee|cuest|val(?:e|en|or)\b|cheap|barat)")
-HOW_PRICED = re.compile(r"\bhow much (?:is|are|for)\b|\bcuanto (?:es|son|valen?|sale\w*|seria\w*)\b")
+HOW_PRICED = re.compile(
+    rf"\bhow much (?:is|are|for)\b|\bcuanto (?:es|son|valen?|sale\w*|seria\w*)\b|{_WHAT_IT_COSTS}"
+)
 COSTS = re.compile(r"\bhow much (?:does|do|did|would|will)\b.*\bcosts?\b|\bcuanto (?:me |nos )?(?:cuesta|costaria)n?\b")
 OBLIGED = re.compile(
     r"\b(?:have|has|need) to\b|\bmust\b|\bhace falta\b|\b(?:teng\w+|tien\w+|ten(?:eis|emos)|"

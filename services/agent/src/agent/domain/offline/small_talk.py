@@ -47,7 +47,7 @@ def small(said: str) -> Intent | None:
     around = [word for word in words if word not in _AROUND_SMALL]
     kinds = [next((kind for kind, known in _SMALL if not known.isdisjoint((word, _DRAWN_OUT.sub("", word)))), None)
              for word in around]  # fmt: skip
-    if not words or None in kinds or len(words) > 12:
+    if not words or None in kinds or len(words) > 12 or "que vale" in " ".join(words):
         return None
     greeted = re.search(r"\b(how are you|que tal|como estas)\b", said)
     # Where two kinds meet, the one that ends a conversation counts: goodbye before thanks, thanks before hello.
