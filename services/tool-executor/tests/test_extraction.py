@@ -182,12 +182,16 @@ def test_what_a_tab_shows_stands_below_the_tab():
 
 
 def test_what_is_hidden_from_everybody_stays_so():
-    page = extract_html("<title>Inn</title><button>May I?</button><i aria-hidden=true>+</i><p>Yes.</p><div hidden>Never shown.</div>")
+    page = extract_html(
+        "<title>Inn</title><button>May I?</button><i aria-hidden=true>+</i><p>Yes.</p><div hidden>Never shown.</div>"
+    )
     assert [(block.headings, block.text) for block in page.blocks] == [(["May I?"], "Yes.")]
 
 
 def test_words_that_only_tags_part_are_apart_where_the_page_shows_them_so():
-    page = extract_html("<div><span>Wheel</span><span>£12 an <b>h</b>our</span></div><p>H<sub>2</sub>O at 20<sup>th</sup></p>")
+    page = extract_html(
+        "<div><span>Wheel</span><span>£12 an <b>h</b>our</span></div><p>H<sub>2</sub>O at 20<sup>th</sup></p>"
+    )
     assert [block.text for block in page.blocks] == ["Wheel £12 an hour", "H2O at 20th"]
 
 

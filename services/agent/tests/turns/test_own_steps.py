@@ -66,7 +66,9 @@ async def test_a_message_that_shows_no_language_goes_on_in_that_of_the_answer_be
     nats_server: NatsServer,
 ) -> None:
     hello = Rule(match="how are", replies=[ScriptedReply(text="I am fine. What do you want to do?")])
-    order = Rule(match="AAPL", replies=[ScriptedReply(tool_calls=[CREATE]), ScriptedReply(text="Shall I place it for you?")])
+    order = Rule(
+        match="AAPL", replies=[ScriptedReply(tool_calls=[CREATE]), ScriptedReply(text="Shall I place it for you?")]
+    )
     async with (
         stage(nats_server.url) as scene,
         scripted_model(hello, order) as model,
