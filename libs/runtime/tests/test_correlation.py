@@ -75,7 +75,7 @@ async def test_a_call_carries_whose_work_it_is_to_where_it_is_served(nats_stream
         return request
 
     await RpcServer(nats_streams).serve(ECHO, echo)
-    with correlation.correlated(**IDS), telemetry.remote_span("outside", PARENT):
+    with correlation.Correlation(**IDS), telemetry.remote_span("outside", PARENT):
         await RpcClient(nats_streams).call(ECHO, Text(text=""))
         with pytest.raises(RpcError):
             await RpcClient(nats_streams).call(ECHO, Text(text="broken"))
@@ -104,7 +104,7 @@ async def test_what_work_learns_is_known_to_what_it_began_and_to_whoever_reports
 
     worker = PullWorker(nats_streams, "TOOLS", "failing", ["tools.call.requested.v1.*"], handle)
     await worker.start()
-    with correlation.correlated("acme", "c-1"), telemetry.remote_span("outside", PARENT):
+    with correlation.Correlation("acme", "c-1"), telemetry.remote_span("outside", PARENT):
         await Publisher(nats_streams).append("tools.call.requested.v1.x", b"", stream="TOOLS", msg_id="1")
     failed = await eventually(lambda: said(lines, "pull.handler_failed"))
     assert ids(failed[0]) == ids(said(lines, "beside")[0]) == {**IDS, "trace": TRACE}
@@ -118,7 +118,7 @@ async def test_each_of_a_batch_is_its_own_work(nats_streams: Client, lines: io.S
 
     spec = ConsumerSpec("FACTS", "memory-things", ("feedback.given.v1.acme.-",))
     for name in ("t-1", "t-2"):
-        with correlation.correlated("acme", "c-1", name):
+        with correlation.Correlation("acme", "c-1", name):
             body = Thing(name=name).model_dump_json().encode()
             await Publisher(nats_streams).append(spec.subjects[0], body, stream="FACTS", msg_id=name)
     worker = BatchWorker(nats_streams, spec, each_event(Thing, take), service="memory")
@@ -134,7 +134,7 @@ async def test_work_for_many_is_nobodys(lines: io.StringIO) -> None:
     async def shared() -> None:
         log.info("shared")
 
-    with correlation.correlated(**IDS):
+    with correlation.Correlation(**IDS):
         await flights.result("one", shared)
         log.info("own")
     assert not {*IDS} & said(lines, "shared")[0].keys()
@@ -158,6 +158,6 @@ def test_what_is_no_id_goes_into_no_log(header: str, known: Sequence[str]) -> No
 
 
 def test_a_path_that_nobody_has_checked_goes_into_no_header() -> None:
-    with correlation.correlated():
+    with correlation.Correlation():
         correlation.begin("acme", "c\r\nNats-Msg-Id: 1")
         assert correlation.baggage() == {"baggage": "nexus=acme//"}

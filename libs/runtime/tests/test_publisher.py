@@ -9,15 +9,24 @@ import pytest
 from nats.aio.client import Client
 
 from contracts.channels import ChatKind, chat, conversation_tree
+from contracts.envelope import CloudEvent
+from contracts.events.turn import RunStarted
 from runtime.conversation import CONCURRENT_READS, ConversationLog, fence_at
 from runtime.errors import FenceRefused, LogBehind, PublishRefused, PublishTimeout, ReadFailed, Unavailable
-from runtime.publisher import Fence, Publisher
+from runtime.publisher import Fence, Publisher, event_json
 from runtime.testing import NatsServer, eventually
 
 CHAT = "CHAT"
 VISITOR = chat("acme", "c1", ChatKind.VISITOR)
 ANSWER = chat("acme", "c1", ChatKind.ASSISTANT)
 TREE = conversation_tree("acme", "c1")
+
+
+@pytest.mark.parametrize("subject", ["acme/c-1", None])
+def test_an_event_without_a_model_is_written_as_one_with_it(subject: str | None) -> None:
+    data = {"turnId": "t", "messageId": "m"}
+    told = event_json("live.turn.run.started.v1", "/nexus/agent", data, subject=subject)
+    assert CloudEvent[RunStarted].parse(told).to_json() == told
 
 
 async def test_a_repeat_with_the_same_id_is_stored_once(nats_streams: Client) -> None:

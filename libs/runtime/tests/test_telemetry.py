@@ -171,7 +171,7 @@ async def test_a_companys_traces_go_out_together_when_somebody_wants_them(nats_s
     await store.start()
     telemetry.add_sink(store.take)
     for company in ("acme", "acme", "Not An Id", "other", "acme"):
-        with correlation.correlated(), telemetry.span("turn"):
+        with correlation.Correlation(), telemetry.span("turn"):
             with telemetry.span("before it is known whose"):
                 pass
             correlation.learn(company=company)

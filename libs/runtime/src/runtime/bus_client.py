@@ -186,7 +186,10 @@ class BusClient(Client):
         self.stats["in_msgs"] += 1
         self.stats["in_bytes"] += len(data)
         try:
-            head = (self._simple_headers(headers) or await super()._process_headers(headers)) if headers else None  # pyright: ignore[reportUnknownMemberType]
+            if headers.startswith(_STATUS_LINE):
+                head = self._parse_header_lines(headers[len(_STATUS_LINE) :]) or None
+            else:
+                head = await self._process_headers(headers) if headers else None  # pyright: ignore[reportUnknownMemberType]
             take(Msg(self, subject.decode(), reply.decode(), data, head, _sid=sid))
         except Exception as error:
             # As nats-py does with what callbacks raise: the read loop goes on.
@@ -197,22 +200,19 @@ class BusClient(Client):
         if sid not in self._subs:
             self._takers.pop(sid, None)
 
-    def _simple_headers(self, block: bytes) -> dict[str, str] | None:
-        """The headers of a block whose names are known; None: nats-py parses it."""
-        if not block.startswith(_STATUS_LINE) or not block.isascii():
-            return None
-        headers: dict[str, str] = {}
-        for line in block[len(_STATUS_LINE) :].decode().split("\r\n"):
-            if line:
-                name, colon, value = line.partition(":")
-                if not colon or name not in self._known_names:
-                    return None
-                headers[name] = value.strip()
-        return headers
-
     @staticmethod
     def _parse_header_lines(raw: bytes) -> dict[str, str]:
+        known = BusClient._known_names
+        headers: dict[str, str] = {}
+        for line in raw.decode("ascii", "replace").split("\r\n"):
+            if line:
+                name, colon, value = line.partition(":")
+                if not colon or name not in known or not value.isascii():
+                    break
+                headers[name] = value.strip()
+        else:
+            return headers
         headers = Client._parse_header_lines(raw)
-        if len(BusClient._known_names) < _MOST_NAMES:
-            BusClient._known_names.update(headers)
+        if len(known) < _MOST_NAMES:
+            known.update(headers)
         return headers

@@ -10,8 +10,8 @@ baggage: nexus=<company>/<conversation>/<turn>
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextvars import ContextVar
-from dataclasses import dataclass
+from contextvars import ContextVar, Token
+from dataclasses import dataclass, field
 
 from contracts.ids import is_id
 
@@ -22,12 +22,24 @@ _MEMBER = "nexus="
 
 @dataclass(slots=True)
 class Correlation:
-    """The ids of one piece of work; empty where they are not known. `trace`: 32 hexadecimal digits."""
+    """The ids of one piece of work; empty where they are not known. `trace`: 32 hexadecimal digits.
+
+    In a `with` statement: a block of work with these ids, independent of the work around it.
+    """
 
     company: str = ""
     conversation: str = ""
     turn: str = ""
     trace: str = ""
+    _before: Token[Correlation | None] | None = field(default=None, init=False, compare=False, repr=False)
+
+    def __enter__(self) -> Correlation:
+        self._before = _current.set(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            _current.reset(self._before)
 
     def fields(self) -> dict[str, str]:
         """As the fields of a log line."""
@@ -43,29 +55,10 @@ def current() -> Correlation | None:
     return _current.get()
 
 
-class _Block:
-    __slots__ = ("_ids", "_token")
-
-    def __init__(self, ids: Correlation) -> None:
-        self._ids = ids
-
-    def __enter__(self) -> Correlation:
-        self._token = _current.set(self._ids)
-        return self._ids
-
-    def __exit__(self, *_: object) -> None:
-        _current.reset(self._token)
-
-
-def correlated(company: str = "", conversation: str = "", turn: str = "", trace: str = "") -> _Block:
-    """A block of work with its own ids, independent of the work around it."""
-    return _Block(Correlation(company, conversation, turn, trace))
-
-
-def received(headers: Mapping[str, str]) -> _Block:
+def received(headers: Mapping[str, str]) -> Correlation:
     """A block of work with the ids in these headers."""
     trace = headers.get(TRACEPARENT, "").split("-")
-    return correlated(*_read(headers.get(BAGGAGE, "")), trace=trace[1] if len(trace) > 1 and is_id(trace[1]) else "")
+    return Correlation(*_read(headers.get(BAGGAGE, "")), trace=trace[1] if len(trace) > 1 and is_id(trace[1]) else "")
 
 
 def begin(company: str, conversation: str = "") -> None:

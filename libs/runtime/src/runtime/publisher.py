@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, NotRequired
 
 import orjson
@@ -18,6 +19,7 @@ from nats.errors import Error as NatsError
 from nats.errors import MaxPayloadError
 
 from contracts.envelope import CloudEvent
+from contracts.ids import uuid7
 from runtime.bus_client import BusClient
 from runtime.errors import FenceRefused, PublishFailed, PublishRefused, PublishTimeout, Unavailable
 from runtime.jetstream_api import ApiAnswer
@@ -62,6 +64,16 @@ class Appended:
 
     seq: int
     duplicate: bool
+
+
+def event_json(
+    kind: str, source: str, data: object, *, subject: str | None = None, identity: str | None = None
+) -> bytes:
+    """An event whose data need not be held against a model, as CloudEvent.to_json writes it."""
+    head = {"specversion": "1.0", "id": identity or uuid7(), "source": source, "type": kind, "time": datetime.now(UTC)}
+    about = {} if subject is None else {"subject": subject}
+    event = {**head, **about, "datacontenttype": "application/json", "data": data}
+    return orjson.dumps(event, option=orjson.OPT_UTC_Z)
 
 
 class Publisher:

@@ -10,19 +10,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from datetime import UTC, datetime
 
-import orjson
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 
 from contracts.channels import TRACES_WANTED, trace_part
-from contracts.ids import is_company, uuid7
+from contracts.ids import is_company
 from runtime import correlation
 from runtime.background import BackgroundLoop
 from runtime.connection import subscribe
 from runtime.metrics import SPANS
+from runtime.publisher import event_json
 from runtime.telemetry import Span
 
 GATHERED = 10.0
@@ -87,21 +86,14 @@ class SpanStore:
         for span in spans:
             traces.setdefault(span.trace_id, []).append(_wire(span))
         first, *others = ({"traceId": f"{trace:032x}", "spans": wires} for trace, wires in traces.items())
-        event = {
-            "specversion": "1.0",
-            "id": uuid7(),
-            "source": f"/nexus/{self._service}",
-            "type": "traces.recorded.v1",
-            "time": datetime.now(UTC),
-            "datacontenttype": "application/json",
-            "data": {"service": self._service, **first, **({"others": others} if others else {})},
-        }
+        data = {"service": self._service, **first, **({"others": others} if others else {})}
+        event = event_json("traces.recorded.v1", f"/nexus/{self._service}", data)
         outcome = "lost"
         # While the connection is away nothing is kept: the reconnect buffer belongs to durable facts.
         if self._client.is_connected:
             with contextlib.suppress(NatsError):
                 subject = trace_part(company if is_company(company) else None, os.urandom(8).hex())
-                await self._client.publish(subject, orjson.dumps(event, option=orjson.OPT_UTC_Z))
+                await self._client.publish(subject, event)
                 outcome = "sent"
         SPANS.labels(outcome).inc(len(spans))
 

@@ -156,6 +156,3 @@ class TurnStates:
             delta_seq=running.delta_seq,
             waiting=list(running.waiting) or None,
         )
-
-
-__all__ = ["AnalysisHandler", "LiveFacts", "TurnHandler", "TurnStates"]

@@ -3,9 +3,6 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
-
-import orjson
 
 from agent.adapters.followed import FollowedConversations
 from agent.domain.shortcuts.shown_actions import ShownAction, asked_in
@@ -20,6 +17,7 @@ from contracts.languages import spoken_language
 from runtime.conversation import ConversationLog, ConversationWriter
 from runtime.errors import FenceRefused, InvalidToken, PublishTimeout, ReadFailed, Unavailable
 from runtime.principals import Principal, Verify
+from runtime.publisher import event_json
 from runtime.recent import Recent
 
 SOURCE = "/nexus/agent"
@@ -80,20 +78,11 @@ class JetStreamChatLog:
         """The answer or the system message, if nothing newer than `fence` is in the tree."""
         kind = ChatKind.SYSTEM if ending.code else ChatKind.ASSISTANT
         event_id = answer_id(ending.journal.turn_id)
-        event = {
-            "specversion": "1.0",
-            "id": event_id,
-            "source": SOURCE,
-            "type": kind.event_type,
-            "time": datetime.now(UTC),
-            "subject": f"{key.company}/{key.conversation}",
-            "datacontenttype": "application/json",
-            "data": _system(ending, event_id) if ending.code else _answer(ending, event_id),
-        }
+        data = _system(ending, event_id) if ending.code else _answer(ending, event_id)
+        about = f"{key.company}/{key.conversation}"
+        event = event_json(kind.event_type, SOURCE, data, subject=about, identity=event_id)
         try:
-            stored = await self._writer.append_event(
-                *key, kind, orjson.dumps(event, option=orjson.OPT_UTC_Z), ending.journal.turn_id, fence=fence
-            )
+            stored = await self._writer.append_event(*key, kind, event, ending.journal.turn_id, fence=fence)
         except FenceRefused as error:
             self._followed.drop(key)
             return AppendOutcome("refused", error.newest)

@@ -74,7 +74,7 @@ def recent_windows(clock: Callable[[], float] = time.monotonic) -> Recent[Conver
 
 
 def _characters(window: HistoryWindow) -> int:
-    return sum(len(message.text) for message in window.history.messages)
+    return sum([len(message.text) for message in window.history.messages])
 
 
 def _files(data: Mapping[str, Any]) -> tuple[FileRef, ...]:

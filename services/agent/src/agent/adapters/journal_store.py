@@ -4,7 +4,6 @@ What a newer release has written into a turn's journal stays there while this on
 """
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 
 import orjson
 import structlog
@@ -14,10 +13,9 @@ from agent.domain.turn.journal_wire import journal_from_wire, journal_to_wire
 from agent.errors import UnreachableError
 from agent.ports import ConversationKey
 from contracts import channels
-from contracts.ids import uuid7
 from runtime.direct import DirectReader
 from runtime.errors import FenceRefused, PublishTimeout, ReadFailed, Unavailable
-from runtime.publisher import Fence, Publisher
+from runtime.publisher import Fence, Publisher, event_json
 from runtime.recent import Recent
 from runtime.unknown_fields import UnknownFields
 
@@ -80,19 +78,7 @@ class JournalStore:
         data = journal_to_wire(journal)
         if written is not None:
             data = self._unknown.with_them(journal.turn_id, revision, written)
-        event = orjson.dumps(
-            {
-                "specversion": "1.0",
-                "id": uuid7(),
-                "source": SOURCE,
-                "type": "turn.journal.v1",
-                "time": datetime.now(UTC),
-                "subject": f"{key.company}/{key.conversation}",
-                "datacontenttype": "application/json",
-                "data": data,
-            },
-            option=orjson.OPT_UTC_Z,
-        )
+        event = event_json("turn.journal.v1", SOURCE, data, subject=f"{key.company}/{key.conversation}")
         try:
             stored = await self._publisher.append(
                 subject,

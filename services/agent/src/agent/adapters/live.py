@@ -2,15 +2,11 @@
 
 import asyncio
 from collections.abc import Mapping
-from datetime import UTC, datetime
-
-import orjson
 
 from agent.ports import ConversationKey
 from contracts.channels import LiveTurnKind, live_turn
-from contracts.ids import uuid7
 from runtime.errors import RuntimeFault
-from runtime.publisher import Publisher
+from runtime.publisher import Publisher, event_json
 
 SOURCE = "/nexus/agent"
 MAX_UNDER_WAY = 10_000
@@ -28,19 +24,7 @@ class LiveEvents:
         """One live event, e.g. kind message.delta."""
         if len(self._under_way) >= MAX_UNDER_WAY:
             return
-        event = orjson.dumps(
-            {
-                "specversion": "1.0",
-                "id": uuid7(),
-                "source": SOURCE,
-                "type": f"live.turn.{kind}.v1",
-                "time": datetime.now(UTC),
-                "subject": f"{key.company}/{key.conversation}",
-                "datacontenttype": "application/json",
-                "data": data,
-            },
-            option=orjson.OPT_UTC_Z,
-        )
+        event = event_json(f"live.turn.{kind}.v1", SOURCE, data, subject=f"{key.company}/{key.conversation}")
         subject = live_turn(*key, LiveTurnKind(kind))
         # Nothing overtakes what is under way.
         if not self._under_way and self._publisher.say_live(subject, event):

@@ -12,7 +12,7 @@ from agent.ports import ConversationKey
 from agent.record.turn import TYPE, EndedTurn, hash_of, inputs_to_json
 from contracts import channels
 from contracts.ids import derive_id, is_id
-from runtime.publisher import Publisher
+from runtime.publisher import Publisher, event_json
 
 SOURCE = "/nexus/agent"
 WAITING = 2_000
@@ -35,29 +35,19 @@ class TurnRecords:
     async def _write(self, key: ConversationKey, turn: EndedTurn) -> None:
         journal, user = turn.journal, turn.inputs.seen.requester.user
         identity = derive_id(journal.turn_id, "recorded")
-        event = {
-            "specversion": "1.0",
-            "id": identity,
-            "source": SOURCE,
-            "type": TYPE,
-            "time": datetime.now(UTC),
-            "subject": f"{key.company}/{key.conversation}",
-            "datacontenttype": "application/json",
-            "data": {
-                "companyId": key.company,
-                "conversationId": key.conversation,
-                **({"userId": user} if user else {}),
-                "turnId": journal.turn_id,
-                "startedAt": datetime.fromtimestamp(journal.started_at, UTC),
-                "finishedAt": datetime.fromtimestamp(turn.finished_at, UTC),
-                "configVersion": turn.config_version,
-                "tools": [tool.name for tool in turn.tools],
-                "toolsHash": hash_of(turn.tools),
-                "inputs": orjson.Fragment(inputs_to_json(turn.inputs, key)),
-                "journal": journal_to_wire(journal),
-            },
+        data = {
+            "companyId": key.company,
+            "conversationId": key.conversation,
+            **({"userId": user} if user else {}),
+            "turnId": journal.turn_id,
+            "startedAt": datetime.fromtimestamp(journal.started_at, UTC),
+            "finishedAt": datetime.fromtimestamp(turn.finished_at, UTC),
+            "configVersion": turn.config_version,
+            "tools": [tool.name for tool in turn.tools],
+            "toolsHash": hash_of(turn.tools),
+            "inputs": orjson.Fragment(inputs_to_json(turn.inputs, key)),
+            "journal": journal_to_wire(journal),
         }
+        event = event_json(TYPE, SOURCE, data, subject=f"{key.company}/{key.conversation}", identity=identity)
         subject = channels.fact(TYPE, key.company, user if user and is_id(user) else None)
-        await self._publisher.append(
-            subject, orjson.dumps(event, option=orjson.OPT_UTC_Z), stream="FACTS", msg_id=identity
-        )
+        await self._publisher.append(subject, event, stream="FACTS", msg_id=identity)

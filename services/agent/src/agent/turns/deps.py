@@ -81,12 +81,8 @@ def policy_of(settings: CompanySettings | None) -> AnswerPolicy:
     if settings is None:
         return AnswerPolicy(enabled=False)
     config, rules = settings.config, AnswerRules.of(settings)
-    return AnswerPolicy(
-        enabled=rules.enabled,
-        beside_human=rules.beside_human,
-        delay=config.response_delay_ms / 1000,
-        max_iterations=config.tool_config.max_iterations,
-    )
+    seconds, rounds = config.response_delay_ms / 1000, config.tool_config.max_iterations
+    return AnswerPolicy(rules.enabled, rules.beside_human, seconds, rounds)
 
 
 def in_company(seen: AskedSnapshot, company: CompanyConfig) -> AskedSnapshot:

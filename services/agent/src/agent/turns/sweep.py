@@ -18,7 +18,7 @@ from agent.ports import ConversationKey
 from contracts.channels import ChatKind
 from contracts.conversation import Fact
 from runtime.background import BackgroundLoop
-from runtime.correlation import correlated
+from runtime.correlation import Correlation
 
 log = structlog.get_logger(__name__)
 
@@ -130,7 +130,7 @@ class TurnSweep:
     async def _look_at(self, key: ConversationKey, seq: int) -> None:
         async with self._gate:
             try:
-                with correlated(key.company, key.conversation):
+                with Correlation(key.company, key.conversation):
                     outcome = await self._handle(key, Trigger(seq, visitor=True), 0.0)
             except Exception:
                 log.exception("sweep.failed", company=key.company, conversation=key.conversation)

@@ -17,7 +17,7 @@ from gateway.domain.feed import Feed, FeedOverflowError
 from gateway.domain.server_frames import Json
 from gateway.errors import GatewayError
 from gateway.ports import Follow, Socket, Unsubscribe
-from runtime.correlation import correlated
+from runtime.correlation import Correlation
 
 log = structlog.get_logger(__name__)
 
@@ -250,7 +250,7 @@ class Hub:
         ends: str | None = fact.data.get("turnId") if fact.kind in {ChatKind.ASSISTANT, ChatKind.SYSTEM} else None
         channel.answered = ends or channel.answered
         frame = server_frames.of_fact(conversation, fact)
-        with correlated(company, conversation, ends or ""):
+        with Correlation(company, conversation, ends or ""):
             if frame is None:
                 log.warning("chat.malformed_fact", seq=fact.seq)
                 return

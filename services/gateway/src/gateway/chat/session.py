@@ -34,7 +34,7 @@ from gateway.errors import GatewayError, Limited, Refused, TokenExpired, TokenIn
 from gateway.metrics import FRAMES, REFUSED, SOCKETS
 from gateway.ports import Socket, TokenCaller
 from runtime.clock import Clock
-from runtime.correlation import correlated
+from runtime.correlation import Correlation
 from runtime.read_deadline import ReadDeadline
 
 log = structlog.get_logger(__name__)
@@ -287,7 +287,7 @@ class ClientSession:
 
     async def _react(self, caller: TokenCaller, frame: ws.ClientFrame) -> None:
         FRAMES.labels(type(frame).__name__).inc()
-        with correlated(caller.company, frame.conversation_id or self.home or ""):
+        with Correlation(caller.company, frame.conversation_id or self.home or ""):
             await self._handle(caller, frame)
 
     async def _handle(self, caller: TokenCaller, frame: ws.ClientFrame) -> None:

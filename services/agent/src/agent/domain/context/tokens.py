@@ -124,7 +124,7 @@ def most_tokens(messages: Iterable[Message]) -> int:
     """An upper bound for the tokens of the messages in any encoding: a token is at least one byte."""
     total = 0
     for message in messages:
-        content = _content(message)
+        content = str(message.get("content") or "")
         total += 64 + (len(content) if content.isascii() else len(content.encode(errors="replace")))
         for call in message.get("tool_calls") or ():
             total += 128 + len(call["function"]["name"]) + 4 * len(call["function"]["arguments"])

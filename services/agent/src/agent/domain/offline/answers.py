@@ -282,22 +282,19 @@ def nobody_yet(language: Language) -> str:
     }[language]
 
 
-def _beginnings(*texts: Mapping[Language, str]) -> re.Pattern[str]:
-    begun = [said.partition("{")[0] for one in texts for said in one.values()]
-    return re.compile("|".join(map(re.escape, begun)))
-
-
-_NOTHING_KNOWN, _UNCERTAIN = _beginnings(_NEAREST, _NOTHING_ABOUT, *_UNKNOWN), _beginnings(_UNSURE)
+_BEGINNINGS = tuple(
+    said.partition("{")[0] for texts in (_NEAREST, _NOTHING_ABOUT, *_UNKNOWN) for said in texts.values()
+)
 
 
 def is_unknown(text: str) -> bool:
     """Whether an answer was that nothing is known, or nothing for certain."""
-    return tells_nothing(text) or _UNCERTAIN.search(text) is not None
+    return tells_nothing(text) or any(said in text for said in _UNSURE.values())
 
 
 def tells_nothing(text: str) -> bool:
     """Whether an answer was that nothing is known, or nothing but what stands near it."""
-    return _NOTHING_KNOWN.search(text) is not None
+    return any(said in text for said in _BEGINNINGS)
 
 
 def told_before(facts: Sequence[str], language: Language) -> str:
