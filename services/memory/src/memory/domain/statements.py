@@ -117,7 +117,10 @@ def told(state: Remembered, text: str, now: datetime, known: Known = lambda _: F
     for sentence in statements(text):
         if mistaken := _MISTAKEN.match(sentence):
             corrects, sentence = True, sentence[mistaken.end() :]
-        for statement in _stated(sentence, known) if sentence else ():
+        stated = list(_stated(sentence, known)) if sentence else []
+        if mistaken and not any(one.attribute for one in stated):
+            stated = list(_stated(mistaken.string, known))  # what it corrects is not told: kept as it was said
+        for statement in stated:
             wrong = _corrected(state, statement.text, now) if corrects and statement.attribute else None
             if wrong is None:
                 state = _with_statement(state, replace(statement, sentence=sentence), now)

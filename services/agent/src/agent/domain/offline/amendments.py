@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from agent.domain.analysis.stretches import when_in
+from agent.domain.analysis.wanted_calls import PERFORMANCE
 from agent.domain.offline.bar_range import bar_range, frame_in, in_frame, names_stretch
 from agent.domain.offline.changes import change_in, changed, percent_in, share_in
 from agent.domain.offline.conditions import away_in
@@ -35,7 +37,7 @@ FEW = 7
 _ORDER = "create_paper_order"
 _REPLACED = {_ORDER: "replace", "create_alert": "replace_alert"}
 """Tools whose result is replaced when it changes, and the way that does it."""
-GOES_ON = ("", "sell", "stop", "resell", "from_now", *_REPLACED.values())
+GOES_ON = ("", "sell", "stop", "resell", "from_now", "sized", *_REPLACED.values())
 """The ways whose requests a follow-up can change or complete."""
 
 
@@ -72,7 +74,15 @@ def amended(
             if name != "capital" or re.search(r"\b(?:capital|account|cuenta|have|had|tengo|tuviera|with|con)\b", said)
         }
         if new:
-            return Wish(Intent.TOOL, ((tool, {**arguments, **new}),))
+            return replace(earlier, calls=((tool, {**arguments, **new}),))
+    if (
+        tool == PERFORMANCE
+        and row is None
+        and not own
+        and len(said.split()) <= FEW
+        and (when := when_in(text).arguments)
+    ):
+        return Wish(Intent.TOOL, ((tool, {"tickers": arguments["tickers"], **when}),))
     if (
         tool == "create_alert"
         and row is None

@@ -394,6 +394,7 @@ _SAY: dict[str, Callable[[Fields, Language], str]] = {
     "get_indicators": _indicators,
     "get_ohlcv": _bars,
     "market_snapshot": _moves,
+    "get_correlation": _stretch,
     "get_performance": _stretch,
     "get_ml_signals": _signals,
     "get_sentiment": _sentiment,

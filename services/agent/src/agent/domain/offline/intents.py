@@ -49,6 +49,7 @@ from agent.domain.offline.talk_words import (
     IS_ABOUT,
     LATER,
     MARKET,
+    MISTAKEN,
     OF_ONESELF,
     ONE_OF_THEM,
     OPEN,
@@ -158,7 +159,8 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     if _meant(said) is None:
         said = plain(text) if _meant(plain(text)) else said
     row = _meant(said)
-    if row is not None and row.tool in (*_LOOKED_UP, "get_ohlcv") and "?" not in text and OF_ONESELF.match(said):
+    looks_up = row is not None and row.tool in (*_LOOKED_UP, "get_ohlcv", "get_portfolio")
+    if looks_up and "?" not in text and (MISTAKEN.match(said) or (row.about and OF_ONESELF.match(said))):
         row = None
     elif (corrected := _corrected(text, schemas, before)) is not None:
         return corrected
@@ -231,7 +233,7 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         return asks if row.tool in schemas else None
     leans = row.tool != "get_price" or bool(GOING_ON.search(said))
     of_both = before and GOING_ON.search(said) and (BOTH.search(plain(before[-1])) or len(symbols_in(before[-1])) > 1)
-    both = row.tool in (*_LOOKED_UP, "get_ohlcv") and (BOTH.search(said) or of_both)
+    both = row.tool in (*_LOOKED_UP, "get_ohlcv", "get_correlation") and (BOTH.search(said) or of_both)
     about = own or (
         both_before(before) if both else one_before(said, before) if leans and (row.about or row.way) else ()
     )
