@@ -247,3 +247,10 @@ def test_friday_is_today_once_fridays_session_is_over() -> None:
     assert "2012-11-09" in with_past_days("how did IBM close on friday", friday, over=True)
     assert "2012-11-02" in with_past_days("how did IBM close last friday", friday, over=True)
     assert "2012-11-02" in with_past_days("how did IBM close on friday", friday)
+
+
+@pytest.mark.parametrize("said", ["¿cuál es el RSI de IBM y qué significa?", "IBM's RSI, and what does it mean?"])
+def test_a_figure_is_looked_up_and_explained(said: str) -> None:
+    calls = wish_in(said, SCHEMAS).calls
+    assert [tool for tool, _ in calls] == ["get_indicators", "explain_concept"]
+    assert calls[1][1] == {"concept": "rsi"}

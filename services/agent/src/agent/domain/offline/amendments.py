@@ -26,8 +26,9 @@ from agent.domain.offline.slots import (
     only_figures,
 )
 from agent.domain.offline.small_talk import small
-from agent.domain.offline.talk_words import AMENDS, AT_ONCE, CORRECTS, GOING_ON, LATER, SAME, TURNS
+from agent.domain.offline.talk_words import AMENDS, AT_ONCE, CHANGES_IT, CORRECTS, GOING_ON, LATER, SAME, TURNS
 from agent.domain.offline.wishes import Intent, Wish
+from agent.domain.text_features import numbers_in
 
 FIGURES = ("calculate_risk_reward", "calculate_position_size")
 WHEN = ("when",)
@@ -138,6 +139,14 @@ def amended(
         if name in arguments:
             return Wish(Intent.TOOL, ((tool, {**arguments, name: list(own) if name == "tickers" else own[0]}),))
     return None
+
+
+def changes_alert(said: str, row: ToolPhrase | None, earlier: Wish | None) -> bool:
+    """Whether an alert is to be changed that was not made just now: "move it to 720" after the list, "change the alert
+    to 720"."""
+    shown = earlier is not None and earlier.calls[0][0] == "list_alerts"
+    named = row is not None and row.tool == "create_alert"
+    return bool(CHANGES_IT.search(said)) and (named or (shown and row is None)) and bool(numbers_in(said))
 
 
 def _at_another_time(text: str, said: str, earlier: Wish, given: Mapping[str, Any], own: Sequence[str]) -> Wish | None:

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from agent.domain.analysis.stretches import when_in
 from agent.domain.analysis.wanted_calls import PERFORMANCE
-from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, WHEN, amended
+from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, WHEN, amended, changes_alert
 from agent.domain.offline.changes import kept_in, percent_in, share_in
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.conditions import from_now, order_and_condition, waiting
@@ -27,7 +27,7 @@ from agent.domain.offline.slots import (
     missing_from,
     unpriced,
 )
-from agent.domain.offline.small_talk import mood, small
+from agent.domain.offline.small_talk import mood, past_greeting, small
 from agent.domain.offline.spoken import FAR, both_before, one_before
 from agent.domain.offline.talk_words import (
     ABILITIES,
@@ -38,10 +38,10 @@ from agent.domain.offline.talk_words import (
     ASKS_HOW,
     ASKS_WHEN,
     BOTH,
-    CHANGES_IT,
     COMPARED_WITH,
     CORRECTS,
     DOING,
+    EXPLAINED_TOO,
     FORGET,
     GOING_ON,
     GROUP,
@@ -77,7 +77,6 @@ _PERSONAL = word_set(
 """What a customer of another plan has: said so. Whatever else is not offered does not exist here."""
 _BESIDE_ANALYSES = (_PERSONAL - {"get_sentiment"}) | {"remove_from_watchlist", "get_ohlcv", "search_memory", *FIGURES}
 """What is meant by its own words, though a text could be read as a question for an analysis."""
-_POLITE_WORDS = 4
 _LISTED = word_set("alert alerta alarm alarma aviso order orden pedido")
 _LONGEST_TALK = 200
 """Characters of small talk."""
@@ -94,7 +93,7 @@ _LOOKED_UP = word_set("get_price get_indicators get_fundamentals fundamentals_ev
 def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, trades: bool = True) -> Wish:
     """What the text asks for. `offered`: the tools there are, with their schemas; `before`: what the person said
     earlier, oldest first; `trades`: whether the company is a trading platform."""
-    text, before = _asked(text[:_LONGEST]), [_asked(one[:_LONGEST]) for one in before]
+    text, before = past_greeting(text[:_LONGEST]), [past_greeting(one[:_LONGEST]) for one in before]
     said = plain(text)
     if (asks_for_person(text) or asks_for_person(put_right(text))) and not ASKS_WHEN.search(said):
         return Wish(Intent.HANDOFF)
@@ -137,14 +136,6 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return found or Wish(Intent.UNKNOWN)
     bare = THIS_PLACE.sub("this", YOU_ALL.sub("you", said))
     return Wish(Intent.ABOUT if IS_ABOUT.search(bare) and not terms(bare) else Intent.SITE)
-
-
-def _asked(text: str) -> str:
-    """The text without the thanks or greeting that it begins with."""
-    begins, _, rest = re.sub(r"[,.!;:]+\s+", "\n", text, count=1).partition("\n")
-    greets = (Intent.THANKS, Intent.GREETING)
-    polite = len(begins.split()) <= _POLITE_WORDS and (small(plain(begins)) or mood(plain(begins), begins)) in greets
-    return rest if polite and len(rest.split()) > 1 and small(plain(text)) is None else text
 
 
 def _asks_to_remember(text: str) -> bool:
@@ -196,7 +187,7 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         instead = amended(text, said, earlier, schemas, own, row if row is not again or compares else None)
         if instead is not None:
             return instead
-    if _changes_alert(said, row, earlier) and "create_alert" in schemas:
+    if changes_alert(said, row, earlier) and "create_alert" in schemas:
         about = {"symbol": own[0]} if own else {}
         alert = {**about, "price": numbers_in(said)[-1][1]}
         return Wish(Intent.TOOL, (("create_alert", alert), ("delete_alert", about)), way="replace_alert")
@@ -253,6 +244,9 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         if len(alerts) > 1:
             return Wish(Intent.TOOL, alerts)
     wish = _call(row, ParsedText(text, said, tuple(about)), schemas)
+    meaning = CONCEPT.search(said) if wish is not None and EXPLAINED_TOO.search(said) else None
+    if meaning and wish is not None and row.tool in _LOOKED_UP and "explain_concept" in schemas:
+        return replace(wish, calls=(*wish.calls, ("explain_concept", {"concept": meaning[0]})))
     if wish is not None and row.tool == "create_paper_order" and not wish.missing and LATER.search(said):
         return replace(wish, missing=WHEN)
     if wish is not None and wish.missing and row.tool in FIGURES and (known := _figured(schemas, before)):
@@ -271,14 +265,6 @@ def _corrected(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) 
             if found is not None and _leans_on_one(found) and found.way in _REPLACING:
                 return replace(found, calls=found.calls[:1], way=_REPLACING[found.way])
     return None
-
-
-def _changes_alert(said: str, row: ToolPhrase | None, earlier: Wish | None) -> bool:
-    """Whether an alert is to be changed that was not made just now: "move it to 720" after the list, "change the alert
-    to 720"."""
-    shown = earlier is not None and earlier.calls[0][0] == "list_alerts"
-    named = row is not None and row.tool == "create_alert"
-    return bool(CHANGES_IT.search(said)) and (named or (shown and row is None)) and bool(numbers_in(said))
 
 
 def _leans_on_one(wish: Wish | None) -> bool:

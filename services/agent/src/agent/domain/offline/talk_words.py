@@ -222,6 +222,10 @@ POSSESSED = re.compile(
     r"['’]s\W*(?:$|(?:any )?(?:more|less|\w+er)\b)|^\W*(?:y |e )?(?:el|la|los|las|lo) de\b", re.IGNORECASE
 )
 """What's AAPL's? El de Apple: what was just spoken of, of another."""
+EXPLAINED_TOO = re.compile(
+    r"\b(?:and|y) (?:what (?:does|do|is) (?:it|that|this)\b|(?:eso )?que (?:significa|quiere decir|es eso)\b)"
+)
+"""After what is looked up: what the word for it means."""
 THE_OTHER = re.compile(r"\b(?:the|el|la) (?:other|otr[oa])\b")
 SAME = re.compile(r"\b(?:same|lo mismo|igual)\b")
 MISTAKEN = re.compile(
