@@ -164,6 +164,7 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)
         row = next((one for one in TABLE if way and one.way == way), None)
     own, again = symbols_in(text), None
+    earlier = _earlier(schemas, before) if before else None
     compares = bool(own and before and COMPARED_WITH.search(said))
     if compares:
         own = list(dict.fromkeys([*one_before(said, before), *own]))
@@ -175,12 +176,11 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         and len(said.split()) <= FEW
     ):
         # What it was that was explained, or asked of another, which may have gone on with what was asked before it.
-        row = _meant(put_right(before[-1])) or _row_of(_earlier(schemas, before))
+        row = _meant(put_right(before[-1])) or _row_of(earlier)
         row = row if row is not None and row.about and row.tool in _LOOKED_UP else None
         again = row
     if row is not None and not own and ASKS_HOW.search(said) and not re.search(r"\d", said):
         row = None  # how something is done is told by the pages
-    earlier = _earlier(schemas, before) if before else None
     if earlier is not None and not own and THE_OTHER.search(said) and len(said.split()) <= FEW:
         own = [one for one in both_before(before) if one != earlier.calls[0][1].get("symbol")][-1:]
     if earlier is not None and (row is None or AMENDS.search(said) or row.tool == earlier.calls[0][0]):
@@ -258,13 +258,17 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
 
 def _corrected(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wish | None:
     """An order or alert that the same message corrects: "buy 2, no wait, 3"."""
-    for end in re.finditer(r"[,.;]\s+", text):
-        first, then = text[: end.start()], text[end.end() :]
-        if CORRECTS.search(plain(then)) and _leans_on_one(_tool(first, schemas, before)):
-            found = _tool(then, schemas, [*before, first])
-            if found is not None and _leans_on_one(found) and found.way in _REPLACING:
-                return replace(found, calls=found.calls[:1], way=_REPLACING[found.way])
-    return None
+    parts = [(text[: end.start()], text[end.end() :]) for end in re.finditer(r"[,.;]\s+", text)]
+    corrections = [part for part in parts if CORRECTS.search(plain(part[1]))]
+    if not 0 < len(corrections) <= 2 or len(text) > _LONGEST_TALK:
+        return None
+    (first, then), before = corrections[0], before[-1:]  # what is read again and again stays short
+    if not _leans_on_one(_tool(first, schemas, before)):
+        return None
+    found = _tool(then, schemas, [*before, first])
+    if found is None or not _leans_on_one(found) or found.way not in _REPLACING:
+        return None
+    return replace(found, calls=found.calls[:1], way=_REPLACING[found.way])
 
 
 def _leans_on_one(wish: Wish | None) -> bool:

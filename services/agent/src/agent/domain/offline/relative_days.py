@@ -13,7 +13,7 @@ _WEEKDAYS = {
 }
 _PAST = re.compile(
     r"\b(?:(?P<two>the day before yesterday|anteayer|antier)|(?P<one>yesterday|ayer)|"
-    rf"(?:(?:on|last|this|el|este)\s+(?:pasado\s+)?)+(?P<weekday>{'|'.join(_WEEKDAYS)})\b(?:\s+pasado)?)\b",
+    rf"(?:(?:on|last|this|el|este)\s+(?:pasado\s+)?){{1,2}}(?P<weekday>{'|'.join(_WEEKDAYS)})\b(?:\s+pasado)?)\b",
     re.IGNORECASE,
 )
 _BEFORE_THIS = re.compile(r"\b(?:last|pasado)\b", re.IGNORECASE)
