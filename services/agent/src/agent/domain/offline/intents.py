@@ -151,7 +151,7 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         said = plain(text) if _meant(plain(text)) else said
     row = _meant(said)
     looks_up = row is not None and row.tool in (*_LOOKED_UP, "get_ohlcv", "get_portfolio")
-    if looks_up and "?" not in text and (MISTAKEN.match(said) or (row.about and OF_ONESELF.match(said))):
+    if row and looks_up and "?" not in text and (MISTAKEN.match(said) or (row.about and OF_ONESELF.match(said))):
         row = None
     elif (corrected := _corrected(text, schemas, before)) is not None:
         return corrected
