@@ -5,6 +5,7 @@ Each stands for expressions that took the square of its length, or more; `make e
 
 import time
 from collections.abc import Callable
+from datetime import date
 
 import pytest
 
@@ -15,15 +16,15 @@ from agent.domain.assist import read_improved
 from agent.domain.claims.spoken_frame import without_frame
 from agent.domain.knowledge import MARK
 from agent.domain.number_words import in_figures
-from agent.domain.offline import shapes
+from agent.domain.offline import conditions, relative_days, shapes
 from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.grammar import TAKES_BACK
-from agent.domain.offline.talk_words import TELLS
+from agent.domain.offline.talk_words import OF_ONESELF, TELLS
 from agent.domain.promise import promises
 from contracts.person_rules import Asking, PersonRule, ruling
-from memory.domain import questions, statements
+from memory.domain import corrections, questions
 from memory.domain.lesson import ABOUT_MEMORY
-from memory.domain.long_term import attributes, endings, own_words, plain_facts, speech
+from memory.domain.long_term import asked_notes, attributes, endings, own_words, plain_facts, speech
 from tool_executor.domain import redaction
 from tool_executor.domain.site_address import Origin, Site
 
@@ -62,7 +63,11 @@ HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
     (COSTS.search, "1" * 40_000),
     (dict(shapes.SHAPES)["=duration"].search, "11 " + "1" * 4_000),
     (shapes.COUNTED.search, "1." * 20_000),
-    (statements.notes_in, "." + " " * 8_000),
+    (corrections.past_correction, "no, that is " + " ," * 8_000),
+    (conditions.away_in, "5 dollars " * 1_500),
+    (lambda text: relative_days.with_past_days(text, date(2012, 9, 5)), "on last el este " * 1_000),
+    (OF_ONESELF.match, "so, i " * 3_000),
+    (asked_notes.notes_in, "." + " " * 8_000),
     (lambda page: ruling([RULE], Asking("", page=page)), "/" + "a" * 4_000),
     (Site((Origin("https", "a.example", 443),), denied=("/" + "**a*" * 100 + "b",)).page, "/" + "a" * 2_000),
 )

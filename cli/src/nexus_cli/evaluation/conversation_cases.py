@@ -52,10 +52,10 @@ def read_conversations(path: Path) -> list[Case]:
 
 def _cases(file: Path) -> list[Case]:
     told = read_toml(file, Conversation)
-    who = {"kind": told.kind, "language": told.language, "plan": told.plan, "about": told.about}
+    who = told.model_dump(exclude={"turns"})
     said = [turn.say for turn in told.turns]
     return [
-        Case(id=f"{file.stem}-{at}", say=said[:at], expect=turn.expect, **who)
+        Case.model_validate({**who, "id": f"{file.stem}-{at}", "say": said[:at], "expect": turn.expect})
         for at, turn in enumerate(told.turns, start=1)
     ]
 

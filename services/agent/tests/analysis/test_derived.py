@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from agent.domain.analysis.asked import language_in
+from agent.domain.analysis.asked import is_analysis, language_in
 from agent.domain.analysis.derived import told_asked, told_derived
 from agent.domain.analysis.figures import gathered
 from agent.domain.analysis.grammar import read_question
@@ -333,3 +333,9 @@ def test_when_the_worst_fall_was_is_told_with_it() -> None:
         "IBM, mayores caídas desde un máximo: -45,0 %, del 2 de mayo de 2008 al 20 de noviembre de 2008, sin recuperar "
         "hasta el final."
     )
+
+
+def test_what_no_tool_measures_is_named_and_the_annual_volatility_is_no_annual_return() -> None:
+    assert is_analysis("Sharpe ratio of AAPL over the last year")
+    assert "sharpe" in read_question("Sharpe ratio of AAPL over the last year", ("AAPL",)).unread
+    assert read_question("volatilidad anualizada de AAPL en 2012", ("AAPL",)).figures == ["volatility"]

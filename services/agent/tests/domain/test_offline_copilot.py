@@ -389,4 +389,7 @@ def test_a_day_that_was_asked_for_is_told_and_never_the_span_around_it() -> None
     asked = answer_from("get_ohlcv", {"symbol": "AAPL"}, body, "AAPL's price on 5 October 2012", "en")
     assert "652.59" in asked
     assert "638.17" not in asked
-    assert "no AAPL figures for 6 October 2012" in answer_from("get_ohlcv", {}, body, "AAPL on 6 October 2012", "en")
+    between = answer_from("get_ohlcv", {}, body, "AAPL on 6 October 2012", "en")
+    assert "no session of 6 October 2012; the last one before it, on 5 October 2012, closed at 652.59" in between
+    assert "638.17" not in between
+    assert "no AAPL figures for 4 October 2012" in answer_from("get_ohlcv", {}, body, "AAPL on 4 October 2012", "en")

@@ -169,6 +169,8 @@ def test_where_several_may_be_meant_it_is_asked_which() -> None:
         ("gracias hija, y eso del stop loss que es?", "price of ibm", "explain_concept"),
         ("thanks, what is an etf?", "price of ibm", "explain_concept"),
         ("what about 2012-08-31", "price of ibm", "get_ohlcv"),
+        ("correlación entre las dos", "compara aapl y goog", "get_correlation"),
+        ("my grandpa bought ibm ages ago whats it worth now per share", "hi", "get_price"),
     ],
 )
 def test_what_a_short_question_leans_on(said: str, before: str, tool: str) -> None:
@@ -220,3 +222,35 @@ def test_yesterday_is_counted_from_the_markets_today(said: str, day: str) -> Non
 def test_a_follow_up_may_lean_on_another() -> None:
     before = ["what is the p/e?", "and what is apple's?"]
     assert wish_in("is microsoft's higher?", SCHEMAS, before).calls[0] == ("get_fundamentals", {"symbol": "MSFT"})
+
+
+def test_what_was_measured_of_one_year_is_measured_of_another() -> None:
+    before = ["What was IBM's max drawdown in 2008?"]
+    assert wish_in("and in 2002", SCHEMAS, before).calls == (
+        ("get_performance", {"tickers": ["IBM"], "start": "2002-01-01", "end": "2002-12-31"}),
+    )
+    assert wish_in("same for aapl", SCHEMAS, [*before, "and in 2002"]).calls[0][1]["tickers"] == ["AAPL"]
+
+
+def test_another_risk_keeps_the_price_of_now() -> None:
+    before = ["quiero entrar en aapl con stop 3% por debajo, tengo 20000 y arriesgo 1%, cuantas acciones"]
+    wish = wish_in("y si arriesgo el 2%?", SCHEMAS, before)
+    assert (wish.way, wish.calls[0][1]["risk_percent"]) == ("sized", 0.02)
+
+
+def test_a_correction_asks_for_no_holdings() -> None:
+    assert not wish_in("me equivoqué, son 45 las que tengo", SCHEMAS, ["hola"]).calls
+
+
+def test_friday_is_today_once_fridays_session_is_over() -> None:
+    friday = date(2012, 11, 9)
+    assert "2012-11-09" in with_past_days("how did IBM close on friday", friday, over=True)
+    assert "2012-11-02" in with_past_days("how did IBM close last friday", friday, over=True)
+    assert "2012-11-02" in with_past_days("how did IBM close on friday", friday)
+
+
+@pytest.mark.parametrize("said", ["¿cuál es el RSI de IBM y qué significa?", "IBM's RSI, and what does it mean?"])
+def test_a_figure_is_looked_up_and_explained(said: str) -> None:
+    calls = wish_in(said, SCHEMAS).calls
+    assert [tool for tool, _ in calls] == ["get_indicators", "explain_concept"]
+    assert calls[1][1] == {"concept": "rsi"}

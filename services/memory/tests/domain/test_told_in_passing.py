@@ -222,6 +222,11 @@ def test_a_correction_takes_the_place_of_what_it_corrects(first: str, correction
     assert learned(state, again) is state
 
 
+def test_a_correction_that_names_nothing_is_kept_as_it_was_said() -> None:
+    state = after(["tengo 40 acciones de ibm en otro banco", "me equivoqué, son 45 las que tengo"])
+    assert "me equivoqué, son 45 las que tengo" in kept(state.memory)
+
+
 def test_a_correction_of_something_else_ends_nothing() -> None:
     state = after(["I have two dogs", "I live in Soria", "That's wrong, the price was 600. I have a cat named Tom."])
     assert {"I have two dogs", "I live in Soria"} <= set(kept(state.memory))

@@ -10,6 +10,7 @@ get_indicators symbol indicators [timeframe]
 get_fundamentals symbol
 market_snapshot tickers
 get_performance tickers [start] [end] [period]
+get_correlation tickers [start] [end] [period] [benchmark]
 fundamentals_events tickers
 get_news symbol [limit]
 get_sentiment symbol

@@ -15,6 +15,7 @@ from contracts.proposal_rpc import MOST_KNOWN, FactProposal, KnownFact, Proposal
 from memory.domain.facts_apart import why_both_stay
 from memory.domain.forgotten import is_forgotten
 from memory.domain.lesson import ABOUT_MEMORY, told_elsewhere
+from memory.domain.long_term.asked_notes import notes_in
 from memory.domain.long_term.concepts import plain
 from memory.domain.long_term.own_words import speaks_of_oneself
 from memory.domain.long_term.plain_facts import clauses, is_order
@@ -22,7 +23,7 @@ from memory.domain.long_term.speech import meant, statements, unquoted
 from memory.domain.recall.words import words
 from memory.domain.relevant_facts import fitting
 from memory.domain.remembered import LONGEST, Remembered
-from memory.domain.statements import adding, ending, is_passing, kept, notes_in, preferences_in
+from memory.domain.statements import adding, ending, is_passing, kept, preferences_in
 
 BEFORE = 120
 """Characters before a statement that may say what it is about."""

@@ -19,8 +19,10 @@ from memory.domain.claims import (
     replaces,
     says_what_comes,
 )
+from memory.domain.corrections import corrected, past_correction
 from memory.domain.facts_apart import is_over, leaves_both
 from memory.domain.forgotten import is_forgotten
+from memory.domain.long_term.asked_notes import notes_in
 from memory.domain.long_term.attributes import changing
 from memory.domain.long_term.concepts import content, plain
 from memory.domain.long_term.endings import endings
@@ -52,36 +54,6 @@ _PASSING = re.compile(
     r"contest|respond))",
     re.I,
 )
-_NOTE = re.compile(
-    r"(?:^|[.,;:!¡?]\s*|\bplease\s+|\bpor favor,?\s+|\band\s+|\by\s+)"
-    r"(?:remember|keep in mind|don'?t forget|make a note|note"
-    r"|recu[eé]rda(?:me)?|acu[eé]rdate(?: de)?|ten en cuenta|no olvides"
-    r"|no te olvides de|anota|toma nota)(?:\s+de)?"
-    r"(?:\s+(?:that|que)\b|:|,|\s+(?=(?:I|I'm|I've|my|we|our|mi|mis|soy|tengo|vivo|trabajo|estoy|me|no|nunca|siempre)\b))"
-    r"\s*((?:[^\n?.!]|[.!](?=\S)){2,500})",
-    re.I,
-)
-
-_NOTE_BEFORE = re.compile(
-    r"(?:^|[.!?\n]\s*+)((?:[^.!?\n]|[.](?=\S)){3,300}?)"
-    r"(?:\s*[,;:–]\s*|\s(?=(?:and|y|please|por favor)\b))(?:(?:and|so|y|as[ií] que)\s+)?(?:(?:please|por favor),?\s+)?"
-    r"(?:remember (?:that|this|it)|(?:keep|bear) (?:that|this|it) in mind|don'?t forget(?: (?:that|this|it))?"
-    r"|(?:make a note of|note) (?:that|this|it)"
-    r"|recu[eé]rda(?:lo|melo)|tenlo (?:en cuenta|presente)|no lo olvides|no te olvides|an[oó]talo|ap[uú]ntalo"
-    r"|gu[aá]rdalo|ten eso en cuenta|acu[eé]rdate(?: de (?:eso|esto))?)"
-    r"(?:[\s,]+(?:please|por favor|ok|okay|vale|gracias|thanks|thank you))*\s*(?=$|[.!\n])",
-    re.I,
-)
-"""What stands before the request to remember it: "my son is called Leo, keep that in mind"."""
-
-_MISTAKEN = re.compile(
-    r"\W*(?:no[,.]? )?(?:(?:that|this)(?:'s| is| was) (?:wrong|not (?:right|true|correct)|incorrect|a mistake)|"
-    r"i (?:was wrong|made a mistake|misspoke)|correction|me (?:equivoqu[eé]|confund[ií])|"
-    r"(?:eso |esto )?(?:no es (?:as[ií]|cierto|verdad)|est[aá] mal)|correcci[oó]n)\b"
-    r"[\s,.:;!–—-]*(?:i meant\b|quise decir\b)?\W*",
-    re.I,
-)
-"""Something that was said before is not so, and what follows is."""
 _FIELDS = (("user_notes", "userNotes"), ("preferences", "preferences"), ("older_notes", "olderNotes"))
 """Attribute, and name on the wire."""
 _NAMES = frozenset(name for _, name in _FIELDS)
@@ -115,30 +87,19 @@ def told(state: Remembered, text: str, now: datetime, known: Known = lambda _: F
     """With what a text states. What it replaces, corrects, or says is true no longer, becomes history."""
     corrects = False
     for sentence in statements(text):
-        if mistaken := _MISTAKEN.match(sentence):
-            corrects, sentence = True, sentence[mistaken.end() :]
-        for statement in _stated(sentence, known) if sentence else ():
-            wrong = _corrected(state, statement.text, now) if corrects and statement.attribute else None
-            if wrong is None:
-                state = _with_statement(state, replace(statement, sentence=sentence), now)
+        mistaken, rest = past_correction(sentence)
+        corrects = corrects or mistaken
+        stated = list(_stated(rest, known))
+        if mistaken and not any(one.attribute for one in stated):
+            stated = list(_stated(sentence, known))  # what it corrects is not told: kept as it was said
+        for statement in stated:
+            before = [one for one in kept(state.memory) if state.since.get(one, now) <= now] if corrects else []
+            wrong = corrected(before, statement.text) if statement.attribute else None
+            if wrong is None or _has_ended_something(state, statement.text):
+                state = _with_statement(state, replace(statement, sentence=rest), now)
             else:
                 state = remembering(state, statement.text, now, instead_of=wrong)
     return state
-
-
-def _corrected(state: Remembered, text: str, now: datetime) -> str | None:
-    """The fact that says most of the same words as its correction, if it is one alone."""
-    if _has_ended_something(state, text) or text in kept(state.memory):
-        return None
-    said = content(text)
-    alike = [
-        (len(said & words), one)
-        for one in kept(state.memory)
-        if (words := content(one)) and 2 * len(said & words) >= max(len(said), len(words))
-        and state.since.get(one, now) <= now
-    ]  # fmt: skip
-    most = max(alike, default=(0, ""))
-    return most[1] if most[0] and [shared for shared, _ in alike].count(most[0]) == 1 else None
 
 
 def remembering(state: Remembered, text: str, now: datetime, *, instead_of: str | None = None) -> Remembered:
@@ -189,13 +150,6 @@ def preferences_in(text: str) -> list[str]:
 def is_passing(text: str) -> bool:
     """Whether it says what is wanted for the moment: "I'd prefer to see it"."""
     return bool(_PASSING.search(text))
-
-
-def notes_in(text: str) -> list[str]:
-    """What the text asks to remember; a request in quotation marks is somebody else's."""
-    own = unquoted(text)
-    found = [text[slice(*match.span(1))].strip(" .,") for match in _NOTE.finditer(own)]
-    return found or [text[slice(*match.span(1))].strip(" .,") for match in _NOTE_BEFORE.finditer(own)]
 
 
 def _stated(written: str, known: Known) -> Iterator[_Statement]:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from agent.domain.analysis.grammar import read_question
 from agent.domain.analysis.normalization import normalized
-from agent.domain.analysis.question_patterns import EXTREME
+from agent.domain.analysis.question_patterns import EXTREME, PER_RISK
 from agent.domain.analysis.wanted_calls import BACKTEST, CORRELATION, CROSSINGS, PERFORMANCE, SNAPSHOT, Question
 from agent.domain.text_features import language_of, plain
 from agent.domain.tickers import tickers_in
@@ -153,7 +153,11 @@ def is_analysis(text: str) -> bool:
     said, tickers = plain(text), tickers_in(text)
     if not tickers or _OTHER.search(said):
         return False
-    if EXTREME.search(said) or (len(tickers) > 1 and _CHOOSES.search(said) and _MOST_OF.search(said)):
+    if (
+        PER_RISK.search(said)
+        or EXTREME.search(said)
+        or (len(tickers) > 1 and _CHOOSES.search(said) and _MOST_OF.search(said))
+    ):
         return True
     if _ANALYSE.search(said):
         looks_back = any(pattern.search(said) for _, pattern in _PERIODS)

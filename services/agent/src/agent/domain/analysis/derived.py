@@ -11,6 +11,7 @@ from agent.domain.analysis.formats import as_date, day, figure_name, joined, mon
 from agent.domain.analysis.headlines import told_news
 from agent.domain.analysis.wanted_calls import CROSSINGS, Question
 from agent.domain.claims.facts import CLOSED, FALLS, is_fraction
+from contracts.json_values import JsonObject
 from contracts.languages import Language
 
 Finding = Mapping[str, Any]
@@ -84,7 +85,8 @@ def told_asked(findings: Sequence[Finding], question: Question, language: Langua
 
 def _stretch_of(tool: str, question: Question) -> str:
     """The stretch that a tool looks at; empty where its words are of the tool's own."""
-    given = next((call.arguments for call in question.calls if call.tool == tool), {})
+    nothing: JsonObject = {}
+    given = next((call.arguments for call in question.calls if call.tool == tool), nothing)
     period = str(given.get("period") or ("" if "start" in given else "1y"))
     if not period:
         return f"{given['start']}/{given.get('end', '')}"

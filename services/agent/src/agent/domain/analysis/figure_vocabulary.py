@@ -160,7 +160,8 @@ ROWS: tuple[FigureWords, ...] = (
          r"shallowest) (?:drawdowns?|falls?|drops?|declines?|loss(?:es)?)", r"(?:mayor|menor|peor|maxim[oa]|"
          r"minim[oa]) (?:caida|retroceso|perdida|drawdown)",
          r"retrocesos?|caidas?"),
-    _row("stretch", "volatility", _CLAIMS["volatility"], r"(?:least |less |more |"
+    _row("stretch", "volatility", r"annuali[sz]ed volatility", r"volatilidad anualizada", _CLAIMS["volatility"],
+         r"(?:least |less |more |"
          r"most )?volatile", r"volatil(?:es)?", r"risk(?:y|ier|iest)?",
          r"riesgos?", r"arriesgad[oa]s?", r"calm(?:er|est)?", r"tranquil[oa]s?"),
     _row("stretch", "total_return", r"(?:the )?dividends? (?:included|reinvested|counted)",

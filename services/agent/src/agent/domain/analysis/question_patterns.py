@@ -127,6 +127,8 @@ BEYOND = re.compile(
 )
 """A price that was gone beyond, which is no amount put in."""
 DURING = re.compile(r"\b(?:during|durante|throughout|a lo largo de)\b")
+PER_RISK = re.compile(r"\b(?:sharpe|sortino)\b")
+"""What no tool measures, and is told as such."""
 NO_TOOL = re.compile(
     r"\b(?:first|primer[oa]s?) (?:\w+ )?(?:days|weeks|months|years|dias|semanas|meses|anos)\b|\b(?:average|mean|"
     r"median) (?:daily |weekly )?(?:clos(?:e|ing)(?: price)?|price|moves?|returns?)\b|\b(?:cierre|precio|movimiento) "

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from agent.domain.analysis.stretches import when_in
+from agent.domain.analysis.wanted_calls import PERFORMANCE
 from agent.domain.offline.bar_range import bar_range, frame_in, in_frame, names_stretch
 from agent.domain.offline.changes import change_in, changed, percent_in, share_in
 from agent.domain.offline.conditions import away_in
@@ -24,8 +26,9 @@ from agent.domain.offline.slots import (
     only_figures,
 )
 from agent.domain.offline.small_talk import small
-from agent.domain.offline.talk_words import AMENDS, AT_ONCE, CORRECTS, GOING_ON, LATER, SAME, TURNS
+from agent.domain.offline.talk_words import AMENDS, AT_ONCE, CHANGES_IT, CORRECTS, GOING_ON, LATER, SAME, TURNS
 from agent.domain.offline.wishes import Intent, Wish
+from agent.domain.text_features import numbers_in
 
 FIGURES = ("calculate_risk_reward", "calculate_position_size")
 WHEN = ("when",)
@@ -35,7 +38,7 @@ FEW = 7
 _ORDER = "create_paper_order"
 _REPLACED = {_ORDER: "replace", "create_alert": "replace_alert"}
 """Tools whose result is replaced when it changes, and the way that does it."""
-GOES_ON = ("", "sell", "stop", "resell", "from_now", *_REPLACED.values())
+GOES_ON = ("", "sell", "stop", "resell", "from_now", "sized", *_REPLACED.values())
 """The ways whose requests a follow-up can change or complete."""
 
 
@@ -72,7 +75,15 @@ def amended(
             if name != "capital" or re.search(r"\b(?:capital|account|cuenta|have|had|tengo|tuviera|with|con)\b", said)
         }
         if new:
-            return Wish(Intent.TOOL, ((tool, {**arguments, **new}),))
+            return replace(earlier, calls=((tool, {**arguments, **new}),))
+    if (
+        tool == PERFORMANCE
+        and row is None
+        and not own
+        and len(said.split()) <= FEW
+        and (when := when_in(text).arguments)
+    ):
+        return Wish(Intent.TOOL, ((tool, {"tickers": arguments["tickers"], **when}),))
     if (
         tool == "create_alert"
         and row is None
@@ -128,6 +139,14 @@ def amended(
         if name in arguments:
             return Wish(Intent.TOOL, ((tool, {**arguments, name: list(own) if name == "tickers" else own[0]}),))
     return None
+
+
+def changes_alert(said: str, row: ToolPhrase | None, earlier: Wish | None) -> bool:
+    """Whether an alert is to be changed that was not made just now: "move it to 720" after the list, "change the alert
+    to 720"."""
+    shown = earlier is not None and earlier.calls[0][0] == "list_alerts"
+    named = row is not None and row.tool == "create_alert"
+    return bool(CHANGES_IT.search(said)) and (named or (shown and row is None)) and bool(numbers_in(said))
 
 
 def _at_another_time(text: str, said: str, earlier: Wish, given: Mapping[str, Any], own: Sequence[str]) -> Wish | None:

@@ -8,7 +8,8 @@ from typing import Any
 from agent.domain.analysis.chat_text import told
 from agent.domain.analysis.formats import figure, moment, signed
 from agent.domain.offline.calculator_answers import DISCLAIMER, position_size, risk_reward
-from agent.domain.offline.copilot_answers import copilot_answer, how_many, needs_a_plan, on_day
+from agent.domain.offline.copilot_answers import copilot_answer, how_many, needs_a_plan
+from agent.domain.offline.day_answers import on_day
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.kinds import TITLE_END
 from agent.domain.offline.quotations import quoted
@@ -363,8 +364,7 @@ def answer_from(tool: str, arguments: dict[str, Any], body: dict[str, Any], ques
         return _error(tool, arguments, body["error"] or {}, language)
     if tool == "get_ohlcv" and (day := date_in(plain(question))) is not None:
         return on_day(body, day.isoformat(), language)
-    said = copilot_answer(tool, body, language)
-    if said is not None:
+    if (said := copilot_answer(tool, body, language)) is not None:
         return said
     match tool:
         case "market_analysis":

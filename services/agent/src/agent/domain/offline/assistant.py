@@ -80,7 +80,8 @@ def respond(
     chosen = chosen_in(question, said[-1], offered, before) if said and trades else None
     wish = chosen or wish_in(question, offered, before, trades=trades)
     if trades and chosen is None and (now := (market or {}).get("current_time")):
-        dated = with_past_days(question, date.fromisoformat(str(now)[:10]))
+        over = market.get("status") in ("after_hours", "closed") if market else False
+        dated = with_past_days(question, date.fromisoformat(str(now)[:10]), over=over)
         of_day = wish_in(dated, offered, before) if dated != question else wish
         if dated != question and of_day.calls and of_day.calls[0][0] in _OF_A_DAY:
             question, wish = dated, of_day

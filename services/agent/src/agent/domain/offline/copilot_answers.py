@@ -262,36 +262,6 @@ def _bars(body: Fields, language: Language) -> str:
     }[language]
 
 
-def on_day(body: Fields, day: str, language: Language) -> str:
-    """The bar of one day, or that there is none and which session was the last before it."""
-    bars, said = cast("list[Fields]", body.get("bars") or []), moment(day, language)
-    bar = next((one for one in bars if str(one["time"])[:10] == day), None)
-    if bar is not None:
-        first, high, low, last = (number(bar[name], language) for name in ("open", "high", "low", "close"))
-        return {
-            "es": f"{body['symbol']}, {said}: apertura {first}, máximo {high}, mínimo {low}, cierre {last}. "
-            f"(Fuente: {body.get('source')}.) {_DISCLAIMER['es']}",
-            "en": f"{body['symbol']}, {said}: open {first}, high {high}, low {low}, close {last}. "
-            f"(Source: {body.get('source')}.) {_DISCLAIMER['en']}",
-        }[language]
-    earlier = [one for one in bars if str(one["time"])[:10] < day]
-    if earlier and len(earlier) == len(bars):
-        close, last_day = number(earlier[-1]["close"], language), _day(earlier[-1], language)
-        return {
-            "es": f"{body['symbol']}: no tengo ninguna sesión del {said}; la última antes, del {last_day}, cerró a "
-            f"{close}. (Fuente: {body.get('source')}.) {_DISCLAIMER['es']}",
-            "en": f"{body['symbol']}: I have no session of {said}; the last one before it, on {last_day}, closed at "
-            f"{close}. (Source: {body.get('source')}.) {_DISCLAIMER['en']}",
-        }[language]
-    known = f"{_day(bars[0], language)} – {_day(bars[-1], language)}" if bars else "–"
-    return {
-        "es": f"No tengo ningún dato de {body['symbol']} del {said}: ese día no hubo sesión o queda fuera de lo que "
-        f"alcanzo ({known}).",
-        "en": f"I have no {body['symbol']} figures for {said}: there was no session that day, or it is outside the "
-        f"days I have ({known}).",
-    }[language]
-
-
 def _dates(body: Fields, language: Language) -> str:
     lines: list[str] = []
     for symbol, one in cast("dict[str, Fields]", body.get("tickers") or {}).items():
@@ -395,6 +365,7 @@ _SAY: dict[str, Callable[[Fields, Language], str]] = {
     "get_indicators": _indicators,
     "get_ohlcv": _bars,
     "market_snapshot": _moves,
+    "get_correlation": _stretch,
     "get_performance": _stretch,
     "get_ml_signals": _signals,
     "get_sentiment": _sentiment,

@@ -141,7 +141,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"report\w*)\b",
          about=True),
     _row("get_fundamentals",
-         r"\b(fundamentals?|p/?e|per|price[ -]to[ -]earnings|earnings|eps|bpa|revenue|market cap|margins?|beta|"
+         r"\b(fundamentals?|p/?e|per(?! share| cent| month| year| day)|price[ -]to[ -]earnings|earnings|eps|"
+         r"bpa|revenue|market cap|margins?|beta|"
          r"dividend\w*|"
          r"fundamentales|beneficios?|ingresos|capitalizacion|margen(?:es)?|valuation|"
          r"valoracion|(?:over|under)valued|(?:sobre|infra)valorad[oa])\b|"
@@ -176,6 +177,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\bmy (?:total )?(?:profits?|loss(?:es)?|gains?|p ?& ?l|pnl)\b|"
          r"\bmis? (?:ganancias?|perdidas?|plusvalias?)\b",
          unless=r"\b(?:would|habria|hubiera|if|si)\b"),
+    _row("get_correlation", r"\bcorrela\w+\b", about=True),
     _row("market_snapshot",
          r"\b(compar\w+|versus|vs|perform\w*|how (?:did|has)|returns?|drawdown|rendimiento|rentabilidad|moved?|"
          r"como (?:le )?(?:fue|va|ha ido)|volatile?|volatil(?:es)?|volatilidad|rose|fell|climbed|"

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from agent.domain.analysis.stretches import when_in
 from agent.domain.analysis.wanted_calls import PERFORMANCE
-from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, WHEN, amended
+from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, WHEN, amended, changes_alert
 from agent.domain.offline.changes import kept_in, percent_in, share_in
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.conditions import from_now, order_and_condition, waiting
@@ -28,7 +28,7 @@ from agent.domain.offline.slots import (
     missing_from,
     unpriced,
 )
-from agent.domain.offline.small_talk import mood, small
+from agent.domain.offline.small_talk import mood, past_greeting, small
 from agent.domain.offline.spoken import FAR, both_before, one_before
 from agent.domain.offline.talk_words import (
     ABILITIES,
@@ -39,10 +39,10 @@ from agent.domain.offline.talk_words import (
     ASKS_HOW,
     ASKS_WHEN,
     BOTH,
-    CHANGES_IT,
     COMPARED_WITH,
     CORRECTS,
     DOING,
+    EXPLAINED_TOO,
     FORGET,
     GOING_ON,
     GROUP,
@@ -50,6 +50,7 @@ from agent.domain.offline.talk_words import (
     IS_ABOUT,
     LATER,
     MARKET,
+    MISTAKEN,
     OF_ONESELF,
     ONE_OF_THEM,
     OPEN,
@@ -77,7 +78,6 @@ _PERSONAL = word_set(
 """What a customer of another plan has: said so. Whatever else is not offered does not exist here."""
 _BESIDE_ANALYSES = (_PERSONAL - {"get_sentiment"}) | {"remove_from_watchlist", "get_ohlcv", "search_memory", *FIGURES}
 """What is meant by its own words, though a text could be read as a question for an analysis."""
-_POLITE_WORDS = 4
 _LISTED = word_set("alert alerta alarm alarma aviso order orden pedido")
 _LONGEST_TALK = 200
 """Characters of small talk."""
@@ -94,7 +94,7 @@ _LOOKED_UP = word_set("get_price get_indicators get_fundamentals fundamentals_ev
 def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, trades: bool = True) -> Wish:
     """What the text asks for. `offered`: the tools there are, with their schemas; `before`: what the person said
     earlier, oldest first; `trades`: whether the company is a trading platform."""
-    text, before = _asked(text[:_LONGEST]), [_asked(one[:_LONGEST]) for one in before]
+    text, before = past_greeting(text[:_LONGEST]), [past_greeting(one[:_LONGEST]) for one in before]
     said = plain(text)
     if (asks_for_person(text) or asks_for_person(put_right(text))) and not ASKS_WHEN.search(said):
         return Wish(Intent.HANDOFF)
@@ -139,14 +139,6 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     return Wish(Intent.ABOUT if IS_ABOUT.search(bare) and not terms(bare) else Intent.SITE)
 
 
-def _asked(text: str) -> str:
-    """The text without the thanks or greeting that it begins with."""
-    begins, _, rest = re.sub(r"[,.!;:]+\s+", "\n", text, count=1).partition("\n")
-    greets = (Intent.THANKS, Intent.GREETING)
-    polite = len(begins.split()) <= _POLITE_WORDS and (small(plain(begins)) or mood(plain(begins), begins)) in greets
-    return rest if polite and len(rest.split()) > 1 and small(plain(text)) is None else text
-
-
 def _asks_to_remember(text: str) -> bool:
     """Whether the first of several sentences asks to remember something."""
     wish = memory_wish(re.split(r"(?<=[.!;])\s", text.strip(), maxsplit=1)[0])
@@ -159,7 +151,8 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     if _meant(said) is None:
         said = plain(text) if _meant(plain(text)) else said
     row = _meant(said)
-    if row is not None and row.tool in (*_LOOKED_UP, "get_ohlcv") and "?" not in text and OF_ONESELF.match(said):
+    looks_up = row is not None and row.tool in (*_LOOKED_UP, "get_ohlcv", "get_portfolio")
+    if row and looks_up and "?" not in text and (MISTAKEN.match(said) or (row.about and OF_ONESELF.match(said))):
         row = None
     elif (corrected := _corrected(text, schemas, before)) is not None:
         return corrected
@@ -172,6 +165,7 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)
         row = next((one for one in TABLE if way and one.way == way), None)
     own, again = symbols_in(text), None
+    earlier = _earlier(schemas, before) if before else None
     compares = bool(own and before and COMPARED_WITH.search(said))
     if compares:
         own = list(dict.fromkeys([*one_before(said, before), *own]))
@@ -183,19 +177,18 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         and len(said.split()) <= FEW
     ):
         # What it was that was explained, or asked of another, which may have gone on with what was asked before it.
-        row = _meant(put_right(before[-1])) or _row_of(_earlier(schemas, before))
+        row = _meant(put_right(before[-1])) or _row_of(earlier)
         row = row if row is not None and row.about and row.tool in _LOOKED_UP else None
         again = row
     if row is not None and not own and ASKS_HOW.search(said) and not re.search(r"\d", said):
         row = None  # how something is done is told by the pages
-    earlier = _earlier(schemas, before) if before else None
     if earlier is not None and not own and THE_OTHER.search(said) and len(said.split()) <= FEW:
         own = [one for one in both_before(before) if one != earlier.calls[0][1].get("symbol")][-1:]
     if earlier is not None and (row is None or AMENDS.search(said) or row.tool == earlier.calls[0][0]):
         instead = amended(text, said, earlier, schemas, own, row if row is not again or compares else None)
         if instead is not None:
             return instead
-    if _changes_alert(said, row, earlier) and "create_alert" in schemas:
+    if changes_alert(said, row, earlier) and "create_alert" in schemas:
         about = {"symbol": own[0]} if own else {}
         alert = {**about, "price": numbers_in(said)[-1][1]}
         return Wish(Intent.TOOL, (("create_alert", alert), ("delete_alert", about)), way="replace_alert")
@@ -232,7 +225,7 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         return asks if row.tool in schemas else None
     leans = row.tool != "get_price" or bool(GOING_ON.search(said))
     of_both = before and GOING_ON.search(said) and (BOTH.search(plain(before[-1])) or len(symbols_in(before[-1])) > 1)
-    both = row.tool in (*_LOOKED_UP, "get_ohlcv") and (BOTH.search(said) or of_both)
+    both = row.tool in (*_LOOKED_UP, "get_ohlcv", "get_correlation") and (BOTH.search(said) or of_both)
     about = own or (
         both_before(before) if both else one_before(said, before) if leans and (row.about or row.way) else ()
     )
@@ -252,6 +245,9 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         if len(alerts) > 1:
             return Wish(Intent.TOOL, alerts)
     wish = _call(row, ParsedText(text, said, tuple(about)), schemas)
+    meaning = CONCEPT.search(said) if wish is not None and EXPLAINED_TOO.search(said) else None
+    if meaning and wish is not None and row.tool in _LOOKED_UP and "explain_concept" in schemas:
+        return replace(wish, calls=(*wish.calls, ("explain_concept", {"concept": meaning[0]})))
     if wish is not None and row.tool == "create_paper_order" and not wish.missing and LATER.search(said):
         return replace(wish, missing=WHEN)
     if wish is not None and wish.missing and row.tool in FIGURES and (known := _figured(schemas, before)):
@@ -263,21 +259,17 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
 
 def _corrected(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wish | None:
     """An order or alert that the same message corrects: "buy 2, no wait, 3"."""
-    for end in re.finditer(r"[,.;]\s+", text):
-        first, then = text[: end.start()], text[end.end() :]
-        if CORRECTS.search(plain(then)) and _leans_on_one(_tool(first, schemas, before)):
-            found = _tool(then, schemas, [*before, first])
-            if found is not None and _leans_on_one(found) and found.way in _REPLACING:
-                return replace(found, calls=found.calls[:1], way=_REPLACING[found.way])
-    return None
-
-
-def _changes_alert(said: str, row: ToolPhrase | None, earlier: Wish | None) -> bool:
-    """Whether an alert is to be changed that was not made just now: "move it to 720" after the list, "change the alert
-    to 720"."""
-    shown = earlier is not None and earlier.calls[0][0] == "list_alerts"
-    named = row is not None and row.tool == "create_alert"
-    return bool(CHANGES_IT.search(said)) and (named or (shown and row is None)) and bool(numbers_in(said))
+    parts = [(text[: end.start()], text[end.end() :]) for end in re.finditer(r"[,.;]\s+", text)]
+    corrections = [part for part in parts if CORRECTS.search(plain(part[1]))]
+    if not 0 < len(corrections) <= 2 or len(text) > _LONGEST_TALK:
+        return None
+    (first, then), before = corrections[0], before[-1:]  # what is read again and again stays short
+    if not _leans_on_one(_tool(first, schemas, before)):
+        return None
+    found = _tool(then, schemas, [*before, first])
+    if found is None or not _leans_on_one(found) or found.way not in _REPLACING:
+        return None
+    return replace(found, calls=found.calls[:1], way=_REPLACING[found.way])
 
 
 def _leans_on_one(wish: Wish | None) -> bool:

@@ -13,18 +13,21 @@ _WEEKDAYS = {
 }
 _PAST = re.compile(
     r"\b(?:(?P<two>the day before yesterday|anteayer|antier)|(?P<one>yesterday|ayer)|"
-    rf"(?:(?:on|last|this|el|este)\s+(?:pasado\s+)?)+(?P<weekday>{'|'.join(_WEEKDAYS)})\b(?:\s+pasado)?)\b",
+    rf"(?:(?:on|last|this|el|este)\s+(?:pasado\s+)?){{1,2}}(?P<weekday>{'|'.join(_WEEKDAYS)})\b(?:\s+pasado)?)\b",
     re.IGNORECASE,
 )
+_BEFORE_THIS = re.compile(r"\b(?:last|pasado)\b", re.IGNORECASE)
 _TO_COME = re.compile(r"\b(?:will|next|tomorrow|pr[oó]xim[oa]|que viene|ma[nñ]ana|ser[aá])\b", re.IGNORECASE)
 
 
-def with_past_days(text: str, today: date) -> str:
-    """The text with each day that it tells from today by its date. A weekday is the last one before today."""
+def with_past_days(text: str, today: date, *, over: bool = False) -> str:
+    """The text with each day that it tells from today by its date. A weekday is the last one before today, or today
+    where its session is `over`."""
 
     def named(match: re.Match[str]) -> str:
         if match["weekday"]:
-            back = (today.weekday() - _WEEKDAYS[match["weekday"].lower()]) % 7 or 7
+            back = (today.weekday() - _WEEKDAYS[match["weekday"].lower()]) % 7
+            back = back or (0 if over and not _BEFORE_THIS.search(match[0]) else 7)
         else:
             back = 2 if match["two"] else 1
         return str(today - timedelta(days=back))

@@ -14,7 +14,7 @@ from agent.domain.offline.talk_words import (
     WRONGED,
 )
 from agent.domain.offline.wishes import Intent
-from agent.domain.text_features import word_set
+from agent.domain.text_features import plain, word_set
 
 _SMALL: tuple[tuple[Intent, frozenset[str]], ...] = (
     (Intent.FAREWELL, word_set("bye goodbye adios chao ciao hasta luego pronto later see soon")),
@@ -30,6 +30,7 @@ _AROUND_SMALL = word_set(
     "day that there again que tal como estas how are going today amigo buen dia tengas un and y see the of muy "
     "bien to me"
 )
+_POLITE_WORDS = 4
 _DRAWN_OUT = re.compile(r"(?<=(\w))\1+$")
 """The end of "holaaa"."""
 _NAMES_ITSELF = re.compile(
@@ -71,3 +72,11 @@ def mood(said: str, text: str) -> Intent | None:
     if said.split() and small(said.split()[-1]) is Intent.FAREWELL:
         return Intent.FAREWELL
     return Intent.THANKS if THANKFUL.search(said) else None
+
+
+def past_greeting(text: str) -> str:
+    """The text without the thanks or greeting that it begins with, unless it says nothing else."""
+    begins, _, rest = re.sub(r"[,.!;:]+\s+", "\n", text, count=1).partition("\n")
+    said, greets = plain(begins), (Intent.THANKS, Intent.GREETING)
+    polite = len(begins.split()) <= _POLITE_WORDS and (small(said) or mood(said, begins)) in greets
+    return rest if polite and len(rest.split()) > 1 and small(plain(text)) is None else text

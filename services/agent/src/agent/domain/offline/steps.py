@@ -90,7 +90,7 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
             arguments = {"symbol": old[0]["symbol"], "condition": old[0]["condition"], **arguments}
         return UseTools((*(("delete_alert", {"alert_id": one["alert_id"]}) for one in old[-1:]), (tool, arguments)))
     kind, name = _NAMED[wish.way]
-    fitting = [
+    fitting: list[dict[str, Any]] = [
         one
         for one in _of(body, kind)
         if arguments.get("symbol") in (None, one["symbol"]) and arguments.get("price") in (None, one.get("price"))

@@ -143,7 +143,7 @@ TELLS = re.compile(
     r"know|(?:don'?t|do not|didn'?t|did not) (?:see|understand|get|receive)|quiero|necesito|quisiera|gustaria|busco|"
     r"ayuda|problemas?|duda|puedo|podria|robaron|olvide|saber|"
     r"no (?:se|entiendo|encuentro|veo|me (?:llega|deja|sale)))\b)"
-    r"\W*(?:(?!(?:what|which|who|how|why|when|where|is|are|do|does|did|can|could|would|will|que|como|cuando|cual|"
+    r"\W*(?:(?!(?:what|which|who|how|why|when|where)s?\b|(?:is|are|do|does|did|can|could|would|will|que|como|cuando|cual|"
     r"donde|cuant[oa]s?)\b)[\w']+[,.!]* ){0,5}?(?:i|we|my|our|i[' ](?:m|ve)|soy|estoy|somos|estamos|mis?|me|nos|"
     r"nuestr[oa]s?|(?!como\b|cuando\b|cuanto\b)[a-z]{3,}o) "
 )
@@ -222,8 +222,16 @@ POSSESSED = re.compile(
     r"['’]s\W*(?:$|(?:any )?(?:more|less|\w+er)\b)|^\W*(?:y |e )?(?:el|la|los|las|lo) de\b", re.IGNORECASE
 )
 """What's AAPL's? El de Apple: what was just spoken of, of another."""
+EXPLAINED_TOO = re.compile(
+    r"\b(?:and|y) (?:what (?:does|do|is) (?:it|that|this)\b|(?:eso )?que (?:significa|quiere decir|es eso)\b)"
+)
+"""After what is looked up: what the word for it means."""
 THE_OTHER = re.compile(r"\b(?:the|el|la) (?:other|otr[oa])\b")
 SAME = re.compile(r"\b(?:same|lo mismo|igual)\b")
+MISTAKEN = re.compile(
+    r"^\W*(?:no\W+)?(?:me (?:equivoque|confundi)|that['’]?s (?:wrong|not right)|i was wrong|i made a mistake)\b"
+)
+"""Something that was said before is corrected."""
 OF_ONESELF = re.compile(
     r"^(?!.*\b(?:what|how|which|when|why|where|que|cuant[oa]s?|cual|cuando|como)\b)\W*(?:[\w']+[,. ]+){0,2}?"
     r"(?:(?:i|we)(?:['’]ve| have)? (?!(?:m|d|ll|ve|can|could|would|will|wanna|gotta|just want)\b)[a-z]+|"

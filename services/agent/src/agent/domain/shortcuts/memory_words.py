@@ -11,7 +11,7 @@ LONGEST = 400
 """Characters of a plain request."""
 _POLITE = r"(?:(?:please|por favor|oye|hey|ok|hola|hello|hi|copilot|copiloto|can you|could you|puedes|podrias)[, ]+)*"
 _READ = re.compile(
-    rf"{_POLITE}(?:and |y )?(?:tell me |show me |dime |muestrame |ensename )?"
+    rf"{_POLITE}(?:and |y )?(?:now |ahora )?(?:tell me |show me |dime |muestrame |ensename )?"
     r"(?:what (?:do|did|have) you (?:still |already )?(?:know|remember(?:ed)?|stored?|saved?|learn(?:ed|t)?|keep|kept|"
     r"have(?= on me))(?: (?:about|of|on|from) me)?|what you (?:know|remember|have stored|have saved)"
     r"(?: (?:about|of) me)|what have i told you|what(?:'s| is) in (?:my|your) memory(?: (?:about|of) me)?|"
