@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from agent.domain.offline.answers import market_now, plain_answer
+from agent.domain.offline.answers import plain_answer
 from agent.domain.offline.assistant import respond
+from agent.domain.offline.day_answers import market_now
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.small_talk import small
 from agent.domain.offline.steps import UseTools, step_of

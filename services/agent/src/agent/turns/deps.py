@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from agent.adapters.encodings import Encodings
 from agent.domain.context.compression import DEFAULT_WINDOW, TokenWindow
 from agent.domain.turn.policy import AnswerPolicy
+from agent.errors import UnreachableError
 from agent.llm.paid_calls import Spending
 from agent.ports import (
     AskedSnapshot,
@@ -83,6 +84,13 @@ def policy_of(settings: CompanySettings | None) -> AnswerPolicy:
     config, rules = settings.config, AnswerRules.of(settings)
     seconds, rounds = config.response_delay_ms / 1000, config.tool_config.max_iterations
     return AnswerPolicy(rules.enabled, rules.beside_human, seconds, rounds)
+
+
+def existing(settings: CompanySettings | None, key: ConversationKey) -> CompanySettings:
+    """The settings, if the company has some; else raises UnreachableError."""
+    if settings is None:
+        raise UnreachableError(f"the settings of {key.company} are gone")
+    return settings
 
 
 def in_company(seen: AskedSnapshot, company: CompanyConfig) -> AskedSnapshot:

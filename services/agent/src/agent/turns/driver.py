@@ -41,10 +41,10 @@ from agent.domain.turn.effects import (
 from agent.domain.turn.journal import Journal, ModelAnswer, usage_on_the_wire
 from agent.domain.turn.machine import EARLY, advance, begin
 from agent.domain.turn.policy import AnswerPolicy, StopReason, stop_reason
-from agent.errors import BudgetSpentError, ModelError, UnreachableError
+from agent.errors import BudgetSpentError, ModelError
 from agent.measures import FIRST_TOKEN_SECONDS
 from agent.ports import AskedSnapshot, ConversationKey
-from agent.turns.deps import Limits, Ports, in_company, policy_of
+from agent.turns.deps import Limits, Ports, existing, in_company, policy_of
 from agent.turns.handed_out import HandedOut
 from agent.turns.inputs import TurnInputs
 from agent.turns.lease import Lease
@@ -178,11 +178,11 @@ class TurnDriver:
                 self._drives(journal)
                 return Saved(saved)
             case CallModel():
-                return await self._ask(effect, self._existing(settings))
+                return await self._ask(effect, existing(settings, self._key))
             case RunCalls():
-                return await self._run_calls(effect, self._existing(settings))
+                return await self._run_calls(effect, existing(settings, self._key))
             case Append(journal=journal, fence=fence):
-                return await self._append(journal, fence, self._existing(settings))
+                return await self._append(journal, fence, existing(settings, self._key))
             case ReportFailure(journal=journal):
                 await self._ports.failures.report(self._key, journal)
                 return Reported()
@@ -385,11 +385,6 @@ class TurnDriver:
         if settings is not self._policy_of[0]:
             self._policy_of = settings, policy_of(settings)
         return self._policy_of[1]
-
-    def _existing(self, settings: CompanySettings | None) -> CompanySettings:
-        if settings is None:
-            raise UnreachableError(f"the settings of {self._key.company} are gone")
-        return settings
 
     def _snapshot(self) -> AskedSnapshot:
         if self._seen is None:

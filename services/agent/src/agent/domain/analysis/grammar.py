@@ -84,7 +84,6 @@ from agent.domain.text_features import number_of
 from agent.domain.tickers import NAMES, tickers_in
 from contracts.spoken import NUMBERS
 
-HOLDING = "buy_and_hold"
 MOST_YEARS = 3
 """Years that are looked at one by one: calls of one tool for a ticker, by its budget."""
 _OF_A_YEAR = frozenset(("current_drawdown", "max_drawdown", "volatility"))
@@ -246,7 +245,7 @@ class _QuestionReader:
         lengths = self._lengths() or self._of_averages()
         hinted = [name for name, pattern in RULES if self._unread.first(pattern)]
         beside = lengths or BEATING.search(self._unread.text) or CROSSING.search(self._unread.text)
-        rule = next((name for name in hinted if name != HOLDING or not beside), "sma_cross")
+        rule = next((name for name in hinted if name != "buy_and_hold" or not beside), "sma_cross")
         cost = self._unread.first(COSTS)
         self._unread.first(CROSSING)
         self._unread.first(WHOLE_AVERAGE)

@@ -1,7 +1,7 @@
 """What the offline assistant says, in Spanish and English. Figures and facts are quoted from tools' results."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,6 @@ from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.kinds import TITLE_END
 from agent.domain.offline.quotations import quoted
 from agent.domain.offline.slots import date_in
-from agent.domain.offline.talk_words import ANOTHER_DAY
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import plain
 from contracts.languages import Language
@@ -180,16 +179,6 @@ _CHOSEN: dict[Language, str] = {
     "en": "Tell me what to do with it; to remove it, say “delete it”.",
 }
 _OF_THE_DEMO = re.compile(r" \([“«][^”»]*AAPL[^”»]*[”»]\)|, (?:como|such as) AAPL")
-_STATUS: dict[str, dict[Language, str]] = {
-    "open": {"es": "El mercado está abierto", "en": "The market is open"},
-    "closed": {"es": "El mercado está cerrado", "en": "The market is closed"},
-    "pre_market": {"es": "El mercado está en preapertura", "en": "The market is in pre-market trading"},
-    "after_hours": {"es": "El mercado ya ha cerrado (fuera de horario)", "en": "The market is closed (after hours)"},
-}
-_NO_OTHER_DAY: dict[Language, str] = {
-    "es": "De otros días no sé si abre: solo conozco el estado de ahora y la próxima sesión.",
-    "en": "I do not know whether it opens on other days: I only know how it is now and its next session.",
-}
 NOT_ASKED = "NOT_ASKED"
 """The code of a call that the user's own words did not ask for."""
 _NOT_ASKED: dict[Language, str] = {
@@ -333,24 +322,6 @@ def multiplied(price: float, factor: float, language: Language) -> str:
     """So many times a price."""
     times, one, product = (figure(round(each, 4), language) for each in (factor, price, round(price * factor, 2)))
     return f"{times} × {one} = {product}"
-
-
-def market_now(question: str, market: Mapping[str, Any] | None, language: Language) -> str | None:
-    """Whether the market is open, and when it opens and closes next; None: not known. Of the day that a question names
-    no more is known."""
-    status = _STATUS.get(str((market or {}).get("status")))
-    if market is None or status is None:
-        return None
-    words = {"open": {"es": "abre", "en": "opens"}, "close": {"es": "cierra", "en": "closes"}}
-    ends = ("close", "open") if market["status"] == "open" else ("open", "close")
-    told = [
-        f"{words[end][language]} {'el' if language == 'es' else 'on'} {moment(market[f'next_{end}'], language)}"
-        for end in ends
-        if market.get(f"next_{end}")
-    ]
-    next_ones = "; ".join(["", {"es": " y ", "en": " and "}[language].join(told)]) if told else ""
-    said = f"{status[language]}{next_ones}."
-    return f"{_NO_OTHER_DAY[language]} {said}" if ANOTHER_DAY.search(plain(question)) else said
 
 
 def unread(reason: str, language: Language) -> str:

@@ -9,7 +9,6 @@ from agent.domain.offline.answers import (
     NOTICE,
     answer_from,
     is_unknown,
-    market_now,
     nobody_yet,
     not_searched,
     offers_person,
@@ -18,6 +17,7 @@ from agent.domain.offline.answers import (
     told_before,
 )
 from agent.domain.offline.coming_events import coming_events
+from agent.domain.offline.day_answers import market_now
 from agent.domain.offline.intents import asks_how, goes_on, tells_of_oneself, wish_in
 from agent.domain.offline.listed import chosen_in
 from agent.domain.offline.person_words import beside_the_wish
