@@ -36,7 +36,15 @@ def test_headings_without_words_of_their_own_stand_above_the_next_section() -> N
     places = (pool, dinner, ("Restaurant", "Breakfast"), ("Restaurant",))
     (cut,) = passages([Block(headings=list(place), text=f"{place[-1]} hours.") for place in places])
     assert cut.text.split("\n\n") == [
-        *("## Pool", "Pool hours.", "## Restaurant", "### Dinner", "Dinner hours.", "### Breakfast", "Breakfast hours."),
+        *(
+            "## Pool",
+            "Pool hours.",
+            "## Restaurant",
+            "### Dinner",
+            "Dinner hours.",
+            "### Breakfast",
+            "Breakfast hours.",
+        ),
         *("## Restaurant", "Restaurant hours."),
     ]
 

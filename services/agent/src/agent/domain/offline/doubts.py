@@ -149,11 +149,7 @@ def nowhere(question: str, among: Candidates) -> list[str]:
     if not same_language or not (DO_YOU.search(said) or MAY.search(said) or ANOTHER_TERM.match(said)):
         return []
     asked = terms(FREE_OR_PAID.sub(" ", question))
-    missing = {
-        word
-        for word in specific_words(asked)
-        if len(word) >= _TELLING and not index.is_known(asked[word])
-    }
+    missing = {word for word in specific_words(asked) if len(word) >= _TELLING and not index.is_known(asked[word])}
     return [
         word
         for word in re.findall(r"[^\W\d_]+", question)

@@ -350,7 +350,8 @@ class PassageIndex:
             word
             for word in self._seen
             for key in long
-            if (len(word) >= 4 and one_apart(word, key)) or (word.startswith(key) and len(word) - len(key) <= _CUT_SHORT)
+            if (len(word) >= 4 and one_apart(word, key))
+            or (word.startswith(key) and len(word) - len(key) <= _CUT_SHORT)
         )
 
 
