@@ -160,7 +160,8 @@ def test_an_answer_that_is_folded_up_stands_below_its_question(item: str, head: 
 
 def test_bold_words_alone_in_a_paragraph_head_the_next_one():
     page = extract_html(
-        "<title>Pool</title><section><p><b>Opening hours</b></p><p>Daily from 9</p><p><b>Mind</b> the step</p><p><b>We are closed.</b></p>"
+        "<title>Pool</title><section><p><b>Opening hours</b></p><p>Daily from 9</p><p><b>Mind</b> the step</p>"
+        "<p><b>We are closed.</b></p>"
         "</section><p><b>Last words</b></p>"
     )
     assert [(block.headings, block.text) for block in page.blocks] == [
@@ -202,7 +203,8 @@ def test_questions_that_only_json_ld_answers_are_kept():
     held = asked("Own clay?", "<p>No &amp; never.</p>"), asked("Aprons?", "We lend you one.")
     page = extract_html(
         f'<script type="application/ld+json">{{"@graph": [{{"mainEntity": [{", ".join(held)}]}}]}}</script>'
-        '<script type="application/ld+json">{"name": [</script><h2>Aprons?</h2><p>We lend you one.</p>'
+        '<script type="application/ld+json">{"name": [</script>'
+        "<title>Pots</title><h1>Pots</h1><h2>Aprons?</h2><p>We lend you one.</p>"
     )
     assert [(block.headings, block.text) for block in page.blocks] == [
         (["Aprons?"], "We lend you one."),

@@ -249,10 +249,6 @@ class _Reader:
     def result(self) -> Extracted:
         page = self.page
         self._drop_menus()
-        said = {words.casefold() for block in page.blocks for words in (*block.headings, one_line(block.text))}
-        for question, answer in self._asked:
-            if not {question.casefold(), answer.casefold()} & said:
-                page.blocks.append(Block(text=answer, headings=[question[:_LONGEST_HEADING]]))
         # In the page's order: of a set any could be the first, and the same page would have another title and hash.
         firsts = list(dict.fromkeys(block.headings[0] for block in page.blocks if block.headings))
         title = one_line("".join(self._title)) or self._og_title or next(iter(firsts), "")
@@ -262,6 +258,10 @@ class _Reader:
             for block in page.blocks:
                 if block.headings[:1] == firsts:
                     block.headings.pop(0)
+        said = {words.casefold() for block in page.blocks for words in (*block.headings, one_line(block.text))}
+        for question, answer in self._asked:
+            if not {question.casefold(), answer.casefold()} & said:
+                page.blocks.append(Block(text=answer, headings=[question[:_LONGEST_HEADING]]))
         page.blocks = list(bounded(page.blocks))
         words = " ".join(block.text or " ".join(map(" ".join, block.rows)) for block in page.blocks[:200])
         page.language = language_of(words, self._declared)
