@@ -12,7 +12,6 @@ from tool_executor.extraction.document import LONGEST_TITLE, Extracted, bounded
 from tool_executor.extraction.language import language_of
 from tool_executor.extraction.markup import (
     BLOCKS,
-    IN_HEAD,
     MENU,
     UNSEEN,
     full_lines,
@@ -24,7 +23,7 @@ from tool_executor.extraction.markup import (
     runs_together,
     tags,
 )
-from tool_executor.extraction.structured import questions_in
+from tool_executor.extraction.page_head import LONGEST_HEADING, PageHead
 from tool_executor.extraction.tables import Table
 
 _UNSEEN_ROLES = tags("navigation search dialog alertdialog menu menubar")
@@ -43,10 +42,7 @@ _APART = tags("article section aside")
 _FRAME = tags("header footer")
 _FRAME_ROLES = tags("banner contentinfo")
 """What frames the page's own words, unless it is a part's own header or footer."""
-_LONGEST_HEADING = 300
 _PERMALINK = re.compile(r"(?<!\s)\s*+[¶#🔗]\s*+$")
-_REFRESH = re.compile(r"^\s*\d+\s*;\s*url\s*=\s*['\"]?([^'\"\s]+)", re.IGNORECASE)
-_OUR_NAMES = {"robots", "nexussitereader"}
 
 
 def extract_html(html: str) -> Extracted:
@@ -61,9 +57,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self.page = Extracted(title="", language=None, blocks=[])
-        self._declared: str | None = None
-        self._title: list[str] = []
-        self._og_title = ""
+        self._about = PageHead(self.page)
         self._text: list[str] = []
         self._headings: list[tuple[int, str]] = []
         self._heading: list[str] | None = None
@@ -91,13 +85,8 @@ class _Reader:
         self._beside_bold = False
         """Whether something is not bold since the last block began."""
         self._behind_tag = False
-        self._data: list[str] | None = None
-        """What the JSON-LD says that is open."""
-        self._asked: list[tuple[str, str]] = []
         self._unfolded_in: int | None = None
         """How many elements were open around the heading that a button is, until something is said below it."""
-        self._in_title = False
-        self._in_head = 0
         self._linking = 0
         self._links = 0
         """Links since the last block began that say something."""
@@ -112,21 +101,20 @@ class _Reader:
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag in {"a", "link", "area"}:
-            self._link(attributes)
+            self._about.link(attributes)
         # A link within the page, before anything is said, leads past the menu.
         begun = bool(self.page.blocks or self._headings or self._heading is not None)
         skips = tag == "a" and not begun and attributes.get("href", "").startswith("#")
         hidden = is_hidden(attributes) and not self._is_unfolded(tag, attributes)
-        if tag == "script" and attributes.get("type", "").lower() == "application/ld+json":
-            self._data = []
-        unseen = tag in UNSEEN or skips or hidden or attributes.get("role") in _UNSEEN_ROLES
-        if self._unseen or unseen:
+        if tag == "script":
+            self._about.start_script(attributes)
+        if self._unseen or skips or hidden or tag in UNSEEN or attributes.get("role") in _UNSEEN_ROLES:
             self._unseen += 1
             return
         self._open += 1
         if self._button is not None:
             return
-        self._note(tag, attributes)
+        self._about.start(tag, attributes)
         if tag in _BLOCKS:
             self._flush()
         self._frame(tag, attributes)
@@ -172,9 +160,8 @@ class _Reader:
     def end(self, tag: str) -> None:
         if self._unseen:
             self._unseen -= 1
-            if self._data is not None and tag == "script":
-                self._asked += questions_in("".join(self._data))
-                self._data = None
+            if tag == "script":
+                self._about.end_script()
             return
         self._open -= 1
         if self._button is not None and tag != "button":
@@ -183,11 +170,8 @@ class _Reader:
             self._linking -= 1
         self._bold -= tag in _BOLD and self._bold > 0
         self._behind_tag = tag not in _RAISED
-        if tag == "title":
-            self._in_title = False
-        elif tag == "head":
-            self._in_head = 0
-        elif tag == "button":
+        self._about.end(tag)
+        if tag == "button":
             self._end_button()
         elif tag in _HEADINGS:
             self._end_heading(_HEADINGS[tag])
@@ -217,16 +201,13 @@ class _Reader:
             self._main_in = None
 
     def data(self, text: str) -> None:
-        if self._data is not None:
-            self._data.append(text)
         if self._unseen:
+            self._about.script(text)
             return
         if self._button is not None:
             self._button.append(text)
             return
-        if self._in_title:
-            self._title.append(text)
-        elif not self._in_head:
+        if not self._about.takes(text):
             # Blanks of the markup are blanks; only those of code are kept.
             said = text if self._code else re.sub(r"\s+", " ", text)
             before = self._text[-1][-1:] if self._text and self._behind_tag and not self._code else ""
@@ -251,55 +232,18 @@ class _Reader:
         self._drop_menus()
         # In the page's order: of a set any could be the first, and the same page would have another title and hash.
         firsts = list(dict.fromkeys(block.headings[0] for block in page.blocks if block.headings))
-        title = one_line("".join(self._title)) or self._og_title or next(iter(firsts), "")
+        title = self._about.title or next(iter(firsts), "")
         page.title = title[:LONGEST_TITLE]
         # A page's only top heading is its title again, nearly always.
         if len(firsts) == 1 and firsts[0].casefold() in title.casefold():
             for block in page.blocks:
                 if block.headings[:1] == firsts:
                     block.headings.pop(0)
-        said = {words.casefold() for block in page.blocks for words in (*block.headings, one_line(block.text))}
-        for question, answer in self._asked:
-            if not {question.casefold(), answer.casefold()} & said:
-                page.blocks.append(Block(text=answer, headings=[question[:_LONGEST_HEADING]]))
+        page.blocks += self._about.unsaid_answers()
         page.blocks = list(bounded(page.blocks))
         words = " ".join(block.text or " ".join(map(" ".join, block.rows)) for block in page.blocks[:200])
-        page.language = language_of(words, self._declared)
+        page.language = language_of(words, self._about.language)
         return page
-
-    def _note(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """What the head says of the page."""
-        if tag == "html":
-            self._declared = attributes.get("lang") or attributes.get("xml:lang")
-        elif tag == "head":
-            self._in_head = 1
-        elif tag not in IN_HEAD:
-            self._in_head = 0
-        elif tag == "title" and self._in_head:
-            self._in_title = True
-        elif tag == "base" and self.page.base is None:
-            self.page.base = attributes.get("href")
-        elif tag == "meta":
-            name = (attributes.get("name") or attributes.get("property") or "").lower()
-            content = attributes.get("content", "")
-            if name in _OUR_NAMES:
-                said = set(re.split(r"[\s,]+", content.lower()))
-                self.page.noindex |= bool(said & {"noindex", "none"})
-                self.page.nofollow |= bool(said & {"nofollow", "none"})
-            elif name == "og:title":
-                self._og_title = one_line(content)
-            elif attributes.get("http-equiv", "").lower() == "refresh" and (to := _REFRESH.match(content)):
-                self.page.add_link(to[1])
-
-    def _link(self, attributes: Mapping[str, str]) -> None:
-        address = attributes.get("href", "").strip()
-        relations = attributes.get("rel", "").lower().split()
-        if not address or "nofollow" in relations:
-            return
-        if "canonical" in relations:
-            self.page.canonical = self.page.canonical or address
-        elif not relations or not {"stylesheet", "icon", "preload", "preconnect", "dns-prefetch"} & set(relations):
-            self.page.add_link(address)
 
     # ------------------------------------------------------------ menus
 
@@ -394,7 +338,7 @@ class _Reader:
         self._flush()
         if self._heading is None:
             return
-        text = _PERMALINK.sub("", one_line(" ".join(self._heading)))[:_LONGEST_HEADING]
+        text = _PERMALINK.sub("", one_line(" ".join(self._heading)))[:LONGEST_HEADING]
         self._heading = None
         if text:
             self._end_bare(level)
