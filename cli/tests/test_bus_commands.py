@@ -203,7 +203,9 @@ async def test_somebody_is_deleted_from_the_terminal_and_the_receipt_says_what_i
 
     async def company(request: CompanyRequest) -> CompanyReply:
         config = CompanyConfig(company_id="acme")
-        return CompanyReply(settings=CompanySettings(config=config) if request.company_id == "acme" else None)
+        return CompanyReply(
+            settings=CompanySettings(config=config, version=1) if request.company_id == "acme" else None
+        )
 
     server = RpcServer(executor)
     await server.serve(COMPANY_GET, company)
