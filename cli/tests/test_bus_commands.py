@@ -13,6 +13,8 @@ import jwt
 import pytest
 from nats.aio.client import Client
 
+from contracts.company import CompanyConfig, CompanySettings
+from contracts.company_rpc import COMPANY_GET, CompanyReply, CompanyRequest
 from contracts.envelope import CloudEvent
 from contracts.erasure_rpc import ERASE, RECEIPT, EraseReply, EraseRequest, Receipt, ReceiptRef, ReceiptReply, Removed
 from contracts.events.tool import FieldError, ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
@@ -199,12 +201,21 @@ async def test_somebody_is_deleted_from_the_terminal_and_the_receipt_says_what_i
         assert request.receipt_id == "r2"
         return ReceiptReply()
 
+    async def company(request: CompanyRequest) -> CompanyReply:
+        config = CompanyConfig(company_id="acme")
+        return CompanyReply(
+            settings=CompanySettings(config=config, version=1) if request.company_id == "acme" else None
+        )
+
     server = RpcServer(executor)
+    await server.serve(COMPANY_GET, company)
     await server.serve(ERASE, delete)
     await server.serve(RECEIPT, no_receipt)
     await executor.flush()
     refused = await run(nexus, "erasures", "r2", "--company", "acme")
     assert (refused.returncode, "acme has no receipt r2" in refused.stderr) == (1, True)
+    refused = await run(nexus, "erase", "visitor", "v-1", "--company", "acne", "--yes")
+    assert (refused.returncode, "there is no company acne" in refused.stderr) == (1, True)
     done = await run(nexus, "erase", "visitor", "v-1", "--company", "acme", "--yes")
     assert done.returncode == 0, done.stderr
     assert [(one.company_id, one.kind, one.name, one.by) for one in asked] == [("acme", "visitor", "v-1", "admin")]
