@@ -115,6 +115,15 @@ async def test_listeners_hear_everything_in_order_and_survive_their_own_errors(n
     await client.close()
 
 
+async def test_listeners_hear_a_large_message_without_headers(nats_server: NatsServer) -> None:
+    client = await connect(NatsSettings(url=nats_server.url), name="test")
+    heard: list[int] = []
+    await listen(client, "large", lambda message: heard.append(len(message.data)))
+    await client.publish("large", bytes(900_000))
+    await eventually(lambda: heard == [900_000])
+    await client.close()
+
+
 def _on_the_wire(subject: bytes, sid: int, reply: bytes | None, head: bytes | None, body: bytes) -> bytes:
     to = b"" if reply is None else reply + b" "
     if head is None:

@@ -186,7 +186,7 @@ class BusClient(Client):
         self.stats["in_msgs"] += 1
         self.stats["in_bytes"] += len(data)
         try:
-            if headers.startswith(_STATUS_LINE):
+            if headers and headers.startswith(_STATUS_LINE):  # of a large message nats-py tells None
                 head = self._parse_header_lines(headers[len(_STATUS_LINE) :]) or None
             else:
                 head = await self._process_headers(headers) if headers else None  # pyright: ignore[reportUnknownMemberType]
