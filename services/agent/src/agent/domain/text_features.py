@@ -42,7 +42,10 @@ def language_of(text: str, default: Language) -> Language:
 def language_last_shown(texts: Iterable[str], default: Language) -> Language:
     """The language of the first of some texts, newest first, that shows one: "now" goes on in that of the answer
     before it. Of each text only the beginning is read."""
-    return next((shown for text in texts if (shown := written_language(text[:MOST_READ]))), default)
+    for text in texts:
+        if (shown := written_language(text[:MOST_READ])) is not None:
+            return shown
+    return default
 
 
 def plain(text: str) -> str:
