@@ -84,7 +84,7 @@ format: $(STAMP) ## format the code
 	$(BIN)/ruff format .
 
 types: $(STAMP) ## check types (basedpyright, strict)
-	$(BIN)/basedpyright
+	nice -n 10 $(BIN)/basedpyright
 
 imports: $(STAMP) ## check which package imports which
 	$(BIN)/lint-imports
@@ -106,8 +106,9 @@ compiled: $(STAMP)
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --collect-only --quiet --quiet >/dev/null
 
 check: $(STAMP) ## run all that CI runs: lint, types, import rules, generated documents, tests
-	@$(MAKE) -j2 --output-sync=target types lint imports contracts-check waits-check audit suites compiled
-	@$(MAKE) test
+	@$(MAKE) -j2 --output-sync=target lint imports contracts-check waits-check audit suites compiled
+	@# Tests wait for processes for a fifth of their time: types are checked in it.
+	@$(MAKE) -j2 types test
 
 ##@ Measuring
 shape: $(STAMP) ## print figures about the code: lines, Protocols, cycles, … (LIST=1 names them)

@@ -134,7 +134,7 @@ async def test_a_company_that_does_not_exist_is_one_clear_line(tmp_path: Path) -
 async def test_a_gateway_that_is_not_there_is_one_clear_line(tmp_path: Path) -> None:
     code, _, err = await chat("http://127.0.0.1:1", "hello\n", cwd=tmp_path)
     assert code == 1
-    assert err.startswith("nexus: http://127.0.0.1:1 does not answer as a gateway")
+    assert err.startswith("nexus: http://127.0.0.1:1 does not answer like a gateway")
     assert len(err.strip().splitlines()) == 1
 
 

@@ -29,16 +29,17 @@ from tool_executor.domain import redaction
 from tool_executor.domain.site_address import Origin, Site
 
 MOST = 2.0
-"""Seconds of CPU for 40,000 characters; what is linear takes a few milliseconds."""
+"""Seconds of CPU for 40,000 characters, or 20,000 where a text is read part by part. An expression in linear time takes a
+few milliseconds."""
 RULE = PersonRule(to="person", pages=["/" + "*a" * 200 + "*b"])
 HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
     (asked.period_in, "the " * 10_000),
     (asked.is_analysis, "AAPL IBM " + "which " * 6_500),
     (in_figures, "two hundred thousand " * 2_000),
-    (lambda text: read_question(text, ("IBM",)), "over " * 8_000),
+    (lambda text: read_question(text, ("IBM",)), "over " * 4_000),
     (lambda text: read_question(text, ("IBM",)), "1" * 40_000),
     (lambda text: read_question(text, ("IBM",)), "invested veinticuatro" + " y veinticuatro" * 2_500),
-    (lambda text: read_question(text, ("IBM",)), "would buying close above 5 a month how far " * 900),
+    (lambda text: read_question(text, ("IBM",)), "would buying close above 5 a month how far " * 450),
     (attributes.values, "temporary work back in trabajo de " * 1_200),
     (endings.endings, "kate left my knee se me rompio el se me acabo la " * 800),
     (

@@ -118,7 +118,7 @@ def test_between_two_services_a_name_belongs_to_the_one_that_holds_it(offers: Of
         ({"name": "a.b"}, "the name"),
         ({"input_schema": {"type": "object"}}, "additionalProperties"),
         ({"output_schema": {"$ref": "https://example.com/x"}}, "does not compile"),
-        ({"id": "test.ours"}, "another one has this id"),
+        ({"id": "test.ours"}, "another tool has this id"),
         ({"description": {"en": "x" * 1025}}, "more than 1024 characters"),
     ],
 )
