@@ -29,8 +29,8 @@ from tool_executor.domain import redaction
 from tool_executor.domain.site_address import Origin, Site
 
 MOST = 2.0
-"""Seconds of CPU for 40,000 characters, or 20,000 where a text is read part by part. An expression in linear time takes a
-few milliseconds."""
+"""Seconds of CPU for 40,000 characters, or 20,000 where a text is read part by part. An expression in linear time takes
+a few milliseconds."""
 RULE = PersonRule(to="person", pages=["/" + "*a" * 200 + "*b"])
 HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
     (asked.period_in, "the " * 10_000),
