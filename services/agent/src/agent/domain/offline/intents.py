@@ -15,9 +15,9 @@ from agent.domain.offline.conditions import from_now, order_and_condition, waiti
 from agent.domain.offline.grammar import CONCEPT, DIFFERENCE, TABLE, TAKES_BACK, UNDOES, ToolPhrase, put_right
 from agent.domain.offline.kinds import place_in
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
+from agent.domain.offline.position_size import sized
 from agent.domain.offline.questions import terms
 from agent.domain.offline.several import alerts_at_each, orders_of_each
-from agent.domain.offline.sizing import sized
 from agent.domain.offline.slots import (
     EXPLAIN,
     ParsedText,

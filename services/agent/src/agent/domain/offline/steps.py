@@ -6,7 +6,7 @@ from math import floor
 from typing import Any, cast
 
 from agent.domain.offline.answers import answer_from, multiplied, which
-from agent.domain.offline.sizing import with_prices
+from agent.domain.offline.position_size import with_prices
 from agent.domain.offline.wishes import Wish
 from contracts.languages import Language
 
