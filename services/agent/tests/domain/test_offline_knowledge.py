@@ -8,8 +8,6 @@ import pytest
 
 from agent.domain.offline.answers import is_unknown
 from agent.domain.offline.assistant import respond
-from agent.domain.offline.excerpts import sentences_of
-from agent.domain.offline.repeats import without_repeats
 from agent.domain.offline.steps import SayText, UseTools
 from agent.testing.passages import answered, passage
 from contracts.knowledge import KnowledgeFound, Passage
@@ -396,27 +394,3 @@ def test_a_manual_in_a_language_is_no_translation_of_the_first_page() -> None:
 def test_a_long_message_costs_little_to_understand() -> None:
     text = "what about " + "the marvellous antelope quickly sitting " * 200
     assert is_unknown(said(text))
-
-
-TWICE = passage(
-    "Home",
-    "## Try it\n\nThe trial is free for 21 days.\n\n"
-    "## Prices\n\nPay by card or by invoice. The free trial lasts 21 days.",
-)
-FAQ = passage("FAQ", "## Can two people edit an invoice?\n\nYes, on Studio. The last to save is asked first.")
-
-
-def test_the_same_thing_in_two_wordings_is_said_once_and_another_figure_or_name_is_another_thing() -> None:
-    quoted = without_repeats(sentences_of(TWICE.text, "", "u", "t"))
-    assert [one.text for one in quoted] == ["The trial is free for 21 days.", "Pay by card or by invoice."]
-    for others in (
-        "Wifi on the Xaloc costs 3 €. Wifi on the Garbí costs 3 €. Wifi on the Garbí costs 4 €.",
-        "Up to 48 hours before, half is refunded; up to 9 days, all. 48 hours before, half is refunded. "
-        "48 hours before, half is not refunded.",
-    ):
-        assert len(without_repeats(sentences_of(others, "", "u", "t"))) == 3
-
-
-def test_a_yes_or_a_no_is_told_with_the_question_that_it_answers_unless_that_was_asked() -> None:
-    assert said("can two people edit an invoice?", "en", [FAQ]).startswith("Yes, on Studio.")
-    assert said("do you invoice people on Studio?", "en", [FAQ]).startswith("Can two people edit an invoice? Yes, on")

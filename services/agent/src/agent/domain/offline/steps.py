@@ -51,10 +51,8 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
         return _part(wish, results, language)
     if wish.way == "watched":
         return _watched(wish, results, language)
-    if wish.way == "from_now":
-        return _from_now(wish, results, language)
-    if wish.way == "sized":
-        return _sized(wish, results, language)
+    if wish.way in ("from_now", "sized"):
+        return _at_price_of_now(wish, results, language)
     looked = _FIRST[wish.way]
     waits: list[dict[str, Any]] = []
     if wish.way == "resell":
@@ -146,29 +144,20 @@ def _part(wish: Wish, results: Sequence[Result], language: Language) -> SayText 
     return SayText("\n".join([*told, *(multiplied(one, float(wish.shown), language) for one in prices)]))
 
 
-def _from_now(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
-    """An alert or order at so much of the price of now."""
+def _at_price_of_now(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
+    """An alert or order at so much of the price of now, or a position's size at it."""
     tool, arguments = wish.calls[0]
     if not results:
         return UseTools((("get_price", {"symbol": arguments["symbol"]}),))
     done, _, body = results[-1]
     if done == tool or body.get("price") is None:
         return SayText(answer_from(*results[-1], "", language))
-    name = f"{arguments['order_type']}_price" if "order_type" in arguments else "price"
     price, distance = float(body["price"]), float(wish.shown)
+    if wish.way == "sized":
+        return UseTools(((tool, with_prices(arguments, price, distance)),))
+    name = f"{arguments['order_type']}_price" if "order_type" in arguments else "price"
     price = price + distance if wish.shown[0] in "+-" else price * distance
     return UseTools(((tool, {**arguments, name: round(price, 2)}),))
-
-
-def _sized(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
-    """A position's size at the price of now."""
-    tool, arguments = wish.calls[0]
-    if not results:
-        return UseTools((("get_price", {"symbol": arguments["symbol"]}),))
-    done, _, body = results[-1]
-    if done == tool or body.get("price") is None:
-        return SayText(answer_from(*results[-1], "", language))
-    return UseTools(((tool, with_prices(arguments, float(body["price"]), float(wish.shown))),))
 
 
 def _portfolio(results: Sequence[Result], language: Language) -> SayText | UseTools:
