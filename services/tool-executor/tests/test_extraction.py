@@ -15,7 +15,6 @@ from tool_executor.extraction.document import Extracted, Unreadable, in_parts
 from tool_executor.extraction.formats import extract
 from tool_executor.extraction.html import extract_html
 from tool_executor.extraction.isolation import Extraction
-from tool_executor.extraction.language import language_of
 from tool_executor.extraction.testing import docx_bomb, docx_damaged, docx_of, docx_with, pdf_of
 
 
@@ -144,14 +143,6 @@ def test_what_the_head_says_to_readers_is_read():
     assert (page.title, page.language, page.canonical) == ("Shared title", "es", "/one")
     assert (page.noindex, page.nofollow) == (True, True)
     assert page.links == [f"https://a.example/{path}" for path in ("en", "x/two#part", "three", "four")]
-
-
-def test_the_language_is_the_texts_where_the_template_is_in_another():
-    spanish = "El plan Pro cuesta veintinueve dólares al mes y se puede cancelar en cualquier momento sin coste. " * 4
-    assert language_of(spanish, "en-US") == "es"
-    assert language_of("Pro: 29", "en-US") == "en"
-    assert language_of("Pro: 29") is None
-    assert language_of("The price of the plan is on the page that we sent to you.") == "en"
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,14 @@ async def test_a_document_is_found_replaced_and_taken_out_on_every_replica(serve
         await eventually(gone, deadline=20)
 
 
+async def test_a_text_whose_language_nobody_names_has_the_one_it_is_written_in(servers: Servers) -> None:
+    text = "El plan Pro cuesta veintinueve dólares al mes y se puede cancelar cuando quieras, sin coste para ti."
+    async with replica(servers) as one:
+        stored = (await one.rpc.call(DOCUMENT_PUT, DocumentPut(company_id="acme", title="Planes", text=text))).document
+        assert stored is not None
+        assert stored.language == "es"
+
+
 async def test_nobody_finds_another_companys_words(servers: Servers) -> None:
     async with replica(servers) as one:
         stored = (await put(one)).document

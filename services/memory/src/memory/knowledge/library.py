@@ -31,6 +31,7 @@ from memory.knowledge.segmentation import cut_up, nearest_home, number, repeats,
 from memory.knowledge.texts import STEMS, StemmedPassage, digest
 from runtime import markdown_blocks
 from runtime.clock import Clock
+from runtime.document_language import language_of
 
 TRIES = 8
 """Tries to write a document that others are writing."""
@@ -123,7 +124,7 @@ class Library:
     ) -> Record:
         """A document that somebody wrote, plain or in Markdown."""
         now = self._clock.now()
-        read = StoredReading(name, "document", title, digest(text), now, url, external_id, tongue)
+        read = StoredReading(name, "document", title, digest(text), now, url, external_id, tongue or language_of(text))
         _, blocks = await asyncio.to_thread(markdown_blocks.read, text, title)
         if not any(plain(block) for block in blocks):
             raise BadKnowledge("the text says nothing: write something", "text")

@@ -10,8 +10,8 @@ from docx.table import Table
 from docx.text.paragraph import Paragraph
 
 from contracts.knowledge import Block
+from runtime.document_language import language_of
 from tool_executor.extraction.document import LONGEST_TITLE, Extracted, Unreadable, bounded
-from tool_executor.extraction.language import language_of
 from tool_executor.texts import TEXTS
 
 _MOST_UNPACKED = 100 * 1024 * 1024

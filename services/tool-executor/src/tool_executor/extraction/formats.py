@@ -3,10 +3,10 @@
 import csv
 
 from contracts.knowledge import Block
+from runtime.document_language import language_of
 from tool_executor.extraction.charsets import decoded
 from tool_executor.extraction.document import LONGEST_TITLE, Extracted, Unreadable, bounded
 from tool_executor.extraction.html import extract_html
-from tool_executor.extraction.language import language_of
 from tool_executor.extraction.paragraphs import paragraphs
 from tool_executor.texts import TEXTS
 
