@@ -50,7 +50,8 @@ async def gateway(answer: Callable[[Send, str], Coroutine[Any, Any, None]]) -> A
         await socket.prepare(request)
 
         async def send(kind: str, **fields: Any) -> None:
-            await socket.send_json({"v": 1, "type": kind, "conversationId": "c", **fields})
+            ref = {"ref": frame["clientMessageId"]} if kind == "error" else {}
+            await socket.send_json({"v": 1, "type": kind, "conversationId": "c", **ref, **fields})
 
         async for message in socket:
             frame = json.loads(message.data)
@@ -116,6 +117,23 @@ async def test_a_line_in_a_pipe_waits_for_its_own_answer_when_an_order_is_replac
     async with gateway(answer) as url:
         code, _, _ = await chat(url, "buy 3\nmake it 5\nhow much is it?\n", cwd=tmp_path)
     assert (code, early) == (0, [])
+
+
+async def test_a_line_in_a_pipe_that_is_refused_for_the_moment_is_sent_again_when_it_may_be(tmp_path: Path) -> None:
+    said: list[str] = []
+
+    async def answer(send: Send, text: str) -> None:
+        said.append(text)
+        if len(said) == 1:
+            await send("error", code="RATE_LIMITED", message="too many messages", retryable=True, retryAfterMs=50)
+        else:
+            await send("message.created", message=ANSWER)
+
+    async with gateway(answer) as url:
+        code, out, err = await chat(url, "one\ntwo\n", cwd=tmp_path)
+    assert (code, said) == (0, ["one", "one", "two"])
+    assert out.count("29 USD.") == 2
+    assert "RATE_LIMITED" in err
 
 
 async def test_with_json_each_final_message_is_one_line(tmp_path: Path) -> None:

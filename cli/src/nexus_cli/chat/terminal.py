@@ -7,7 +7,7 @@ import contextlib
 import sys
 import threading
 from collections.abc import Coroutine
-from typing import Any, Literal, TextIO, TypeVar
+from typing import Any, Literal, NamedTuple, TextIO, TypeVar
 
 from contracts.languages import named_language
 from nexus_cli.chat.client import ChatConnection, ChatFailed, conversation, visitor_token
@@ -17,7 +17,16 @@ from nexus_cli.texts import TEXTS
 
 # A little longer than a turn may take (NEXUS_TURN_DEADLINE_SECONDS), since a failed one is told in the chat.
 _ANSWER_WITHIN = 150.0
+_TRIES = 10
+"""How often a piped line that is refused for the moment is sent."""
 Answer = Literal["message", "decision", "refusal"]
+
+
+class Refused(NamedTuple):
+    """What may be sent again after so many seconds; `identity`: a message's clientMessageId."""
+
+    identity: str
+    seconds: float
 
 
 async def converse(gateway: str, *, token: str | None, company: str, locale: str, as_json: bool) -> None:
@@ -38,7 +47,7 @@ async def converse(gateway: str, *, token: str | None, company: str, locale: str
     )
     async with told as (open_one, welcome):
         screen.show(welcome)
-        answered = asyncio.Queue[Answer](maxsize=1000)
+        answered = asyncio.Queue[Answer | Refused](maxsize=1000)
         reading = asyncio.create_task(_read(open_one, screen, answered))
         try:
             while (line := await _or_failure(lines.get(), reading)) is not None:
@@ -48,17 +57,34 @@ async def converse(gateway: str, *, token: str | None, company: str, locale: str
                     answered.get_nowait()
                 awaited = await _take(line.strip(), open_one, screen)
                 if not sys.stdin.isatty():
-                    await _or_failure(asyncio.wait_for(until(awaited, answered), _ANSWER_WITHIN), reading)
+                    await _or_failure(_until_answered(line.strip(), awaited, open_one, screen, answered), reading)
         except TimeoutError:
             raise ChatFailed(f"no answer within {_ANSWER_WITHIN:g} s") from None
         finally:
             reading.cancel()
 
 
-async def until(awaited: Answer, answered: asyncio.Queue[Answer]) -> None:
-    """Waits for what answers a line. An action that ends in a message's own turn, replaced by another, is no answer."""
-    while await answered.get() == "decision" and awaited == "message":
+async def _until_answered(
+    line: str, awaited: Answer, open_one: ChatConnection, screen: Screen, answered: asyncio.Queue[Answer | Refused]
+) -> None:
+    """Waits for what answers a piped line. What is refused for the moment is sent again when it may be."""
+    for _ in range(_TRIES):
+        found = await asyncio.wait_for(until(awaited, answered), _ANSWER_WITHIN)
+        if not isinstance(found, Refused):
+            return
+        await asyncio.sleep(found.seconds)
+        if awaited == "message":
+            await open_one.say(line, found.identity)
+        else:
+            awaited = await _take(line, open_one, screen)
+    raise ChatFailed(f"refused {_TRIES} times")
+
+
+async def until(awaited: Answer, answered: asyncio.Queue[Answer | Refused]) -> Answer | Refused:
+    """What answers a line. An action that ends in a message's own turn, replaced by another, is no answer."""
+    while (found := await answered.get()) == "decision" and awaited == "message":
         continue
+    return found
 
 
 async def _take(line: str, open_one: ChatConnection, screen: Screen) -> Answer:
@@ -71,17 +97,19 @@ async def _take(line: str, open_one: ChatConnection, screen: Screen) -> Answer:
     return "decision"
 
 
-async def _read(open_one: ChatConnection, screen: Screen, answered: asyncio.Queue[Answer]) -> None:
+async def _read(open_one: ChatConnection, screen: Screen, answered: asyncio.Queue[Answer | Refused]) -> None:
     async for frame in open_one.frames():
         waited = set(screen.pending)
         screen.show(frame)
-        found: Answer | None = None
+        found: Answer | Refused | None = None
         if frame["type"] == "message.created" and frame["message"]["role"] in FINAL:
             found = "message"
         elif frame["type"] == "action.updated" and not waited <= set(screen.pending):
             found = "decision"
         elif frame["type"] == "error" and not frame.get("retryable", False):
             found = "refusal"
+        elif frame["type"] == "error" and "ref" in frame:
+            found = Refused(frame["ref"], frame.get("retryAfterMs", 1000) / 1000)
         if found and not answered.full():
             answered.put_nowait(found)
 
