@@ -38,6 +38,7 @@ MOVES = 3.0
 NEW = 3_600.0
 """Seconds for which a dead letter is news."""
 SHOWN = 20
+_QUORUM = "start the missing nats-servers: with a quorum it goes on by itself"
 CONSUMERS = {
     ("CHAT", "agent"): "agent",
     ("CHAT", "memory-projection"): "memory",
@@ -87,6 +88,8 @@ async def look(client: Client) -> list[Diagnosis]:
         asyncio.gather(_consumers(asking), _dead_letters(client)),
     )
     found = [one for group in streams for one in group]
+    if len(found) == len(STREAMS) and all(one.advice == _QUORUM for one in found):
+        found = [wrong("nats", "no quorum: most of the nats-servers that hold the streams are away", _QUORUM)]
     found += [*consumers, *letters, *_room(account)]
     return found or [fine("nats", f"{len(STREAMS)} streams with room, nothing stands still")]
 
@@ -103,7 +106,7 @@ async def _stream(asking: ReplyInbox, name: str) -> list[Diagnosis]:
         info = await _ask(asking, StreamInfo, f"STREAM.INFO.{name}")
     except (TimeoutError, NatsError):
         text = "nobody answers for it: it has no leader, most of its nats-servers are away"
-        return [wrong(f"stream {name}", text, "start the missing nats-servers: with a quorum it goes on by itself")]
+        return [wrong(f"stream {name}", text, _QUORUM)]
     if "error" in info:
         if error_code(info) == 10059:
             advice = "memory makes the streams when it starts: is NEXUS_NATS_MANAGE_STREAMS true there? Start it again"
@@ -114,7 +117,7 @@ async def _stream(asking: ReplyInbox, name: str) -> list[Diagnosis]:
         advice = "look at that disk; who had asked in its last seconds may have to ask again; `nexus backup` now"
         return [Diagnosis(f"stream {name}", "note", text, advice)]
     if problem := without_quorum(info):
-        return [wrong(f"stream {name}", problem, "start the missing nats-servers: with a quorum it goes on by itself")]
+        return [wrong(f"stream {name}", problem, _QUORUM)]
     if problem := full(info):
         advice = f"raise NEXUS_STREAMS_SIZES={name}=… and restart memory; what is stored stays"
         return [wrong(f"stream {name}", problem, advice)]

@@ -266,7 +266,8 @@ class HealthServer:
             if not self._thread.is_alive() or time.monotonic() > end:
                 raise NotReady(
                     f"cannot listen on {self._host}:{self._wanted}: is another service there? Choose another port "
-                    "(0: any free one)"
+                    "(0: any free one)",
+                    retryable=True,
                 )
             await asyncio.sleep(0.005)
         self.port = int(self._server.servers[0].sockets[0].getsockname()[1])
