@@ -140,6 +140,13 @@ def test_the_example_names_every_variable_that_compose_asks_for() -> None:
     assert asked - named == {"NEXUS_TURN_DEADLINE_SECONDS"}
 
 
+def test_the_error_about_a_missing_secret_names_it() -> None:
+    """Older composes print nothing else that does."""
+    told = re.findall(r"\$\{(\w+):\?([^}]+)\}", (ROOT / "docker-compose.yml").read_text())
+    assert len(told) > 10
+    assert [name for name, text in told if name not in text.split()] == []
+
+
 def dockerfile() -> str:
     return (ROOT / "deploy/Dockerfile").read_text()
 
