@@ -98,7 +98,8 @@ def test_the_command_is_an_image_of_its_own_that_runs_only_when_asked() -> None:
     given = set(cast("dict[str, Any]", compose()["x-addresses"]))
     own = (NatsSettings, RedisSettings, MongoSettings, StackSettings)
     read = {name for model in own for names in settings_of(model).values() for name in names}
-    assert set(tool["environment"]) - read - given == set()
+    # What gateways check of a token, `nexus token` puts into it.
+    assert set(tool["environment"]) - read - given == {"NEXUS_JWT_AUDIENCE", "NEXUS_JWT_ISSUER"}
 
 
 def test_servers_are_checked_by_compose_and_services_by_their_image() -> None:
@@ -138,6 +139,13 @@ def test_the_example_names_every_variable_that_compose_asks_for() -> None:
     asked = set(re.findall(r"\$\{(\w+)", (ROOT / "docker-compose.yml").read_text()))
     named = set(re.findall(r"^(\w+)=", (ROOT / "deploy/compose.env.example").read_text(), re.MULTILINE))
     assert asked - named == {"NEXUS_TURN_DEADLINE_SECONDS"}
+
+
+def test_the_error_about_a_missing_secret_names_it() -> None:
+    """Older composes print nothing else that does."""
+    told = re.findall(r"\$\{(\w+):\?([^}]+)\}", (ROOT / "docker-compose.yml").read_text())
+    assert len(told) > 10
+    assert [name for name, text in told if name not in text.split()] == []
 
 
 def dockerfile() -> str:

@@ -19,7 +19,7 @@ from contracts.channels import TOOL_REQUESTS
 from contracts.streams import CHAT, STREAMS
 from nexus_cli.diagnosis import room
 from nexus_cli.doctor import bus, certificates, clocks, live, stores
-from nexus_cli.doctor.diagnosis import Diagnosis
+from nexus_cli.doctor.diagnosis import Diagnosis, wrong
 from nexus_cli.target import Addresses
 from nexus_cli.testing import production_nats
 from runtime.connection import connect
@@ -127,6 +127,12 @@ async def test_a_cluster_without_a_quorum(tmp_path: Path) -> None:
         await client.close()
 
 
+def test_a_quorum_that_all_streams_lack_is_one_finding() -> None:
+    lack = [wrong(f"stream {one.name}", "no quorum", bus.QUORUM) for one in STREAMS]
+    assert said(bus.with_one_cause(lack), "nats", "no quorum", "start the missing nats-servers")
+    assert bus.with_one_cause(lack[1:]) == lack[1:]
+
+
 async def test_a_stream_that_is_missing(nats_client: Client) -> None:
     await ensure_streams(nats_client, STREAMS[1:])
     assert said(await bus.look(nats_client), "stream CHAT", "missing")
@@ -206,6 +212,11 @@ async def test_redis_is_well_read_only_full_frozen_and_gone(valkey_server: Valke
 async def test_addresses_that_can_be_none_are_named_with_what_to_write() -> None:
     assert said(await stores.redis("redis+cluster://one", no_clock), "redis", "NEXUS_REDIS_URL")
     assert said(await stores.mongodb("mongodb://one:port", "nexus", no_clock), "mongodb", "NEXUS_MONGODB_URL")
+
+
+async def test_a_store_is_as_slow_as_its_fastest_answer() -> None:
+    waits = iter([1.1 * stores.SLOW, 0.0])
+    assert await stores.fastest_of(lambda: asyncio.sleep(next(waits))) < stores.SLOW
 
 
 async def test_redis_far_away(valkey_server: ValkeyServer) -> None:

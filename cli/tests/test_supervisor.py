@@ -157,6 +157,23 @@ async def test_a_program_that_cannot_start_fails_the_start_with_its_last_words(s
             await supervisor.start()
 
 
+async def test_a_program_that_says_why_it_cannot_start_is_not_started_again(seen: Seen, tmp_path: Path) -> None:
+    starts: list[int] = []
+
+    def command(port: int) -> list[str]:
+        starts.append(port)
+        return [sys.executable, "-I", TINY, str(port), "crash"]
+
+    def reason(line: str) -> str | None:
+        return line.partition("cannot start: ")[2] or None
+
+    program = replace(tiny("one"), command=command, notable=str, refused_by=reason)
+    async with supervised(seen, tmp_path, [program]) as supervisor:
+        with pytest.raises(StartFailed, match=r"^one cannot start: no reason \(log: "):
+            await supervisor.start()
+    assert (len(starts), seen.lines) == (1, [])
+
+
 async def test_a_program_that_never_gets_ready_fails_the_start_with_its_reason(seen: Seen, tmp_path: Path) -> None:
     async with supervised(seen, tmp_path, [replace(tiny("one", "unready"), ready_within=5.0)]) as supervisor:
         with pytest.raises(StartFailed, match=r"one was not ready within 5 s: .*not connected"):

@@ -15,6 +15,7 @@ import pytest
 from pymongo import AsyncMongoClient
 
 from contracts.streams import CHAT, STREAMS, TOOLS
+from nexus_cli.stack.services import refused_by
 from nexus_cli.testing import ProductionNats, production_nats
 from runtime.connection import connect
 from runtime.mongo import Document
@@ -97,6 +98,7 @@ async def last_word(service: str, settings: Mapping[str, str | None], tmp_path: 
     (error,) = (one for one in said if one["level"] == "error")
     assert error["event"] == "service.not_ready"
     assert error["service"] == service
+    assert refused_by(orjson.dumps(error).decode()) == error["error"], "the local stack would start it again in vain"
     return str(error["error"])
 
 
@@ -104,6 +106,11 @@ BAD: Mapping[str, tuple[str, Mapping[str, str | None], Sequence[str]]] = {
     "a slip in a name": ("agent", {"NEXUS_NATS_REPLCAS": "3"}, ["NEXUS_NATS_REPLCAS", "mean NEXUS_NATS_REPLICAS?"]),
     "a value that cannot be": ("gateway", {"NEXUS_NATS_REPLICAS": "three"}, ["NEXUS_NATS_REPLICAS: Input should be a"]),
     "no secret of tokens": ("gateway", {"NEXUS_JWT_SECRET": None}, ["NEXUS_JWT_SECRET"]),
+    "a secret of tokens that can be guessed": (
+        "gateway",
+        {"NEXUS_JWT_SECRET": "short"},
+        ["NEXUS_JWT_SECRET", "5 characters", "32", "openssl rand -hex 32"],
+    ),
     "no key, before it has set up its log": (
         "memory",
         {"NEXUS_PRINCIPAL_KEY": None},

@@ -1,9 +1,9 @@
 """``python -m tests.faults.doctor_faults [--only WORD]``: `make doctor-faults`.
 
 Twenty faults, one after another, at one stack whose bus has three servers: each is staged, ``nexus doctor --live`` is
-run as the command that it is, and what it says is held against the fault. Prints, for each, at which look it was named
-and how long the command took; exit code 1 where one was not named at the first look, or not within ten seconds. Needs
-root: a small disk is mounted.
+run as the command that it is, and what it says is held against the fault. Prints, for each, at which look it was named,
+how long the command took and for how long of that it waited for a processor; exit code 1 where one was not named at the
+first look, or not within ten seconds beside that waiting. Needs root: a small disk is mounted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tests.cluster.certificates import make_certificates
 from tests.faults.doctor_stage import POOR, Stage, staged_stack
 
 PROMISED = 10.0
-"""Seconds for the command, start and end of the process included."""
+"""Seconds for the command, start and end of the process included, but for those in which it waited for a processor."""
 LOOKS = 5
 """After so many without its name the fault counts as not named."""
 CHAT_SUBJECT = "chat.acme.poisoned.message.visitor.v1"
@@ -264,34 +264,34 @@ FAULTS = (
 )
 
 
-async def name(stage: Stage, fault: StagedFault) -> tuple[int | None, float, list[dict[str, str]]]:
-    """At which look it was named (None: at none), how long the longest look took, and what the last one found."""
+async def name(stage: Stage, fault: StagedFault) -> tuple[int | None, float, float, list[dict[str, str]]]:
+    """At which look it was named (None: at none), how long that look took, for how long of that it waited for a
+    processor, and what it found."""
     await stage.well()
-    longest, found = 0.0, list[dict[str, str]]()
+    took, waited, found = 0.0, 0.0, list[dict[str, str]]()
     async with fault.stage(stage):
         for look in range(1, LOOKS + 1):
-            found, took = await stage.look()
-            longest = max(longest, took)
+            found, took, waited = await stage.look()
             if fault.place(found) is not None:
-                return look, longest, found
-    return None, longest, found
+                return look, took, waited, found
+    return None, took, waited, found
 
 
 async def run(directory: Path, only: str) -> bool:
     """All of them; whether each was named as promised."""
     good, chosen = 0, [one for one in FAULTS if any(word in one.name for word in only.split(","))]
-    sys.stdout.write(f"{'fault':<24}{'look':>5}{'command':>10}{'place':>8}\n")
+    sys.stdout.write(f"{'fault':<24}{'look':>5}{'command':>10}{'waited':>10}{'place':>8}\n")
     async with staged_stack(directory) as stage:
         for fault in chosen:
-            look, took, found = await name(stage, fault)
-            good += look == 1 and took <= PROMISED
+            look, took, waited, found = await name(stage, fault)
+            good += look == 1 and took - waited <= PROMISED
             place = f"{fault.place(found)}/{len(found)}" if look else "-"
-            sys.stdout.write(f"{fault.name:<24}{look or 'never':>5}{took:>8.1f} s{place:>8}\n")
+            sys.stdout.write(f"{fault.name:<24}{look or 'never':>5}{took:>8.1f} s{waited:>8.1f} s{place:>8}\n")
             if fault.place(found) != 1 or len(found) > 1:
                 sys.stdout.writelines(f"    {one['subject']}: {one['text'][:160]}\n" for one in found)
             sys.stdout.flush()
         await stage.well()
-    sys.stdout.write(f"{good} of {len(chosen)} named at the first look within {PROMISED:g} s\n")
+    sys.stdout.write(f"{good} of {len(chosen)} named at the first look within {PROMISED:g} s of its own\n")
     return good == len(chosen)
 
 

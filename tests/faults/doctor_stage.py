@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -43,8 +43,9 @@ class Stage:
     arguments: list[str] = field(default_factory=list[str])
     environment: dict[str, str] = field(default_factory=dict[str, str])
 
-    async def look(self) -> tuple[list[dict[str, str]], float]:
-        """What the command finds wrong, in its order, and how long it took."""
+    async def look(self) -> tuple[list[dict[str, str]], float, float]:
+        """What the command finds wrong, in its order, how many seconds it took, and for how many of them it waited
+        for a processor: those are the machine's."""
         data = [] if "--data" in self.arguments else ["--data", str(self.stack.data)]
         company = [] if "--company" in self.arguments else ["--company", COMPANY]
         began = time.monotonic()
@@ -54,11 +55,17 @@ class Stage:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        output, errors = await asyncio.wait_for(process.communicate(), 60)
+        ended, waited = asyncio.create_task(process.communicate()), 0.0
+        async with asyncio.timeout(60):
+            while not ended.done():
+                with suppress(OSError):
+                    waited = int(Path(f"/proc/{process.pid}/schedstat").read_text().split()[1]) / 1e9
+                await asyncio.wait([ended], timeout=0.05)
+        output, errors = ended.result()
         took = time.monotonic() - began
         if not output:
             raise RuntimeError(errors.decode())
-        return [one for one in json.loads(output) if one["state"] == "wrong"], took
+        return [one for one in json.loads(output) if one["state"] == "wrong"], took, waited
 
     async def well(self) -> None:
         """Waits until nothing is wrong."""

@@ -9,6 +9,7 @@ import urllib.request
 
 import pytest
 import uvicorn
+from prometheus_client import REGISTRY
 
 from runtime.errors import NotReady
 from runtime.health import Health, HealthServer
@@ -40,6 +41,8 @@ async def test_one_failing_check_makes_it_not_ready_and_is_named() -> None:
     assert not report.ready
     assert report.body()["checks"]["mongodb"]["error"] == "database away"
     assert report.checks["good"].ok
+    held = [REGISTRY.get_sample_value("nexus_check_holds", {"check": name}) for name in ("good", "mongodb")]
+    assert held == [1.0, 0.0]
     health.draining()
     assert (await health.report()).status == "draining"
     await health.stop()

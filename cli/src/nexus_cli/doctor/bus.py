@@ -38,6 +38,7 @@ MOVES = 3.0
 NEW = 3_600.0
 """Seconds for which a dead letter is news."""
 SHOWN = 20
+QUORUM = "start the missing nats-servers: with a quorum it goes on by itself"
 CONSUMERS = {
     ("CHAT", "agent"): "agent",
     ("CHAT", "memory-projection"): "memory",
@@ -86,9 +87,16 @@ async def look(client: Client) -> list[Diagnosis]:
         asyncio.gather(*(_stream(asking, one.name) for one in STREAMS)),
         asyncio.gather(_consumers(asking), _dead_letters(client)),
     )
-    found = [one for group in streams for one in group]
+    found = with_one_cause([one for group in streams for one in group])
     found += [*consumers, *letters, *_room(account)]
     return found or [fine("nats", f"{len(STREAMS)} streams with room, nothing stands still")]
+
+
+def with_one_cause(found: list[Diagnosis]) -> list[Diagnosis]:
+    """What is wrong with the streams; one finding where all of them lack their quorum."""
+    if len(found) == len(STREAMS) and all(one.advice == QUORUM for one in found):
+        return [wrong("nats", "no quorum: most of the nats-servers that hold the streams are away", QUORUM)]
+    return found
 
 
 async def _ask(asking: ReplyInbox, of: type[AnswerT], method: str, body: Mapping[str, object] | None = None) -> AnswerT:
@@ -103,7 +111,7 @@ async def _stream(asking: ReplyInbox, name: str) -> list[Diagnosis]:
         info = await _ask(asking, StreamInfo, f"STREAM.INFO.{name}")
     except (TimeoutError, NatsError):
         text = "nobody answers for it: it has no leader, most of its nats-servers are away"
-        return [wrong(f"stream {name}", text, "start the missing nats-servers: with a quorum it goes on by itself")]
+        return [wrong(f"stream {name}", text, QUORUM)]
     if "error" in info:
         if error_code(info) == 10059:
             advice = "memory makes the streams when it starts: is NEXUS_NATS_MANAGE_STREAMS true there? Start it again"
@@ -114,7 +122,7 @@ async def _stream(asking: ReplyInbox, name: str) -> list[Diagnosis]:
         advice = "look at that disk; who had asked in its last seconds may have to ask again; `nexus backup` now"
         return [Diagnosis(f"stream {name}", "note", text, advice)]
     if problem := without_quorum(info):
-        return [wrong(f"stream {name}", problem, "start the missing nats-servers: with a quorum it goes on by itself")]
+        return [wrong(f"stream {name}", problem, QUORUM)]
     if problem := full(info):
         advice = f"raise NEXUS_STREAMS_SIZES={name}=… and restart memory; what is stored stays"
         return [wrong(f"stream {name}", problem, advice)]

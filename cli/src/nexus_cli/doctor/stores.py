@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
 from pydantic import ValidationError
@@ -22,6 +23,8 @@ from runtime.settings import MongoSettings, RedisSettings
 ANSWER = 4.0
 SLOW = 0.3
 """Seconds for one small command from which a store is slow: turns wait for several of them."""
+SLOW_FOR = 3.0
+"""Seconds for which each one must be slow: a busy machine delays some of them, a slow store every one."""
 PROBE = "nexus-doctor"
 Tell = Callable[[str, float], None]
 """Takes whose clock it is, and by how many seconds it is ahead of ours."""
@@ -43,6 +46,15 @@ async def redis(url: str, tell: Tell) -> list[Diagnosis]:
         await client.aclose()
 
 
+async def fastest_of(command: Callable[[], Awaitable[object]]) -> float:
+    """Seconds of the fastest try; one that is not slow is enough."""
+    fastest, end = math.inf, time.perf_counter() + SLOW_FOR
+    while fastest > SLOW and (began := time.perf_counter()) < end:
+        await command()
+        fastest = min(fastest, time.perf_counter() - began)
+    return fastest
+
+
 def _no_address(store: str, error: ValidationError | PyMongoError) -> Diagnosis:
     advice = error.errors()[0]["msg"] if isinstance(error, ValidationError) else masked_text(str(error))
     return wrong(store, f"NEXUS_{store.upper()}_URL is no address", advice.removeprefix("Value error, "))
@@ -50,11 +62,10 @@ def _no_address(store: str, error: ValidationError | PyMongoError) -> Diagnosis:
 
 async def _redis(client: Redis, tell: Tell) -> Diagnosis:
     await client.ping()  # pyright: ignore[reportUnknownMemberType, reportGeneralTypeIssues]
-    began, before = time.perf_counter(), time.time()
+    before = time.time()
     seconds, micros = await client.time()  # pyright: ignore[reportUnknownMemberType, reportGeneralTypeIssues]
-    taken = time.perf_counter() - began
-    tell("redis", seconds + micros / 1e6 - (before + taken / 2))
-    await client.set(PROBE, "1", ex=10)
+    tell("redis", seconds + micros / 1e6 - (before + time.time()) / 2)
+    taken = await fastest_of(lambda: client.set(PROBE, "1", ex=10))
     if taken > SLOW:
         advice = "look at its load, its disk and the network between: `redis-cli --latency`, `redis-cli slowlog get`"
         return wrong("redis", f"slow: {taken * 1000:.0f} ms for a small command", advice)
@@ -100,9 +111,8 @@ async def mongodb(url: str, database: str, tell: Tell) -> list[Diagnosis]:
         hello = time.perf_counter() - began
         if isinstance(local := answer.get("localTime"), datetime):
             tell("mongodb", local.replace(tzinfo=UTC).timestamp() - (before + hello / 2))
-        began = time.perf_counter()
-        await client[database]["doctor"].replace_one({"_id": PROBE}, {"_id": PROBE}, upsert=True)
-        taken = time.perf_counter() - began
+        found = client[database]["doctor"]
+        taken = await fastest_of(lambda: found.replace_one({"_id": PROBE}, {"_id": PROBE}, upsert=True))
     except OperationFailure as error:
         text = masked_text(str(error.details.get("errmsg", error) if error.details else error))
         if error.code in {18, 13}:

@@ -39,6 +39,7 @@ class Program:
         keeps_port: others have been told its address, so that a restart takes the same port again.
         before_start: puts right what an earlier run left behind.
         notable: what a line of its output is worth on the terminal; None: nothing.
+        refused_by: the reason in a line of its output, by which it will not start until somebody has done something.
         broken_by: whether a line of its output says that a full disk has broken it for good.
         has_room: whether its disk has room again: then a broken program is started anew.
         forked: a fork server may have imported it (its command is `python -m MODULE`).
@@ -57,6 +58,7 @@ class Program:
     keeps_port: bool = False
     before_start: Callable[[], None] = field(default=lambda: None)
     notable: Callable[[str], str | None] = field(default=lambda line: None)
+    refused_by: Callable[[str], str | None] = field(default=lambda line: None)
     broken_by: Callable[[str], bool] = field(default=lambda line: False)
     has_room: Callable[[], bool] = field(default=lambda: True)
     forked: bool = False

@@ -83,6 +83,7 @@ def service_program(
         needs=SERVICES[name],
         port=gateway_port if name == "gateway" else None,
         notable=notable,
+        refused_by=refused_by,
         forked=True,
     )
 
@@ -106,19 +107,28 @@ def _as_its_own_user(name: str, url: str, passwords: Mapping[str, str]) -> dict[
 def notable(line: str) -> str | None:
     """A service's log line, if it is a warning or worse: `event key=value …`. Lines that are no JSON are kept in the
     log file alone."""
-    try:
-        entry: object = json.loads(line)
-    except ValueError:
-        return None
-    if not isinstance(entry, dict):
-        return None
-    fields = cast(dict[str, Any], entry)
+    fields = _entry(line)
     level = str(fields.pop("level", "")).lower()
     if level not in _WORTH_SHOWING:
         return None
     event = fields.pop("event", fields.pop("message", ""))
     shown = " ".join(f"{key}={value}" for key, value in fields.items() if key not in _HIDDEN)
     return f"{level}: {event} {shown}".rstrip()[:500]
+
+
+def refused_by(line: str) -> str | None:
+    """Why a service does not start, from the log line in which it says that trying again is no use."""
+    fields = _entry(line)
+    return str(fields["error"]) if fields.get("event") == "service.not_ready" and not fields["retryable"] else None
+
+
+def _entry(line: str) -> dict[str, Any]:
+    """The fields of a log line; none if it is no JSON."""
+    try:
+        entry: object = json.loads(line)
+    except ValueError:
+        return {}
+    return cast(dict[str, Any], entry) if isinstance(entry, dict) else {}
 
 
 _HIDDEN = {"timestamp", "time", "service", "logger", "exception", "trace_id", "span_id", "pid"}

@@ -40,6 +40,8 @@ class _ProgramRun:
     served: float = 0.0
     in_order: bool = False
     late: bool = False
+    refused: str | None = None
+    """Why it will not start until somebody has done something."""
 
 
 class Supervisor:
@@ -148,6 +150,8 @@ class Supervisor:
                     return
                 first = not self._ready[program.name].is_set()
                 failures += first
+                if first and run.refused:
+                    raise StartFailed(f"{program.name} cannot start: {run.refused} (log: {log.path})")
                 if first and (run.late or failures == _FIRST_STARTS):
                     raise StartFailed(f"{program.name} {run.how}; its last line: {log.last_line()} (log: {log.path})")
                 wait = 0.0 if run.in_order else backoff.after(run.served)
@@ -165,11 +169,14 @@ class Supervisor:
         await self._until_free(program, port)
 
         broken = asyncio.Event()
+        first, refusals = not self._ready[program.name].is_set(), list[str]()
 
         def on_line(line: str) -> None:
             if program.broken_by(line):
                 broken.set()
-            if not self._stopping.is_set() and (text := program.notable(line)):
+            if first and (why := program.refused_by(line)):
+                refusals.append(why)
+            elif not self._stopping.is_set() and (text := program.notable(line)):
                 self._say(f"{program.name}: {text}")
 
         child = await Child.start(
@@ -191,7 +198,7 @@ class Supervisor:
             await asyncio.wait([ended, ready], return_when=asyncio.FIRST_COMPLETED)
             if ended.done():
                 self._forget_port(program)
-                return _ProgramRun(ended.result())
+                return _ProgramRun(ended.result(), refused=next(iter(refusals), None))
             if (reason := ready.result()) is not None:
                 return _ProgramRun(f"was not ready within {program.ready_within:g} s: {reason}", late=True)
             self._mark_ready(program, child.pid, port)

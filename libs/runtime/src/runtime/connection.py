@@ -155,7 +155,8 @@ def _not_connected(settings: NatsSettings, met: Sequence[str]) -> NotReady:
         )
     return NotReady(
         f"no NATS server answered at {where} within {settings.connect_deadline:g} s{reason}: "
-        "start one, or point NEXUS_NATS_URL at one"
+        "start one, or point NEXUS_NATS_URL at one",
+        retryable=True,
     )
 
 

@@ -80,7 +80,10 @@ async def ensure_consumer(client: Client, spec: ConsumerSpec, *, deadline: float
                 return
         if error_code(answer) not in _COMES or clock() + _LOOK_AGAIN > end:
             said = f"{why(answer)} ({error_code(answer)})"
-            raise NotReady(f"consumer {spec.durable} of stream {spec.stream} is unavailable: {said}")
+            raise NotReady(
+                f"consumer {spec.durable} of stream {spec.stream} is unavailable: {said}",
+                retryable=error_code(answer) in _COMES,
+            )
         await asyncio.sleep(_LOOK_AGAIN)
 
 

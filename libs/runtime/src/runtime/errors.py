@@ -128,4 +128,9 @@ class ExpiredToken(InvalidToken):
 
 
 class NotReady(RuntimeFault):
-    """The service cannot start; the message says which server or stream is at fault and what to do."""
+    """The service cannot start; the message says which setting, server or stream is at fault and what to do.
+    `retryable`: it may start a moment later without anybody's help."""
+
+    def __init__(self, message: str, *, retryable: bool = False) -> None:
+        super().__init__(message)
+        self.retryable = retryable

@@ -26,7 +26,7 @@ from starlette.routing import Route
 
 from runtime.errors import NotReady
 from runtime.liveness import Liveness
-from runtime.metrics import LOOP_LAG, NATS_CONNECTED
+from runtime.metrics import CHECK_HOLDS, LOOP_LAG, NATS_CONNECTED
 from runtime.replies import ReplyInbox
 from runtime.web_server import QuietServer
 
@@ -144,6 +144,8 @@ class Health:
     async def _run_checks(self) -> dict[str, CheckResult]:
         names = list(self._checks)
         results = await asyncio.gather(*(_run(self._checks[name]) for name in names))
+        for name, result in zip(names, results, strict=True):
+            CHECK_HOLDS.labels(name).set(result.ok)
         return dict(zip(names, results, strict=True))
 
     async def _holds(self, without: Collection[str]) -> bool:
@@ -180,6 +182,7 @@ class Health:
             return JSONResponse(report.body(), status_code=200 if report.ready else 503)
 
         async def metrics(_: Request) -> Response:
+            await self.report()  # for nexus_check_holds
             await self._refresh()
             return Response(generate_latest(), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
@@ -266,7 +269,8 @@ class HealthServer:
             if not self._thread.is_alive() or time.monotonic() > end:
                 raise NotReady(
                     f"cannot listen on {self._host}:{self._wanted}: is another service there? Choose another port "
-                    "(0: any free one)"
+                    "(0: any free one)",
+                    retryable=True,
                 )
             await asyncio.sleep(0.005)
         self.port = int(self._server.servers[0].sockets[0].getsockname()[1])

@@ -194,7 +194,8 @@ async def call(
         left = end - clock()
         if left <= 0:
             raise NotReady(
-                "JetStream did not answer in time: start nats-server with -js, or check the account's limits"
+                "JetStream did not answer in time: start nats-server with -js, or check the account's limits",
+                retryable=True,
             )
         try:
             answer = await ask(inbox, of, method, body, deadline=min(left, 5.0))

@@ -35,6 +35,7 @@ PUBLISHED = often(Counter("nexus_published_total", "Events appended to streams",
 APPENDS_REFUSED = Counter(
     "nexus_appends_refused_total", "Attempts that a stream did not take: full, no leader, disk", ("stream",)
 )
+CHECK_HOLDS = Gauge("nexus_check_holds", "1 while this check of /readyz holds", ("check",))
 NATS_CONNECTED = Gauge("nexus_nats_connected", "1 while the bus answers")
 NATS_RECONNECTS = Counter("nexus_nats_reconnects_total", "Reconnects to the bus")
 LOOP_LAG = Gauge("nexus_event_loop_lag_seconds", "How late the event loop last woke up")

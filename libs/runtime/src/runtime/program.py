@@ -23,17 +23,17 @@ def run(service: Callable[[], Coroutine[Any, Any, None]]) -> None:
         dotenv()
         uvloop.run(service())
     except NotReady as error:
-        problem = str(error)
+        problem, again = str(error), error.retryable
     except ValidationError as error:
         told = as_one_line(error)
         if told is None:
             raise
-        problem = told
+        problem, again = told, False
     else:
         return
     if not structlog.is_configured():
         # It ended before it could say how it logs.
         with suppress(ValidationError, UnicodeDecodeError):  # then it logs as without settings
             logs.configure(service.__module__.partition(".")[0].replace("_", "-"), LogSettings())
-    structlog.get_logger(__name__).error("service.not_ready", error=problem)
+    structlog.get_logger(__name__).error("service.not_ready", error=problem, retryable=again)
     sys.exit(1)

@@ -178,7 +178,8 @@ async def await_streams(client: Client, streams: Sequence[Stream] = STREAMS, *, 
                     f"there is no stream {stream.name} after {deadline:g} s: start the service that makes the streams "
                     "(memory), or set NEXUS_NATS_MANAGE_STREAMS=true where the user may"
                     if missing
-                    else _in_conflict(stream.name, conflicts, None)
+                    else _in_conflict(stream.name, conflicts, None),
+                    retryable=missing,
                 )
             await asyncio.sleep(_LOOK_AGAIN)
 

@@ -21,7 +21,7 @@ from gateway.adapters.companies import BusCompanies
 from gateway.adapters.completions import BusCompletions
 from gateway.adapters.gateways import AnswersFromElsewhere, BusGateways
 from gateway.adapters.handed_calls import HandedCalls
-from gateway.adapters.identity import IdentityKeys, build_identity
+from gateway.adapters.identity import IdentityKeys, build_identity, require_long_secrets
 from gateway.adapters.knowledge import BusKnowledge
 from gateway.adapters.log import SOURCE, NatsLog
 from gateway.adapters.memory import BusMemory
@@ -243,6 +243,8 @@ async def main() -> None:
     async def build() -> None:
         clock = SystemClock()
         keys = TokenSettings()
+        if not dev.dev:
+            require_long_secrets(keys)
         identity = build_identity(keys, settings.visitor_token_seconds, clock)
         personas = DemoPersonas(keys, clock) if dev.dev and keys.jwt_secret else None
         sign_in = SignIn(TokenMinter(keys, clock)) if keys.jwt_secret else None

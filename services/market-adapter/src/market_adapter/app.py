@@ -221,7 +221,8 @@ def store_must_answer() -> Generator[None]:
     try:
         yield
     except PyMongoError as error:
-        raise NotReady(f"MongoDB does not answer: is NEXUS_MONGODB_URL right? {driver_says(error)}") from error
+        told = f"MongoDB does not answer: is NEXUS_MONGODB_URL right? {driver_says(error)}"
+        raise NotReady(told, retryable=True) from error
 
 
 async def start_replay(

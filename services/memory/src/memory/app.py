@@ -323,7 +323,7 @@ class MemoryReplica:
             # Before anything is read: what the store has lost is read from the log until it has it again.
             await mongodb.compare()
         except NexusError as error:
-            raise NotReady(str(error)) from error
+            raise NotReady(str(error), retryable=error.retryable) from error
 
         service.on_reconnect(log.reconnected)
         service.on_reconnect(knowledge.indexes.look)

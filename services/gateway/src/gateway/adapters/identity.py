@@ -10,13 +10,14 @@ from gateway.adapters.visitor_tokens import RENEWABLE_SECONDS, VisitorTokens
 from gateway.errors import TokenExpired, TokenInvalid, Unavailable
 from gateway.ports import SignedPrincipal, TokenCaller, TokenReader, Visit, VisitorToken
 from runtime.clock import Clock
-from runtime.errors import ExpiredToken, InvalidToken
+from runtime.errors import ExpiredToken, InvalidToken, NotReady
 from runtime.principals import Principal, PrincipalSigner, PrincipalVerifier
 from runtime.recent import Recent
 from runtime.settings import TokenSettings
 from runtime.tokens import KeysUnavailable, TokenClaims, TokenVerifier
 
 MAX_PRINCIPALS = 20_000
+_SHORTEST_SECRET = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,17 @@ class IdentityKeys:
     console: ConsoleTokens
     conversation_keys: Sequence[bytes]
     seal_key: bytes
+
+
+def require_long_secrets(settings: TokenSettings) -> None:
+    """Raises NotReady if a shared secret that signs is shorter than HS256 needs (RFC 7518, section 3.2). One that only
+    verifies, while it is replaced, may be."""
+    for name, keys in (("NEXUS_JWT_SECRET", settings.jwt_secrets), ("NEXUS_PRINCIPAL_KEY", settings.principal_keys)):
+        if keys and (length := len(keys[0].encode())) < _SHORTEST_SECRET:
+            raise NotReady(
+                f"{name} has {length} characters and needs {_SHORTEST_SECRET} (openssl rand -hex 32). To keep what the "
+                "old one has signed valid for a while, write both: NEW,OLD"
+            )
 
 
 def build_identity(settings: TokenSettings, visitor_token_seconds: int, clock: Clock) -> IdentityKeys:

@@ -231,7 +231,7 @@ async def opened(database: Database, fresh: str) -> tuple[str, int]:
         await prepare(database)
         return await name_of(database, fresh), stored_format
     except StoreUnavailable as error:
-        raise NotReady(f"{error}; start it, or point NEXUS_MONGODB_URL at one") from error
+        raise NotReady(f"{error}; start it, or point NEXUS_MONGODB_URL at one", retryable=True) from error
 
 
 async def name_of(database: Database, fresh: str) -> str:
