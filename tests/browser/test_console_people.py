@@ -20,7 +20,7 @@ async def test_a_note_completes_the_names_of_colleagues_with_keys_and_with_the_m
     async with await a_visitor(stack) as visitor:
         await visitor.hello()
         await visitor.ask("hello")
-        colleague = await visits.open("/console")
+        colleague = await visits.open("/console", size=(420, 860))
         await colleague.get_by_label("Access token").fill(stack.mint("commercial", "benita", "demo"))
         await colleague.get_by_role("button", name="Sign in", exact=True).click()
         await expect(colleague.get_by_role("heading", name="Inbox")).to_be_visible()

@@ -37,6 +37,9 @@ async def test_an_admin_without_settings_begins_and_sees_the_chat_arrive_on_thei
         await page.get_by_role("button", name="Read my site").click()
         await expect(page.get_by_text("Pages read: 1")).to_be_visible()
         await page.get_by_label("Its name").fill("Ada")
+        await expect(page.get_by_label("Its greeting (es)")).to_be_visible()
+        await page.get_by_label("Languages, yours first").select_option("English")
+        await expect(page.get_by_label("Its greeting (es)")).to_be_hidden()
         await page.get_by_label("Its greeting (en)").fill("Ready for lift-off?")
         await expect(page.get_by_label("How it will look")).to_contain_text("Ready for lift-off?")
         await page.get_by_role("button", name="Save").click()
@@ -49,6 +52,8 @@ async def test_an_admin_without_settings_begins_and_sees_the_chat_arrive_on_thei
         chat = await ChatPage(shop).open()
         await expect(chat.panel.get_by_role("heading", name="Ada")).to_be_visible()
         await expect(chat.panel).to_contain_text("Ready for lift-off?")
+        await chat.ask("¿hola?")
+        await expect(chat.answers.locator(".who")).to_have_text("Ada")
         await expect(page.get_by_text(f"Seen on {site.origin}")).to_be_visible()
 
         # Their server says who is signed in there, with a key of the company's own.

@@ -151,6 +151,7 @@ async def test_two_agents_work_a_shift_of_forty_conversations(visits: Visits, st
         await ana.get_by_role("button", name="Save", exact=True).click()
         await expect(ana.locator(".replies")).to_contain_text("/parcel")
         await ana.get_by_role("link", name="Inbox").click()
+        await expect(ana.locator(".talks a")).to_have_count(WAITING)  # the list that she had left
         await row(ana, visitors[0]).click()
         await ana.get_by_label("Your message").press_sequentially("/par")
         await ana.locator(".picker").get_by_role("option").click()

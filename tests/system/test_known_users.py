@@ -11,9 +11,10 @@ from tests.support.chat_client import ChatClient, ConnectionEnded
 from tests.support.running_stack import RunningStack
 
 SECRET = "the shop's own secret, of more than 32 characters"
+NEXT_SECRET = "the secret that follows it, of more than 32 as well"
 
 
-def signed(user: str, company: str) -> str:
+def signed(user: str, company: str, secret: str = SECRET) -> str:
     return jwt.encode(
         {
             "sub": user,
@@ -23,7 +24,7 @@ def signed(user: str, company: str) -> str:
             "name": "Ana  Ruiz",
             "email": "ana@shop.example",
         },
-        SECRET,
+        secret,
         algorithm="HS256",
     )
 
@@ -71,20 +72,33 @@ async def test_a_user_whom_the_company_has_signed_chats_as_a_customer_of_that_co
             assert SECRET not in text
             assert "********" in text
 
-        # A revoked key ends the open chat that it let in, and its token; a visitor and another key's user stay.
+        async def keep_keys(*keys: dict[str, str]) -> None:
+            async with http.patch(
+                f"{stack.url}/v2/llm/config/shop-a",
+                headers=admin | {"If-Match": "*"},
+                json={"identity": {"keys": list(keys)}},
+            ) as answer:
+                assert answer.status == 200
+
+        # A key that is replaced or revoked ends the open chat that it let in, and its token; a visitor stays, and so
+        # does who was signed in by a key that is kept.
         other, _ = await stack.visitor("shop-a")
         async with ChatClient(stack.url, token) as chat, ChatClient(stack.url, other) as visitor_chat:
             await chat.hello()
             await visitor_chat.hello()
-            async with http.patch(
-                f"{stack.url}/v2/llm/config/shop-a",
-                headers=admin | {"If-Match": "*"},
-                json={"identity": {"keys": [key | {"id": "next"}]}},
-            ) as answer:
-                assert answer.status == 200
+            await keep_keys(key | {"key": "********"}, key | {"id": "next", "key": NEXT_SECRET})
+            await chat.ask("am I still here?")
+            await keep_keys(key | {"key": NEXT_SECRET})
             with pytest.raises(ConnectionEnded) as ended:
                 await chat.wait_for("never")
             assert ended.value.code == 4500
             async with http.get(f"{stack.url}/v2/memory", headers=memory) as answer:
                 assert answer.status == 401
+            again, _ = await stack.visitor("shop-a", identity=signed("ana-7", "shop-a", NEXT_SECRET))
+            async with ChatClient(stack.url, again) as chat:
+                await chat.hello()
+                await keep_keys()
+                with pytest.raises(ConnectionEnded) as ended:
+                    await chat.wait_for("never")
+            assert ended.value.code == 4500
             await visitor_chat.ask("and me?")

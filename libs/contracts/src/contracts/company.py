@@ -141,6 +141,14 @@ class IdentityKey(Strict):
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
     algorithm: Annotated[Literal["HS256", "RS256"], OPEN_BEHIND_THE_DOOR]
     key: str = Field(min_length=8, max_length=8192)
+    since: datetime | None = Field(
+        default=None, description="when the key was added or replaced; set by the server, null: unknown"
+    )
+
+    @property
+    def mark(self) -> str:
+        """Identifies this key, and not a later one with the same id."""
+        return self.id if self.since is None else f"{self.id}@{self.since.isoformat()}"
 
 
 class Identity(Strict):

@@ -20,8 +20,8 @@ class IdentifyRequest(Wire):
 
 
 class KnownUser(Wire):
-    """The user in the token, and until when. The plan is at most the one that the settings allow. `key`: the id of the
-    company's key that signed it."""
+    """The user in the token, and until when. The plan is at most the one that the settings allow. `key`: the mark
+    of the company's key that signed it."""
 
     user_id: Id
     plan: Annotated[Literal["free", "pro", "premium"], OPEN]

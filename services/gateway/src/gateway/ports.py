@@ -41,7 +41,7 @@ class TokenCaller:
     member: bool = False
     """The token was issued to a member of the company's team, and is valid while they are one."""
     identity_key: str | None = None
-    """The company's key that said who this customer is; the token is valid while the company keeps it."""
+    """The mark of the company's key that said who this customer is; the token is valid while the company keeps it."""
 
     @property
     def is_operator(self) -> bool:

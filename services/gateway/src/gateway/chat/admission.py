@@ -85,6 +85,6 @@ def _counts(caller: TokenCaller, settings: CompanySettings | None) -> bool:
         # Of a company without settings its own signer's word counts: its admin makes them.
         return not caller.member
     if caller.identity_key is not None:
-        return any(key.id == caller.identity_key for key in settings.config.identity.keys)
+        return any(key.mark == caller.identity_key for key in settings.config.identity.keys)
     team = settings.config.team
     return team.admits(caller.subject, caller.role, caller.issued, member=caller.member)

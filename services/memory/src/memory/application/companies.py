@@ -10,7 +10,7 @@ from contracts.identity_rpc import KnownUser
 from memory.adapters.announcements import BusAnnouncements
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.domain.company import Close, checked, patched, shown, with_secrets
-from memory.domain.identity import IdentityRefused, known_user
+from memory.domain.identity import IdentityRefused, dated, known_user
 from memory.errors import CompanyExists, NoSuchCompany, SettingsMoved
 
 SWEPT = 100
@@ -65,7 +65,7 @@ class CompanyRegistry:
         Raises:
             BadSettingsError, CompanyExists, StoreUnavailable.
         """
-        made = checked(config, close=self._close)
+        made = dated(checked(config, close=self._close), (), datetime.now(UTC))
         before = await self._store.kept(made.company_id)
         # Behind the version with which an earlier company of this name ended: whoever knows that one takes this one.
         ended = before.version if before is not None and before.deleted else None
@@ -112,7 +112,8 @@ class CompanyRegistry:
             raise SettingsMoved(
                 f"the settings are at version {old.version}, not {version}: read them again", old.version
             )
-        settings = CompanySettings(config=patched(old.config, patch, self._close), version=version + 1)
+        config = dated(patched(old.config, patch, self._close), old.config.identity.keys, datetime.now(UTC))
+        settings = CompanySettings(config=config, version=version + 1)
         if not await self._store.replace(settings):
             raise SettingsMoved(f"somebody changed version {version} just now: read the settings again", version + 1)
         await self._announce(settings)

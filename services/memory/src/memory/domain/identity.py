@@ -4,6 +4,7 @@ The key decides the algorithm, never the token. The audience is the company's id
 (of its own sessions, for example) is accepted; role and any right beyond the plan are not read.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeGuard
 
@@ -64,6 +65,13 @@ def known_user(config: CompanyConfig, token: str, now: datetime) -> KnownUser:
     )
 
 
+def dated(config: CompanyConfig, before: Sequence[IdentityKey], now: datetime) -> CompanyConfig:
+    """The settings with the time of each identity key that is new or replaced; the others keep theirs."""
+    since = {(key.id, key.key): key.since for key in before}
+    keys = [key.model_copy(update={"since": since.get((key.id, key.key), now)}) for key in config.identity.keys]
+    return config.model_copy(update={"identity": config.identity.model_copy(update={"keys": keys})}) if keys else config
+
+
 def _is_moment(said: object) -> TypeGuard[float]:
     # JSON's readers take NaN and numbers without end for numbers; no clock does.
     return isinstance(said, int | float) and 0 <= said < 2**53
@@ -93,13 +101,13 @@ def wrong_key(key: IdentityKey) -> str | None:
 
 
 def _claims(config: CompanyConfig, token: str, header: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The id of the key that signed the token, and its claims."""
+    """The mark of the key that signed the token, and its claims."""
     name = header.get("kid")
     for key in config.identity.keys:
         if key.algorithm != header.get("alg") or key.algorithm not in _ALGORITHMS or name not in (None, key.id):
             continue
         try:
-            return key.id, jwt.decode(
+            return key.mark, jwt.decode(
                 token,
                 key.key,
                 algorithms=[key.algorithm],

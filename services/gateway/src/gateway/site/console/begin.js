@@ -131,24 +131,29 @@ class BeginView {
   /* ---- two: the assistant, with how it will look beside it */
   #assistant() {
     const { assistant = {}, brandColor, languages = [] } = this.#detail.settings;
-    const spoken = languages.length ? languages : ["es", "en"];
+    const tongues = [...new Set(["es", "en", ...languages])], now = (languages.length ? languages : tongues).join();
+    const spoken = make("select", { id: "begin-languages" },
+      ...[...new Set(["es", "en", "es,en", "en,es", now])].map((one) => make("option", { value: one, selected: one === now }, one.split(",").map(called).join(", "))));
     const name = this.#field("assistantName", assistant.name, { maxlength: "60" });
     const tone = this.#field("tone", assistant.tone, { maxlength: "300" });
-    const greetings = spoken.map((tongue) => [tongue, make("input", { type: "text", maxlength: "300", lang: tongue, "aria-label": `${say("begin_greeting_label")} (${tongue})`, value: assistant.greeting?.[tongue] || "" })]);
+    const greetings = tongues.map((tongue) => [tongue, make("input", { type: "text", maxlength: "300", lang: tongue, "aria-label": `${say("begin_greeting_label")} (${tongue})`, value: assistant.greeting?.[tongue] || "" })]);
     const color = make("input", { type: "color", id: "begin-color", value: brandColor || "#0b6b5d" });
     this.#preview = make("div", { class: "preview", "aria-label": say("begin_preview") });
+    const rows = greetings.map(([tongue, input]) => make("div", { class: "row" }, make("code", {}, tongue), input));
     const show = () => {
+      const chosen = spoken.value.split(",");
+      for (const [at, tongue] of tongues.entries()) rows[at].hidden = !chosen.includes(tongue);
       this.#preview.style.setProperty("--brand", color.value);
       this.#preview.replaceChildren(make("b", {}, name[1].value || this.#detail.name || this.#company),
-        make("p", {}, greetings.map(([, input]) => input.value).find(Boolean) || say("begin_greeting_usual")));
+        make("p", {}, chosen.map((tongue) => greetings[tongues.indexOf(tongue)][1].value).find(Boolean) || say("begin_greeting_usual")));
     };
     const form = this.#form(async () => {
       const greeting = Object.fromEntries(greetings.map(([tongue, input]) => [tongue, input.value.trim() || null]));
-      await this.#change({ assistant: { name: name[1].value.trim() || null, tone: tone[1].value.trim() || null, greeting }, brandColor: color.value, aiAutoResponseEnabled: true });
+      await this.#change({ assistant: { name: name[1].value.trim() || null, tone: tone[1].value.trim() || null, greeting }, languages: spoken.value.split(","), brandColor: color.value, aiAutoResponseEnabled: true });
       form.closest("li").dataset.done = "true";
       return say("saved");
-    }, "save", ...name, ...tone, make("p", { class: "name" }, say("begin_greeting_label")),
-    ...greetings.map(([tongue, input]) => make("div", { class: "row" }, make("code", {}, tongue), input)),
+    }, "save", ...name, ...tone, make("label", { for: "begin-languages" }, say("begin_languages_label")), spoken,
+    make("p", { class: "name" }, say("begin_greeting_label")), ...rows,
     make("label", { for: "begin-color" }, say("begin_color_label")), color);
     form.addEventListener("input", show);
     show();
@@ -183,3 +188,5 @@ class BeginView {
     }, AGAIN);
   }
 }
+/* A language by its own name. */
+const called = (tongue) => new Intl.DisplayNames(tongue, { type: "language" }).of(tongue);

@@ -14,7 +14,7 @@ import { VIEWS } from "./views.js";
 import { language, say, speak } from "./words-of.js";
 
 const root = document.getElementById("console");
-let live = null, view = null, shown = null;
+let live = null, view = null, shown = null, left = "";
 
 /* `why`: what ended the session, told where one signs in. */
 function start(why = "") {
@@ -79,11 +79,15 @@ function show(stage, context) {
   const [, path = "inbox", ...rest] = where.split("/").map(read);
   context.asked = new URLSearchParams(asked);
   const found = VIEWS.find((one) => one.path === path && (!one.admin || session.isAdmin)) || VIEWS[0];
-  for (const link of root.querySelectorAll(".rail a")) {
+  for (const link of root.querySelectorAll(".rail nav a")) {
+    // A view that one leaves is left as it stands: its link leads back there, and once more pressed to its beginning.
+    if (link.dataset.path === found.path) link.href = `#/${found.path}`;
+    else if (link.dataset.path === shown?.path) link.href = left;
     link.toggleAttribute("data-here", link.dataset.path === found.path);
     if (link.dataset.path === found.path) { link.setAttribute("aria-current", "page"); link.scrollIntoView({ block: "nearest", inline: "nearest" }); }
     else link.removeAttribute("aria-current");
   }
+  left = location.hash;
   if (shown === found && view?.again) return view.again(rest);
   view?.end?.();
   shown = found;

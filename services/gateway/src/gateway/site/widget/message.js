@@ -3,6 +3,7 @@ import { button, icon, make } from "./dom.js";
 import { day, time } from "./figures.js";
 import { block, blocks } from "./markdown.js";
 import { words } from "./saying.js";
+import { host } from "./settings.js";
 
 export const isMine = (role) => role === "visitor" || role === "user";
 
@@ -24,7 +25,7 @@ export class Message {
     this.named(name);
   }
   named(name) {
-    const known = { assistant: words.assistant, operator: name || words.agent, system: words.notice };
+    const known = { assistant: host.title, operator: name || words.agent, system: words.notice };
     const sign = this.role === "assistant" ? icon("spark") : this.role === "operator" ? make("span", { class: "initial", "aria-hidden": "true" }, initial(name)) : "";
     this.#who.replaceChildren(sign, make("span", { class: isMine(this.role) ? "unseen" : "" }, isMine(this.role) ? words.you : known[this.role]));
   }

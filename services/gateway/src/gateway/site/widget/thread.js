@@ -4,6 +4,7 @@ import { extras } from "./extras.js";
 import { time } from "./figures.js";
 import { Message, dots, isMine } from "./message.js";
 import { fill, words } from "./saying.js";
+import { host } from "./settings.js";
 
 const NEAR = 80; // pixels from the end at which the reader is taken to follow
 const AIR = 12; // pixels above an answer that begins at the top
@@ -80,7 +81,7 @@ export class Thread {
     return list.childElementCount > known;
   }
   #speaker(message) {
-    return { assistant: words.assistant, operator: this.#named(message) || words.agent }[message.role] || words.notice;
+    return { assistant: host.title, operator: this.#named(message) || words.agent }[message.role] || words.notice;
   }
 
   /* One's own message, before the server has it. */
