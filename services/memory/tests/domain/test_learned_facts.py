@@ -20,6 +20,8 @@ SAID = (
     "el 10 de mayo tengo médico", "I no longer trade options", "I trade options", "My broker is Fidelity",
     "I switched from Fidelity to Schwab", "Prefiero respuestas cortas", "mejor más detalladas", "I work at Google",
     "I left Google", "I smoke", "I quit smoking", "Vendí mi coche", "Tengo un coche", "I'm vegan",
+    "I sell the oldest lots first", "That's wrong, I sell the newest lots first", "No, that's wrong, I sell half first",
+    "Sorry, I meant I have two dogs", "Me equivoqué: mi coche es azul", "Mi coche es rojo", "I have a dog",
 )  # fmt: skip
 
 
@@ -97,6 +99,8 @@ def test_what_no_list_has_room_for_is_kept_among_the_older_notes() -> None:
         ("I think I should wait, I see", []),
         ("Quiero comprar 5 AAPL", []),
         ("I want to retire in 2040", ["I want to retire in 2040"]),
+        ("No quiero invertir en tabaco", ["No quiero invertir en tabaco"]),
+        ("I don't want to invest in that", []),
         # Whoever chats comes to it late, and in between.
         ("ok so, since I live in Cork and get paid in euros, do I?", ["I live in Cork and get paid in euros"]),
         ("wait, did I tell you I have two kids?", ["I have two kids"]),
@@ -226,6 +230,11 @@ def test_two_things_that_are_both_true_both_stay(first: str, second: str) -> Non
         ("I retire in 2040", "I retire in 2042, not in 2040", None),
         ("I want to retire at 55", "55 is not realistic, I'm aiming for 62 now", None),
         ("I bank with HSBC", "I closed my HSBC account and went to Monzo", None),
+        ("I check the market every morning", "I don't check the market every morning any more", []),
+        # What was wrong: told in other words than the fact's, by its figure, or by its place in a list.
+        ("I earn 3,400 a month after tax", "Sorry, I meant 4,300 a month after tax", None),
+        ("Cobro el día 25", "No es el 25, cobro el día 28", ["cobro el día 28"]),
+        ("Ahorro 300 al mes", "El segundo está mal, ahorro 400 al mes", ["ahorro 400 al mes"]),
     ],
 )
 def test_what_is_over_or_has_another_value_now_is_history(first: str, second: str, left: list[str] | None) -> None:

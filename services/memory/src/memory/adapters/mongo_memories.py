@@ -36,6 +36,7 @@ class MemoryRecord(Wire):
     learned: list[str] = Field(default_factory=list[str])
     since: dict[str, datetime] = Field(default_factory=dict[str, datetime])
     set_since: dict[str, datetime] = Field(default_factory=dict[str, datetime])
+    corrections: dict[str, datetime] = Field(default_factory=dict[str, datetime])
     forgotten: tuple[int, int] = (0, 0)
     done: list[str] = Field(default_factory=list[str])
     gone: list[ForgottenWords] = Field(default_factory=list[ForgottenWords])
@@ -60,6 +61,7 @@ class MongoMemories:
             learned=tuple(kept.learned),
             since=kept.since,
             set_since=kept.set_since,
+            corrections=kept.corrections,
             forgotten=LogPosition(*kept.forgotten),
             done=tuple(kept.done),
             gone=tuple(Forgotten(frozenset(one.words), one.at) for one in kept.gone),
@@ -74,6 +76,7 @@ class MongoMemories:
             learned=list(state.learned),
             since=dict(state.since),
             set_since=dict(state.set_since),
+            corrections=dict(state.corrections),
             forgotten=(state.forgotten.era, state.forgotten.seq),
             done=list(state.done),
             gone=[ForgottenWords(words=sorted(one.words), at=one.at) for one in state.gone],

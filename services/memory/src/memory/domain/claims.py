@@ -123,7 +123,7 @@ _CONTRAST = re.compile(
 """What it is not, or was said to be before: "in 2029, not in 2027"; "I said 500 but it's 400"."""
 _EVERY_DAY = re.compile(
     r"\b(?:every|each) (?:single )?(?:morning|afternoon|evening|night)\b|\b(?:cada|tod[oa]s l[oa]s) "
-    r"(?:mananas?|tardes?|noches?)\b"
+    r"(?:ma[nñ]anas?|tardes?|noches?)\b"
 )
 _CALENDAR = content(" ".join((*MONTHS, *OCCASION)))
 _WORK = content("work")
@@ -179,7 +179,7 @@ def claims(text: str) -> Claims:
         made = of_relative(relative["who"], said)
     return Claims(
         made=tuple(dict.fromkeys(made)),
-        ended=tuple(dict.fromkeys(ending for one in every for ending in endings(one))),
+        ended=tuple(dict.fromkeys(ending for one in every for ending in endings(_EVERY_DAY.sub("every day", one)))),
         words=content(said),
         denied=bool(_DENIED.search(said)) and not _NOT_WHOLLY.search(said),
         changed=changing(said) or every != written,

@@ -5,11 +5,22 @@ from collections.abc import Sequence
 
 from memory.domain.long_term.concepts import content
 
+_FIGURE = r"\d[\w.,%€$]*(?=[,;:])"
+_SAYS_SO = (
+    r"(?:(?:that|this)(?:'s| is| was)|(?:the )?[\w#' ]{1,40}? is) "
+    r"(?:wrong|not (?:right|true|correct)|incorrect|a mistake)",
+    rf"(?:that|it)(?:'s| is| was)(?:n't| not) (?:the )?{_FIGURE}",
+    r"i (?:was wrong|made a mistake|misspoke)",
+    r"i meant(?: to say)?(?: that)?",
+    r"me (?:equivoqu[eé]|confund[ií])",
+    rf"(?:eso |esto )?no es (?:as[ií]|cierto|correcto|verdad|(?:el |la |los |las )?{_FIGURE})",
+    r"(?:eso |esto |(?:el|la|lo) [\w ]{1,40}? )?est[aá] mal",
+    r"(?:quise|quer[ií]a) decir(?: que)?",
+    r"correction|correcci[oó]n",
+)
 _MISTAKEN = re.compile(
-    r"\W*(?:no[,.]? )?(?:(?:that|this)(?:'s| is| was) (?:wrong|not (?:right|true|correct)|incorrect|a mistake)|"
-    r"i (?:was wrong|made a mistake|misspoke)|correction|me (?:equivoqu[eé]|confund[ií])|"
-    r"(?:eso |esto )?(?:no es (?:as[ií]|cierto|verdad)|est[aá] mal)|correcci[oó]n)\b"
-    r"[\s,.:;!–—-]*(?:i meant\b|quise decir\b)?\W*",
+    rf"\W*(?:(?:no|sorry|oops|perd[oó]na?)[,.:]? )*(?:{'|'.join(_SAYS_SO)})\b"
+    r"[\s,.:;!–—-]*(?:i meant\b|(?:quise|quer[ií]a) decir\b)?\W*",
     re.I,
 )
 
@@ -29,5 +40,4 @@ def corrected(facts: Sequence[str], text: str) -> str | None:
         if (words := content(one)) and 2 * len(said & words) >= max(len(said), len(words))
     ]
     most = max(alike, default=(0, ""))
-    alone = [shared for shared, _ in alike].count(most[0]) == 1 and text not in facts
-    return most[1] if most[0] and alone else None
+    return most[1] if most[0] and [shared for shared, _ in alike].count(most[0]) == 1 else None

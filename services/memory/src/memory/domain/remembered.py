@@ -57,10 +57,10 @@ class Remembered:
 
     `asked`: in how many turns a symbol was asked about, while it is no favourite. `style_since`: when the present
     style was learned; `since`: when notes and preferences were, by text; `set_since`: when name, risk profile and their
-    like were, by name on the wire. `learned`: ids of the turns and calls that are
-    in it, oldest first. `forgotten`: when all of it was last forgotten; what was said up to there is not learned.
-    `done`: ids of the user's own latest corrections, so that one that is sent again is recognised. `gone`: single facts
-    that were forgotten, for what was said of them is not to be found any more.
+    like were, by name on the wire. `corrections`: when facts were said that correct another, by text. `learned`: ids of
+    the turns and calls that are in it, oldest first. `forgotten`: when all of it was last forgotten; what was said up
+    to there is not learned. `done`: ids of the user's own latest corrections, so that one that is sent again is
+    recognised. `gone`: single facts that were forgotten, for what was said of them is not to be found any more.
     """
 
     memory: LongTermMemory = field(default_factory=LongTermMemory)
@@ -69,12 +69,14 @@ class Remembered:
     learned: tuple[str, ...] = ()
     since: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
     set_since: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
+    corrections: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
     forgotten: LogPosition = BEGINNING
     done: tuple[str, ...] = ()
     gone: tuple[Forgotten, ...] = ()
 
     def changed(self, now: datetime, **fields: Any) -> "Remembered":
-        return replace(self, memory=self.memory.model_copy(update={**fields, "updated_at": now}))
+        memory = self.memory.model_copy(update={**fields, "updated_at": now})
+        return replace(self, memory=memory, corrections=_still_known(self.corrections, memory))
 
     def told(self) -> LongTermMemory:
         """The memory as its user reads it: with the time at which each thing was said."""
@@ -151,7 +153,8 @@ def corrected(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Rem
     set_since |= {
         name: now for name in patch if name in _SINGLE and wire.get(name) != before.get(name) and wire.get(name)
     }
-    state = replace(state, memory=memory, asked=asked, style_since=since, set_since=set_since)
+    still = _still_known(state.corrections, memory)
+    state = replace(state, memory=memory, asked=asked, style_since=since, set_since=set_since, corrections=still)
     words = [one for one in (forgotten(text, now) for text in lost) if one is not None]
     state = unsaid(state, words, now)
     still = state.gone
@@ -189,6 +192,14 @@ def _symbols(given: Sequence[str]) -> list[str]:
     if wrong:
         raise BadMemoryError(wrong)
     return list(names)
+
+
+def _still_known(corrections: Mapping[str, datetime], memory: LongTermMemory) -> Mapping[str, datetime]:
+    """The corrections whose words are still kept, as a fact or in the history: what is forgotten leaves none."""
+    if not corrections:
+        return corrections
+    known = {*_facts(memory), *(text for past in memory.superseded for text in (past.value, past.by))}
+    return {text: at for text, at in corrections.items() if text in known}
 
 
 def _facts(memory: LongTermMemory) -> list[str]:

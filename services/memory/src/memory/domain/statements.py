@@ -93,13 +93,37 @@ def told(state: Remembered, text: str, now: datetime, known: Known = lambda _: F
         if mistaken and not any(one.attribute for one in stated):
             stated = list(_stated(sentence, known))  # what it corrects is not told: kept as it was said
         for statement in stated:
-            before = [one for one in kept(state.memory) if state.since.get(one, now) <= now] if corrects else []
-            wrong = corrected(before, statement.text) if statement.attribute else None
-            if wrong is None or _has_ended_something(state, statement.text):
-                state = _with_statement(state, replace(statement, sentence=rest), now)
-            else:
-                state = remembering(state, statement.text, now, instead_of=wrong)
+            state = _with_statement(state, replace(statement, sentence=rest), now)
+            if corrects and statement.attribute:
+                since = min(now, state.corrections.get(statement.text, now))
+                state = replace(state, corrections={**state.corrections, statement.text: since})
+    return _with_corrections(state, now)
+
+
+def _with_corrections(state: Remembered, now: datetime) -> Remembered:
+    """With what the corrections said since `now` take back: of what was said before each, in whatever order it was
+    learned, the one fact that says most of the same words."""
+    for text, at in sorted(state.corrections.items(), key=lambda one: one[1]):
+        if at < now:
+            continue
+        past = [one for one in state.memory.superseded if one.field in _NAMES and (one.since or at) <= at]
+        standing = [one for one in kept(state.memory) if state.since.get(one, at) <= at]
+        standing += [one.value for one in past if one.until > at or (one.until, one.by) == (at, text)]
+        wrong = corrected([one for one in standing if state.corrections.get(one) != at], text)
+        for one in past:
+            if (one.until, one.by) == (at, text) and one.value != wrong and not _ends_by_rule(text, one.value):
+                history = [other for other in state.memory.superseded if other is not one]
+                state = state.changed(at, superseded=history)
+                attribute = next(attribute for attribute, name in _FIELDS if name == one.field)
+                state = _with_statement(state, _Statement(one.value, attribute, claims(one.value)), one.since or at)
+        if wrong is not None:
+            state = ending(state, wrong, text, at)
     return state
+
+
+def _ends_by_rule(text: str, fact: str) -> bool:
+    said, held = claims(text), claims(fact)
+    return replaces(said, held) or may_replace(said, held) or is_over(text, fact)
 
 
 def remembering(state: Remembered, text: str, now: datetime, *, instead_of: str | None = None) -> Remembered:

@@ -15,7 +15,7 @@ FEWEST = 2
 _EN = r"(?:i|we)(?:'m|'ve|'d|'ll| am| are)?"
 _MINE = r"(?:my|our|mi|mis|nuestr[oa]s?)"
 _VERBS = (
-    r"aguanto|soporto|tolero|soy|estoy|tengo|pienso|reviso|miro|consulto|compruebo|sigo|curro|trabajo|trabajamos|vivo|vivimos|viviamos|vivia|vivi|trabajaba|trabaje|tardo|tardamos|comparto|compartimos|hablamos|guardamos|resido|naci|creci|estudio|estudie|cobro|cobramos|"
+    r"aguanto|soporto|tolero|entiendo|soy|estoy|tengo|pienso|reviso|miro|consulto|compruebo|sigo|curro|trabajo|trabajamos|vivo|vivimos|viviamos|vivia|vivi|trabajaba|trabaje|tardo|tardamos|comparto|compartimos|hablamos|guardamos|resido|naci|creci|estudio|estudie|cobro|cobramos|"
     r"cobre|gano|"
     r"ganamos|gane|gasto|gastamos|pago|pagamos|pague|ahorro|ahorramos|ahorre|debo|debemos|herede|compro|compre|"
     r"compramos|"
@@ -99,7 +99,9 @@ _HABIT = re.compile(
     r"todos los dias|todas las semanas|a diario|(?:una vez|\w+ veces) (?:al|por|a la) (?:dia|semana|mes|ano))\b"
 )
 _ATTITUDE = re.compile(
-    r"(?:yo )?(?:(?:no|ya no) quiero (?:saber )?nada (?:de|con) \w|quiero \d[\d.,]* ?(?:euros|dolares|pesos|k|mil)\b)"
+    r"(?:yo )?(?:(?:no|ya no) quiero (?:(?:saber )?nada (?:de|con)|(?:invertir|meter (?:dinero|nada)) en) "
+    r"(?!eso\b|esto\b|ell[oa]s?\b)\w|i (?:do not|never) want (?:to (?:invest|put (?:any )?money) (?:in|into)|any) "
+    r"(?!it\b|this\b|that\b|them\b)\w+|quiero \d[\d.,]* ?(?:euros|dolares|pesos|k|mil)\b)"
 )
 """What somebody does not want to do with, or how much of it they want."""
 _RISK = re.compile(r"\b(?:risks?|riesgos?|arriesg\w+)\b")
@@ -138,7 +140,8 @@ _PASSING = re.compile(
 )
 _PASSING_ES = re.compile(
     r"^(?:[^,]{0,30}, ?)?(?:(?:yo|ya|no|si|pues|bueno|tambien|ahora|solo|es que|lo|la|le|me|te|se) )*(?:"
-    r"entiendo|se|veo|creo|pienso|supongo|espero|digo|pregunto|agradezco|confirmo|acepto|quiero|queremos|"
+    r"entiendo(?! (?:nada |mucho |poco )?de (?!que\b|lo\b)\w)|"
+    r"se|veo|creo|pienso|supongo|espero|digo|pregunto|agradezco|confirmo|acepto|quiero|queremos|"
     r"necesito|prefiero "
     r"(?:verlo|ver|que me|saber)|quisiera|comprendo|dudo|imagino|recuerdo|puedo|podemos|"
     r"estoy (?:viendo|mirando|buscando|de acuerdo|list[oa]|bien|mal|aqui|segur[oa]|no|pensando|tratando|intentando|"
