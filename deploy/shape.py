@@ -19,8 +19,8 @@ FOR_TESTS = re.compile(r"(^|/)testing(/|_|\.)|/scripted_model")
 GERUND = re.compile(r"(^|_)[a-z]{2,}ing$")
 NOUNS = frozenset({"logging", "rating", "setting", "spring", "string", "thing"})
 """Words that end so and are nouns of the field."""
-OWN_PULL, JETSTREAM_PULL, BROKER = "CONSUMER.MSG.NEXT", "pull_subscribe", "subscriber"
-"""Ways to take from a durable consumer: requests of one's own, nats-py's, FastStream's."""
+OWN_PULL, JETSTREAM_PULL = "CONSUMER.MSG.NEXT", "pull_subscribe"
+"""Ways to take from a durable consumer: requests of one's own, nats-py's."""
 
 
 @dataclass(frozen=True)
@@ -148,8 +148,6 @@ def ways_to_consume(modules: list[Module]) -> list[str]:
             ways.append(f"{module.path}: requests of its own")
         if JETSTREAM_PULL in called:
             ways.append(f"{module.path}: nats-py's pull_subscribe")
-        if any(_is_broker(func) for func in calls):
-            ways.append(f"{module.path}: FastStream's subscriber")
     return ways
 
 
@@ -186,16 +184,6 @@ def _is_protocol(each: ast.ClassDef) -> bool:
 
 def _is_gerund(name: str) -> bool:
     return GERUND.search(name) is not None and name.rpartition("_")[2] not in NOUNS
-
-
-def _is_broker(func: ast.expr) -> bool:
-    """Whether it is `broker.subscriber`: FastStream's, not a service's own declaration."""
-    return (
-        isinstance(func, ast.Attribute)
-        and func.attr == BROKER
-        and isinstance(func.value, ast.Name)
-        and func.value.id == "broker"
-    )
 
 
 def _names(each: ast.ClassDef, by_name: Mapping[str, list[ast.ClassDef]], depth: int = 0) -> set[str]:

@@ -101,11 +101,8 @@ class Deliveries:
         self.again(stream, name, consumer, out)
 
     def again(self, stream: SimulatedStream, name: str, consumer: Consumer, out: Out) -> None:
-        """Gives a message to somebody else, unless it has been delivered often enough."""
+        """Gives a message to somebody else."""
         if consumer.out.get(out.message.seq) is out:
-            if 0 < consumer.config.get("max_deliver", -1) <= out.delivered:
-                del consumer.out[out.message.seq]
-                return
             out.waiting = True
             consumer.again.append(out)
             self.pump(stream, name, consumer)

@@ -11,11 +11,11 @@ from nexus_cli.stack.services import SERVICES, service_program
 NEVER = {"rich", "opentelemetry.sdk", "IPython", "mcp", "pandas", "talib", "sklearn", "ccxt", "yfinance", "pytest"}
 """Imported later by those who need them, or by nobody."""
 TOO_MUCH = {
-    "gateway.app:main": NEVER | {"aiohttp", "faststream", "redis", "pymongo", "numpy", "tiktoken"},
-    "agent.service:serve": NEVER | {"faststream", "fastapi", "redis", "pymongo", "numpy"},
-    "tool_executor.service:serve": NEVER | {"faststream", "fastapi", "pymongo", "numpy", "tiktoken"},
+    "gateway.app:main": NEVER | {"aiohttp", "redis", "pymongo", "numpy", "tiktoken"},
+    "agent.service:serve": NEVER | {"fastapi", "redis", "pymongo", "numpy"},
+    "tool_executor.service:serve": NEVER | {"fastapi", "pymongo", "numpy", "tiktoken"},
     "memory.service:main": NEVER | {"fastapi", "numpy", "tiktoken"},
-    "market_adapter.app:serve": NEVER | {"aiohttp", "faststream", "fastapi", "redis", "tiktoken"},
+    "market_adapter.app:serve": NEVER | {"aiohttp", "fastapi", "redis", "tiktoken"},
 }
 PROGRAM = """
 import gc, importlib, sys

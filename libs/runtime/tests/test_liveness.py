@@ -9,9 +9,6 @@ from contextlib import asynccontextmanager
 import pytest
 from nats.aio.client import Client
 
-from contracts.envelope import CloudEvent, Wire
-from runtime.broker import broker_for
-from runtime.consumers import ensure_consumer
 from runtime.deliveries import AWAY_BACKOFF, LONGEST_BACKOFF, pause_after
 from runtime.errors import RpcError
 from runtime.health import Health
@@ -21,14 +18,6 @@ from runtime.pull_worker import Ack, Delivery, Outcome, PullWorker
 from runtime.testing import NatsServer, eventually
 
 SUBJECT = "tools.call.requested.v1.market"
-FEEDBACK = (
-    b'{"specversion":"1.0","id":"f-1","source":"gateway","type":"feedback.given.v1","subject":"m-1",'
-    b'"time":"2026-01-01T00:00:00Z","data":{"messageId":"m-1"}}'
-)
-
-
-class Feedback(Wire):
-    message_id: str
 
 
 async def all_well(without: Collection[str]) -> bool:
@@ -183,36 +172,6 @@ async def test_a_bus_that_is_away_and_comes_back_leaves_no_worker_standing_still
         await eventually(lambda: worker.listening and worker.stuck_because() is None)
         await Publisher(nats_streams).append(SUBJECT, b"two", stream="TOOLS", msg_id="two")
         await eventually(lambda: len(hangs.seen) >= 4)
-
-
-async def test_a_consumer_whose_handler_hangs_takes_its_next_messages(
-    nats_streams: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("runtime.subscribers.LONGEST_WORK", 0.5)
-    broker, consuming = broker_for("memory", lambda: nats_streams)
-    seen: list[str] = []
-
-    @consuming.subscriber(broker, "feedback.given.v1.>", stream="FACTS", durable="hanging")
-    async def take(event: CloudEvent[Feedback]) -> None:  # pyright: ignore[reportUnusedFunction]
-        seen.append(event.id)
-        if len(seen) == 1:
-            await asyncio.Event().wait()
-
-    await ensure_consumer(nats_streams, consuming.specs[0])
-    await broker.start()
-    await Publisher(nats_streams).append("feedback.given.v1.acme.-", FEEDBACK, stream="FACTS", msg_id="first")
-    await eventually(lambda: len(seen) == 2, 60)
-    assert consuming.stuck_because(broker) is None
-    await eventually(lambda: not consuming.in_work)
-    monkeypatch.setattr("runtime.subscribers.LONGEST_WORK", -60.0)
-    consuming.in_work["one that ignores being broken off"] = 0.0
-    assert "does not end" in (consuming.stuck_because(broker) or "")
-    consuming.in_work.clear()
-    for subscriber in broker.subscribers:
-        tasks: list[asyncio.Task[None]] = getattr(subscriber, "tasks", [])
-        tasks[0].cancel()
-    await eventually(lambda: consuming.stuck_because(broker) == "a consumer's task has ended")
-    await asyncio.gather(*(one.stop() for one in broker.subscribers))
 
 
 def test_what_is_only_away_is_tried_again_soon_however_long_it_was_away() -> None:

@@ -20,7 +20,7 @@ async def test_a_connection_that_breaks_in_the_middle_does_not_end_the_looking_a
         if looks == 1:
             raise OutboundBufferLimitError
 
-    upkeep = Upkeep(nats_client, streams, [])
+    upkeep = Upkeep(nats_client, streams)
     upkeep.start()
     await upkeep.reconnected()
     await eventually(lambda: looks >= 2)
@@ -31,7 +31,7 @@ async def test_a_connection_that_breaks_in_the_middle_does_not_end_the_looking_a
 async def test_marks_count_as_soon_as_they_are_demanded(nats_streams: Client) -> None:
     key, marks = b"k" * 32, Marks.of(nats_streams)
     marks.use((key,))
-    upkeep = Upkeep(nats_streams, None, [])
+    upkeep = Upkeep(nats_streams, None)
     await upkeep.listen()
     upkeep.start()
     subject = "chat.acme.c1.message.assistant.v1"

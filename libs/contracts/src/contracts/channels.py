@@ -71,7 +71,6 @@ TRACE_PARTS = "traces.recorded.v1.>"
 TRACES_WANTED = "live.traces.wanted.v1"
 """Somebody wants to read traces now: services send what they have gathered. The message is empty."""
 WEBHOOK_DELIVERIES = "webhooks.delivery.v1.*.*"
-MAX_DELIVERIES = "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>"
 
 
 def chat(company: str, conversation: str, kind: ChatKind) -> str:

@@ -29,14 +29,13 @@ _ANSWER = 2.0
 
 @dataclass(frozen=True, slots=True)
 class ConsumerSpec:
-    """A durable pull consumer of some subjects with explicit acknowledgement. Times in seconds; max_deliver -1:
-    unlimited."""
+    """A durable pull consumer of some subjects with explicit acknowledgement. `ack_wait` in seconds; a message is
+    delivered until it is acknowledged or terminated."""
 
     stream: str
     durable: str
     subjects: tuple[str, ...]
     ack_wait: float = 30.0
-    max_deliver: int = -1
     max_ack_pending: int = 1000
     deliver_policy: str = "all"
 
@@ -47,7 +46,7 @@ class ConsumerSpec:
             "deliver_policy": self.deliver_policy,
             "ack_policy": "explicit",
             "ack_wait": int(self.ack_wait * _NANOSECONDS),
-            "max_deliver": self.max_deliver,
+            "max_deliver": -1,
             "max_ack_pending": self.max_ack_pending,
             "replay_policy": "instant",
             **_filter(self.subjects),

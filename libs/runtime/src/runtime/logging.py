@@ -106,7 +106,7 @@ def configure(service: str, settings: LogSettings, *, stream: TextIO | None = No
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(max(level, logging.INFO))
-    for noisy in ("uvicorn.access", "pymongo", "httpx", "httpcore", "nats", "faststream"):
+    for noisy in ("uvicorn.access", "pymongo", "httpx", "httpcore", "nats"):
         other = logging.getLogger(noisy)
         other.handlers.clear()
         other.propagate = True

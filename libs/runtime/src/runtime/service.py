@@ -12,9 +12,9 @@
     service.on_start(build)
     run(service)                                    # runtime.program
 
-Start: logs → health port → connect → streams → on_start → consumers, methods, workers → flush → ready.
+Start: logs → health port → connect → streams → on_start → methods, workers → flush → ready.
 End (SIGTERM, SIGINT), within `drain.deadline` seconds: not ready → serves on for `drain.notice` → on_drain → workers
-and consumers finish or give back → methods → on_stop, last first → connection. A process that still hangs at its
+finish or give back → methods → on_stop, last first → connection. A process that still hangs at its
 deadline is ended there.
 """
 
@@ -28,7 +28,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import structlog
 from nats.aio.client import Client
@@ -38,10 +38,8 @@ from contracts.rpc import Rpc
 from contracts.streams import STREAMS, Stream
 from runtime import huge_pages, telemetry
 from runtime import logging as logs
-from runtime.advisories import Advisories
 from runtime.batch_worker import BatchWorker
-from runtime.connection import ConnectionHooks, Hook, connect, connect_afresh, inbox_prefix
-from runtime.consumers import ensure_consumer
+from runtime.connection import ConnectionHooks, Hook, connect, connect_afresh
 from runtime.conversation import ConversationLog
 from runtime.errors import NotReady
 from runtime.health import Check, Health, HealthServer, Refresh, bus_check
@@ -63,10 +61,7 @@ from runtime.streams import await_streams, ensure_streams
 from runtime.upkeep import Upkeep
 
 if TYPE_CHECKING:
-    from faststream.nats import NatsBroker
-
     from runtime.otlp import Collector
-    from runtime.subscribers import Subscribers
 
 log = structlog.get_logger(__name__)
 
@@ -96,7 +91,6 @@ class Service:
         self.health = Health(name)
         self.hooks = ConnectionHooks()
         self._permissions = Permissions(nats.user)
-        self._consuming: tuple[NatsBroker, Subscribers] | None = None
         self._nats_settings = nats
         self._log_settings = logging or LogSettings()
         self._drain_settings = drain or DrainSettings()
@@ -128,21 +122,6 @@ class Service:
         if self._client is None:
             raise NotReady(f"{self.name} is not connected yet: use it from an on_start hook")
         return self._client
-
-    @property
-    def broker(self) -> NatsBroker:
-        """FastStream's broker on that connection, with the consume middleware. Created on first use: importing
-        FastStream takes half a second, and a service without durable consumers does not need it."""
-        return self._consuming_on_broker()[0]
-
-    def _consuming_on_broker(self) -> tuple[NatsBroker, Subscribers]:
-        if self._consuming is None:
-            module = importlib.import_module("runtime.broker")
-            made: tuple[NatsBroker, Subscribers] = module.broker_for(
-                self.name, lambda: self.nats, inbox_prefix(self._nats_settings)
-            )
-            self._consuming = made
-        return self._consuming
 
     @property
     def publisher(self) -> Publisher:
@@ -205,13 +184,6 @@ class Service:
     def serve(self, method: Rpc[RequestT, ReplyT], handler: Handler[RequestT, ReplyT]) -> None:
         self._methods.append(lambda server: server.serve(method, handler))
 
-    def subscriber(
-        self, subject: str, *, stream: str, durable: str, **options: Any
-    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """A decorator for a durable consumer's handler; see Consuming.subscriber."""
-        broker, consuming = self._consuming_on_broker()
-        return consuming.subscriber(broker, subject, stream=stream, durable=durable, **options)
-
     async def start(self) -> None:
         """Everything up to ready.
 
@@ -238,7 +210,6 @@ class Service:
         self._rpc_server = RpcServer(client, answers=self.answers)
         for register in self._methods:
             await register(self._rpc_server)
-        await self._consume(client)
         await self._keep_up(client)
         await asyncio.gather(*(worker.start() for worker in self._workers))
         # Subscriptions are sent, but only a round trip shows that the server has them.
@@ -261,23 +232,8 @@ class Service:
         self.health.add_check("storage", lambda: Storage.of(client).check(self._written))
         return client
 
-    async def _consume(self, client: Client) -> None:
-        """Consumes facts with FastStream's subscribers, if there are any."""
-        if self._consuming is None:
-            return
-        broker, consuming = self._consuming
-        await asyncio.gather(*(ensure_consumer(client, spec) for spec in consuming.specs))
-        await Advisories(client, self.name, {(spec.stream, spec.durable) for spec in consuming.specs}).start()
-        await broker.start()
-        self.watch("consumers", lambda: consuming.stuck_because(broker))
-
     async def _keep_up(self, client: Client) -> None:
-        """Recreates streams and consumers that somebody has deleted."""
-        self._upkeep = Upkeep(
-            client,
-            self._make_streams if self._nats_settings.manage_streams else None,
-            self._consuming[1].specs if self._consuming else [],
-        )
+        self._upkeep = Upkeep(client, self._make_streams if self._nats_settings.manage_streams else None)
         self.hooks.on_reconnect.append(self._upkeep.reconnected)
         await self._upkeep.listen()
         self._upkeep.start()
@@ -322,9 +278,8 @@ class Service:
         await run_hooks(self._on_drain, left(2))
         if self._upkeep is not None:
             await self._upkeep.stop()
-        consumers = [one.stop() for one in self._consuming[0].subscribers] if self._consuming else []
         workers = [worker.drain(left(2)) for worker in self._workers]
-        await bounded(asyncio.gather(*workers, *consumers, return_exceptions=True), left(1.5))
+        await bounded(asyncio.gather(*workers, return_exceptions=True), left(1.5))
         if self._rpc_server is not None:
             await bounded(self._rpc_server.drain(left(1.5)), left(1))
         await run_hooks(list(reversed(self._on_stop)), left(0.5))

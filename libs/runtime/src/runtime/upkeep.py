@@ -1,10 +1,10 @@
-"""Recreates streams and durable consumers that disappear while a service runs: a server that came back with an empty
-disk, or a consumer that somebody deleted. FastStream's pull loop would wait for ever, in silence."""
+"""Recreates streams that disappear while a service runs, as when a server comes back with an empty disk. Durable
+consumers are recreated by the workers that pull from them."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 import structlog
@@ -14,34 +14,25 @@ from nats.errors import Error as NatsError
 
 from runtime.background import BackgroundLoop
 from runtime.connection import subscribe
-from runtime.consumers import ConsumerSpec, ensure_consumer
 from runtime.errors import RuntimeFault
 from runtime.marks import MARKED, Marks
 
 log = structlog.get_logger(__name__)
 
-PERIOD = 60.0
-"""Seconds between two checks of consumers."""
-TOLD_PERIOD = 300.0
-"""Seconds between two checks if there are none: a stream's change is announced, and this is the safety net."""
+PERIOD = 300.0
+"""Seconds between two checks: a stream's change is announced, and this is the safety net."""
 UPDATED = "$JS.EVENT.ADVISORY.STREAM.UPDATED"
 SOON = 1.0
 LONGEST_LOOK = 300.0
 
 
 class Upkeep:
-    """Recreates what is missing: streams after each reconnect, consumers then and every minute. Then, and whenever a
-    marked stream has changed, it also reads since when marks are demanded."""
+    """Recreates missing streams after each reconnect. Then, and whenever a marked stream has changed, it reads since
+    when marks are demanded."""
 
-    def __init__(
-        self,
-        client: Client,
-        streams: Callable[[], Awaitable[None]] | None,
-        consumers: Sequence[ConsumerSpec],
-    ) -> None:
+    def __init__(self, client: Client, streams: Callable[[], Awaitable[None]] | None) -> None:
         self._client = client
         self._streams = streams
-        self._consumers = consumers
         self._woken = asyncio.Event()
         self._due = asyncio.Event()
         self._loop = BackgroundLoop("upkeep", self._look, wait=self._until_due, longest=LONGEST_LOOK)
@@ -65,7 +56,7 @@ class Upkeep:
 
     async def _until_due(self) -> None:
         with suppress(TimeoutError):
-            async with asyncio.timeout(PERIOD if self._consumers else TOLD_PERIOD):
+            async with asyncio.timeout(PERIOD):
                 await self._due.wait()
 
     async def _look(self) -> None:
@@ -77,8 +68,6 @@ class Upkeep:
             if self._woken.is_set() and self._streams is not None:
                 await self._streams()
             await Marks.of(self._client).learn()
-            for spec in self._consumers:
-                await ensure_consumer(self._client, spec, deadline=5.0)
             self._woken.clear()
         except (RuntimeFault, NatsError) as error:
             # The connection may have gone in the middle: whatever it is, the next look is soon.
