@@ -6,6 +6,7 @@ from fastapi import FastAPI
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
+from gateway.doors.door_route import Doors
 from gateway.doors.mcp.endpoint import PATH as MCP_PATH
 from gateway.doors.mcp.endpoint import McpEndpoint
 from gateway.doors.table import DOORS
@@ -83,14 +84,14 @@ CHAT_PATH = "/v2/chat/ws"
 
 
 class Front:
-    """Sends chats to their endpoint and everything else to the HTTP application.
+    """Sends chats to their endpoint and everything else to the HTTP application, whose doors come first.
 
     A chat stays open for hours and keeps every layer in its path alive, so it passes through this one only.
     """
 
     def __init__(self, chat: ChatEndpoint, http: FastAPI, proxies: Proxies) -> None:
         self._chat = chat
-        self._http = http
+        self._http = Doors(http)
         self._proxies = proxies
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:

@@ -38,7 +38,7 @@ async def threads(gateway: GatewayUnderTest, memory: MemoryStandIn) -> Threads:
 
 async def _all(thread: Thread, asked: int) -> list[Event]:
     async with asyncio.timeout(20):
-        return [event async for event in thread.events(asked)]
+        return [event async for told in thread.events(asked) for event in told]
 
 
 async def _agent(client: Client, conversation: str) -> AgentStandIn:
@@ -126,8 +126,10 @@ async def test_who_comes_in_mid_answer_hears_the_text_so_far_and_the_rest(
         events = thread.events(asked)
         texts: list[str] = []
         async with asyncio.timeout(20):
-            async for event in events:
-                if isinstance(event, turn.MessageDelta):
+            async for told in events:
+                for event in told:
+                    if not isinstance(event, turn.MessageDelta):
+                        continue
                     texts.append(event.delta)
                     if len(texts) == 1:
                         await agent.delta(1, "lo")

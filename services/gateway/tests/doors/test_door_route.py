@@ -8,8 +8,9 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field
 from starlette.testclient import TestClient
+from starlette.types import Receive, Scope, Send
 
-from gateway.doors.door_route import DoorRoute
+from gateway.doors.door_route import DoorRoute, Doors
 
 
 class Asked(BaseModel):
@@ -49,7 +50,12 @@ def _client(route_class: type[APIRoute]) -> TestClient:
     application = FastAPI()
     application.add_exception_handler(RequestValidationError, _refused)
     application.router.routes.extend(router.routes)
-    return TestClient(application)
+    doors = Doors(application)
+
+    async def asgi(scope: Scope, receive: Receive, send: Send) -> None:
+        await doors(scope, receive, send)
+
+    return TestClient(asgi)
 
 
 USUAL, OWN = _client(APIRoute), _client(DoorRoute)
@@ -83,5 +89,5 @@ def test_a_request_is_read_and_refused_as_by_fastapi(path: str, body: bytes, hea
 
 
 def test_a_good_request_is_not_left_to_fastapi(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fastapi.routing.solve_dependencies", None)
+    monkeypatch.setattr("fastapi.FastAPI.__call__", None)
     assert OWN.post("/", content=GOOD, headers=JSON | ANA).status_code == 200

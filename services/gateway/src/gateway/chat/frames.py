@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator
 
 import orjson
 
@@ -19,9 +18,8 @@ class FrameQueue:
     def __init__(self) -> None:
         self._frames: deque[bytes] = deque()
         self._waiting = 0
-        self._arrived = asyncio.Event()
-        self._room = asyncio.Event()
-        self._room.set()
+        self._reader: asyncio.Future[None] | None = None
+        self._room: asyncio.Future[None] | None = None
         self._error: GatewayError | None = None
 
     def push(self, frame: bytes) -> None:
@@ -33,9 +31,7 @@ class FrameQueue:
             return
         self._frames.append(frame)
         self._waiting += len(frame)
-        if self._waiting > MOST_WAITING // 2:
-            self._room.clear()
-        self._arrived.set()
+        _wake(self._reader)
 
     def terminate(self, code: CloseCode) -> None:
         """Ends it: the reader is told to come again."""
@@ -44,23 +40,34 @@ class FrameQueue:
     def fail(self, error: GatewayError) -> None:
         """Ends it with this error, after the queued frames."""
         self._error = self._error or error
-        self._room.set()
-        self._arrived.set()
+        _wake(self._reader)
+        _wake(self._room)
 
     async def drained(self) -> None:
         """Waits until the reader has caught up."""
-        await self._room.wait()
+        while self._waiting > MOST_WAITING // 2 and self._error is None:
+            self._room = asyncio.get_running_loop().create_future()
+            await self._room
 
-    async def read(self) -> AsyncGenerator[dict[str, object]]:
-        """The frames in order; raises the error that ended them."""
-        while True:
-            while self._frames:
-                frame = self._frames.popleft()
-                self._waiting -= len(frame)
-                if self._waiting <= MOST_WAITING // 2:
-                    self._room.set()
-                yield orjson.loads(frame)
+    async def arrived(self) -> None:
+        """Waits until `next` has a frame; raises the error that ended them."""
+        while not self._frames:
             if self._error is not None:
                 raise self._error
-            self._arrived.clear()
-            await self._arrived.wait()
+            self._reader = asyncio.get_running_loop().create_future()
+            await self._reader
+
+    def next(self) -> dict[str, object] | None:
+        """The next frame; None: all that have arrived were read."""
+        if not self._frames:
+            return None
+        frame = self._frames.popleft()
+        self._waiting -= len(frame)
+        if self._room is not None and self._waiting <= MOST_WAITING // 2:
+            _wake(self._room)
+        return orjson.loads(frame)
+
+
+def _wake(waiter: asyncio.Future[None] | None) -> None:
+    if waiter is not None and not waiter.done():
+        waiter.set_result(None)

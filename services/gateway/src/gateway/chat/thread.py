@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, aclosing, suppress
+from contextlib import AsyncExitStack, suppress
 from typing import Literal
 
 import structlog
@@ -69,6 +69,7 @@ class Thread:
         self._opening: asyncio.Task[None] | None = None
         self._reading: Exchange | None = None
         self._decided: list[Action] = []
+        self._patience = asyncio.timeout(None)
 
     @property
     def question(self) -> MessageView | None:
@@ -121,9 +122,9 @@ class Thread:
         )
         return await chat.commands.send_as_visitor(place, draft)
 
-    async def events(self, asked: int, *, patient: bool = False) -> AsyncGenerator[Event]:
-        """The outcome of the visitor message at sequence `asked`; `Ended` is the last event. Call it once; after `now`
-        it continues from there.
+    async def events(self, asked: int, *, patient: bool = False) -> AsyncGenerator[list[Event]]:
+        """The outcome of the visitor message at sequence `asked`: events that have arrived together, in order; `Ended`
+        is the last one. Call it once; after `now` it continues from there.
 
         Args:
             asked: the message's sequence.
@@ -136,41 +137,52 @@ class Thread:
         """
         exchange = await self._exchange(asked, patient=patient)
         try:
-            async with asyncio.timeout(PATIENCE), aclosing(self._read()) as frames:
-                async for frame in frames:
-                    for event in exchange.read(frame):
-                        if isinstance(event, Ended) and not patient:
-                            usage = await self._usage(event, exchange)
-                            if usage is not None:
-                                yield usage
-                        yield event
-                    if exchange.ended:
-                        return
+            async with asyncio.timeout(PATIENCE) as self._patience:
+                while not exchange.ended:
+                    await self._frames.arrived()
+                    told: list[Event] = []
+                    while not exchange.ended and (frame := self._frames.next()) is not None:
+                        if frame["type"] == _DELETED:
+                            if told:
+                                yield told
+                                told = []
+                            await self._check_there()
+                        told += exchange.read(frame)
+                    if exchange.ended and not patient:
+                        place = next(place for place, event in enumerate(told) if isinstance(event, Ended))
+                        if place:
+                            yield told[:place]
+                        told = [*await self._usage(told[place], exchange), *told[place:]]
+                    if told:
+                        yield told
         except TimeoutError:
             raise TookTooLong("nobody has answered: ask again") from None
+
+    def wait_at_most(self, seconds: float) -> None:
+        """Changes how long `events` goes on from now, before it raises TookTooLong."""
+        self._patience.reschedule(asyncio.get_running_loop().time() + seconds)
 
     async def now(self, asked: int, *, patient: bool = False) -> list[Event]:
         """The events so far, without waiting; after `Ended` (if it has ended) what people have said since. Call it
         once."""
         exchange = await self._exchange(asked, patient=patient)
         told: list[Event] = []
-        async with asyncio.timeout(PATIENCE), aclosing(self._read()) as frames:
-            async for frame in frames:
+        async with asyncio.timeout(PATIENCE):
+            while not exchange.live:
+                frame = await self._next()
                 told += exchange.read(frame)
                 if frame["type"] == ACTION_UPDATED:
                     self._decided.append(Action.model_validate(frame["action"]))
-                if frame["type"] == CAUGHT_UP:
-                    break
         return told
 
     async def decisions(self) -> AsyncGenerator[Action]:
         """After `now`: decisions in the conversation, by any client. Raises what `events` does."""
         for action in self._decided:
             yield action
-        async with aclosing(self._read()) as frames:
-            async for frame in frames:
-                if frame["type"] == ACTION_UPDATED:
-                    yield Action.model_validate(frame["action"])
+        while True:
+            frame = await self._next()
+            if frame["type"] == ACTION_UPDATED:
+                yield Action.model_validate(frame["action"])
 
     async def cancel(self, asked: int) -> None:
         """Stops the answer to the visitor message at `asked`; raises NOT_FOUND if it is answered."""
@@ -204,8 +216,9 @@ class Thread:
     async def _taken_up(self) -> bool:
         """Whether somebody resumes soon, at any gateway. A gateway that drains stops nothing."""
         try:
-            async with asyncio.timeout(COMING_BACK), aclosing(self._read()) as frames:
-                async for frame in frames:
+            async with asyncio.timeout(COMING_BACK):
+                while True:
+                    frame = await self._next()
                     if frame["type"] == PresenceKind.RECEIPT and frame.get("actor") == self.place.caller.role:
                         return True
         except TimeoutError:
@@ -262,15 +275,19 @@ class Thread:
         """The conversation was deleted: the reader checks whether its message is still there."""
         self._frames.push(b'{"type":"%s"}' % _DELETED.encode())
 
-    async def _read(self) -> AsyncGenerator[dict[str, object]]:
-        async with aclosing(self._frames.read()) as frames:
-            async for frame in frames:
+    async def _next(self) -> dict[str, object]:
+        """The next frame; raises the error that ended them, and NOT_FOUND: the conversation was deleted."""
+        while True:
+            await self._frames.arrived()
+            if (frame := self._frames.next()) is not None:
                 if frame["type"] != _DELETED:
-                    yield frame
-                    continue
-                snapshot = await self._chat.log.snapshot(self.place.company, self.place.conversation)
-                if snapshot.newest_visitor < self._asked:
-                    raise Refused(ErrorCode.NOT_FOUND, "the conversation was deleted: begin another one")
+                    return frame
+                await self._check_there()
+
+    async def _check_there(self) -> None:
+        snapshot = await self._chat.log.snapshot(self.place.company, self.place.conversation)
+        if snapshot.newest_visitor < self._asked:
+            raise Refused(ErrorCode.NOT_FOUND, "the conversation was deleted: begin another one")
 
     async def _exchange(self, asked: int, *, patient: bool) -> Exchange:
         self._asked = asked
@@ -289,16 +306,17 @@ class Thread:
                         return await self.cancel(asked)
                     await asyncio.sleep(AGAIN)
 
-    async def _usage(self, end: Ended, exchange: Exchange) -> turn.RunFinished | None:
-        """The answer's usage, which its agent sends right after it; None: it was reported before, or long ago."""
-        if end.outcome is not ExchangeEnd.ANSWERED or exchange.counted or not exchange.live:
-            return None
+    async def _usage(self, end: Event, exchange: Exchange) -> list[Event]:
+        """The answer's usage, which its agent sends right after it; none: it was reported before, or long ago."""
+        answered = isinstance(end, Ended) and end.outcome is ExchangeEnd.ANSWERED
+        if not answered or exchange.counted or not exchange.live:
+            return []
         with suppress(TimeoutError):
-            async with asyncio.timeout(USAGE_SECONDS), aclosing(self._read()) as frames:
-                async for frame in frames:
-                    if (usage := exchange.usage(frame)) is not None:
-                        return usage
-        return None
+            async with asyncio.timeout(USAGE_SECONDS):
+                while (usage := exchange.usage(await self._next())) is None:
+                    pass
+                return [usage]
+        return []
 
     async def _join(self, attachment: Attachment, frames: FrameQueue, after: int) -> None:
         recovery = self._chat.recovery

@@ -1,5 +1,6 @@
 """Server-sent events; gateway.web.keepalive sends them."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import orjson
@@ -7,5 +8,11 @@ import orjson
 
 def event(data: dict[str, Any], name: str | None = None) -> bytes:
     """One event; `name`: its type on the wire, where the protocol has one."""
-    head = b"" if name is None else b"event: " + name.encode() + b"\n"
-    return head + b"data: " + orjson.dumps(data) + b"\n\n"
+    if name is None:
+        return b"data: " + orjson.dumps(data) + b"\n\n"
+    return b"event: " + name.encode() + b"\ndata: " + orjson.dumps(data) + b"\n\n"
+
+
+def events(data: Iterable[dict[str, Any]]) -> bytes:
+    """Several, without names."""
+    return b"".join([event(one) for one in data])

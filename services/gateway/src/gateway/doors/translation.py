@@ -1,12 +1,12 @@
 """What most doors have in common: translating an exchange's events, and giving a person time to reply."""
 
-import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any, Protocol
 
-from gateway.chat.exchange import Ended, Event
-from gateway.chat.thread import Thread
+from gateway.chat.exchange import Event
+from gateway.chat.thread import PATIENCE, Thread
+from gateway.errors import TookTooLong
 
 Json = dict[str, Any]
 PERSON_SECONDS = 60.0
@@ -38,16 +38,23 @@ class Translation(Protocol):
 
 async def translated(thread: Thread, asked: int, into: Translation) -> AsyncGenerator[list[Json]]:
     """The outcome of the message at `asked`, as it happens; raises what Thread.events does."""
-    async with aclosing(thread.events(asked, patient=True)) as events:
-        waiting = asyncio.timeout(None)
-        try:
-            async with waiting:
-                async for event in events:
-                    yield into.hear(event)
-                    if isinstance(event, Ended) or into.ended:
-                        return
-                    if into.left_to_person != (waiting.when() is not None):
-                        now = asyncio.get_running_loop().time()
-                        waiting.reschedule(now + PERSON_SECONDS if into.left_to_person else None)
-        except TimeoutError:
-            yield into.finish()
+    left = False
+    try:
+        async with aclosing(thread.events(asked, patient=True)) as heard:
+            async for events in heard:
+                told: list[Json] = []
+                for event in events:
+                    told += into.hear(event)
+                    if into.ended:
+                        break
+                if told:
+                    yield told
+                if into.ended:
+                    return
+                if into.left_to_person != left:
+                    left = into.left_to_person
+                    thread.wait_at_most(PERSON_SECONDS if left else PATIENCE)
+    except TookTooLong:
+        if not left:
+            raise
+        yield into.finish()

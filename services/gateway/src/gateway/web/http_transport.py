@@ -2,7 +2,8 @@
 its lines, what follows a body, and the time in which a head must arrive."""
 
 import asyncio
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
 from httptools import HttpParserError
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -16,12 +17,28 @@ IDLE = 75
 request into a closing one."""
 HEAD_WITHIN = 60.0
 """Seconds for a head to arrive, from the connection or the head's first byte; as long as for a body."""
+CONNECTION = "nexus.connection"
+"""The connection in a request's scope."""
+
+
+class Connection(Protocol):
+    """What may be asked of a request's connection."""
+
+    @property
+    def has_request(self) -> bool:
+        """Whether the whole request has arrived."""
+        ...
+
+    def watch(self, lost: Callable[[], object] | None) -> None:
+        """Calls `lost` when the client has gone, also if it has gone already; None: nobody asks any more."""
+        ...
 
 
 class BoundedHttp(HttpToolsProtocol):
     """Answers 400 to a head that is too large, and never closes a connection with an unread request."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._lost: Callable[[], object] | None = None
         self._head = 0
         self._in_request = False
         self._head_due: ReadDeadline | None = None
@@ -34,6 +51,23 @@ class BoundedHttp(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._have_head()
         super().connection_lost(exc)
+        if self._lost is not None:
+            self._lost()
+
+    def watch(self, lost: Callable[[], object] | None) -> None:
+        """A Connection's."""
+        self._lost = lost
+        if lost is not None and self.parser is None:  # connection_lost lets go of it
+            lost()
+
+    @property
+    def has_request(self) -> bool:
+        """A Connection's."""
+        return not self._in_request
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self.scope[CONNECTION] = self  # type: ignore[typeddict-unknown-key]
 
     def data_received(self, data: bytes) -> None:
         if not self._head:

@@ -4,86 +4,93 @@ import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 
-from starlette.responses import StreamingResponse
-from starlette.types import Message, Receive, Scope, Send
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from gateway.web.http_transport import CONNECTION, Connection
 
 PAUSE = 10.0
 """Seconds of silence after which a comment is sent, so that no proxy closes the connection."""
 COMMENT = b": still at it\n\n"
-AHEAD = 16
-"""Pieces that may be queued for the reader."""
-HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+HEADERS = {
+    "Content-Type": "text/event-stream; charset=utf-8",
+    "Cache-Control": "no-cache",
+    "X-Accel-Buffering": "no",
+}
 
 
-class EventStream(StreamingResponse):
-    """The pieces; those ready together go out in one write, and a comment after each PAUSE of silence.
+def raw(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    """Headers as a response sends them."""
+    return [(name.lower().encode(), value.encode()) for name, value in headers.items()]
 
-    The source runs in one task of its own, to its end or to this one's, so its own deadlines work. It is closed when
-    the client goes.
+
+_HEADERS = raw(HEADERS)
+
+
+class EventStream(Response):
+    """The pieces, each as soon as the source has it and the client takes it, and a comment after each PAUSE of silence.
+
+    The source runs in the request's own task, so that its own deadlines work. It is closed when the client goes.
     """
 
-    def __init__(self, parts: AsyncGenerator[bytes], headers: Mapping[str, str] = HEADERS) -> None:
-        super().__init__(parts, media_type="text/event-stream", headers=headers)
-        self._parts = parts
-        self._ready: list[bytes] = []
-        self._changed = asyncio.Event()
-        self._room = asyncio.Event()
+    def __init__(self, pieces: AsyncGenerator[bytes], headers: list[tuple[bytes, bytes]] = _HEADERS) -> None:
+        self.status_code = 200
+        self.background = None
+        self.raw_headers = headers
+        self._pieces = pieces
+        self._send: Send
+        self._begun = False
+        self._sending = False
         self._gone = False
+        self._sent_at = 0.0
+        self._comment: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # It begins whatever comes: what it holds open is closed by itself alone.
-        taking = asyncio.create_task(self._take())
-        taking.add_done_callback(lambda _: self._changed.set())
-        watching = asyncio.create_task(self._watch(receive))
+        self._send = send
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        connection: Connection = scope[CONNECTION]
+
+        def lost() -> None:
+            self._gone = True
+            if task is not None:
+                task.cancel()
+
+        def pause() -> None:
+            nonlocal timer
+            left = self._sent_at + PAUSE - loop.time()
+            if left <= 0:
+                left = PAUSE
+                if not self._sending:
+                    self._comment = loop.create_task(self._write(COMMENT))
+            timer = loop.call_later(left, pause)
+
+        self._sent_at = loop.time()
+        timer = loop.call_later(PAUSE, pause)
+        connection.watch(lost)
         try:
-            await asyncio.sleep(0)  # what is ready at once goes out with the headers
-            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-            await self._deliver(taking, send)
+            # It begins whatever comes: what it holds open is closed by itself alone.
+            async with aclosing(self._pieces) as pieces:
+                async for piece in pieces:
+                    if piece:
+                        await self._write(piece)
+                        self._sent_at = loop.time()
+            await self._write(b"", more=False)
+        except asyncio.CancelledError:
+            if not self._gone or task is None:
+                raise
+            task.uncancel()
         finally:
-            watching.cancel()
-            taking.cancel()
-            await asyncio.wait((taking,))  # what fails in it behind a client that has gone, asyncio logs
+            connection.watch(None)
+            timer.cancel()
+            if self._comment is not None:
+                self._comment.cancel()
 
-    async def _deliver(self, taking: asyncio.Task[None], send: Send) -> None:
-        while True:
-            if not (self._ready or self._gone or taking.done()):
-                pause = asyncio.get_running_loop().call_later(PAUSE, self._changed.set)
-                await self._changed.wait()
-                pause.cancel()
-                if not (self._ready or self._gone or taking.done()):
-                    self._changed.clear()
-                    await send(_body(COMMENT))
-                    continue
-            self._changed.clear()
-            if self._gone:
-                return
-            ended = taking.done()
-            whole = ended and not taking.cancelled() and taking.exception() is None
-            piece = b"".join(self._ready)
-            self._ready.clear()
-            self._room.set()
-            if piece or whole:
-                await send(_body(piece, more=not whole))
-            if ended:
-                taking.result()
-                return
-
-    async def _take(self) -> None:
-        async with aclosing(self._parts) as parts:
-            async for part in parts:
-                if not self._ready:
-                    self._changed.set()
-                self._ready.append(part)
-                if len(self._ready) >= AHEAD:
-                    self._room.clear()
-                    await self._room.wait()
-
-    async def _watch(self, receive: Receive) -> None:
-        while (await receive())["type"] != "http.disconnect":
-            pass
-        self._gone = True
-        self._changed.set()
-
-
-def _body(piece: bytes, *, more: bool = True) -> Message:
-    return {"type": "http.response.body", "body": piece, "more_body": more}
+    async def _write(self, piece: bytes, *, more: bool = True) -> None:
+        self._sending = True
+        if not self._begun:
+            self._begun = True
+            await self._send(
+                {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
+            )
+        await self._send({"type": "http.response.body", "body": piece, "more_body": more})
+        self._sending = False

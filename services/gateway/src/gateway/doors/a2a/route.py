@@ -1,6 +1,6 @@
 """POST /a2a: A2A 1.0 over JSON-RPC; what streams is sent as server-sent events."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -29,7 +29,7 @@ METHODS: dict[str, Callable[[Tasks, Mapping[str, Any]], Awaitable[Json]]] = {
     "ListTasks": Tasks.listed,
     "CancelTask": Tasks.cancel,
 }
-STREAMS: dict[str, Callable[[Tasks, Mapping[str, Any]], AsyncGenerator[Json]]] = {
+STREAMS: dict[str, Callable[[Tasks, Mapping[str, Any]], AsyncGenerator[list[Json]]]] = {
     "SendStreamingMessage": Tasks.stream,
     "SubscribeToTask": Tasks.subscribe,
 }
@@ -113,18 +113,23 @@ def _refusal(identity: rpc.Identity, error: GatewayError) -> Response:
     return _json(body, STATUS[error.code] if error.code in _TOLD_BY_STATUS else 200, headers)
 
 
-async def _streamed(call: RpcRequest, results: AsyncGenerator[Json]) -> Response:
+async def _streamed(call: RpcRequest, results: AsyncGenerator[list[Json]]) -> Response:
     """A stream whose first result is ready, so that an error before it can have its own status."""
     first = await anext(results)
     return EventStream(_told(call, first, results))
 
 
-async def _told(call: RpcRequest, first: Json, results: AsyncGenerator[Json]) -> AsyncGenerator[bytes]:
+async def _told(
+    call: RpcRequest, first: Sequence[Json], results: AsyncGenerator[list[Json]]
+) -> AsyncGenerator[bytes]:
+    def sent(told: Sequence[Json]) -> bytes:
+        return server_sent.events([rpc.result_body(call.identity, one) for one in told])
+
     try:
         async with aclosing(results):
-            yield server_sent.event(rpc.result_body(call.identity, first))
-            async for result in results:
-                yield server_sent.event(rpc.result_body(call.identity, result))
+            yield sent(first)
+            async for told in results:
+                yield sent(told)
     except A2AError as error:
         yield server_sent.event(rpc.error_body(call.identity, error))
     except GatewayError as error:

@@ -57,11 +57,11 @@ class Tasks:
                 await while_connected(self.request, _followed(task, thread))
             return {"task": task.view(wanted.configuration.history_length)}
 
-    async def stream(self, params: Mapping[str, Any]) -> AsyncGenerator[Json]:
-        """SendStreamingMessage: the task, then its updates."""
+    async def stream(self, params: Mapping[str, Any]) -> AsyncGenerator[list[Json]]:
+        """SendStreamingMessage: the task, then its updates; those of one moment together."""
         wanted = wire.read(wire.SendMessage, params)
         async with self._sent(wanted) as (task, thread):
-            yield {"task": task.view(wanted.configuration.history_length)}
+            yield [{"task": task.view(wanted.configuration.history_length)}]
             if thread is not None:
                 async for update in _updates(task, thread):
                     yield update
@@ -72,12 +72,12 @@ class Tasks:
         async with self._standing(wanted.id) as (task, _):
             return task.view(wanted.history_length)
 
-    async def subscribe(self, params: Mapping[str, Any]) -> AsyncGenerator[Json]:
+    async def subscribe(self, params: Mapping[str, Any]) -> AsyncGenerator[list[Json]]:
         """SubscribeToTask: the task as it is, then its updates."""
         async with self._standing(wire.read(wire.TaskRef, params).id) as (task, thread):
             if task.state in TERMINAL:
                 raise unsupported(f"the task is {task.state}: get it")
-            yield {"task": task.view()}
+            yield [{"task": task.view()}]
             updates = self._decisions(task, thread) if task.state == INPUT_REQUIRED else _updates(task, thread)
             async with aclosing(updates):
                 async for update in updates:
@@ -98,8 +98,9 @@ class Tasks:
                 raise A2AError(-32002, "TASK_NOT_CANCELABLE", "the task has just ended") from error
             with suppress(TimeoutError):
                 async with asyncio.timeout(STOPPED_SECONDS), aclosing(thread.events(task.name.seq)) as events:
-                    async for event in events:
-                        task.hear(event)
+                    async for told in events:
+                        for event in told:
+                            task.hear(event)
             return task.view(wanted.history_length)
 
     async def listed(self, params: Mapping[str, Any]) -> Json:
@@ -232,7 +233,7 @@ class Tasks:
             ]
         )
 
-    async def _decisions(self, task: Task, thread: Thread) -> AsyncGenerator[Json]:
+    async def _decisions(self, task: Task, thread: Thread) -> AsyncGenerator[list[Json]]:
         """The decision on its question, by anyone. Expiry is not announced, so the state is polled."""
         now = self.api.clock.now()
         ends = [one.expires_at for one in task.actions if one.expires_at is not None and one.expires_at > now]
@@ -243,15 +244,13 @@ class Tasks:
                 async for action in decided:
                     if action.id in actions:
                         actions[action.id] = action
-                        for update in task.decided(list(actions.values())):
-                            yield update
+                        yield task.decided(list(actions.values()))
                     if task.state in TERMINAL:
                         return
         except TimeoutError:
             known = await self.api.actions.known(self.caller.company, self.caller.subject, list(actions))
             if any(one.state is not ActionState.PENDING for one in known):
-                for update in task.decided(known):
-                    yield update
+                yield task.decided(known)
 
     async def _all(self, conversation: str) -> list[Task]:
         """Every task of a conversation, read from its facts."""
@@ -293,14 +292,14 @@ async def _followed(task: Task, thread: Thread) -> None:
                     return
 
 
-async def _updates(task: Task, thread: Thread) -> AsyncGenerator[Json]:
+async def _updates(task: Task, thread: Thread) -> AsyncGenerator[list[Json]]:
     """Updates up to the task's end; a task that only a person can answer ends without an error. Raises A2AError: the
     task was deleted."""
     try:
         async with aclosing(thread.events(task.name.seq, patient=True)) as events:
-            async for event in events:
-                for update in task.hear(event):
-                    yield update
+            async for told in events:
+                if updates := [update for event in told for update in task.hear(event)]:
+                    yield updates
     except TookTooLong:
         if not task.left_to_person:
             raise

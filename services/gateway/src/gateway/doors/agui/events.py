@@ -1,7 +1,7 @@
 """AG-UI's events (protocol 1.0) as this door sends them, each a JSON object in a server-sent event."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gateway.doors import server_sent
@@ -12,9 +12,10 @@ NAMESPACE = "nexus"
 """Prefix of everything in an event that the protocol does not define."""
 
 
-def sent(event: Json) -> bytes:
-    """The server-sent event."""
-    return server_sent.event({**event, "timestamp": time.time_ns() // 1_000_000})
+def sent(events: Iterable[Json]) -> bytes:
+    """The server-sent events."""
+    now = time.time_ns() // 1_000_000
+    return server_sent.events([{**event, "timestamp": now} for event in events])
 
 
 def run_started(thread: str, run: str) -> Json:

@@ -90,8 +90,7 @@ async def run_agent(
 
 
 async def _ending(events: Sequence[Json]) -> AsyncGenerator[bytes]:
-    for event in events:
-        yield sent(event)
+    yield sent(events)
 
 
 async def _told(
@@ -100,15 +99,12 @@ async def _told(
     """The outcome of the message at `asked`, as it happens."""
     try:
         async with stack:
-            for event in first:
-                yield sent(event)
+            yield sent(first)
             async with aclosing(translated(thread, asked, run)) as heard:
                 async for told in heard:
-                    for event in told:
-                        yield sent(event)
+                    yield sent(told)
     except GatewayError as error:
-        for event in run.fail(str(error.code), error.message, error.wait):
-            yield sent(event)
+        yield sent(run.fail(str(error.code), error.message, error.wait))
     finally:
         if not run.ended:
             # HttpAgent.abortRun is "Cancels the current HTTP request": the protocol has no other cancel.

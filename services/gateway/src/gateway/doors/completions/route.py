@@ -9,7 +9,6 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, su
 from typing import Annotated, Literal, TypeVar
 from uuid import uuid4
 
-import orjson
 from fastapi import APIRouter, Path, Request, Response
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
@@ -19,6 +18,7 @@ from contracts.errors import ErrorCode, FieldFault
 from contracts.languages import named_language
 from contracts.providers import OFFLINE_MODEL
 from gateway.domain.text_shape import TextShape
+from gateway.doors import server_sent
 from gateway.doors.completions.chunks import ChatCompletion, ChunkedAnswer
 from gateway.doors.completions.request import ChatCompletionRequest, request_of, shape_of
 from gateway.doors.door_route import DoorRoute
@@ -40,6 +40,7 @@ HEADERS_AFTER = 5.0
 TRIES = 2
 """Attempts at a text of the requested format."""
 _NO_MODEL = "no model is configured, and the built-in assistant writes no JSON: set a model's key, or ask for text"
+_DONE = b"data: [DONE]\n\n"
 ResultT = TypeVar("ResultT")
 
 
@@ -77,10 +78,11 @@ async def get_model(api: ApiDep, caller: CustomerDep, model: Annotated[str, Path
 
 @router.post(
     "/chat/completions",
-    response_model=ChatCompletion,
+    response_class=Response,
     responses=described(400, 404, 413, 429, 504)
     | {
         200: {
+            "model": ChatCompletion,
             "description": "The answer; with `stream` its chunks as server-sent events",
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
         }
@@ -222,20 +224,22 @@ async def _chunks(
     """Server-sent events; an error during the answer is the last one."""
     try:
         async with stack:
-            yield _event(answering.first())
+            piece = server_sent.event(answering.first())
+            if not waiting.done():
+                yield piece
+                piece = b""
             part = await waiting
             while True:
                 if part.text is not None:
-                    yield _event(answering.text(part.text))
+                    piece += server_sent.event(answering.text(part.text))
                 if part.end is not None:
-                    for chunk in answering.last(part.end, with_usage=with_usage):
-                        yield _event(chunk)
-                    yield b"data: [DONE]\n\n"
+                    yield piece + server_sent.events(answering.last(part.end, with_usage=with_usage)) + _DONE
                     return
-                part = await anext(parts)
+                yield piece
+                piece, part = b"", await anext(parts)
     except GatewayError as error:
         spent = isinstance(error, Limited) and error.spent
-        yield _event(error_body(STATUS[error.code], str(error.code), error.message, spent=spent).model_dump())
+        yield server_sent.event(error_body(STATUS[error.code], str(error.code), error.message, spent=spent).model_dump())
 
 
 async def _given_up(waiting: asyncio.Future[CompletePart]) -> None:
@@ -244,10 +248,6 @@ async def _given_up(waiting: asyncio.Future[CompletePart]) -> None:
         waiting.cancel()
     with suppress(asyncio.CancelledError, Exception):
         await waiting
-
-
-def _event(data: dict[str, object]) -> bytes:
-    return b"data: " + orjson.dumps(data) + b"\n\n"
 
 
 def _view(model: ModelName) -> ListedModel:

@@ -1,7 +1,7 @@
 """Kept responses: a message in a conversation and its outcome, live or from the log."""
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import dataclass
 
 from contracts import ws
@@ -214,13 +214,13 @@ async def begin(
     return KeptResponse(name, telling, thread, now)
 
 
-async def events(run: KeptResponse) -> AsyncGenerator[Json]:
-    """The protocol's events to the end."""
-    for one in run.telling.begin():
-        yield one
-    async for event in run.thread.events(run.name.asked):
-        for one in run.tell(event):
-            yield one
+async def events(run: KeptResponse) -> AsyncGenerator[list[Json]]:
+    """The protocol's events to the end; those of one moment together."""
+    yield list(run.telling.begin())
+    async with aclosing(run.thread.events(run.name.asked)) as heard:
+        async for events in heard:
+            if told := [one for event in events for one in run.tell(event)]:
+                yield told
 
 
 async def resume(

@@ -1,7 +1,7 @@
 """POST /v1/responses, GET and DELETE /v1/responses/{id}, POST /v1/responses/{id}/cancel."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import AsyncExitStack
 from typing import Annotated, Any
 from uuid import uuid4
@@ -221,14 +221,14 @@ async def _unkept(request: Request, api: Api, asking: kept.ResponseCaller, body:
     return _json(telling.response)
 
 
-async def _all(events: AsyncGenerator[Json]) -> None:
+async def _all(events: AsyncGenerator[list[Json]]) -> None:
     async for _ in events:
         pass
 
 
-async def _begun(events: AsyncGenerator[Json]) -> AsyncGenerator[Json]:
+async def _begun(events: AsyncGenerator[list[Json]]) -> AsyncGenerator[list[Json]]:
     """The events, once there is more than a beginning, so that an error before can have its own status."""
-    head = [await anext(events), await anext(events)]
+    head = await anext(events)
     waiting = asyncio.ensure_future(_next(events))
     try:
         await asyncio.wait((waiting,), timeout=HEADERS_AFTER)
@@ -239,10 +239,9 @@ async def _begun(events: AsyncGenerator[Json]) -> AsyncGenerator[Json]:
         await events.aclose()
         raise
 
-    async def all_of_them() -> AsyncGenerator[Json]:
+    async def all_of_them() -> AsyncGenerator[list[Json]]:
         try:
-            for one in head:
-                yield one
+            yield head
             following = await waiting
             while following is not None:
                 yield following
@@ -255,25 +254,30 @@ async def _begun(events: AsyncGenerator[Json]) -> AsyncGenerator[Json]:
     return all_of_them()
 
 
-async def _next(events: AsyncGenerator[Json]) -> Json | None:
+async def _next(events: AsyncGenerator[list[Json]]) -> list[Json] | None:
     return await anext(events, None)
 
 
-async def _told(stack: AsyncExitStack, telling: ResponseEvents, events: AsyncGenerator[Json]) -> AsyncGenerator[bytes]:
+async def _told(
+    stack: AsyncExitStack, telling: ResponseEvents, events: AsyncGenerator[list[Json]]
+) -> AsyncGenerator[bytes]:
     """Events on the wire; an error during the answer is told by the last ones."""
     async with stack:
         try:
-            async for one in events:
-                yield server_sent.event(one, one["type"])
+            async for told in events:
+                yield _sent(told)
         except GatewayError as error:
             spent = isinstance(error, Limited) and error.spent
             body = error_body(STATUS[error.code], str(error.code), error.message, spent=spent).error
             about_it = {"code": body.code or body.type, "message": body.message}
-            for one in telling.end("failed", 0, error=about_it):
-                yield server_sent.event(one, one["type"])
+            yield _sent(telling.end("failed", 0, error=about_it))
         finally:
             await events.aclose()
         yield _DONE
+
+
+def _sent(events: Iterable[Json]) -> bytes:
+    return b"".join([server_sent.event(one, one["type"]) for one in events])
 
 
 def _json(response: Json) -> Response:

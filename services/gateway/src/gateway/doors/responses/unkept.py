@@ -107,10 +107,9 @@ def _parts(item: InputItem, at: str) -> list[dict[str, Any]]:
 
 async def events(
     api: Api, caller: TokenCaller, asked: CompleteRequest, telling: ResponseEvents, shape: TextShape | None
-) -> AsyncGenerator[Json]:
-    """The protocol's events to the end."""
-    for one in telling.begin():
-        yield one
+) -> AsyncGenerator[list[Json]]:
+    """The protocol's events to the end; those of one moment together."""
+    yield list(telling.begin())
     end: CompletionEnd | None = None
     texts: list[str] = []
     if shape is not None:
@@ -121,24 +120,19 @@ async def events(
             async for part in parts:
                 if part.text is not None:
                     texts.append(part.text)
-                    for one in telling.text(part.text):
-                        yield one
+                    yield list(telling.text(part.text))
                 end = part.end or end
     if end is None:
         raise Unavailable("the answer has no end: try again")
     said = "".join(texts)
-    if said or not end.calls:
-        for one in telling.whole(said):
-            yield one
+    told = list(telling.whole(said)) if said or not end.calls else []
     for call in end.calls:
-        for one in telling.call(call):
-            yield one
+        told += telling.call(call)
     for action in end.actions:
-        for one in telling.approval(action):
-            yield one
+        told += telling.approval(action)
     cut = end.finish_reason == "length"
     details = {"reason": "max_output_tokens"} if cut else None
     now = int(api.clock.now().timestamp())
     status = "incomplete" if cut else "completed"
-    for one in telling.end(status, now, end.usage, incomplete_details=details, model=end.model):
-        yield one
+    told += telling.end(status, now, end.usage, incomplete_details=details, model=end.model)
+    yield told

@@ -30,14 +30,14 @@ from gateway.errors import GatewayError, Refused, not_found
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, WriterDep
-from gateway.web.keepalive import HEADERS, EventStream
+from gateway.web.keepalive import HEADERS, EventStream, raw
 from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage
 
 router = APIRouter(prefix="/v2/ui/chat", tags=["ai-sdk"], route_class=DoorRoute)
 
 DOOR = "ui"
-_HEADERS = {**HEADERS, "x-vercel-ai-ui-message-stream": "v1"}
+_HEADERS = raw({**HEADERS, "x-vercel-ai-ui-message-stream": "v1"})
 _DONE = b"data: [DONE]\n\n"
 _STREAM: Json = {
     "description": "The chunks of a UI message stream v1 as server-sent events, from `start` to `[DONE]`",
@@ -164,9 +164,7 @@ def _streamed(parts: AsyncGenerator[bytes]) -> StreamingResponse:
 
 
 async def _ending(chunks: Sequence[Json]) -> AsyncGenerator[bytes]:
-    for chunk in chunks:
-        yield server_sent.event(chunk)
-    yield _DONE
+    yield server_sent.events(chunks) + _DONE
 
 
 async def _told(
@@ -183,18 +181,14 @@ async def _told(
     reply = behind or UiReply(answer_id(turn_id(place.company, place.conversation, asked)))
     try:
         beside = [{"type": "data-action", "id": action.id, "data": action.to_wire()} for action in done]
-        for chunk in [*reply.begin(), *beside]:
-            yield server_sent.event(chunk)
+        yield server_sent.events([*reply.begin(), *beside])
         async with aclosing(translated(thread, asked, reply)) as heard:
             async for told in heard:
-                for chunk in told:
-                    yield server_sent.event(chunk)
+                yield server_sent.events(told)
         yield _DONE
         api.threads.told(place.conversation, asked)
     except GatewayError as error:
-        for chunk in reply.fail(str(error.code), error.message, error.wait):
-            yield server_sent.event(chunk)
-        yield _DONE
+        yield server_sent.events(reply.fail(str(error.code), error.message, error.wait)) + _DONE
     finally:
         if reply.ended:
             await stack.aclose()
