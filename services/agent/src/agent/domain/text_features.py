@@ -112,6 +112,20 @@ def stems(text: str) -> set[str]:
     return {stem(word) for word in _WORD.findall(plain(text)) if word not in _STOP and len(word) > 1}
 
 
+def one_apart(one: str, other: str) -> bool:
+    """Whether one letter makes the difference: another, one more, one less, or two neighbours swapped."""
+    if abs(len(one) - len(other)) > 1:
+        return False
+    start = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    a, b = one[start:], other[start:]
+    return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[:2] == b[1::-1] and len(a) > 1 and a[2:] == b[2:])
+
+
+def swapped(one: str, other: str) -> bool:
+    """Whether two neighbours of a word that is otherwise the same have changed places."""
+    return one != other and sorted(one) == sorted(other) and one_apart(one, other)
+
+
 _ENDINGS = (
     "aciones", "iciones", "amiento", "imiento", "ments", "ment", "acion", "icion", "ieron", "iendo", "mente", "ando",
     "aron", "amos", "emos", "imos", "asteis", "isteis", "areis", "ereis", "ireis", "ais", "eis", "ados",

@@ -12,58 +12,12 @@ Nothing is computed here: each figure is a tool call. Parts of the question that
 import re
 from typing import Any
 
+from agent.domain.analysis import question_patterns as patterns
 from agent.domain.analysis.amounts import WITH_MONEY, amount_in
 from agent.domain.analysis.call_plan import Asked, ByKind, CallPlan
 from agent.domain.analysis.figure_vocabulary import INDICATOR_WORDS, LOWEST, ROWS, Kind, meant
 from agent.domain.analysis.normalization import normalized
-from agent.domain.analysis.question_patterns import (
-    AHEAD,
-    APART,
-    AVERAGES,
-    BEATING,
-    BETA,
-    BEYOND,
-    BY_SIZE,
-    CORRELATED,
-    COSTS,
-    CROSSING,
-    DOWN,
-    DURING,
-    EACH,
-    EARNINGS,
-    EXTREME,
-    FROM_THE_TOP,
-    HOURS,
-    HOW_MANY,
-    HOW_OFTEN,
-    IN_A_ROW,
-    LAST_TIME,
-    LENGTH_OF,
-    LENGTHS,
-    LEVEL,
-    NO_TOOL,
-    NOW,
-    ODD_BARS,
-    OF_SHARES,
-    OTHER_AVERAGE,
-    OVERALL,
-    PAST,
-    PLACE,
-    RECOVERED,
-    REGULAR,
-    RULES,
-    TRIAL,
-    UP,
-    WHEN,
-    WHICH_DAY,
-    WHICH_YEAR,
-    WHOLE_AVERAGE,
-    WORST,
-    awaited,
-    numbers_of,
-    unit_of,
-    unread_words,
-)
+from agent.domain.analysis.question_patterns import awaited, numbers_of, unit_of, unread_words
 from agent.domain.analysis.stretches import (
     ALL_TIME,
     ALL_TIME_WORDS,
@@ -101,32 +55,32 @@ class _QuestionReader:
         self._query = query = normalized(query).text
         self._tickers = tickers
         self._unread = Unread(folded(query))
-        self._found = Question(lowest_first=bool(LOWEST.search(FROM_THE_TOP.sub(" ", folded(query)))))
-        self._found.by_size = bool(BY_SIZE.search(folded(query)))
+        self._found = Question(lowest_first=bool(LOWEST.search(patterns.FROM_THE_TOP.sub(" ", folded(query)))))
+        self._found.by_size = bool(patterns.BY_SIZE.search(folded(query)))
         self._places: list[tuple[int, str, Kind | None]] = []
         self._how_it_did = False
 
     def read(self) -> Question:
         """All of it."""
         found = self._found
-        regular = self._unread.first(REGULAR)
+        regular = self._unread.first(patterns.REGULAR)
         if regular is not None:
             found.unread.append(regular[0].strip())
-        if (beyond := self._unread.first(BEYOND)) is not None:
+        if (beyond := self._unread.first(patterns.BEYOND)) is not None:
             found.unread.append(beyond[0])
             self._places.append((beyond.start(), "highest_close", "stretch"))
-        level = self._unread.first(LEVEL)
+        level = self._unread.first(patterns.LEVEL)
         money = amount_in(self._unread)
         if money is not None and (other := self._unread.first(WITH_MONEY)) is not None:
             found.unread.append(other[0])
-        if (shares := self._unread.first(OF_SHARES)) is not None:
+        if (shares := self._unread.first(patterns.OF_SHARES)) is not None:
             found.unread.append(shares[0])
             self._places.append((shares.start(), "price", "stretch"))
-        for pattern in (APART, NO_TOOL):
+        for pattern in (patterns.APART, patterns.NO_TOOL):
             if (untold := self._unread.first(pattern)) is not None:
                 found.unread.append(untold[0].strip())
         self._ordered()
-        if EARNINGS.search(self._unread.text) and (ahead := self._unread.first(AHEAD)) is not None:
+        if patterns.EARNINGS.search(self._unread.text) and (ahead := self._unread.first(patterns.AHEAD)) is not None:
             found.ahead = awaited(ahead)
             self._places.append((ahead.start(), "next_earnings_date", "company"))
         relation = self._relation()
@@ -135,10 +89,10 @@ class _QuestionReader:
         self._averages()
         lengths = self._indicator_lengths()
         every, extremes = self._extremes()
-        hours = self._unread.first(HOURS)
+        hours = self._unread.first(patterns.HOURS)
         every = self._counted(level) or every
         self._figures()
-        from_then = money is not None and not DURING.search(folded(self._query))
+        from_then = money is not None and not patterns.DURING.search(folded(self._query))
         stretches = stretches_in(self._unread, invested=from_then)
         self._overall()
         known = {part for one in self._tickers for part in folded(one).split("/")}
@@ -151,7 +105,11 @@ class _QuestionReader:
         self._mean(stretches, invested=money is not None)
         found.periods = [one.period for one in stretches if one.period in SNAPSHOTS] or ["1y"]
         by_kind = self._named()
-        if "max_drawdown" in found.figures and "drawdowns" not in found.figures and WHEN.search(folded(self._query)):
+        if (
+            "max_drawdown" in found.figures
+            and "drawdowns" not in found.figures
+            and patterns.WHEN.search(folded(self._query))
+        ):
             found.figures.append("drawdowns")  # which have their days
             found.most["drawdowns"] = 1
             by_kind["stretch"].append("drawdowns")
@@ -161,7 +119,11 @@ class _QuestionReader:
             found.now_only = [*by_kind.get("company", []), *by_kind.get("standing", [])]
         amount = None if money is None else money[0]
         timeframe = None if hours is None else f"{hours['n'] or 1}h"
-        now = bool(NOW.search(folded(self._query))) and amount is None and any(one.arguments for one in stretches)
+        now = (
+            bool(patterns.NOW.search(folded(self._query)))
+            and amount is None
+            and any(one.arguments for one in stretches)
+        )
         asked = Asked(amount, relation, rule, crossing, lengths, every, timeframe, now)
         own = own_stretches(self._query) if amount is None and relation is None else {}
         found.calls = CallPlan(self._tickers, asked, found, by_kind, own).calls(stretches)
@@ -169,7 +131,7 @@ class _QuestionReader:
 
     def _ordered(self) -> None:
         """Of which one in an order of several something is asked for."""
-        place = self._unread.first(PLACE) if len(self._tickers) > 1 else None
+        place = self._unread.first(patterns.PLACE) if len(self._tickers) > 1 else None
         if place is not None:
             places = {"first": 0, "second": 1, "third": 2, "last": -1}
             self._found.place = places[str(place.lastgroup)]
@@ -188,10 +150,10 @@ class _QuestionReader:
         if not names & {"price", *by_kind.get("indicator", ())}:
             # "Had it recovered by the end of 2009?" asks for no figure of that day.
             stretches = [one for one in stretches if not one.is_day] or stretches
-        if RECOVERED.search(query):
+        if patterns.RECOVERED.search(query):
             # A fall of 2008 may have been recovered later.
             stretches = [*stretches, *(one for one in map(since, stretches) if one not in stretches)]
-        if "crossings" in names and LAST_TIME.search(query):
+        if "crossings" in names and patterns.LAST_TIME.search(query):
             stretches, found.most["crossings"] = stretches or [ALL_TIME], 1
         if not stretches and names & {"up_streak", "down_streak"}:
             stretches = [ALL_TIME]
@@ -199,14 +161,14 @@ class _QuestionReader:
             every not in (None, "day") or ALL_TIME_WORDS.search(query)
         ):
             stretches = [ALL_TIME]
-        which = WHICH_YEAR.search(query)
+        which = patterns.WHICH_YEAR.search(query)
         if which is not None and by_kind.get("stretch") and every is None:
             years = years_of(stretches[0]) if len(stretches) == 1 else stretches
             if len(years) > MOST_YEARS:
                 found.unread.append(which[0])
             elif years:
                 stretches, found.by_year = years, len(years) > 1
-        if names and names <= FALLS and WORST.search(query):
+        if names and names <= FALLS and patterns.WORST.search(query):
             # The worst fall is the deepest.
             found.lowest_first = False
         if names & _OF_A_YEAR and not names & {"price", "close"}:
@@ -218,18 +180,18 @@ class _QuestionReader:
         """A price of the past is where its stretch begins."""
         figures = self._found.figures
         lengths = [one for one in stretches if not one.arguments or "period" in one.arguments]
-        if "price" in figures and lengths and PAST.search(folded(self._query)):
+        if "price" in figures and lengths and patterns.PAST.search(folded(self._query)):
             figures.insert(figures.index("price"), "base")
             by_kind.setdefault("stretch", []).insert(0, "base")
 
     def _relation(self) -> dict[str, Any] | None:
         """The arguments of a correlation or of a beta against something."""
-        beta = BETA.search(self._unread.text)
+        beta = patterns.BETA.search(self._unread.text)
         benchmark = tickers_in(self._query[beta.start("whom") :])[:1] if beta is not None else []
         if beta is not None and benchmark:
             self._places.append((beta.start(), "beta", None))
             self._unread.text = self._unread.text[: beta.start()] + BLANK * 4 + self._unread.text[beta.start() + 4 :]
-        correlated = self._unread.first(CORRELATED)
+        correlated = self._unread.first(patterns.CORRELATED)
         if correlated is not None:
             self._places.append((correlated.start(), "correlation", None))
         if correlated is None and not benchmark:
@@ -238,53 +200,56 @@ class _QuestionReader:
 
     def _rule(self) -> dict[str, Any] | None:
         """The arguments of a trial."""
-        match = self._unread.first(TRIAL)
+        match = self._unread.first(patterns.TRIAL)
         if match is None:
             return None
         self._places.append((match.start(), "backtest", None))
         lengths = self._lengths() or self._of_averages()
-        hinted = [name for name, pattern in RULES if self._unread.first(pattern)]
-        beside = lengths or BEATING.search(self._unread.text) or CROSSING.search(self._unread.text)
+        hinted = [name for name, pattern in patterns.RULES if self._unread.first(pattern)]
+        beside = lengths or patterns.BEATING.search(self._unread.text) or patterns.CROSSING.search(self._unread.text)
         rule = next((name for name in hinted if name != "buy_and_hold" or not beside), "sma_cross")
-        cost = self._unread.first(COSTS)
-        self._unread.first(CROSSING)
-        self._unread.first(WHOLE_AVERAGE)
+        cost = self._unread.first(patterns.COSTS)
+        self._unread.first(patterns.CROSSING)
+        self._unread.first(patterns.WHOLE_AVERAGE)
         costs = {"cost_percent": number_of(cost["a"] or cost["b"])} if cost else {}
         return {"rule": rule, **(lengths or ({"fast": 14} if rule == "rsi_reversion" else {})), **costs}
 
     def _crossing(self) -> dict[str, Any] | None:
         """The arguments of a search for crossings: of two averages, or of the price and one."""
-        match = self._unread.first(CROSSING)
+        match = self._unread.first(patterns.CROSSING)
         if match is None:
             return None
         self._places.append((match.start(), "crossings", None))
         lengths = self._lengths() or self._of_averages() or {}
-        self._unread.first(WHOLE_AVERAGE)
+        self._unread.first(patterns.WHOLE_AVERAGE)
         return lengths
 
     def _of_averages(self) -> dict[str, int] | None:
         """Of two averages that are named apart; of one, the close and that one."""
-        taken = [*self._unread.take(AVERAGES, numbers_of), *self._unread.take(OTHER_AVERAGE, numbers_of)]
+        taken = [
+            *self._unread.take(patterns.AVERAGES, numbers_of),
+            *self._unread.take(patterns.OTHER_AVERAGE, numbers_of),
+        ]
         numbers = sorted({number for _, found in taken for number in found if 2 <= number <= 250})
         if len(numbers) not in (1, 2):
             return None
         return {"fast": numbers[0] if len(numbers) == 2 else 1, "slow": numbers[-1]}
 
     def _lengths(self) -> dict[str, int] | None:
-        match = self._unread.first(LENGTHS)
+        match = self._unread.first(patterns.LENGTHS)
         if match is None:
             return None
-        self._unread.first(WHOLE_AVERAGE)
+        self._unread.first(patterns.WHOLE_AVERAGE)
         fast, slow = sorted((int(match[1]), int(match[2])))
         return {"fast": fast, "slow": slow} if 2 <= fast < slow <= 250 else {}
 
     def _averages(self) -> None:
         """Averages of so many sessions: where the price stands to them."""
-        for place, numbers in self._unread.take(AVERAGES, numbers_of):
+        for place, numbers in self._unread.take(patterns.AVERAGES, numbers_of):
             self._found.averages += [one for one in numbers if 2 <= one <= 250 and one not in self._found.averages]
             self._places.append((place, "averages", "indicator"))
         of_a_price = re.search(r"moving|movil|sma|above|below|encima|debajo", folded(self._query))
-        match = self._unread.first(WHOLE_AVERAGE) if of_a_price and not self._found.averages else None
+        match = self._unread.first(patterns.WHOLE_AVERAGE) if of_a_price and not self._found.averages else None
         if match is not None:
             self._found.averages = [50, 200]
             self._places.append((match.start(), "averages", "indicator"))
@@ -292,10 +257,10 @@ class _QuestionReader:
     def _indicator_lengths(self) -> dict[str, int]:
         """Lengths of indicators that are not the usual ones, by name; and bars that no tool has."""
         found: dict[str, int] = {}
-        for match in list(ODD_BARS.finditer(self._unread.text)):
+        for match in list(patterns.ODD_BARS.finditer(self._unread.text)):
             self._found.unread.append(match[0])
             self._unread.replace(match, BLANK)
-        for match in list(LENGTH_OF.finditer(self._unread.text)):
+        for match in list(patterns.LENGTH_OF.finditer(self._unread.text)):
             words = match["name"] or match["name2"]
             name = next(name for name, pattern in INDICATOR_WORDS.items() if re.fullmatch(pattern, words))
             length = int(match["before"] or match["after"])
@@ -309,7 +274,7 @@ class _QuestionReader:
         """The parts that a stretch is cut into, and the best and worst ones that are asked for."""
         every: str | None = None
         found: list[tuple[int, str]] = []
-        for match in list(EXTREME.finditer(self._unread.text)):
+        for match in list(patterns.EXTREME.finditer(self._unread.text)):
             self._unread.replace(match, BLANK)
             unit = unit_of(match["unit"])
             every = every if unit == "day" else unit
@@ -318,7 +283,7 @@ class _QuestionReader:
                 found.append((match.start(), name))
                 if count := match["count"] or match["count2"]:
                     self._found.most[name] = int(NUMBERS.get(count, count))
-        each = self._unread.first(EACH)
+        each = self._unread.first(patterns.EACH)
         if each is not None:
             words = each["unit"] or each["over"] or each["ly"] or each["es"]
             unit = {
@@ -336,15 +301,19 @@ class _QuestionReader:
 
     def _counted(self, level: re.Match[str] | None) -> str | None:
         """A close beyond a price (`level`), and months that ended higher: which parts are counted."""
-        counted = HOW_MANY.search(self._unread.text)
+        counted = patterns.HOW_MANY.search(self._unread.text)
         unit = unit_of(counted["unit"]) if counted else None
         if level is not None:
             self._places.append((level.start(), "highest_close" if level["up"] else "lowest_close", "stretch"))
-            if counted is not None or HOW_OFTEN.search(folded(self._query)) or WHICH_DAY.search(folded(self._query)):
+            if (
+                counted is not None
+                or patterns.HOW_OFTEN.search(folded(self._query))
+                or patterns.WHICH_DAY.search(folded(self._query))
+            ):
                 self._found.unread.append(level[0])
             return None
-        if unit == "day" and not IN_A_ROW.search(self._unread.text):
-            for name, pattern in (("up_days", UP), ("down_days", DOWN)):
+        if unit == "day" and not patterns.IN_A_ROW.search(self._unread.text):
+            for name, pattern in (("up_days", patterns.UP), ("down_days", patterns.DOWN)):
                 if moved := self._unread.first(pattern):
                     self._places.append((moved.start(), name, "stretch"))
         if unit in (None, "day"):
@@ -357,7 +326,7 @@ class _QuestionReader:
     def _overall(self) -> None:
         """How it did, beside something else that is asked for: its return."""
         kinds = {kind for _, _, kind in self._places}
-        match = OVERALL.search(self._unread.text)
+        match = patterns.OVERALL.search(self._unread.text)
         if self._places and match is not None and (kinds == {"news"} or not match[0].startswith("compar")):
             self._places.append((match.start(), "return", "stretch"))
             self._how_it_did = True

@@ -13,6 +13,7 @@ from agent.domain.analysis.figure_vocabulary import QUESTION_WORDS
 from agent.domain.analysis.question_patterns import UNIT
 from agent.domain.claims import times
 from agent.domain.claims.lexer import folded
+from agent.domain.text_features import one_apart, swapped
 from agent.domain.tickers import NAMES, tickers_in
 from contracts.spoken import MONTHS, NUMBERS
 
@@ -319,27 +320,9 @@ def _meant(word: str) -> str | None:
     if word in _SPELT or word in QUESTION_WORDS or word in _OTHERS or word.rstrip("s") in _SPELT:
         return None
     if len(word) < 4:
-        found = [one for one in _SHORT if (sorted(one) == sorted(word) and one[0] != word[0]) or _swapped(word, one)]
+        found = [one for one in _SHORT if (sorted(one) == sorted(word) and one[0] != word[0]) or swapped(word, one)]
     else:
-        found = [one for one in _SPELT if _is_near(word, one)] or [one for one in _SHORT if _swapped(word, one)]
+        found = [one for one in _SPELT if one_apart(word, one)] or [
+            one for one in _SHORT if swapped(word, one)
+        ]
     return found[0] if len(set(found)) == 1 else None
-
-
-def _swapped(word: str, other: str) -> bool:
-    """Whether two neighbours have changed places."""
-    if len(word) != len(other) or word == other:
-        return False
-    odd = [at for at in range(len(word)) if word[at] != other[at]]
-    return len(odd) == 2 and odd[1] == odd[0] + 1 and word[odd[0]] == other[odd[1]] and word[odd[1]] == other[odd[0]]
-
-
-def _is_near(word: str, other: str) -> bool:
-    """Whether one letter is wrong, missing or too many, or two neighbours have changed places."""
-    if abs(len(word) - len(other)) > 1 or len(other) < 5:
-        return False
-    if _swapped(word, other):
-        return True
-    short, long = sorted((word, other), key=len)
-    at = next((place for place in range(len(short)) if short[place] != long[place]), len(short))
-    rest = short[at + 1 :] if len(short) == len(long) else short[at:]
-    return rest == long[at + 1 :] and word != other

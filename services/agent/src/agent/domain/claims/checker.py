@@ -7,30 +7,16 @@ from copy import copy
 from dataclasses import dataclass, replace
 from itertools import chain
 
+from agent.domain.claims import sentence_patterns as patterns
 from agent.domain.claims.agreement import agrees, beside_the_close, with_its_high, with_its_unit, without_span_verbs
 from agent.domain.claims.claim import Carried, Claim, SentenceClaims
-from agent.domain.claims.comparisons import BEARING
+from agent.domain.claims.clauses import BEARING
 from agent.domain.claims.crossings import COUNT, crossings_right, only_lengths
 from agent.domain.claims.events import events, in_general, of_speaker
 from agent.domain.claims.excerpts import excerpts, stands_alone
 from agent.domain.claims.facts import HOLDING, Facts
 from agent.domain.claims.lexer import Lexer, Number, Token, folded, is_talk
 from agent.domain.claims.reader import read
-from agent.domain.claims.sentence_patterns import (
-    CALM,
-    CAUSE,
-    EVERY_YEAR,
-    IS_SHARE,
-    NEITHER,
-    NOT_SAID,
-    OFFER,
-    QUOTE,
-    QUOTED_FROM,
-    STATE,
-    SUPPOSED,
-    TONE,
-    WILL_TELL,
-)
 from agent.domain.claims.sentences import cells_of, sentences
 from agent.domain.claims.spoken_frame import without_frame
 from agent.domain.claims.times import YEAR, with_year
@@ -148,10 +134,10 @@ class ClaimChecker:
             return ()
         if said.lstrip().startswith(("{", "[")) or "```" in sentence:
             return ("it is no prose",)
-        for quote in QUOTED_FROM.finditer(folded(sentence)):
+        for quote in patterns.QUOTED_FROM.finditer(folded(sentence)):
             if quote[1] not in {folded(one) for one in self._facts.sources}:
                 return (f"a source that no tool named: {quote[1]}",)
-        calm = CALM.search(folded(said))
+        calm = patterns.CALM.search(folded(said))
         if calm is not None:
             said = said[: calm.start()] + said[calm.end() :]
         said = self._without_quotes(said if self._strict else without_frame(said))
@@ -168,7 +154,7 @@ class ClaimChecker:
         self._claims = reading.named and any(claim.relation not in _OF_DAYS for claim in reading.claims)
         if not self._strict and self._retells(tokens):
             reading.claims = [one for one in reading.claims if one.number is None and one.relation not in _MOVES]
-        if EVERY_YEAR.search(folded(said)):
+        if patterns.EVERY_YEAR.search(folded(said)):
             reading.claims = list(self._in_every_stretch(reading.claims))
         if self._strict:
             found = [*reading.problems, *(reason for claim in reading.claims if (reason := wrong(claim, self._facts)))]
@@ -176,11 +162,13 @@ class ClaimChecker:
             found = self._against(reading, said, tokens)
         if self._misreads_rsi(folded(said), calm=calm is not None):
             found.append("the RSI says otherwise")
-        if (tone := TONE.search(folded(said))) and not NOT_SAID.search(folded(said)[: tone.end()]):
+        if (tone := patterns.TONE.search(folded(said))) and not patterns.NOT_SAID.search(folded(said)[: tone.end()]):
             label = "bullish" if tone["up"] or tone["up2"] else "bearish"
             if self._facts.labels and label not in self._facts.labels:
                 found.append("the signal says otherwise")
-        found += [f"a headline in other words: {one[1]}" for one in QUOTE.finditer(sentence) if self._alters(one[1])]
+        found += [
+            f"a headline in other words: {one[1]}" for one in patterns.QUOTE.finditer(sentence) if self._alters(one[1])
+        ]
         if not agrees(folded(said)):
             found.append("the direction is not that of its numbers")
         crossed = crossings_right(folded(said), tokens, self._facts.crossed)
@@ -194,12 +182,12 @@ class ClaimChecker:
                     for reason in found
                     if " sma_" not in reason and not reason.startswith(("an average", "a change"))
                 ]
-        if not self._strict and reading.claims and CAUSE.search(folded(said)) and (odd := self._odd(tokens)):
+        if not self._strict and reading.claims and patterns.CAUSE.search(folded(said)) and (odd := self._odd(tokens)):
             found.append(f"a cause that nothing told: {', '.join(odd)}")
         if reading.named or reading.claims:
             found += unbacked(folded(said), reading.claims, self._facts)
             if is_multiple(folded(said), reading.claims):
-                found = [reason for reason in found if not IS_SHARE.search(reason)]
+                found = [reason for reason in found if not patterns.IS_SHARE.search(reason)]
         if self._strict and not found and self._lost and reading.claims and not reading.named:
             found.append("whom it is about was said in a sentence that was dropped")
         if reading.claims or reading.named:
@@ -212,7 +200,7 @@ class ClaimChecker:
         scores = [one.value for one in self._facts.facts if one.figure == "RSI" and isinstance(one.value, float)]
         if calm:
             return not all(30 <= one <= 70 for one in scores)
-        state = None if NEITHER.search(low) else STATE.search(low)
+        state = None if patterns.NEITHER.search(low) else patterns.STATE.search(low)
         if state is None or not scores:
             return False
         return not any(one > OVERBOUGHT if state["over"] else one < OVERSOLD for one in scores)
@@ -221,7 +209,10 @@ class ClaimChecker:
         """What speaks against a sentence of a chat."""
         low = folded(said)
         # What a rule or holding would have come to is no supposition: a trial has told it.
-        supposed, offers = HOLDING not in self._known and bool(SUPPOSED.search(low)), bool(OFFER.search(low))
+        supposed, offers = (
+            HOLDING not in self._known and bool(patterns.SUPPOSED.search(low)),
+            bool(patterns.OFFER.search(low)),
+        )
         figures = [token.value for token in tokens if token.kind == "figure"]
         numbers = [token for token in tokens if token.kind == "number"]
         beside, paired = frozenset(chain.from_iterable(figures)), 1 < len(figures) == len(numbers)
@@ -247,9 +238,9 @@ class ClaimChecker:
             found.append("a move that no rule reads")
         for problem in reading.problems:
             foreign = problem.startswith(("a source", "a change")) or (problem.startswith("a ticker") and not unclaimed)
-            promised = reading.named and problem.startswith("a promise") and not WILL_TELL.search(low)
+            promised = reading.named and problem.startswith("a promise") and not patterns.WILL_TELL.search(low)
             untold = reading.named and not reading.claims and problem.startswith("words") and not offers
-            untold = untold and not of_speaker(said) and not (self._facts.labels and TONE.search(low))
+            untold = untold and not of_speaker(said) and not (self._facts.labels and patterns.TONE.search(low))
             if foreign or promised or untold:
                 found.append(problem)
         return found
@@ -363,7 +354,7 @@ def _asks(sentence: str, tokens: Sequence[Token]) -> bool:
     """A question back or an offer, which states no figure and no event."""
     stated = {"number", "rise", "fall", "better", "worse", "more", "less", "source", "promise", "highest", "lowest"}
     said = any(token.kind in stated or token.word in TALK for token in tokens)
-    return not said and bool(OFFER.search(folded(sentence)))
+    return not said and bool(patterns.OFFER.search(folded(sentence)))
 
 
 def checked(text: str, facts: Facts, asked: str | None = None) -> Checked:

@@ -1,21 +1,39 @@
-"""Reads one clause of a sentence as claims: subject, relation, figure, number, period."""
+"""Reads one clause of a sentence as claims: subject, relation, figure, number, period.
 
-from collections.abc import Sequence
+"IBM rose 2.7% over the year, more than MSFT" has two clauses. The first claims that IBM rose and that its return was
+2.7%; the second that it rose more than MSFT. What a clause leaves out (whom, which figure, when) comes from its
+context.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from agent.domain.claims.claim import Claim, Context, SentenceClaims
-from agent.domain.claims.comparisons import BEARING, BILLION, MOVES, PRICES, ComparingClause
+from agent.domain.claims.claim import Claim, Context, Relation, SentenceClaims
 from agent.domain.claims.facts import FALLS
 from agent.domain.claims.lexer import LINES, Token
 
 DENIAL = "a denial, which no figure can back"
-_MOVABLE = frozenset(("price", "close", "return", "high", "low"))
+_BEARING = """
+number rise fall flat even more less highest lowest better worse moved figure above below between up down unknown day
+report confirmed expected
+"""
+BEARING = frozenset(_BEARING.split())
+"""Kinds of tokens that make a clause say something."""
+_MOVES: Mapping[str, Relation] = {"rise": "rose", "fall": "fell"}
+_BILLION = 1e9
+"""No price is as large as this: such an amount is what a company is worth, or sells."""
+_PRICES = frozenset(("price", "close", "return"))
+_MOVABLE = _PRICES | {"high", "low"}
 """Figures that a rise or a fall may be said of: the price's own."""
-ENDS = ("best_", "worst_")
+_ENDS = ("best_", "worst_")
 _RELATIONS = BEARING - {"figure", "unknown", "day", "report"}
-"""What a clause says of a figure, beside that there is none."""
+"""What a clause says of a figure, other than that there is none."""
 _TIMES = ("x ", "times ", "veces ")
 """How the figure begins that stands right behind a multiple: 14.1x earnings."""
+_POSITIONS = ("ahead", "behind", "por delante", "por detras")
+"""Who is ahead is so by the figure that was spoken of."""
+_PAYS = frozenset(("pay", "pays", "paid", "paga", "pagan", "reparte", "reparten"))
+"""Said of dividends alone."""
 _THEIRS = frozenset(("theirs", "suya", "suyas"))
 """Behind above or below: the average that the clause before has named."""
 _DIVIDENDS = ("dividends", "dividend_yield")
@@ -23,164 +41,181 @@ _BESIDE = 5
 """Characters between a rise and what was raised: its."""
 _PUNCTUATION = frozenset((".", "!", ")", ""))
 _PLAIN = frozenset(("is", "dated", "report", "unknown"))
+_NO_END = 1 << 30
 
 
-class Clause(ComparingClause):
-    """One clause: its tokens, and the claims that they make in their context."""
+def periods_of(segment: Sequence[Token]) -> list[str]:
+    """The periods that some tokens name."""
+    return [token.value for token in segment if token.kind == "period"]
+
+
+class Clause:
+    """One clause: its tokens, whom and what they name, and the claims that they make in their context."""
+
+    def __init__(self, tokens: Sequence[Token], known: Sequence[str]) -> None:
+        self.tokens = tokens
+        self.known = known
+        self.bears = any(token.kind in BEARING for token in tokens)
+        kinds = {token.kind for token in tokens}
+        self.denies = bool(kinds & {"not", "neither"}) != ("untrue" in kinds)
+        self.everyone = "all" in kinds or ("neither" in kinds and "ticker" not in kinds)
+        self.pays = any(token.word in _PAYS for token in tokens)
+        self.passing = bool(tokens) and tokens[0].kind == "than"
+        self.tickers = [token.value for token in tokens if token.kind == "ticker"]
+        self.objects = self._objects()
+        self.subjects = [one for one in self.tickers if one not in self.objects]
+        self.periods = periods_of(tokens)
+        self._figures, self._numbers = self._of_kind("figure"), self._of_kind("number")
+        self._moves = [token for token in tokens if token.kind in _MOVES]
+        self._compared_by = self._figure_compared_by()
+        self.figure: tuple[str, ...] = self._figures[-1].value if self._figures else self._compared_by
+        self.move = _MOVES[self._moves[-1].kind] if self._moves else None
+        self.follow: tuple[str, ...] = ()
 
     @property
     def names_when(self) -> bool:
         """Whether it tells when a best or worst stretch was, and not how much: "its worst month was October"."""
-        numbers = any(token.kind == "number" for token in self.tokens)
-        return bool(self.figure and self.figure[0].startswith(ENDS) and self.periods and not numbers)
+        return bool(self.figure and self.figure[0].startswith(_ENDS) and self.periods and not self._numbers)
 
     def read(self, reading: SentenceClaims, context: Context) -> None:
+        """Adds the clause's claims, and what in it is no claim that could be checked, to the reading."""
+        self._reading, self._context = reading, context
         kinds = {token.kind for token in self.tokens}
-        figures = [token for token in self.tokens if token.kind == "figure"]
-        numbers = [token for token in self.tokens if token.kind == "number"]
-        moves = [token for token in self.tokens if token.kind in MOVES]
         before = len(reading.claims)
-        self.figure = figures[-1].value if figures else self.compared
-        if moves:
-            self.move = MOVES[moves[-1].kind]
         if not self.known:
             reading.problems.append("figures, and no tool gave any")
             return
-        nothing = self.denies and context.named and bool(figures) and not kinds & _RELATIONS
-        if not numbers and ("unknown" in kinds or nothing):
-            self._unknown(reading, context, figures)
+        nothing = self.denies and context.named and bool(self._figures) and not kinds & _RELATIONS
+        if not self._numbers and ("unknown" in kinds or nothing):
+            self._read_unknown()
             return
-        used = self._numbers(reading, context, numbers, figures, moves)
-        self._moves(reading, context, moves, used, figures)
-        self._comparisons(reading, context, figures, moves)
-        self._places(reading, context, figures)
-        self._days(reading, context, figures)
+        self._read_moves(self._read_numbers())
+        self._read_comparisons()
+        self._read_places()
+        self._read_days()
         if self.names_when:
             reading.add(Claim("during", None, self.figure, periods=tuple(self.periods)), context.subjects or (None,))
         if self.denies:
-            self._denied(reading, before)
+            self._deny(before)
 
-    def _denied(self, reading: SentenceClaims, first: int) -> None:
+    def _of_kind(self, *kinds: str) -> list[Token]:
+        return [token for token in self.tokens if token.kind in kinds]
+
+    def _objects(self) -> list[str]:
+        """The tickers that others are compared with: those after the comparison."""
+        start = next((t.at for t in self.tokens if t.kind in ("than", "better", "worse")), None)
+        if start is None:
+            place = next((t.at for t in self.tokens if t.kind in ("above", "below")), None)
+            if place is None or not any(t.kind == "ticker" and t.at < place for t in self.tokens):
+                return []
+            # Above MSFT's is a comparison; above its average is none.
+            after = [t for t in self._of_kind("ticker", "figure", "number") if t.at > place]
+            return [after[0].value] if after and after[0].kind == "ticker" else []
+        rest = any(t.kind == "rest" and t.at > start for t in self.tokens)
+        named = [one for one in self.known if one not in self.tickers] if rest else []
+        return [*(t.value for t in self._of_kind("ticker") if t.at > start), *named]
+
+    def _figure_compared_by(self) -> tuple[str, ...]:
+        """The figure that an adjective names: the most volatile (32.8%)."""
+        named = next((t.value for t in self._of_kind("more", "less", "highest", "lowest") if t.value), None)
+        return () if named in (None, "return") else (named,)
+
+    def _deny(self, first: int) -> None:
         """Its relations are denied; where it has none, its numbers: "not below its average of 196.59"."""
-        made = reading.claims[first:]
+        made = self._reading.claims[first:]
         denied = [one for one in made if one.relation not in _PLAIN] or [one for one in made if one.relation == "is"]
-        reading.claims[first:] = [replace(one, denied=one in denied) for one in made]
+        self._reading.claims[first:] = [replace(one, denied=one in denied) for one in made]
         if not denied:
-            reading.problems.append(DENIAL)
+            self._reading.problems.append(DENIAL)
 
     # ------------------------------------------------------------ numbers
 
-    def _numbers(
-        self,
-        reading: SentenceClaims,
-        context: Context,
-        numbers: Sequence[Token],
-        figures: Sequence[Token],
-        moves: Sequence[Token],
-    ) -> set[int]:
+    def _read_numbers(self) -> set[int]:
+        """Claims that each number is some figure's; returns the places of the moves that tell a number's direction."""
         used: set[int] = set()
-        for index, token in enumerate(numbers):
-            start = numbers[index - 1].at if index else -1
-            end = numbers[index + 1].at if index + 1 < len(numbers) else 1 << 30
-            figure = self._figure_of(token, figures, start, end, context)
-            move_token = next((m for m in reversed(moves) if start < m.at < token.at), None) or next(
-                (m for m in moves if token.at < m.at < end), None
+        context = self._context
+        for index, token in enumerate(self._numbers):
+            start = self._numbers[index - 1].at if index else -1
+            end = self._numbers[index + 1].at if index + 1 < len(self._numbers) else _NO_END
+            figure = self._figure_of(token, start, end)
+            move_token = next((m for m in reversed(self._moves) if start < m.at < token.at), None) or next(
+                (m for m in self._moves if token.at < m.at < end), None
             )
             if move_token is not None:
                 used.add(move_token.at)
             carried = token.value.scale == 1 and (
-                not figure or figure == ("total_return",) or ("return" in figure and not figures)
+                not figure or figure == ("total_return",) or ("return" in figure and not self._figures)
             )
-            move = MOVES[move_token.kind] if move_token else context.move if carried else None
+            move = _MOVES[move_token.kind] if move_token else context.move if carried else None
             periods = self._periods_of(token, start, end) or context.periods
-            allowed = periods or context.later or context.fallback
-            for subject in self._subjects_of(token, start, end, context, index, len(numbers)):
-                reading.claims.append(
-                    Claim(
-                        "is",
-                        subject,
-                        figure,
-                        token.value,
-                        move,
-                        allowed,
-                        self._against(token, subject, context),
-                        soft=not periods and not context.later,
-                    )
+            allowed, soft = periods or context.later or context.fallback, not periods and not context.later
+            for subject in self._subjects_of(token, start, end, index):
+                against = self._against(token, subject)
+                self._reading.claims.append(
+                    Claim("is", subject, figure, token.value, move, allowed, against, soft=soft)
                 )
         return used
 
-    def _against(self, token: Token, subject: str | None, context: Context) -> str | None:
+    def _against(self, token: Token, subject: str | None) -> str | None:
         """Whom a correlation or a beta is measured against, where it is said; whose figure is so many points away."""
-        if token.value.points and len(context.whole) == 2:
-            return next((one for one in context.whole if one != subject), None)
-        place = next((t.at for t in self.tokens if t.kind in ("than",)), None)
-        if place is None:
-            return None
-        return next((t.value for t in self.tokens if t.kind == "ticker" and t.at > place), None)
+        whole = self._context.whole
+        if token.value.points and len(whole) == 2:
+            return next((one for one in whole if one != subject), None)
+        than = next(iter(self._of_kind("than")), None)
+        return next((t.value for t in self._of_kind("ticker") if than and t.at > than.at), None)
 
-    def _figure_of(
-        self, token: Token, figures: Sequence[Token], start: int, end: int, context: Context
-    ) -> tuple[str, ...]:
+    def _figure_of(self, token: Token, start: int, end: int) -> tuple[str, ...]:
+        figures, context = self._figures, self._context
         nearest = next((f for f in reversed(figures) if f.at < token.at), None)
         if nearest is None or (nearest.at < start and any(start < token.at < f.at < end for f in figures)):
             nearest = next((f for f in figures if token.at < f.at < end), nearest)
         number = token.value
         named = nearest.value if nearest is not None else context.figure
-        if number.money and named == ("invested",) and any(t.kind == "number" and t.at < token.at for t in self.tokens):
+        if number.money and named == ("invested",) and any(t.at < token.at for t in self._numbers):
             return ("growth", "final")  # $10,000 put into IBM in 2008 ended the year at $7,785
         behind = next((t for t in self.tokens if t.at > token.at and t.kind != "word"), None)
         if behind is not None and (behind.value == ("current_drawdown",) or behind.text.startswith(_TIMES)):
             return behind.value  # trades 3.8% below its high, at 14.1x earnings
-        if nearest is not None and (nearest.at > start or number.scale == 1 or not PRICES.issuperset(nearest.value)):
+        if nearest is not None and (nearest.at > start or number.scale == 1 or not _PRICES.issuperset(nearest.value)):
             return nearest.value
         if (nearest is not None or not context.figure) and number.scale > 1:
             # No price and no return has millions: it is not the figure that was named for a number before.
             size = max((value for value, _ in number.readings), default=0) * number.scale
-            return ("market_cap", "revenue") if size >= BILLION else ()
-        if number.money and any(t.kind in MOVES for t in self.tokens):
+            return ("market_cap", "revenue") if size >= _BILLION else ()
+        if number.money and self._moves:
             return ("price",)
-        if any(t.kind in MOVES for t in self.tokens) or context.move:
+        if self._moves or context.move:
             # Its worst month was October, when it fell 20%.
-            return context.figure if context.figure and context.figure[0].startswith(ENDS) else ("return",)
-        return context.figure or self.compared
+            return context.figure if context.figure and context.figure[0].startswith(_ENDS) else ("return",)
+        return context.figure or self._compared_by
 
     def _periods_of(self, token: Token, start: int, end: int) -> tuple[str, ...]:
-        numbers, periods = ([t for t in self.tokens if t.kind == kind] for kind in ("number", "period"))
+        numbers, periods = self._numbers, self._of_kind("period")
         in_turn = sorted([*numbers, *periods], key=lambda t: t.at)
         if len(numbers) == len(periods) > 1 and in_turn[::2] == numbers:  # 25.3% in 2011 to 4.2% in 2012
             return (periods[numbers.index(token)].value,)
-        before = [t for t in self.tokens if t.kind == "period" and start < t.at < token.at]
-        after = [t for t in self.tokens if t.kind == "period" and token.at < t.at < end]
+        before = [t for t in periods if start < t.at < token.at]
+        after = [t for t in periods if token.at < t.at < end]
         chosen = before[-1:] or after[:1]
         if not chosen and self.periods:
             return (self.periods[-1],)
         return tuple(t.value for t in chosen)
 
-    def _subjects_of(
-        self, token: Token, start: int, end: int, context: Context, index: int, count: int
-    ) -> tuple[str | None, ...]:
-        tickers = [t for t in self.tokens if t.kind == "ticker"]
+    def _subjects_of(self, token: Token, start: int, end: int, index: int) -> tuple[str | None, ...]:
+        context, count, tickers = self._context, len(self._numbers), self._of_kind("ticker")
         before = [t for t in tickers if t.at < token.at]
         after = [t for t in tickers if token.at < t.at < end]
         between = [t for t in self.tokens if before and before[-1].at < t.at < token.at]
-        if before and all(
-            t.kind == "word" and t.word in ("", "s", "(", "does", "did") for t in between
-        ):  # IBM's 1.7%, MSFT (19.9%)
-            return (before[-1].value,)
-        of = next(
-            (
-                t
-                for t in self.tokens
-                if t.kind == "word" and t.word in ("for", "of", "de", "para", "by", "del") and token.at < t.at < end
-            ),
-            None,
-        )
+        if before and all(t.kind == "word" and t.word in ("", "s", "(", "does", "did") for t in between):
+            return (before[-1].value,)  # IBM's 1.7%, MSFT (19.9%)
+        prepositions = (t for t in self._of_kind("word") if t.word in ("for", "of", "de", "para", "by", "del"))
+        of = next((t for t in prepositions if token.at < t.at < end), None)
         for_whom = of is not None and of.word in ("for", "para") and after and after[0].at > of.at
         if for_whom or (of is not None and after and not any(b.at > start for b in before)):
             return (after[0].value,)
         if self.figure in (("beta",), ("correlation",)):  # their betas against SPY were 0.3 and 0.4
             before, after = ([t for t in some if t.value not in self.objects] for some in (before, after))
-        than = next((t for t in self.tokens if t.kind == "than" and t.at < token.at), None)
+        than = next((t for t in self._of_kind("than") if t.at < token.at), None)
         if than is not None and not any(than.at < t.at < token.at for t in tickers):
             if after:
                 return (after[0].value,)
@@ -203,81 +238,143 @@ class Clause(ComparingClause):
 
     # ------------------------------------------------------------ the rest
 
-    def _unknown(self, reading: SentenceClaims, context: Context, figures: Sequence[Token]) -> None:
-        periods = tuple(self.periods) or context.later
-        for token in figures:
-            reading.add(Claim("unknown", None, token.value, periods=periods), context.subjects or (None,))
+    def _stretch(self) -> tuple[str, ...]:
+        """The period of what the clause says without one of its own."""
+        return self._context.periods or self._context.later or self._context.fallback[:1]
 
-    def _moves(
-        self,
-        reading: SentenceClaims,
-        context: Context,
-        moves: Sequence[Token],
-        used: set[int],
-        figures: Sequence[Token],
-    ) -> None:
-        for token in moves:
-            figure = next((f for f in reversed(figures) if f.at < token.at), None)
+    def _read_unknown(self) -> None:
+        periods = tuple(self.periods) or self._context.later
+        for token in self._figures:
+            self._reading.add(Claim("unknown", None, token.value, periods=periods), self._context.subjects or (None,))
+
+    def _read_moves(self, used: set[int]) -> None:
+        """Claims that somebody rose, fell or hardly moved; `used`: the moves that a number has told already."""
+        for token in self._moves:
+            figure = next((f for f in reversed(self._figures) if f.at < token.at), None)
             moved = figure.value if figure else ()
-            beside = any(0 < f.at - token.at - len(token.text) <= _BESIDE and f.value[0] in _DIVIDENDS for f in figures)
-            if beside or (
-                moved and not _MOVABLE.intersection(moved) and not any(t.kind == "number" for t in self.tokens)
-            ):
-                reading.problems.append(f"a change that no tool gave: {token.text}")
+            beside = any(
+                0 < f.at - token.at - len(token.text) <= _BESIDE and f.value[0] in _DIVIDENDS for f in self._figures
+            )
+            if beside or (moved and not _MOVABLE.intersection(moved) and not self._numbers):
+                self._reading.problems.append(f"a change that no tool gave: {token.text}")
                 continue
-            if token.at in used and not context.several and not self.everyone:
+            if token.at in used and not self._context.several and not self.everyone:
                 continue
-            if token.kind == "fall" and any(f.at > token.at and FALLS.issuperset(f.value) for f in figures):
+            if token.kind == "fall" and any(f.at > token.at and FALLS.issuperset(f.value) for f in self._figures):
                 continue  # lost less from its high
-            move = Claim(MOVES[token.kind], None, periods=self._near(token, context))
-            reading.add(move, self._moved(token, context))
-        periods = context.periods or context.later or context.fallback[:1]
-        if any(token.kind == "even" for token in self.tokens):
-            reading.claims.append(Claim("even", None, ("return",), periods=periods))
-        if any(token.kind == "flat" for token in self.tokens):
-            reading.add(Claim("flat", None, periods=periods), context.subjects)
+            own = self._of_kind("period")
+            periods = (min(own, key=lambda t: abs(t.at - token.at)).value,) if own else self._stretch()
+            self._reading.add(Claim(_MOVES[token.kind], None, periods=periods), self._moved(token))
+        if self._of_kind("even"):
+            self._reading.claims.append(Claim("even", None, ("return",), periods=self._stretch()))
+        if self._of_kind("flat"):
+            self._reading.add(Claim("flat", None, periods=self._stretch()), self._context.subjects)
 
-    def _moved(self, token: Token, context: Context) -> tuple[str, ...]:
-        if self.everyone or context.several:
-            return context.subjects
-        before = [t.value for t in self.tokens if t.kind == "ticker" and t.at < token.at]
-        after = [t.value for t in self.tokens if t.kind == "ticker" and t.at > token.at]
+    def _moved(self, token: Token) -> tuple[str, ...]:
+        if self.everyone or self._context.several:
+            return self._context.subjects
+        before = [t.value for t in self._of_kind("ticker") if t.at < token.at]
+        after = [t.value for t in self._of_kind("ticker") if t.at > token.at]
         if before:
             return (before[-1],)
-        return tuple(after) if after and not self.objects else context.subjects
+        return tuple(after) if after and not self.objects else self._context.subjects
 
-    def _near(self, token: Token, context: Context) -> tuple[str, ...]:
-        own = [t for t in self.tokens if t.kind == "period"]
-        if own:
-            return (min(own, key=lambda t: abs(t.at - token.at)).value,)
-        return context.periods or context.later or context.fallback[:1]
-
-    def _places(self, reading: SentenceClaims, context: Context, figures: Sequence[Token]) -> None:
+    def _read_comparisons(self) -> None:
+        """Claims of more, less, the most and the least: more than MSFT, the most volatile, ahead of the other."""
+        context = self._context
+        figure: tuple[str, ...] = self._figures[0].value if self._figures else context.figure
+        if not self._figures and any(t.value.scale >= _BILLION for t in self._numbers):
+            figure = ("market_cap",)
         for token in self.tokens:
-            if token.kind not in ("above", "below", "between") or self.objects:
-                continue
+            if token.kind in ("better", "worse"):
+                relation = "more" if token.kind == "better" else "less"
+                by_number = token.text in ("more than", "less than")
+                own = self._figures or by_number or (token.text.startswith(_POSITIONS) and not self._moves)
+                compared = figure if own and figure and not _PRICES.intersection(figure) else ("return",)
+                by_move = self._moves and compared == ("return",) and by_number
+                self._compare(relation, compared, _MOVES[self._moves[0].kind] if by_move else None)
+            elif token.kind in ("more", "less"):
+                self._compare(token.kind, (token.value,))
+            elif token.kind == "moved":
+                move, much = token.value
+                self._compare(much, ("return",), _MOVES[move])
+            elif token.kind in ("up", "down") and (self.objects or self._of_kind("than")):
+                self._compare("more" if token.kind == "up" else "less", figure)
+            elif token.kind in ("up", "down") and not self._numbers:
+                self._compare_with_the_rest("more" if token.kind == "up" else "less", figure)
+            elif token.kind in ("highest", "lowest"):
+                self._rank(token, figure)
+        place = next(iter(self._of_kind("above", "below")), None)
+        if place is not None and self.objects and not self._of_kind("up", "down", "more", "less"):
+            self._compare("more" if place.kind == "above" else "less", figure)
+
+    def _compared_periods(self) -> tuple[str, ...]:
+        return tuple(self.periods) or self._stretch()
+
+    def _rank(self, token: Token, figure: tuple[str, ...]) -> None:
+        context, relation = self._context, token.kind
+        ranked: tuple[str, ...] = (token.value,) if token.value else figure
+        moved = next((t.kind for t in self._moves if t.at > token.at), None)
+        if not ranked and (moved or token.text.startswith(("lead", "led", "lider"))):
+            ranked = ("return",)
+            relation = "lowest" if (moved == "fall") != (token.kind == "lowest") else "highest"
+        who = context.subjects if context.named else tuple(self.tickers) or context.subjects
+        pair = context.whole if ranked == ("correlation",) and len(context.whole) == 2 else ()
+        for subject in who[:1] if len(who) > 1 and self.tickers else who:
+            other = next((one for one in pair if one != subject), None)
+            self._reading.claims.append(Claim(relation, subject, ranked, periods=self._compared_periods(), other=other))
+        if not ranked:
+            self._reading.problems.append("a superlative of nothing")
+
+    def _compare(self, relation: Relation, figures: tuple[str, ...], move: str | None = None) -> None:
+        context = self._context
+        others = self.objects or [one for one in context.whole if one not in context.subjects][:1]
+        # IBM did better, of two: than the other one.
+        others = others or [one for one in self.known if one not in context.subjects and len(self.known) == 2]
+        subjects = [one for one in context.subjects if one not in others]
+        if not others or not subjects or not figures:
+            self._reading.problems.append("a comparison with nobody")
+            return
+        for subject in subjects:
+            for other in others:
+                claim = Claim(relation, subject, figures, None, move, self._compared_periods(), other)
+                self._reading.claims.append(claim)
+        self.follow = tuple(subjects)
+
+    def _compare_with_the_rest(self, relation: Relation, figures: tuple[str, ...]) -> None:
+        """Volatility was higher for IBM: than for all others."""
+        for subject in self._context.subjects:
+            for other in (one for one in self.known if one != subject):
+                claim = Claim(relation, subject, figures, None, None, self._compared_periods(), other)
+                self._reading.claims.append(claim)
+
+    def _read_places(self) -> None:
+        """Claims of above, below and between: its 50-day average, its band, its usual volume."""
+        context, figures = self._context, self._figures
+        for token in self._of_kind("above", "below", "between") if not self.objects else ():
             averages = [f.value[0] for f in figures if f.at > token.at and f.value[0].startswith(LINES)]
             last = not any(t.at > token.at and t.word not in _PUNCTUATION for t in self.tokens)
-            if not averages and (last or any(t.word in _THEIRS for t in self.tokens)) and context.figure[:1]:
+            if not averages and (last or any(t.word in _THEIRS for t in self.tokens)):
                 averages = [one for one in context.figure[:1] if one.startswith(LINES)]
             if averages:
-                reading.add(Claim(token.kind, None, (*averages, *context.averages)), context.subjects or (None,))
+                self._reading.add(Claim(token.kind, None, (*averages, *context.averages)), context.subjects or (None,))
             elif any("volume" in f.value for f in figures):
-                reading.add(Claim(token.kind, None, ("volume_zscore",)), context.subjects)
-            elif not any(t.kind == "number" for t in self.tokens):
-                reading.problems.append(f"{token.text} nothing that is known")
+                self._reading.add(Claim(token.kind, None, ("volume_zscore",)), context.subjects)
+            elif not self._numbers:
+                self._reading.problems.append(f"{token.text} nothing that is known")
 
-    def _days(self, reading: SentenceClaims, context: Context, figures: Sequence[Token]) -> None:
-        dated = next(
-            (f.value for f in reversed(figures) if f.value[0].startswith(("next_", "best_day", "worst_day"))), None
-        )
-        if dated is None and context.figure and context.figure[0].startswith("next_") and not figures:
+    def _read_days(self) -> None:
+        """Claims of dates: when results are due, when the best day was, which report is meant."""
+        context = self._context
+        dates = ("next_", "best_day", "worst_day")
+        dated = next((f.value for f in reversed(self._figures) if f.value[0].startswith(dates)), None)
+        if dated is None and context.figure and context.figure[0].startswith("next_") and not self._figures:
             dated = context.figure
         whom = context.subjects or (None,)
         for token in self.tokens:
             if token.kind == "day":
-                reading.add(Claim("dated", None, dated or (), day=token.value), whom)
+                self._reading.add(Claim("dated", None, dated or (), day=token.value), whom)
             elif token.kind == "report":
-                reading.add(Claim("report", None, year=token.value), whom)
+                self._reading.add(Claim("report", None, year=token.value), whom)
             elif token.kind in ("expected", "confirmed") and dated and dated[0].startswith("next_"):
-                reading.add(Claim(token.kind, None, dated), whom)
+                self._reading.add(Claim(token.kind, None, dated), whom)

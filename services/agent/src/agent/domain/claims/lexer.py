@@ -8,22 +8,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-from agent.domain.claims import times
+from agent.domain.claims import patterns, times
 from agent.domain.claims.figure_words import FIGURES, PARTS
-from agent.domain.claims.patterns import (
-    ABOUT,
-    ADJECTIVES,
-    BOUND,
-    CURRENCY,
-    FINE_SOURCES,
-    HAS_AVERAGE,
-    NUMBER,
-    REPORT,
-    SCALES,
-    SMA,
-    SOURCE,
-    TOKENS,
-)
 from agent.domain.claims.words import COMPARING, TALK, WORDS
 from agent.domain.tickers import NAMES, tickers_in
 
@@ -130,11 +116,11 @@ class Lexer:
     def _in_parts(
         self, sentence: str, text: str, take: Callable[..., None], each: Callable[..., Iterator[re.Match[str]]]
     ) -> None:
-        for match in each(SOURCE):
+        for match in each(patterns.SOURCE):
             name = match["a"] or match["b"]
             if (name is None and match["b"] is None and match["a"] is None) or name in self._sources:
                 take("word", match)
-            elif name in FINE_SOURCES or name in self._names:
+            elif name in patterns.FINE_SOURCES or name in self._names:
                 continue
             elif match["a"] or name not in self._words:
                 take("source", match, name)
@@ -148,17 +134,17 @@ class Lexer:
                 written = sentence[match.start() : match.end()]
                 if written == ticker or (match[0] in NAMES and written[0].isupper()):
                     take("foreign", match, ticker)
-        for match in each(REPORT):
+        for match in each(patterns.REPORT):
             take("report", match, int(match["year"]))
-        has_average = bool(HAS_AVERAGE.search(text))
+        has_average = bool(patterns.HAS_AVERAGE.search(text))
         if has_average:
-            for match in each(SMA):
+            for match in each(patterns.SMA):
                 take("figure", match, (f"sma_{next(filter(None, match.groups()))}",))
         for names, pattern in PARTS:
             for match in each(pattern):
                 take("figure", match, names)
         self._times(text, take, each)
-        for kind, pattern in TOKENS:
+        for kind, pattern in patterns.TOKENS:
             for match in each(pattern):
                 take(*_valued(kind, match))
             if kind == "figure":
@@ -193,16 +179,21 @@ class Lexer:
                 take("period", match, times.span_of(match) if name == "span" else name)
 
     def _numbers(self, text: str, take: Callable[..., None], each: Callable[..., Iterator[re.Match[str]]]) -> None:
-        for match in each(NUMBER):
+        for match in each(patterns.NUMBER):
             near = text[max(match.start() - _NEAR, 0) : match.start()]
-            bound = BOUND.search(near)
+            bound = patterns.BOUND.search(near)
             before, after = (match["before"] or "").strip(), (match["after"] or "").strip()
-            money = CURRENCY.get(before) or CURRENCY.get(after.removeprefix("us "))
             number = Number(
-                readings(match["digits"]), bool(match["percent"]), money, SCALES.get(match["scale"] or "", 1.0),
-                match["sign"] or match["sign2"] or "", bool(match["points"]), bool(match["times"]),
-                bool(ABOUT.search(near)), "" if bound is None else ">" if bound["over"] else "<",
-            )  # fmt: skip
+                readings=readings(match["digits"]),
+                percent=bool(match["percent"]),
+                money=patterns.CURRENCY.get(before) or patterns.CURRENCY.get(after.removeprefix("us ")),
+                scale=patterns.SCALES.get(match["scale"] or "", 1.0),
+                sign=match["sign"] or match["sign2"] or "",
+                points=bool(match["points"]),
+                times=bool(match["times"]),
+                about=bool(patterns.ABOUT.search(near)),
+                bound="" if bound is None else ">" if bound["over"] else "<",
+            )
             take("number", match, number)
 
 
@@ -247,7 +238,7 @@ def _valued(kind: str, match: re.Match[str]) -> tuple[str, re.Match[str], Any]:
 
 def _figure_of(adjective: str) -> str:
     known = {"riskier": "volatility", "riskiest": "volatility", "cheaper": "-pe", "cheapest": "-pe"}
-    for start, figure in {**known, **ADJECTIVES, "safest": "-volatility", "steadi": "-volatility"}.items():
+    for start, figure in {**known, **patterns.ADJECTIVES, "safest": "-volatility", "steadi": "-volatility"}.items():
         if adjective.startswith(start):
             return figure
     return "volatility"

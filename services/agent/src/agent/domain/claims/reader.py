@@ -10,8 +10,7 @@ from dataclasses import replace
 from itertools import takewhile
 
 from agent.domain.claims.claim import Carried, Claim, Context, SentenceClaims
-from agent.domain.claims.clauses import DENIAL, Clause
-from agent.domain.claims.comparisons import BEARING, periods_of
+from agent.domain.claims.clauses import BEARING, DENIAL, Clause, periods_of
 from agent.domain.claims.lexer import LINES, Token
 
 _ODD = {

@@ -7,26 +7,13 @@ from typing import Any
 
 from agent.domain.analysis.stretches import when_in
 from agent.domain.analysis.wanted_calls import PERFORMANCE
+from agent.domain.offline import slots, talk_words
 from agent.domain.offline.bar_range import bar_range, frame_in, in_frame, names_stretch
 from agent.domain.offline.changes import change_in, changed, percent_in, share_in
 from agent.domain.offline.conditions import away_in
 from agent.domain.offline.grammar import ToolPhrase
-from agent.domain.offline.slots import (
-    ALONE,
-    AT_MARKET,
-    FIGURE_ALONE,
-    MOVES,
-    SAYS_SIDE,
-    ParsedText,
-    Schema,
-    arguments_for,
-    as_given,
-    date_in,
-    missing_from,
-    only_figures,
-)
+from agent.domain.offline.slots import ParsedText, Schema, arguments_for, as_given, date_in, missing_from, only_figures
 from agent.domain.offline.small_talk import small
-from agent.domain.offline.talk_words import AMENDS, AT_ONCE, CHANGES_IT, CORRECTS, GOING_ON, LATER, SAME, TURNS
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import numbers_in
 
@@ -50,22 +37,22 @@ def amended(
     schema = schemas[tool]
     given = arguments_for(tool, schema, ParsedText.of(text))
     same = row is None or row.tool == tool
-    another = own and row is None and tool == "create_alert" and GOING_ON.search(said) and "price" in given
+    another = own and row is None and tool == "create_alert" and talk_words.GOING_ON.search(said) and "price" in given
     if another and percent_in(said) is None and away_in(said) is None:
-        turned = given["condition"] if TURNS.search(said) else arguments["condition"]
+        turned = given["condition"] if talk_words.TURNS.search(said) else arguments["condition"]
         return Wish(Intent.TOOL, ((tool, {**given, "condition": turned}),))
     if earlier.way == "from_now":
         return None  # its price is not known yet, so that nothing of it can be changed
     share = share_in(said) if tool == _ORDER else None
     if "quantity" in earlier.missing and arguments.get("side") == "sell" and same and share is not None:
         return Wish(Intent.TOOL, ((tool, {**arguments, "share": share}),), way="sell")
-    if len(earlier.missing) == 1 and earlier.missing != WHEN and (figure := FIGURE_ALONE.fullmatch(said)):
+    if len(earlier.missing) == 1 and earlier.missing != WHEN and (figure := slots.FIGURE_ALONE.fullmatch(said)):
         given = {earlier.missing[0]: as_given(earlier.missing[0], figure["figure"])}  # the answer to our question
-    if tool == _ORDER and row is None and LATER.search(said) and len(said.split()) <= FEW:
+    if tool == _ORDER and row is None and talk_words.LATER.search(said) and len(said.split()) <= FEW:
         return replace(earlier, missing=WHEN)
     if earlier.missing == WHEN and same:
         return _at_another_time(text, said, earlier, given, own)
-    changes = row is None or (same and tool != _ORDER) or AMENDS.search(said)
+    changes = row is None or (same and tool != _ORDER) or talk_words.AMENDS.search(said)
     if not earlier.missing and changes and (merged := _with_change(said, tool, arguments)) is not None:
         return _instead(earlier, merged, tuple(name for name in arguments if name not in merged))
     if tool in FIGURES and not earlier.missing and same and small(said) is None:
@@ -88,8 +75,8 @@ def amended(
         tool == "create_alert"
         and row is None
         and not own
-        and (GOING_ON.search(said) or only_figures(said, schema))
-        and TURNS.search(said)
+        and (talk_words.GOING_ON.search(said) or only_figures(said, schema))
+        and talk_words.TURNS.search(said)
         and "price" in given
         and change_in(said) is None
     ):
@@ -109,17 +96,19 @@ def amended(
     change = change_in(said)
     if tool == "get_price" and row is None and not own and change is not None and change.factor is not None:
         return Wish(Intent.TOOL, earlier.calls, way="part", shown=str(change.factor))
-    corrects = AMENDS.search(said) or (CORRECTS.search(said) and len(said.split()) <= FEW)
+    corrects = talk_words.AMENDS.search(said) or (talk_words.CORRECTS.search(said) and len(said.split()) <= FEW)
     corrects = corrects or (row is None and not own and only_figures(said, schema))
-    at_market = tool == _ORDER and row is None and not own and bool(AT_MARKET.search(said)) and len(said.split()) <= FEW
+    at_market = (
+        tool == _ORDER and row is None and not own and bool(slots.AT_MARKET.search(said)) and len(said.split()) <= FEW
+    )
     if tool in _REPLACED and (corrects or at_market) and change is None:
         merged = _with_figures(said, tool, arguments, given, own) or (dict(arguments) if at_market else None)
         if merged is not None:
             return _instead(earlier, merged)
-    if own and row is None and tool == _ORDER and GOING_ON.search(said) and "quantity" in given:
+    if own and row is None and tool == _ORDER and talk_words.GOING_ON.search(said) and "quantity" in given:
         told = {name: given[name] for name in given if name in schema["required"] or name.endswith("_price")}
         return Wish(Intent.TOOL, ((tool, {"side": arguments["side"], **told}),))  # another order of the same side
-    if own and row is None and tool == _ORDER and SAME.search(said) and "quantity" in arguments:
+    if own and row is None and tool == _ORDER and talk_words.SAME.search(said) and "quantity" in arguments:
         kept = {name: one for name, one in arguments.items() if not name.endswith("_price")}
         priced = tuple(name for name in arguments if name not in kept)
         return Wish(Intent.TOOL, ((tool, {**kept, "symbol": own[0]}),), priced)
@@ -134,7 +123,13 @@ def amended(
             return Wish(Intent.TOOL, (("get_ohlcv", {"symbol": arguments["symbol"], **of_day}),))
     if tool == "get_ohlcv" and same and not own and (frame := frame_in(said)) and not names_stretch(text, said):
         return Wish(Intent.TOOL, ((tool, in_frame(arguments, frame)),))
-    if own and row is None and tool not in _REPLACED and len(said.split()) <= FEW - 1 and GOING_ON.search(said):
+    if (
+        own
+        and row is None
+        and tool not in _REPLACED
+        and len(said.split()) <= FEW - 1
+        and talk_words.GOING_ON.search(said)
+    ):
         name = "tickers" if "tickers" in arguments else "symbol"
         if name in arguments:
             return Wish(Intent.TOOL, ((tool, {**arguments, name: list(own) if name == "tickers" else own[0]}),))
@@ -146,25 +141,27 @@ def changes_alert(said: str, row: ToolPhrase | None, earlier: Wish | None) -> bo
     to 720"."""
     shown = earlier is not None and earlier.calls[0][0] == "list_alerts"
     named = row is not None and row.tool == "create_alert"
-    return bool(CHANGES_IT.search(said)) and (named or (shown and row is None)) and bool(numbers_in(said))
+    return bool(talk_words.CHANGES_IT.search(said)) and (named or (shown and row is None)) and bool(numbers_in(said))
 
 
 def _at_another_time(text: str, said: str, earlier: Wish, given: Mapping[str, Any], own: Sequence[str]) -> Wish | None:
     """The order that was to be placed later: now, or at a price; with another figure it is still for later."""
     (tool, arguments), *others = earlier.calls
     priced = any(name.endswith("_price") for name in given)
-    if priced or AMENDS.search(said):
+    if priced or talk_words.AMENDS.search(said):
         arguments = _with_figures(said, tool, arguments, given, own) or arguments
-    elif not AT_ONCE.search(said) and not AT_MARKET.search(said):
+    elif not talk_words.AT_ONCE.search(said) and not slots.AT_MARKET.search(said):
         return None
-    now = priced or AT_ONCE.search(said) or AT_MARKET.search(said)
+    now = priced or talk_words.AT_ONCE.search(said) or slots.AT_MARKET.search(said)
     return replace(earlier, calls=((tool, arguments), *others), missing=() if now and "?" not in text else WHEN)
 
 
 def _with_change(said: str, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
     """The arguments with one figure changed, and without that figure where the text does not say by how much."""
     change = change_in(said)
-    name = changed(said, arguments, ALONE.get(tool) if tool not in FIGURES else None) if change is not None else None
+    name = (
+        changed(said, arguments, slots.ALONE.get(tool) if tool not in FIGURES else None) if change is not None else None
+    )
     if change is None or name is None:
         return None
     figure = change.of(float(arguments[name]))
@@ -178,13 +175,13 @@ def _with_figures(
     """The arguments of an order or alert with the new values of the text; None if it has none."""
     told = dict(given)
     prices = [name for name in arguments if name in ("limit_price", "stop_price")]
-    if tool == _ORDER and len(prices) == 1 and "quantity" in told and MOVES.search(said):
+    if tool == _ORDER and len(prices) == 1 and "quantity" in told and slots.MOVES.search(said):
         told[prices[0]] = told.pop("quantity")  # "raise it to 30" is about the price
     other = [one for one in own if one != arguments.get("symbol")]
     # A number without a word about it was read as the quantity.
     new = {name: told[name] for name in ("quantity", "limit_price", "stop_price", "price", "side") if name in told}
     new |= {"symbol": other[0]} if other else {}
-    if "side" in arguments and not SAYS_SIDE.search(said):
+    if "side" in arguments and not slots.SAYS_SIDE.search(said):
         new.pop("side", None)
     if arguments.keys() & {"share", "kept"} and (share := share_in(said)):
         arguments, new = {name: one for name, one in arguments.items() if name != "kept"}, {"share": share}
@@ -193,7 +190,7 @@ def _with_figures(
         for name, other in (("stop", "limit"), ("limit", "stop")):
             if re.search(rf"\b{name} order\b|\borden (?:de )?{name}", said) and not re.search(rf"\b{other}", said):
                 merged.pop(f"{other}_price", None)
-        if AT_MARKET.search(said):
+        if slots.AT_MARKET.search(said):
             merged = {name: value for name, value in merged.items() if not name.endswith("_price")}
         kinds = [name for name in ("stop", "limit") if f"{name}_price" in merged]
         merged["order_type"] = "_".join(kinds) or "market"

@@ -2,8 +2,8 @@
 
 from functools import lru_cache
 
-from agent.domain.offline.lexicon import one_apart, swapped, words_of
-from agent.domain.text_features import bare_verb, stem, word_set
+from agent.domain.offline.lexicon import words_of
+from agent.domain.text_features import bare_verb, one_apart, stem, swapped, word_set
 
 LIGHT = word_set(
     "do does did is are was be been am can could may might will would shall should have has had i you we they it he "

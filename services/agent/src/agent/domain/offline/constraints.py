@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from agent.domain.number_words import BELOW_100, in_figures
+from agent.domain.offline import shapes
 from agent.domain.offline.excerpts import Excerpt
-from agent.domain.offline.shapes import CLOCK, DURATION, HOW_LONG, HOW_MUCH, PRICE_WORD, SHAPES
 from agent.domain.text_features import plain
 
 _COUNT = rf"(?:\d{{1,4}}|an?|una?|couple of|par de|{BELOW_100})"
@@ -107,10 +107,10 @@ _PART_OF_PRICE = (
     r"penalizacion|matricula|registration fee|delivery|shipping|envio)"
 )
 PART_OF_PRICE = re.compile(rf"\b{_PART_OF_PRICE}\b")
-_MONEY = next(shape for key, shape in SHAPES if key == "=price")
-_LONG = next(shape for key, shape in SHAPES if key == "=duration")
-_HOUR = next(shape for key, shape in SHAPES if key in CLOCK)
-_DAY = next(shape for key, shape in SHAPES if key == "=when")
+_MONEY = next(shape for key, shape in shapes.SHAPES if key == "=price")
+_LONG = next(shape for key, shape in shapes.SHAPES if key == "=duration")
+_HOUR = next(shape for key, shape in shapes.SHAPES if key in shapes.CLOCK)
+_DAY = next(shape for key, shape in shapes.SHAPES if key == "=when")
 NEXT = re.compile(rf"\b(?:next|coming|proxim[oa]s?) (?={_UNIT}\b)|\bque viene\b")
 FREE_OR_PAID = re.compile(
     r",? ?\b(?:or|o) (?:do|does|must|is|hay|tengo|tiene|es|se|have)\b.{0,20}\b(?:pay|paid|pag\w+)\b"
@@ -152,12 +152,14 @@ def shows_contact(text: str) -> set[str]:
 def carried(question: str, before: str) -> list[frozenset[str]]:
     """What a question asks for by leaning on the one before it: "and on Pro?", of how long it takes on Premium."""
     said, earlier = plain(question), plain(before)
-    if len(said.split()) > _SHORT or any(shape.search(said) for shape in (HOW_LONG, HOW_MUCH, PRICE_WORD)):
+    if len(said.split()) > _SHORT or any(
+        shape.search(said) for shape in (shapes.HOW_LONG, shapes.HOW_MUCH, shapes.PRICE_WORD)
+    ):
         return []
     needed: list[frozenset[str]] = (
-        [TAKES] if HOW_LONG_IT_TAKES.search(earlier) else [DURATION] if HOW_LONG.search(earlier) else []
+        [TAKES] if HOW_LONG_IT_TAKES.search(earlier) else [shapes.DURATION] if shapes.HOW_LONG.search(earlier) else []
     )
-    return [*needed, *([CLOCK] if TOLD_CLOCK.search(said) else [])]
+    return [*needed, *([shapes.CLOCK] if TOLD_CLOCK.search(said) else [])]
 
 
 def without_how_long(text: str) -> str:
@@ -167,7 +169,7 @@ def without_how_long(text: str) -> str:
 
 _SHORT = 5
 _HOW_LONG = re.compile(
-    rf"{HOW_LONG.pattern}|\bhow fast\b|\b(?:tak|last|dur|tard|demor|arriv|lleg)\w*|"
+    rf"{shapes.HOW_LONG.pattern}|\bhow fast\b|\b(?:tak|last|dur|tard|demor|arriv|lleg)\w*|"
     r"\b(?:until|active|activ[oa]|ready|list[oa])\b"
 )
 
@@ -202,9 +204,9 @@ def fits(question: str, before: str, quoted: Sequence[Excerpt]) -> bool:
     for keys in carried(question, before) if before else ():
         if keys == TAKES and not any(takes(one.text) for one in quoted):
             return False
-        if keys == DURATION and not _LONG.search(text):
+        if keys == shapes.DURATION and not _LONG.search(text):
             return False
-    priced = bool(HOW_MUCH.search(said) or PRICE_WORD.search(said))
+    priced = bool(shapes.HOW_MUCH.search(said) or shapes.PRICE_WORD.search(said))
     priced = priced and not PART_OF_PRICE.search(said)
     figured = [one.text for one in quoted if _MONEY.search(one.text)]
     return not (priced and figured and all(map(is_part_of_price, figured)))

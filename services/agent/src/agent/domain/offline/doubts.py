@@ -4,6 +4,7 @@ none."""
 import re
 from collections.abc import Mapping, Sequence
 
+from agent.domain.offline import shapes
 from agent.domain.offline.constraints import FREE_OR_PAID
 from agent.domain.offline.evidence import tells
 from agent.domain.offline.excerpts import Excerpt
@@ -14,7 +15,6 @@ from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.passages import TELLS, as_a_whole
 from agent.domain.offline.questions import needed, specific_words, terms
 from agent.domain.offline.relevance import Section, likely
-from agent.domain.offline.shapes import A_MONTH_ALONE, BARE, DO_YOU, MAY, SAID_AS, TOLD_ITSELF, TOLD_OTHERWISE
 from agent.domain.offline.talk_words import ANOTHER_TERM
 from agent.domain.text_features import plain, stem
 
@@ -73,10 +73,10 @@ def doubts(
     mine = [one for one in sections if one.place in places]
     asked = terms(FREE_OR_PAID.sub(" ", question))
     spots = [at for at, one in enumerate(among.passages) if one in chosen]
-    untold = [word for word in _untold(asked, spots, among) if not asked[word] & TOLD_OTHERWISE]
+    untold = [word for word in _untold(asked, spots, among) if not asked[word] & shapes.TOLD_OTHERWISE]
     if not any(_MONTH & keys for keys in asked.values()):
         # What holds in one month is the exception.
-        untold += ["=month" for at in spots if A_MONTH_ALONE.match(among.passages[at].text)][:1]
+        untold += ["=month" for at in spots if shapes.A_MONTH_ALONE.match(among.passages[at].text)][:1]
     untold += [word for word, keys in asked.items() if _MONTH & keys and not _is_told(keys - _MONTH, spots, among)]
     called = _called(asked, spots, sections, among)
     other_row = called is not None and any(among.passages[at].row for at in spots)
@@ -104,7 +104,7 @@ def _called(
     named = [
         frozenset(key for key in asked[word] if key[0] != "=")
         for word in specific_words(asked)
-        if not asked[word] & BARE
+        if not asked[word] & shapes.BARE
     ]
     if not named or any(
         among.passages[at].row and all(map(keys_in(among.passages[at].text).__and__, named)) for at in spots
@@ -128,7 +128,7 @@ def _tells_all(asked: Mapping[str, frozenset[str]], must: Sequence[frozenset[str
     if (one := among.passages[at]).row:
         # Its page's title may be about another sense of a word; what it is called itself is not.
         columns = keys_in(" ".join((one.column, *one.columns)))
-        named = any(index.says(asked[word], at) for word in words if not asked[word] & BARE)
+        named = any(index.says(asked[word], at) for word in words if not asked[word] & shapes.BARE)
         return named and all(asked[word] & columns or index.has(asked[word], at) >= _NAMED for word in words)
     return index.is_headed(asked, words, at)
 
@@ -139,7 +139,11 @@ def _is_told(keys: frozenset[str], at_places: Sequence[int], among: Candidates) 
 
 def _is_headed_alike(asked: Mapping[str, frozenset[str]], heading: str) -> bool:
     """Whether a heading asks what the question does in other words: "Getting here", "What to bring"."""
-    return any(key in asked and said.search(heading) for key, said in SAID_AS if key in ("=directions", *TOLD_ITSELF))
+    return any(
+        key in asked and said.search(heading)
+        for key, said in shapes.SAID_AS
+        if key in ("=directions", *shapes.TOLD_ITSELF)
+    )
 
 
 def nowhere(question: str, among: Candidates) -> list[str]:
@@ -147,7 +151,7 @@ def nowhere(question: str, among: Candidates) -> list[str]:
     another word that means the same. None where all that was found is in another language."""
     said, index = plain(question), among.index
     same_language = any(one.number not in among.foreign for one in among.passages)
-    if not same_language or not (DO_YOU.search(said) or MAY.search(said) or ANOTHER_TERM.match(said)):
+    if not same_language or not (shapes.DO_YOU.search(said) or shapes.MAY.search(said) or ANOTHER_TERM.match(said)):
         return []
     asked = terms(FREE_OR_PAID.sub(" ", question))
     missing = {word for word in specific_words(asked) if len(word) >= _TELLING and not index.is_known(asked[word])}
@@ -186,7 +190,7 @@ def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[
         return [], False
     # A price, or when, is told by what shows one.
     found = [one for one in found if index.holds(must, one.sentences[0])] or found
-    of_a_thing = DO_YOU.search(plain(question)) or any(keys & BARE for keys in asked.values())
+    of_a_thing = shapes.DO_YOU.search(plain(question)) or any(keys & shapes.BARE for keys in asked.values())
     at = found[0].sentences[0]
     if not specific:
         # "How many hours is it?" says nothing of what: that section may tell it which has such a figure.

@@ -12,8 +12,7 @@ from functools import lru_cache
 from agent.domain.number_words import large_in_figures
 from agent.domain.offline.changes import SHARE
 from agent.domain.offline.kinds import PLACES
-from agent.domain.offline.lexicon import one_apart
-from agent.domain.text_features import plain, word_set
+from agent.domain.text_features import one_apart, plain, word_set
 from contracts.spoken import NUMBERS
 
 _MINE = r"\b(my|i|me|mi|mis|tengo|mine|our|our own)\b"

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from agent.domain.analysis.stretches import when_in
 from agent.domain.analysis.wanted_calls import PERFORMANCE
+from agent.domain.offline import talk_words
 from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, WHEN, amended, changes_alert
 from agent.domain.offline.changes import kept_in, percent_in, share_in
 from agent.domain.offline.common_words import telling
@@ -30,39 +31,6 @@ from agent.domain.offline.slots import (
 )
 from agent.domain.offline.small_talk import mood, past_greeting, small
 from agent.domain.offline.spoken import FAR, both_before, one_before
-from agent.domain.offline.talk_words import (
-    ABILITIES,
-    ADVICE,
-    AMENDS,
-    ANOTHER_DAY,
-    ANOTHER_TERM,
-    ASKS_HOW,
-    ASKS_WHEN,
-    BOTH,
-    COMPARED_WITH,
-    CORRECTS,
-    DOING,
-    EXPLAINED_TOO,
-    FORGET,
-    GOING_ON,
-    GROUP,
-    HOW_OR_WHICH,
-    IS_ABOUT,
-    LATER,
-    MARKET,
-    MISTAKEN,
-    OF_ONESELF,
-    ONE_OF_THEM,
-    OPEN,
-    PLAN_FOR_IT,
-    POSSESSED,
-    STATED,
-    TELLS,
-    THE_OTHER,
-    THIS_PLACE,
-    TRADING,
-    YOU_ALL,
-)
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.memory_words import memory_wish, undoes
 from agent.domain.shortcuts.words import decision_in
@@ -96,38 +64,43 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     earlier, oldest first; `trades`: whether the company is a trading platform."""
     text, before = past_greeting(text[:_LONGEST]), [past_greeting(one[:_LONGEST]) for one in before]
     said = plain(text)
-    if (asks_for_person(text) or asks_for_person(put_right(text))) and not ASKS_WHEN.search(said):
+    if (asks_for_person(text) or asks_for_person(put_right(text))) and not talk_words.ASKS_WHEN.search(said):
         return Wish(Intent.HANDOFF)
-    if ABILITIES.search(said):
+    if talk_words.ABILITIES.search(said):
         return Wish(Intent.ABILITIES)
     schemas = _schemas(offered)
-    if "get_price" in schemas and ADVICE.search(said) and TRADING.search(said):
+    if "get_price" in schemas and talk_words.ADVICE.search(said) and talk_words.TRADING.search(said):
         return Wish(Intent.ADVICE)
     if mood(said, text) is Intent.WRONGED:
         return Wish(Intent.WRONGED)
     found = _tool(text, schemas, before)
-    if found is None and before and PLAN_FOR_IT.search(said):
+    if found is None and before and talk_words.PLAN_FOR_IT.search(said):
         last = _tool(before[-1], schemas, before[:-1])
         found = last if last is not None and last.withheld else None
     if found is not None and found.withheld and not trades:
         found = None  # no plan of theirs has it
     # The analysis is offered in a turn that asks for one, and in no other.
     if "market_analysis" in schemas and not (found and found.calls and found.calls[0][0] in _BESIDE_ANALYSES):
-        beside = one_before(said, before) if before and COMPARED_WITH.search(said) else []
+        beside = one_before(said, before) if before and talk_words.COMPARED_WITH.search(said) else []
         return Wish(Intent.ANALYSIS, (("market_analysis", {"query": " ".join([*beside, text])}),))
     if found is not None and (found.calls or found.missing):
         return found
     asked = " ".join([*map(plain, before[-2:]), said]) if before and len(telling(said)) <= 2 else said
-    another_day = before and GOING_ON.search(said) and ANOTHER_DAY.search(said) and OPEN.search(plain(before[-1]))
-    if trades and (OPEN.search(said) or another_day) and MARKET.search(asked):
+    another_day = (
+        before
+        and talk_words.GOING_ON.search(said)
+        and talk_words.ANOTHER_DAY.search(said)
+        and talk_words.OPEN.search(plain(before[-1]))
+    )
+    if trades and (talk_words.OPEN.search(said) or another_day) and talk_words.MARKET.search(asked):
         return Wish(Intent.MARKET)
-    if _ABOUT_PEOPLE in schemas and "?" not in text and (STATED.search(said) or _asks_to_remember(text)):
+    if _ABOUT_PEOPLE in schemas and "?" not in text and (talk_words.STATED.search(said) or _asks_to_remember(text)):
         return Wish(Intent.STATED)
     if talk := small(said) or small(put_right(text)) or mood(said, text):
         return Wish(talk)
     if _ABOUT_PEOPLE in schemas and undoes(text, later=True):
         return Wish(Intent.UNDO)
-    if _ABOUT_PEOPLE in schemas and FORGET.fullmatch(said):
+    if _ABOUT_PEOPLE in schemas and talk_words.FORGET.fullmatch(said):
         return Wish(Intent.FORGET)
     if _ABOUT_PEOPLE in schemas and (asked := memory_wish(text)) is not None and asked.kind == "forget":
         return Wish(Intent.NOT_REMEMBERED)
@@ -135,8 +108,8 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return Wish(Intent.FINE)
     if found is not None or _PAGE not in schemas:
         return found or Wish(Intent.UNKNOWN)
-    bare = THIS_PLACE.sub("this", YOU_ALL.sub("you", said))
-    return Wish(Intent.ABOUT if IS_ABOUT.search(bare) and not terms(bare) else Intent.SITE)
+    bare = talk_words.THIS_PLACE.sub("this", talk_words.YOU_ALL.sub("you", said))
+    return Wish(Intent.ABOUT if talk_words.IS_ABOUT.search(bare) and not terms(bare) else Intent.SITE)
 
 
 def _asks_to_remember(text: str) -> bool:
@@ -152,7 +125,12 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         said = plain(text) if _meant(plain(text)) else said
     row = _meant(said)
     looks_up = row is not None and row.tool in (*_LOOKED_UP, "get_ohlcv", "get_portfolio")
-    if row and looks_up and "?" not in text and (MISTAKEN.match(said) or (row.about and OF_ONESELF.match(said))):
+    if (
+        row
+        and looks_up
+        and "?" not in text
+        and (talk_words.MISTAKEN.match(said) or (row.about and talk_words.OF_ONESELF.match(said)))
+    ):
         row = None
     elif (corrected := _corrected(text, schemas, before)) is not None:
         return corrected
@@ -166,25 +144,30 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         row = next((one for one in TABLE if way and one.way == way), None)
     own, again = symbols_in(text), None
     earlier = _earlier(schemas, before) if before else None
-    compares = bool(own and before and COMPARED_WITH.search(said))
+    compares = bool(own and before and talk_words.COMPARED_WITH.search(said))
     if compares:
         own = list(dict.fromkeys([*one_before(said, before), *own]))
     if (
         row is None
         and own
         and before
-        and (compares or CORRECTS.search(said) or GOING_ON.search(said) or POSSESSED.search(text))
+        and (
+            compares
+            or talk_words.CORRECTS.search(said)
+            or talk_words.GOING_ON.search(said)
+            or talk_words.POSSESSED.search(text)
+        )
         and len(said.split()) <= FEW
     ):
         # What it was that was explained, or asked of another, which may have gone on with what was asked before it.
         row = _meant(put_right(before[-1])) or _row_of(earlier)
         row = row if row is not None and row.about and row.tool in _LOOKED_UP else None
         again = row
-    if row is not None and not own and ASKS_HOW.search(said) and not re.search(r"\d", said):
+    if row is not None and not own and talk_words.ASKS_HOW.search(said) and not re.search(r"\d", said):
         row = None  # how something is done is told by the pages
-    if earlier is not None and not own and THE_OTHER.search(said) and len(said.split()) <= FEW:
+    if earlier is not None and not own and talk_words.THE_OTHER.search(said) and len(said.split()) <= FEW:
         own = [one for one in both_before(before) if one != earlier.calls[0][1].get("symbol")][-1:]
-    if earlier is not None and (row is None or AMENDS.search(said) or row.tool == earlier.calls[0][0]):
+    if earlier is not None and (row is None or talk_words.AMENDS.search(said) or row.tool == earlier.calls[0][0]):
         instead = amended(text, said, earlier, schemas, own, row if row is not again or compares else None)
         if instead is not None:
             return instead
@@ -201,8 +184,13 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     what = explained(match) if match and not own and "explain_concept" in schemas else ""
     if what in ("that", "it", "this", "eso", "esto") and before and (spoken := CONCEPT.search(plain(before[-1]))):
         what = spoken[0]  # what was just asked for
-    if not what and (going_on := ANOTHER_TERM.match(plain(text))) and not own and "explain_concept" in schemas:
-        asked_first = next((one for one in reversed(before) if not ANOTHER_TERM.match(plain(one))), "")
+    if (
+        not what
+        and (going_on := talk_words.ANOTHER_TERM.match(plain(text)))
+        and not own
+        and "explain_concept" in schemas
+    ):
+        asked_first = next((one for one in reversed(before) if not talk_words.ANOTHER_TERM.match(plain(one))), "")
         what = going_on["what"] if EXPLAIN.match(plain(asked_first)) else ""
     what = "" if re.search(r"\d{2}", what) else what
     if CONCEPT.search(what) and not re.search(r"\b(?:my|mis?|your|tus?|its|their|sus?)\b", what):
@@ -220,17 +208,27 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         and last.withheld
     ):
         return None  # what the plan costs that has it
-    if row.about and not own and row.tool in _LOOKED_UP and (group := GROUP.search(said)) and not STATED.search(said):
+    if (
+        row.about
+        and not own
+        and row.tool in _LOOKED_UP
+        and (group := talk_words.GROUP.search(said))
+        and not talk_words.STATED.search(said)
+    ):
         asks = Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",), shown=group[0])
         return asks if row.tool in schemas else None
-    leans = row.tool != "get_price" or bool(GOING_ON.search(said))
-    of_both = before and GOING_ON.search(said) and (BOTH.search(plain(before[-1])) or len(symbols_in(before[-1])) > 1)
-    both = row.tool in (*_LOOKED_UP, "get_ohlcv", "get_correlation") and (BOTH.search(said) or of_both)
+    leans = row.tool != "get_price" or bool(talk_words.GOING_ON.search(said))
+    of_both = (
+        before
+        and talk_words.GOING_ON.search(said)
+        and (talk_words.BOTH.search(plain(before[-1])) or len(symbols_in(before[-1])) > 1)
+    )
+    both = row.tool in (*_LOOKED_UP, "get_ohlcv", "get_correlation") and (talk_words.BOTH.search(said) or of_both)
     about = own or (
         both_before(before) if both else one_before(said, before) if leans and (row.about or row.way) else ()
     )
     several = own or (both_before(before) if about else ())
-    if row.tool in _LEANS_ON_ONE and len(several) > 1 and len(own) != 1 and ONE_OF_THEM.search(said):
+    if row.tool in _LEANS_ON_ONE and len(several) > 1 and len(own) != 1 and talk_words.ONE_OF_THEM.search(said):
         return _call(row, ParsedText(text, said, ()), schemas)  # which of them that is, nobody has said
     if row.about and not about:
         if re.search(r"\b(?:my|mis?)\b", said) and (other := _meant(said, alone=True)):
@@ -239,16 +237,20 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         return Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",)) if strong and row.tool in schemas and before else None
     if row.tool == "create_paper_order" and not row.way and len(own) > 1 and row.tool in schemas:
         several_orders = orders_of_each(text, row.tool, schemas[row.tool])
-        return replace(several_orders, missing=several_orders.missing or WHEN) if LATER.search(said) else several_orders
+        return (
+            replace(several_orders, missing=several_orders.missing or WHEN)
+            if talk_words.LATER.search(said)
+            else several_orders
+        )
     if row.tool == "create_alert" and row.tool in schemas and len(about) == 1 and percent_in(said) is None:
         alerts = alerts_at_each(text, row.tool, schemas[row.tool], about)
         if len(alerts) > 1:
             return Wish(Intent.TOOL, alerts)
     wish = _call(row, ParsedText(text, said, tuple(about)), schemas)
-    meaning = CONCEPT.search(said) if wish is not None and EXPLAINED_TOO.search(said) else None
+    meaning = CONCEPT.search(said) if wish is not None and talk_words.EXPLAINED_TOO.search(said) else None
     if meaning and wish is not None and row.tool in _LOOKED_UP and "explain_concept" in schemas:
         return replace(wish, calls=(*wish.calls, ("explain_concept", {"concept": meaning[0]})))
-    if wish is not None and row.tool == "create_paper_order" and not wish.missing and LATER.search(said):
+    if wish is not None and row.tool == "create_paper_order" and not wish.missing and talk_words.LATER.search(said):
         return replace(wish, missing=WHEN)
     if wish is not None and wish.missing and row.tool in FIGURES and (known := _figured(schemas, before)):
         # What was worked out before says the rest.
@@ -260,7 +262,7 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
 def _corrected(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wish | None:
     """An order or alert that the same message corrects: "buy 2, no wait, 3"."""
     parts = [(text[: end.start()], text[end.end() :]) for end in re.finditer(r"[,.;]\s+", text)]
-    corrections = [part for part in parts if CORRECTS.search(plain(part[1]))]
+    corrections = [part for part in parts if talk_words.CORRECTS.search(plain(part[1]))]
     if not 0 < len(corrections) <= 2 or len(text) > _LONGEST_TALK:
         return None
     (first, then), before = corrections[0], before[-1:]  # what is read again and again stays short
@@ -336,7 +338,7 @@ def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> W
     found = arguments_for(tool, schema, said)
     if tool == "get_portfolio" and "get_pending_orders" in schemas:
         return Wish(Intent.TOOL, ((tool, found),), way="portfolio")
-    if tool == "get_watchlist" and "get_price" in schemas and DOING.search(said.plain):
+    if tool == "get_watchlist" and "get_price" in schemas and talk_words.DOING.search(said.plain):
         return Wish(Intent.TOOL, ((tool, found),), way="watched")
     missing = missing_from(schema, found)
     if tool == "calculate_position_size" and (size := sized(found, missing, said)) is not None:
@@ -381,17 +383,17 @@ def talk_only(text: str) -> bool:
 
 def asks_how(text: str) -> bool:
     """Whether a question is about how something works, not for it to be done."""
-    return bool(HOW_OR_WHICH.search(plain(text)))
+    return bool(talk_words.HOW_OR_WHICH.search(plain(text)))
 
 
 def tells_of_oneself(text: str, offered: Collection[str]) -> bool:
     """Whether a customer only tells something of themselves, which is no question that could have an answer."""
-    return _ABOUT_PEOPLE in offered and "?" not in text and bool(TELLS.match(plain(text)))
+    return _ABOUT_PEOPLE in offered and "?" not in text and bool(talk_words.TELLS.match(plain(text)))
 
 
 def goes_on(text: str, words: int = 2) -> bool:
     """Whether a question of so many telling words leans on the last."""
-    return bool(GOING_ON.search(plain(text))) and len(telling(text)) <= words
+    return bool(talk_words.GOING_ON.search(plain(text))) and len(telling(text)) <= words
 
 
 def _schemas(offered: Collection[str]) -> Mapping[str, Schema]:

@@ -7,7 +7,7 @@ with one letter changed, missing, added or swapped.
 import re
 from functools import lru_cache
 
-from agent.domain.text_features import plain, stem
+from agent.domain.text_features import one_apart, plain, stem, swapped
 from contracts.vocabulary import SAME_MEANING, forms_of
 
 _MEANINGS = """
@@ -53,8 +53,8 @@ pet: pet pets dog* cat cats perro* gato* mascota*
 card: card* credit debit tarjeta* credito debito
 person: person human* people persona* humano* agente*
 """
-_SHORTEST_GUESS = 5
-"""Letters from which on a word may have one wrong."""
+_SHORTEST_SWAP, _SHORTEST_GUESS = 4, 5
+"""Letters from which on a word may have two neighbours swapped, or one letter wrong."""
 
 
 def _read() -> tuple[dict[str, frozenset[str]], tuple[tuple[str, str], ...]]:
@@ -96,6 +96,8 @@ def meanings_of(word: str) -> frozenset[str]:
     found = _exact(word)
     if found or not word.isalpha():
         return found
+    if len(word) < _SHORTEST_SWAP:
+        return found
     if len(word) < _SHORTEST_GUESS:
         whole = {name for known, names in _WHOLE.items() if swapped(word, known) for name in names}
         return frozenset(whole | {name for known, name in _STARTS if swapped(word, known)})
@@ -110,20 +112,6 @@ def words_of(text: str) -> list[str]:
     written = _PREFIX.sub(r"\1", _CODE.sub(r"\1\2", _ENDING.sub("", plain(text))))
     return [word.replace("/", "") if word in ("p/e", "r/r") else word
             for found in _WORDS.findall(written) for word in _parts(found)]  # fmt: skip
-
-
-def one_apart(one: str, other: str) -> bool:
-    """Whether one letter makes the difference: another, one more, one less, or two neighbours swapped."""
-    if abs(len(one) - len(other)) > 1:
-        return False
-    start = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    a, b = one[start:], other[start:]
-    return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[:2] == b[1::-1] and len(a) > 1 and a[2:] == b[2:])
-
-
-def swapped(one: str, other: str) -> bool:
-    """Whether two neighbours of a word that is otherwise the same have changed places."""
-    return one != other and sorted(one) == sorted(other) and len(one) > 3 and one_apart(one, other)
 
 
 @lru_cache(maxsize=20_000)

@@ -7,39 +7,14 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 
+from agent.domain.offline import constraints, shapes
 from agent.domain.offline.common_words import COMMON, is_common
-from agent.domain.offline.constraints import (
-    A_DAY,
-    LENGTH,
-    MEASURE,
-    SAYS_WORTH,
-    TAKES,
-    TELLS_LENGTH,
-    WORTH,
-    measured,
-    shows_contact,
-    takes,
-)
+from agent.domain.offline.constraints import measured, shows_contact, takes
 from agent.domain.offline.evidence import HOW_HEADING
 from agent.domain.offline.excerpts import Excerpt
-from agent.domain.offline.lexicon import keys_in, keys_of, one_apart, words_of
+from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.offline.questions import SOMEWHERE
-from agent.domain.offline.shapes import (
-    BARE,
-    CLOCK,
-    COUNTED,
-    FIGURE,
-    FULL_NAME,
-    HOW_MANY,
-    PRICE,
-    SAID_AS,
-    SAYS_WHERE,
-    SHAPED,
-    SHAPES,
-    SHOWN,
-    TOLD_ITSELF,
-)
-from agent.domain.text_features import plain, stem
+from agent.domain.text_features import one_apart, plain, stem
 
 _RELATED = {"=discount": "=price"}
 """What tells a part of it."""
@@ -48,7 +23,7 @@ _AROUND = 0.85
 _TITLE_ALONE = 0.5
 """What a word counts that only the title of the page has, above a section about something else."""
 SHORT = 3
-SHOWN_ALONE = (FIGURE, PRICE, CLOCK, LENGTH, TAKES)
+SHOWN_ALONE = (shapes.FIGURE, shapes.PRICE, shapes.CLOCK, constraints.LENGTH, constraints.TAKES)
 _FIGURES_AT_MOST = 0.8
 _COMMON_NOWHERE = 0.15
 """What a word that anybody says counts where no page has it."""
@@ -71,7 +46,9 @@ class PassageIndex:
     """Which words each passage has: its own whole, its heading's and its title's for less."""
 
     def __init__(self, passages: Sequence[Excerpt], total: int = 0) -> None:
-        self._own = [keys_in(one.text) | {key for key, shape in SHAPES if shape.search(one.text)} for one in passages]
+        self._own = [
+            keys_in(one.text) | {key for key, shape in shapes.SHAPES if shape.search(one.text)} for one in passages
+        ]
         # Pages that were fetched are few and have names of one word; those of a whole company are told apart by theirs.
         self._over = [keys_in(one.above) if one.number else set[str]() for one in passages]
         self._around = [
@@ -80,7 +57,7 @@ class PassageIndex:
         ]
         self._above = frozenset[str]().union(*self._around)
         for one, around in zip(passages, self._around, strict=True):
-            around |= {"=name"} if FULL_NAME.search(one.heading) else set()
+            around |= {"=name"} if shapes.FULL_NAME.search(one.heading) else set()
         # A title stands above all of its page: of its parts, the one whose own heading says it is meant.
         self._headed = [keys_in(one.heading or (one.title if one.number else "")) for one in passages]
         self._under = [keys_in(one.heading) for one in passages]
@@ -91,27 +68,27 @@ class PassageIndex:
         self._written = [{stem(word) for word in one} for one in self._texts]
         self._sections = _section_texts(passages)
         self._named = [bool(one.number) for one in passages]
-        for key, shape in SHAPES:
+        for key, shape in shapes.SHAPES:
             # Where a page shows hours, "open" somewhere else speaks of something else.
             shaped = [bool(shape.search(one.text)) for one in passages]
             if any(shaped):
                 for own, is_shaped in zip(self._own, shaped, strict=True):
                     own -= set() if is_shaped else {key}
         for one, own in zip(passages, self._own, strict=True):
-            if one.row and not FULL_NAME.search(one.text):
+            if one.row and not shapes.FULL_NAME.search(one.text):
                 own.discard("=name")  # a cell begins with a capital whatever it says
-            own |= {key for key, said in SAID_AS if said.search(f"{one.heading} {one.text}")}
+            own |= {key for key, said in shapes.SAID_AS if said.search(f"{one.heading} {one.text}")}
         for one, headed in zip(passages, self._headed, strict=True):
-            headed |= {key for key, said in SAID_AS if key in TOLD_ITSELF and said.search(one.heading)}
+            headed |= {key for key, said in shapes.SAID_AS if key in shapes.TOLD_ITSELF and said.search(one.heading)}
         self._steps = [bool(HOW_HEADING.search(plain(one.heading))) for one in passages]
         for one, own in zip(passages, self._own, strict=True):
-            own |= TAKES if takes(one.text) else set()
-            own |= LENGTH if TELLS_LENGTH.search(plain(one.text)) else set()
-            own |= WORTH if SAYS_WORTH.search(plain(one.text)) else set()
-            own |= _WEEKDAY if A_DAY.search(plain(one.text)) else set()
-            own |= MEASURE if measured(one.text) else set()
+            own |= constraints.TAKES if takes(one.text) else set()
+            own |= constraints.LENGTH if constraints.TELLS_LENGTH.search(plain(one.text)) else set()
+            own |= constraints.WORTH if constraints.SAYS_WORTH.search(plain(one.text)) else set()
+            own |= _WEEKDAY if constraints.A_DAY.search(plain(one.text)) else set()
+            own |= constraints.MEASURE if measured(one.text) else set()
             own |= shows_contact(one.text)
-            own |= SOMEWHERE if SAYS_WHERE.search(one.text) else set()
+            own |= SOMEWHERE if shapes.SAYS_WHERE.search(one.text) else set()
         self._names = {
             key
             for one in passages
@@ -166,7 +143,7 @@ class PassageIndex:
             if word not in ("=figure", "=clock", "=length", "=takes") and not keys & COMMON and not word.isdigit()
         ]
         titled = [word for word in specific if had[word] == _TITLE_ALONE]
-        told = self._steps[at] or any(word in TOLD_ITSELF and had[word] for word in asked)
+        told = self._steps[at] or any(word in shapes.TOLD_ITSELF and had[word] for word in asked)
         if (told or len(titled) < len(specific)) and all(
             had[word] >= _AROUND for word in specific if word not in titled
         ):
@@ -187,7 +164,7 @@ class PassageIndex:
         self, asked: Mapping[str, frozenset[str]], earlier: Mapping[str, frozenset[str]], at: int, of_it: float
     ) -> float:
         """Of what was asked before, what a passage has that shows what is asked for now."""
-        shown = all(self.has(keys, at) for keys in asked.values() if keys & BARE)
+        shown = all(self.has(keys, at) for keys in asked.values() if keys & shapes.BARE)
         share = self.share(earlier, at)
         return 1.0 if shown and share >= of_it else 0.0
 
@@ -265,17 +242,17 @@ class PassageIndex:
             return True
         if (
             keys & self._under[at]
-            and HOW_MANY.search(plain(self._heading[at]))
+            and shapes.HOW_MANY.search(plain(self._heading[at]))
             and any(map(str.isdigit, self._said[at]))
         ):
             return True  # the heading asks the same
         said = plain(self._said[at])
-        return any(keys & keys_of(word) for found in COUNTED.finditer(said) for word in found[0].split()[1:])
+        return any(keys & keys_of(word) for found in shapes.COUNTED.finditer(said) for word in found[0].split()[1:])
 
     def holds(self, needed: Sequence[frozenset[str]], at: int) -> bool:
         """Whether a passage, or what stands above it, tells all that is needed."""
         own = self._own[at] | self._around[at]
-        return all(keys & own if keys <= SHAPED else self.has(keys, at) for keys in needed)
+        return all(keys & own if keys <= shapes.SHAPED else self.has(keys, at) for keys in needed)
 
     def says_more(self, asked: Mapping[str, frozenset[str]], at: int) -> bool:
         """Whether a passage is more than one word of the question, as a menu's are."""
@@ -290,7 +267,7 @@ class PassageIndex:
         missing = [keys for keys in (*asked.values(), *needed) if not keys & (self._own[at] | self._around[at])]
         if any(keys & self._beside[at] for keys in missing) or not any(map(str.isdigit, self._said[at])):
             return True
-        return not any(keys <= SHOWN and keys & self._own[at] for keys in (*asked.values(), *needed))
+        return not any(keys <= shapes.SHOWN and keys & self._own[at] for keys in (*asked.values(), *needed))
 
     def only_heading(self, asked: dict[str, frozenset[str]], at: int) -> bool:
         """Whether a passage is found by its heading alone."""

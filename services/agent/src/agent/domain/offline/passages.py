@@ -8,16 +8,9 @@ nothing, whatever its other words are.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from agent.domain.offline import constraints, shapes
 from agent.domain.offline.common_words import COMMON, telling
-from agent.domain.offline.constraints import (
-    ASKS_OPINION,
-    FREE_OR_PAID,
-    PART_OF_PRICE,
-    TAKES,
-    carried,
-    is_part_of_price,
-    without_how_long,
-)
+from agent.domain.offline.constraints import carried, is_part_of_price, without_how_long
 from agent.domain.offline.evidence import HOW_TO, tells
 from agent.domain.offline.excerpts import Excerpt, SitePage, passages_of
 from agent.domain.offline.kinds import MOST_SHOWN, counts_up, listed
@@ -25,20 +18,6 @@ from agent.domain.offline.lexicon import keys_in, keys_of, words_of
 from agent.domain.offline.passage_index import SHORT, SHOWN_ALONE, Candidates
 from agent.domain.offline.questions import is_bare, is_vague, needed, specific_words, terms
 from agent.domain.offline.sections import all_shown, compared, included
-from agent.domain.offline.shapes import (
-    BARE,
-    CLOCK,
-    DO_YOU,
-    DOES_OR_NOT,
-    HOW_MANY,
-    HOW_MUCH,
-    INCLUDED,
-    NAMES_WHICH,
-    OBLIGED,
-    OF_IT,
-    PRICE,
-    TOLD_ITSELF,
-)
 from agent.domain.offline.superlatives import asks_for_most, the_most, whole_of
 from agent.domain.text_features import plain, stem
 
@@ -56,25 +35,27 @@ def best_passages(question: str, before: str, pages: Sequence[SitePage], enough:
 
 def as_a_whole(question: str, before: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """What answers a question for all there is of something: a kind's members, a difference, what something holds."""
-    question = FREE_OR_PAID.sub(" ", question)
+    question = constraints.FREE_OR_PAID.sub(" ", question)
     asked = _asked(question, before, passages)
     sections = listed(question, passages)
-    sections = sections or ([] if ASKS_OPINION.search(plain(question)) else compared(question, passages))
+    sections = sections or ([] if constraints.ASKS_OPINION.search(plain(question)) else compared(question, passages))
     if not sections and asks_for_most(question):
         most = the_most(question, before, passages)
         said, last = (" ".join(words_of(one)) for one in (question, before.rpartition("\n")[2]))
-        holds = INCLUDED.search(said) or (INCLUDED.search(last) and not HOW_MUCH.search(said))
+        holds = shapes.INCLUDED.search(said) or (shapes.INCLUDED.search(last) and not shapes.HOW_MUCH.search(said))
         return whole_of(most[0], passages) if most and holds else most
     sections = sections or included(question, passages)
     return sections or ([] if before else all_shown(plain(question), asked, passages))
 
 
-def rank(question: str, before: str, among: Candidates, enough: float = ENOUGH, of_it: float = OF_IT) -> list[Excerpt]:
+def rank(
+    question: str, before: str, among: Candidates, enough: float = ENOUGH, of_it: float = shapes.OF_IT
+) -> list[Excerpt]:
     """What answers the question, of one section, in the page's order; `before`: the question that it follows; `of_it`:
     how much of the earlier question a passage must cover that answers one for a price, or how long, of "it"."""
     passages = among.passages
     sections = as_a_whole(question, before, passages)
-    question = FREE_OR_PAID.sub(" ", question)
+    question = constraints.FREE_OR_PAID.sub(" ", question)
     asked, earlier = _asked(question, before, passages), terms(before)
     if (
         sections
@@ -84,15 +65,17 @@ def rank(question: str, before: str, among: Candidates, enough: float = ENOUGH, 
         or not (before or telling(question) or "=directions" in asked)
     ):
         return sections
-    if all(keys & PRICE for keys in asked.values()) and OBLIGED.search(plain(question)):
+    if all(keys & shapes.PRICE for keys in asked.values()) and shapes.OBLIGED.search(plain(question)):
         return []  # whether it has to be paid, or when
-    if not earlier and is_bare(asked) and not any(key in asked for key in TOLD_ITSELF):
+    if not earlier and is_bare(asked) and not any(key in asked for key in shapes.TOLD_ITSELF):
         return []  # when, or for how much: of what is not said
     index = among.index
     leaning_on = carried(question, before) if before else []
     names_alone = bool(earlier) and index.names_alone(asked)
     must = [*needed(question), *leaning_on]
-    part_alone = any(keys & PRICE for keys in asked.values()) and not PART_OF_PRICE.search(plain(question))
+    part_alone = any(keys & shapes.PRICE for keys in asked.values()) and not constraints.PART_OF_PRICE.search(
+        plain(question)
+    )
     shares = [
         index.share(asked, at) if index.holds(must, at) and index.says_more(asked, at) else 0.0
         for at in range(len(passages))
@@ -106,7 +89,9 @@ def rank(question: str, before: str, among: Candidates, enough: float = ENOUGH, 
     if (leaning_on or names_alone) and (topic := index.unnamed(terms(without_how_long(before)))):
         # "And on Pro?" is of what was asked of Premium.
         shares = [share if index.shares_any(topic, at) else 0.0 for at, share in enumerate(shares)]
-    if (TAKES in must or CLOCK in must) and (topic := [keys for keys in asked.values() if keys not in SHOWN_ALONE]):
+    if (constraints.TAKES in must or shapes.CLOCK in must) and (
+        topic := [keys for keys in asked.values() if keys not in SHOWN_ALONE]
+    ):
         # Under "Trial and refunds" each sentence has a time of its own.
         shares = [share if index.says_itself(topic, at) else 0.0 for at, share in enumerate(shares)]
     if before and is_vague(asked):
@@ -116,16 +101,16 @@ def rank(question: str, before: str, among: Candidates, enough: float = ENOUGH, 
     shares = [share if counts_up(question, one) else 0.0 for share, one in zip(shares, passages, strict=True)]
     if part_alone:
         shares = [0.0 if is_part_of_price(one.text) else share for share, one in zip(shares, passages, strict=True)]
-    if (many := HOW_MANY.search(plain(question))) and not keys_of(many["what"]) & COMMON:
+    if (many := shapes.HOW_MANY.search(plain(question))) and not keys_of(many["what"]) & COMMON:
         shares = [share if index.counts(keys_of(many["what"]), at) else 0.0 for at, share in enumerate(shares)]
     if max(shares) < enough:
         return []
-    asks = DO_YOU.search(plain(question))
+    asks = shapes.DO_YOU.search(plain(question))
     written = {stem(word) for word in words_of(question) if len(word) > SHORT}
     scores = [
         share
         + index.preferred(asked, earlier, written, at)
-        + (_SAYS_SO if asks and DOES_OR_NOT.search(one.text) else 0)
+        + (_SAYS_SO if asks and shapes.DOES_OR_NOT.search(one.text) else 0)
         for at, (share, one) in enumerate(zip(shares, passages, strict=True))
     ]
     best = max(scores)
@@ -150,7 +135,7 @@ def rank(question: str, before: str, among: Candidates, enough: float = ENOUGH, 
     # Of the rows of a table each that ties is the answer to another question: all of them, or none, are this one's.
     found = sorted([chosen, *also][: MOST_SHOWN if chosen.row else 3], key=lambda one: one.place)
     if (
-        NAMES_WHICH.search(plain(question))
+        shapes.NAMES_WHICH.search(plain(question))
         and chosen.item
         and not keys_in(chosen.heading) & frozenset().union(*asked.values())
     ):
@@ -163,9 +148,9 @@ def _rows_of_kind(
     asked: Mapping[str, frozenset[str]], passages: Sequence[Excerpt], shares: Sequence[float]
 ) -> list[Excerpt]:
     """Of a question that names nothing but what a table calls its rows ("what is a course?"): all those rows."""
-    kind = [asked[word] for word in specific_words(asked) if not asked[word] & BARE]
+    kind = [asked[word] for word in specific_words(asked) if not asked[word] & shapes.BARE]
     rows = [one for one, share in zip(passages, shares, strict=True) if share and one.row and _are(one.column, kind)]
-    other = [keys for word, keys in asked.items() if not (word[0] == "=" or keys in kind or keys & BARE)]
+    other = [keys for word, keys in asked.items() if not (word[0] == "=" or keys in kind or keys & shapes.BARE)]
     named = any(keys & keys_in(one.text.partition(":")[0]) for keys in other for one in rows)
     return rows[:MOST_SHOWN] if kind and not named and len(rows) > 1 else []
 

@@ -1,63 +1,12 @@
 """What a question asks for, as keys to find passages by, and what a passage must contain to be an answer."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 
+from agent.domain.offline import constraints, shapes
 from agent.domain.offline.common_words import ASKING, COMMON, is_common, telling
-from agent.domain.offline.constraints import (
-    AGE,
-    ASKS_OPINION,
-    BY_WAY_OF,
-    CONTACTS,
-    HOW_BIG,
-    HOW_LONG_IT_TAKES,
-    LENGTH,
-    MEASURE,
-    NEXT,
-    TAKES,
-    TOLD_CLOCK,
-    WORTH,
-    states_length,
-    without_how_long,
-    without_length,
-)
+from agent.domain.offline.constraints import states_length, without_how_long, without_length
 from agent.domain.offline.lexicon import keys_of, meanings_of, words_of
-from agent.domain.offline.shapes import (
-    A_MONTH,
-    ASIDE,
-    ASKS_WHICH,
-    BARE,
-    BEGIN,
-    BRINGING,
-    CHEAPER,
-    CLOCK,
-    COSTS,
-    DO_YOU,
-    DURATION,
-    FIGURE,
-    FOR_WHOM,
-    FREE_OF,
-    HOW_LONG,
-    HOW_MUCH,
-    HOW_PRICED,
-    MADE_OF,
-    MAY,
-    OBLIGED,
-    PHRASES,
-    PLACE,
-    PRICE,
-    THE_PLACE,
-    TO_ANOTHER,
-    TOLD_ITSELF,
-    TOLD_OTHERWISE,
-    TWO,
-    UNTIL_WHEN,
-    WHAT_TIME,
-    WHEN,
-    WHERE,
-    WHERE_IS,
-    WHICH_DAYS,
-    WHO,
-)
 from agent.domain.text_features import plain, stem, word_set
 
 _WHERE = frozenset(map(stem, ASKING))
@@ -72,6 +21,25 @@ _DAYS = frozenset(map(stem, word_set(
     "sundays weekend weekends lunes martes miercoles jueves viernes sabado sabados domingo domingos finde"
 )))  # fmt: skip
 
+_WHEN = frozenset(("=when",))
+_NEEDED: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
+    (shapes.WHAT_TIME, shapes.CLOCK),
+    (shapes.WHEN, _WHEN),
+    (shapes.WHO, frozenset(("=name",))),
+    (shapes.MADE_OF, frozenset(("=include",))),
+    (shapes.HOW_PRICED, shapes.PRICE | shapes.FIGURE | {"=percent"}),
+    (shapes.COSTS, shapes.PRICE | {"=percent", "=free"}),
+    (constraints.HOW_BIG, constraints.MEASURE),
+    (constraints.ASKS_OPINION, constraints.WORTH),
+    *constraints.CONTACTS,
+)
+"""What a question asks for, by its words alone, and what a passage that answers it tells."""
+_NEEDED_AS_WRITTEN: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
+    (constraints.TOLD_CLOCK, shapes.CLOCK),
+    (constraints.AGE, frozenset(("=age",))),
+    *((shape, frozenset((key,))) for key, shape in shapes.PHRASES if key in shapes.TOLD_ITSELF),
+)
+"""The same, by the question as it is written: 9:30 and 4-year-old are no words."""
 _SHORTEST = 3
 """Letters of a word that says what a question is about: shorter ones are "m" and "ke"."""
 
@@ -89,7 +57,9 @@ def leans(text: str) -> bool:
 def is_bare(asked: Mapping[str, frozenset[str]]) -> bool:
     """Whether that is all that a question's terms ask for."""
     said = asked.values()
-    return any(keys & BARE for keys in said) and all(keys & (BARE | BEGIN) or keys & COMMON for keys in said)
+    return any(keys & shapes.BARE for keys in said) and all(
+        keys & (shapes.BARE | shapes.BEGIN) or keys & COMMON for keys in said
+    )
 
 
 def is_vague(asked: Mapping[str, frozenset[str]]) -> bool:
@@ -101,78 +71,83 @@ def is_vague(asked: Mapping[str, frozenset[str]]) -> bool:
 def needed(question: str) -> list[frozenset[str]]:
     """What a passage must tell to be an answer at all, however much else it shares with the question: a time of day,
     where that is asked; of what may be done, the doing, where other words for it are known."""
-    said = " ".join(words_of(question))
-    found: list[frozenset[str]] = [CLOCK] if WHAT_TIME.search(said) or TOLD_CLOCK.search(plain(question)) else []
-    how_long = DURATION | {"=when"} if UNTIL_WHEN.search(said) else DURATION
-    found += [TAKES] if HOW_LONG_IT_TAKES.search(said) else [how_long] if HOW_LONG.search(said) else []
-    found += [LENGTH] if states_length(said) else []
-    found += [MEASURE] if HOW_BIG.search(said) else []
-    found += [keys for asks, keys in CONTACTS if asks.search(said)]
-    found += [WORTH] if ASKS_OPINION.search(said) else []
-    found += [frozenset(("=when",))] if WHEN.search(said) else []
-    found += [PLACE] if WHERE_IS.search(said) else [SOMEWHERE] if WHERE.search(said) else []
-    found += [frozenset((key,)) for key, shape in PHRASES if key in TOLD_ITSELF and shape.search(plain(question))]
-    found += [frozenset(("=age",))] if AGE.search(plain(question)) else []
-    found += [frozenset(("=include",))] if MADE_OF.search(said) else []
-    found += [frozenset(("=name",))] if WHO.search(said) else []
-    found += [PRICE | FIGURE | {"=percent"}] if HOW_PRICED.search(said) else []
-    found += [PRICE | {"=percent", "=free"}] if COSTS.search(said) else []
-    obliged = OBLIGED.search(said)
-    if obliged is not None and not ASKS_WHICH.search(said, 0, obliged.start()):
+    said, written = " ".join(words_of(question)), plain(question)
+    found = [keys for asks, keys in _NEEDED if asks.search(said)]
+    found += [keys for asks, keys in _NEEDED_AS_WRITTEN if asks.search(written)]
+    if constraints.HOW_LONG_IT_TAKES.search(said):
+        found.append(constraints.TAKES)
+    elif shapes.HOW_LONG.search(said):
+        found.append(shapes.DURATION | _WHEN if shapes.UNTIL_WHEN.search(said) else shapes.DURATION)
+    if states_length(said):
+        found.append(constraints.LENGTH)
+    if shapes.WHERE_IS.search(said):
+        found.append(shapes.PLACE)
+    elif shapes.WHERE.search(said):
+        found.append(SOMEWHERE)
+    obliged = shapes.OBLIGED.search(said)
+    if obliged is not None and not shapes.ASKS_WHICH.search(said, 0, obliged.start()):
         found.append(frozenset(("=need",)))
-    found += [frozenset(("=discount",))] if CHEAPER.search(said) and not TWO.search(said) else []
-    if may := MAY.search(said):
-        doing = next(iter(telling(said[may.end() :])), "")
-        if bringing := BRINGING.match(said, may.end()):
-            found.append(_BROUGHT)
-            doing = next(iter(telling(said[bringing.end() :])), "")
-        another = TO_ANOTHER.match(said, may.end())
-        meant = {"change"} if another else meanings_of(doing)
-        done = frozenset(f"={name}" for name in meant)
-        found.append(frozenset() if done & TOLD_OTHERWISE else done)
-    return [keys for keys in found if keys]
+    if shapes.CHEAPER.search(said) and not shapes.TWO.search(said):
+        found.append(frozenset(("=discount",)))
+    return [*found, *filter(None, _allowed(said))]
+
+
+def _allowed(said: str) -> Iterator[frozenset[str]]:
+    """What tells whether one may do what a question asks about: "can I bring a dog?", "can I go from Pro to Basic?"."""
+    may = shapes.MAY.search(said)
+    if may is None:
+        return
+    begun = may.end()
+    if bringing := shapes.BRINGING.match(said, begun):
+        yield _BROUGHT
+        begun = bringing.end()
+    doing = next(iter(telling(said[begun:])), "")
+    meant = {"change"} if shapes.TO_ANOTHER.match(said, may.end()) else meanings_of(doing)
+    done = frozenset(f"={name}" for name in meant)
+    yield frozenset() if done & shapes.TOLD_OTHERWISE else done
 
 
 def terms(text: str) -> dict[str, frozenset[str]]:
     """By word or shape of a question: the keys by which passages have it."""
     shaped: dict[str, frozenset[str]] = {}
-    for aside in (NEXT, AGE):
+    for aside in (constraints.NEXT, constraints.AGE):
         text = aside.sub(" ", plain(text)) if aside.search(plain(text)) else text
-    text = ASIDE.sub(" ", FOR_WHOM.sub(" ", FREE_OF.sub(r"\1", text)))
-    if WHERE_IS.search(plain(text)):
-        shaped["=where"], text = PLACE, THE_PLACE.sub(" ", WHERE_IS.sub(" ", plain(text)))
-    if WHAT_TIME.search(plain(text)):
-        shaped["=clock"], text = CLOCK, WHAT_TIME.sub(" ", plain(text))
-    if HOW_LONG_IT_TAKES.search(plain(text)):
-        shaped["=takes"], text = TAKES, without_how_long(text)
-    if TOLD_CLOCK.search(plain(text)):
-        shaped["=clock"], text = CLOCK, TOLD_CLOCK.sub(" ", plain(text))
+    text = shapes.ASIDE.sub(" ", shapes.FOR_WHOM.sub(" ", shapes.FREE_OF.sub(r"\1", text)))
+    if shapes.WHERE_IS.search(plain(text)):
+        shaped["=where"], text = shapes.PLACE, shapes.THE_PLACE.sub(" ", shapes.WHERE_IS.sub(" ", plain(text)))
+    if shapes.WHAT_TIME.search(plain(text)):
+        shaped["=clock"], text = shapes.CLOCK, shapes.WHAT_TIME.sub(" ", plain(text))
+    if constraints.HOW_LONG_IT_TAKES.search(plain(text)):
+        shaped["=takes"], text = constraints.TAKES, without_how_long(text)
+    if constraints.TOLD_CLOCK.search(plain(text)):
+        shaped["=clock"], text = shapes.CLOCK, constraints.TOLD_CLOCK.sub(" ", plain(text))
     if states_length(plain(text)):
-        shaped["=length"], text = LENGTH, without_length(plain(text))
-    if WHICH_DAYS.search(plain(text)):
-        shaped["=when"], text = frozenset(("=when",)), WHICH_DAYS.sub(" ", plain(text))
-    for key, shape in PHRASES:
+        shaped["=length"], text = constraints.LENGTH, without_length(plain(text))
+    if shapes.WHICH_DAYS.search(plain(text)):
+        shaped["=when"], text = _WHEN, shapes.WHICH_DAYS.sub(" ", plain(text))
+    for key, shape in shapes.PHRASES:
         if shape.search(text):
             shaped[key], text = frozenset((key,)), shape.sub(" ", text)
-    if HOW_MUCH.search(" ".join(words_of(text))):
+    if shapes.HOW_MUCH.search(" ".join(words_of(text))):
         # "How much is it?" alone is for its price.
-        priced = not telling(text) or HOW_PRICED.search(" ".join(words_of(text)))
-        shaped["=figure"] = PRICE if priced else FIGURE
+        priced = not telling(text) or shapes.HOW_PRICED.search(" ".join(words_of(text)))
+        shaped["=figure"] = shapes.PRICE if priced else shapes.FIGURE
     word_of = {stem(word): word for word in telling(text)}
     keys = {stem(word): keys_of(word) | {f"={name}" for name in meanings_of(word)} for word in telling(text)}
     # "Open" in a question for hours is not the one of "open your account", nor "where" all of "where do I sign up".
     telling_more = {word: found for word, found in keys.items() if word not in _WHERE}
     keys = telling_more if telling_more or shaped else keys
-    if way := BY_WAY_OF.search(plain(text)):
+    if way := constraints.BY_WAY_OF.search(plain(text)):
         keys = {word: found - {"=contact"} if word == stem(way["way"]) else found for word, found in keys.items()}
     looked_for = {"=hours", "=contact"}
     keys = {word: found - {word} if looked_for & found else found for word, found in keys.items()}
-    asks_whether = MAY.search(plain(text)) or DO_YOU.search(plain(text)) or all(map(is_day, keys))
+    asks_whether = shapes.MAY.search(plain(text)) or shapes.DO_YOU.search(plain(text)) or all(map(is_day, keys))
     if asks_whether or "=hours" in {key for found in keys.values() for key in found}:
         # What hours are told for other days says of this one that there are none.
         keys = {word: found | {"=weekday"} if is_day(word) else found for word, found in keys.items()}
     keys = {
-        word: found | {"=month"} if A_MONTH.fullmatch(word_of.get(word, "")) else found for word, found in keys.items()
+        word: found | {"=month"} if shapes.A_MONTH.fullmatch(word_of.get(word, "")) else found
+        for word, found in keys.items()
     }
     return shaped | keys
 

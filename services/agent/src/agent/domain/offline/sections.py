@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from agent.domain.offline import shapes
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.kinds import column_named
 from agent.domain.offline.lexicon import keys_in, keys_of, words_of
-from agent.domain.offline.shapes import COMPARING, HOW_MUCH, INCLUDED, OBLIGED, PRICE_WORD, SHAPES, TWO, WHETHER
 
 _MOST_SHOWN = 5
 
@@ -15,9 +15,9 @@ _MOST_SHOWN = 5
 def compared(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """Of a question for the difference of two things: what the page says of the one and of the other."""
     said = " ".join(words_of(question))
-    if not COMPARING.search(said):
+    if not shapes.COMPARING.search(said):
         return []
-    sides = [side for part in TWO.split(said) if (side := telling(COMPARING.sub(" ", part)))]
+    sides = [side for part in shapes.TWO.split(said) if (side := telling(shapes.COMPARING.sub(" ", part)))]
     if len(sides) < 2:
         return []
     found: list[Excerpt] = []
@@ -32,17 +32,19 @@ def compared(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
 def included(question: str, passages: Sequence[Excerpt]) -> list[Excerpt]:
     """Of a question for what something holds: all that stands under its name."""
     said = " ".join(words_of(question))
-    if not INCLUDED.search(said) or WHETHER.search(said):
+    if not shapes.INCLUDED.search(said) or shapes.WHETHER.search(said):
         return []
-    of_what = INCLUDED.sub(" ", said)
+    of_what = shapes.INCLUDED.sub(" ", said)
     section = column_named(frozenset(words_of(of_what)), passages) or _section(telling(of_what), passages)
     return section if len(section) > 1 else []
 
 
 def all_shown(said: str, asked: Mapping[str, frozenset[str]], passages: Sequence[Excerpt]) -> list[Excerpt]:
     """Of a question that names nothing, as "how much is it?": all that the page which shows the most of it has."""
-    for key, shape in SHAPES:
-        if key == "=price" and (OBLIGED.search(said) or not (HOW_MUCH.search(said) or PRICE_WORD.search(said))):
+    for key, shape in shapes.SHAPES:
+        if key == "=price" and (
+            shapes.OBLIGED.search(said) or not (shapes.HOW_MUCH.search(said) or shapes.PRICE_WORD.search(said))
+        ):
             continue
         if key == "=weekend" and {"weekend", "weekends", "finde", "semana"}.isdisjoint(said.split()):
             continue  # Saturday is not Sunday

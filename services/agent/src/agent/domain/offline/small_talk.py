@@ -2,17 +2,7 @@
 
 import re
 
-from agent.domain.offline.talk_words import (
-    LONG_TALK,
-    OPENING,
-    SHORT_TALK,
-    THANKFUL,
-    TONGUE,
-    UPSET,
-    WAITED,
-    WANTS,
-    WRONGED,
-)
+from agent.domain.offline import talk_words
 from agent.domain.offline.wishes import Intent
 from agent.domain.text_features import plain, word_set
 
@@ -44,7 +34,7 @@ def small(said: str) -> Intent | None:
     """The kind of small talk, if the text has nothing else in it."""
     if named := _NAMES_ITSELF.search(said):
         said = named["hello"]
-    words = re.findall(r"\w+", OPENING.sub("hola", said))
+    words = re.findall(r"\w+", talk_words.OPENING.sub("hola", said))
     around = [word for word in words if word not in _AROUND_SMALL]
     kinds = [next((kind for kind, known in _SMALL if not known.isdisjoint((word, _DRAWN_OUT.sub("", word)))), None)
              for word in around]  # fmt: skip
@@ -57,21 +47,21 @@ def small(said: str) -> Intent | None:
 
 def mood(said: str, text: str) -> Intent | None:
     """Thanks, a complaint or a question about languages, also in a longer message."""
-    if TONGUE.search(said):
+    if talk_words.TONGUE.search(said):
         return Intent.TONGUE
     if "?" in text:
         return None
-    if len(said.split()) <= LONG_TALK and WAITED.search(re.sub("['’]", " ", said)):
+    if len(said.split()) <= talk_words.LONG_TALK and talk_words.WAITED.search(re.sub("['’]", " ", said)):
         return Intent.WAITED
-    if len(said.split()) <= LONG_TALK and WRONGED.search(re.sub("['’]", " ", said)):
+    if len(said.split()) <= talk_words.LONG_TALK and talk_words.WRONGED.search(re.sub("['’]", " ", said)):
         return Intent.WRONGED
-    if len(said.split()) > SHORT_TALK or WANTS.search(said):
+    if len(said.split()) > talk_words.SHORT_TALK or talk_words.WANTS.search(said):
         return None
-    if UPSET.search(said):
+    if talk_words.UPSET.search(said):
         return Intent.UPSET
     if said.split() and small(said.split()[-1]) is Intent.FAREWELL:
         return Intent.FAREWELL
-    return Intent.THANKS if THANKFUL.search(said) else None
+    return Intent.THANKS if talk_words.THANKFUL.search(said) else None
 
 
 def past_greeting(text: str) -> str:
