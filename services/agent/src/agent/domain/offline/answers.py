@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from math import floor
 from typing import Any
 
 from agent.domain.analysis.chat_text import told
@@ -318,10 +319,23 @@ def which(kind: str, language: Language, **names: str) -> str:
     return _WHICH[kind][language].format(**names) if names else _WHICH[kind][language].replace("{prices}", "")
 
 
+_BOUGHT: dict[Language, str] = {
+    "es": "Con {budget} compras {number} a ese precio, y sobran {left}.",
+    "en": "{budget} buys {number} at that price, and leaves {left}.",
+}
+
+
 def multiplied(price: float, factor: float, language: Language) -> str:
     """So many times a price."""
     times, one, product = (figure(round(each, 4), language) for each in (factor, price, round(price * factor, 2)))
     return f"{times} × {one} = {product}"
+
+
+def bought(price: float, budget: float, language: Language) -> str:
+    """How many whole shares an amount of money buys at a price, and what is left of it."""
+    number = floor(budget / price)
+    whole, left = (figure(one, language) for one in (budget, round(budget - number * price, 2)))
+    return _BOUGHT[language].format(budget=whole, number=number, left=left)
 
 
 def unread(reason: str, language: Language) -> str:

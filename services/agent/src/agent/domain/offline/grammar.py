@@ -12,22 +12,22 @@ from functools import lru_cache
 from agent.domain.number_words import large_in_figures
 from agent.domain.offline.changes import SHARE
 from agent.domain.offline.kinds import PLACES
+from agent.domain.offline.slots import TAKES
 from agent.domain.text_features import one_apart, plain, word_set
-from contracts.spoken import NUMBERS
 
 _MINE = r"\b(my|i|me|mi|mis|tengo|mine|our|our own)\b"
 _ALERT = (
     r"^\W*(?:if|when|si|cuando)\b.*\b(?:let me know|tell me|remind me|dime|dimelo|recuerdame\w*)\b|"
-    r"\b(alerts?|alertas?|alarmas?|remind me (?:when|if)|recuerdame (?:cuando|si)|"
+    r"\b(alerts?|alertas?|alarmas?|avisos?|remind me (?:when|if)|recuerdame (?:cuando|si)|"
     r"notify me|tell me (?:when|if)|let me know (?:when|if)|ping me|avisame|avisa|"
+    r"(?:(?:give|drop|send|text|message|mail|warn|call) me|(?:da|manda|envia|haz|escribe|llama)me)\b.{0,20}"
+    r"\b(?:when|if|once|cuando|si|en cuanto)|"
     r"avisar\w*|"
     r"notificame|dime (?:cuando|si))\b"
 )
 _DELETE = r"\b(delete|remove|cancel|erase|kill|drop|clear|borra\w*|elimina\w*|quita\w*|cancela\w*)\b"
 _BUY_SELL = (
-    rf"\b(buy|purchase|sell|(?:pick up|grab|get me|put me|ponme)(?= (?:\d|{'|'.join(NUMBERS)}))|orden de (?:compra|"
-    rf"venta)|"
-    r"(?:long|short)(?= \d)|"
+    rf"\b(buy|purchase|sell|{TAKES}|orden de (?:compra|venta)|(?:long|short)(?= \d)|"
     r"compr(?:a|as|o|ar|ame|es|en|eis|arme)|vend(?:e|es|o|er|eme|ela|elas|as|an|ais|erme))\b"
 )
 _ADVICE = (
@@ -43,8 +43,11 @@ _HABIT = (
     r"\b(?:i (?:only )?(?:buy|sell)|yo (?:solo )?(?:compr|vend)o)\b"
 )
 """What somebody tells of how they trade."""
+BUDGET = r"[$€]?(?P<budget>\d(?:[\d.,]*\d)?k?)(?!\d| ?%)"
+"""The money that somebody would spend."""
 _LETS_GO = r"dump|offload|get rid of|deshazte de|deshacerme de"
 _ORDER = r"\b(orders?|orden(?:es)?|pedidos?)\b"
+ORDERS = re.compile(_ORDER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,9 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"^(?=.*\bratio\b)(?=.*\bstop\b)(?=.*\b(?:target|objetivo|take profit|exit|salgo|salida|vendo)\b)|"
          r"^(?!.*(?:\d ?%|\b(?:capital|account|cuenta)\b))(?=.*\brisk|.*\briesgo)(?=.*\bstop\D{0,20}\d)"
          r"(?=.*\b(?:target|objetivo|take profit)\D{0,20}\d)"),
+    _row("get_price", r"\b(?:how (?:many|much)|cuant[oa]s?)\b.*\b(?:can|could|would|puedo|podria|da|dan|daria)\b.*"
+         rf"\b(?:for|with|con|por) {BUDGET}",
+         unless=r"\bstop\b|\brisk|\briesgo|\bentr(?:y|ada)\b|[%]", about=True, way="affordable"),
     _row("calculate_position_size",
          r"\b(position siz\w*|size of (?:the|my|a) (?:position|trade)|(?:big|large|size)\b.{0,20}\b(?:position|trade)\b"
          r"|how many shares|how much (?:should|can|could) i (?:buy|risk)|"
@@ -86,8 +92,11 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(list\w*|show|see|which|active|activas|lista\w*|muestra\w*|ver|ensena\w*|cuales)\b|^\W*\w+\W*$",
          unless=r"\b(how|como|work\w*|funcionan?|que es una|what is an)\b"),
     _row("cancel_paper_order", _DELETE, _ORDER, unless=r"\bhow\b|\bcomo\b", way="cancel"),
+    _row("cancel_paper_order", _DELETE, r"\b(?:the|my|that|el|mi|ese|la) (?:\w+ )?(?:stop|limite?)\b(?! loss)",
+         unless=r"\d|\bhow\b|\bcomo\b", way="cancel"),
     _row("get_pending_orders", _ORDER, r"\b(pending|open|my|waiting|pendientes?|abiertas?|mis|tengo|en espera)\b",
-         unless=r"\b(?:will|last|expire\w*|caduc\w*|duran?)\b|\bhow\b|\bcomo\b|\btypes?\b|\btipos?\b"),
+         unless=r"\b(?:will|last|expire\w*|caduc\w*|duran?|what (?:happens|would happen)|"
+         r"que (?:pasa|pasaria|ocurre))\b|\bhow\b|\bcomo\b|\btypes?\b|\btipos?\b"),
     _row("get_trade_history", r"\b(trade history|my trades|past trades|order history|historial|mis operaciones|"
          r"operaciones pasadas|mis compras|mis ventas|what have i (?:bought|sold)|(?:trades|orders) (?:did|have) i|"
          r"what (?:did|have) i (?:just )?(?:buy|sell|trade|bought|sold)|acabo de (?:comprar|vender)|"
@@ -170,7 +179,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          about=True),
     _row("get_portfolio", r"\b(?:am i|have i been|i am|i m|estoy|voy|llevo)\b.{0,12}\b(?:up|down|winning|losing|making|"
          r"ganando|perdiendo|ganad[oa]|perdid[oa])\b.{0,12}\b(?:money|overall|dinero|total|so far)\b|"
-         r"\bam i (?:up|down|winning|losing)\b|"
+         r"\bam i (?:up|down|winning|losing)\b|^\W*(?:(?:and|so|y|pues) )?(?:how am i doing|como voy|como me va)\W*$|"
          r"\b(?:he|hemos|llevo|voy) (?:ganado|perdido|ganando|perdiendo)\b|"
          r"\b(?:have|did) i (?:ma[dk]e|earn\w*|gain\w*|lost|lose)\b|"
          r"\bmy (?:total )?(?:profits?|loss(?:es)?|gains?|p ?& ?l|pnl)\b|"
@@ -181,7 +190,9 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(compar\w+|versus|vs|perform\w*|how (?:did|has)|returns?|drawdown|rendimiento|rentabilidad|moved?|"
          r"como (?:le )?(?:fue|va|ha ido)|volatile?|volatil(?:es)?|volatilidad|rose|fell|climbed|"
          r"(?:went|gone) (?:up|down)|"
-         r"(?:which|cual)\b.{0,30}\b(?:up|down|sube|subi\w*|baja\w*) (?:more|less|most|mas|menos)|"
+         r"(?:which|cual)\b.{0,30}\b(?:up|down|sub\w+|baj\w+|cai\w+|cay\w+|gan\w+|perd\w+|ris\w+|rose|f[ae]ll\w*|"
+         r"drop\w*|gain\w*|lost) (?:the )?(?:more|less|most|least|mas|menos)|"
+         r"(?:which|cual)\b.{0,20}\b(?:more|less|most|least|mas|menos) (?:risk\w*|riesgo|arriesgad[oa]|volat\w+)|"
          r"(?:ha )?(?:gan|perdi|subi|baj|cay)(?:o|ado|ido)|"
          r"lo que va de (?:ano|mes)|year to date|ytd|so far this (?:year|month)|"
          r"(?:last|past|this) (?:week|month|quarter|year)|(?:ultim[oa]|pasad[oa]|est[ea]) "

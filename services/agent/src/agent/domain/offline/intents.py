@@ -13,7 +13,7 @@ from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, WHEN, amended
 from agent.domain.offline.changes import kept_in, percent_in, share_in
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.conditions import from_now, order_and_condition, waiting
-from agent.domain.offline.grammar import CONCEPT, DIFFERENCE, TABLE, TAKES_BACK, UNDOES, ToolPhrase, put_right
+from agent.domain.offline.grammar import CONCEPT, DIFFERENCE, ORDERS, TABLE, TAKES_BACK, UNDOES, ToolPhrase, put_right
 from agent.domain.offline.kinds import place_in
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
 from agent.domain.offline.position_size import sized
@@ -27,10 +27,12 @@ from agent.domain.offline.slots import (
     date_in,
     explained,
     missing_from,
+    order_named,
     unpriced,
 )
 from agent.domain.offline.small_talk import mood, past_greeting, small
 from agent.domain.offline.spoken import FAR, both_before, one_before
+from agent.domain.offline.tool_words import by_words, without_symbols
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.memory_words import memory_wish, undoes
 from agent.domain.shortcuts.words import decision_in
@@ -92,7 +94,8 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         and talk_words.ANOTHER_DAY.search(said)
         and talk_words.OPEN.search(plain(before[-1]))
     )
-    if trades and (talk_words.OPEN.search(said) or another_day) and talk_words.MARKET.search(asked):
+    opens = (talk_words.OPEN.search(said) or another_day) and not ORDERS.search(said)
+    if trades and opens and talk_words.MARKET.search(asked):
         return Wish(Intent.MARKET)
     if _ABOUT_PEOPLE in schemas and "?" not in text and (talk_words.STATED.search(said) or _asks_to_remember(text)):
         return Wish(Intent.STATED)
@@ -124,6 +127,7 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     if _meant(said) is None:
         said = plain(text) if _meant(plain(text)) else said
     row = _meant(said)
+    row = by_words(text, plain(text)) or row
     looks_up = row is not None and row.tool in (*_LOOKED_UP, "get_ohlcv", "get_portfolio")
     if (
         row
@@ -196,7 +200,8 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     if CONCEPT.search(what) and not re.search(r"\b(?:my|mis?|your|tus?|its|their|sus?)\b", what):
         return Wish(Intent.TOOL, (("explain_concept", {"concept": what}),))
     if row is None:
-        if own and len(said.split()) <= 3 and "get_price" in schemas:
+        nothing_else = len(said.split()) <= 3 or not (without_symbols(text) or re.search(r"\d", said) or tells(text))
+        if own and nothing_else and "get_price" in schemas:
             return Wish(Intent.TOOL, tuple(("get_price", {"symbol": one}) for one in own))
         return None
     # "What does the plan cost?" is of the site, whatever share was spoken of before; "and what does it cost?" is not.
@@ -217,7 +222,7 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     ):
         asks = Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",), shown=group[0])
         return asks if row.tool in schemas else None
-    leans = row.tool != "get_price" or bool(talk_words.GOING_ON.search(said))
+    leans = row.tool != "get_price" or bool(row.way) or bool(talk_words.GOING_ON.search(said))
     of_both = (
         before
         and talk_words.GOING_ON.search(said)
@@ -233,7 +238,8 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     if row.about and not about:
         if re.search(r"\b(?:my|mis?)\b", said) and (other := _meant(said, alone=True)):
             return _call(other, ParsedText(text, said, ()), schemas)  # what my portfolio is worth is no share's price
-        strong = row.tool not in ("get_price", "get_ohlcv", "market_snapshot", "get_fundamentals", "create_paper_order")
+        weak = ("get_price", "get_ohlcv", "market_snapshot", "get_fundamentals", "create_paper_order")
+        strong = row.way or row.tool not in weak
         return Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",)) if strong and row.tool in schemas and before else None
     if row.tool == "create_paper_order" and not row.way and len(own) > 1 and row.tool in schemas:
         several_orders = orders_of_each(text, row.tool, schemas[row.tool])
@@ -300,6 +306,8 @@ def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> W
     if tool not in schemas:
         return Wish(Intent.TOOL, withheld=tool) if tool in _PERSONAL else None
     schema = schemas[tool]
+    if row.way == "affordable" and (spent := row.asks.match(said.plain)) is not None:
+        return Wish(Intent.TOOL, ((tool, {"symbol": said.symbols[0]}),), way=row.way, shown=spent["budget"])
     if row.way in ("cancel", "delete_alert", "sell", "stop"):
         found = arguments_for(tool, schema, said)
         if row.way == "stop" and "quantity" in found and not found.keys() & {"stop_price", "side"}:
@@ -312,6 +320,7 @@ def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> W
         found |= {"symbol": symbols[0]} if symbols else {}
         found |= {"place": at} if at is not None else {}
         found |= {"share": 1.0} if whole else {}
+        found |= order_named(said.plain) if row.way == "cancel" else {}
         if row.way in ("sell", "stop"):
             if "quantity" in found and "side" in found and (waits := from_now(tool, found, said.plain)) is not None:
                 return waits
@@ -388,7 +397,12 @@ def asks_how(text: str) -> bool:
 
 def tells_of_oneself(text: str, offered: Collection[str]) -> bool:
     """Whether a customer only tells something of themselves, which is no question that could have an answer."""
-    return _ABOUT_PEOPLE in offered and "?" not in text and bool(talk_words.TELLS.match(plain(text)))
+    return _ABOUT_PEOPLE in offered and tells(text)
+
+
+def tells(text: str) -> bool:
+    """Whether somebody only tells something of themselves."""
+    return "?" not in text and bool(talk_words.TELLS.match(plain(text)))
 
 
 def goes_on(text: str, words: int = 2) -> bool:

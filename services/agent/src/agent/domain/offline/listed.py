@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from agent.domain.offline.grammar import TABLE, TAKES_BACK, UNDOES
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.kinds import PLACES
+from agent.domain.offline.slots import order_named
 from agent.domain.offline.spoken import FAR
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import plain
@@ -22,6 +23,12 @@ _LINE = re.compile(r"^(- .+)$", re.MULTILINE)
 _NAMES = re.compile(r"\(([A-Z][\w./]*(?:, [A-Z][\w./]*)+)\)")
 
 
+def _fits(said: str, line: str) -> bool:
+    """Whether a line may be the order that a text names by its side or kind: "cancel the stop"."""
+    shown = order_named(line)
+    return all(shown.get(name) == one for name, one in order_named(said).items())
+
+
 def chosen_in(text: str, shown: str, offered: Collection[str], before: Sequence[str]) -> Wish | None:
     """What was asked for before, of the one that the text chooses by its place, and by nothing else, from the list that
     the newest answer (`shown`) had; None: it chooses none."""
@@ -31,6 +38,8 @@ def chosen_in(text: str, shown: str, offered: Collection[str], before: Sequence[
     listed: list[str] = _LINE.findall(shown) or (names[1].split(", ") if names else [])
     # "Delete it" is of the one line that is left of a list.
     ends = bool(match and match["ends"]) or (len(listed) == 1 and TAKES_BACK.search(said) is not None)
+    if ends and listed and not _fits(said, plain(listed[0])):
+        return None
     if not before or not listed or (match is None and not ends) or (match and len(listed) == 1 and not ends):
         return None
     place = match["place"] if match else "1"

@@ -9,7 +9,7 @@ from typing import Any, cast
 from agent.domain.number_words import in_figures, large_in_figures
 from agent.domain.offline.bar_range import bar_range, frame_in
 from agent.domain.text_features import language_of, number_of, plain, symbols_in, word_set
-from contracts.spoken import MONTHS
+from contracts.spoken import MONTHS, NUMBERS
 
 Schema = Mapping[str, Any]
 _NUMBER = r"[-\u2212]?\d(?:[\d.,]*\d)?(?:e\d{1,2}\b|\s?k\b)?"
@@ -88,7 +88,7 @@ MOVES = re.compile(r"\b(?:raise|lower|move|bring|bump|sube|baja|mueve)")
 SAYS_SIDE = re.compile(r"\b(?:buy\w*|sell\w*|purchase|compr\w+|vend\w+)\b")
 AT_MARKET = re.compile(
     r"\b(?:(?:at|to|a) (?:the )?(?:market|mercado)|(?:market|mercado) order|no limit|sin limite)\b|"
-    r"^\W*(?:market|mercado)\b"
+    r"^\W*(?:(?:actually|no|wait|sorry|ok|mejor|perdon|espera)\W+)*(?:market|mercado)\b"
 )
 _KINDS = {"stop_price": re.compile(r"\bstop\b"), "limit_price": re.compile(r"\blimit(?:ed|e|ad[oa])?\b")}
 """What an order is called that waits for a price."""
@@ -100,10 +100,17 @@ _DATES = (
     re.compile(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)? (?:of |de )?(?P<m>{_MONTH})(?:,| of| de| del)? (?P<y>\d{{4}})\b"),
     re.compile(rf"\b(?P<m>{_MONTH}) (?P<d>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>\d{{4}})\b"),
 )
+_COUNT = rf"(?:\d+|{'|'.join(NUMBERS)})"
+TAKES = (
+    rf"(?:(?:pick up|grab|get me|put me|ponme)(?= {_COUNT})|"
+    r"(?:i (?:want|ll take|will take)|give me|quiero|dame|pilla(?:me)?|coge(?:me)?)"
+    rf"(?= {_COUNT}(?:\W*$|(?: (?!percent|por|per)\w+)? (?:shares?|stocks?|acciones|titulos)\b| (?:of|de|more|mas)\b)))"
+)
+"""Orders so many without the word buy."""
 _SIDES = {
     "sell": re.compile(r"\b(sell\w*|vend\w+|venta|short(?= \d))\b"),
     "buy": re.compile(
-        r"\b(buy\w*|purchase|long(?= \d)|put me|ponme|pick up|grab|get me|compr\w+|"
+        rf"\b(buy\w*|purchase|long(?= \d)|compr\w+|{TAKES}|"
         r"(?:put|invest|invertir|invierte|mete|meter|pon)\b.{0,12}\d.{0,20}\b(?:in|into|en))\b"
     ),
 }
@@ -286,6 +293,13 @@ def _kinds_said(said: str) -> list[str]:
 def unpriced(found: Mapping[str, Any], said: str) -> tuple[str, ...]:
     """The prices that are missing of an order that is called a limit or stop order."""
     return () if any(name in found for name in _KINDS) else tuple(_kinds_said(said))
+
+
+def order_named(said: str) -> dict[str, str]:
+    """The side and the kind of the order that a text (plain) speaks of, where it says them: "the stop"."""
+    kinds = [name.removesuffix("_price") for name in _kinds_said(said)]
+    sides = [side for side, words in _SIDES.items() if words.search(said)]
+    return ({"order_type": kinds[0]} if kinds else {}) | ({"side": sides[0]} if len(sides) == 1 else {})
 
 
 def _order_type(found: dict[str, Any], said: ParsedText) -> None:

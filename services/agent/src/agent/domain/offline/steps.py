@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from math import floor
 from typing import Any, cast
 
-from agent.domain.offline.answers import answer_from, multiplied, which
+from agent.domain.offline.answers import answer_from, bought, multiplied, which
 from agent.domain.offline.position_size import with_prices
 from agent.domain.offline.wishes import Wish
+from agent.domain.text_features import number_of
 from contracts.languages import Language
 
 Result = tuple[str, dict[str, Any], dict[str, Any]]
@@ -47,8 +48,8 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
     tool, arguments = wish.calls[0]
     if wish.way == "portfolio":
         return _portfolio(results, language)
-    if wish.way == "part":
-        return _part(wish, results, language)
+    if wish.way in ("part", "affordable"):
+        return _with_price(wish, results, language)
     if wish.way == "watched":
         return _watched(wish, results, language)
     if wish.way in ("from_now", "sized"):
@@ -91,7 +92,8 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
     fitting: list[dict[str, Any]] = [
         one
         for one in _of(body, kind)
-        if arguments.get("symbol") in (None, one["symbol"]) and arguments.get("price") in (None, one.get("price"))
+        if all(arguments.get(name) in (None, one.get(name)) for name in ("symbol", "price", "side"))
+        and arguments.get("order_type", "") in str(one.get("order_type") or "")
         and (not wish.shown or wish.shown in answer_from(looked, {}, {kind: [one]}, "", language).splitlines())
     ]  # fmt: skip
     number = arguments.get("price", 0.0)
@@ -135,13 +137,14 @@ def _watched(wish: Wish, results: Sequence[Result], language: Language) -> SayTe
     return SayText("\n".join(answer_from(*one, "", language) for one in results[1:] or results))
 
 
-def _part(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
-    """A price, and so many times as much."""
+def _with_price(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
+    """A price, and so many times as much; or how many that much money buys."""
     if not results:
         return UseTools(wish.calls)
     told = [answer_from(*one, "", language) for one in results]
+    worked_out = bought if wish.way == "affordable" else multiplied
     prices = [float(body["price"]) for _, _, body in results if body.get("price") is not None]
-    return SayText("\n".join([*told, *(multiplied(one, float(wish.shown), language) for one in prices)]))
+    return SayText("\n".join([*told, *(worked_out(one, number_of(wish.shown), language) for one in prices)]))
 
 
 def _at_price_of_now(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:

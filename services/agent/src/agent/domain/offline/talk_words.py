@@ -183,7 +183,7 @@ THIS_PLACE = re.compile(r"\b(?:this|est[ae]) (?:place|lugar)\b")
 YOU_ALL = re.compile(r"\byou (?:people|guys|folks|lot|all)\b")
 PLAN_FOR_IT = re.compile(
     r"\b(?:what|which|que|cual) (?:\w+ )?plan\b.*\b(?:for (?:that|it|this)|need|necesito|hace falta|para (?:eso|"
-    r"ello|esto))\b"
+    r"ello|esto))\b|^\W*(?:and |y |pero |but )?(?:why (?:can\W?t|not)|por que no(?: puedo)?)\b(?: \w+){0,2}\W*$"
 )
 BOTH = re.compile(
     r"\b(?:cual|which)\b.*\b(?:mas|menos|mejor|peor|mayor|menor|more|less|most|least|better|worse|best|worst|higher|lower|cheaper)\b|"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from agent.domain.offline.common_words import telling
 from agent.domain.text_features import plain
 
-_OWN = re.compile(r"\b(?:my|our|i|we|mis?|nuestr[oa]s?|yo|vivo|trabajo|tengo|soy)\b")
+_OWN = re.compile(r"\b(?:my|our|i|me|we|mis?|nuestr[oa]s?|yo|vivo|trabajo|tengo|soy)\b")
 """Speaks of who asks."""
 
 

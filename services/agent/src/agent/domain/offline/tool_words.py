@@ -1,0 +1,41 @@
+"""Tools that are asked for by their words alone, in whatever order: "anything pending?", "¿cómo va mi cuenta?".
+
+Where no phrase of the grammar fits, a question all of whose telling words belong to one tool asks for that tool. One
+word more that says something is about something else.
+"""
+
+import re
+
+from agent.domain.offline.common_words import telling
+from agent.domain.offline.grammar import ToolPhrase
+from agent.domain.text_features import stem, symbols_in
+
+_WORDS: dict[str, str] = {
+    "get_pending_orders": "pending waiting unfilled open pendiente espera abierto",
+    "get_portfolio": "account balance invested holding stock share position portfolio cuenta saldo invertido accion "
+    "posicion cartera titulo",
+    "get_trade_history": "bought sold traded trade comprado vendido compre vendi operacion",
+}  # fmt: skip
+_BESIDE = "doing left now today current overall total llevo queda ahora hoy actual"
+"""Said of any of them."""
+_ROWS = {tool: frozenset(map(stem, words.split())) for tool, words in _WORDS.items()}
+_LEFT_OUT = frozenset(map(stem, _BESIDE.split()))
+_OWN = re.compile(r"\b(?:my|i|i ve|we|our|mis?|me|nuestr[oa]s?|tengo|llevo|he|hemos)\b|\bany")
+_ASKS = re.compile(
+    r"\?|^\W*(?:(?:and|so|hey|ok|y|pues|oye) )*(?:any\w*|what\W?s?|which|how\W?s?|show|see|list|que|cual(?:es)?|como|"
+    r"cuant[oa]s?|dime|ver|muestra\w*|ensena\w*|hay|algo)\b"
+)
+
+
+def by_words(text: str, said: str) -> ToolPhrase | None:
+    """The tool that a question about what is one's own consists of the words of; `said`: the text, plain."""
+    words = frozenset(map(stem, without_symbols(text))) - _LEFT_OUT
+    if not words or not _OWN.search(said) or not _ASKS.search(said):
+        return None
+    tool = next((tool for tool, known in _ROWS.items() if words <= known), None)
+    return ToolPhrase(tool, _ASKS) if tool else None
+
+
+def without_symbols(text: str) -> list[str]:
+    """The telling words of a text that name no share."""
+    return [word for word in telling(text) if not symbols_in(word)]
