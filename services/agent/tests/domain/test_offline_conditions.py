@@ -86,7 +86,6 @@ def test_per_cent_are_counted_from_the_price_of_now(text: str, tool: str, name: 
 @pytest.mark.parametrize(
     ("text", "missing"),
     [
-        ("I want to put 5000 dollars into google", ("quantity",)),
         ("can you place a limit order at 600 for google, 4 shares", ("side",)),
     ],
 )

@@ -311,10 +311,8 @@ def test_what_is_no_order_orders_nothing(text: str) -> None:
     "text",
     [
         "buy AAPL",
-        "buy $500 of AAPL",
         "buy 20% more AAPL",
         "buy half of 10 AAPL",
-        "buy AAPL for 500 dollars",
         "buy 5 or 6 AAPL",
         "buy twice as many as 4 AAPL",
     ],
@@ -393,3 +391,44 @@ def test_a_day_that_was_asked_for_is_told_and_never_the_span_around_it() -> None
     assert "no session of 6 October 2012; the last one before it, on 5 October 2012, closed at 652.59" in between
     assert "638.17" not in between
     assert "no AAPL figures for 4 October 2012" in answer_from("get_ohlcv", {}, body, "AAPL on 4 October 2012", "en")
+
+
+@pytest.mark.parametrize(
+    ("text", "tool"),
+    [
+        ("how's my account doing", "get_portfolio"),
+        ("¿cómo va mi cuenta?", "get_portfolio"),
+        ("cuánto llevo invertido", "get_portfolio"),
+        ("what shares have I got", "get_portfolio"),
+        ("how am I doing?", "get_portfolio"),
+        ("anything pending?", "get_pending_orders"),
+        ("¿se ha ejecutado mi compra?", "get_portfolio"),
+        ("when did I buy IBM", "get_trade_history"),
+        ("what's up with IBM", "get_price"),
+        ("cuéntame qué hay de IBM", "get_price"),
+        ("did IBM go up today", "get_price"),
+        ("which is cheaper, IBM or MSFT", "get_fundamentals"),
+        ("IBM o MSFT, ¿cuál es mejor?", "market_snapshot"),
+        ("ponme un aviso si IBM cruza los 25", "create_alert"),
+        ("dame un toque si IBM llega a 220", "create_alert"),
+        ("quiero 3 acciones de IBM", "create_paper_order"),
+        ("RSI", "explain_concept"),
+    ],
+)
+def test_a_tool_is_asked_for_in_any_words(text: str, tool: str) -> None:
+    assert wish_in(text, SCHEMAS).calls[0][0] == tool
+
+
+@pytest.mark.parametrize("text", ["what happens with my order when the market closes", "which stocks can I trade here"])
+def test_a_question_about_how_it_works_is_for_the_pages(text: str) -> None:
+    assert wish_in(text, SCHEMAS).intent is Intent.SITE
+
+
+def test_a_purchase_of_nothing_named_is_asked_of_what() -> None:
+    assert wish_in("buy 5", SCHEMAS).missing == ("symbol",)
+    assert wish_in("ibm", SCHEMAS, ["buy 5"]).calls[0][1]["symbol"] == "IBM"
+
+
+@pytest.mark.parametrize("text", ["no wait", "espera un segundo", "hold on", "nada, déjalo"])
+def test_who_wants_a_moment_is_given_it(text: str) -> None:
+    assert wish_in(text, SCHEMAS, ["sell half of it"]).intent is Intent.FINE

@@ -33,13 +33,62 @@ def test_every_figure_is_what_was_said_of_it(said: str, expected: dict[str, Any]
     assert (wish.calls, wish.missing, wish.way) == ((("create_paper_order", expected),), (), "")
 
 
-@pytest.mark.parametrize("said", ["put 2000 in ibm", "pon 2000 en ibm", "invest 500 into apple"])
-def test_money_that_is_put_in_is_no_number_of_shares(said: str) -> None:
-    assert wish_in(said, SCHEMAS).missing == ("quantity",)
+@pytest.mark.parametrize(
+    "said", ["put 2000 in ibm", "pon 2000 en ibm", "I want to put 2000 dollars into IBM", "buy $2000 of ibm"]
+)
+def test_money_buys_as_many_as_it_pays_for_at_the_price_of_now(said: str) -> None:
+    wish = wish_in(said, SCHEMAS)
+    assert step_of(wish, [], "en") == UseTools((("get_price", {"symbol": "IBM"}),))
+    step = step_of(wish, [("get_price", {}, {"symbol": "IBM", "price": 210.0})], "en")
+    assert isinstance(step, UseTools)
+    assert step.calls[0][1] == {**BUY, "symbol": "IBM", "quantity": 9.0}
+    too_little = step_of(wish, [("get_price", {}, {"symbol": "IBM", "price": 2100.0})], "en")
+    assert too_little == SayText("2,000 buys 0 at that price, and leaves 2,000.")
+
+
+@pytest.mark.parametrize(
+    ("said", "before"),
+    [
+        ("how many shares of ibm can I buy with 1000 dollars", []),
+        ("¿cuántas de ibm puedo comprar con 1000?", []),
+        ("cuánto me da para comprar con 1000 pavos", ["precio de ibm"]),
+    ],
+)
+def test_what_a_sum_would_buy_is_told_and_not_bought(said: str, before: list[str]) -> None:
+    wish = wish_in(said, SCHEMAS, before)
+    price = ("get_price", {"symbol": "IBM"}, {"symbol": "IBM", "price": 210.0})
+    assert step_of(wish, [], "en") == UseTools((("get_price", {"symbol": "IBM"}),))
+    step = step_of(wish, [price], "en")
+    assert isinstance(step, SayText)
+    assert step.text.endswith("1,000 buys 4 at that price, and leaves 160.")
+
+
+@pytest.mark.parametrize("said", ["compra 5 aapl y ponle un stop en 200", "buy 5 aapl with a stop at 200"])
+def test_a_stop_beside_a_purchase_sells_what_is_bought(said: str) -> None:
+    (_, bought), (_, sold) = wish_in(said, SCHEMAS).calls
+    assert (bought, sold) == (BUY, {**BUY, "side": "sell", "order_type": "stop", "stop_price": 200.0})
+
+
+@pytest.mark.parametrize("said", ["cancel the stop", "quita el stop", "cancela mi stop"])
+def test_an_order_of_another_kind_is_not_cancelled(said: str) -> None:
+    waits = {
+        "order_id": "1",
+        "symbol": "FB",
+        "side": "buy",
+        "order_type": "limit",
+        "quantity": 10.0,
+        "limit_price": 21.5,
+    }
+    wish = wish_in(said, SCHEMAS)
+    for kind, calls in (("limit", None), ("stop", (("cancel_paper_order", {"order_id": "1"}),))):
+        shown = {"orders": [{**waits, "order_type": kind, "status": "pending"}]}
+        step = step_of(wish, [("get_pending_orders", {}, shown)], "en")
+        assert (step.calls if isinstance(step, UseTools) else None) == calls
 
 
 def test_market_instead_of_a_limit_and_weeks_instead_of_days() -> None:
-    assert wish_in("market instead", SCHEMAS, ["buy 5 aapl at 600"]).calls[0][1] == BUY
+    for said in ("market instead", "actually market", "no, a mercado"):
+        assert wish_in(said, SCHEMAS, ["buy 5 aapl at 600"]).calls[0][1] == BUY
     weekly = wish_in("weekly", SCHEMAS, ["chart of aapl last 3 months"]).calls[0][1]
     assert (weekly["timeframe"], weekly["limit"]) == ("1w", 13)
 

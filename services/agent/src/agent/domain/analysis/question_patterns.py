@@ -202,6 +202,10 @@ def unit_of(words: str) -> str:
     return next(unit for name, unit in UNITS.items() if words.startswith(name))
 
 
+_PRONOUN = re.compile(r"(?<=[a-z]{3})(?:me|nos|(?:me)?l[oa]s?)$")
+"""Behind a Spanish verb that asks for something: explícame, compáralas."""
+
+
 def unread_words(text: str, known: Collection[str]) -> list[str]:
     """The runs of words that no rule has read and that are no words of any question. `known`: parts of tickers."""
     found: list[str] = []
@@ -209,7 +213,8 @@ def unread_words(text: str, known: Collection[str]) -> list[str]:
     for match in [*WORD.finditer(text), None]:
         word = match[0].removesuffix("'s").strip("'-") if match else ""
         said = word in known or all(part in QUESTION_WORDS or part in known for part in word.split("-"))
-        if match and len(word) > 1 and not (said or word in QUESTION_WORDS or word.replace("-", "") in QUESTION_WORDS):
+        said = said or any(one in QUESTION_WORDS for one in (word, word.replace("-", ""), _PRONOUN.sub("", word)))
+        if match and len(word) > 1 and not said:
             run.append(word)
         elif run:
             found.append(" ".join(run))

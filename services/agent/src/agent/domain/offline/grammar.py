@@ -33,7 +33,7 @@ _BUY_SELL = (
 _ADVICE = (
     r"\b(should i|shall i|when to|is it (?:good|wise)|is (?:\w+ ){1,3}an? (?:good|safe|bad|better)|"
     r"deberia|debo|conviene|cuando(?! (?:baj|sub|cai|cay|llegu|est|toqu|valg|pas|super|cruc|romp))|"
-    r"how (?:do|can|does)|como(?! (?:(?:el |un )?limite|maximo|minimo|mucho|stop))|"
+    r"how (?:do|can|does)|did i|have i|como(?! (?:(?:el |un )?limite|maximo|minimo|mucho|stop))|"
     r"can i|could i|puedo|se puede|do you|what)\b|"
     r"\b(?:don'?t|do not|never|nunca|no) (?:buy|sell|compr|vend)|\?|\b(?:buy|sell|compra|vende)\w* (?:or|o|y|and) "
 )
@@ -45,7 +45,7 @@ _HABIT = (
 """What somebody tells of how they trade."""
 BUDGET = r"[$€]?(?P<budget>\d(?:[\d.,]*\d)?k?)(?!\d| ?%)"
 """The money that somebody would spend."""
-_LETS_GO = r"dump|offload|get rid of|deshazte de|deshacerme de"
+_LETS_GO = r"dump|offload|liquidate|liquida|get rid of|deshazte de|deshacerme de"
 _ORDER = r"\b(orders?|orden(?:es)?|pedidos?)\b"
 ORDERS = re.compile(_ORDER)
 
@@ -90,7 +90,7 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("list_alerts", r"\b(alerts?|alertas?|avisos)\b",
          rf"{_MINE}|\b(?:what|que) (?:alerts|alertas|avisos)\b|"
          r"\b(list\w*|show|see|which|active|activas|lista\w*|muestra\w*|ver|ensena\w*|cuales)\b|^\W*\w+\W*$",
-         unless=r"\b(how|como|work\w*|funcionan?|que es una|what is an)\b"),
+         unless=r"\b(how|como|work\w*|funcionan?|que es una|what is an|when|cuando)\b"),
     _row("cancel_paper_order", _DELETE, _ORDER, unless=r"\bhow\b|\bcomo\b", way="cancel"),
     _row("cancel_paper_order", _DELETE, r"\b(?:the|my|that|el|mi|ese|la) (?:\w+ )?(?:stop|limite?)\b(?! loss)",
          unless=r"\d|\bhow\b|\bcomo\b", way="cancel"),
@@ -99,16 +99,22 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"que (?:pasa|pasaria|ocurre))\b|\bhow\b|\bcomo\b|\btypes?\b|\btipos?\b"),
     _row("get_trade_history", r"\b(trade history|my trades|past trades|order history|historial|mis operaciones|"
          r"operaciones pasadas|mis compras|mis ventas|what have i (?:bought|sold)|(?:trades|orders) (?:did|have) i|"
-         r"what (?:did|have) i (?:just )?(?:buy|sell|trade|bought|sold)|acabo de (?:comprar|vender)|"
+         r"(?:what|when|which|how (?:many|much)) (?:did|have) i (?:just )?(?:buy|sell|trade|bought|sold)|"
+         r"acabo de (?:comprar|vender)|"
          r"(?:last|latest|recent) (?:trades?|purchases?|sales?)\b(?! (?:price|day))|"
          r"(?:ultim|recient)\w* (?:operacion|compra|venta)(?:es|s)?|"
          r"operaciones (?:que )?(?:hice|he hecho|realice|tuve)|que (?:compre|vendi)\b|que he (?:comprado|vendido))\b",
          unless=r"\b(?:dic\w+|dij\w+|quier\w+|recom\w+|acons\w+|sugi\w+|pid\w+|espera\w*) que\b"),
     _row("get_portfolio", r"\bhow (?:did|is|has) (?:that|the|my|this)(?: \w+)? (?:trade|order|purchase|sale|buy)\b|"
-         r"\bcomo (?:fue|salio|quedo|va|ha ido) (?:esa|la|mi)(?: \w+)? (?:orden|compra|venta|operacion)\b"),
+         r"\bcomo (?:fue|salio|quedo|va|ha ido) (?:esa|la|mi)(?: \w+)? (?:orden|compra|venta|operacion)\b|"
+         r"\bwhat (?:has )?happened (?:to|with) my (?:trade|order|purchase|sale)\b|"
+         r"\b(?:is|was|has) my (?:trade|order|purchase|sale) (?:been )?(?:filled|done|executed|through|completed)\b|"
+         r"\bque (?:paso|ha pasado) con (?:la|mi) (?:orden|compra|venta|operacion)\b|"
+         r"\b(?:se ha|esta|ha sido) (?:ejecutad|hech|realizad|completad)\w* (?:la|mi) "
+         r"(?:orden|compra|venta|operacion)\b"),
     _row("create_paper_order", SHARE.pattern, rf"\b(?:sell|vend(?:e|er|o)(?:me)?(?:l[oa]s?)?|{_LETS_GO})\b",
          unless=_ADVICE, way="sell"),
-    _row("create_paper_order", rf"^(?:[^\d?]{{0,20}})\b(?:{_LETS_GO}|close|exit|liquidate|cierra|cerrar|liquida)\b"
+    _row("create_paper_order", rf"^(?:[^\d?]{{0,20}})\b(?:{_LETS_GO}|close|exit|cierra|cerrar)\b"
          r".{0,25}\b(?:positions?|shares|stocks?|holdings?|posicion(?:es)?|acciones|titulos)\b",
          unless=_ADVICE, way="sell"),
     _row("create_paper_order", r"\b(?:put|set|place|add|pon|ponme|poner|coloca|anade)\b.{0,25}\bstop\b", r"\d",
@@ -154,6 +160,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"dividend\w*|"
          r"fundamentales|beneficios?|ingresos|capitalizacion|margen(?:es)?|valuation|"
          r"valoracion|(?:over|under)valued|(?:sobre|infra)valorad[oa])\b|"
+         r"\b(?:which|cual)\b.{0,20}\b(?:cheaper|more expensive|mas (?:barat|car)[oa]|cheapest|most expensive)\b|"
          r"^\W*(?:and |y )?(?:is|are|esta) (?:it|they|the (?:stock|share)s?|la accion|\w+)? ?(?:cheap|expensive|"
          r"car[oa]|barat[oa])\b",
          about=True),
@@ -173,7 +180,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"prevision|outlook|subira|bajara|caera)\b|"
          r"\b(?:will|going|gonna|go|ir a|va a|van a|ira a)\b.{0,30}\b(?:up|down|rise|fall|drop|climb|subir|bajar|"
          r"caer)\b",
-         about=True),
+         unless=r"\b(?:did|has|have|ha|han)\b", about=True),
     _row("get_ohlcv",
          r"\b(chart|graph|plot|draw|candles?|history|bars|grafic[oa]s?|dibuja(?:me)?|velas|evolucion|historico)\b",
          about=True),
@@ -189,9 +196,10 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("market_snapshot",
          r"\b(compar\w+|versus|vs|perform\w*|how (?:did|has)|returns?|drawdown|rendimiento|rentabilidad|moved?|"
          r"como (?:le )?(?:fue|va|ha ido)|volatile?|volatil(?:es)?|volatilidad|rose|fell|climbed|"
-         r"(?:went|gone) (?:up|down)|"
+         r"(?:went|gone) (?:up|down)|did .{1,25}\b(?:go|rise|fall|drop|climb|gain|lose)\b|"
          r"(?:which|cual)\b.{0,30}\b(?:up|down|sub\w+|baj\w+|cai\w+|cay\w+|gan\w+|perd\w+|ris\w+|rose|f[ae]ll\w*|"
          r"drop\w*|gain\w*|lost) (?:the )?(?:more|less|most|least|mas|menos)|"
+         r"(?:which|cual)\b.{0,20}\b(?:better|worse|mejor|peor)|"
          r"(?:which|cual)\b.{0,20}\b(?:more|less|most|least|mas|menos) (?:risk\w*|riesgo|arriesgad[oa]|volat\w+)|"
          r"(?:ha )?(?:gan|perdi|subi|baj|cay)(?:o|ado|ido)|"
          r"lo que va de (?:ano|mes)|year to date|ytd|so far this (?:year|month)|"
@@ -206,7 +214,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"accion|acciones|"
          r"cuesta|(?:a|por) (?:cuanto|como)|(?:cuanto|como) (?:estan?|andan?|van?)|"
          r"how(?: much)? (?:is|are|s)|how\W?s|"
-         r"(?:what|where)(?: is|\W?s)\b.{1,20}\bat\W*$|que tal|valor|going for|up or down|sube o baja|clos\w+|"
+         r"(?:what|where)(?: is| was|\W?s)\b.{1,20}\bat\b|que tal|valor|going for|up or down|sube o baja|clos\w+|"
          r"cerro|cierre)\b", about=True),
     _row("get_portfolio",
          r"\b(portfolio|positions?|holdings?|cash|equity|what do i (?:own|hold|have(?! to))|"

@@ -18,7 +18,7 @@ from agent.domain.offline.kinds import place_in
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
 from agent.domain.offline.position_size import sized
 from agent.domain.offline.questions import terms
-from agent.domain.offline.several import alerts_at_each, orders_of_each
+from agent.domain.offline.several import alerts_at_each, orders_of_each, protected
 from agent.domain.offline.slots import (
     EXPLAIN,
     ParsedText,
@@ -28,6 +28,7 @@ from agent.domain.offline.slots import (
     explained,
     missing_from,
     order_named,
+    spent_in,
     unpriced,
 )
 from agent.domain.offline.small_talk import mood, past_greeting, small
@@ -138,6 +139,12 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         row = None
     elif (corrected := _corrected(text, schemas, before)) is not None:
         return corrected
+    if row is not None and row.tool == "create_paper_order" and (halves := protected(text)) is not None:
+        order = _tool(halves[0], schemas, before)
+        if order is not None and order.calls and not order.way and not order.missing:
+            tool, bought = order.calls[-1]
+            stop = {**bought, "side": "sell", "order_type": "stop", "stop_price": halves[1]}
+            return replace(order, calls=(*order.calls, (tool, stop)))
     if (row is None or row.tool == "create_paper_order") and (parts := order_and_condition(text)) is not None:
         order = _tool(parts.order, schemas, before)
         if order is not None and order.calls and order.calls[0][0] == "create_paper_order":
@@ -200,8 +207,8 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     if CONCEPT.search(what) and not re.search(r"\b(?:my|mis?|your|tus?|its|their|sus?)\b", what):
         return Wish(Intent.TOOL, (("explain_concept", {"concept": what}),))
     if row is None:
-        nothing_else = len(said.split()) <= 3 or not (without_symbols(text) or re.search(r"\d", said) or tells(text))
-        if own and nothing_else and "get_price" in schemas:
+        nothing_else = not (without_symbols(text) or re.search(r"\d", said) or talk_words.OF_ONESELF.match(said))
+        if own and (nothing_else or len(said.split()) <= 3) and "get_price" in schemas:
             return Wish(Intent.TOOL, tuple(("get_price", {"symbol": one}) for one in own))
         return None
     # "What does the plan cost?" is of the site, whatever share was spoken of before; "and what does it cost?" is not.
@@ -238,6 +245,11 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     if row.about and not about:
         if re.search(r"\b(?:my|mis?)\b", said) and (other := _meant(said, alone=True)):
             return _call(other, ParsedText(text, said, ()), schemas)  # what my portfolio is worth is no share's price
+        if row.tool == "create_paper_order" and row.tool in schemas and not row.way:
+            asked = _call(row, ParsedText(text, said, ()), schemas)
+            return asked if asked is not None and "quantity" in asked.calls[0][1] else None
+        if (term := CONCEPT.fullmatch(said.strip(" ?!.¿¡"))) and not before and "explain_concept" in schemas:
+            return Wish(Intent.TOOL, (("explain_concept", {"concept": term[0]}),))
         weak = ("get_price", "get_ohlcv", "market_snapshot", "get_fundamentals", "create_paper_order")
         strong = row.way or row.tool not in weak
         return Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",)) if strong and row.tool in schemas and before else None
@@ -354,6 +366,8 @@ def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> W
         return size
     if tool == "create_paper_order":
         missing += unpriced(found, said.plain)
+        if missing == ("quantity",) and (money := spent_in(said.plain)) is not None:
+            return Wish(Intent.TOOL, ((tool, found),), way="spend", shown=str(money))
     if tool in _LEANS_ON_ONE and set(missing) <= _WAITS_AT and (waits := from_now(tool, found, said.plain)) is not None:
         return waits
     if tool == "search_memory" and missing:

@@ -7,12 +7,26 @@ from typing import Any
 from agent.domain.number_words import in_figures
 from agent.domain.offline.slots import SAYS_SIDE, ParsedText, Schema, arguments_for
 from agent.domain.offline.wishes import Calls, Intent, Wish
+from agent.domain.text_features import number_of
 
 _EACH = re.compile(r",(?!\d)|;|\b(?:and|plus|y|mas|más)\b", re.IGNORECASE)
 """What stands between the orders of one text."""
 _EITHER = re.compile(r"\b(?:or|and|o|y)\b", re.IGNORECASE)
 """What stands between the prices of one."""
 _ORDERS_ONE = re.compile(rf"^\W*\d|{SAYS_SIDE.pattern}")
+
+
+_PROTECTED = re.compile(
+    r"^(?P<order>.*\b(?:buy|compr)\w*\b.*?),?\s+(?:(?:and|y)\s+(?:then\s+|luego\s+)?(?:put|set|place|add|pon(?:le|me|er)?)?|"
+    r"with|con)\s*(?:it\s+)?(?:an?|una?|the|el|my|mi)?\s*stop(?:[ -]?loss)?\b\D{0,12}(?P<price>\d[\d.,]*\b)(?!\s?%)",
+    re.IGNORECASE,
+)
+
+
+def protected(text: str) -> tuple[str, float] | None:
+    """The order and the price of the stop that is to protect what it buys: "buy 5 IBM and put a stop at 190"."""
+    match = _PROTECTED.match(text)
+    return (match["order"], number_of(match["price"])) if match else None
 
 
 def orders_of_each(text: str, tool: str, schema: Schema) -> Wish:

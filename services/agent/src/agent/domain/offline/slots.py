@@ -100,6 +100,10 @@ _DATES = (
     re.compile(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)? (?:of |de )?(?P<m>{_MONTH})(?:,| of| de| del)? (?P<y>\d{{4}})\b"),
     re.compile(rf"\b(?P<m>{_MONTH}) (?P<d>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>\d{{4}})\b"),
 )
+_SPENT = re.compile(
+    r"[$€] ?(\d[\d.,]*k?)|\b(\d[\d.,]*k?) ?(?:[$€]|(?:dollars?|bucks|usd|dolares|euros?|eur|pavos)\b)|"
+    r"\b(?:put|invest|invertir|invierte|mete|meter|pon)\b\D{0,12}(\d[\d.,]*k?)\b"
+)
 _COUNT = rf"(?:\d+|{'|'.join(NUMBERS)})"
 TAKES = (
     rf"(?:(?:pick up|grab|get me|put me|ponme)(?= {_COUNT})|"
@@ -293,6 +297,12 @@ def _kinds_said(said: str) -> list[str]:
 def unpriced(found: Mapping[str, Any], said: str) -> tuple[str, ...]:
     """The prices that are missing of an order that is called a limit or stop order."""
     return () if any(name in found for name in _KINDS) else tuple(_kinds_said(said))
+
+
+def spent_in(said: str) -> float | None:
+    """The money that an order is for: 500 in "buy $500 of MSFT"."""
+    match = _SPENT.search(said)
+    return number_of(next(filter(None, match.groups()))) if match else None
 
 
 def order_named(said: str) -> dict[str, str]:

@@ -52,7 +52,7 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
         return _with_price(wish, results, language)
     if wish.way == "watched":
         return _watched(wish, results, language)
-    if wish.way in ("from_now", "sized"):
+    if wish.way in ("from_now", "sized", "spend"):
         return _at_price_of_now(wish, results, language)
     looked = _FIRST[wish.way]
     waits: list[dict[str, Any]] = []
@@ -148,7 +148,7 @@ def _with_price(wish: Wish, results: Sequence[Result], language: Language) -> Sa
 
 
 def _at_price_of_now(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
-    """An alert or order at so much of the price of now, or a position's size at it."""
+    """An alert or order at so much of the price of now, a position's size at it, or what a sum buys at it."""
     tool, arguments = wish.calls[0]
     if not results:
         return UseTools((("get_price", {"symbol": arguments["symbol"]}),))
@@ -156,6 +156,12 @@ def _at_price_of_now(wish: Wish, results: Sequence[Result], language: Language) 
     if done == tool or body.get("price") is None:
         return SayText(answer_from(*results[-1], "", language))
     price, distance = float(body["price"]), float(wish.shown)
+    if wish.way == "spend":
+        price = float(arguments.get("limit_price", price))
+        number = float(distance // price)
+        if not number:
+            return SayText(bought(price, distance, language))
+        return UseTools(((tool, {**arguments, "quantity": number}),))
     if wish.way == "sized":
         return UseTools(((tool, with_prices(arguments, price, distance)),))
     name = f"{arguments['order_type']}_price" if "order_type" in arguments else "price"
