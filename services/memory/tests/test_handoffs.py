@@ -11,6 +11,7 @@ from redis.asyncio import Redis
 
 from contracts.channels import ChatKind
 from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
+from contracts.desk_rpc import COUNTS, CountsRequest
 from contracts.envelope import CloudEvent
 from contracts.events.chat import (
     Owner,
@@ -166,6 +167,29 @@ async def test_many_replicas_give_a_conversation_back_exactly_once(servers: Serv
             assert (back.owner.kind, back.by) == (OwnerKind.AI, "memory")
             assert (notice.code, notice.basis) == ("HANDOFF_TIMEOUT", 0)
         assert kinds(await facts_of(one, taken)) == ["message.visitor.v1", "owner.changed.v1", "owner.changed.v1"]
+
+
+async def test_who_waits_is_told_whether_anybody_is_at_the_desk(servers: Servers) -> None:
+    async with AsyncExitStack() as stack:
+        one = await stack.enter_async_context(replica(servers, handoff_sweep=3600))
+        clock = In(timedelta(seconds=-5))
+        (sweep,) = await sweepers(stack, servers, 1, clock)
+
+        async def told() -> str | None:
+            """What somebody who has just begun to wait is told; None: nothing yet."""
+            writer = Writer(one.client)
+            await writer.visitor("a person, please", locale="en")
+            await writer.owner(OwnerKind.WAITING)
+            if not await sweep.settle(writer.company, writer.conversation, TIMEOUT):
+                return None
+            return CloudEvent[SystemMessage].model_validate_json((await facts_of(one, writer))[-1].event).data.text
+
+        assert await told() is None, "open consoles have a moment to say that somebody is there"
+        clock.ahead = timedelta(seconds=5)
+        assert "nobody is online right now" in (await told() or "")
+        here = CountsRequest(company_id="acme", operator_id="op1", present=True)
+        await one.rpc.call(COUNTS, here, deadline=20)
+        assert "a person will join you here" in (await told() or "")
 
 
 async def test_a_person_who_comes_in_the_same_moment_keeps_the_conversation(servers: Servers) -> None:

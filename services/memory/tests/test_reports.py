@@ -61,15 +61,19 @@ def counting(database: AsyncDatabase[Document], clock: Later) -> Reports:
 
 
 async def test_every_figure_is_a_recount_of_the_log(servers: Servers) -> None:
-    async with replica(servers) as one:
+    async with replica(servers) as one, AsyncMongoClient[Document](servers.mongo) as mongo:
+        clock, today = Later(), datetime.now(UTC).date()
+        later = counting(mongo[servers.database], clock)
         users = {f"c{number}": random.Random(number).choice([None, "u1", "u2"]) for number in range(24)}
         chatter = Chatter(one, seed=7)
         for name, user in users.items():
             await chatter.conversation(name, user)
         await Writer(one.client, "rival").visitor("theirs")
 
-        async def equal(by: By) -> bool:
-            found, recount = await asked_for(one, by), Recount()
+        async def equal(by: By, ahead: timedelta = timedelta()) -> bool:
+            clock.ahead = ahead
+            found = await (later.report("acme", today - DAY, today, by) if ahead else asked_for(one, by))
+            recount = Recount(ahead)
             await recount.read(one, list(users))
             names = [name for name in users if recount.talks[name]]
             groups: dict[str, list[str]] = defaultdict(list)
@@ -83,19 +87,21 @@ async def test_every_figure_is_a_recount_of_the_log(servers: Servers) -> None:
         # What is told in FACTS is counted a moment later than what stands in the log.
         for by in get_args(By):
             await eventually(lambda by=by: equal(by), 120)
+        assert await equal("day", 2 * DAY)
         # What was counted is counted anew where something has been said since, and only there.
         for name in list(users)[:6]:
             await chatter.conversation(name, users[name])
         for by in get_args(By):
             await eventually(lambda by=by: equal(by), 120)
+        assert await equal("day", 2 * DAY)
 
-        today = datetime.now(UTC).date()
         recount = Recount()
         await recount.read(one, list(users))
         counts: dict[str, Callable[[str], bool]] = {
             "conversations": lambda _: True,
             "handedOver": recount.handed,
             "answeredByAi": recount.alone,
+            "resolvedByAi": recount.resolved,
         }
         for figure in get_args(Figure):
             request = ReportOpenRequest(
@@ -139,6 +145,13 @@ async def test_who_comes_back_within_a_day_takes_back_that_it_was_resolved(serve
         assert await resolved(timedelta(hours=25)) == 0
         await writer.assistant("35 euros", again)
         assert await resolved(timedelta(hours=25)) == 1
+        # Who says that this was all has confirmed it, and takes it back as well by coming back.
+        await writer.assistant("you are welcome", await writer.visitor("that is all, thanks"))
+        assert await resolved(timedelta()) == 1
+        again = await writer.visitor("what does it cost?")
+        assert await resolved(timedelta()) == 0
+        await writer.assistant("35 euros", again)
+        assert (await resolved(timedelta()), await resolved(timedelta(hours=25))) == (0, 1)
         await writer.owner(OwnerKind.WAITING)
         assert await resolved(timedelta(hours=25)) == 0
 

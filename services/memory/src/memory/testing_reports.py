@@ -25,6 +25,7 @@ from runtime.conversation import ConversationLog
 from runtime.direct import DirectReader, StoredFact
 from runtime.publisher import Publisher
 
+ASKED, DONE = "what does it cost?", "that is all, thanks"
 DESK: list[dict[str, Any]] = [
     {"assignee": "op1"},
     {"assignee": ""},
@@ -86,7 +87,7 @@ class Chatter:
         data = VisitorMessage(
             message_id=identity,
             client_message_id=identity,
-            text="what does it cost?",
+            text=self._chance.choice([ASKED, ASKED, DONE]),
             principal=writer.signer.issue(sub=user, role="visitor", company="acme") if user else None,
             locale=locale,
             door=door,
@@ -145,7 +146,8 @@ class Chatter:
 class Recount:
     """The same from the streams alone, fact by fact, in the plainest way."""
 
-    def __init__(self) -> None:
+    def __init__(self, ahead: timedelta = timedelta()) -> None:
+        self._now = datetime.now(UTC) + ahead
         self.talks: dict[str, list[tuple[str, StoredFact, dict[str, Any]]]] = defaultdict(list)
         self.facts: list[tuple[str, dict[str, Any]]] = []
 
@@ -189,10 +191,11 @@ class Recount:
         ]
         waits = [wait for _, wait in answers.values() if wait is not None]
         firsts = [first for first, _ in answers.values() if first is not None]
+        resolved = sum(self.resolved(name) for name in names)
         return ReportFigures(
             conversations=len(names),
             answered_by_ai=sum(self.alone(name) for name in names),
-            resolved_by_ai=0,
+            resolved_by_ai=resolved,
             handed_over=sum(self.handed(name) for name in names),
             first_answer_seconds=round(median(firsts), 3) if firsts else None,
             to_person_seconds=round(median(waits), 3) if waits else None,
@@ -200,6 +203,7 @@ class Recount:
             csat=round(fmean(scores), 3) if scores else None,
             cost=cost,
             cost_per_conversation=round(cost / len(names), 6),
+            cost_per_resolution=round(cost / resolved, 6) if resolved else None,
             unpriced=sum("cost" not in data for data in spent),
             prompt_tokens=sum(data["usage"]["promptTokens"] for data in spent),
             completion_tokens=sum(data["usage"]["completionTokens"] for data in spent),
@@ -219,6 +223,19 @@ class Recount:
     def alone(self, name: str) -> bool:
         kinds = [kind for kind, _, _ in self.talks[name]]
         return "message.assistant.v1" in kinds and "message.operator.v1" not in kinds and not self.handed(name)
+
+    def resolved(self, name: str) -> bool:
+        """By the AI alone: its newest question is answered, and was the visitor's farewell or asked a day ago."""
+        talk = self.talks[name]
+        asked = max((at for at, (kind, _, _) in enumerate(talk) if kind == "message.visitor.v1"), default=None)
+        if asked is None or not self.alone(name):
+            return False
+        seq = talk[asked][1].seq
+        if not any("basis" in data and data["basis"] >= seq for _, _, data in talk):
+            return False
+        before = any(kind == "message.assistant.v1" for kind, _, _ in talk[:asked])
+        quiet = self._now - talk[asked][1].time >= timedelta(hours=24)
+        return quiet or (before and talk[asked][2]["text"] == DONE)
 
     def _firsts(self, name: str) -> tuple[float | None, float | None]:
         talk = self.talks[name]

@@ -81,6 +81,11 @@ class RedisLooks:
                     pipe.expire(one, TTL_SECONDS)
                 await pipe.execute()
 
+    async def somebody_here(self, company: str, since: datetime) -> bool:
+        """Whether a human agent has been at the desk since then; raises CacheUnavailable."""
+        with redis_does("read who is at the desk"):
+            return await self._redis.zcount(f"{DESK}{company}:here", since.timestamp(), "+inf") > 0
+
     async def colleagues(self, company: str) -> dict[str, str | None]:
         """Who was at the desk within a day, and their names; raises CacheUnavailable."""
         with redis_does("read who was at the desk"):

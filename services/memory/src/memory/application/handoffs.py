@@ -17,6 +17,7 @@ from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.redis_looks import RedisLooks
+from memory.application.desk import AT_DESK, ROLL_CALL
 from memory.domain.conversation import InboxConversation
 from memory.domain.handoff import (
     BY,
@@ -128,7 +129,9 @@ class Handoffs:
             standing = None
             if snapshot.owner is OwnerKind.WAITING:
                 standing = QueuePlace(
-                    self._places.get((company, conversation), 1), await self._usual_wait(company, now)
+                    self._places.get((company, conversation), 1),
+                    await self._usual_wait(company, now),
+                    await self._staffed(company, now, snapshot.last[ChatKind.OWNER].stored_at),
                 )
             decision = decide(
                 snapshot, LogPlace(company, conversation, self._log.era), patience, now, absence, standing
@@ -163,6 +166,14 @@ class Handoffs:
             return None
         self._waits[company] = (now, usual)
         return usual
+
+    async def _staffed(self, company: str, now: datetime, waiting_since: datetime) -> bool | None:
+        try:
+            here = await self._looks.somebody_here(company, now - AT_DESK)
+        except CacheUnavailable:
+            return True  # who cannot be asked is not said to be away
+        # Open consoles report who is there once somebody waits.
+        return here if here or now >= waiting_since + ROLL_CALL else None
 
     async def _absence(self, company: str, conversation: str, snapshot: Snapshot) -> Absence | None:
         waiting = unreplied(snapshot)

@@ -30,10 +30,12 @@ _CODES = {TIMEOUT: SystemCode.HANDOFF_TIMEOUT, IDLE: OWNER_IDLE}
 
 @dataclass(frozen=True, slots=True)
 class QueuePlace:
-    """The place of somebody who waits for a person, from 1. `usual`: the usual wait; None: too few have waited."""
+    """The place of somebody who waits for a person, from 1. `usual`: the usual wait; None: too few have waited.
+    `staffed`: whether a human agent is at the desk; None: not known yet, so nothing is told."""
 
     place: int
     usual: timedelta | None = None
+    staffed: bool | None = True
 
     def told(self, language: str) -> str:
         """The place in a sentence or two."""
@@ -191,7 +193,9 @@ def _waiting(
     snapshot: Snapshot, place: LogPlace, owner: Fact, patience: Patience, now: datetime, standing: QueuePlace | None
 ) -> Notify | None:
     """The notice to somebody who has begun to wait: their place in the queue."""
-    if standing is None or snapshot.owner is not OwnerKind.WAITING or _told(snapshot, owner):
+    if standing is None or standing.staffed is None or snapshot.owner is not OwnerKind.WAITING:
+        return None
+    if _told(snapshot, owner):
         return None
     spoken = language(snapshot)
     told = standing.told(spoken)
@@ -199,8 +203,9 @@ def _waiting(
         end = spoken_time(patience.hours, until, now, spoken)
         told += " " + TEXTS["queue.until"].said_in(spoken).format(until=end)
     back = TEXTS["queue.back"].format(patience=_spell(patience.handoff)) if patience.ai else ""
-    text = TEXTS["queue.waiting"].format(place=told, back=back).said_in(spoken)
-    return Notify(place.event_id(owner, HANDOFF_WAITING, "notice"), snapshot.basis, HANDOFF_WAITING, text)
+    text = TEXTS["queue.waiting"] if standing.staffed else TEXTS["queue.nobody"]
+    said = text.format(place=told, back=back).said_in(spoken)
+    return Notify(place.event_id(owner, HANDOFF_WAITING, "notice"), snapshot.basis, HANDOFF_WAITING, said)
 
 
 def _opens_at(owner: Fact) -> datetime | None:

@@ -19,6 +19,7 @@ from contracts.events.chat import (
 )
 from contracts.report_rpc import By, Figure, ReportFigures, ReportReply, ReportRow
 from memory.domain.facts import LogFact
+from memory.domain.farewell import is_farewell
 
 QUIET = timedelta(hours=24)
 """After this long without a question, an AI answer counts as resolving."""
@@ -45,6 +46,8 @@ class Digest:
     first_answer: float | None
     to_person: float | None
     gaps: int
+    confirmed: bool = False
+    """The visitor's newest message says, behind an answer, that this was all."""
 
     @property
     def channel(self) -> str:
@@ -57,9 +60,11 @@ class Digest:
         return self.answers > 0 and not self.handed_over and not self.by_people
 
     def resolved_by_ai(self, now: datetime) -> bool:
-        """Whether that was enough: nothing is open, and nothing was asked for a day. A visitor who comes back undoes
-        it."""
-        return self.answered_by_ai and not self.open and self.asked_at is not None and now - self.asked_at >= QUIET
+        """Whether that was enough: nothing is open, and the visitor has said so, or has asked nothing for a day. A
+        visitor who comes back undoes it."""
+        if not self.answered_by_ai or self.open or self.asked_at is None:
+            return False
+        return self.confirmed or now - self.asked_at >= QUIET
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +111,13 @@ def digest_of(facts: Sequence[LogFact]) -> Digest | None:
     began = asked_at = waits_since = None
     first_answer = to_person = None
     newest = settled = answers = gaps = 0
-    handed_over = by_people = False
+    handed_over = by_people = confirmed = False
     for fact in facts:
         match fact.data:
             case VisitorMessage() as data:
                 first, began = first or data, began or fact.stored_at
                 newest, asked_at = fact.seq, fact.stored_at
+                confirmed = answers > 0 and is_farewell(data.text)
             case AssistantMessage() as data:
                 answers += 1
                 gaps += data.grounding is not None and not data.grounding.known
@@ -147,6 +153,7 @@ def digest_of(facts: Sequence[LogFact]) -> Digest | None:
         first_answer=first_answer,
         to_person=to_person,
         gaps=gaps,
+        confirmed=confirmed,
     )
 
 

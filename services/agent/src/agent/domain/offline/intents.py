@@ -54,6 +54,8 @@ _LONGEST_TALK = 200
 """Characters of small talk."""
 _LONGEST = 600
 """Characters of a message that are read."""
+_OF_ONE = re.compile(r"\b(?:my|mis?|your|tus?|its|their|sus?|costs?|fees?|cuestan?|coste|comision|tarifa)\b")
+"""What is somebody's own, or what the company takes for it, is in no glossary."""
 _LEANS_ON_ONE = ("create_paper_order", "create_alert")
 _REPLACING = {"replace": "", "replace_alert": "", "resell": "sell"}
 """What the way is to an order or alert in place of one that does not exist yet."""
@@ -204,7 +206,7 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         asked_first = next((one for one in reversed(before) if not talk_words.ANOTHER_TERM.match(plain(one))), "")
         what = going_on["what"] if EXPLAIN.match(plain(asked_first)) else ""
     what = "" if re.search(r"\d{2}", what) else what
-    if CONCEPT.search(what) and not re.search(r"\b(?:my|mis?|your|tus?|its|their|sus?)\b", what):
+    if CONCEPT.search(what) and not _OF_ONE.search(what):
         return Wish(Intent.TOOL, (("explain_concept", {"concept": what}),))
     if row is None:
         nothing_else = not (without_symbols(text) or re.search(r"\d", said) or talk_words.OF_ONESELF.match(said))
