@@ -3,7 +3,8 @@
 Measured on a stack of its own with the offline model: CPU of every process, and bytes and messages of every stream and
 store, by the turn; half of the turns call a tool. Then sizes for 10,000, 1,000,000 and 50,000,000 messages a day are
 worked out, and the hour of the most is simulated: turns come by chance, each takes one of the agents' places for as
-long as a model talks, and whoever finds none waits.
+long as a model talks, and whoever finds none waits. Last, a million open sockets are placed: companies of different
+size on as few clusters as their buses can serve.
 """
 
 from __future__ import annotations
@@ -48,6 +49,18 @@ SIMULATED = 600
 DAILY = (10_000, 1_000_000, 50_000_000)
 APPENDS = 5_000.0
 """A second that one stream takes at `sync_interval: always`, 0.2 ms each (deploy/nats/nats.conf)."""
+
+SOCKETS = 1_000_000
+SOCKET_BYTES = 28 * 1024
+"""Of the gateway's memory, for an open socket with its conversation (docs/architecture/chat.md)."""
+STAYS = 600.0
+ASKS = 3
+"""Seconds that a visitor's socket is open, and what its visitor asks meanwhile: assumptions."""
+COMPANIES = 20_000
+BUS_CORES = 8
+"""Of each cluster's NATS leaders. They cannot be spread further: a stream has one leader."""
+GATEWAY_BYTES = 400e6
+"""Of a gateway's memory limit (512 MB), for sockets."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +154,32 @@ def _waits(rate: float, places: int, random: Random) -> list[float]:
     return sorted(waits)
 
 
+@dataclass(frozen=True)
+class Shards:
+    """Where a million sockets are: clusters, turns a second of the fullest, of the emptiest and of the largest company,
+    and gateways in all."""
+
+    clusters: int
+    fullest: float
+    emptiest: float
+    largest: float
+    gateways: int
+
+
+def place(bus_seconds: float, gateway_seconds: float, sockets: int = SOCKETS) -> Shards:
+    """Each company on the cluster that has least to do, the largest first; a company is never split. The k-th largest
+    has a share of k^-0.8. `bus_seconds`, `gateway_seconds`: CPU of a turn there."""
+    rate = sockets / STAYS * ASKS
+    shares = [rank**-0.8 for rank in range(1, COMPANIES + 1)]
+    loads = [rate * share / sum(shares) for share in shares]
+    most = BUS_CORES * FULL / bus_seconds
+    clusters = [0.0] * math.ceil(rate / most)
+    for load in loads:
+        heapq.heapreplace(clusters, clusters[0] + load)
+    by_memory, by_cpu = sockets * SOCKET_BYTES / GATEWAY_BYTES, rate * gateway_seconds / FULL
+    return Shards(len(clusters), max(clusters), min(clusters), loads[0], math.ceil(max(by_memory, by_cpu)))
+
+
 def show(console: Console, costs: Costs) -> None:
     """What a turn costs, and what days of many need."""
     cpu = Table("process", "ms of CPU a turn", title="a turn")
@@ -168,6 +207,16 @@ def show(console: Console, costs: Costs) -> None:
             *(f"{kept / 1e9:,.1f} GB", f"{years / 1e9:,.0f} GB", f"{busiest:.0%}"),
         )
     console.print(days)
+    shards = Table(
+        "sockets", "turns/s", "clusters", "turns/s of the fullest", "of the emptiest", "of the largest company"
+    )
+    shards.add_column("gateways")
+    for sockets in (SOCKETS // 100, SOCKETS // 10, SOCKETS):
+        found = place(costs.cpu["nats"], costs.cpu["gateway"], sockets)
+        rate = f"{sockets / STAYS * ASKS:,.0f}"
+        figures = (found.clusters, found.fullest, found.emptiest, found.largest, found.gateways)
+        shards.add_row(f"{sockets:,}", rate, *(f"{figure:,.0f}" for figure in figures))
+    console.print(shards)
 
 
 def main() -> None:

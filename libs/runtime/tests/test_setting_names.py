@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from runtime.errors import NotReady
 from runtime.setting_names import REMOVED, as_one_line, check_names, distance, known, slips
-from runtime.settings import EnvSettings, NatsSettings, StreamSettings
+from runtime.settings import EnvSettings, MarkSettings, NatsSettings, StreamSettings
 
 
 class NoSettings(BaseModel):
@@ -76,6 +76,7 @@ def test_every_slip_is_named_with_what_was_meant(monkeypatch: pytest.MonkeyPatch
         (NatsSettings, "NEXUS_NATS_REPLICAS", "s3cret", "Input should be a valid integer"),
         (NatsSettings, "NEXUS_NATS_CONNECT_DEADLINE", "inf", "Input should be a finite number"),
         (StreamSettings, "NEXUS_STREAMS_AGES", "CHAT=12", "12: write a number and s, m, h or d"),
+        (MarkSettings, "NEXUS_MARK_KEY", "s3cret", "each key needs 32 characters at least"),
     ],
 )
 def test_a_wrong_value_is_told_by_its_variable_and_not_shown(
@@ -86,6 +87,7 @@ def test_a_wrong_value_is_told_by_its_variable_and_not_shown(
         model()
     told = str(as_one_line(raised.value))
     assert told.startswith(f"{variable}: {words}")
+    assert told.count(variable) == 1
     assert "s3cret" not in told
 
 

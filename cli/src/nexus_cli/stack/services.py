@@ -119,7 +119,8 @@ def notable(line: str) -> str | None:
 def refused_by(line: str) -> str | None:
     """Why a service does not start, from the log line in which it says that trying again is no use."""
     fields = _entry(line)
-    return str(fields["error"]) if fields.get("event") == "service.not_ready" and not fields["retryable"] else None
+    final = fields.get("event") == "service.not_ready" and fields.get("retryable") is False
+    return str(fields["error"]) if final else None
 
 
 def _entry(line: str) -> dict[str, Any]:

@@ -40,8 +40,6 @@ class _ProgramRun:
     served: float = 0.0
     in_order: bool = False
     late: bool = False
-    refused: str | None = None
-    """Why it will not start until somebody has done something."""
 
 
 class Supervisor:
@@ -150,8 +148,6 @@ class Supervisor:
                     return
                 first = not self._ready[program.name].is_set()
                 failures += first
-                if first and run.refused:
-                    raise StartFailed(f"{program.name} cannot start: {run.refused} (log: {log.path})")
                 if first and (run.late or failures == _FIRST_STARTS):
                     raise StartFailed(f"{program.name} {run.how}; its last line: {log.last_line()} (log: {log.path})")
                 wait = 0.0 if run.in_order else backoff.after(run.served)
@@ -198,7 +194,9 @@ class Supervisor:
             await asyncio.wait([ended, ready], return_when=asyncio.FIRST_COMPLETED)
             if ended.done():
                 self._forget_port(program)
-                return _ProgramRun(ended.result(), refused=next(iter(refusals), None))
+                if refusals:
+                    raise StartFailed(f"{program.name} cannot start: {refusals[0]} (log: {log.path})")
+                return _ProgramRun(ended.result())
             if (reason := ready.result()) is not None:
                 return _ProgramRun(f"was not ready within {program.ready_within:g} s: {reason}", late=True)
             self._mark_ready(program, child.pid, port)

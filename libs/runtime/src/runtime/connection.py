@@ -100,6 +100,10 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
 
     client, tls = BusClient(), _tls_of(settings)
 
+    async def disconnected() -> None:
+        if not client.is_closed:  # nobody has to hear of a connection that is closed on purpose
+            await hooks.disconnected()
+
     async def reconnected() -> None:
         for call in list(client.on_reconnect):
             call()
@@ -111,7 +115,7 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
                 servers=settings.servers,
                 name=name,
                 error_cb=on_error,
-                disconnected_cb=hooks.disconnected,
+                disconnected_cb=disconnected,
                 reconnected_cb=reconnected,
                 reconnect_time_wait=RECONNECT_WAIT * random.uniform(0.5, 1.5),  # pyright: ignore[reportArgumentType] - it sleeps for a float
                 max_reconnect_attempts=-1,

@@ -112,7 +112,8 @@ def _values(error: ValidationError) -> list[str] | None:
     told: list[str] = []
     for one in error.errors(include_input=False, include_url=False):
         field = str(one["loc"][0]) if one["loc"] else ""
-        told.append(f"{' or '.join(variables.get(field, (field,)))}: {one['msg'].removeprefix('Value error, ')}")
+        names, text = variables.get(field, (field,)), one["msg"].removeprefix("Value error, ")
+        told.append(text if text.startswith(names) else f"{' or '.join(names)}: {text}")
     return told
 
 
