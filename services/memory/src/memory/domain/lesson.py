@@ -59,6 +59,8 @@ ABOUT_MEMORY = re.compile(
     r"\W*(?:(?:please|por favor|ok|hey|oye|can you|could you|puedes|podr[ií]as|you (?:can|may|should)|"
     r"i(?:'d| would) like you to|i want you to|quiero que|prefiero que)[, ]+)*"
     r"(?:forget\b|stop remembering\b|don'?t remember\b|do not remember\b|no longer remember\b"
+    r"|(?:lo|eso|(?:the|that) (?:thing|bit|part|note)) (?:del?|sobre|about)\b.*?"
+    r"(?:no lo (?:recuerdes|guardes)|olv[ií]d[ae]lo|b[oó]rr[ae]lo|(?:forget|delete|scrap) it)\W*$"
     r"|(?:delete|erase|clear) my memory\b|olv[ií]d(?:a|ate|ame|ar|es|e)\b"
     r"|(?:ya )?no (?:quiero que )?(?:te )?recuerdes\b|deje?s? de recordar\b"
     r"|(?:b[oó]rra|elim[ií]na|qu[ií]ta)(?:me)? (?:(?:todo )?lo de|de (?:tu|mi) memoria|el nombre de|mis?)\b"
