@@ -39,7 +39,7 @@ from agent.domain.claims.verdicts import contradicted, wrong
 from agent.domain.claims.words import TALK
 from agent.domain.tickers import NAMES
 
-_MARKS = re.compile(r"[*_`#]+|\[\w{1,4}\]|^\s*(?:[-•]|\d{1,2}[.)])\s+")
+_MARKS = re.compile(r"[*`#]+|\b_+|_+\b|\[\w{1,4}\]|^\s*(?:[-•]|\d{1,2}[.)])\s+")
 _WORD = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*")
 _YEAR = re.compile(rf"\b{YEAR}\b")
 _SAYS = re.compile(r"\w.*:.*\w")

@@ -27,6 +27,9 @@ from agent.domain.claims.patterns import (
 from agent.domain.claims.words import COMPARING, TALK, WORDS
 from agent.domain.tickers import NAMES, tickers_in
 
+_MEASURED = re.compile(r"[%$€]|\d[.,]\d|[+−-]\d")
+"""A number with a sign, a unit or decimals: what stands beside it in capitals may be whose it is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Token:
@@ -140,7 +143,7 @@ class Lexer:
                 take("source", match, name)
         for match in each(self._tickers):
             take("ticker", match, self._names[match[0]])
-        for ticker in tickers_in(sentence):
+        for ticker in tickers_in(sentence, shouting=sentence.isupper() and not _MEASURED.search(sentence)):
             if ticker in self._names.values():
                 continue
             spellings = [ticker, *(name for name, its in NAMES.items() if its == ticker and name not in self._words)]

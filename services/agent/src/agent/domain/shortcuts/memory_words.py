@@ -99,8 +99,9 @@ _FORGET_LISTED = re.compile(
 )
 _CORRECT_ONE = re.compile(
     rf"{_POLITE}(?:correct|change|fix|update|corrige|cambia|actualiza) {_NUMBER}(?::|,| -| to\b| a\b| por\b) *"
-    rf"(?P<text>\S.*)|(?:no[, ]+)?(?:(?P<wrong>{_ONE})|{_ABOUT}) (?:(?:is|was|esta|es) "
-    r"(?:wrong|not (?:right|true|correct)|incorrect[oa]?|mal|fals[oa])|should (?:be|say)|deberia (?:ser|decir))[:,;.]? *(?P<instead>.*)"
+    rf"(?P<text>\S.*)|(?:no[, ]+)?(?:(?P<wrong>{_ONE})|{_ABOUT}) "
+    r"(?:(?:is|was|esta|es) (?:wrong|not (?:right|true|correct)|incorrect[oa]?|mal|fals[oa])|"
+    r"should (?:be|say)|deberia (?:ser|decir))[:,;.]? *(?P<instead>.*)"
 )
 _VALUE = re.compile(r"(?:it(?:'s| is)|they(?:'re| are)|es|son) (?P<value>.+)|(?P<bare>\d.*|\w+)", re.I)
 """What is put right without saying all of the fact: "it's 400"."""
@@ -129,9 +130,9 @@ class MemoryWish:
 
 @dataclass(frozen=True, slots=True)
 class ListWish:
-    """What the user wants of a list of facts that they were told: some of them, by their numbers (`LAST`: the last
-    one), or `every` one forgotten, or one, by its number or what it is `about`, put in other words (`text`; None: they do
-    not say which). Neither: the rest of the list."""
+    """What the user wants of a list of facts that they were told: some of them forgotten, by their numbers (`LAST`: the
+    last one), or `every` one; or one put in other words, by its number or what it is `about` (`text` None: they do not
+    say which words). None of these: the rest of the list."""
 
     numbers: tuple[int, ...] = ()
     text: str | None = ""
