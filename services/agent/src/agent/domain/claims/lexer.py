@@ -189,7 +189,7 @@ class Lexer:
         for match in each(times.IN_YEAR):
             take("period", match, times.year_range(int(match["year"])))
         for match in each(times.UNIT):
-            if match[0] == "year-end" or times.SORT_OF.search(text, 0, match.start()):
+            if match[0].endswith("end") or times.SORT_OF.search(text, 0, match.start()):
                 take("word", match)
         for name, pattern in ((times.LAST_YEAR, times.IN_LAST_YEAR), *times.NAMED):
             for match in each(pattern):
