@@ -50,7 +50,6 @@ TRUE = [
     "IBM is 3.8% below its high.",
     "IBM is 3.8% below the peak.",
     "IBM has gained 5.9% since January.",
-    "IBM y MSFT publican resultados el 18 de abril.",
 ]
 FALSE = [
     "The next results of IBM were published on 18 April 2013.",

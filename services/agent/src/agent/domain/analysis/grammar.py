@@ -47,6 +47,7 @@ from agent.domain.analysis.question_patterns import (
     OF_SHARES,
     OTHER_AVERAGE,
     OVERALL,
+    PART_OF,
     PAST,
     PLACE,
     RECOVERED,
@@ -60,9 +61,11 @@ from agent.domain.analysis.question_patterns import (
     WHOLE_AVERAGE,
     WORST,
     awaited,
+    in_one_clause,
     numbers_of,
     unit_of,
     unread_words,
+    upward,
 )
 from agent.domain.analysis.stretches import (
     ALL_TIME,
@@ -193,7 +196,8 @@ class _QuestionReader:
             stretches = [*stretches, *(one for one in map(since, stretches) if one not in stretches)]
         if "crossings" in names and LAST_TIME.search(query):
             stretches, found.most["crossings"] = stretches or [ALL_TIME], 1
-        if not stretches and names & {"up_streak", "down_streak"}:
+        a_year = names & {"best_year", "worst_year"} and [len(years_of(one)) for one in stretches] == [1]
+        if a_year or (not stretches and names & {"up_streak", "down_streak"}):
             stretches = [ALL_TIME]
         if all(one.period == "1d" for one in stretches) and (
             every not in (None, "day") or ALL_TIME_WORDS.search(query)
@@ -258,6 +262,7 @@ class _QuestionReader:
         if match is None:
             return None
         self._places.append((match.start(), "crossings", None))
+        self._found.upward = upward(folded(self._query))
         lengths = self._lengths() or self._of_averages() or {}
         self._unread.first(WHOLE_AVERAGE)
         return lengths
@@ -321,14 +326,7 @@ class _QuestionReader:
         each = self._unread.first(EACH)
         if each is not None:
             words = each["unit"] or each["over"] or each["ly"] or each["es"]
-            unit = {
-                "annual": "year",
-                "anual": "year",
-                "calendar": "year",
-                "mensual": "month",
-                "trimestral": "quarter",
-                "semanal": "week",
-            }.get(re.split(r"es$|[- ]", words)[0]) or unit_of(words)
+            unit = PART_OF.get(re.split(r"es$|[- ]", words)[0]) or unit_of(words)
             if unit != "day":
                 every = unit
                 found.append((each.start(), f"{unit}_return"))
@@ -379,7 +377,9 @@ class _QuestionReader:
         if found.ahead:
             self._places = [one for one in self._places if one[1] != "eps"]
         names = {name for _, name, _ in self._places}
-        exact = {"growth", "cagr", "average_volume", *(() if self._how_it_did else ("averages", "crossings"))}
+        exact = {"growth", "cagr", *(() if self._how_it_did else ("averages", "crossings"))}
+        volume = [at for at, name, _ in self._places if name in ("return", "average_volume")]
+        exact |= {"average_volume"} if in_one_clause(folded(self._query), volume) else set[str]()
         more_exact = {name for name in names if name.endswith("_return") or name in exact}
         if more_exact and "return" in names and not re.search(r"\breturns?\b|\brentabilidad", folded(self._query)):
             self._places = [one for one in self._places if one[1] != "return"]
