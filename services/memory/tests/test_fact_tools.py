@@ -65,6 +65,23 @@ async def test_a_fact_is_remembered_corrected_and_forgotten_and_each_can_be_undo
         assert "I moved to Quito" in (await memory(one)).user_notes
 
 
+async def test_a_fact_is_named_by_its_words_and_of_several_the_caller_is_told_the_ids(servers: Servers) -> None:
+    async with replica(servers) as one:
+        for number, fact in enumerate(("I have a dog", "I collect stamps", "I have a cat")):
+            await call(one, REMEMBER, fact=fact, call=f"c{number}")
+        await call(one, UPDATE, id="the stamps", fact="I collect old stamps", call="c3")
+        assert (await memory(one)).user_notes == ["I collect old stamps", "I have a cat", "I have a dog"]
+        for tool, arguments in (
+            (FORGET, {"what": "which pet I have"}),
+            (UPDATE, {"id": "which pet I have", "fact": "I paint"}),
+        ):
+            with pytest.raises(RpcError, match=fact_id("I have a cat")) as refused:
+                await call(one, tool, call="c4", **arguments)
+            assert refused.value.reason == "not_found"
+        with pytest.raises(RpcError, match="nothing like that"):
+            await call(one, FORGET, what="my yacht", call="c5")
+
+
 async def test_a_call_that_comes_again_changes_nothing_and_its_outcome_can_be_looked_up(servers: Servers) -> None:
     async with replica(servers) as one:
         assert (await one.rpc.call(MEMORY_OUTCOME, request({}, call="c9"))).state == "not_done"

@@ -225,6 +225,11 @@ def test_an_amount_is_what_people_write(query: str, arguments: dict[str, Any]) -
         ("¿Cuál fue el máximo drawdown de IBM en 2012?", ["max_drawdown"], []),
         ("Highest and lowest close of IBM in 2010", ["highest_close", "lowest_close"], []),
         ("¿Cuántas veces superó IBM los 200 dólares en 2012?", ["highest_close"], ["supero ibm los 200 dolares"]),
+        # Each of two clauses is answered, and neither takes the other's figure away.
+        ("¿Cuánto subió IBM el mes pasado y cuánto volumen tuvo?", ["return", "average_volume"], []),
+        ("Compara el máximo de 52 semanas de IBM con su precio actual", ["high", "price"], []),
+        ("El PER de IBM y si está cerca de máximos", ["pe", "current_drawdown"], []),
+        ("Which had the better 2009, and what is the beta of IBM?", ["return", "beta"], []),
         ("50 shares of IBM bought on 2 January 2009: what are they worth today?", ["price"], ["50 shares"]),
         ("$2,000 in IBM in January 2009 and $3,000 in January 2010", ["growth"], ["$3,000"]),
         ("IBM's most volatile year between 2005 and 2010", ["volatility"], ["most volatile year"]),
@@ -312,3 +317,23 @@ def test_a_streak_is_told_from_a_count_of_days(query: str, figure: str) -> None:
 )
 def test_what_no_tool_works_out_is_said_to_be_unanswered(query: str, unread: str) -> None:
     assert read_question(query, ("IBM", "MSFT")).unread == [unread]
+
+
+@pytest.mark.parametrize(
+    ("query", "tool", "arguments", "upward"),
+    [
+        ("When did IBM's 50 day last cross its 200 day?", "get_crossings",
+         {"fast": 50, "slow": 200, "start": "1900-01-01"}, None),
+        ("¿Cuándo cruzó la media de 50 de IBM por encima de la de 200 por última vez?", "get_crossings",
+         {"fast": 50, "slow": 200, "start": "1900-01-01"}, True),
+        ("Buy and hold IBM or the 50/200 crossover over 5 years: which made more?", "backtest_strategy",
+         {"rule": "sma_cross", "fast": 50, "slow": 200, "period": "5y"}, None),
+        ("¿Fue 2008 el peor año de IBM?", "get_performance", {"start": "1900-01-01", "every": "year"}, None),
+    ],
+)  # fmt: skip
+def test_a_crossing_has_its_way_and_a_worst_year_its_others(
+    query: str, tool: str, arguments: dict[str, object], upward: bool | None
+) -> None:
+    found = read_question(query, ("IBM",))
+    assert [(call.tool, call.arguments) for call in found.calls] == [(tool, arguments)]
+    assert found.upward is upward

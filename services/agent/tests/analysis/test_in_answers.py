@@ -252,6 +252,8 @@ def test_without_market_tools_or_without_a_model_nothing_is_held(tool: str, prov
         "Remember that past performance does not guarantee future results.",
         "Given your moderate risk profile, consider keeping position sizes small.",
         "Here is what I found. Do you want me to look up MSFT as well?",
+        "KEY FINDINGS",
+        "TICKET_17 DONE",
     ],
 )
 def test_what_a_chat_says_beside_its_figures_is_left_alone(true: str) -> None:

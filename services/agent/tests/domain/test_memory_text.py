@@ -1,14 +1,15 @@
 """What is remembered, told in sentences."""
 
+import json
 from datetime import UTC, datetime
 
 import pytest
 
 from agent.domain.shortcuts.answers import meant_answers, of_a_list
 from agent.domain.shortcuts.memory_text import listed_facts, told_memory
-from agent.domain.shortcuts.memory_words import ListWish, MemoryWish, list_wish, memory_wish, undoes
+from agent.domain.shortcuts.memory_words import LAST, ListWish, MemoryWish, list_wish, memory_wish, undoes
 from contracts.languages import Language
-from contracts.memory_rpc import LongTermMemory, Superseded
+from contracts.memory_rpc import LongTermMemory, Superseded, fact_id
 
 MEMORY = LongTermMemory(
     name="Ana",
@@ -102,6 +103,14 @@ def test_facts_are_found_again_by_the_numbers_under_which_they_were_told(languag
         ("correct 3: I live in Cusco.", ListWish((3,), "I live in Cusco")),
         ("corrige la 2: prefiero el té", ListWish((2,), "prefiero el té")),
         ("3 is wrong: I have two cats", ListWish((3,), "I have two cats")),
+        ("The second one is wrong, it is 400", ListWish((2,), "it is 400")),
+        ("el último está mal: vivo en Cuzco", ListWish((LAST,), "vivo en Cuzco")),
+        ("2 should be I live in Cusco", ListWish((2,), "I live in Cusco")),
+        ("the one about my stamps is wrong, I collect coins", ListWish((), "I collect coins", "stamps")),
+        ("No, the third is not true", ListWish((3,), None)),
+        ("delete the last one", ListWish((LAST,))),
+        ("forget all of that", ListWish(every=True)),
+        ("bórralas todas", ListWish(every=True)),
         ("Show me the rest", ListWish()),
         ("muéstrame el resto", ListWish()),
         ("forget 3 kids", None),
@@ -127,6 +136,8 @@ def test_a_list_of_facts_is_answered_by_number(text: str, wish: ListWish | None)
         ("you don't need to remember my address", "my address"),
         ("quita lo del perro", "perro"),
         ("borra lo que te dije del perro", "perro"),
+        ("Lo de Soria ya no lo recuerdes", "Soria"),
+        ("the thing about my boat, forget it", "my boat"),
     ],
 )
 def test_what_is_to_be_forgotten_is_read_off_a_plain_wish(said: str, about: str) -> None:
@@ -175,3 +186,33 @@ def test_a_number_means_a_fact_only_while_no_other_list_or_order_is_newer() -> N
     assert of_a_list("forget 2", ["Anything else?", told], "en") is not None
     assert of_a_list("delete 2", ["Your alerts:\n1. AAPL\n2. IBM", told], "en") is None
     assert meant_answers(["c", "b", "a"], ["thanks", "buy 5 AAPL", "what do you know?"]) == ["c", "b"]
+
+
+@pytest.mark.parametrize(
+    ("said", "does"),
+    [
+        ("the second is wrong, it's 400", {"note": "I save 400 a month", "instead": "I save 300 a month"}),
+        (
+            "the one about the stamp is wrong, I collect coins",
+            {"note": "I collect coins", "instead": "I collect stamps"},
+        ),
+        ("forget the last one", {"about": fact_id("I save 300 a month")}),
+    ],
+)
+def test_one_of_a_list_is_corrected_by_its_place_its_thing_or_its_figure(said: str, does: dict[str, str]) -> None:
+    told = told_memory({"userNotes": ["I collect stamps", "I save 300 a month"]}, "en")
+    found = of_a_list(said, ["Anything else?", told], "en")
+    assert found is not None
+    assert [json.loads(call.arguments) for call in found.calls] == [does]
+
+
+def test_who_does_not_say_how_a_fact_should_read_is_asked_and_all_of_a_list_goes_only_right_behind_it() -> None:
+    told = told_memory({"userNotes": ["I have a dog", "I have a boat"]}, "en")
+    for text in ("the first one is wrong", "the first one is wrong, it's a poodle"):
+        asked = of_a_list(text, [told], "en")
+        assert asked is not None
+        assert asked.text == "How should it read in full? Say “correct 1: …”."
+    everything = of_a_list("forget all of that", [told], "en")
+    assert everything is not None
+    assert len(everything.calls) == 2
+    assert of_a_list("forget all of that", ["Anything else?", told], "en") is None

@@ -17,7 +17,7 @@ from contracts.tools_rpc import MEMORY_OUTCOME, ToolOutcome
 from memory.adapters.chat_log import StreamLog
 from memory.application.history import HistoryReader
 from memory.application.memories import Memories
-from memory.domain.fact_changes import MemoryChange, forget, is_said, remember, update
+from memory.domain.fact_changes import MemoryChange, NotMeantError, forget, is_said, remember, update
 from memory.domain.long_term.concepts import plain
 from memory.domain.remembered import Remembered
 from memory.errors import MemoryFault
@@ -32,6 +32,8 @@ UPDATE = tool_service("update_memory", QUEUE)
 SOURCE = "memory"
 SAID = 50
 """Newest messages of the conversation in which the words of a fact are looked for."""
+MOST_NAMED = 10
+"""Facts among which a caller chooses."""
 _FORGET = re.compile(
     r"\b(?:forget|delete|erase|remove|clear|drop|undo|wrong|not true|no longer|any ?more|never said|do not remember|"
     r"stop remembering|olvid\w+|borr\w+|elimin\w+|quit\w+|deshaz|deshacer|equivoc\w+|no es (?:cierto|verdad)|ya no|"
@@ -135,7 +137,7 @@ class FactTools:
             )
 
     async def _changed(
-        self, request: ToolServiceRequest, change: Callable[[Remembered, datetime], MemoryChange | None]
+        self, request: ToolServiceRequest, change: Callable[[Remembered, datetime], MemoryChange]
     ) -> ToolServiceData:
         caller = request.caller
         if caller.user_id is None:
@@ -146,9 +148,12 @@ class FactTools:
         made: list[MemoryChange] = []
 
         def apply(held: Remembered) -> Remembered:
-            found = change(held, now)
-            if found is None:
-                raise RpcError(ToolCode.EXECUTION_ERROR, "there is no fact with this id", reason="not_found")
+            try:
+                found = change(held, now)
+            except NotMeantError as error:
+                named = "; ".join(f"{fact_id(one)}: {one}" for one in error.several[:MOST_NAMED])
+                message = f"{error}: give the id of one of these: {named}" if named else str(error)
+                raise RpcError(ToolCode.EXECUTION_ERROR, message, reason="not_found") from None
             made[:] = [found]
             return found.state.corrected_by(request.call_id)
 

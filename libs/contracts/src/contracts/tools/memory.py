@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from contracts.envelope import Snake
-from contracts.tools.arguments import IdText, Words
+from contracts.tools.arguments import Words
 
 
 class MessageSearchArguments(Snake):
@@ -35,5 +35,5 @@ class ForgetArguments(Snake):
 class UpdateArguments(Snake):
     """Input of update_memory."""
 
-    id: IdText
+    id: Words = Field(description="Which fact: its id, or the words for it")
     fact: Words = Field(description="The fact as it is now, in the user's own words")

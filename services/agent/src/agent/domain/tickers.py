@@ -81,8 +81,9 @@ _PAIR = re.compile(
 _LOWER = re.compile(r"[a-z]{2,5}(?:\.[ab])?")
 
 
-def tickers_in(query: str) -> list[str]:
-    """The tickers that the query names, in its order, each once, in their internal form."""
+def tickers_in(query: str, *, shouting: bool = False) -> list[str]:
+    """The tickers that the query names, in its order, each once, in their internal form. `shouting`: its capitals tell
+    nothing, so that only well-known tickers count."""
     found: dict[str, int] = {}
 
     def add(text: str, position: int) -> None:
@@ -105,7 +106,7 @@ def tickers_in(query: str) -> list[str]:
             add(ticker, at.start())
     rest = undotted(rest)
     letters = [c for c in rest if c.isalpha()]
-    shouting = len(letters) > 12 and sum(c.isupper() for c in letters) > 0.8 * len(letters)
+    shouting = shouting or (len(letters) > 12 and sum(c.isupper() for c in letters) > 0.8 * len(letters))
     for match in _TICKER.finditer(rest):
         dollar, name = bool(match[1]), match[2]
         if dollar or name in _KNOWN or (not shouting and len(name) > 1 and name not in _NOT_TICKERS):

@@ -27,6 +27,14 @@ class Undo:
     arguments: dict[str, object]
 
 
+class NotMeantError(LookupError):
+    """No one fact is meant. `several`: those that may be."""
+
+    def __init__(self, several: Sequence[str]) -> None:
+        super().__init__("several facts may be meant" if several else "nothing like that is remembered")
+        self.several = several
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryChange:
     """The memory after a change. `facts`: what was remembered, or forgotten; `ended`: what it made untrue."""
@@ -49,18 +57,22 @@ def remember(state: Remembered, fact: str, now: datetime) -> MemoryChange:
 
 
 def forget(state: Remembered, what: str, now: datetime) -> MemoryChange:
-    """Without the facts that are meant, by id or by words; their history goes too."""
+    """Without the facts that are meant, by id or by words; their history goes too. Raises NotMeantError."""
     every = list(dict.fromkeys([*kept(state.memory), *(past.value for past in state.memory.superseded)]))
-    gone, _ = facts_meant(every, what)
+    gone, several = facts_meant(every, what)
+    if not gone:
+        raise NotMeantError(several)
     after = without(state, gone, now)
     return MemoryChange(after, gone, undo=tuple(Undo("remember", {"fact": one}) for one in gone))
 
 
-def update(state: Remembered, fact: str, new: str, now: datetime) -> MemoryChange | None:
-    """With a fact, by its id, in other words; None: there is no such fact. The older one becomes history."""
-    old = next((one for one in kept(state.memory) if fact_id(one) == fact), None)
-    if old is None:
-        return None
+def update(state: Remembered, fact: str, new: str, now: datetime) -> MemoryChange:
+    """With the one fact that is meant, by id or by words, in other words; the older one becomes history. Raises
+    NotMeantError."""
+    found, several = facts_meant(kept(state.memory), fact)
+    if len(found) != 1:
+        raise NotMeantError(found or several)
+    old = found[0]
     text = " ".join(new.split())[:LONGEST]
     after = remembering(state, text, now, instead_of=old)
     ended = tuple(one for one in kept(state.memory) if one not in kept(after.memory) and one != text)

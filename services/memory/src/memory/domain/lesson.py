@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from contracts.memory_rpc import Strategy
+from memory.domain.long_term.concepts import content
 from memory.domain.long_term.speech import meant, statements, unquoted
 from memory.domain.mentions import mentioned
 from memory.domain.profile import described, undescribed
@@ -16,7 +17,7 @@ from memory.domain.remembered import (
     Remembered,
     restyled,
 )
-from memory.domain.statements import says_more, told
+from memory.domain.statements import told
 
 FAVOURITE_AFTER = 3
 """Turns that ask about a symbol before it is a favourite."""
@@ -59,12 +60,18 @@ ABOUT_MEMORY = re.compile(
     r"\W*(?:(?:please|por favor|ok|hey|oye|can you|could you|puedes|podr[ií]as|you (?:can|may|should)|"
     r"i(?:'d| would) like you to|i want you to|quiero que|prefiero que)[, ]+)*"
     r"(?:forget\b|stop remembering\b|don'?t remember\b|do not remember\b|no longer remember\b"
+    r"|(?:lo|eso|(?:the|that) (?:thing|bit|part|note)) (?:del?|sobre|about)\b.*?"
+    r"(?:no lo (?:recuerdes|guardes)|olv[ií]d[ae]lo|b[oó]rr[ae]lo|(?:forget|delete|scrap) it)\W*$"
     r"|(?:delete|erase|clear) my memory\b|olv[ií]d(?:a|ate|ame|ar|es|e)\b"
     r"|(?:ya )?no (?:quiero que )?(?:te )?recuerdes\b|deje?s? de recordar\b"
     r"|(?:b[oó]rra|elim[ií]na|qu[ií]ta)(?:me)? (?:(?:todo )?lo de|de (?:tu|mi) memoria|el nombre de|mis?)\b"
     r"|what (?:do|did|have) you (?:know|remember)"
     r"|(?:qu[eé]|lo que) (?:recuerdas|sabes) (?:de|sobre) m[ií])",
     re.I,
+)
+_SYMBOLS = re.compile(r"\$?\b[A-Z]{1,5}\b|\b(?:btc|eth|sol|ada|xrp)\b")
+_SAYS_NOTHING = content(
+    "I am a we go do make switched moved changed investor trader trading hago pasé cambié soy inversor"
 )
 
 
@@ -135,7 +142,12 @@ def style_in(text: str) -> str | None:
 def told_elsewhere(clause: str) -> bool:
     """Whether a clause is all style and profile, which are kept as fields of their own."""
     rest = _STYLE.sub(" ", undescribed(clause))
-    return rest != clause and not says_more(rest)
+    return rest != clause and not _says_more(rest)
+
+
+def _says_more(rest: str) -> bool:
+    """Whether what is left of a clause says anything but symbols and that its writer is or does something."""
+    return not content(_SYMBOLS.sub(" ", rest)) <= _SAYS_NOTHING
 
 
 def _styles(text: str) -> list[tuple[str | None, bool]]:

@@ -24,7 +24,7 @@ from memory.domain.facts_apart import is_over, leaves_both
 from memory.domain.forgotten import is_forgotten
 from memory.domain.long_term.asked_notes import notes_in
 from memory.domain.long_term.attributes import changing
-from memory.domain.long_term.concepts import content, plain
+from memory.domain.long_term.concepts import plain
 from memory.domain.long_term.endings import endings
 from memory.domain.long_term.own_words import speaks_of_oneself
 from memory.domain.long_term.plain_facts import clauses, is_plain_fact
@@ -390,14 +390,3 @@ def _with(state: Remembered, attribute: str, text: str, now: datetime) -> Rememb
 
 def _other(one: str, text: str) -> bool:
     return one.casefold() != text.casefold()
-
-
-def says_more(rest: str) -> bool:
-    """Whether what is left of a clause says anything but symbols and that its writer is or does something."""
-    return not content(_SYMBOLS.sub(" ", rest)) <= _SAYS_NOTHING
-
-
-_SYMBOLS = re.compile(r"\$?\b[A-Z]{1,5}\b|\b(?:btc|eth|sol|ada|xrp)\b")
-_SAYS_NOTHING = content(
-    "I am a we go do make switched moved changed investor trader trading hago pasé cambié soy inversor"
-)

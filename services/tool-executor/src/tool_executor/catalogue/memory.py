@@ -81,10 +81,10 @@ def tools() -> list[DeclaredTool]:
             id="memory.update",
             name="update_memory",
             description=Text(
-                es="Corrige un dato recordado, por su id (el que dan el contexto, remember o forget), con las palabras "
-                "del usuario; el anterior pasa a la historia.",
-                en="Corrects a remembered fact, by its id (as the context, remember or forget give it), in the user's "
-                "words; the older one becomes history.",
+                es="Corrige un dato recordado, por su id (el que dan el contexto, remember o forget) o por sus "
+                "palabras, con las del usuario; el anterior pasa a la historia.",
+                en="Corrects a remembered fact, by its id (as the context, remember or forget give it) or its words, "
+                "in the user's own; the older one becomes history.",
             ),
             label=Text(es="Corrigiendo la memoria…", en="Correcting the memory…"),
             input_schema=input_schema(UpdateArguments),

@@ -73,7 +73,8 @@ def told_asked(findings: Sequence[Finding], question: Question, language: Langua
         if "crossings" in question.figures:
             within = _stretch_of(CROSSINGS, question)
             within = over(within, language) if within else ""
-            lines += told_crossings(finding, language, within, question.most.get("crossings"))
+            most = question.most.get("crossings")
+            lines += told_crossings(finding, language, within, most, upward=question.upward)
         if "sentiment" in question.figures:
             lines += _tone(finding, language)
         if "news" in question.figures:

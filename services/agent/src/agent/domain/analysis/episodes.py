@@ -34,9 +34,16 @@ def told_falls(finding: Finding, language: Language, most: int | None = None) ->
     return [f"{finding['ticker']}, {head}: {'; '.join(said)}."] if said else []
 
 
-def told_crossings(finding: Finding, language: Language, within: str = "", most: int | None = None) -> list[str]:
-    """The days on which averages crossed, or that there are none; the newest `most`.
-    `within`: the stretch, in words."""
+def told_crossings(
+    finding: Finding,
+    language: Language,
+    within: str = "",
+    most: int | None = None,
+    *,
+    upward: bool | None = None,
+) -> list[str]:
+    """The days on which averages crossed, or that there are none; the newest `most`. `within`: the stretch, in words;
+    `upward`: only those to above, or to below."""
     if finding.get("crossings") is None:
         return []
     fast, slow = cast("Sequence[int]", finding.get("crossing_averages") or (50, 200))
@@ -50,6 +57,7 @@ def told_crossings(finding: Finding, language: Language, within: str = "", most:
                  "en": f"of the close with its {slow}-session average"}[language]  # fmt: skip
     head = {"es": f"cruces {whose}", "en": f"crossings {whose}"}[language]
     head = ", ".join(filter(None, (within, finding["ticker"], head)))
+    found = [one for one in found if upward in (None, bool(one["above"]))]
     ways = {"es": ("por debajo", "por encima"), "en": ("below", "above")}[language]
     said = [f"{day(str(one['on']), language)} ({ways[bool(one['above'])]})" for one in found]
     none = {"es": "ninguno", "en": "none"}[language]

@@ -148,7 +148,7 @@ ROWS: tuple[FigureWords, ...] = (
          r"(?:a que distancia|how far|lejos)\b[^?\x00]{0,60}?\b(?:minimos?|lows?|troughs?|bottom)"),
     _row("stretch", "current_drawdown", r"how far (?:below|off|under|from) (?:it|that)",
          r"a (?:cuanto|que distancia) (?:esta |queda |estamos )?de el", r"(?:a que distancia|how far|lejos|"
-         r"cuanto le falta)\b[^?\x00]*?(?:maximos?|peaks?|highs?)",
+         r"cuanto le falta|cerca|near|close)\b[^?\x00]*?(?:maximos?|peaks?|highs?)",
          r"(?:below|from|off|under) (?:its|the|their) (?:\w+[- ]){0,2}(?:peak|highs?|top|maximum)",
          r"(?:por debajo de|desde|lejos de|bajo) (?:(?:sus?|los|el|ultimos) )?maximos?(?: historicos?| anuales)?",
          r"a cuanto (?:esta|queda|cotiza)[^?]{0,40}?\bde(?:l)? (?:sus? |los )?maximos?(?: del ano| historicos?)?",
@@ -187,7 +187,7 @@ ROWS: tuple[FigureWords, ...] = (
          r"precio mas bajo"),
     _row("stretch", "price", r"a cuanto (?:esta(?:ba)?n?|cotiza(?:ba)?n?|cerr(?:o|aba|aron)|va|van|iba|iban)",
          _CLAIMS["price"], r"clos(?:e|es|"
-        "ed|ing)(?: price| at)*", r"prices?", r"cerro|"
+        "ed|ing)(?: price| at)*", r"prices?", r"precios?(?: actual(?:es)?)?(?![ /-]beneficio)", r"cerro|"
          r"cerraban?|cierres?|cotizaba"),
     _row("stretch", "return", _CLAIMS["return"], r"moved? (?:the )?(?:most|least)", r"(?:se )?(?:ha |han )?"
          r"mov(?:io|ieron|ido) (?:mas|menos)|(?:mas|menos) se (?:ha |han )?mov(?:io|ieron|ido)",

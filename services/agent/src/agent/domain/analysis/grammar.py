@@ -17,7 +17,7 @@ from agent.domain.analysis.amounts import WITH_MONEY, amount_in
 from agent.domain.analysis.call_plan import Asked, ByKind, CallPlan
 from agent.domain.analysis.figure_vocabulary import INDICATOR_WORDS, LOWEST, ROWS, Kind, meant
 from agent.domain.analysis.normalization import normalized
-from agent.domain.analysis.question_patterns import awaited, numbers_of, unit_of, unread_words
+from agent.domain.analysis.question_patterns import awaited, in_one_clause, numbers_of, unit_of, unread_words, upward
 from agent.domain.analysis.stretches import (
     ALL_TIME,
     ALL_TIME_WORDS,
@@ -155,7 +155,8 @@ class _QuestionReader:
             stretches = [*stretches, *(one for one in map(since, stretches) if one not in stretches)]
         if "crossings" in names and patterns.LAST_TIME.search(query):
             stretches, found.most["crossings"] = stretches or [ALL_TIME], 1
-        if not stretches and names & {"up_streak", "down_streak"}:
+        a_year = names & {"best_year", "worst_year"} and [len(years_of(one)) for one in stretches] == [1]
+        if a_year or (not stretches and names & {"up_streak", "down_streak"}):
             stretches = [ALL_TIME]
         if all(one.period == "1d" for one in stretches) and (
             every not in (None, "day") or ALL_TIME_WORDS.search(query)
@@ -220,6 +221,7 @@ class _QuestionReader:
         if match is None:
             return None
         self._places.append((match.start(), "crossings", None))
+        self._found.upward = upward(folded(self._query))
         lengths = self._lengths() or self._of_averages() or {}
         self._unread.first(patterns.WHOLE_AVERAGE)
         return lengths
@@ -286,14 +288,7 @@ class _QuestionReader:
         each = self._unread.first(patterns.EACH)
         if each is not None:
             words = each["unit"] or each["over"] or each["ly"] or each["es"]
-            unit = {
-                "annual": "year",
-                "anual": "year",
-                "calendar": "year",
-                "mensual": "month",
-                "trimestral": "quarter",
-                "semanal": "week",
-            }.get(re.split(r"es$|[- ]", words)[0]) or unit_of(words)
+            unit = patterns.PART_OF.get(re.split(r"es$|[- ]", words)[0]) or unit_of(words)
             if unit != "day":
                 every = unit
                 found.append((each.start(), f"{unit}_return"))
@@ -348,7 +343,9 @@ class _QuestionReader:
         if found.ahead:
             self._places = [one for one in self._places if one[1] != "eps"]
         names = {name for _, name, _ in self._places}
-        exact = {"growth", "cagr", "average_volume", *(() if self._how_it_did else ("averages", "crossings"))}
+        exact = {"growth", "cagr", *(() if self._how_it_did else ("averages", "crossings"))}
+        volume = [at for at, name, _ in self._places if name in ("return", "average_volume")]
+        exact |= {"average_volume"} if in_one_clause(folded(self._query), volume) else set[str]()
         more_exact = {name for name in names if name.endswith("_return") or name in exact}
         if more_exact and "return" in names and not re.search(r"\breturns?\b|\brentabilidad", folded(self._query)):
             self._places = [one for one in self._places if one[1] != "return"]

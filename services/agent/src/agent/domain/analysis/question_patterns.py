@@ -25,7 +25,8 @@ CROSSING = re.compile(
     r"(?:arriba|abajo)|upwards?|downwards?)\b)?"
 )
 OTHER_AVERAGE = re.compile(
-    r"\b(?:la de|the|its)(?: los| las)? (\d{1,3})(?:[- ]?(?:day|session|dia|sesion)\w*)?(?: ones?)?\b(?![.,]?\d| ?%)"
+    r"(?:\b(?:la de|the|its)|(?<=\w)'s)(?: los| las)? (\d{1,3})(?:[- ]?(?:day|session|dia|sesion)\w*)?"
+    r"(?: ones?)?\b(?![.,]?\d| ?%)"
 )
 """Beside an average: that of 200, its 200-day one."""
 LENGTHS = re.compile(
@@ -94,6 +95,10 @@ EXTREME = re.compile(
     rf"peor(?:es)?)(?: (?:and|y|or|o) (?:the |el |la )?(?P<two>best|worst|mejor(?:es)?|peor(?:es)?))?(?: (?:single|"
     rf"trading|calendar))?(?: (?P<count2>[2-9]|10|two|three|four|five|ten|dos|tres|cuatro|cinco|diez))? {UNIT}\b"
 )
+PART_OF = {
+    "annual": "year", "anual": "year", "calendar": "year", "mensual": "month", "trimestral": "quarter",
+    "semanal": "week",
+}  # fmt: skip
 EACH = re.compile(
     rf"\b(?:(?:each|every|per|by|cada|por) {UNIT}(?! on average)|(?P<over>year by year|month by month|"
     rf"ano a ano|ano por ano|mes a mes)"
@@ -101,8 +106,13 @@ EACH = re.compile(
     r"|(?:rentabilidad(?:es)?|rendimientos?) (?P<es>anual(?:es)?|mensual(?:es)?|trimestral(?:es)?|semanal(?:es)?)"
     r"(?! (?:media|compuesta|anualizada)))\b"
 )
+_ABOVE = re.compile(r"\b(?:above|over|golden|dorad[oa]s?|por encima|al alza|hacia arriba|upwards?)\b")
+_BELOW = re.compile(r"\b(?:below|under|death|muerte|por debajo|a la baja|hacia abajo|downwards?)\b")
+"""Which way averages crossed."""
 TRIAL = re.compile(
-    r"\b(?:backtest\w*|back-test\w*|trading rule|strateg\w+|estrateg\w+|regla de)\b|\b(?:buy(?:ing)?|compr(?:ar|ando|"
+    r"\b(?:buy(?:ing)?[- ]and[- ]hold(?:ing)?|comprar y mantener)\b"
+    r"(?=[^?;]{0,60}?\b(?:cross\w*|cruces?|averages?|medias?|rsi)\b)|\b(?:backtest\w*|back-test\w*|trading rule|"
+    r"strateg\w+|estrateg\w+|regla de)\b|\b(?:buy(?:ing)?|compr(?:ar|ando|"
     r"o|ase|ara)|entr(?:ar|ando)) [^?;]{0,40}?\b(?:when(?:ever)?|(?:each|every) time|if|cuando|cada vez que|"
     r"si)\b(?=[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)|\b(?:follow(?:ed|ing)?|segu(?:ir|ido|ida|imos)|"
     r"siguiendo)\b(?=[^?]{0,60}?\b(?:cross\w*|cruces?|averages?|medias?|rsi)\b)|\b(?:would|"
@@ -147,7 +157,9 @@ DOWN = re.compile(r"\b(?:bajo|bajaron|ha bajado|cayo|cayeron|fell|fall|lost|went
 NOW = re.compile(r"(?<!until )(?<!to )(?<!hasta )(?<!a )\b(?:now|today|hoy|ahora|actual(?:mente)?)\b")
 OF_SHARES = re.compile(r"(?<![\w.,])\d[\d.,]* (?:shares|acciones)\b")
 """So many shares, whose worth no tool counts."""
-LAST_TIME = re.compile(r"\b(?:(?:last|latest|most recent) time|most recent(?:ly)?|ultima vez|mas reciente)\b")
+LAST_TIME = re.compile(
+    r"\b(?:(?:last|latest|most recent) (?:time|cross\w*)|cross\w* last|most recent(?:ly)?|ultima vez|mas reciente)\b"
+)
 WHEN = re.compile(r"\b(?:when|cuando)\b")
 WHICH_YEAR = re.compile(
     r"\b(?:which|what|que|cual)\b[^?;]{0,60}?(?<!last )(?<!this )(?<!a )\b(?:years?|anos?)\b"
@@ -176,11 +188,24 @@ PAST = re.compile(r"\bago\b|\bhace (?!falta)")
 """A price of then, beside the one of now."""
 OVERALL = re.compile(
     r"\bhow(?:'s| (?:did|has|have|had|is|are|was|were))\b[^?;,]*?\b(?:do|done|doing|far(?:e|ed)|perform\w*)\b|"
-    r"\bcompar\w+|"
+    r"\bcompar\w+|\b(?:had|tuvo|tuvieron) (?:the |an? |el |un )?(?:better|worse|best|worst|mejor|peor)(?= [\x00\x01])|"
     r"\bcomo (?:(?:les?|se) (?:fue|fueron|han?|va|iba|comport\w+)|(?:va|van|iba|iban|anda|andan)(?= \x01| la | las ))"
 )
 WORD = re.compile(r"[a-z][a-z'-]+|(?<![\w.,])\d[\d.,]{0,20}(?: ?%| per ?cent| por ?ciento)")
 """A word, or a percentage: what a question measures by and no rule has read is said too."""
+
+_JOINS = re.compile(r"[,;]|\b(?:and|y|e)\b")
+
+
+def upward(query: str) -> bool | None:
+    """Whether averages that crossed to above are asked for, or those to below (False); None: both."""
+    above, below = bool(_ABOVE.search(query)), bool(_BELOW.search(query))
+    return above if above != below else None
+
+
+def in_one_clause(query: str, places: Collection[int]) -> bool:
+    """Whether figures are named in one clause: "how much did its volume rise" asks for no return."""
+    return bool(places) and not _JOINS.search(query, min(places), max(places))
 
 
 def awaited(ahead: re.Match[str]) -> str:

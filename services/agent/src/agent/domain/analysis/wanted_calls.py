@@ -42,4 +42,6 @@ class Question:
     """Of which one in the order by the first figure the others are asked for: 1 the second, -1 the last."""
     ahead: str | None = None
     """When the results that are asked about are awaited: week, month, a month's number, or so many from now (2w)."""
+    upward: bool | None = None
+    """Which crossings are asked for: those to above alone, or to below; None: both."""
     currency: str | None = None

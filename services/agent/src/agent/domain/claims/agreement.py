@@ -42,6 +42,12 @@ _VERSUS = re.compile(
     rf"(?P<b>{_N})(?P<ub>\s?%?)"
 )
 """Its margin is higher too (23% vs 16%)."""
+_PRICE = r"(?:\$\d[\d.,]*\d|\d[\d.,]*[.,]\d\d(?!\d|\s?%))"
+_OVER_ITS = re.compile(
+    rf"(?P<a>{_PRICE})[^.;%\d]{{0,20}}?\b(?:(?P<more>over|above|por encima)|under|below|beneath|por debajo) "
+    rf"(?:its|the|de(?:l| la| su)) [^.;%\d]{{0,45}}?(?P<b>{_PRICE})"
+)
+"""Closed at 430.47, a hair under its lower band of 430.67."""
 _ABOVE_THE_TOP = re.compile(
     r"\d\s?% (?:above|over|higher than|por encima de(?:l)?) (?:(?:its|the|their|sus?|el) )?(?:peak|high|top|maximos?)\b"
 )
@@ -129,7 +135,7 @@ def agrees(low: str) -> bool:
     for match in chain(_SPAN.finditer(low), _THEN.finditer(low), _GREW.finditer(low)):
         if (_value(match["b"]) > _value(match["a"])) != bool(match["up"]):
             return False
-    for match in _AHEAD.finditer(low):
+    for match in chain(_AHEAD.finditer(low), _OVER_ITS.finditer(low)):
         if (_value(match["a"]) > _value(match["b"])) != bool(match["more"]):
             return False
     for match in chain(_BESIDE.finditer(low), _IN_BRACKETS.finditer(low), _VERSUS.finditer(low)):

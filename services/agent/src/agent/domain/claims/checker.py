@@ -20,12 +20,12 @@ from agent.domain.claims.reader import read
 from agent.domain.claims.sentences import cells_of, sentences
 from agent.domain.claims.spoken_frame import without_frame
 from agent.domain.claims.times import YEAR, with_year
-from agent.domain.claims.unbacked import is_multiple, unbacked
+from agent.domain.claims.unbacked import is_multiple, unbacked, wrong_days_apart
 from agent.domain.claims.verdicts import contradicted, wrong
 from agent.domain.claims.words import TALK
 from agent.domain.tickers import NAMES
 
-_MARKS = re.compile(r"[*_`#]+|\[\w{1,4}\]|^\s*(?:[-•]|\d{1,2}[.)])\s+")
+_MARKS = re.compile(r"[*`#]+|\b_+|_+\b|\[\w{1,4}\]|^\s*(?:[-•]|\d{1,2}[.)])\s+")
 _WORD = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*")
 _YEAR = re.compile(rf"\b{YEAR}\b")
 _SAYS = re.compile(r"\w.*:.*\w")
@@ -186,6 +186,7 @@ class ClaimChecker:
             found.append(f"a cause that nothing told: {', '.join(odd)}")
         if reading.named or reading.claims:
             found += unbacked(folded(said), reading.claims, self._facts)
+            found += wrong_days_apart(tokens, reading.claims, self._facts)
             if is_multiple(folded(said), reading.claims):
                 found = [reason for reason in found if not patterns.IS_SHARE.search(reason)]
         if self._strict and not found and self._lost and reading.claims and not reading.named:

@@ -11,8 +11,8 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
     (
         ("current_drawdown",),
         r"current(?:ly)? (?:drawdown|fall)|fallen (?:further |more )?from (?:its|their) (?:peaks?|highs?)|"
-        r"caida actual|drawdown actual|(?:from|below|under|off|beneath) (?:its|their) "
-        r"(?:peak|high|top)|(?:desde|bajo|por debajo de) sus? maximos?",
+        r"caida actual|drawdown actual|(?:from|below|under|off|beneath) (?:its|their|the) "
+        r"(?:peak|high|top)(?! to\b)|(?:desde|bajo|por debajo de) sus? maximos?",
     ),
     (
         ("max_drawdown", "current_drawdown"),
@@ -66,7 +66,16 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
         ("down_streak",),
         r"(?:longest )?losing streaks?|rachas? bajistas?(?: mas largas?)?|racha (?:mas larga )?de (?:bajadas|caidas)",
     ),
-    (("correlation",), r"correlat(?:ion|ions|ed|es)|correlacion(?:es|ada|adas|ado|ados)?"),
+    (("up_days",), r"(?:up|rising|positive) (?:days|sessions)|(?:dias|sesiones) (?:alcistas|de subidas?|al alza)"),
+    (
+        ("down_days",),
+        r"(?:down|falling|negative) (?:days|sessions)|(?:dias|sesiones) (?:bajistas|de (?:bajadas?|caidas?)|a la baja)",
+    ),
+    (
+        ("correlation",),
+        r"correlat(?:ion|ions|ed|es)|correlacion(?:es|ada|adas|ado|ados)?|(?:loosely|closely|weakly|strongly|hardly) "
+        r"(?:related|linked)|mov(?:ed?|ing) (?:together|in step|in tandem)",
+    ),
     (
         ("next_earnings_date",),
         r"(?:next |upcoming )?(?:earnings|results)(?: (?:report|date|release|announcement))?s?(?! per)|"
@@ -133,7 +142,7 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (
         ("high",),
-        r"(?:52-week |one-year |yearly |year )?high(?!er|est)\b|maximo(?:s)?(?: "
+        r"(?<!\bis )(?<!\bwas )(?:52-week |one-year |yearly |year )?high(?!er|est)\b|maximo(?:s)?(?: "
         r"anual| del ano| de 52 semanas)?(?! (?:drawdown|retroceso))",
     ),
     (

@@ -13,6 +13,9 @@ from agent.domain.claims.figure_words import FIGURES, PARTS
 from agent.domain.claims.words import COMPARING, TALK, WORDS
 from agent.domain.tickers import NAMES, tickers_in
 
+_MEASURED = re.compile(r"[%$€]|\d[.,]\d|[+−-]\d")
+"""A number with a sign, a unit or decimals: what stands beside it in capitals may be whose it is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Token:
@@ -126,7 +129,7 @@ class Lexer:
                 take("source", match, name)
         for match in each(self._tickers):
             take("ticker", match, self._names[match[0]])
-        for ticker in tickers_in(sentence):
+        for ticker in tickers_in(sentence, shouting=sentence.isupper() and not _MEASURED.search(sentence)):
             if ticker in self._names.values():
                 continue
             spellings = [ticker, *(name for name, its in NAMES.items() if its == ticker and name not in self._words)]
@@ -172,7 +175,7 @@ class Lexer:
         for match in each(times.IN_YEAR):
             take("period", match, times.year_range(int(match["year"])))
         for match in each(times.UNIT):
-            if match[0] == "year-end" or times.SORT_OF.search(text, 0, match.start()):
+            if match[0].endswith("end") or times.SORT_OF.search(text, 0, match.start()):
                 take("word", match)
         for name, pattern in ((times.LAST_YEAR, times.IN_LAST_YEAR), *times.NAMED):
             for match in each(pattern):

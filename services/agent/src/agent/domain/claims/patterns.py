@@ -73,7 +73,8 @@ PROMISE = (
 FALL = (
     r"\b(?:f[ae]ll(?:s|en|ing)?|drop(?:s|ped|ping)?|declin(?:e|es|ed|ing)|lost|los(?:s|ses|es|e|ing)|down|decreas\w*|"
     r"slid(?:es|e)?|slip(?:s|ped|ping)|hund\w*|slump\w*|shed|sank|sunk|tumbl\w+|plung\w+|dipped|retreat(?:s|ed)?|"
-    r"weakened|g[ai]v(?:e|es|en|ing) up|lost ground|perdio terreno|gone down|went down|in the red|negative|baj(?:o|a|"
+    r"weakened|g[ai]v(?:e|es|en|ing) up|lost ground|perdio terreno|gone down|went down|in the red|negative|"
+    r"(?<!\bes )(?<!\bson )(?<!\bfue )(?<!\bera )(?<!\bmuy )bajas?|baj(?:o|"
     r"an|aron|ada|ado|ando|adas)|ca(?:yo|ido|ida|idas|e|en|yeron|er|yendo)|perdi(?:o|eron|do|da|das)|pierd\w*|perder|"
     r"retroce\w*|descen\w*|negativ\w*|desplom\w*|se dejo|se dejaron|se deja|deja|cedio|cede|cedieron|en rojo|"
     r"perdida)\b"
@@ -273,7 +274,8 @@ TOKENS: tuple[tuple[str, re.Pattern[str]], ...] = (
         "below",
         re.compile(
             r"\b(?:(?:menor|inferior) (?:de|a|que) lo (?:habitual|normal)|unusually (?:low|light|thin)|"
-            r"inusualmente bajo|below(?! its (?:peak|high|top)\b)|(?:por )?debajo(?! de sus? maximos?)(?: del?)?)\b"
+            r"inusualmente bajo|below(?! (?:its|the) (?:peak|high|top)\b)|"
+            r"(?:por )?debajo(?! de sus? maximos?)(?: del?)?)\b"
         ),
     ),
     (

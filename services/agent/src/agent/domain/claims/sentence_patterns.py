@@ -2,9 +2,10 @@
 
 import re
 
+_EXTREME = r"(?:en )?(?:over(?:bought|sold)|sobre(?:compra|ven)\w*)"
 CALM = re.compile(
-    r"\b(?:in )?(?:neutral (?:zone|territory)|(?:en )?zona neutral)\b|\b(?:neither|ni) (?:en )?(?:over(?:bought|sold)|"
-    r"sobre(?:compra|ven)\w*) (?:nor|ni) (?:en )?(?:over(?:bought|sold)|sobre(?:compra|ven)\w*)\b"
+    r"\b(?:in )?(?:neutral (?:zone|territory)|(?:en )?zona neutral)\b|"
+    rf"\b(?:no (?:esta|se encuentra) )?(?:neither|ni) {_EXTREME} (?:nor|ni) {_EXTREME}\b"
 )
 """Of an RSI between the usual 30 and 70."""
 STATE = re.compile(r"\b(?:(?P<over>overbought|sobrecompra(?:d[oa]s?)?)|oversold|sobreven(?:ta|did[oa]s?))\b")

@@ -69,7 +69,7 @@ _UNITS = {
     "year": "y",
     "ano": "y",
 }
-UNIT = re.compile(r"\b(?:year-end|year|month|week|quarter|day|ano|mes|semana|trimestre|dia)\b")
+UNIT = re.compile(r"\b(?:year[- ]end|year|month|week|quarter|day|ano|mes|semana|trimestre|dia)\b")
 SORT_OF = re.compile(
     r"\b(?:was|were|been|is|fue|era|es|sido) (?:an?|una?) (?:[\w-]+ ){0,3}$|\b(?:end|close|start|beginning|cierre|"
     r"final(?:es)?|comienzos?|principios?) (?:of|del?) (?:the |that |el |ese )?$|\b(?:end|start|finish|clos|termin|"
@@ -84,7 +84,9 @@ NAMED: tuple[tuple[str, re.Pattern[str]], ...] = (
         "ytd",
         re.compile(
             r"\b(?:ytd|year[- ]to[- ]date|so far this year|this year|in the year so far|"
-            r"(?:en )?lo que (?:va|llevamos) (?:de|del) ano|este ano|en el ano en curso)\b"
+            r"(?:en )?lo que (?:va|llevamos) (?:de|del) ano|este ano|en el ano en curso|"
+            r"since (?:january|the (?:start|beginning) of the year)|desde (?:enero|(?:el |los )?(?:comienzos?|inicios?|"
+            r"principios?) de(?:l)? ano))\b(?! (?:of |del? )?\d)"
         ),
     ),
     (

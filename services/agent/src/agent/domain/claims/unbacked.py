@@ -7,10 +7,13 @@ The text is folded: lower case, no accents.
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 
 from agent.domain.claims.claim import Claim
 from agent.domain.claims.facts import Facts
+from agent.domain.claims.lexer import Token
 from agent.domain.claims.verdicts import is_difference, is_of_now, wrong
+from contracts.spoken import NUMBERS
 
 _WHOLE = r"(?:its|their|the|his|su|sus|lo|los|las|el|la)"
 _APART = "a difference that no tool gave"
@@ -83,7 +86,10 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
         "a report that no tool gave",
         re.compile(
             r"\b(?:reported|announced|published|presento|publico|anuncio)(?: its| their| sus?)? "
-            r"(?:earnings|results|resultados) (?:on|el)\b"
+            r"(?:earnings|results|resultados) (?:on|el)\b|"
+            r"\b(?:earnings|results|resultados)\b[^.;]{0,40}\b(?:"
+            r"(?:were|was) (?:published|released|reported|announced)|"
+            r"(?:se|fueron) (?:publica|presenta|anuncia)\w+) (?:on|el)\b"
         ),
     ),
     (
@@ -141,6 +147,16 @@ _ALIKE = re.compile(
 """Said of figures, not of how they tell the same story."""
 
 
+_HALF = 0.5
+"""From which on a correlation is called high."""
+_CALLED = re.compile(
+    r"\b(?:correla\w+ (?:\w+ ){0,6}(?:is|was|es|fue) (?:\w+ly |muy |bastante )?)?(?:(?P<high>high|strong|alta|fuerte|"
+    r"elevada)|low|weak|baja|debil)\b(?= correlation|,? (?:at|of|de|con|\())"
+)
+_SIDES = {"before": -1, "after": 1, "antes": -1, "despues": 1}
+_DAYS = re.compile(rf"(?P<n>\d+|{'|'.join(NUMBERS)}) (?:(?P<day>days?|dias?)|weeks?|semanas?)")
+
+
 def is_multiple(low: str, claims: Sequence[Claim]) -> bool | None:
     """Whether the two numbers of a sentence are that many times each other, the first of the second or, of money that
     was put in, the second of the first, or its one fall that part of the whole; None: it says no such thing, or there
@@ -158,6 +174,35 @@ def is_multiple(low: str, claims: Sequence[Claim]) -> bool | None:
     off = one / other / wanted - 1 if other else -1.0
     low_end, high_end = (0, _BEYOND) if match["more"] else (-_BEYOND, 0) if match["less"] else (-_ABOUT, _ABOUT)
     return low_end <= off <= high_end
+
+
+def wrong_days_apart(tokens: Sequence[Token], claims: Sequence[Claim], facts: Facts) -> list[str]:
+    """That no date is so many days before, or after, another ticker's: "on 18 April, five days before Apple"."""
+    found: list[str] = []
+    for span, way, whom in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        length = _DAYS.fullmatch(span.text.strip()) if (span.kind, whom.kind) == ("period", "ticker") else None
+        if length is None or way.text not in _SIDES:
+            continue
+        days = int(NUMBERS.get(length["n"], length["n"])) * (1 if length["day"] else 7) * _SIDES[way.text]
+        dated = [(one.subject, one.figures) for one in claims if one.relation == "dated" and one.subject != whom.value]
+        pairs = [
+            (mine.value, theirs.value)
+            for subject, figures in dated
+            for mine in facts.of(str(subject), figures)
+            for theirs in facts.of(whom.value, figures)
+        ]
+        if not pairs or any(
+            not isinstance(mine, date) or not isinstance(theirs, date) or (mine - theirs).days != days
+            for mine, theirs in pairs
+        ):
+            found.append("days apart that no tool gave")
+    return found
+
+
+def _is_called_otherwise(low: str, claim: Claim) -> bool:
+    """Whether a correlation is called high and is none, or low and is not."""
+    called = _CALLED.search(low) if claim.figures == ("correlation",) and claim.number is not None else None
+    return bool(called and claim.number) and (claim.number.readings[0][0] < _HALF) == bool(called["high"])
 
 
 def _differ(claims: Sequence[Claim]) -> bool:
@@ -195,6 +240,8 @@ def unbacked(low: str, claims: Sequence[Claim], facts: Facts) -> list[str]:
         found.append("it is not there")
     if _ALIKE.search(low) and _differ(claims):
         found.append("they are not alike")
+    if any(_is_called_otherwise(low, claim) for claim in claims):
+        found.append("a correlation called otherwise")
     if _AGO.search(low) and any(is_of_now(claim, facts) for claim in claims):
         found.append("a figure of now, told of then")
     moves = [claim for claim in claims if claim.relation in _MOVES and claim.subject is not None]

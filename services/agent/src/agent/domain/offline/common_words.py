@@ -21,13 +21,13 @@ LIGHT = word_set(
     "shop store tienda local bring traer llevar doy das dar darme dame funciona funcionan funcionar estais sois "
     "trabajais vuestro vuestra accept aceptais aceptan acepta producto cosa dan dais da sirve sirven algo dont doesnt "
     "didnt isnt arent wasnt wont cant couldnt wouldnt shouldnt havent im ive id youre hows lets r ur pls plz hw wat q "
-    "k xq pq tb tmb cuentame contadme admitis admite admiten admitir allow kiero aser acer aver ola ora quiere quieren "
-    "querer alguien alguna alguno algun nadie cada falta va van voy vas dejar deja dejo pongo poner pasa pasar ocurre ocurrir "
+    "k xq pq tb tmb admitis admite admiten admitir allow kiero aser acer aver ola ora quiere quieren querer alguien "
+    "alguna alguno algun nadie cada falta va van voy vas dejar deja dejo pongo poner pasa pasar ocurre ocurrir "
     "suceder debe debo deber must happen happened leave something anything someone anyone him themselves myself "
     "yourself himself herself ourselves itself because whether although though however whenever without within upon "
     "per via cuyo cuya mio mia mios mias tuyo tuya suyo suya nuestro nuestra ellos ellas nosotras vosotras ningunas "
     "aunque mientras segun hacia contra entre quiera each every one go goes going look see find found told wondering "
-    "case "
+    "case cuentame contadme "
 )
 """Of grammar and of asking: not looked for."""
 _COMMON = word_set(

@@ -2,13 +2,14 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast, get_args
 
 from agent.domain.prompt.copilot_words import VALUES
 from agent.domain.shortcuts.memory_text import listed_facts, told_memory
-from agent.domain.shortcuts.memory_words import acts, list_wish, undoes
+from agent.domain.shortcuts.memory_words import LAST, ListWish, acts, in_full, list_wish, undoes
 from agent.domain.shortcuts.steps import DECIDE, FORGET, READ, REMEMBER, UNKNOWN, said, step
+from agent.domain.text_features import plain
 from agent.domain.turn.journal import ModelAnswer, TurnCall
 from agent.texts import TEXTS
 from contracts.languages import Language
@@ -43,14 +44,32 @@ def of_a_list(text: str, answers: Sequence[str], language: Language) -> ModelAns
     listed = _listed(answers) if wish else {}
     if wish is None or not listed:
         return None
-    if not wish.numbers:
+    if not (wish.numbers or wish.about or wish.every):
         return step((READ, {"after": max(listed)})) if listed_facts(answers[0]) else None
-    if missing := [number for number in wish.numbers if number not in listed]:
+    numbers = _named(wish, listed, listed_facts(answers[0]))
+    if missing := [number for number in numbers if number not in listed]:
         return said(TEXTS["step.no_number"].said_in(language).format(number=missing[0]))
-    facts = [listed[number] for number in wish.numbers]
-    if wish.text:
-        return step((REMEMBER, {"note": wish.text, "instead": facts[0]}))
-    return step(*((FORGET, {"about": fact_id(one)}) for one in facts))
+    facts = [listed[number] for number in numbers]
+    if wish.text == "" or not facts:
+        return step(*((FORGET, {"about": fact_id(one)}) for one in facts)) if facts else None
+    new = in_full(facts[0], wish.text) if wish.text else None
+    if new is None:
+        return said(TEXTS["step.in_full"].said_in(language).format(number=numbers[0]))
+    return step((REMEMBER, {"note": new, "instead": facts[0]}))
+
+
+def _named(wish: ListWish, listed: Mapping[int, str], newest: Mapping[int, str]) -> tuple[int, ...]:
+    """The numbers of the facts that are meant; all of them only where the newest answer is the list."""
+    if wish.every:
+        return tuple(newest)
+    if wish.about:
+        found = tuple(number for number, fact in listed.items() if _stems(wish.about) & _stems(fact))
+        return found if len(found) == 1 else ()
+    return tuple(max(listed) if number == LAST else number for number in wish.numbers)
+
+
+def _stems(text: str) -> set[str]:
+    return {word[:5] for word in re.findall(r"\w{3,}", plain(text))}
 
 
 def _listed(answers: Sequence[str]) -> dict[int, str]:

@@ -9,6 +9,7 @@ from agent.domain.text_features import plain
 
 LONGEST = 400
 """Characters of a plain request."""
+LAST = -1
 _POLITE = r"(?:(?:please|por favor|oye|hey|ok|hola|hello|hi|copilot|copiloto|can you|could you|puedes|podrias)[, ]+)*"
 _READ = re.compile(
     rf"{_POLITE}(?:and |y )?(?:now |ahora )?(?:tell me |show me |dime |muestrame |ensename )?"
@@ -53,6 +54,11 @@ _FORGET = re.compile(
     rf"(?P<what>\S.*?){_OF_MEMORY}?"
     r"(?:,? (?:please|por favor|thanks|thank you|gracias))?\W*"
 )
+_FORGET_IT = re.compile(
+    rf"{_POLITE}(?:lo|eso|(?:the|that) (?:thing|bit|part|note)) (?:del?|sobre|about) (?P<what>\S.*?),? "
+    r"(?:(?:ya )?no (?:lo )?(?:recuerdes|guardes)|(?:ya )?no lo recuerdes mas|olvid[ae]lo|borr[ae]lo|"
+    r"(?:forget|delete|scrap) it)\W*"
+)
 _NO_MEMORY = re.compile(
     r"\b(?:alerts?|orders?|watch ?list|positions?|account|chat|conversations?|messages?|alertas?|alarmas?|avisos?|"
     r"orden(?:es)?|lista|posicion(?:es)?|cuenta|conversacion(?:es)?|mensajes?|historial)\b"
@@ -78,16 +84,28 @@ _UNDO = re.compile(
 """`never`: it takes back what was remembered; what was forgotten it would only forget again."""
 _ONE = (
     r"(?:the |el |la |lo )?(?:number |fact |note |thing |numero |hecho |dato |nota |punto |cosa )?(?:#|no\.? ?)?"
-    rf"(?:\d{{1,3}}|{'|'.join(ORDINALS)})(?: one)?"
+    rf"(?:\d{{1,3}}|{'|'.join(ORDINALS)}|last|ultim[oa])(?: one)?"
+)
+_ABOUT = (
+    r"(?:the (?:one|fact|note|thing) about|l[ao] (?:del?|sobre)) (?:my |the |mis? |el |la |los |las )?"
+    r"(?P<about>[^,;:.]{2,40}?)"
 )
 _NUMBER = rf"(?P<number>{_ONE}(?:(?:,|,? and|,? y) {_ONE})*)"
-_FORGET_ONE = re.compile(
-    rf"{_POLITE}(?:forget|delete|drop|olvida(?:te de)?|borra|elimina|quita) {_NUMBER}(?:,? (?:please|por favor))?"
+_DROP = r"(?:forget|delete|drop|remove|olvida(?:te de)?|borra|elimina|quita)"
+_FORGET_ONE = re.compile(rf"{_POLITE}{_DROP} {_NUMBER}(?:,? (?:please|por favor))?")
+_FORGET_LISTED = re.compile(
+    rf"{_POLITE}(?:{_DROP} (?:all (?:of )?(?:that|those|these|them)|them all|todo eso|tod[ao]s(?: es[ao]s)?)|"
+    r"(?:olvida|borra|elimina|quita)l[ao]s(?: tod[ao]s)?)(?:,? (?:please|por favor))?"
 )
 _CORRECT_ONE = re.compile(
     rf"{_POLITE}(?:correct|change|fix|update|corrige|cambia|actualiza) {_NUMBER}(?::|,| -| to\b| a\b| por\b) *"
-    rf"(?P<text>\S.*)|(?P<wrong>{_ONE}) (?:is wrong|esta mal)[:,;.] *(?P<instead>\S.*)"
+    rf"(?P<text>\S.*)|(?:no[, ]+)?(?:(?P<wrong>{_ONE})|{_ABOUT}) "
+    r"(?:(?:is|was|esta|es) (?:wrong|not (?:right|true|correct)|incorrect[oa]?|mal|fals[oa])|"
+    r"should (?:be|say)|deberia (?:ser|decir))[:,;.]? *(?P<instead>.*)"
 )
+_VALUE = re.compile(r"(?:it(?:'s| is)|they(?:'re| are)|es|son) (?P<value>.+)|(?P<bare>\d.*|\w+)", re.I)
+"""What is put right without saying all of the fact: "it's 400"."""
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _REST = re.compile(
     rf"{_POLITE}(?:and )?(?:(?:show|tell|give|see)(?: me)? )?(?:the rest|the others|the remaining ones|"
     rf"all of them|more|what else)"
@@ -112,11 +130,14 @@ class MemoryWish:
 
 @dataclass(frozen=True, slots=True)
 class ListWish:
-    """What the user wants of a list of facts that they were told: some of them, by their numbers, forgotten, or one put
-    in other words (`text`); no numbers: the rest of it."""
+    """What the user wants of a list of facts that they were told: some of them forgotten, by their numbers (`LAST`: the
+    last one), or `every` one; or one put in other words, by its number or what it is `about` (`text` None: they do not
+    say which words). None of these: the rest of the list."""
 
     numbers: tuple[int, ...] = ()
-    text: str = ""
+    text: str | None = ""
+    about: str = ""
+    every: bool = False
 
 
 def list_wish(text: str) -> ListWish | None:
@@ -126,18 +147,32 @@ def list_wish(text: str) -> ListWish | None:
     bare = lowered.strip(" ¿?¡!.")
     if _REST.fullmatch(bare):
         return ListWish()
+    if _FORGET_LISTED.fullmatch(bare):
+        return ListWish(every=True)
     if match := _FORGET_ONE.fullmatch(bare):
         return ListWish(_numbers(match["number"]))
     if (match := _CORRECT_ONE.fullmatch(lowered)) and len(lowered) == len(said):
+        new = said[match.start("text" if match["text"] else "instead") :].strip(' .“”«»"') or None
+        if match["about"]:
+            return ListWish(text=new, about=match["about"])
         numbers = _numbers(match["number"] or match["wrong"])
-        new = said[match.start("text" if match["text"] else "instead") :].strip(' .“”«»"')
         return ListWish(numbers, new) if len(numbers) == 1 else None
     return None
 
 
+def in_full(fact: str, text: str) -> str | None:
+    """A fact as it is corrected: "I save 300" by "it is 400"; None: the words do not tell all of it."""
+    match = _VALUE.fullmatch(text)
+    if match is None:
+        return text
+    old, new = _FIGURE.findall(fact), _FIGURE.findall(text)
+    more = set(plain(match["value"] or match["bare"]).split()) - set(plain(fact).split()) - set(new)
+    return fact.replace(old[0], new[0]) if len(old) == len(new) == 1 and not more else None
+
+
 def _numbers(named: str) -> tuple[int, ...]:
-    found = re.findall(rf"\d+|{'|'.join(ORDINALS)}", named)
-    return tuple(dict.fromkeys(ORDINALS.get(one) or int(one) for one in found))
+    found = re.findall(rf"\d+|{'|'.join(ORDINALS)}|last|ultim[oa]", named)
+    return tuple(dict.fromkeys(ORDINALS.get(one) or (int(one) if one.isdigit() else LAST) for one in found))
 
 
 def undoes(text: str, *, forgotten: bool = False, later: bool = False) -> bool:
@@ -172,7 +207,7 @@ def memory_wish(text: str) -> MemoryWish | None:
         # More than one sentence says more than one thing.
         return None
     start = len(lowered) - len(lowered.lstrip(" ¿¡"))
-    for kind, pattern in (("forget", _FORGET), ("remember", _NOTE)):
+    for kind, pattern in (("forget", _FORGET), ("forget", _FORGET_IT), ("remember", _NOTE)):
         match = pattern.fullmatch(lowered[start:])
         if match is None:
             continue

@@ -49,6 +49,12 @@ ORDINALS = {
     "3rd": 3,
     "tercera": 3,
     "tercero": 3,
+    "fourth": 4,
+    "cuarta": 4,
+    "cuarto": 4,
+    "fifth": 5,
+    "quinta": 5,
+    "quinto": 5,
 }
 _CHOOSES = re.compile(
     r"(?:both|all of them|amb[oa]s|"
