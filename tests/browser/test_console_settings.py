@@ -198,9 +198,18 @@ async def test_what_a_newer_version_has_stored_is_kept_by_an_older_console(visit
             found = await route.fetch()
             await route.fulfill(response=found, json=await found.json() | stored)
 
+    async def with_a_newer_provider(route: Route) -> None:
+        found = await route.fetch()
+        body = await found.json()
+        body["providers"].append({"id": "newer", "label": "Newer", "configured": False, "models": []})
+        await route.fulfill(response=found, json=body)
+
     await page.route("**/v2/llm/config/demo*", of_a_newer_server)
+    await page.route("**/v2/llm/config/providers", with_a_newer_provider)
     await page.get_by_role("link", name="Settings").click()
     await expect(page.get_by_label("Tool rounds")).to_have_value("3")
+    own_model = page.get_by_role("group", name="Your own model").locator("option")
+    await expect(own_model).to_have_text(["Groq", "OpenAI", "Anthropic", "OpenAI-compatible", "Newer"])
     await expect(page.get_by_role("button", name="Save")).to_be_disabled()
     await page.get_by_label("What it says").fill("May I help?")
     await page.get_by_label("Words or phrases, one per line").fill("refunds")

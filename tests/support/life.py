@@ -13,12 +13,12 @@ from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
 from contracts.memory_rpc import MEMORY_GET, LongTermMemory, UserRef
 from contracts.rpc import SNAPSHOT, SnapshotRequest
 from memory.testing import TOKENS, Replica, Servers, Writer, replica
-from runtime.clock import FakeClock
 from runtime.connection import connect
 from runtime.conversation import ConversationLog
 from runtime.principals import PrincipalVerifier
 from runtime.settings import NatsSettings
 from runtime.testing import eventually
+from runtime.testing_clock import FakeClock
 
 COMPANY, USER = "acme", "ana"
 DAY = 24 * 3600.0

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime, timedelta
 
-from runtime.clock import FakeClock, SystemClock
+from runtime.clock import SystemClock
 from runtime.testing import eventually
+from runtime.testing_clock import FakeClock
 
 
 async def test_sleepers_wake_in_order_each_at_its_own_moment() -> None:

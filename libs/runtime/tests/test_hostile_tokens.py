@@ -17,10 +17,10 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generat
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from pydantic import SecretStr
 
-from runtime.clock import FakeClock
 from runtime.errors import InvalidToken
 from runtime.principals import AUDIENCE, PrincipalVerifier
 from runtime.settings import TokenSettings
+from runtime.testing_clock import FakeClock
 from runtime.tokens import TokenVerifier
 
 SECRET = "s" * 32

@@ -7,10 +7,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from pydantic import SecretStr
 
-from runtime.clock import FakeClock
 from runtime.errors import ExpiredToken, InvalidToken, NotReady
 from runtime.principals import Principal, PrincipalSigner, PrincipalVerifier
 from runtime.settings import TokenSettings
+from runtime.testing_clock import FakeClock
 
 SHARED = TokenSettings(principal_key=SecretStr("s" * 32))
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

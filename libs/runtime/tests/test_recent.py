@@ -1,7 +1,7 @@
 """How much is kept depends on how many conversations go on, not on how many there were."""
 
-from runtime.clock import FakeClock
-from runtime.recent import KEPT_SECONDS, Recent
+from runtime.recent import KEPT_SECONDS, Bounded, Recent
+from runtime.testing_clock import FakeClock
 
 
 async def test_what_has_gone_is_not_kept() -> None:
@@ -34,3 +34,11 @@ def test_it_is_bounded_in_number_and_size() -> None:
     assert recent.get("g") == "x" * 10
     recent.clear()
     assert len(recent) == 0
+
+
+def test_what_is_set_again_stays_and_the_oldest_goes() -> None:
+    numbers = Bounded[str, int](2)
+    for name, number in (("a", 1), ("b", 2), ("a", 3)):
+        numbers[name] = number
+    numbers.setdefault("c", 4)
+    assert list(numbers.items()) == [("a", 3), ("c", 4)]

@@ -20,11 +20,11 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from jwt.algorithms import RSAAlgorithm
 from pydantic import SecretStr
 
-from runtime.clock import FakeClock
 from runtime.errors import ExpiredToken, InvalidToken, NotReady
 from runtime.principals import AUDIENCE, PrincipalSigner, PrincipalVerifier
 from runtime.settings import TokenSettings
 from runtime.testing import eventually
+from runtime.testing_clock import FakeClock
 from runtime.tokens import KeySet, KeysUnavailable, TokenMinter, TokenVerifier
 
 SECRET = "s" * 32

@@ -28,9 +28,9 @@ from market_adapter.paper_trading import PaperTrading
 from market_adapter.testing import FIRST_DAY, ScriptedProvider, bar
 from market_adapter.testing_desk import HeardFacts, MemoryAccounts
 from market_adapter.unseen_news import UnseenNews
-from runtime.clock import FakeClock
 from runtime.errors import PublishFailed, RpcError
 from runtime.testing import MongoDatabase
+from runtime.testing_clock import FakeClock
 
 ANN = UserRef(company_id="demo", user_id="ann")
 

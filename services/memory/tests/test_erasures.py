@@ -35,13 +35,13 @@ from contracts.streams import CHAT, FACTS
 from memory.application import late_facts
 from memory.domain.receipt import PLACES
 from memory.testing import Replica, Servers, Writer, replica, serve_deletions
-from runtime.clock import FakeClock
 from runtime.connection import jetstream
 from runtime.direct import DirectReader
 from runtime.file_store import FileMetadata
 from runtime.folder_store import FolderStore
 from runtime.publisher import Publisher
 from runtime.testing import NatsServer, eventually
+from runtime.testing_clock import FakeClock
 
 from .test_user_deletion import ANA, SECRET, besides_limits, everything, fill, places_of
 

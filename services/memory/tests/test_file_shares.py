@@ -20,9 +20,9 @@ from memory.adapters.mongo_file_shares import MongoFileShares
 from memory.domain.keys import LogPosition
 from memory.erasure_ports import Erasure
 from memory.testing import Servers, replica
-from runtime.clock import FakeClock
 from runtime.file_store import FileMetadata
 from runtime.folder_store import FolderStore
+from runtime.testing_clock import FakeClock
 
 MOST = 1_000
 

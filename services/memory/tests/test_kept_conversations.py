@@ -17,8 +17,8 @@ from memory.domain.conversation import InboxConversation
 from memory.domain.facts import LogFact
 from memory.domain.keys import BEGINNING, LogPosition
 from memory.domain.recent import UNSEEN, RecentMessages
-from runtime.clock import FakeClock
 from runtime.recent import KEPT_SECONDS
+from runtime.testing_clock import FakeClock
 
 MANY = 100
 

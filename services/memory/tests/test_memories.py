@@ -26,9 +26,10 @@ from memory.application.memories import Memories
 from memory.domain.remembered import Remembered
 from memory.errors import StoreUnavailable
 from memory.testing import Replica, Servers, Writer, replica
-from runtime.clock import FakeClock, SystemClock
+from runtime.clock import SystemClock
 from runtime.direct import DirectReader
 from runtime.errors import RpcError
+from runtime.testing_clock import FakeClock
 
 ANA = UserRef(company_id="acme", user_id="ana")
 

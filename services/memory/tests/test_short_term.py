@@ -30,11 +30,12 @@ from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
 from memory.domain.short_term import UserActivity
 from memory.testing import Replica, Servers, Writer, replica
-from runtime.clock import FakeClock, SystemClock
+from runtime.clock import SystemClock
 from runtime.errors import RpcError
 from runtime.publisher import Publisher
 from runtime.rpc import RpcServer
 from runtime.testing import ValkeyServer, eventually
+from runtime.testing_clock import FakeClock
 
 ANA = UserRef(company_id="acme", user_id="ana")
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -33,8 +33,8 @@ from contracts.sign_in_rpc import (
 from contracts.team import Team
 from memory.testing import Replica, Servers, replica
 from memory.testing_openid import SECRET, Account, OpenIdProviderStandIn, openid_provider
-from runtime.clock import FakeClock
 from runtime.settings import DevSettings
+from runtime.testing_clock import FakeClock
 
 CONSOLE = "https://chat.example/console"
 ANA = {"role": "admin", "email": "Ana@Acme.example"}

@@ -10,9 +10,9 @@ from contracts.events.fact import UsageRecorded
 from contracts.memory_rpc import USAGE, UsageReply, UsageRequest
 from contracts.streams import FACTS
 from memory.testing import Replica, Servers, replica
-from runtime.clock import FakeClock
 from runtime.publisher import Publisher
 from runtime.testing import eventually
+from runtime.testing_clock import FakeClock
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 

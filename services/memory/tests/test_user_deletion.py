@@ -31,7 +31,6 @@ from contracts.rpc import CONVERSATION, CONVERSATIONS, HISTORY, ConversationRef,
 from contracts.streams import CHAT, FACTS, STREAMS, TOOLS, TURNS, WEBHOOKS
 from contracts.withdrawal_rpc import WITHDRAW, WithdrawRequest
 from memory.testing import Servers, Writer, replica, serve_deletions
-from runtime.clock import FakeClock
 from runtime.connection import jetstream, subscribe
 from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
@@ -39,6 +38,7 @@ from runtime.errors import RpcError
 from runtime.publisher import Publisher
 from runtime.redis_client import redis_client
 from runtime.testing import MongoDatabase, NatsServer, eventually
+from runtime.testing_clock import FakeClock
 from runtime.testing_cluster import run_valkey_cluster
 
 ANA = UserRef(company_id="acme", user_id="ana-7")

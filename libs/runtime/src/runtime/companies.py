@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -27,6 +26,7 @@ from runtime.deadlines import detached_context
 from runtime.direct import DirectReader
 from runtime.errors import ReadFailed, RpcError
 from runtime.metrics import SETTINGS_AGE
+from runtime.recent import Bounded
 from runtime.rpc import RpcClient
 
 log = structlog.get_logger(__name__)
@@ -68,8 +68,8 @@ class CompanyCache:
         self._facts = DirectReader(client, FACTS.name)
         self._rpc = rpc
         self._clock = clock
-        self._held: OrderedDict[str, _HeldCompany] = OrderedDict()
-        self._nobody: OrderedDict[str, float] = OrderedDict()
+        self._held = Bounded[str, _HeldCompany](KEPT)
+        self._nobody = Bounded[str, float](KEPT)
         self._asking: dict[str, asyncio.Task[CompanySettings | None]] = {}
         self._listeners: list[Listener] = []
         self._missed = float("-inf")
@@ -113,8 +113,6 @@ class CompanyCache:
             return _living(self.learn(CompanySettings(config=ended, version=reply.deleted, deleted=True)))
         if reply.settings is None:
             self._nobody[company] = self._clock() + NOBODY
-            if len(self._nobody) > KEPT:
-                self._nobody.popitem(last=False)
             held = self._held.get(company)
             return _living(held.settings) if held else None
         return _living(self.learn(reply.settings))
@@ -128,12 +126,7 @@ class CompanyCache:
         self._nobody.pop(company, None)
         if settings.deleted:
             self._nobody[company] = now + NOBODY
-            if len(self._nobody) > KEPT:
-                self._nobody.popitem(last=False)
         self._held[company] = _HeldCompany(settings, now, now)
-        self._held.move_to_end(company)
-        if len(self._held) > KEPT:
-            self._held.popitem(last=False)
         if held is None or held.settings != settings:
             for listener in self._listeners:
                 listener(company, _living(settings))

@@ -11,12 +11,12 @@ Nexus-Deadline: <ms that the caller waits> [<origin> <ms on the origin's clock>]
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from contextvars import Context, ContextVar, copy_context
 from uuid import uuid4
 
 from runtime import correlation
+from runtime.recent import Bounded
 
 HEADER = "Nexus-Deadline"
 SHARE = 0.4
@@ -90,7 +90,7 @@ class Arrivals:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._smallest: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._smallest = Bounded[str, tuple[float, float]](ORIGINS)
         """By origin: the smallest difference of the clocks, and when it was seen."""
 
     def left(self, headers: Mapping[str, str]) -> float | None:
@@ -110,7 +110,4 @@ class Arrivals:
         # The clocks drift: what was the smallest an hour ago may be out of reach by now.
         smallest = min(smallest + (now - noted) * DRIFT, difference)
         self._smallest[origin] = (smallest, now)
-        self._smallest.move_to_end(origin)
-        if len(self._smallest) > ORIGINS:
-            self._smallest.popitem(last=False)
         return difference - smallest

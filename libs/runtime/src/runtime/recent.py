@@ -1,5 +1,5 @@
-"""A cache of recently used values, so that a process's memory depends on how many conversations are active, not on
-how many there were."""
+"""Caches of the newest values, so that a process's memory depends on how many conversations are active, not on how many
+there were."""
 
 from __future__ import annotations
 
@@ -13,6 +13,20 @@ ValueT = TypeVar("ValueT")
 KEPT_SECONDS = 120.0
 """How long a value is kept: about as long as somebody thinks about what to say next. A later use costs a read; and
 erased data does not stay here."""
+
+
+class Bounded(OrderedDict[KeyT, ValueT]):
+    """A dictionary of the entries set last, at most `most` of them."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+
+    def __setitem__(self, key: KeyT, value: ValueT) -> None:
+        super().__setitem__(key, value)
+        self.move_to_end(key)
+        if len(self) > self._most:
+            self.popitem(last=False)
 
 
 class Recent(Generic[KeyT, ValueT]):

@@ -10,12 +10,11 @@
         service.add_worker(PullWorker(service.nats, ...))
 
     service.on_start(build)
-    run(service)                                    # runtime.program
+    await service.run()
 
 Start: logs → health port → connect → streams → on_start → methods, workers → flush → ready.
 End (SIGTERM, SIGINT), within `drain.deadline` seconds: not ready → serves on for `drain.notice` → on_drain → workers
-finish or give back → methods → on_stop, last first → connection. A process that still hangs at its
-deadline is ended there.
+finish or give back → methods → on_stop, last first → connection. A process that hangs at its deadline is killed.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@ A store reports each document that it reads (`found`), and before writing one as
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Collection, Mapping
 
 from contracts.json_values import JsonObject, is_list, is_object, object_of
+from runtime.recent import Bounded
 
 MOST = 10_000
 _NAMES = ("id", "callId", "key", "number", "text")
@@ -21,15 +21,13 @@ class UnknownFields:
     def __init__(self, fields: Collection[str] = ()) -> None:
         """`fields`: those of the document itself whose presence this release decides."""
         self._fields = frozenset(fields)
-        self._found: OrderedDict[str, tuple[object, JsonObject, JsonObject]] = OrderedDict()
+        self._found = Bounded[str, tuple[object, JsonObject, JsonObject]](MOST)
 
     def found(self, name: str, version: object, stored: Mapping[str, object], read: Mapping[str, object]) -> None:
         """A document was read. `read`: the same as this release would write it unchanged."""
         self._found.pop(name, None)
         if stored != read:
             self._found[name] = (version, dict(stored), dict(read))
-            if len(self._found) > MOST:
-                self._found.popitem(last=False)
 
     def knows(self, name: str, version: object) -> bool:
         """Whether this version of the document has unknown content."""

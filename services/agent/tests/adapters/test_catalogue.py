@@ -8,10 +8,10 @@ from agent.testing.company import COMPANY
 from agent.testing.stage import stage
 from contracts.errors import ErrorCode
 from contracts.rpc import CatalogueTool
-from runtime.clock import FakeClock
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
 from runtime.testing import NatsServer, eventually
+from runtime.testing_clock import FakeClock
 
 ASKER = Requester(principal="x", role="visitor", plan="free", user=None, language="en")
 

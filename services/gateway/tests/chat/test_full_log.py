@@ -10,11 +10,11 @@ from contracts.streams import CHAT
 from gateway.chat.shares import HOUR, HOURS, UNCOUNTED, CompanyShares
 from gateway.errors import Limited
 from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker
-from runtime.clock import FakeClock
 from runtime.connection import jetstream
 from runtime.errors import Unavailable
 from runtime.publisher import Publisher
 from runtime.streams import ensure_streams
+from runtime.testing_clock import FakeClock
 
 MIB = 1024 * 1024
 SMALL = (replace(CHAT, max_bytes=4 * MIB),)

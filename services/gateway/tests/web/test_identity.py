@@ -22,10 +22,11 @@ from gateway.errors import TokenInvalid
 from gateway.ports import TokenCaller, Visit
 from gateway.testing import ChatClient, run_gateway
 from gateway.testing_http import Http, assert_problem
-from runtime.clock import FakeClock, SystemClock
+from runtime.clock import SystemClock
 from runtime.principals import PrincipalVerifier
 from runtime.settings import TokenSettings
 from runtime.testing import NatsServer
+from runtime.testing_clock import FakeClock
 
 pytestmark = pytest.mark.usefixtures("records", "memory")
 SIGNING = SecretStr("a secret of these tests alone, 0123456789")

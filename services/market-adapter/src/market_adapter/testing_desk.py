@@ -15,8 +15,8 @@ from market_adapter.handlers import user_tools
 from market_adapter.paper_trading import PaperTrading
 from market_adapter.ports import AccountStore
 from market_adapter.testing import ScriptedProvider, bar
-from runtime.clock import FakeClock
 from runtime.errors import Unavailable
+from runtime.testing_clock import FakeClock
 
 ANN = Owner("demo", "ann")
 

@@ -4,7 +4,6 @@ Addresses that a company names are reached only through the guarded client, like
 own network. The address of a known provider belongs to the installation, with the proxy that is configured for it.
 """
 
-from collections import OrderedDict
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -21,6 +20,7 @@ from contracts.own_model import OwnModel
 from contracts.own_tools import is_local
 from contracts.providers import COMPATIBLE, KEYED
 from runtime.guarded_http import AddressNotAllowed, GuardedSessions
+from runtime.recent import Bounded
 from runtime.seal import NotSealable, Seal
 
 KEPT = 1_000
@@ -51,7 +51,7 @@ class OwnModels:
         self._silence = silence
         self._own = GuardedSessions(loopback=loopback, seconds=LONGEST, headers=HEADERS)
         self.close = self._own.close
-        self._made: OrderedDict[tuple[str, bytes], CircuitBreaker] = OrderedDict()
+        self._made = Bounded[tuple[str, bytes], CircuitBreaker](KEPT)
 
     def for_company(self, config: CompanyConfig) -> Models:
         """The company's own model, and behind it the others."""
@@ -65,8 +65,6 @@ class OwnModels:
         made = self._made.get(key)
         if made is None:
             made = self._made[key] = CircuitBreaker(self._client(company, own))
-            if len(self._made) > KEPT:
-                self._made.popitem(last=False)
         return made
 
     def _client(self, company: str, own: OwnModel) -> Model:

@@ -7,7 +7,6 @@ looks, it settles what is left within a minute.
 
 import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -19,6 +18,7 @@ from contracts.channels import ChatKind
 from contracts.conversation import Fact
 from runtime.background import BackgroundLoop
 from runtime.correlation import Correlation
+from runtime.recent import Bounded
 
 log = structlog.get_logger(__name__)
 
@@ -58,7 +58,7 @@ class TurnSweep:
         self._first = first
         self._every = every
         self._patience = patience
-        self._waiting: OrderedDict[ConversationKey, _WaitingMessage] = OrderedDict()
+        self._waiting = Bounded[ConversationKey, _WaitingMessage](MOST)
         self._look_back: Callable[[], Awaitable[object]] | None = None
         self._missed = True
         self._first_at = float("-inf")
@@ -102,8 +102,6 @@ class TurnSweep:
         if fact.kind is ChatKind.VISITOR:
             if waiting is None or waiting.seq < fact.seq:
                 self._waiting[key] = _WaitingMessage(fact.seq, float("-inf") if old else time.monotonic())
-                if len(self._waiting) > MOST:
-                    self._waiting.popitem(last=False)
         elif waiting is not None and fact.settles >= waiting.seq:
             del self._waiting[key]
 

@@ -1,13 +1,12 @@
 """Records which pages load a company's chat, in memory: an admin sees that the tag is on their page."""
 
-from collections import OrderedDict
-
 import structlog
 
 from contracts.company_rpc import SIGHTING_NOTE, SIGHTINGS, CompanyRequest, Sighting, SightingNoted
 from gateway.adapters.service_calls import ask
 from gateway.errors import GatewayError
 from runtime.clock import Clock
+from runtime.recent import Bounded
 from runtime.rpc import RpcClient
 
 log = structlog.get_logger(__name__)
@@ -23,7 +22,7 @@ class BusSightings:
     def __init__(self, rpc: RpcClient, clock: Clock) -> None:
         self._rpc = rpc
         self._clock = clock
-        self._noted: OrderedDict[tuple[str, str], float] = OrderedDict()
+        self._noted = Bounded[tuple[str, str], float](KEPT)
 
     async def note(self, company: str, origin: str) -> None:
         """Records that a page of this origin has loaded the chat, in the background; it may be lost."""
@@ -31,9 +30,6 @@ class BusSightings:
         if now - self._noted.get(key, float("-inf")) < AGAIN:
             return
         self._noted[key] = now
-        self._noted.move_to_end(key)
-        if len(self._noted) > KEPT:
-            self._noted.popitem(last=False)
         try:
             await ask(self._rpc, SIGHTING_NOTE, SightingNoted(company_id=company, origin=origin))
         except GatewayError as error:

@@ -1,7 +1,6 @@
 """The tool catalogue and tool calls over the bus: requested in TOOLS, answered to an inbox."""
 
 import time
-from collections import OrderedDict
 from datetime import UTC, datetime, timedelta
 
 import structlog
@@ -22,6 +21,7 @@ from gateway.texts import TEXTS
 from runtime.call_answers import CallAnswers, last_of
 from runtime.errors import PublishFailed, PublishTimeout, RpcError
 from runtime.publisher import Publisher
+from runtime.recent import Bounded
 from runtime.replies import Pending, ReplyInbox
 from runtime.rpc import RpcClient
 
@@ -50,7 +50,7 @@ class ToolClient:
         self._rpc = rpc
         self._inbox = inbox
         self._principals = principals
-        self._categories: OrderedDict[str, str] = OrderedDict()
+        self._categories = Bounded[str, str](_MOST_NAMES)
 
     async def catalogue(self, caller: TokenCaller, language: str) -> list[CatalogueTool]:
         """The caller's tools, with quota; raises Unavailable."""
@@ -157,8 +157,6 @@ class ToolClient:
         if not found:
             return "unknown"
         self._categories[name] = found[0].category
-        if len(self._categories) > _MOST_NAMES:
-            self._categories.popitem(last=False)
         return found[0].category
 
 

@@ -1,12 +1,11 @@
 """Tells memory that human agents are still reading or typing, rarely enough to cost nothing at a busy desk, and how
 far they have read, whenever that advances."""
 
-from collections import OrderedDict
-
 from gateway.adapters.memory import BusMemory
 from gateway.errors import GatewayError
 from gateway.ports import TokenCaller
 from runtime.clock import Clock
+from runtime.recent import Bounded
 
 EVERY = 20.0
 """Seconds between two reports of one person in one conversation; the shortest ownerIdleMinutes is one minute."""
@@ -20,7 +19,7 @@ class LookReports:
     def __init__(self, memory: BusMemory, clock: Clock) -> None:
         self._memory = memory
         self._clock = clock
-        self._told: OrderedDict[tuple[str, str, str], tuple[float, int]] = OrderedDict()
+        self._told = Bounded[tuple[str, str, str], tuple[float, int]](MOST)
 
     async def note(self, caller: TokenCaller, conversation: str, up_to: int | None = None) -> None:
         """They have looked just now. A lost report is made up for by the next one."""
@@ -30,9 +29,6 @@ class LookReports:
         if now - told < EVERY and (up_to is None or up_to <= read):
             return
         self._told[key] = now, max(read, -1 if up_to is None else up_to)
-        self._told.move_to_end(key)
-        if len(self._told) > MOST:
-            self._told.popitem(last=False)
         try:
             await self._memory.owner_seen(caller.company, conversation, caller.subject, up_to)
         except GatewayError:

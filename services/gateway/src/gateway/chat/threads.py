@@ -4,7 +4,6 @@ Nothing is stored here: the conversation's id is derived from its name (docs/dec
 the same hub, recovery and commands as websockets.
 """
 
-from collections import OrderedDict
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 
@@ -20,6 +19,7 @@ from gateway.domain.conversation_ids import looks_issued, named_conversation_id,
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
 from gateway.errors import Limited, Refused, not_found
 from gateway.ports import TokenCaller
+from runtime.recent import Bounded
 
 AGAIN = 5.0
 MOST_TOLD = 10_000
@@ -33,14 +33,11 @@ class Threads:
         self._chat = chat
         self._id_key = id_key
         self._open: set[Thread] = set()
-        self._told: OrderedDict[str, int] = OrderedDict()
+        self._told = Bounded[str, int](MOST_TOLD)
 
     def told(self, conversation: str, asked: int) -> None:
         """The client has received the whole answer to the message at `asked` from this gateway."""
         self._told[conversation] = asked
-        self._told.move_to_end(conversation)
-        if len(self._told) > MOST_TOLD:
-            self._told.popitem(last=False)
 
     def was_told(self, conversation: str, asked: int) -> bool:
         """Whether it has. Another gateway does not know, and sends it again."""

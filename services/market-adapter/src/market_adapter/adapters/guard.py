@@ -18,6 +18,7 @@ import structlog
 from market_adapter.errors import MarketError, ProviderDownError, RateLimitedError
 from market_adapter.texts import TEXTS
 from runtime.clock import Clock
+from runtime.recent import Bounded
 from runtime.single_flight import SingleFlight
 
 log = structlog.get_logger(__name__)
@@ -67,7 +68,7 @@ class Guard:
         self._tickers: OrderedDict[str, _Breaker] = OrderedDict()
         self._limited = 0
         self._cooling_until = 0.0
-        self._kept: OrderedDict[str, tuple[float, Any]] = OrderedDict()
+        self._kept = Bounded[str, tuple[float, Any]](KEPT)
         self._asking = SingleFlight[Any]()
 
     async def ask(self, key: str, ticker: str, seconds: float, question: Callable[[], Awaitable[AnswerT]]) -> AnswerT:
@@ -182,6 +183,3 @@ class Guard:
 
     def _keep(self, key: str, seconds: float, answer: object) -> None:
         self._kept[key] = (self._clock.monotonic() + seconds, answer)
-        self._kept.move_to_end(key)
-        while len(self._kept) > KEPT:
-            self._kept.popitem(last=False)

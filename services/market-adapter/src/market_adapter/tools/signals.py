@@ -3,7 +3,6 @@ any replica can compute the same prediction again, to the last digit, and nothin
 
 import asyncio
 import re
-from collections import OrderedDict
 from dataclasses import replace
 from datetime import date
 
@@ -21,6 +20,7 @@ from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
 from market_adapter.tools.shapes import Sourced
 from market_adapter.tools.tool import tool
+from runtime.recent import Bounded
 from runtime.single_flight import SingleFlight
 
 VERSION = "v1"
@@ -69,7 +69,7 @@ class SignalTools:
 
     def __init__(self, provider: MarketProvider) -> None:
         self._provider = provider
-        self._made: OrderedDict[str, Prediction] = OrderedDict()
+        self._made = Bounded[str, Prediction](KEPT)
         self._making = SingleFlight[Prediction]()
         self._one_at_a_time = asyncio.Lock()
 
@@ -134,8 +134,6 @@ class SignalTools:
                 text = TEXTS["signal.too_short"].format(symbol=history.symbol, bars=error.bars, needed=error.needed)
                 raise NoDataError(history.symbol.name, text) from error
             self._made[key] = made
-            if len(self._made) > KEPT:
-                self._made.popitem(last=False)
             return made
 
 

@@ -2,7 +2,6 @@
 
 import math
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Sequence
 from typing import TypeVar
 
@@ -23,6 +22,7 @@ from contracts.memory_rpc import UserRef
 from memory.errors import MarketUnavailable
 from runtime.deadlines import within
 from runtime.errors import RpcError
+from runtime.recent import Bounded
 from runtime.rpc import RpcClient
 
 DEADLINE = 5.0
@@ -43,7 +43,7 @@ AnswerT = TypeVar("AnswerT")
 class MarketClient:
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc
-        self._known: OrderedDict[str, tuple[bool, float]] = OrderedDict()
+        self._known = Bounded[str, tuple[bool, float]](REMEMBERED)
 
     async def known(self, symbols: list[str]) -> frozenset[str]:
         """Those of the symbols that have a price; raises MarketUnavailable."""
@@ -89,9 +89,6 @@ class MarketClient:
 
     def _hear(self, symbol: str, *, known: bool, seconds: float) -> None:
         self._known[symbol] = (known, time.monotonic() + seconds)
-        self._known.move_to_end(symbol)
-        if len(self._known) > REMEMBERED:
-            self._known.popitem(last=False)
 
 
 async def _answered(question: Awaitable[AnswerT], what: str) -> AnswerT:

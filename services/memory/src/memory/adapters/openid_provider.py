@@ -2,7 +2,6 @@
 
 from base64 import b64encode
 from codecs import BOM_UTF8
-from collections import OrderedDict
 from urllib.parse import quote, urlencode
 
 import orjson
@@ -14,6 +13,7 @@ from memory.adapters.webhook_client import WebhookPosting
 from memory.domain.openid import KINDS, Discovered, SignInRefused, discovered, proven, signing
 from runtime.clock import Clock
 from runtime.errors import InvalidToken
+from runtime.recent import Bounded
 from runtime.seal import NotSealable, Seal
 from runtime.single_flight import SingleFlight
 from runtime.tokens import KeySet, KeysUnavailable
@@ -35,7 +35,7 @@ class OpenIdProviders:
         self._posting = posting
         self._seal = seal
         self._clock = clock
-        self._known: OrderedDict[str, tuple[Discovered, KeySet, float]] = OrderedDict()
+        self._known = Bounded[str, tuple[Discovered, KeySet, float]](KEPT)
         self._finding = SingleFlight[tuple[Discovered, KeySet, float]]()
 
     async def discover(self, provider: OpenIdProvider) -> Discovered:
@@ -106,9 +106,6 @@ class OpenIdProviders:
         if old is not None and old[0].keys == about.keys:
             keys = old[1]
         found = self._known[issuer] = (about, keys, self._clock.monotonic())
-        self._known.move_to_end(issuer)
-        if len(self._known) > KEPT:
-            self._known.popitem(last=False)
         return found
 
     async def _keys(self, address: str) -> bytes:

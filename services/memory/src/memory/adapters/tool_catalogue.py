@@ -1,13 +1,13 @@
 """The executor's catalogue over the bus, cached for a moment: it is the same for everybody of one plan."""
 
 import time
-from collections import OrderedDict
 from collections.abc import Mapping
 
 from contracts.rpc import CATALOGUE, CatalogueRequest
 from memory.errors import CatalogueUnavailable
 from runtime.deadlines import within
 from runtime.errors import RpcError
+from runtime.recent import Bounded
 from runtime.rpc import RpcClient
 
 DEADLINE = 2.0
@@ -20,7 +20,7 @@ KEPT = 1_000
 class ToolCatalogue:
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc
-        self._kept: OrderedDict[tuple[str, str, str], tuple[float, Mapping[str, str]]] = OrderedDict()
+        self._kept = Bounded[tuple[str, str, str], tuple[float, Mapping[str, str]]](KEPT)
 
     async def offered(self, company: str, role: str, plan: str, language: str) -> Mapping[str, str]:
         """The tools' categories by name, in the catalogue's order; raises CatalogueUnavailable."""
@@ -35,7 +35,4 @@ class ToolCatalogue:
             raise CatalogueUnavailable(f"the executor cannot list its tools: {error}") from error
         tools = {tool.name: tool.category for tool in reply.tools}
         self._kept[key] = (time.monotonic(), tools)
-        self._kept.move_to_end(key)
-        if len(self._kept) > KEPT:
-            self._kept.popitem(last=False)
         return tools

@@ -2,7 +2,6 @@
 know. Questions that ask the same are one gap; a click turns it into a question-and-answer pair."""
 
 import time
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -15,6 +14,7 @@ from memory.knowledge.mongo_gaps import AskedOnce, Gap, Gaps
 from memory.knowledge.question import TextProfile, telling
 from memory.knowledge.records import Pair, Record
 from runtime.clock import Clock
+from runtime.recent import Bounded
 
 TRIES = 8
 """Tries to write a gap that others are writing."""
@@ -49,7 +49,7 @@ class GapList:
         self._gaps = gaps
         self._library = library
         self._clock = clock
-        self._held: OrderedDict[str, _HeldGaps] = OrderedDict()
+        self._held = Bounded[str, _HeldGaps](HELD_COMPANIES)
 
     async def note(self, asked: Iterable[Unanswered]) -> None:
         """Records questions, each once; several that ask the same are counted together."""
@@ -135,9 +135,6 @@ class GapList:
         held = self._held.get(company)
         if held is None or time.monotonic() - held.at > HELD:
             held = self._held[company] = _HeldGaps(time.monotonic())
-            self._held.move_to_end(company)
-            while len(self._held) > HELD_COMPANIES:
-                self._held.popitem(last=False)
         for state in ("open", "dismissed", "answered"):
             if state not in held.gaps:
                 gaps, _ = await self._gaps.page(company, state, COMPARED, None)

@@ -1,7 +1,6 @@
 """Tools that companies declare in their settings (contracts.own_tools), as entries like the catalogue's own."""
 
 import hashlib
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -12,6 +11,7 @@ from contracts.own_tools import HttpTool, InputSchema, McpServer, McpTool, OwnTo
 from contracts.text import Text
 from contracts.tools_rpc import Category
 from runtime.companies import KEPT
+from runtime.recent import Bounded
 from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.catalogue.registry import CatalogueError, Entry, check
 from tool_executor.domain.declaration import DeclaredTool, Handler
@@ -44,7 +44,7 @@ class OwnCatalogue:
         self._handlers = handlers
         self._compiler = compiler
         self._declared: dict[str, OwnTools] = {}
-        self._made: OrderedDict[str, dict[str, Entry]] = OrderedDict()
+        self._made = Bounded[str, dict[str, Entry]](KEPT)
 
     def learn(self, company: str, settings: CompanySettings | None) -> None:
         """Takes a company's settings as they are now; None: there are none, or they cannot be read."""
@@ -62,8 +62,6 @@ class OwnCatalogue:
         found = self._made.get(company)
         if found is None:
             found = self._made[company] = self._entries(company, declared)
-            if len(self._made) > KEPT:
-                self._made.popitem(last=False)
         return found
 
     def _held(self, run: DeclaredTool) -> DeclaredTool:

@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
 import structlog
@@ -11,6 +10,7 @@ from contracts.company import CompanySettings
 from contracts.events.knowledge import RefreshRequested
 from contracts.knowledge import Left
 from contracts.knowledge_rpc import KNOWN_PAGES, KnownPage, KnownPagesRequest
+from runtime.recent import Bounded
 from runtime.rpc import RpcClient
 from tool_executor.adapters.crawl_state import CrawlState, SiteMemory
 from tool_executor.adapters.page_fetcher import BadStatus, Fetched, FetchLimits, FetchRequest, PageFetcher, Redirected
@@ -63,7 +63,7 @@ class Preparation:
         self._interval_of = interval_of
         self._demo = demo
         self._loopback = loopback
-        self._parsed: OrderedDict[bytes, Robots] = OrderedDict()
+        self._parsed = Bounded[bytes, Robots](_KEPT)
 
     def interval(self, origin: Origin, robots: Robots | None) -> float:
         """Seconds between two pages: ours, or the site's own wish where it is longer."""
@@ -147,8 +147,6 @@ class Preparation:
         robots = self._parsed.get(digest)
         if robots is None:
             robots = self._parsed[digest] = await asyncio.to_thread(Robots, text.decode("utf-8", "replace"))
-            if len(self._parsed) > _KEPT:
-                self._parsed.popitem(last=False)
         return robots
 
     async def _fetch_robots(self, origin: Origin) -> bytes:

@@ -3,14 +3,14 @@ import { make } from "./dom.js";
 import { choose } from "./rows.js";
 import { say } from "./words-of.js";
 
-const PROVIDERS = ["compatible", "openai", "groq", "anthropic"];
+const COMPATIBLE = "compatible", OFFLINE = "offline";
 
 export function ownModel({ changed }) {
   let kept = {}, seen = false;
   const write = (name, type, more = {}) => make("input", { type, "aria-label": say(`model_${name}`), placeholder: say(`model_${name}`), oninput: changed, ...more });
   const money = { min: 0, step: "any", inputmode: "decimal" };
   const inputs = {
-    provider: make("select", { "aria-label": say("model_provider"), onchange: changed }, ...PROVIDERS.map((one) => make("option", { value: one }, one))),
+    provider: make("select", { "aria-label": say("model_provider"), onchange: changed }),
     address: write("address", "url"), model: write("model", "text", { maxlength: 200, spellcheck: "false" }),
     key: write("key", "password", { autocomplete: "new-password" }),
     prompt: write("prompt", "number", money), completion: write("completion", "number", money),
@@ -27,9 +27,14 @@ export function ownModel({ changed }) {
   const show = (value) => {
     kept = value ?? {};
     sees.checked = seen = kept.sees ?? false;
-    choose(inputs.provider, kept.provider ?? PROVIDERS[0]);
+    choose(inputs.provider, kept.provider ?? COMPATIBLE);
     for (const name of ["address", "model", "key"]) inputs[name].value = kept[name] ?? "";
     for (const name of ["prompt", "completion"]) inputs[name].value = kept.price?.[name] ?? "";
   };
-  return { node: make("div", { class: "hook" }, ...Object.values(inputs), make("label", {}, sees, " ", say("model_sees"))), inputs: [], group: true, read, show };
+  const offer = (providers) => {
+    const { value } = inputs.provider;
+    inputs.provider.replaceChildren(...providers.filter(([id]) => id !== OFFLINE).map(([id, label]) => make("option", { value: id }, label)));
+    choose(inputs.provider, value);
+  };
+  return { node: make("div", { class: "hook" }, ...Object.values(inputs), make("label", {}, sees, " ", say("model_sees"))), inputs: [], group: true, read, show, offer };
 }

@@ -63,7 +63,8 @@ class SettingsView {
       return;
     }
     const { providers } = await get("/v2/llm/config/providers");
-    this.#fields.find(({ path }) => path === "preferredProvider").offer(providers.map(({ id, label }) => [id, label ?? id]));
+    const named = providers.map(({ id, label }) => [id, label ?? id]);
+    for (const path of ["preferredProvider", "ownModel"]) this.#fields.find((one) => one.path === path).offer(named);
     this.#stage.querySelector("#models").replaceChildren(...providers.flatMap((provider) =>
       provider.models.map((model) => make("option", { value: model.id }, `${provider.label ?? provider.id}${provider.configured ? "" : `, ${say("notConfigured")}`}`))));
   }
