@@ -5,11 +5,9 @@ the same hub, recovery and commands as websockets.
 """
 
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 
 from contracts.conversation import message_view
-from contracts.errors import ErrorCode
 from contracts.ids import is_id
 from contracts.rpc import MessageView
 from gateway.chat.commands import ConversationPlace
@@ -18,10 +16,9 @@ from gateway.chat.thread import Thread
 from gateway.domain.close_codes import CloseCode
 from gateway.domain.conversation_ids import looks_issued, named_conversation_id, new_conversation_id
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
-from gateway.errors import Limited, Refused, not_found
+from gateway.errors import not_found
 from gateway.ports import TokenCaller
 
-AGAIN = 5.0
 MOST_TOLD = 10_000
 """Conversations remembered whose client has received the whole newest answer."""
 
@@ -93,8 +90,7 @@ class Threads:
         """Whether a visitor's message in it waits for an answer."""
         return (await self._chat.log.snapshot(caller.company, conversation)).unanswered
 
-    @asynccontextmanager
-    async def open(
+    def open(
         self,
         caller: TokenCaller,
         conversation: str,
@@ -103,38 +99,15 @@ class Threads:
         locale: str | None = None,
         after: int | None = None,
         door: str = "",
-    ) -> AsyncGenerator[Thread]:
-        """Follows the caller's conversation (from `named`, `own` or `fresh`) inside the block.
+    ) -> Thread:
+        """The caller's conversation (from `named`, `own` or `fresh`), to be followed in an `async with` statement.
 
         Args:
             address: for the limits by address.
             after: follow after this fact; None: from now on, to send something.
             door: its name, for traces and logs.
-
-        Raises:
-            Refused: FORBIDDEN, this role has no conversations; NOT_FOUND, no such company.
-            Limited: too many at a time.
-            Unavailable: it cannot be read now.
         """
-        chat = self._chat
-        if not caller.writes_as_visitor:
-            raise Refused(ErrorCode.FORBIDDEN, f"the role {caller.role} has no conversations")
-        if await chat.companies.get(caller.company) is None:
-            raise not_found("company")
-        if not chat.door.enter_subject(caller.company, caller.subject):
-            raise Limited("too many requests at a time: wait for one to end", AGAIN)
-        thread = Thread(chat, ConversationPlace(caller, conversation), address, locale, door)
-        self._open.add(thread)
-        try:
-            if after is None:
-                await thread.begin()
-            else:
-                thread.open(after)
-            yield thread
-        finally:
-            self._open.discard(thread)
-            chat.door.leave_subject(caller.company, caller.subject)
-            await thread.close()
+        return Thread(self._chat, self._open, ConversationPlace(caller, conversation), address, locale, door, after)
 
     def deleted(self, company: str, conversations: Sequence[str]) -> None:
         """These conversations were deleted."""

@@ -89,8 +89,6 @@ class EventStream(Response):
         self._sending = True
         if not self._begun:
             self._begun = True
-            await self._send(
-                {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
-            )
+            await self._send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         await self._send({"type": "http.response.body", "body": piece, "more_body": more})
         self._sending = False

@@ -119,9 +119,7 @@ async def _streamed(call: RpcRequest, results: AsyncGenerator[list[Json]]) -> Re
     return EventStream(_told(call, first, results))
 
 
-async def _told(
-    call: RpcRequest, first: Sequence[Json], results: AsyncGenerator[list[Json]]
-) -> AsyncGenerator[bytes]:
+async def _told(call: RpcRequest, first: Sequence[Json], results: AsyncGenerator[list[Json]]) -> AsyncGenerator[bytes]:
     def sent(told: Sequence[Json]) -> bytes:
         return server_sent.events([rpc.result_body(call.identity, one) for one in told])
 

@@ -1,7 +1,7 @@
 """Kept responses: a message in a conversation and its outcome, live or from the log."""
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import AsyncExitStack, aclosing, suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
 from contracts import ws
@@ -194,14 +194,18 @@ def _failure(code: str | None, text: str) -> GatewayError:
     return TookTooLong(text) if code == SystemCode.DEADLINE else Unavailable(text)
 
 
-async def begin(
-    api: Api, stack: AsyncExitStack, asking: ResponseCaller, body: CreateResponse, said: RequestWords
-) -> KeptResponse:
-    """Appends the message and follows its outcome."""
-    conversation, identity = await place(api, asking, body)
-    thread = await stack.enter_async_context(
-        api.threads.open(asking.caller, conversation, address=asking.address, locale=asking.locale, door=DOOR)
+def opened(api: Api, asking: ResponseCaller, conversation: str, after: int | None = None) -> Thread:
+    """The conversation's thread, to be entered."""
+    return api.threads.open(
+        asking.caller, conversation, address=asking.address, locale=asking.locale, after=after, door=DOOR
     )
+
+
+async def begin(
+    api: Api, thread: Thread, asking: ResponseCaller, body: CreateResponse, said: RequestWords, identity: str
+) -> KeptResponse:
+    """Appends the message; its outcome follows."""
+    conversation = thread.place.conversation
     stored = await thread.send(SentMessage(identity, said.text), wishes_of(body, said))
     if stored.duplicate and asking.key is not None:
         earlier = await api.commands.message_at(thread.place, stored.seq)
@@ -223,23 +227,12 @@ async def events(run: KeptResponse) -> AsyncGenerator[list[Json]]:
                 yield told
 
 
-async def resume(
-    api: Api,
-    stack: AsyncExitStack,
-    asking: ResponseCaller,
-    name: ResponseName,
-    conversation: str,
-    after: int = -1,
-) -> KeptResponse:
-    """Continues a response begun anywhere, in its conversation (see `own` and `there`)."""
-    thread = await stack.enter_async_context(
-        api.threads.open(asking.caller, conversation, address=asking.address, after=name.asked - 1, door=DOOR)
-    )
+def resume(api: Api, thread: Thread, name: ResponseName, after: int = -1) -> KeptResponse:
+    """Continues a response begun anywhere; the thread follows what comes after its message (see `own` and `there`)."""
     now = api.clock.now().timestamp()
-    telling = ResponseEvents(
-        about(None, str(name), now, conversation=conversation), name.item(asking.caller.company), after
-    )
-    return KeptResponse(name, telling, thread, now)
+    item = name.item(thread.place.company)
+    begun = about(None, str(name), now, conversation=name.conversation)
+    return KeptResponse(name, ResponseEvents(begun, item, after), thread, now)
 
 
 async def standing(run: KeptResponse) -> Json:
@@ -256,8 +249,8 @@ async def standing(run: KeptResponse) -> Json:
 async def delete(api: Api, asking: ResponseCaller, name: ResponseName) -> None:
     """Hides the response and stops a running answer. The messages stay in the conversation. Raises NOT_FOUND unless
     it exists and is the caller's."""
-    async with AsyncExitStack() as stack:
-        run = await resume(api, stack, asking, name, await there(api, asking.caller, name))
+    async with opened(api, asking, await there(api, asking.caller, name), name.asked - 1) as thread:
+        run = resume(api, thread, name)
         if name.action is not None:
             await stored_decision(api, asking, name)
         elif (await standing(run))["status"] == "in_progress":
@@ -275,9 +268,7 @@ async def decide(api: Api, asking: ResponseCaller, body: CreateResponse, decisio
     before = read_name(body.previous_response_id)
     conversation = await previous(api, asking.caller, body.previous_response_id)
     action: Action | None = None
-    async with api.threads.open(
-        asking.caller, conversation, address=asking.address, locale=asking.locale, door=DOOR
-    ) as thread:
+    async with opened(api, asking, conversation) as thread:
         for identity, approve in decisions:
             action = await thread.decide(identity, "confirm" if approve else "reject")
     if action is None:
