@@ -11,7 +11,7 @@ from contracts.channels import PresenceKind
 from contracts.conversation import AnswerRules
 from contracts.errors import ErrorCode
 from contracts.events import turn
-from contracts.events.chat import Action, Wishes
+from contracts.events.chat import Action, Owner, Wishes
 from contracts.ids import turn_id
 from contracts.rpc import MessageView
 from contracts.streams import CHAT
@@ -83,7 +83,9 @@ class Thread:
         self._opening: asyncio.Task[None] | None = None
         self._reading: Exchange | None = None
         self._decided: list[Action] = []
-        self._patience = asyncio.timeout(None)
+        self._patience: asyncio.TimerHandle | None = None
+        self._owner: Owner | None = None
+        """Who has the conversation, if it is followed from now on."""
 
     async def __aenter__(self) -> Self:
         """Follows the conversation.
@@ -159,7 +161,7 @@ class Thread:
         if stored.duplicate and stored.seq <= self.seq:
             # What came of it is behind the place where this was opened.
             await self._close()
-            self._frames, self._reading = FrameQueue(), None
+            self._frames, self._reading, self._owner = FrameQueue(), None, None
             self._follow(stored.seq - 1)
         elif self._attachment is not None:
             chat.hub.known(place.company, place.conversation).sent = 0 if stored.duplicate else stored.seq
@@ -191,31 +193,42 @@ class Thread:
             Refused: NOT_FOUND, the conversation was deleted meanwhile.
         """
         exchange = await self._exchange(asked, patient=patient)
+        self.wait_at_most(PATIENCE)
+        told: list[Event] = []
+        if self._owner is not None:
+            told += exchange.begin(self._owner)
         try:
-            async with asyncio.timeout(PATIENCE) as self._patience:
-                while not exchange.ended:
-                    await self._frames.arrived()
-                    told: list[Event] = []
-                    while not exchange.ended and (frame := self._frames.next()) is not None:
-                        if frame["type"] == _DELETED:
-                            if told:
-                                yield told
-                                told = []
-                            await self._check_there()
-                        told += exchange.read(frame)
-                    if exchange.ended and not patient:
-                        place = next(place for place, event in enumerate(told) if isinstance(event, Ended))
-                        if place:
-                            yield told[:place]
-                        told = [*await self._usage(told[place], exchange), *told[place:]]
-                    if told:
-                        yield told
-        except TimeoutError:
-            raise TookTooLong("nobody has answered: ask again") from None
+            while True:
+                if exchange.ended and not patient:
+                    place = next(place for place, event in enumerate(told) if isinstance(event, Ended))
+                    if place:
+                        yield told[:place]
+                    told = [*await self._usage(told[place], exchange), *told[place:]]
+                if told:
+                    yield told
+                if exchange.ended:
+                    return
+                await self._frames.arrived()
+                told = []
+                while not exchange.ended and (frame := self._frames.next()) is not None:
+                    if frame["type"] == _DELETED:
+                        if told:
+                            yield told
+                            told = []
+                        await self._check_there()
+                    told += exchange.read(frame)
+        finally:
+            self._stop_waiting()
 
     def wait_at_most(self, seconds: float) -> None:
-        """Changes how long `events` goes on from now, before it raises TookTooLong."""
-        self._patience.reschedule(asyncio.get_running_loop().time() + seconds)
+        """How long `events` goes on from now, before it raises TookTooLong."""
+        self._stop_waiting()
+        too_long = TookTooLong("nobody has answered: ask again")
+        self._patience = asyncio.get_running_loop().call_later(seconds, self._frames.fail, too_long)
+
+    def _stop_waiting(self) -> None:
+        if self._patience is not None:
+            self._patience.cancel()
 
     async def now(self, asked: int, *, patient: bool = False) -> list[Event]:
         """The events so far, without waiting; after `Ended` (if it has ended) what people have said since. Call it
@@ -296,14 +309,14 @@ class Thread:
 
     async def _begin(self) -> None:
         """Follows the conversation from now on; raises Unavailable."""
-        attachment = self._attach()
-        self.seq = (await self._chat.recovery.open(attachment, None, from_now=True)).seq
+        snapshot = await self._chat.recovery.join(self._attach())
+        self.seq, self._owner = snapshot.seq, Owner.model_validate(snapshot.owner_data)
         known = self._chat.hub.known(self.place.company, self.place.conversation)
         known.whose = self.place.caller.subject
         if self.seq == 0:
             known.empty_at = asyncio.get_running_loop().time()
+            known.has_actions = False
         self.young_until = known.empty_at + YOUNG
-        self._frames.push(_BEHIND)
 
     def _follow(self, after: int) -> None:
         """Starts to follow after the fact `after`; errors are told to the reader."""

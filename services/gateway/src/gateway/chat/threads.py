@@ -71,6 +71,10 @@ class Threads:
         known = self._chat.hub.known(caller.company, conversation)
         return (known.whose, known.sent) == (caller.subject, seq)
 
+    def has_actions(self, caller: TokenCaller, conversation: str) -> bool:
+        """Whether an action may have been proposed in it; no only of one that began, and stayed open, here."""
+        return self._chat.hub.known(caller.company, conversation).has_actions
+
     async def newest(self, caller: TokenCaller, conversation: str) -> int:
         """The sequence of its newest visitor message; 0: nobody has written in it."""
         return (await self._chat.log.snapshot(caller.company, conversation)).newest_visitor

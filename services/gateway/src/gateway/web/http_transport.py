@@ -82,7 +82,7 @@ class BoundedHttp(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._in_request = True
         self._have_head()
-        hosts = sum(name == b"host" for name, _ in self.headers)
+        hosts = [name for name, _ in self.headers].count(b"host")
         old = self.parser is not None and self.parser.get_http_version() == "1.0"
         if hosts != 1 and (hosts or not old):
             # RFC 9112, section 3.2: a proxy before this one may have gone by another of them.

@@ -120,7 +120,9 @@ async def _decided(
         if answers:
             raise _no_interrupt(answers[0].interrupt_id)
         return []
-    if not answers and not await _something_waits(api, caller):
+    if not answers and not (
+        api.threads.has_actions(caller, place.conversation) and await _something_waits(api, caller)
+    ):
         return []
     yes = {answer.interrupt_id: answer.approved for answer in answers}
     asked = actions_in(await newest_messages(api, place, yes))
