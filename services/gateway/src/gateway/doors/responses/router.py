@@ -1,7 +1,7 @@
 """POST /v1/responses, GET and DELETE /v1/responses/{id}, POST /v1/responses/{id}/cancel."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Sequence
 from typing import Annotated, Any
 from uuid import uuid4
 
@@ -39,6 +39,7 @@ HEADERS_AFTER = 5.0
 CANCEL_SECONDS = 10.0
 """For a cancel that is in the log to come back."""
 _DONE = b"data: [DONE]\n\n"
+_LAST = frozenset({"response.completed", "response.failed", "response.incomplete"})
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The response; with `stream` its events",
@@ -261,20 +262,20 @@ async def _told(
     try:
         async for told in events:
             yield _sent(told)
-        yield _DONE
     except GatewayError as error:
         spent = isinstance(error, Limited) and error.spent
         body = error_body(STATUS[error.code], str(error.code), error.message, spent=spent).error
         about_it = {"code": body.code or body.type, "message": body.message}
-        yield _sent(telling.end("failed", 0, error=about_it)) + _DONE
+        yield _sent(telling.end("failed", 0, error=about_it))
     finally:
         await events.aclose()
         if thread is not None:
             await thread.end()
 
 
-def _sent(events: Iterable[Json]) -> bytes:
-    return b"".join([server_sent.event(one, one["type"]) for one in events])
+def _sent(events: Sequence[Json]) -> bytes:
+    told = b"".join([server_sent.event(one, one["type"]) for one in events])
+    return told + _DONE if events and events[-1]["type"] in _LAST else told
 
 
 def _json(response: Json) -> Response:

@@ -173,8 +173,7 @@ async def _told(
         yield server_sent.events([*reply.begin(), *beside])
         async with aclosing(translated(thread, asked, reply)) as heard:
             async for told in heard:
-                yield server_sent.events(told)
-        yield _DONE
+                yield server_sent.events(told) + (_DONE if reply.ended else b"")
         api.threads.told(place.conversation, asked)
     except GatewayError as error:
         yield server_sent.events(reply.fail(str(error.code), error.message, error.wait)) + _DONE
