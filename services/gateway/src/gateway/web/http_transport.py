@@ -33,6 +33,10 @@ class Connection(Protocol):
         """Calls `lost` when the client has gone, also if it has gone already; None: nobody asks any more."""
         ...
 
+    def abort(self) -> None:
+        """Cuts it, with all that was not sent."""
+        ...
+
 
 class BoundedHttp(HttpToolsProtocol):
     """Answers 400 to a head that is too large, and never closes a connection with an unread request."""
@@ -59,6 +63,10 @@ class BoundedHttp(HttpToolsProtocol):
         self._lost = lost
         if lost is not None and self.parser is None:  # connection_lost lets go of it
             lost()
+
+    def abort(self) -> None:
+        """A Connection's."""
+        self.transport.abort()
 
     @property
     def has_request(self) -> bool:
