@@ -32,7 +32,7 @@ _MOST_WRITTEN: dict[Language, str] = {
     ),
 }
 _COMMON = {language: frozenset(words.split()) for language, words in _MOST_WRITTEN.items()}
-_ONLY_SPANISH = "¿¡ñ"
+_ONLY_SPANISH = re.compile("[¿¡ñ]")
 _WORD = re.compile(r"[^\W_]+")
 _QUALITY = re.compile(r"^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$")
 
@@ -42,9 +42,11 @@ def named_language(tags: str | None, among: Collection[LanguageT] = LANGUAGES) -
 
     In a header the best quality counts, then the order; entries with q=0 or an invalid quality are ignored.
     """
+    if not tags:
+        return None
     best: LanguageT | None = None
     most = 0.0
-    for one in (tags or "")[:_LONGEST].split(","):
+    for one in tags[:_LONGEST].split(","):
         tag, *parameters = (part.strip() for part in one.lower().split(";"))
         quality, subtag = _quality(parameters), re.split(r"[-_.]", tag)[0]
         if quality > most and subtag in among:
@@ -59,10 +61,10 @@ def spoken_language(tags: str | None) -> Language:
 
 def written_language(text: str) -> Language | None:
     """The language a text is written in, by its commonest words; None when it does not show."""
-    if any(mark in text for mark in _ONLY_SPANISH):
+    if _ONLY_SPANISH.search(text):
         return "es"
-    words = [word.lower() for word in _WORD.findall(text)]
-    found = {language: sum(word in common for word in words) for language, common in _COMMON.items()}
+    words = _WORD.findall(text.lower())
+    found = {language: sum(map(common.__contains__, words)) for language, common in _COMMON.items()}
     most = max(found.values())
     ahead = [language for language, number in found.items() if number == most]
     return ahead[0] if len(ahead) == 1 else None

@@ -28,6 +28,9 @@ class Wire:
         self._left = True
         self.watch(self._lost)
 
+    def abort(self) -> None:
+        self.leave()
+
     def watch(self, lost: Callable[[], object] | None) -> None:
         self._lost = lost
         if self._left and lost is not None:
@@ -110,6 +113,22 @@ async def test_a_client_that_has_gone_before_the_first_word_closes_the_source_to
         try:
             await asyncio.Event().wait()
             yield b""
+        finally:
+            closed.set()
+
+    await wire.carry(EventStream(parts()))
+    assert closed.is_set()
+
+
+async def test_a_reader_who_takes_nothing_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.web.keepalive.PAUSE", 0.01)
+    monkeypatch.setattr("gateway.web.keepalive.TAKEN_WITHIN", 0.02)
+    wire, closed = Wire(), asyncio.Event()
+    wire.room.clear()
+
+    async def parts() -> AsyncGenerator[bytes]:
+        try:
+            yield b"a"
         finally:
             closed.set()
 

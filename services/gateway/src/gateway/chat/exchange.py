@@ -1,6 +1,6 @@
 """Reads one message and its outcome from a conversation's frames: the part of the log that a request is about."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -54,11 +54,11 @@ Event = (
 )
 """What a door translates. RunStarted: discard the text so far, another run begins. MessageFrame: somebody else
 wrote."""
-_RUNNING = (turn.RunStarted, turn.MessageDelta, turn.ToolStarted, turn.ToolFinished, turn.RunFinished, turn.RunError)
 CAUGHT_UP = "caught.up"
 """The type of the frame that separates missed frames from live ones."""
-_READ = frozenset(
-    {
+_READ: dict[str, Callable[[Mapping[str, Any]], Wire]] = {
+    kind: ws.SERVER_FRAMES[kind].model_validate
+    for kind in (
         "welcome",
         "snapshot",
         "message.created",
@@ -70,8 +70,8 @@ _READ = frozenset(
         "run.error",
         "run.cancelled",
         "owner.changed",
-    }
-)
+    )
+}
 
 
 class Exchange:
@@ -112,99 +112,106 @@ class Exchange:
             return None
         return turn.RunFinished.model_validate(told)
 
-    def read(self, told: Mapping[str, Any]) -> Iterator[Event]:
+    def begin(self, owner: Owner) -> Sequence[Event]:
+        """The events of a conversation that is followed from now on."""
+        self._owner, self._caught_up = owner, True
+        return self._left_to_people()
+
+    def read(self, told: Mapping[str, Any]) -> Sequence[Event]:
         """The events in a frame that belong to this exchange. After its end: messages of people before the visitor's
         next one."""
         if told["type"] == CAUGHT_UP:
             self._caught_up = True
-            if not self.ended:
-                yield from self._left_to_people()
-        elif told["type"] in _READ and not self._overtaken:
-            yield from self._of(ws.read_server_frame(told))
-
-    def _of(self, frame: Wire) -> Iterator[Event]:
+            return () if self.ended else self._left_to_people()
+        read = _READ.get(told["type"])
+        if read is None or self._overtaken:
+            return ()
+        frame = read(told)
         match frame:
-            case ws.WelcomeFrame():
-                self._owner = frame.owner
-                if (running := frame.active_turn) is not None and running.turn_id in self._turns:
-                    yield turn.RunStarted(turn_id=running.turn_id, message_id=running.message_id)
-                    self._next_delta = running.delta_seq + 1
-                    if running.text_so_far:
-                        yield turn.MessageDelta(
-                            turn_id=running.turn_id,
-                            message_id=running.message_id,
-                            delta_seq=max(running.delta_seq, 0),
-                            delta=running.text_so_far,
-                        )
-                    yield from _handed(running)
-            case ws.SnapshotFrame():
-                for message in frame.messages:
-                    yield from self._said(message)
             case ws.MessageFrame():
-                yield from self._said(frame.message)
+                return self._said(frame.message)
+            case ws.WelcomeFrame():
+                return self._welcomed(frame)
+            case ws.SnapshotFrame():
+                return [event for message in frame.messages for event in self._said(message)]
             case _ if self.ended:
-                return
+                return ()
             case ws.OwnerFrame():
-                yield frame
                 if self._caught_up:  # the welcome's is newer than what was missed
                     self._owner = frame.owner
                     if not self._patient:
-                        yield from self._left_to_people()
+                        return (frame, *self._left_to_people())
+                return (frame,)
             case ws.CancelledFrame():
                 # What is overtaken is decided anew; a take-over is told by the owner.
                 final = frame.reason in {CancelReason.USER, CancelReason.DISABLED}
                 if frame.turn_id in self._turns and final:
-                    yield self._end(ExchangeEnd.CANCELLED, at=frame.created_at)
-            case _ if isinstance(frame, _RUNNING) and frame.turn_id in self._turns:
-                self.counted = self.counted or isinstance(frame, turn.RunFinished)
-                if self._follows(frame):
-                    yield frame
+                    return (self._end(ExchangeEnd.CANCELLED, at=frame.created_at),)
+                return ()
+            case _:
+                return self._run(frame)
+
+    def _welcomed(self, frame: ws.WelcomeFrame) -> Sequence[Event]:
+        self._owner = frame.owner
+        running = frame.active_turn
+        if running is None or running.turn_id not in self._turns:
+            return ()
+        about = {"turn_id": running.turn_id, "message_id": running.message_id}
+        self._next_delta = running.delta_seq + 1
+        events: list[Event] = [turn.RunStarted(**about)]
+        if running.text_so_far:
+            delta_seq = max(running.delta_seq, 0)
+            events.append(turn.MessageDelta(**about, delta_seq=delta_seq, delta=running.text_so_far))
+        return [*events, *_handed(running)]
+
+    def _run(self, frame: Any) -> Sequence[Event]:
+        """A live sign of a turn."""
+        if frame.turn_id not in self._turns:
+            return ()
+        match frame:
+            case turn.RunStarted():
+                self._next_delta = 0
+            case turn.MessageDelta():
+                if frame.delta_seq != self._next_delta:
+                    return ()
+                self._next_delta += 1
+            case turn.RunFinished():
+                self.counted = True
             case _:
                 pass
+        return (frame,)
 
-    def _follows(self, frame: Wire) -> bool:
-        if isinstance(frame, turn.RunStarted):
-            self._next_delta = 0
-        elif isinstance(frame, turn.MessageDelta):
-            if frame.delta_seq != self._next_delta:
-                return False
-            self._next_delta += 1
-        return True
-
-    def _said(self, message: MessageView) -> Iterator[Event]:
+    def _said(self, message: MessageView) -> Sequence[Event]:
         if message.seq == self._asked and message.role.asks:
             self.question = message
         if message.seq <= self._asked or self._overtaken:
-            return
+            return ()
         if self.ended:
             self._overtaken = message.role.asks
-            if message.role is Role.OPERATOR:
-                yield ws.MessageFrame(message=message)
-            return
+            return (ws.MessageFrame(message=message),) if message.role is Role.OPERATOR else ()
         match message.role:
             case Role.ASSISTANT if message.turn_id in self._turns:
-                yield self._end(ExchangeEnd.ANSWERED, message)
+                return (self._end(ExchangeEnd.ANSWERED, message),)
             case Role.OPERATOR:
-                yield self._end(ExchangeEnd.SPOKEN, message)
+                return (self._end(ExchangeEnd.SPOKEN, message),)
             case Role.SYSTEM if message.turn_id in self._turns:
-                yield self._end(ExchangeEnd.NOTICE, message)
+                return (self._end(ExchangeEnd.NOTICE, message),)
             case Role.VISITOR | Role.USER:
                 # Neighbours are answered as one: by the turn of the newest.
                 self._turns.add(turn_id(self._company, self._conversation, message.seq))
-                yield ws.MessageFrame(message=message)
             case _:
-                yield ws.MessageFrame(message=message)
+                pass
+        return (ws.MessageFrame(message=message),)
 
-    def _left_to_people(self) -> Iterator[Event]:
+    def _left_to_people(self) -> Sequence[Event]:
         kind = self._owner.kind if self._owner is not None else OwnerKind.AI
         if may_answer(self._rules, kind):
-            return
+            return ()
         if not self._patient:
-            yield self._end(ExchangeEnd.HANDED_OFF)
-            return
+            return (self._end(ExchangeEnd.HANDED_OFF),)
         # With the assistant switched off nobody has it, and nobody but a person will answer.
         told = self._owner if self._owner and kind is not OwnerKind.AI else Owner(kind=OwnerKind.WAITING)
-        yield ws.OwnerFrame(owner=told, seq=self._asked)
+        return (ws.OwnerFrame(owner=told, seq=self._asked),)
 
     def _end(self, outcome: ExchangeEnd, message: MessageView | None = None, at: datetime | None = None) -> Ended:
         self.ended = True

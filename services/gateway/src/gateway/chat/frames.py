@@ -31,7 +31,9 @@ class FrameQueue:
             return
         self._frames.append(frame)
         self._waiting += len(frame)
-        _wake(self._reader)
+        if (reader := self._reader) is not None:
+            self._reader = None
+            _wake(reader)
 
     def terminate(self, code: CloseCode) -> None:
         """Ends it: the reader is told to come again."""

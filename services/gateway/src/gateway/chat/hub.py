@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -27,6 +27,8 @@ MAX_OVERTAKEN = 8
 LINGER = 30.0
 """Seconds for which a conversation opened for one request stays open afterwards, for the next request."""
 MOST_LINGERING = 2_000
+MOST_NEWER = 16
+"""Facts of a conversation that wait to be counted in its standing."""
 
 
 class Attachment:
@@ -105,25 +107,26 @@ class Standing:
     snapshot: Snapshot
     epoch: str
 
-    def behind(self, fact: Fact) -> "Standing":
-        """The same after this fact."""
-        if fact.seq <= self.snapshot.seq:
-            return self
-        return Standing(snapshot_of((*self.snapshot.last.values(), fact), self.snapshot.seq), self.epoch)
+    def behind(self, facts: Iterable[Fact]) -> "Standing":
+        """The same after these facts."""
+        newer = [fact for fact in facts if fact.seq > self.snapshot.seq]
+        return Standing(snapshot_of((*self.snapshot.last.values(), *newer), self.snapshot.seq), self.epoch)
 
 
 @dataclass(slots=True)
 class Known:
     """What requests have learned about an open conversation: whose it is, when (by the event loop's clock) it was
-    last seen without a fact, and their last message in it, unless its answer was taken back since."""
+    last seen without a fact, their last message in it, unless its answer was taken back since, and whether an action
+    may have been proposed in it."""
 
     whose: str | None = None
     empty_at: float = float("-inf")
     sent: int = 0
+    has_actions: bool = True
 
 
 class _Channel:
-    __slots__ = ("answered", "attachments", "cancelled", "heard", "known", "opening", "overtaken", "standing")
+    __slots__ = ("answered", "attachments", "cancelled", "heard", "known", "newer", "opening", "overtaken", "standing")
 
     def __init__(self, opening: asyncio.Task[Unsubscribe]) -> None:
         self.attachments: list[Attachment] = []
@@ -137,8 +140,16 @@ class _Channel:
         self.heard = 0
         """The sequence of the newest fact received."""
         self.standing: Standing | None = None
-        """Read once, and kept up to date by received facts."""
+        """Read once, and brought up to date by the facts received since, when it is asked for."""
+        self.newer: list[Fact] = []
         self.known = Known()
+
+    def now(self) -> Standing | None:
+        """The standing, brought up to date."""
+        if self.standing is not None and self.newer:
+            self.standing = self.standing.behind(self.newer)
+            self.newer.clear()
+        return self.standing
 
 
 class Hub:
@@ -214,18 +225,19 @@ class Hub:
     def standing(self, company: str, conversation: str) -> Standing | None:
         """An open conversation's standing; None: it must be read."""
         channel = self._channels.get((company, conversation))
-        return None if channel is None else channel.standing
+        return None if channel is None else channel.now()
 
     def read(self, company: str, conversation: str, standing: Standing) -> None:
         """Keeps the standing of an open conversation, unless something newer has come."""
         channel = self._channels.get((company, conversation))
         if channel is not None and standing.snapshot.seq >= channel.heard:
             channel.standing = standing
+            channel.newer.clear()
 
     def forget(self, company: str, conversation: str) -> None:
         """Facts of it may have been missed: its standing is no longer known."""
         if (channel := self._channels.get((company, conversation))) is not None:
-            channel.standing = None
+            channel.standing, channel.known.has_actions = None, True
 
     def deleted(self, company: str, conversation: str) -> None:
         """It was deleted: nothing known about it is true any more."""
@@ -235,7 +247,7 @@ class Hub:
     def forget_all(self) -> None:
         """Facts of any conversation may have been missed."""
         for channel in self._channels.values():
-            channel.standing = None
+            channel.standing, channel.known.has_actions = None, True
 
     def fact(self, company: str, conversation: str, fact: Fact) -> None:
         """A durable fact arrived on the live feed."""
@@ -244,7 +256,11 @@ class Hub:
             return
         channel.heard = max(channel.heard, fact.seq)
         if channel.standing is not None:
-            channel.standing = channel.standing.behind(fact)
+            channel.newer.append(fact)
+            if len(channel.newer) > MOST_NEWER:
+                channel.now()
+        if fact.data.get("actions"):
+            channel.known.has_actions = True
         if fact.kind is ChatKind.CANCEL:
             channel.cancelled = fact.data.get("turnId")
         ends: str | None = fact.data.get("turnId") if fact.kind in {ChatKind.ASSISTANT, ChatKind.SYSTEM} else None

@@ -88,11 +88,10 @@ class Recovery:
         since: Cursor | None,
         pending_actions: Sequence[Json] = (),
         *,
-        from_now: bool = False,
         is_new: bool = False,
     ) -> Snapshot:
         """Sends welcome, what the client has missed, and then live frames; returns the snapshot it began from.
-        `from_now`: nothing was missed; `is_new`: the conversation's id was made just now, so it is empty.
+        `is_new`: the conversation's id was made just now, so it is empty.
 
         Raises:
             Unavailable: it could not be read; the attachment is then not joined.
@@ -100,10 +99,28 @@ class Recovery:
         async with attachment.recovering:
             try:
                 await self._hub.join(attachment)
-                return await self._open(attachment, since, pending_actions, from_now=from_now, is_new=is_new)
+                return await self._open(attachment, since, pending_actions, is_new=is_new)
             except BaseException:
                 await self._hub.leave(attachment)
                 raise
+
+    async def join(self, attachment: Attachment) -> Snapshot:
+        """Sends live frames from now on, without a welcome; returns the snapshot it began from.
+
+        Raises:
+            Unavailable: it could not be read; the attachment is then not joined.
+        """
+        async with attachment.recovering:
+            company, conversation = attachment.company, attachment.conversation
+            try:
+                await self._hub.join(attachment)
+                standing = self._hub.standing(company, conversation) or await self._read_standing(company, conversation)
+            except BaseException:
+                await self._hub.leave(attachment)
+                raise
+            attachment.epoch = standing.epoch
+            self._follow(attachment, standing.snapshot.seq, None)
+            return standing.snapshot
 
     async def _open(
         self,
@@ -111,15 +128,10 @@ class Recovery:
         since: Cursor | None,
         pending_actions: Sequence[Json],
         *,
-        from_now: bool,
         is_new: bool,
     ) -> Snapshot:
         company, conversation = attachment.company, attachment.conversation
-        if from_now:
-            standing = self._hub.standing(company, conversation) or await self._read_standing(company, conversation)
-            snapshot, epoch = standing.snapshot, standing.epoch
-            missed, turn = _Missed(), await self._running_turn(company, conversation, snapshot)
-        elif is_new and since is None:
+        if is_new and since is None:
             snapshot, epoch = Snapshot(), await self.epoch()
             missed, turn = _Missed(messages=()), None
         else:

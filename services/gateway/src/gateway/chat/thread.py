@@ -2,8 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, suppress
-from typing import Literal
+from contextlib import suppress
+from typing import Literal, Self
 
 import structlog
 
@@ -11,7 +11,7 @@ from contracts.channels import PresenceKind
 from contracts.conversation import AnswerRules
 from contracts.errors import ErrorCode
 from contracts.events import turn
-from contracts.events.chat import Action, Wishes
+from contracts.events.chat import Action, Owner, Wishes
 from contracts.ids import turn_id
 from contracts.rpc import MessageView
 from contracts.streams import CHAT
@@ -36,6 +36,8 @@ PATIENCE = 240.0
 """Seconds for one exchange: more than the delay and deadline of any turn, whose end is in the log."""
 USAGE_SECONDS = 0.3
 """How long to wait for an answer's usage, which its agent sends right after it; it may be lost."""
+TOO_MANY_AGAIN = 5.0
+"""Seconds after which whoever has too many requests at a time may try again."""
 AGAIN = 2.0
 """Seconds between two attempts to stop an answer whose client has gone."""
 COMING_BACK = 2.0
@@ -53,7 +55,16 @@ _DELETED = "conversation.deleted"
 class Thread:
     """A caller's conversation while it is open here. Made by Threads.open."""
 
-    def __init__(self, chat: Chat, place: ConversationPlace, address: str, locale: str | None, door: str) -> None:
+    def __init__(
+        self,
+        chat: Chat,
+        open_here: set["Thread"],
+        place: ConversationPlace,
+        address: str,
+        locale: str | None,
+        door: str,
+        after: int | None,
+    ) -> None:
         self.place = place
         self.seq = 0
         """The newest fact when it was opened."""
@@ -61,6 +72,9 @@ class Thread:
         self.young_until = float("-inf")
         """By the event loop's clock: see YOUNG."""
         self._chat = chat
+        self._open_here = open_here
+        self._after = after
+        self._handed_on = False
         self._address = address
         self._locale = locale
         self._door = door
@@ -69,7 +83,50 @@ class Thread:
         self._opening: asyncio.Task[None] | None = None
         self._reading: Exchange | None = None
         self._decided: list[Action] = []
-        self._patience = asyncio.timeout(None)
+        self._patience: asyncio.TimerHandle | None = None
+        self._owner: Owner | None = None
+        """Who has the conversation, if it is followed from now on."""
+
+    async def __aenter__(self) -> Self:
+        """Follows the conversation.
+
+        Raises:
+            Refused: FORBIDDEN, this role has no conversations; NOT_FOUND, no such company.
+            Limited: too many at a time.
+            Unavailable: it cannot be read now.
+        """
+        chat, caller = self._chat, self.place.caller
+        if not caller.writes_as_visitor:
+            raise Refused(ErrorCode.FORBIDDEN, f"the role {caller.role} has no conversations")
+        if await chat.companies.get(caller.company) is None:
+            raise not_found("company")
+        if not chat.door.enter_subject(caller.company, caller.subject):
+            raise Limited("too many requests at a time: wait for one to end", TOO_MANY_AGAIN)
+        self._open_here.add(self)
+        try:
+            if self._after is None:
+                await self._begin()
+            else:
+                self._follow(self._after)
+        except BaseException:
+            await self.end()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if not self._handed_on:
+            await self.end()
+
+    def hand_on(self) -> Self:
+        """It stays open behind the `async with` statement, until its new holder ends it."""
+        self._handed_on = True
+        return self
+
+    async def end(self) -> None:
+        """Follows it no longer."""
+        self._open_here.discard(self)
+        self._chat.door.leave_subject(self.place.company, self.place.caller.subject)
+        await self._close()
 
     @property
     def question(self) -> MessageView | None:
@@ -103,9 +160,9 @@ class Thread:
         self._asked = stored.seq
         if stored.duplicate and stored.seq <= self.seq:
             # What came of it is behind the place where this was opened.
-            await self.close()
-            self._frames, self._reading = FrameQueue(), None
-            self.open(stored.seq - 1)
+            await self._close()
+            self._frames, self._reading, self._owner = FrameQueue(), None, None
+            self._follow(stored.seq - 1)
         elif self._attachment is not None:
             chat.hub.known(place.company, place.conversation).sent = 0 if stored.duplicate else stored.seq
             chat.expect(self._attachment, stored.seq)
@@ -136,31 +193,42 @@ class Thread:
             Refused: NOT_FOUND, the conversation was deleted meanwhile.
         """
         exchange = await self._exchange(asked, patient=patient)
+        self.wait_at_most(PATIENCE)
+        told: list[Event] = []
+        if self._owner is not None:
+            told += exchange.begin(self._owner)
         try:
-            async with asyncio.timeout(PATIENCE) as self._patience:
-                while not exchange.ended:
-                    await self._frames.arrived()
-                    told: list[Event] = []
-                    while not exchange.ended and (frame := self._frames.next()) is not None:
-                        if frame["type"] == _DELETED:
-                            if told:
-                                yield told
-                                told = []
-                            await self._check_there()
-                        told += exchange.read(frame)
-                    if exchange.ended and not patient:
-                        place = next(place for place, event in enumerate(told) if isinstance(event, Ended))
-                        if place:
-                            yield told[:place]
-                        told = [*await self._usage(told[place], exchange), *told[place:]]
-                    if told:
-                        yield told
-        except TimeoutError:
-            raise TookTooLong("nobody has answered: ask again") from None
+            while True:
+                if exchange.ended and not patient:
+                    place = next(place for place, event in enumerate(told) if isinstance(event, Ended))
+                    if place:
+                        yield told[:place]
+                    told = [*await self._usage(told[place], exchange), *told[place:]]
+                if told:
+                    yield told
+                if exchange.ended:
+                    return
+                await self._frames.arrived()
+                told = []
+                while not exchange.ended and (frame := self._frames.next()) is not None:
+                    if frame["type"] == _DELETED:
+                        if told:
+                            yield told
+                            told = []
+                        await self._check_there()
+                    told += exchange.read(frame)
+        finally:
+            self._stop_waiting()
 
     def wait_at_most(self, seconds: float) -> None:
-        """Changes how long `events` goes on from now, before it raises TookTooLong."""
-        self._patience.reschedule(asyncio.get_running_loop().time() + seconds)
+        """How long `events` goes on from now, before it raises TookTooLong."""
+        self._stop_waiting()
+        too_long = TookTooLong("nobody has answered: ask again")
+        self._patience = asyncio.get_running_loop().call_later(seconds, self._frames.fail, too_long)
+
+    def _stop_waiting(self) -> None:
+        if self._patience is not None:
+            self._patience.cancel()
 
     async def now(self, asked: int, *, patient: bool = False) -> list[Event]:
         """The events so far, without waiting; after `Ended` (if it has ended) what people have said since. Call it
@@ -203,13 +271,15 @@ class Thread:
             with suppress(GatewayError):
                 await chat.bus.presence(place.company, place.conversation, PresenceKind.RECEIPT, data, attachment.id)
 
-    def leave(self, asked: int, closing: AsyncExitStack) -> None:
-        """Closes the thread when its client has gone, and stops the answer unless somebody resumes it."""
+    def leave(self, asked: int) -> None:
+        """Ends the thread when its client has gone, and stops the answer unless somebody resumes it."""
 
         async def wait() -> None:
-            async with closing:
+            try:
                 if not await self._taken_up():
                     await self._stop(asked)
+            finally:
+                await self.end()
 
         self._chat.in_background(wait())
 
@@ -235,20 +305,20 @@ class Thread:
         decided = self._chat.customers.actions.decide
         return await decided(caller.company, caller.subject, action, decision, self._locale)
 
-    # ------------------------------------------------------------------ what Threads calls
+    # ------------------------------------------------------------------ inside and for Threads
 
-    async def begin(self) -> None:
+    async def _begin(self) -> None:
         """Follows the conversation from now on; raises Unavailable."""
-        attachment = self._attach()
-        self.seq = (await self._chat.recovery.open(attachment, None, from_now=True)).seq
+        snapshot = await self._chat.recovery.join(self._attach())
+        self.seq, self._owner = snapshot.seq, Owner.model_validate(snapshot.owner_data)
         known = self._chat.hub.known(self.place.company, self.place.conversation)
         known.whose = self.place.caller.subject
         if self.seq == 0:
             known.empty_at = asyncio.get_running_loop().time()
+            known.has_actions = False
         self.young_until = known.empty_at + YOUNG
-        self._frames.push(_BEHIND)
 
-    def open(self, after: int) -> None:
+    def _follow(self, after: int) -> None:
         """Starts to follow after the fact `after`; errors are told to the reader."""
         self._opening = asyncio.create_task(self._join(self._attach(), self._frames, after))
 
@@ -259,7 +329,7 @@ class Thread:
         self._attachment = Attachment(frames, place.company, place.conversation, customer)
         return self._attachment
 
-    async def close(self) -> None:
+    async def _close(self) -> None:
         self._chat.customers.unwatch(self.place.company, self.place.conversation, self._frames.push)
         if self._opening is not None:
             self._opening.cancel()

@@ -4,11 +4,9 @@ Nothing is stored here: the conversation's id is derived from its name (docs/dec
 the same hub, recovery and commands as websockets.
 """
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 
 from contracts.conversation import message_view
-from contracts.errors import ErrorCode
 from contracts.ids import is_id
 from contracts.rpc import MessageView
 from gateway.chat.commands import ConversationPlace
@@ -17,11 +15,10 @@ from gateway.chat.thread import Thread
 from gateway.domain.close_codes import CloseCode
 from gateway.domain.conversation_ids import looks_issued, named_conversation_id, new_conversation_id
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
-from gateway.errors import Limited, Refused, not_found
+from gateway.errors import not_found
 from gateway.ports import TokenCaller
 from runtime.recent import Bounded
 
-AGAIN = 5.0
 MOST_TOLD = 10_000
 """Conversations remembered whose client has received the whole newest answer."""
 
@@ -71,6 +68,10 @@ class Threads:
         known = self._chat.hub.known(caller.company, conversation)
         return (known.whose, known.sent) == (caller.subject, seq)
 
+    def has_actions(self, caller: TokenCaller, conversation: str) -> bool:
+        """Whether an action may have been proposed in it; no only of one that began, and stayed open, here."""
+        return self._chat.hub.known(caller.company, conversation).has_actions
+
     async def newest(self, caller: TokenCaller, conversation: str) -> int:
         """The sequence of its newest visitor message; 0: nobody has written in it."""
         return (await self._chat.log.snapshot(caller.company, conversation)).newest_visitor
@@ -90,8 +91,7 @@ class Threads:
         """Whether a visitor's message in it waits for an answer."""
         return (await self._chat.log.snapshot(caller.company, conversation)).unanswered
 
-    @asynccontextmanager
-    async def open(
+    def open(
         self,
         caller: TokenCaller,
         conversation: str,
@@ -100,38 +100,15 @@ class Threads:
         locale: str | None = None,
         after: int | None = None,
         door: str = "",
-    ) -> AsyncGenerator[Thread]:
-        """Follows the caller's conversation (from `named`, `own` or `fresh`) inside the block.
+    ) -> Thread:
+        """The caller's conversation (from `named`, `own` or `fresh`), to be followed in an `async with` statement.
 
         Args:
             address: for the limits by address.
             after: follow after this fact; None: from now on, to send something.
             door: its name, for traces and logs.
-
-        Raises:
-            Refused: FORBIDDEN, this role has no conversations; NOT_FOUND, no such company.
-            Limited: too many at a time.
-            Unavailable: it cannot be read now.
         """
-        chat = self._chat
-        if not caller.writes_as_visitor:
-            raise Refused(ErrorCode.FORBIDDEN, f"the role {caller.role} has no conversations")
-        if await chat.companies.get(caller.company) is None:
-            raise not_found("company")
-        if not chat.door.enter_subject(caller.company, caller.subject):
-            raise Limited("too many requests at a time: wait for one to end", AGAIN)
-        thread = Thread(chat, ConversationPlace(caller, conversation), address, locale, door)
-        self._open.add(thread)
-        try:
-            if after is None:
-                await thread.begin()
-            else:
-                thread.open(after)
-            yield thread
-        finally:
-            self._open.discard(thread)
-            chat.door.leave_subject(caller.company, caller.subject)
-            await thread.close()
+        return Thread(self._chat, self._open, ConversationPlace(caller, conversation), address, locale, door, after)
 
     def deleted(self, company: str, conversations: Sequence[str]) -> None:
         """These conversations were deleted."""

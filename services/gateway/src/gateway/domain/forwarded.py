@@ -7,6 +7,7 @@ the proxy that wrote it is trusted. Anything that the client wrote itself is fur
 import ipaddress
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -50,6 +51,7 @@ def forwarded(header: str) -> list[str]:
     return [match[1].strip('"') if match else "unknown" for match in found]
 
 
+@lru_cache(4096)
 def parse_address(text: str) -> Address | None:
     """The address in `1.2.3.4`, `1.2.3.4:80`, `2001:db8::1` or `[2001:db8::1]:80`; None: no address."""
     host = text.strip()

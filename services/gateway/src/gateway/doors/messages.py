@@ -23,8 +23,8 @@ MOST_AT_ONCE = 20
 def sent_message(identity: str, parts: Iterable[Part], field: str) -> SentMessage:
     """The message of these parts; raises Refused: TEXT_TOO_LONG, EMPTY_TEXT, BAD_FIELD, naming the field."""
     held = list(parts)
-    files = tuple(one for one in held if isinstance(one, SentFile))
-    text = "\n".join(one for one in held if isinstance(one, str))
+    files = tuple([one for one in held if isinstance(one, SentFile)])
+    text = "\n".join([one for one in held if isinstance(one, str)])
     if len(files) > MOST_FILES:
         raise _refused(ErrorCode.BAD_FIELD, field, f"at most {MOST_FILES} files in a message")
     if files and is_blank(text):

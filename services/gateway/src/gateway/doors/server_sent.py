@@ -15,4 +15,4 @@ def event(data: dict[str, Any], name: str | None = None) -> bytes:
 
 def events(data: Iterable[dict[str, Any]]) -> bytes:
     """Several, without names."""
-    return b"".join([event(one) for one in data])
+    return b"".join([b"data: " + orjson.dumps(one) + b"\n\n" for one in data])

@@ -15,7 +15,7 @@ from gateway.chat.files import TOO_LARGE
 from gateway.web.problems import error_answer
 
 MAX_BODY_BYTES = 1024 * 1024
-MAX_DISCARDED_BYTES = 16 * 1024 * 1024
+MAX_DISCARDED_BYTES = 64 * 1024 * 1024
 BODY_SECONDS = 60.0
 """Seconds for a whole body to arrive; ten times that for a file. A client that sends a byte a second blocks others."""
 DISCARD_SECONDS = 5.0

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, cast
+from typing import Annotated
 
 from fastapi import Depends, Header, Path, Request
 
@@ -69,7 +69,7 @@ class Api:
 
 
 def get_api(request: Request) -> Api:
-    return cast(Api, request.app.state.api)
+    return request.app.state.api
 
 
 async def _api(request: Request) -> Api:
@@ -83,8 +83,11 @@ ConversationPath = Annotated[str, Path(pattern=ID_PATTERN, alias="conversationId
 
 def bearer(request: Request) -> str | None:
     """The token of the Authorization header; None without one."""
-    scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    return token.strip() if scheme.lower() == "bearer" and token.strip() else None
+    for name, value in request.scope["headers"]:
+        if name == b"authorization":
+            scheme, _, token = value.decode("latin-1").partition(" ")
+            return (token.strip() or None) if scheme.lower() == "bearer" else None
+    return None
 
 
 async def verified(request: Request, api: Api) -> TokenCaller:

@@ -33,6 +33,10 @@ class Connection(Protocol):
         """Calls `lost` when the client has gone, also if it has gone already; None: nobody asks any more."""
         ...
 
+    def abort(self) -> None:
+        """Cuts it, with all that was not sent."""
+        ...
+
 
 class BoundedHttp(HttpToolsProtocol):
     """Answers 400 to a head that is too large, and never closes a connection with an unread request."""
@@ -60,6 +64,10 @@ class BoundedHttp(HttpToolsProtocol):
         if lost is not None and self.parser is None:  # connection_lost lets go of it
             lost()
 
+    def abort(self) -> None:
+        """A Connection's."""
+        self.transport.abort()
+
     @property
     def has_request(self) -> bool:
         """A Connection's."""
@@ -82,7 +90,7 @@ class BoundedHttp(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._in_request = True
         self._have_head()
-        hosts = sum(name == b"host" for name, _ in self.headers)
+        hosts = [name for name, _ in self.headers].count(b"host")
         old = self.parser is not None and self.parser.get_http_version() == "1.0"
         if hosts != 1 and (hosts or not old):
             # RFC 9112, section 3.2: a proxy before this one may have gone by another of them.

@@ -11,6 +11,8 @@ from gateway.web.http_transport import CONNECTION, Connection
 
 PAUSE = 10.0
 """Seconds of silence after which a comment is sent, so that no proxy closes the connection."""
+TAKEN_WITHIN = 240.0
+"""Seconds in which a client must take something of what waits for it; else its connection is cut."""
 COMMENT = b": still at it\n\n"
 HEADERS = {
     "Content-Type": "text/event-stream; charset=utf-8",
@@ -62,6 +64,8 @@ class EventStream(Response):
                 left = PAUSE
                 if not self._sending:
                     self._comment = loop.create_task(self._write(COMMENT))
+                elif loop.time() > self._sent_at + TAKEN_WITHIN:
+                    connection.abort()
             timer = loop.call_later(left, pause)
 
         self._sent_at = loop.time()
@@ -73,7 +77,6 @@ class EventStream(Response):
                 async for piece in pieces:
                     if piece:
                         await self._write(piece)
-                        self._sent_at = loop.time()
             await self._write(b"", more=False)
         except asyncio.CancelledError:
             if not self._gone or task is None:
@@ -92,3 +95,4 @@ class EventStream(Response):
             await self._send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         await self._send({"type": "http.response.body", "body": piece, "more_body": more})
         self._sending = False
+        self._sent_at = asyncio.get_running_loop().time()

@@ -84,7 +84,7 @@ class Configuration(_Camel):
 
 class SendMessage(_Camel):
     message: Message
-    configuration: Configuration = Configuration()
+    configuration: Configuration = Field(default_factory=Configuration)
 
     def check(self) -> None:
         """Raises A2AError if the request asks for something unsupported."""

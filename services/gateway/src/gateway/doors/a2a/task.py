@@ -56,6 +56,7 @@ class Task:
 
     def __init__(self, name: TaskName, asked: MessageView, language: Language) -> None:
         self.name = name
+        self._place = {"taskId": str(name), "contextId": name.conversation}
         self.state = SUBMITTED
         self.actions: Sequence[Action] = ()
         self.left_to_person = False
@@ -81,15 +82,18 @@ class Task:
         shown = {"artifacts": made} if artifacts and made else {}
         past = {} if history == 0 else {"history": [self._history()]}
         metadata = {"metadata": {"nexus": self._metadata}} if self._metadata else {}
-        return self._ids("id") | {"status": self._status()} | shown | past | metadata
+        return (
+            {"id": str(self.name), "contextId": self.name.conversation}
+            | {"status": self._status()}
+            | shown
+            | past
+            | metadata
+        )
 
     def _history(self) -> Json:
         identity = self._asked.client_message_id or self._asked.id
         part = {"text": self._asked.text}
-        return {"messageId": identity, "role": "ROLE_USER", "parts": [part], **self._ids("taskId")}
-
-    def _ids(self, name: str) -> Json:
-        return {name: str(self.name), "contextId": self.name.conversation}
+        return {"messageId": identity, "role": "ROLE_USER", "parts": [part], **self._place}
 
     def _status(self) -> Json:
         said = {} if self._message is None else {"message": self._message}
@@ -192,7 +196,7 @@ class Task:
         held["parts"] = [{"text": held["parts"][0]["text"] + text if append else text}]
         artifact: Json = {"artifactId": identity, "parts": [{"text": text}]}
         marks = ({"append": True} if append else {}) | ({"lastChunk": True} if last else {})
-        return {"artifactUpdate": {**self._ids("taskId"), "artifact": artifact, **marks}}
+        return {"artifactUpdate": {**self._place, "artifact": artifact, **marks}}
 
     def _turn(
         self,
@@ -207,14 +211,14 @@ class Task:
         self.changed = at or datetime.now(UTC)
         self._message = None if said is None else self._agents_message(said, data)
         metadata = {"metadata": {"nexus": dict(about)}} if about else {}
-        return {"statusUpdate": {**self._ids("taskId"), "status": self._status(), **metadata}}
+        return {"statusUpdate": {**self._place, "status": self._status(), **metadata}}
 
     def _agents_message(self, said: str, data: Json | None) -> Json:
         parts: list[Json] = [{"text": said}]
         if data is not None:
             parts.append({"data": data, "mediaType": "application/json"})
         identity = f"{self.name}-{len(self._artifacts)}-{self.state.rpartition('_')[2].lower()}"
-        return {"messageId": identity, "role": "ROLE_AGENT", "parts": parts, **self._ids("taskId")}
+        return {"messageId": identity, "role": "ROLE_AGENT", "parts": parts, **self._place}
 
 
 def stamp(at: datetime) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -203,7 +203,7 @@ class Tasks:
                 task.hear(event)
             yield task, thread
 
-    def _open(self, conversation: str, after: int | None = None) -> AbstractAsyncContextManager[Thread]:
+    def _open(self, conversation: str, after: int | None = None) -> Thread:
         address = client_address(self.request.scope)
         return self.api.threads.open(
             self.caller, conversation, address=address, locale=self.language, after=after, door=DOOR

@@ -1,7 +1,7 @@
 """POST /v2/ag-ui: a run of AG-UI 1.0. The same messages again are the same run, whose outcome is shown again."""
 
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import AsyncExitStack, aclosing
+from contextlib import aclosing
 
 from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
@@ -54,18 +54,11 @@ async def run_agent(
     conversation = await api.threads.named(caller, DOOR, body.thread_id)
     place = ConversationPlace(caller, conversation)
     first = run.begin()
-    async with AsyncExitStack() as stack:
-        newest = await api.threads.newest(caller, conversation) if not new else 0
-        opened = api.threads.open(
-            caller,
-            conversation,
-            address=client_address(request.scope),
-            locale=locale,
-            after=newest or None,
-            door=DOOR,
-        )
-        thread = await stack.enter_async_context(opened)
-        asked = newest
+    asked = await api.threads.newest(caller, conversation) if not new else 0
+    address = client_address(request.scope)
+    async with api.threads.open(
+        caller, conversation, address=address, locale=locale, after=asked or None, door=DOOR
+    ) as thread:
         try:
             decided = await _decided(api, place, body.resume or (), new, locale)
             known = await api.handed.give(place.company, conversation, given) if given else None
@@ -85,30 +78,27 @@ async def run_agent(
             if asked == 0 or not await api.threads.awaited(caller, conversation):
                 outcome = outcome_of(shown[-1]) if shown else {"type": "success"}
                 return EventStream(_ending([*first, *run.finish(outcome)]))
-        return EventStream(_told(stack.pop_all(), thread, asked, run, first))
-    raise AssertionError("unreachable")
+        return EventStream(_told(thread.hand_on(), asked, run, first))
 
 
 async def _ending(events: Sequence[Json]) -> AsyncGenerator[bytes]:
     yield sent(events)
 
 
-async def _told(
-    stack: AsyncExitStack, thread: Thread, asked: int, run: AguiRun, first: Sequence[Json]
-) -> AsyncGenerator[bytes]:
+async def _told(thread: Thread, asked: int, run: AguiRun, first: Sequence[Json]) -> AsyncGenerator[bytes]:
     """The outcome of the message at `asked`, as it happens."""
     try:
-        async with stack:
-            yield sent(first)
-            async with aclosing(translated(thread, asked, run)) as heard:
-                async for told in heard:
-                    yield sent(told)
+        yield sent(first)
+        async with aclosing(translated(thread, asked, run)) as heard:
+            async for told in heard:
+                yield sent(told)
     except GatewayError as error:
         yield sent(run.fail(str(error.code), error.message, error.wait))
     finally:
         if not run.ended:
             # HttpAgent.abortRun is "Cancels the current HTTP request": the protocol has no other cancel.
             thread.abandon(asked)
+        await thread.end()
 
 
 async def _decided(
@@ -130,7 +120,9 @@ async def _decided(
         if answers:
             raise _no_interrupt(answers[0].interrupt_id)
         return []
-    if not answers and not await _something_waits(api, caller):
+    if not answers and not (
+        api.threads.has_actions(caller, place.conversation) and await _something_waits(api, caller)
+    ):
         return []
     yes = {answer.interrupt_id: answer.approved for answer in answers}
     asked = actions_in(await newest_messages(api, place, yes))

@@ -239,9 +239,8 @@ async def _chunks(
                 piece, part = b"", await anext(parts)
     except GatewayError as error:
         spent = isinstance(error, Limited) and error.spent
-        yield server_sent.event(
-            error_body(STATUS[error.code], str(error.code), error.message, spent=spent).model_dump()
-        )
+        told = error_body(STATUS[error.code], str(error.code), error.message, spent=spent)
+        yield server_sent.event(told.model_dump())
 
 
 async def _given_up(waiting: asyncio.Future[CompletePart]) -> None:

@@ -1,7 +1,7 @@
 """Kept responses: a message in a conversation and its outcome, live or from the log."""
 
-from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import AsyncExitStack, aclosing, suppress
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
 from contracts import ws
@@ -145,47 +145,49 @@ class KeptResponse:
     usage: Usage | None = None
     ended: bool = False
 
-    def tell(self, event: Event) -> Iterator[Json]:
+    def tell(self, event: Event) -> list[Json]:
         """The protocol's events for one of the conversation."""
         telling = self.telling
         match event:
             case turn.RunStarted():
                 telling.restart()
+                return []
             case turn.MessageDelta():
-                yield from telling.text(event.delta)
+                return telling.text(event.delta)
             case turn.ToolStarted():
-                yield from telling.tool_started(event.call_id, event.tool)
+                return telling.tool_started(event.call_id, event.tool)
             case turn.ToolFinished():
-                yield from telling.tool_finished(event.call_id, success=event.success)
+                return telling.tool_finished(event.call_id, success=event.success)
             case turn.RunFinished():
                 self.usage = event.usage
+                return []
             case Ended():
                 self.ended = True
-                yield from self._end(event)
+                return self._end(event)
             case ws.MessageFrame() if self.ended and event.message.role is Role.OPERATOR:
-                yield from telling.spoken(event.message.id, event.message.text)
+                return telling.spoken(event.message.id, event.message.text)
             case _:
-                pass
+                return []
 
-    def _end(self, end: Ended) -> Iterator[Json]:
+    def _end(self, end: Ended) -> list[Json]:
         message, telling = end.message, self.telling
         at = int(message.created_at.timestamp()) if message is not None else int(self.now)
         match end.outcome:
             case ExchangeEnd.ANSWERED | ExchangeEnd.SPOKEN if message is not None:
                 questions = () if telling.approvals else [f"\n\n{action.summary}?" for action in message.waiting]
-                yield from telling.whole("".join((message.text, *questions)), message.citations)
+                told = telling.whole("".join((message.text, *questions)), message.citations)
                 for action in message.waiting:
-                    yield from telling.approval(action)
-                yield from telling.end("completed", at, self.usage)
+                    told += telling.approval(action)
+                return told + telling.end("completed", at, self.usage)
             case ExchangeEnd.NOTICE if message is not None:
                 self.failed = _failure(message.code, message.text)
                 code = "rate_limit_exceeded" if message.code == SystemCode.BUDGET_SPENT else "server_error"
-                yield from telling.end("failed", at, error={"code": code, "message": message.text})
+                return telling.end("failed", at, error={"code": code, "message": message.text})
             case ExchangeEnd.CANCELLED:
-                yield from telling.end("cancelled", at)
+                return telling.end("cancelled", at)
             case _:
                 owner = end.owner.kind if end.owner is not None else "nobody"
-                yield from telling.end("incomplete", at, incomplete_details={"reason": f"handed_off_to_{owner}"})
+                return telling.end("incomplete", at, incomplete_details={"reason": f"handed_off_to_{owner}"})
 
 
 def _failure(code: str | None, text: str) -> GatewayError:
@@ -194,14 +196,18 @@ def _failure(code: str | None, text: str) -> GatewayError:
     return TookTooLong(text) if code == SystemCode.DEADLINE else Unavailable(text)
 
 
-async def begin(
-    api: Api, stack: AsyncExitStack, asking: ResponseCaller, body: CreateResponse, said: RequestWords
-) -> KeptResponse:
-    """Appends the message and follows its outcome."""
-    conversation, identity = await place(api, asking, body)
-    thread = await stack.enter_async_context(
-        api.threads.open(asking.caller, conversation, address=asking.address, locale=asking.locale, door=DOOR)
+def opened(api: Api, asking: ResponseCaller, conversation: str, after: int | None = None) -> Thread:
+    """The conversation's thread, to be entered."""
+    return api.threads.open(
+        asking.caller, conversation, address=asking.address, locale=asking.locale, after=after, door=DOOR
     )
+
+
+async def begin(
+    api: Api, thread: Thread, asking: ResponseCaller, body: CreateResponse, said: RequestWords, identity: str
+) -> KeptResponse:
+    """Appends the message; its outcome follows."""
+    conversation = thread.place.conversation
     stored = await thread.send(SentMessage(identity, said.text), wishes_of(body, said))
     if stored.duplicate and asking.key is not None:
         earlier = await api.commands.message_at(thread.place, stored.seq)
@@ -216,37 +222,25 @@ async def begin(
 
 async def events(run: KeptResponse) -> AsyncGenerator[list[Json]]:
     """The protocol's events to the end; those of one moment together."""
-    yield list(run.telling.begin())
+    yield run.telling.begin()
     async with aclosing(run.thread.events(run.name.asked)) as heard:
         async for events in heard:
             if told := [one for event in events for one in run.tell(event)]:
                 yield told
 
 
-async def resume(
-    api: Api,
-    stack: AsyncExitStack,
-    asking: ResponseCaller,
-    name: ResponseName,
-    conversation: str,
-    after: int = -1,
-) -> KeptResponse:
-    """Continues a response begun anywhere, in its conversation (see `own` and `there`)."""
-    thread = await stack.enter_async_context(
-        api.threads.open(asking.caller, conversation, address=asking.address, after=name.asked - 1, door=DOOR)
-    )
+def resume(api: Api, thread: Thread, name: ResponseName, after: int = -1) -> KeptResponse:
+    """Continues a response begun anywhere; the thread follows what comes after its message (see `own` and `there`)."""
     now = api.clock.now().timestamp()
-    telling = ResponseEvents(
-        about(None, str(name), now, conversation=conversation), name.item(asking.caller.company), after
-    )
-    return KeptResponse(name, telling, thread, now)
+    item = name.item(thread.place.company)
+    begun = about(None, str(name), now, conversation=name.conversation)
+    return KeptResponse(name, ResponseEvents(begun, item, after), thread, now)
 
 
 async def standing(run: KeptResponse) -> Json:
     """The response as it is now; raises NOT_FOUND if there is no such message."""
     for event in await run.thread.now(run.name.asked):
-        for _ in run.tell(event):
-            pass
+        run.tell(event)
     question = run.thread.question
     if question is None:
         raise not_found("response")
@@ -256,8 +250,8 @@ async def standing(run: KeptResponse) -> Json:
 async def delete(api: Api, asking: ResponseCaller, name: ResponseName) -> None:
     """Hides the response and stops a running answer. The messages stay in the conversation. Raises NOT_FOUND unless
     it exists and is the caller's."""
-    async with AsyncExitStack() as stack:
-        run = await resume(api, stack, asking, name, await there(api, asking.caller, name))
+    async with opened(api, asking, await there(api, asking.caller, name), name.asked - 1) as thread:
+        run = resume(api, thread, name)
         if name.action is not None:
             await stored_decision(api, asking, name)
         elif (await standing(run))["status"] == "in_progress":
@@ -275,9 +269,7 @@ async def decide(api: Api, asking: ResponseCaller, body: CreateResponse, decisio
     before = read_name(body.previous_response_id)
     conversation = await previous(api, asking.caller, body.previous_response_id)
     action: Action | None = None
-    async with api.threads.open(
-        asking.caller, conversation, address=asking.address, locale=asking.locale, door=DOOR
-    ) as thread:
+    async with opened(api, asking, conversation) as thread:
         for identity, approve in decisions:
             action = await thread.decide(identity, "confirm" if approve else "reject")
     if action is None:
@@ -292,12 +284,9 @@ async def decision(
     language = await api.companies.language_for(asking.caller.company, asking.locale, action.summary)
     now = api.clock.now().timestamp()
     telling = ResponseEvents(about(body, str(name), now, conversation=name.conversation), f"msg_{action.id}")
-    for _ in telling.whole(told_state(action, language)):
-        pass
-    for _ in telling.decided(action):
-        pass
-    for _ in telling.end("completed", int(now)):
-        pass
+    telling.whole(told_state(action, language))
+    telling.decided(action)
+    telling.end("completed", int(now))
     return telling.response
 
 

@@ -1,8 +1,7 @@
 """POST /v1/responses, GET and DELETE /v1/responses/{id}, POST /v1/responses/{id}/cancel."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, Sequence
 from typing import Annotated, Any
 from uuid import uuid4
 
@@ -14,6 +13,7 @@ from contracts.errors import ErrorCode, FieldFault
 from contracts.events.chat import MAX_TEXT
 from contracts.languages import named_language
 from contracts.plain_text import is_blank
+from gateway.chat.thread import Thread
 from gateway.doors import server_sent
 from gateway.doors.completions.route import admit, while_connected
 from gateway.doors.door_route import DoorRoute
@@ -39,6 +39,7 @@ HEADERS_AFTER = 5.0
 CANCEL_SECONDS = 10.0
 """For a cancel that is in the log to come back."""
 _DONE = b"data: [DONE]\n\n"
+_LAST = frozenset({"response.completed", "response.failed", "response.incomplete"})
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The response; with `stream` its events",
@@ -85,10 +86,11 @@ async def create(
     await _check_model(api, caller, body.model)
     if said.decisions:
         await kept.decide(api, asking, body, said.decisions)
-    async with AsyncExitStack() as stack:
-        run = await kept.begin(api, stack, asking, body, said)
+    conversation, identity = await kept.place(api, asking, body)
+    async with kept.opened(api, asking, conversation) as thread:
+        run = await kept.begin(api, thread, asking, body, said, identity)
         if body.stream:
-            return EventStream(_told(stack.pop_all(), run.telling, kept.events(run)))
+            return EventStream(_told(thread.hand_on(), run.telling, kept.events(run)))
         if body.background:
             return _json(run.telling.response)
         await while_connected(request, _all(kept.events(run)))
@@ -97,7 +99,6 @@ async def create(
         question = run.thread.question
         made = {} if question is None else {"created_at": int(question.created_at.timestamp())}
         return _json({**run.telling.response, **made})
-    raise AssertionError("unreachable")
 
 
 @router.get("/{responseId}", response_class=Response, responses=described(400, 404, 429) | _STREAM)
@@ -114,14 +115,11 @@ async def retrieve(
     asking = kept.ResponseCaller(caller, client_address(request.scope), None, None, 0)
     if name.action is not None:
         return _json(await kept.stored_decision(api, asking, name))
-    async with AsyncExitStack() as stack:
-        conversation = await kept.there(api, caller, name)
-        after = -1 if starting_after is None else starting_after
-        run = await kept.resume(api, stack, asking, name, conversation, after)
+    async with kept.opened(api, asking, await kept.there(api, caller, name), name.asked - 1) as thread:
+        run = kept.resume(api, thread, name, -1 if starting_after is None else starting_after)
         if stream:
-            return EventStream(_told(stack.pop_all(), run.telling, kept.events(run)))
+            return EventStream(_told(thread.hand_on(), run.telling, kept.events(run)))
         return _json(await kept.standing(run))
-    raise AssertionError("unreachable")
 
 
 @router.post("/{responseId}/cancel", response_class=Response, responses=described(400, 404, 429, 504) | _STREAM)
@@ -129,11 +127,11 @@ async def cancel(request: Request, api: ApiDep, caller: CustomerDep, response: N
     """Stops it, for everybody in the conversation; a response that has ended stays as it is."""
     name = read_name(response)
     asking = kept.ResponseCaller(caller, client_address(request.scope), None, None, 0)
-    async with AsyncExitStack() as stack:
-        # What is being answered is not deleted, and is stopped also where memory cannot say so.
-        run = await kept.resume(api, stack, asking, name, await kept.own(api, caller, name))
+    # What is being answered is not deleted, and is stopped also where memory cannot say so.
+    async with kept.opened(api, asking, await kept.own(api, caller, name), name.asked - 1) as thread:
+        run = kept.resume(api, thread, name)
         try:
-            await run.thread.cancel(name.asked)
+            await thread.cancel(name.asked)
         except Refused as error:
             if error.code != ErrorCode.NOT_FOUND:
                 raise
@@ -146,7 +144,6 @@ async def cancel(request: Request, api: ApiDep, caller: CustomerDep, response: N
         except TimeoutError:
             raise TookTooLong("it is being cancelled: ask again") from None
         return _json(run.telling.response)
-    raise AssertionError("unreachable")
 
 
 @router.delete("/{responseId}", response_class=Response, responses=described(400, 404, 429) | _DELETED)
@@ -216,7 +213,7 @@ async def _unkept(request: Request, api: Api, asking: kept.ResponseCaller, body:
     telling = ResponseEvents(begun, f"msg_{request_id}", approvals=asking.approvals)
     events = unkept.events(api, caller, asked, telling, shape)
     if body.stream:
-        return EventStream(_told(AsyncExitStack(), telling, await _begun(events)))
+        return EventStream(_told(None, telling, await _begun(events)))
     await while_connected(request, _all(events))
     return _json(telling.response)
 
@@ -259,25 +256,26 @@ async def _next(events: AsyncGenerator[list[Json]]) -> list[Json] | None:
 
 
 async def _told(
-    stack: AsyncExitStack, telling: ResponseEvents, events: AsyncGenerator[list[Json]]
+    thread: Thread | None, telling: ResponseEvents, events: AsyncGenerator[list[Json]]
 ) -> AsyncGenerator[bytes]:
-    """Events on the wire; an error during the answer is told by the last ones."""
-    async with stack:
-        try:
-            async for told in events:
-                yield _sent(told)
-        except GatewayError as error:
-            spent = isinstance(error, Limited) and error.spent
-            body = error_body(STATUS[error.code], str(error.code), error.message, spent=spent).error
-            about_it = {"code": body.code or body.type, "message": body.message}
-            yield _sent(telling.end("failed", 0, error=about_it))
-        finally:
-            await events.aclose()
-        yield _DONE
+    """Events on the wire; an error during the answer is told by the last ones. Ends the thread."""
+    try:
+        async for told in events:
+            yield _sent(told)
+    except GatewayError as error:
+        spent = isinstance(error, Limited) and error.spent
+        body = error_body(STATUS[error.code], str(error.code), error.message, spent=spent).error
+        about_it = {"code": body.code or body.type, "message": body.message}
+        yield _sent(telling.end("failed", 0, error=about_it))
+    finally:
+        await events.aclose()
+        if thread is not None:
+            await thread.end()
 
 
-def _sent(events: Iterable[Json]) -> bytes:
-    return b"".join([server_sent.event(one, one["type"]) for one in events])
+def _sent(events: Sequence[Json]) -> bytes:
+    told = b"".join([server_sent.event(one, one["type"]) for one in events])
+    return told + _DONE if events and events[-1]["type"] in _LAST else told
 
 
 def _json(response: Json) -> Response:

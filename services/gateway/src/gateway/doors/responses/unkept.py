@@ -109,7 +109,7 @@ async def events(
     api: Api, caller: TokenCaller, asked: CompleteRequest, telling: ResponseEvents, shape: TextShape | None
 ) -> AsyncGenerator[list[Json]]:
     """The protocol's events to the end; those of one moment together."""
-    yield list(telling.begin())
+    yield telling.begin()
     end: CompletionEnd | None = None
     texts: list[str] = []
     if shape is not None:
@@ -120,12 +120,12 @@ async def events(
             async for part in parts:
                 if part.text is not None:
                     texts.append(part.text)
-                    yield list(telling.text(part.text))
+                    yield telling.text(part.text)
                 end = part.end or end
     if end is None:
         raise Unavailable("the answer has no end: try again")
     said = "".join(texts)
-    told = list(telling.whole(said)) if said or not end.calls else []
+    told = telling.whole(said) if said or not end.calls else []
     for call in end.calls:
         told += telling.call(call)
     for action in end.actions:

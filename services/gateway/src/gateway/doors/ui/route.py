@@ -4,7 +4,7 @@ The same messages again are one question, whose outcome is shown again.
 """
 
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import AsyncExitStack, aclosing
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Annotated
 
@@ -66,17 +66,14 @@ async def send_messages(
     if body.trigger == "regenerate-message":
         new = [await _once_more(api, place, new[-1])]
     asked = await api.threads.newest(caller, place.conversation) if known else 0
-    async with AsyncExitStack() as stack:
-        address = client_address(request.scope)
-        opened = api.threads.open(
-            caller, place.conversation, address=address, locale=locale, after=asked or None, door=DOOR
-        )
-        thread = await stack.enter_async_context(opened)
+    address = client_address(request.scope)
+    async with api.threads.open(
+        caller, place.conversation, address=address, locale=locale, after=asked or None, door=DOOR
+    ) as thread:
         for one in new:
             asked = (await thread.send(one, wishes)).seq
         behind = UiReply(message, given, body.last_text()) if known else None
-        return _streamed(_told(api, stack.pop_all(), thread, asked, done, behind))
-    raise AssertionError("unreachable")
+        return _streamed(_told(api, thread.hand_on(), asked, done, behind))
 
 
 @router.get(
@@ -94,14 +91,11 @@ async def resume_stream(
     ):
         return Response(status_code=204)
     locale = named_language(accept_language)
-    async with AsyncExitStack() as stack:
-        opened = api.threads.open(
-            caller, conversation, address=client_address(request.scope), locale=locale, after=asked, door=DOOR
-        )
-        thread = await stack.enter_async_context(opened)
+    async with api.threads.open(
+        caller, conversation, address=client_address(request.scope), locale=locale, after=asked, door=DOOR
+    ) as thread:
         await thread.read_on(asked)
-        return _streamed(_told(api, stack.pop_all(), thread, asked))
-    raise AssertionError("unreachable")
+        return _streamed(_told(api, thread.hand_on(), asked))
 
 
 @router.post("/{id:path}/stop", status_code=204, response_class=Response, responses=described(404))
@@ -168,12 +162,7 @@ async def _ending(chunks: Sequence[Json]) -> AsyncGenerator[bytes]:
 
 
 async def _told(
-    api: Api,
-    stack: AsyncExitStack,
-    thread: Thread,
-    asked: int,
-    done: Sequence[Action] = (),
-    behind: UiReply | None = None,
+    api: Api, thread: Thread, asked: int, done: Sequence[Action] = (), behind: UiReply | None = None
 ) -> AsyncGenerator[bytes]:
     """The outcome of the message at `asked`, as it happens; before it, what was decided with it. `behind`: the
     client's own message, which continues after the handed calls that it has answered."""
@@ -184,13 +173,12 @@ async def _told(
         yield server_sent.events([*reply.begin(), *beside])
         async with aclosing(translated(thread, asked, reply)) as heard:
             async for told in heard:
-                yield server_sent.events(told)
-        yield _DONE
+                yield server_sent.events(told) + (_DONE if reply.ended else b"")
         api.threads.told(place.conversation, asked)
     except GatewayError as error:
         yield server_sent.events(reply.fail(str(error.code), error.message, error.wait)) + _DONE
     finally:
         if reply.ended:
-            await stack.aclose()
+            await thread.end()
         else:
-            thread.leave(asked, stack)
+            thread.leave(asked)
