@@ -322,7 +322,5 @@ def _meant(word: str) -> str | None:
     if len(word) < 4:
         found = [one for one in _SHORT if (sorted(one) == sorted(word) and one[0] != word[0]) or swapped(word, one)]
     else:
-        found = [one for one in _SPELT if one_apart(word, one)] or [
-            one for one in _SHORT if swapped(word, one)
-        ]
+        found = [one for one in _SPELT if one_apart(word, one)] or [one for one in _SHORT if swapped(word, one)]
     return found[0] if len(set(found)) == 1 else None
