@@ -169,8 +169,7 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (
         re.compile(
             rf"\b(?:best|worst|mejor(?:es)?|peor(?:es)?) {UNIT}\b[^.?!]*?\b(?:and|y|or|o) (?:cual (?:fue "
-            rf")?)?(?:(?:the|its|their|el|la|su) )?"
-            rf"(?:best|worst|mejor|peor)(?= ones?{_ENDS}|{_ENDS}| (?:of|in|de|en) )"
+            rf")?)?(?:(?:the|its|their|el|la|su) )?(?:best|worst|mejor|peor)(?= ones?{_ENDS}|{_ENDS}| (?:of|in|de|en) )"
         ),
         _other_extreme,
     ),

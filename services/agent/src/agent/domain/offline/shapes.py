@@ -28,8 +28,7 @@ SAID_AS = (
                           r"\b(?:is|are) free\b",
                           re.IGNORECASE)),
     ("=need", re.compile(r"\b(?:need\w*|must|requir\w+|necessary|mandatory|obligat\w+|recom\w+|optional|"
-                         r"opcional\w*|yes|"
-                         r"no|not|without|only|sin|solo|s[ií]|hace falta|hay que|necesit\w+|deb\w{1,4}|"
+                         r"opcional\w*|yes|no|not|without|only|sin|solo|s[ií]|hace falta|hay que|necesit\w+|deb\w{1,4}|"
                          r"se (?:paga|pide)|"
                          r"pay|pagas?)\b", re.IGNORECASE)),
     ("=treat", re.compile(r"\b(?:treat|tratamos|atend\w+)\b", re.IGNORECASE)),
@@ -85,8 +84,7 @@ PHRASES = (
         "=bring",
         re.compile(
             r"\bwhat (?:else )?(?:do|should|must|will|would) (?:i|we) (?:(?:need|have) to )?(?:need|bring|take|"
-            r"provide|show|"
-            r"wear|have)\b|\b(?:which|what) (?:documents?|papers?|paperwork)\b|"
+            r"provide|show|wear|have)\b|\b(?:which|what) (?:documents?|papers?|paperwork)\b|"
             r"\bqu[eé] (?:necesito|necesitamos|hace falta|(?:tengo|tenemos|hay|debo) (?:que )?(?:llevar|traer|"
             r"presentar|"
             r"aportar)|llevo|traigo|llevar|traer)\b|\bqu[eé] (?:papel(?:es)?|documento\w*|documentaci[oó]n)\b",
@@ -109,14 +107,11 @@ SHAPES = (
                             r"(?:\+|\b)\d[\d ()-]{7,}\d", re.IGNORECASE | re.DOTALL)),
     ("=figure", re.compile(r"(?<![\w-])\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|"
                            r"thirty|fifty|sixty|hundred|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|"
-                          r""
-                           r"treinta|cincuenta|sesenta|cien|ciento|quinient[ao]s|setecient[ao]s)\b", re.IGNORECASE)),
+                          r"treinta|cincuenta|sesenta|cien|ciento|quinient[ao]s|setecient[ao]s)\b", re.IGNORECASE)),
     ("=duration", re.compile(r"\b(?:(?<!\d[.,])\d[\d.,]*+|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|"
-                             r"fifteen|"
-                             r"twenty|"
+                             r"fifteen|twenty|"
                              r"thirty|un|una|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|treinta|"
-                          r""
-                             r"same|mism[oa]|next|once|always|forever)[ -](?:(?:working|business|calendar|full|or|to|"
+                          r"same|mism[oa]|next|once|always|forever)[ -](?:(?:working|business|calendar|full|or|to|"
                              r"a|o|"
                              r"\d++) ?){0,3}(?:min\w*|hours?|horas?|days?|d[ií]as?|weeks?|semanas?|months?|mes(?:es)?|"
                              r"years?|a[nñ]os?)\b|\b(?:until|hasta|before|antes)\b", re.IGNORECASE)),
@@ -134,8 +129,7 @@ SHAPES = (
                          r"\b(?:in|en|held in|desde|since) (?:january|february|march|april|may|june|july|august|"
                          r"september|"
                          r"october|november|december|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|"
-                          r""
-                         r"noviembre|diciembre|\d{4})\b|\b(?:after|within|in|a los|en|dentro de|until|hasta|before|"
+                          r"noviembre|diciembre|\d{4})\b|\b(?:after|within|in|a los|en|dentro de|until|hasta|before|"
                          r"antes)\b"
                          r".{0,12}\b(?:days?|d[ií]as?|weeks?|semanas?|months?|mes(?:es)?|hours?|horas?|minut\w+)\b|"
                          r"\b(?:every|cada|at once|al momento|immediately|inmediat\w+|end of|final del?)\b",
@@ -150,8 +144,7 @@ SHAPES = (
 """What a passage is about by the look of it: nobody writes "our opening hours are" beside a table of hours."""
 HOW_LONG = re.compile(
     r"\bhow (?:long|soon|quick\w*)\b|\bcuant[oa]s? (?:tiempo|tard\w+|dur\w+|aguant\w+)\b|"
-    r"\b(?:until when|"
-    r"hasta cuando)\b"
+    r"\b(?:until when|hasta cuando)\b"
 )
 UNTIL_WHEN = re.compile(r"\b(?:until when|by when|hasta cuando|how late)\b")
 DURATION = frozenset(("=duration",))
@@ -160,8 +153,7 @@ WHEN = re.compile(r"^(?:(?:and|y|e|ok|hi|hello|hola|vale|entonces|so|buenas|buen
 WHICH_DAYS = re.compile(r"\b(?:which|what|que) (?:days?|dias?)\b")
 WHERE_IS = re.compile(
     r"\b(?:where|donde) (?:exactly |exactamente )?(?:is|are|esta|estan|estais|queda|quedais|"
-    r"os encontr\w+)\b"
-    r"(?! (?:my|the nearest|mi)\b)"
+    r"os encontr\w+)\b(?! (?:my|the nearest|mi)\b)"
 )
 HOW_MANY = re.compile(r"\b(?:how many|cuant[oa]s) (?P<what>\w{3,})")
 DO_YOU = re.compile(r"\b(?:do|can) you\b|\b\w+[aei]is\b|\b(?:is|are) there\b|^\W*hay\b")
@@ -172,16 +164,14 @@ NAMES_WHICH = re.compile(
 )
 MADE_OF = re.compile(r"\bque lleva\b|\bde que (?:esta|son|es)\b|\bingredient\w*|\bmade of\b")
 _NUMBERS = (r"(?:(?<!\d[.,])\d[\d.,]*+(?! ?%)|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|dos|tres|"
-            r"cuatro|cinco|seis|siete|"
-            r"ocho|nueve|diez|doce|veinte|una?|one)")  # fmt: skip
+            r"cuatro|cinco|seis|siete|ocho|nueve|diez|doce|veinte|una?|one)")  # fmt: skip
 COUNTED = re.compile(rf"\b{_NUMBERS} (?:\w+ )?(?:\w+ )?(?P<what>\w{{3,}})")
 FULL_NAME = re.compile(r"[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+ [A-ZÁÉÍÓÚÑ][a-záéíóúñ]+")
 WHO = re.compile(r"\b(?:who|quien(?:es)?)\b(?! (?:can|may|is it for|are you|eres|sois|puede))")
 THE_PLACE = re.compile(r"\b(?:the|your|el|la|vuestr[oa]|su) (?:hotel|guesthouse|clinica?|school|escuela|academ\w+|"
                        r"tienda|shop|store|"
                        r"bakery|panaderia|restaurant\w*|gym|gimnasio|office|oficina|museum|museo|taller|workshop|place|local|"
-                          r""
-                       r"sitio|house|casa|studio|estudio)\b")  # fmt: skip
+                          r"sitio|house|casa|studio|estudio)\b")  # fmt: skip
 """What somebody calls the company by its kind who asks where it is."""
 FOR_WHOM = re.compile(
     r"\b(?:any|one|some)(?:one|body)? of (?:your|the) \w+|\balgun[oa]? de (?:vuestr|su|l)[oa]?s \w+|"

@@ -49,8 +49,7 @@ _WHAT_IT_HAS = re.compile(
 )
 _CLAUSE = re.compile(
     r"(?:^|(?<=[.,;:!?¿]))(?:[^.,;:!?¿]{6,}\?|\s*(?:and |y )?(?:how|what|where|when|can|do|does|c[oó]mo|qu[eé]|"
-    r"d[oó]nde|"
-    r"cu[aá]ndo|cu[aá]nt[oa]s?|puedo|hay|ten[eé]is)\b[^.,;:!?¿]{6,})",
+    r"d[oó]nde|cu[aá]ndo|cu[aá]nt[oa]s?|puedo|hay|ten[eé]is)\b[^.,;:!?¿]{6,})",
     re.IGNORECASE,
 )
 """A question, of a message that says more."""

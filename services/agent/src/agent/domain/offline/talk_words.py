@@ -41,8 +41,7 @@ CHANGES_IT = re.compile(rf"\b(?:{_CHANGES_IT})\b")
 """What there is already becomes something else."""
 AMENDS = re.compile(
     r"\b(make (?:it|that|them)|instead|rather|better|let it be|set it|actually|que sean?|mejor|"
-    r"hazl[oa]s?|"
-    r"ponl[oa]s?|en vez|en su lugar|sino|pero (?:con|a|de)|i meant|qu(?:eria|iero|ise) decir|"
+    r"hazl[oa]s?|ponl[oa]s?|en vez|en su lugar|sino|pero (?:con|a|de)|i meant|qu(?:eria|iero|ise) decir|"
     rf"{_CHANGES_IT}|"
     r"(?:\d\S*|a (?:bit|little)|un poco) (?:\w+ )?(?:higher|lower|more|less|fewer|mas|menos))\b|"
     r"^\W*(?:no|wait|espera)\b.{0,12}\d"
@@ -191,8 +190,7 @@ BOTH = re.compile(
 )
 ANOTHER_TERM = re.compile(
     r"^\W*(?:and|y|e|what about|how about|que hay de|also|tambien)(?: (?:an?|the|una?|el|la|los|las|de|del|what|"
-    r"que|es))* "
-    r"(?P<what>[\w /-]{2,60}?)\W*$"
+    r"que|es))* (?P<what>[\w /-]{2,60}?)\W*$"
 )
 """And a stop loss? After a term that was explained, another."""
 COMPARED_WITH = re.compile(
