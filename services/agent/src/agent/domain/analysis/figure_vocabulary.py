@@ -1,5 +1,8 @@
-"""The names of figures in questions, in Spanish and English, and the tool that returns each. The figures' ids are
-those of the findings. The order matters: text that one row has matched is not seen by later rows."""
+"""The names of figures in questions, in Spanish and English, and the tool that returns each.
+
+"How volatile was IBM?" asks for `volatility`, which get_performance returns. The figures' ids are those of the
+findings. The order matters: text that one row has matched is not seen by later rows.
+"""
 
 import re
 from dataclasses import dataclass

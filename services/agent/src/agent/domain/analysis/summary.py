@@ -1,4 +1,5 @@
-"""Writes the summary by rules: the figures with their period and date, and no conclusions."""
+"""Writes the summary by rules where the question names no figure: returns, risk, trend, value and dates; no
+conclusions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

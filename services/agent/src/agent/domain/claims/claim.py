@@ -1,4 +1,4 @@
-"""A claim of a sentence, and the context in which sentences are read."""
+"""A claim, such as (IBM, is, return, 2.7%, 1y), and the context in which a clause is read."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace

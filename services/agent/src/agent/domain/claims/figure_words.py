@@ -1,4 +1,7 @@
-"""The names of figures as patterns over folded text, in Spanish and English; longer names come first."""
+"""The names of figures as patterns over folded text, in Spanish and English; longer names come first.
+
+"trailing earnings", "PER" and "price-to-earnings" are all `pe`. Claims and questions use the same names.
+"""
 
 import re
 

@@ -1,5 +1,8 @@
-"""Splits a sentence into tokens: tickers, figures, numbers, periods, directions, comparisons, and other words. Both
-languages are read together: Spanish and English words rarely clash, and an answer may contain both."""
+"""Splits a sentence into tokens: tickers, figures, numbers, periods, directions, comparisons, and other words.
+
+"IBM rose 2.7% over the year" is ticker, rise, number, period. Both languages are read together: Spanish and English
+words rarely clash, and an answer may contain both.
+"""
 
 import re
 import unicodedata

@@ -1,6 +1,8 @@
-"""The parts of a sentence about markets, as patterns over folded text (lower case, no accents), in Spanish and
-English. The order matters: text that one pattern has matched is replaced by zero bytes, which no later pattern
-matches."""
+"""The parts of a sentence about markets, as patterns over folded text (lower case, no accents), in Spanish and English.
+
+The order matters: text that one pattern has matched is replaced by zero bytes, which no later pattern matches. So "more
+or less" is a plain word before "more" can be a comparison.
+"""
 
 import re
 

@@ -1,4 +1,9 @@
-"""Orders and alerts that wait for a price: "if it drops to 600", "10 % below", "cuando suba un 5 %"."""
+"""Reads orders and alerts that wait for a price: "if it drops to 600", "10 % below", "cuando suba un 5 %".
+
+"buy 3 if it drops to 600" becomes a limit order at 600; "sell if it drops to 600" a stop order. Distances are counted
+from the price of now, which is looked up first. A condition that is no price, such as news, makes the assistant ask for
+one.
+"""
 
 import re
 from collections.abc import Mapping

@@ -1,5 +1,8 @@
-"""Decides whether an answer is certain, what to show beside an uncertain one, and what comes closest if there is
-none."""
+"""Decides whether an answer is certain, what to show beside an uncertain one, and what comes closest if there is none.
+
+An answer is uncertain if it lacks a word of the question, or if another section is likelier. Then both are quoted: "I
+am not sure this answers your question."
+"""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,8 @@
-"""What a quotation must contain to answer a question of a certain kind: "how do I" needs something to do, "why" a
-reason, a number of people something about people. A quotation without it answers another question. Spanish and
-English; questions and quotations are plain."""
+"""What a quotation must contain to answer a question of a certain kind.
+
+"How do I …?" needs something to do, "why?" a reason, "we are six" something about people. A quotation without it
+answers another question. Spanish and English; questions and quotations are plain.
+"""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Follow-ups to a quoted table row: "and how much?", "and the red one?", "and in York?" are answered from its table."""
+"""Answers follow-ups to a quoted table row from its table: "and how much?", "and the red one?", "and in York?"."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,8 +1,8 @@
-"""One table of what the assistant understands about tools: a tool, the words that ask for it, the words that exclude
-it.
+"""One table of the words that ask for each tool, and of the words that exclude it.
 
-The first row that matches wins. Arguments are read elsewhere, by the names in the tool's own schema (`slots`). Texts
-are plain: lower case, no accents, spelling of key words corrected.
+The first row that matches wins: "cancel my alert" is delete_alert, though list_alerts would match too. Arguments are
+read elsewhere, by the names in the tool's own schema (`slots`). Texts are plain: lower case, no accents, with the
+spelling of key words corrected.
 """
 
 import re

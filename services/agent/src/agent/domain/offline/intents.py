@@ -1,5 +1,9 @@
 """Reads what a person wants from their message and the ones before it: a tool with its arguments, a page, or small
-talk."""
+talk.
+
+"buy 3 MSFT" is a call of create_paper_order. "make it 5" changes that call, "and AAPL?" repeats it of another share.
+"when are you open?" is a question for the site, "thanks!" is small talk.
+"""
 
 import re
 from collections.abc import Collection, Mapping, Sequence

@@ -1,6 +1,9 @@
-"""What questions ask for and sentences contain, recognised by form: a price, a time of day, a duration, a name.
-Spanish and English. A key that begins with = is a meaning: a question asks for it, and a sentence has it by its
-form."""
+"""Patterns of what questions ask for and of what sentences contain, by form: a price, a time of day, a duration, a
+name.
+
+A key that begins with = is a meaning: "how much is it?" asks for =price, and "£4" has it by its form. Spanish and
+English.
+"""
 
 import re
 

@@ -1,4 +1,8 @@
-"""Reads the arguments of a tool call from a text, by the names in the tool's own schema. Spanish and English."""
+"""Reads the arguments of a tool call from a text, by the names in the tool's own schema. Spanish and English.
+
+Each number belongs to what is said beside it: in "10k account, risk 1 %, stop 29" they are capital, risk_percent and
+stop_loss_price. A number that nothing is said of is what the tool asks for first: "buy 3 MSFT" is a quantity of 3.
+"""
 
 import re
 from collections.abc import Callable, Collection, Mapping

@@ -1,4 +1,8 @@
-"""Finds the answer to a question for the most or the least of something, such as "the cheapest bread"."""
+"""Answers a question for the most or the least of something, such as "the cheapest bread", by the figures on the pages.
+
+It compares prices, weights, durations and capacities in the rows of one table. Where the pages do not show which one it
+is, it answers nothing.
+"""
 
 import re
 from collections.abc import Sequence

@@ -1,5 +1,8 @@
-"""Words of small talk in Spanish and English, plain: what can you do, thanks, complaints, languages, what people say
-about themselves."""
+"""Patterns of small talk and of follow-ups, in Spanish and English; texts are plain.
+
+Here are the words for: what can you do, thanks, complaints, languages, what people say about themselves ("I live in
+Leeds"), corrections ("no, I meant 5") and follow-ups ("and AAPL?"). `intents` and `small_talk` decide by them.
+"""
 
 import re
 
