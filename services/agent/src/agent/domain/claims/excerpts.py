@@ -1,4 +1,4 @@
-"""Shortens a sentence by the clause that is not proven: of "IBM rose 2.7%, as its CEO left" it leaves "IBM rose 2.7%"."""
+"""Shortens a sentence by the clause that is not proven: of "IBM rose, as its CEO left" it leaves "IBM rose"."""
 
 import re
 from collections.abc import Iterator, Sequence
