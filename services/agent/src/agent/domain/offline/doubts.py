@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from agent.domain.offline import shapes
+from agent.domain.offline.concepts import ANOTHER_TERM
 from agent.domain.offline.constraints import FREE_OR_PAID
 from agent.domain.offline.evidence import tells
 from agent.domain.offline.excerpts import Excerpt
@@ -18,7 +19,6 @@ from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.passages import TELLS, as_a_whole
 from agent.domain.offline.questions import needed, specific_words, terms
 from agent.domain.offline.relevance import Section, likely
-from agent.domain.offline.talk_words import ANOTHER_TERM
 from agent.domain.text_features import plain, stem
 
 CERTAIN = 0.5

@@ -207,22 +207,6 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"^\W*how much (?:cash|money)\W*$|^\W*cuanto (?:efectivo|dinero)\W*$"),
     _row("get_portfolio", r"^\W*(portfolio|cartera|portafolio|posiciones|positions)\W*$"),
 )  # fmt: skip
-CONCEPT = re.compile(
-    r"\b(rsi|macd|sma|ema|atr|vwap|obv|adx|bollinger|bands?|stop|limit|order|drawdown|dividend\w*|p/?e|per|eps|bpa|beta|"
-    r"etf|"
-    r"volatilit\w+|volatilidad|diversif\w+|liquid\w+|margin|margen|spread|support|resistance|soporte|resistencia|risk|"
-    r"riesgo|momentum|trend|tendencia|moving average|media movil|compound|interes|swing|scalping|day trading|position|"
-    r"posicion|orden|short|corto|option\w*|opcion\w*|bono?s?|bonds?|inflation|inflacion|sharpe|correlation|correlacion|"
-    r"overbought|oversold|divergenc\w+|capitali[sz]a\w+|hedg\w+|cobertura|leverage|apalancamiento|bull(?:ish)?|"
-    r"bear(?:ish)?|"
-    r"alcista|bajista|candle\w*|velas?|slippage|deslizamiento|futures?|futuros?|ipo|take profit|breakout|ruptura|gaps?|"
-    r"fibonacci|ichimoku|yield|splits?|fomo|staking|stablecoins?|defi|arbitrage|arbitraje|backtest\w*|overfitting|"
-    r"earnings|market cap|revenue|ratio|portfolio|cartera|fundamental\w*)\b"
-)
-DIFFERENCE = re.compile(
-    r"\b(?:differen\w+ between|diferencias? (?:hay )?entre) (?:an? |the |una? |el |"
-    r"la )?(?P<one>[\w /-]{2,30}?) (?:and|vs|y) (?:an? |the |una? |el |la )?(?P<other>[\w /-]{2,30}?)\W*$"
-)
 TAKES_BACK = re.compile(
     r"^\W*+(?:(?:please|ok|and|no|y|mejor|por favor)\W++)*(?:"
     r"(?:delete|remove|cancel|erase|kill|drop|clear|get rid of) (?:it|that|this|(?:all of )?them(?: all)?|"

@@ -191,11 +191,6 @@ BOTH = re.compile(
     r"\b(?:cual|which)\b.*\b(?:mas|menos|mejor|peor|mayor|menor|more|less|most|least|better|worse|best|worst|higher|lower|cheaper)\b|"
     r"\b(?:both|the two|them|each other|l[oa]s dos|amb[oa]s|entre (?:ell[oa]s|si)|compar\w+l[oa]s)\b"
 )
-ANOTHER_TERM = re.compile(
-    r"^\W*(?:and|y|e|what about|how about|que hay de|also|tambien)(?: (?:an?|the|una?|el|la|los|las|de|del|what|"
-    r"que|es))* (?P<what>[\w /-]{2,60}?)\W*$"
-)
-"""And a stop loss? After a term that was explained, another."""
 COMPARED_WITH = re.compile(
     r"\b(?:it|that|this|them|eso|ese|esa|esta|este)\b.{0,40}\b(?:than|as|que|com[op]\w*)\b|"
     r"^\W*(?:(?:and|y|e|so|pero|but)\b\W*)*(?:(?:es|esta|sube|vale|is|(?:is )?it) )?"
