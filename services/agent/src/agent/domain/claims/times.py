@@ -80,27 +80,21 @@ LAST_YEAR = "last_year"
 """The calendar year before this one, and for some the twelve months up to now."""
 IN_LAST_YEAR = re.compile(r"\b(?<!the )last year\b|\b(?:en )?el ano pasado\b")
 _NAMED = (
-    (
-        "ytd",
-        r"\b(?:ytd|year[- ]to[- ]date|so far this year|this year|in the year so far|"
-        r"(?:en )?lo que (?:va|llevamos) (?:de|del) ano|este ano|en el ano en curso)\b",
-    ),
-    (
-        "span",
-        rf"\b{_WORD}(?P<count>{COUNT})[- ](?:trading[- ]|natural |calendar |ultim[oa]s |pasad[oa]s )?"
-        rf"(?P<unit>days?|sessions?|weeks?|months?|quarters?|years?|dias?|sesion(?:es)?|"
-        rf"semanas?|mes(?:es)?|trimestres?|anos?)\b",
-    ),
-    (
-        "1d",
-        rf"\b(?:today|yesterday|hoy|ayer|on the day|1d|{_WORD}(?:ultima sesion|last session|latest session|last "
-        rf"day|latest day|ultimo dia)|en el dia|in the session|en la sesion)\b",
-    ),
+    ("ytd",
+     r"\b(?:ytd|year[- ]to[- ]date|so far this year|this year|in the year so far|"
+     r"(?:en )?lo que (?:va|llevamos) (?:de|del) ano|este ano|en el ano en curso)\b"),
+    ("span",
+     rf"\b{_WORD}(?P<count>{COUNT})[- ](?:trading[- ]|natural |calendar |ultim[oa]s |pasad[oa]s )?"
+     rf"(?P<unit>days?|sessions?|weeks?|months?|quarters?|years?|dias?|sesion(?:es)?|"
+     rf"semanas?|mes(?:es)?|trimestres?|anos?)\b"),
+    ("1d",
+     rf"\b(?:today|yesterday|hoy|ayer|on the day|1d|{_WORD}(?:ultima sesion|last session|latest session|last "
+     rf"day|latest day|ultimo dia)|en el dia|in the session|en la sesion)\b"),
     ("1w", rf"\b{_WORD}(?:week(?:ly)?|semanal(?:es|mente)?|semana|1w)\b(?: alone\b)?"),
     ("1m", rf"\b{_WORD}(?:month(?:ly)?|mensual(?:es|mente)?|mes|1m)\b(?: alone\b)?"),
     ("3m", rf"\b{_WORD}(?:quarter(?:ly)?|trimestral(?:es)?|trimestre|3m)\b"),
     ("1y", rf"\b{_WORD}(?:year(?:ly)?|anual(?:es)?|ano|1y|12m)\b(?: alone\b)?"),
-)
+)  # fmt: skip
 NAMED = tuple((name, re.compile(pattern)) for name, pattern in _NAMED)
 _SAME = {
     "12m": "1y",

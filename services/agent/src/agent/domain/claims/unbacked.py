@@ -15,65 +15,45 @@ from agent.domain.claims.verdicts import is_difference, is_of_now, wrong
 _WHOLE = r"(?:its|their|the|his|su|sus|lo|los|las|el|la)"
 _APART = "a difference that no tool gave"
 _STATEMENTS = (
-    (
-        "a multiple that no tool gave",
-        r"\b(?:doubl(?:ed|es)|tripl(?:ed|es)|quadrupl\w+|halved|twice|(?:two|three|four|five) times|\w+fold|"
-        rf"half (?:of )?{_WHOLE} (?:value|price|worth)|an? (?:third|quarter|fifth|tenth) of {_WHOLE}|"
-        r"(?:se )?(?:duplic|triplic|cuadruplic)(?:o|aron|ado|a|an)|(?:ha |han )?doblad[oa]|"
-        rf"(?:el |la )?(?:doble|triple) (?:de|que)|la mitad (?:de|que)|"
-        rf"un (?:tercio|cuarto|quinto|decimo) de {_WHOLE}|(?:dos|tres|cuatro) veces)\b",
-    ),
-    (
-        _APART,
-        r"\b(?:percentage points?|basis points?|puntos? (?:porcentuales?|basicos?))\b"
-        r"|\b(?:outperform\w*|underperform\w*|beat(?:en|s)?|super(?:o|a|aron)|aventaj\w+|bati(?:o|eron)|bate)\b"
-        r"[^.;]{0,40}?\b(?:by|en)(?: un)? \d",
-    ),
-    (
-        "a rank that no tool gave",
-        r"\b(?:comes?|came|ranks?|ranked|stands?|finish\w*) (?:first|second|third|fourth|last)\b|\b(?:in|the) "
-        r"(?:first|second|third|last) (?:place|rank)\b|\bla (?:primera|segunda|tercera|ultima) (?:por|en|mas)\b",
-    ),
-    (
-        "a record that no tool gave",
-        r"\b(?:all-time|record|historic(?:al)?) (?:highs?|lows?|peak)\b|\b(?:an?|its|un|su) (?:new |nuevo "
-        r")?record\b|\b(?:maximos?|minimos?) historicos?\b|\b(?:in|of) its history\b|\bde su historia\b|\bever\b",
-    ),
-    (
-        "what is said of everything",
-        r"\b(?:every|all) (?:single )?(?:periods?|measures?|metrics?|counts?|respects?|horizons?)\b|"
-        r"\ben tod[oa]s (?:los|las) (?:plazos|periodos|medidas|metricas|aspectos|horizontes)\b",
-    ),
-    (
-        "a figure that no tool gave",
-        r"\b(?:adjusted|forward|operating|organic|underlying|quarterly|semi-annual) "
-        r"(?:eps|earnings|p/e|pe|margins?|revenues?|sales|profits?|income)\b"
-        r"|\b(?:bpa|beneficios?|margen(?:es)?|ingresos?|ventas|per) "
-        r"(?:ajustad[oa]s?|operativ[oa]s?|subyacentes?|organic[oa]s?|trimestral(?:es)?|semestral(?:es)?|futur[oa]s?)\b",
-    ),
-    (
-        "a yardstick that no tool gave",
-        r"\b(?:above|below|than|to|over|under|lag\w*|trail\w*|beat\w*|in|of|for|para|encima|debajo|frente|que|"
-        r"del?|al?) (?:(?:the|its|their|el|la|su|sus) )?(?:wider |broader |historical |five-year |long-term |"
-        r"long-run )?(?:sector|industry|market average|broader market|historical (?:average|norm|mean)|norm|peers|"
-        r"industria|media historica|competidores|comparables)\b",
-    ),
-    (
-        "a day that no tool gave",
-        r"\b(?:earnings|results|dividends?|resultados|dividendos?)\b[^.;]{0,30}\b(?:next (?:week|month)|tomorrow|"
-        r"this week|manana|la (?:semana|proxima semana)(?: que viene)?|el mes que viene)\b",
-    ),
-    (
-        "a report that no tool gave",
-        r"\b(?:reported|announced|published|presento|publico|anuncio)(?: its| their| sus?)? "
-        r"(?:earnings|results|resultados) (?:on|el)\b",
-    ),
-    (
-        "a price of then that no tool gave",
-        r"\b(?:ago|hace (?:un|una|dos|tres|\d+))\b[^.;]{0,40}\b(?:traded|was trading|cotizaba|valia|was worth)\b|"
-        r"\b(?:traded|was trading|cotizaba|valia|was worth)\b[^.;]{0,40}\b(?:ago|hace (?:un|una|dos|tres|\d+))\b",
-    ),
-)
+    ("a multiple that no tool gave",
+     r"\b(?:doubl(?:ed|es)|tripl(?:ed|es)|quadrupl\w+|halved|twice|(?:two|three|four|five) times|\w+fold|"
+     rf"half (?:of )?{_WHOLE} (?:value|price|worth)|an? (?:third|quarter|fifth|tenth) of {_WHOLE}|"
+     r"(?:se )?(?:duplic|triplic|cuadruplic)(?:o|aron|ado|a|an)|(?:ha |han )?doblad[oa]|"
+     rf"(?:el |la )?(?:doble|triple) (?:de|que)|la mitad (?:de|que)|"
+     rf"un (?:tercio|cuarto|quinto|decimo) de {_WHOLE}|(?:dos|tres|cuatro) veces)\b"),
+    (_APART,
+     r"\b(?:percentage points?|basis points?|puntos? (?:porcentuales?|basicos?))\b"
+     r"|\b(?:outperform\w*|underperform\w*|beat(?:en|s)?|super(?:o|a|aron)|aventaj\w+|bati(?:o|eron)|bate)\b"
+     r"[^.;]{0,40}?\b(?:by|en)(?: un)? \d"),
+    ("a rank that no tool gave",
+     r"\b(?:comes?|came|ranks?|ranked|stands?|finish\w*) (?:first|second|third|fourth|last)\b|\b(?:in|the) "
+     r"(?:first|second|third|last) (?:place|rank)\b|\bla (?:primera|segunda|tercera|ultima) (?:por|en|mas)\b"),
+    ("a record that no tool gave",
+     r"\b(?:all-time|record|historic(?:al)?) (?:highs?|lows?|peak)\b|\b(?:an?|its|un|su) (?:new |nuevo "
+     r")?record\b|\b(?:maximos?|minimos?) historicos?\b|\b(?:in|of) its history\b|\bde su historia\b|\bever\b"),
+    ("what is said of everything",
+     r"\b(?:every|all) (?:single )?(?:periods?|measures?|metrics?|counts?|respects?|horizons?)\b|"
+     r"\ben tod[oa]s (?:los|las) (?:plazos|periodos|medidas|metricas|aspectos|horizontes)\b"),
+    ("a figure that no tool gave",
+     r"\b(?:adjusted|forward|operating|organic|underlying|quarterly|semi-annual) "
+     r"(?:eps|earnings|p/e|pe|margins?|revenues?|sales|profits?|income)\b"
+     r"|\b(?:bpa|beneficios?|margen(?:es)?|ingresos?|ventas|per) "
+     r"(?:ajustad[oa]s?|operativ[oa]s?|subyacentes?|organic[oa]s?|trimestral(?:es)?|semestral(?:es)?|futur[oa]s?)\b"),
+    ("a yardstick that no tool gave",
+     r"\b(?:above|below|than|to|over|under|lag\w*|trail\w*|beat\w*|in|of|for|para|encima|debajo|frente|que|"
+     r"del?|al?) (?:(?:the|its|their|el|la|su|sus) )?(?:wider |broader |historical |five-year |long-term |"
+     r"long-run )?(?:sector|industry|market average|broader market|historical (?:average|norm|mean)|norm|peers|"
+     r"industria|media historica|competidores|comparables)\b"),
+    ("a day that no tool gave",
+     r"\b(?:earnings|results|dividends?|resultados|dividendos?)\b[^.;]{0,30}\b(?:next (?:week|month)|tomorrow|"
+     r"this week|manana|la (?:semana|proxima semana)(?: que viene)?|el mes que viene)\b"),
+    ("a report that no tool gave",
+     r"\b(?:reported|announced|published|presento|publico|anuncio)(?: its| their| sus?)? "
+     r"(?:earnings|results|resultados) (?:on|el)\b"),
+    ("a price of then that no tool gave",
+     r"\b(?:ago|hace (?:un|una|dos|tres|\d+))\b[^.;]{0,40}\b(?:traded|was trading|cotizaba|valia|was worth)\b|"
+     r"\b(?:traded|was trading|cotizaba|valia|was worth)\b[^.;]{0,40}\b(?:ago|hace (?:un|una|dos|tres|\d+))\b"),
+)  # fmt: skip
 _KINDS = tuple((reason, re.compile(pattern)) for reason, pattern in _STATEMENTS)
 _AT_AN_END = re.compile(
     r"\b(?:at|near|close to|to|hit|set|reached|marked|en|cerca de) (?:its|their|an?|the|sus?|el|la)? ?(?:new |fresh |"
