@@ -8,25 +8,9 @@ from agent.domain.claims.lexer import Number
 from agent.domain.claims.times import Day
 
 Relation = Literal[
-    "is",
-    "rose",
-    "fell",
-    "flat",
-    "even",
-    "more",
-    "less",
-    "highest",
-    "lowest",
-    "above",
-    "below",
-    "between",
-    "dated",
-    "during",
-    "unknown",
-    "confirmed",
-    "expected",
-    "report",
-]
+    "is", "rose", "fell", "flat", "even", "more", "less", "highest", "lowest", "above", "below", "between", "dated",
+    "during", "unknown", "confirmed", "expected", "report",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
