@@ -7,10 +7,10 @@ import pytest
 from agent.domain.offline.answers import answer_from, plain_answer
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.coming_events import coming_events
-from agent.domain.offline.copilot_answers import copilot_answer
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.listed import chosen_in
 from agent.domain.offline.steps import SayText, UseTools, step_of
+from agent.domain.offline.tool_answers import tool_answer
 from agent.domain.offline.wishes import Intent
 from agent.domain.text_features import language_of
 from agent.testing.offered import SCHEMAS
@@ -190,7 +190,7 @@ def test_a_comparison_tells_each_tickers_returns_and_what_is_not_known() -> None
         "source": "sample",
         "as_of": "2012-10-26",
     }
-    said = copilot_answer("market_snapshot", body, "en")
+    said = tool_answer("market_snapshot", body, "en")
     assert said is not None
     # The empty line ends the list: what follows would be read as its last item's.
     assert said.splitlines()[:5] == [
@@ -202,7 +202,7 @@ def test_a_comparison_tells_each_tickers_returns_and_what_is_not_known() -> None
 def test_an_indicator_of_one_value_is_that_value() -> None:
     indicators = {"RSI": {"value": 56.324, "period": 14}, "MACD": {"macd": 1.5, "signal": 1.25}}
     body: dict[str, Any] = {"symbol": "MSFT", "timeframe": "1d", "indicators": indicators}
-    said = copilot_answer("get_indicators", body, "es") or ""
+    said = tool_answer("get_indicators", body, "es") or ""
     assert said.startswith("MSFT (1d): RSI 56,32; MACD macd 1,50, signal 1,25.")
 
 
@@ -210,7 +210,7 @@ def test_a_stretch_of_time_is_told_as_it_was_asked_for() -> None:
     figure = {"ticker": "IBM", "figure": "return", "value": 0.0596, "asked": "2012-01-01/2012-12-31"}
     away = {"error": "not in the sample", "ticker": "TSLA", "reason": "not_in_sample"}
     body: dict[str, Any] = {"figures": [figure], "errors": [away], "as_of": "2013-03-01T21:00:00Z", "source": "sample"}
-    said = copilot_answer("get_performance", body, "en") or ""
+    said = tool_answer("get_performance", body, "en") or ""
     assert said.startswith("From 1 January 2012 to 31 December 2012, IBM: return 6.0%.\n- TSLA: not in the sample")
     assert "source: sample" in said
 
@@ -224,7 +224,7 @@ def test_of_what_was_found_in_conversations_the_users_own_statements_are_told() 
         {"time": at, "text": "Got it.", "speaker": "assistant", "score": 2.8},
         {"time": at, "text": "I like tea", "speaker": "user", "score": 0.4},
     ]
-    said = copilot_answer("search_memory", {"passages": passages}, "en") or ""
+    said = tool_answer("search_memory", {"passages": passages}, "en") or ""
     assert said.splitlines()[1:] == [
         "- 1 November 2012: “I row on Sundays”",
         "- 1 November 2012: “I row on Fridays” (no longer so)",
@@ -266,11 +266,11 @@ def test_orders_and_trades_are_listed_in_words_not_in_codes(language: Language, 
     one = {"order_id": "o1", "symbol": "IBM", "side": "sell", "quantity": 2.0}
     prices = {"stop_price": 1180.5, "limit_price": 179.0}
     orders = {"orders": [{**one, **prices, "order_type": "stop_limit", "status": "pending_confirmation"}]}
-    listed = str(copilot_answer("get_pending_orders", orders, language))
+    listed = str(tool_answer("get_pending_orders", orders, language))
     assert order in listed
     assert "o1" not in listed, "ids are no names for people"
     trades = {"trades": [{**one, "side": "buy", "quantity": 1, "time": "2012-11-01T20:00:00Z", "price": 2.0}]}
-    assert trade in str(copilot_answer("get_trade_history", trades, language))
+    assert trade in str(tool_answer("get_trade_history", trades, language))
 
 
 @pytest.mark.parametrize(("language", "order"), [("es", "compra 4 IBM límite"), ("en", "buy 4 IBM limit")])
@@ -340,15 +340,13 @@ def test_a_prepared_order_says_that_nothing_is_placed_yet() -> None:
 
 def test_figures_are_the_results_own_and_what_is_unknown_is_said() -> None:
     body = {"symbol": "AAPL", "period": "FY2011", "pe": 24.2, "beta": None, "as_of": "2012", "source": "sample"}
-    text = copilot_answer("get_fundamentals", body, "en")
+    text = tool_answer("get_fundamentals", body, "en")
     assert text is not None
     assert "P/E 24.2" in text
     assert "beta" in text.split("no data for")[1]
     assert "not financial advice" in text
-    assert (
-        copilot_answer("get_portfolio", {"as_of": "x", "cash": 1.0, "equity": 1.0, "currency": "USD"}, "es") is not None
-    )
-    assert copilot_answer("list_alerts", {"alerts": []}, "es") == "No hay alertas activas."
+    assert tool_answer("get_portfolio", {"as_of": "x", "cash": 1.0, "equity": 1.0, "currency": "USD"}, "es") is not None
+    assert tool_answer("list_alerts", {"alerts": []}, "es") == "No hay alertas activas."
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,9 @@
-"""Reads a query by rules: its language, its period, and whether it may be answered."""
+"""Reads a query by rules: its language, its period, whether it may be answered, and whether a chat message asks for an
+analysis.
+
+"Should I buy IBM?" is refused as advice, "write a poem" as another subject. "Compare IBM and MSFT" is an analysis,
+"what is IBM trading at?" one tool call.
+"""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Names a tool call in words for people."""
+"""Names a tool call in words for people: "the indicators RSI, MACD (2008-01-01 – 2008-12-31)"."""
 
 from typing import Any
 

@@ -1,4 +1,8 @@
-"""The calls that answer a question: each call once, in the order in which a reader wants the figures."""
+"""Turns what was read from a question into tool calls: each call once, in the order in which a reader wants the
+figures.
+
+"IBM's return and RSI in 2008" is one call of get_performance for 2008 and one of get_indicators as of its end.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

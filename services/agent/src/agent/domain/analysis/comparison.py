@@ -1,4 +1,4 @@
-"""Compares several tickers. The values are the tools' own; only the ranking is computed here."""
+"""Compares several tickers figure by figure. The values are the tools' own; only the ranking is computed here."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

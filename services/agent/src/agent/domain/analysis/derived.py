@@ -1,4 +1,8 @@
-"""Writes sentences about the results that a question asked for; each names its period or its day."""
+"""Writes sentences about the results that a question asked for; each names its period or its day.
+
+"From 1 January 2008 to 31 December 2008, IBM: return -20.9%; maximum drawdown 42.4%." Several tickers are told side by
+side, ranked by each figure.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,7 +14,7 @@ from agent.domain.analysis.figures import has_prices
 from agent.domain.analysis.formats import as_date, day, figure_name, joined, money, number, over, percent, signed
 from agent.domain.analysis.headlines import told_news
 from agent.domain.analysis.wanted_calls import CROSSINGS, Question
-from agent.domain.claims.facts import CLOSED, FALLS, is_fraction
+from agent.domain.claims.facts import CLOSED, FALLS, HOLDING, is_fraction
 from contracts.json_values import JsonObject
 from contracts.languages import Language
 
@@ -36,7 +40,6 @@ _MONEY = frozenset(
      "upper", "middle", "lower", "EMA", "VWAP", "ATR", "atr_14", "base", "highest_close", "lowest_close")
 )  # fmt: skip
 _DATES = ("next_earnings_date", "next_dividend_date")
-HOLDING = "buy and hold"
 _NONE: Mapping[str, int] = {}
 
 

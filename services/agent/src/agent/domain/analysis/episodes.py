@@ -1,5 +1,4 @@
-"""Writes sentences about results with dates of their own: drawdowns, crossings of averages, expected company
-results."""
+"""Writes sentences about results with dates of their own: drawdowns, crossings of averages, results that are due."""
 
 from calendar import monthrange
 from collections.abc import Mapping, Sequence

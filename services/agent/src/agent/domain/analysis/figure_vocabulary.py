@@ -1,5 +1,8 @@
-"""The names of figures in questions, in Spanish and English, and the tool that returns each. The figures' ids are
-those of the findings. The order matters: text that one row has matched is not seen by later rows."""
+"""The names of figures in questions, in Spanish and English, and the tool that returns each.
+
+"How volatile was IBM?" asks for `volatility`, which get_performance returns. The figures' ids are those of the
+findings. The order matters: text that one row has matched is not seen by later rows.
+"""
 
 import re
 from dataclasses import dataclass
@@ -118,8 +121,7 @@ ROWS: tuple[FigureWords, ...] = (
     _row("stretch", "down_streak", _streaks(_DOWN_WORDS)),
     _row("stretch", "up_days", r"(?:end(?:ed)?|finish(?:ed)?|clos(?:e|ed)) (?:the )?(?:(?:day|session) )?(?:up|higher)",
          r"(?:acabo|termino|cerro|cerraron) (?:al alza|en (?:verde|positivo))",
-         r"(?:up|positive|winning|green)[- ](?:days?|sessions?)", r"(?:dias?|"
-         r"sesion(?:es)?) (?:al alza|positiv[oa]s?|"
+         r"(?:up|positive|winning|green)[- ](?:days?|sessions?)", r"(?:dias?|sesion(?:es)?) (?:al alza|positiv[oa]s?|"
          r"en (?:verde|positivo))", r"(?:days?|sessions?) (?:did |has |have )?(?:it |they |\x01+ )?(?:rise|"
          r"rose|gain\w*|go up|went up|"
          r"close\w* (?:up|higher))", r"(?:dias?|sesion(?:es)?) (?:(?:ha |en que |que )?(?:subio|subieron|"
@@ -127,8 +129,7 @@ ROWS: tuple[FigureWords, ...] = (
     _row("stretch", "down_days",
          r"(?:end(?:ed)?|finish(?:ed)?|clos(?:e|ed)) (?:the )?(?:(?:day|session) )?(?:down|lower)",
          r"(?:acabo|termino|cerro|cerraron) (?:a la baja|en (?:rojo|negativo))",
-         r"(?:down|negative|losing|red)[- ](?:days?|sessions?)", r"(?:dias?|"
-         r"sesion(?:es)?) (?:a la baja|negativ[oa]s?|"
+         r"(?:down|negative|losing|red)[- ](?:days?|sessions?)", r"(?:dias?|sesion(?:es)?) (?:a la baja|negativ[oa]s?|"
          r"en (?:rojo|negativo))", r"(?:days?|sessions?) (?:did |has |have )?(?:it |they |\x01+ )?(?:fall|"
          r"fell|lose|lost|go down|went down|"
          r"close\w* (?:down|lower))", r"(?:dias?|sesion(?:es)?) (?:(?:ha |en que |que )?(?:bajo|bajaron|"
@@ -161,8 +162,7 @@ ROWS: tuple[FigureWords, ...] = (
          r"minim[oa]) (?:caida|retroceso|perdida|drawdown)",
          r"retrocesos?|caidas?"),
     _row("stretch", "volatility", r"annuali[sz]ed volatility", r"volatilidad anualizada", _CLAIMS["volatility"],
-         r"(?:least |less |more |"
-         r"most )?volatile", r"volatil(?:es)?", r"risk(?:y|ier|iest)?",
+         r"(?:least |less |more |most )?volatile", r"volatil(?:es)?", r"risk(?:y|ier|iest)?",
          r"riesgos?", r"arriesgad[oa]s?", r"calm(?:er|est)?", r"tranquil[oa]s?"),
     _row("stretch", "total_return", r"(?:the )?dividends? (?:included|reinvested|counted)",
          r"(?:los )?dividendos (?:incluidos|reinvertidos)",
@@ -192,8 +192,7 @@ ROWS: tuple[FigureWords, ...] = (
     _row("stretch", "return", _CLAIMS["return"], r"moved? (?:the )?(?:most|least)", r"(?:se )?(?:ha |han )?"
          r"mov(?:io|ieron|ido) (?:mas|menos)|(?:mas|menos) se (?:ha |han )?mov(?:io|ieron|ido)",
          r"(?:(?:was|were|is|are) (?:\x01+ )?)?up or down", r"(?:better|worse) (?:year|quarter|month|week)",
-         r"gain(?:s|ed)?", r"los[et]|lost|"
-         r"lose", r"r[io]se", r"f[ae]ll(?:en)?", r"subi(?:o|eron|do)",
+         r"gain(?:s|ed)?", r"los[et]|lost|lose", r"r[io]se", r"f[ae]ll(?:en)?", r"subi(?:o|eron|do)",
          r"(?:llego a )?(?:caer|subir|bajar|perder)", r"(?<!mas )baj(?:o|aron|ado)",
          r"ca(?:yo|yeron|ido)", r"gan(?:o|aron|ado)", r"perdi(?:o|eron|do)", r"rent(?:o|aron|ado)|rindi(?:o|"
          r"eron)|vari(?:o|aron|ado)",

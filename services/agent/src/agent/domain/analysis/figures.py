@@ -1,4 +1,7 @@
-"""Collects what the tools returned for each ticker: findings, sources and failures. Nothing is computed here."""
+"""Collects what the tools returned for each ticker: findings, sources and failures. Nothing is computed here.
+
+Answers of several calls about one ticker become one finding; an answer without a word about a ticker is noted.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

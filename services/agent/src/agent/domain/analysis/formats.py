@@ -1,4 +1,4 @@
-"""How figures are written for people: percentages, money, dates. In es and en."""
+"""How figures are written for people, in es and en: 2.9% or 2,9 %, USD 202.91 or 202,91 USD, 1 March 2013."""
 
 import re
 from collections.abc import Sequence

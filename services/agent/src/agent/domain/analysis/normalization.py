@@ -77,185 +77,151 @@ def _iso(match: re.Match[str]) -> str:
 
 
 MONTHS_OF_A_YEAR = 12
-_RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
-    (re.compile(rf"(?<![\d/])(?P<one>\d{{1,2}})/(?P<two>\d{{1,2}})/(?P<year>{times.YEAR})(?![\d/])"), _iso),
-    (re.compile(r"\brecord (?=(?:highs?|lows?)\b)"), lambda match: "all-time "),
+
+
+def _rule(pattern: str, put: Callable[[re.Match[str]], str]) -> tuple[re.Pattern[str], Callable[[re.Match[str]], str]]:
+    """What is found by the pattern, and what is put in its place."""
+    return re.compile(pattern), put
+
+
+_RULES = (
+    _rule(rf"(?<![\d/])(?P<one>\d{{1,2}})/(?P<two>\d{{1,2}})/(?P<year>{times.YEAR})(?![\d/])", _iso),
+    _rule(r"\brecord (?=(?:highs?|lows?)\b)", lambda match: "all-time "),
     # The highest and lowest close.
-    (
-        re.compile(
-            r"\b(?P<one>highest|lowest) (?P<and>and|or) (?:the )?(?P<two>highest|lowest) "
-            r"(?P<what>clos(?:e|ing)|price)\b"
-        ),
+    _rule(
+        r"\b(?P<one>highest|lowest) (?P<and>and|or) (?:the )?(?P<two>highest|lowest) "
+        r"(?P<what>clos(?:e|ing)|price)\b",
         lambda match: f"{match['one']} {match['what']} {match['and']} {match['two']} {match['what']}",
     ),
-    (
-        re.compile(r"\b(?P<what>cierre|precio) mas (?P<one>alto|bajo) (?P<and>y|o) (?:el )?mas (?P<two>alto|bajo)\b"),
+    _rule(
+        r"\b(?P<what>cierre|precio) mas (?P<one>alto|bajo) (?P<and>y|o) (?:el )?mas (?P<two>alto|bajo)\b",
         lambda match: f"{match['what']} mas {match['one']} {match['and']} {match['what']} mas {match['two']}",
     ),
     # Which two years were the best?
-    (
-        re.compile(
-            rf"\b(?:which|what|que|cuales) (?P<count>{'|'.join(NUMBERS)}|\d) {UNIT} (?P<mid>[^?;]{{0,30}}?)"
-            r"\b(?:(?P<best>best|mejores)|worst|peores)\b"
-        ),
+    _rule(
+        rf"\b(?:which|what|que|cuales) (?P<count>{'|'.join(NUMBERS)}|\d) {UNIT} (?P<mid>[^?;]{{0,30}}?)"
+        r"\b(?:(?P<best>best|mejores)|worst|peores)\b",
         lambda match: f"{match['count']} {'best' if match['best'] else 'worst'} {match['unit']} {match['mid']}",
     ),
     # Which quarter of 2009 was the best?
-    (
-        re.compile(
-            r"\b(?:which|what|que|cual) (?P<unit>day|week|month|quarter|dia|semana|mes|"
-            r"trimestre)\b(?P<mid>[^?;,]{0,40}?) (?:was|were|is|fue|ha sido|es) (?:[a-z]+'s |its |their |the |el |la |"
-            r"su )?(?:(?P<best>best|strongest|mejor)|worst|weakest|peor)\b"
-        ),
+    _rule(
+        r"\b(?:which|what|que|cual) (?P<unit>day|week|month|quarter|dia|semana|mes|"
+        r"trimestre)\b(?P<mid>[^?;,]{0,40}?) (?:was|were|is|fue|ha sido|es) (?:[a-z]+'s |its |their |the |el |la |"
+        r"su )?(?:(?P<best>best|strongest|mejor)|worst|weakest|peor)\b",
         lambda match: f"{'best' if match['best'] else 'worst'} {match['unit']}{match['mid']}",
     ),
     # How far is it from its 50-day?
-    (
-        re.compile(
-            rf"\b(?P<head>(?:from|above|below|over|under) (?:its|the|their) \d{{2,3}})[- ]day(?={_ENDS}| "
-            rf"in (?:%|per ?cent))"
-        ),
+    _rule(
+        rf"\b(?P<head>(?:from|above|below|over|under) (?:its|the|their) \d{{2,3}})[- ]day(?={_ENDS}| "
+        rf"in (?:%|per ?cent))",
         lambda match: f"{match['head']}-day average",
     ),
     # The month in 2012 when it fell the most.
-    (
-        re.compile(
-            rf"\b(?:the|el|la) {UNIT}\b(?P<mid>[^?;]{{0,30}}?) (?:when|where|in which|that|(?:en )?(?:el |la )?que|"
-            rf"cuando)\b(?P<who>[^?;]{{0,20}}?) (?:mas (?:(?P<up2>{_UP})|{_DOWN})|(?:(?P<up>{_UP})|{_DOWN}) (?:the "
-            rf")?(?:most|mas))\b"
-        ),
+    _rule(
+        rf"\b(?:the|el|la) {UNIT}\b(?P<mid>[^?;]{{0,30}}?) (?:when|where|in which|that|(?:en )?(?:el |la )?que|"
+        rf"cuando)\b(?P<who>[^?;]{{0,20}}?) (?:mas (?:(?P<up2>{_UP})|{_DOWN})|(?:(?P<up>{_UP})|{_DOWN}) (?:the "
+        rf")?(?:most|mas))\b",
         lambda match: (
             f"{'best' if match['up'] or match['up2'] else 'worst'} {match['unit']}{match['mid']}{match['who']}"
         ),
     ),
     # In which month of 2008 did it fall most?
-    (
-        re.compile(
-            rf"\b(?:in |on |en )?(?:which|what|que|cual) {UNIT}\b(?P<mid>[^?;]*?)"
-            rf"(?:\b(?:(?P<up>{_UP})|{_DOWN}) (?:\S+ )?{_MOST}|\b(?:mas|most) (?:(?P<up2>{_UP})|{_DOWN}))\b"
-        ),
+    _rule(
+        rf"\b(?:in |on |en )?(?:which|what|que|cual) {UNIT}\b(?P<mid>[^?;]*?)"
+        rf"(?:\b(?:(?P<up>{_UP})|{_DOWN}) (?:\S+ )?{_MOST}|\b(?:mas|most) (?:(?P<up2>{_UP})|{_DOWN}))\b",
         _extreme_of,
     ),
     # The biggest one-day drop.
-    (
-        re.compile(
-            r"\b(?:biggest|largest|worst|mayor|peor|maxima) "
-            r"(?:(?:one|single)[- ](?P<a>day|week|month) (?:drops?|falls?|loss(?:es)?|declines?)|"
-            r"(?:caida|bajada|perdida) (?:diaria|en un(?:a)? (?P<b>dia|sesion|semana|mes)))\b"
-        ),
+    _rule(
+        r"\b(?:biggest|largest|worst|mayor|peor|maxima) "
+        r"(?:(?:one|single)[- ](?P<a>day|week|month) (?:drops?|falls?|loss(?:es)?|declines?)|"
+        r"(?:caida|bajada|perdida) (?:diaria|en un(?:a)? (?P<b>dia|sesion|semana|mes)))\b",
         lambda match: f"worst {match['a'] or match['b'] or 'day'}",
     ),
-    (
-        re.compile(
-            r"\b(?:biggest|largest|best|mayor|mejor|maxima) (?:(?:one|single)[- ](?P<a>day|week|month) (?:gains?|"
-            r"rises?|jumps?)|(?:subida|ganancia|alza) (?:diaria|en un(?:a)? (?P<b>dia|sesion|semana|mes)))\b"
-        ),
+    _rule(
+        r"\b(?:biggest|largest|best|mayor|mejor|maxima) (?:(?:one|single)[- ](?P<a>day|week|month) (?:gains?|"
+        r"rises?|jumps?)|(?:subida|ganancia|alza) (?:diaria|en un(?:a)? (?P<b>dia|sesion|semana|mes)))\b",
         lambda match: f"best {match['a'] or match['b'] or 'day'}",
     ),
     # 1-, 3- and 5-year returns.
-    (
-        re.compile(
-            r"\b(?P<numbers>\d{1,2}(?: ?-?,? ?(?:,|and|y|e|or|o|vs|/) ?\d{1,2}){1,4})[- ]"
-            r"(?P<unit>years?|months?|weeks?|anos?|mes(?:es)?|semanas?)\b"
-        ),
+    _rule(
+        r"\b(?P<numbers>\d{1,2}(?: ?-?,? ?(?:,|and|y|e|or|o|vs|/) ?\d{1,2}){1,4})[- ]"
+        r"(?P<unit>years?|months?|weeks?|anos?|mes(?:es)?|semanas?)\b",
         _each_length,
     ),
     # 2008-2009
-    (
-        re.compile(rf"\b(?P<one>{times.YEAR}) ?[-–] ?(?P<two>{times.YEAR})\b(?!-)"),
+    _rule(
+        rf"\b(?P<one>{times.YEAR}) ?[-–] ?(?P<two>{times.YEAR})\b(?!-)",
         lambda match: f"{match['one']} to {match['two']}",
     ),
     # The best month of 2010 and the worst.
-    (
-        re.compile(
-            rf"\b(?:best|worst|mejor(?:es)?|peor(?:es)?) {UNIT}\b[^.?!]*?\b(?:and|y|or|o) (?:cual (?:fue "
-            rf")?)?(?:(?:the|its|their|el|la|su) )?"
-            rf"(?:best|worst|mejor|peor)(?= ones?{_ENDS}|{_ENDS}| (?:of|in|de|en) )"
-        ),
+    _rule(
+        rf"\b(?:best|worst|mejor(?:es)?|peor(?:es)?) {UNIT}\b[^.?!]*?\b(?:and|y|or|o) (?:cual (?:fue "
+        rf")?)?(?:(?:the|its|their|el|la|su) )?(?:best|worst|mejor|peor)(?= ones?{_ENDS}|{_ENDS}| (?:of|in|de|en) )",
         _other_extreme,
     ),
     # Q1 and Q2 2012, the first and second quarter of 2012.
-    (
-        re.compile(
-            rf"\b(?P<one>{_QUARTER}|{_ORDER}) {_BESIDE} (?:the |el |la |al )?(?P<two>q[1-4]|{_ORDER})"
-            rf"(?: (?P<part>quarter|trimestre|half|semestre))? (?:of |de |del )?(?P<year>{times.YEAR})\b"
-        ),
+    _rule(
+        rf"\b(?P<one>{_QUARTER}|{_ORDER}) {_BESIDE} (?:the |el |la |al )?(?P<two>q[1-4]|{_ORDER})"
+        rf"(?: (?P<part>quarter|trimestre|half|semestre))? (?:of |de |del )?(?P<year>{times.YEAR})\b",
         _both_parts,
     ),
     # The second quarter of 2012 against the first.
-    (
-        re.compile(
-            rf"(?P<head>\b(?:q[1-4]|{_ORDER} (?P<part>quarter|trimestre|half|semestre)) (?:of |de |del )?"
-            rf"(?P<year>{times.YEAR})\b[^.?!]*?\b(?:the |el |al |la )?)(?P<other>q[1-4]|{_ORDER})"
-            rf"(?: (?:one|quarter|trimestre|half|semestre))?{_ENDS}"
-        ),
+    _rule(
+        rf"(?P<head>\b(?:q[1-4]|{_ORDER} (?P<part>quarter|trimestre|half|semestre)) (?:of |de |del )?"
+        rf"(?P<year>{times.YEAR})\b[^.?!]*?\b(?:the |el |al |la )?)(?P<other>q[1-4]|{_ORDER})"
+        rf"(?: (?:one|quarter|trimestre|half|semestre))?{_ENDS}",
         _other_part,
     ),
     # In 2011 and 2012: two years; from 2011 to 2012, or between them, one stretch.
-    (
-        re.compile(
-            rf"(?<!between )(?<!entre )(?<!-)\b(?P<one>{times.YEAR}) (?:and|y|or|o|e) (?:(?:in|en|of|de) )?"
-            rf"(?P<two>{times.YEAR})\b(?!-)"
-        ),
+    _rule(
+        rf"(?<!between )(?<!entre )(?<!-)\b(?P<one>{times.YEAR}) (?:and|y|or|o|e) (?:(?:in|en|of|de) )?"
+        rf"(?P<two>{times.YEAR})\b(?!-)",
         lambda match: f"{match['one']}, {match['two']}",
     ),
     # How much of its revenue is profit.
-    (
-        re.compile(
-            r"\b(?:how much|what (?:share|part|portion|percentage|proportion)|que (?:parte|porcentaje|proporcion)|"
-            r"cuanto) (?=of |de )(?P<whose>[^?]*?)(?:revenues?|sales|ingresos|ventas|lo que ingresa|facturacion)\b"
-            r"(?P<rest>[^?]*?)(?:net )?(?:profits?|income|beneficios?(?: netos?)?|ganancias?)\b"
-        ),
+    _rule(
+        r"\b(?:how much|what (?:share|part|portion|percentage|proportion)|que (?:parte|porcentaje|proporcion)|"
+        r"cuanto) (?=of |de )(?P<whose>[^?]*?)(?:revenues?|sales|ingresos|ventas|lo que ingresa|facturacion)\b"
+        r"(?P<rest>[^?]*?)(?:net )?(?:profits?|income|beneficios?(?: netos?)?|ganancias?)\b",
         lambda match: f"net margin {match['whose']} {match['rest']}",
     ),
     # From its peak to its trough.
-    (
-        re.compile(
-            rf"\b{_LOST}(?:from|desde) (?:its|the|their|su|sus|el|un)? ?{_PEAK}\b(?P<rest>[^?;]{{0,40}}?) "
-            r"(?:to|hasta|a) (?:its|the|their|su|sus|el|un)? ?(?:lows?|troughs?|bottoms?|minimos?|suelos?)\b"
-        ),
+    _rule(
+        rf"\b{_LOST}(?:from|desde) (?:its|the|their|su|sus|el|un)? ?{_PEAK}\b(?P<rest>[^?;]{{0,40}}?) "
+        r"(?:to|hasta|a) (?:its|the|their|su|sus|el|un)? ?(?:lows?|troughs?|bottoms?|minimos?|suelos?)\b",
         lambda match: f"maximum drawdown {match['mid'] or ''} {match['rest']}",
     ),
     # It fell from its highs in 2008.
-    (
-        re.compile(
-            rf"\b(?:fell|lost|dropped|declined|cayo|perdio|bajo) (?P<mid>[^?;]{{0,30}}?)\b(?:from|desde|de) (?:(?:its|"
-            rf"the|their|sus|los) )?(?:highs|peaks|tops|maximos) (?:in|during|en|durante) (?P<year>{times.YEAR})\b"
-        ),
+    _rule(
+        rf"\b(?:fell|lost|dropped|declined|cayo|perdio|bajo) (?P<mid>[^?;]{{0,30}}?)\b(?:from|desde|de) (?:(?:its|"
+        rf"the|their|sus|los) )?(?:highs|peaks|tops|maximos) (?:in|during|en|durante) (?P<year>{times.YEAR})\b",
         lambda match: f"maximum drawdown {match['mid']}in {match['year']}",
     ),
     # How was it doing on the year?
-    (
-        re.compile(r"\bon the year\b|(?P<head>\b(?:va|van|iba|iban|lleva\w*|acumula\w*)\b[^,?;]{0,30}? )en el ano\b"),
+    _rule(
+        r"\bon the year\b|(?P<head>\b(?:va|van|iba|iban|lleva\w*|acumula\w*)\b[^,?;]{0,30}? )en el ano\b",
         lambda match: f"{match['head'] or ''}year to date",
     ),
     # Since its high of September 2012.
-    (
-        re.compile(
-            rf"\b{_LOST}(?:since|from|below|desde|respecto (?:a|de)) (?:its|the|their|su|sus|el|al)? ?{_PEAK} "
-            rf"(?:of|in|from|de|del|en) (?P<point>{_POINT})"
-        ),
+    _rule(
+        rf"\b{_LOST}(?:since|from|below|desde|respecto (?:a|de)) (?:its|the|their|su|sus|el|al)? ?{_PEAK} "
+        rf"(?:of|in|from|de|del|en) (?P<point>{_POINT})",
         lambda match: f"current drawdown {match['mid'] or ''} since {match['point']}",
     ),
     # The 20-day average goes above its 50-day.
-    (
-        re.compile(
-            r"\b(?:go|goes|went|gone|mov\w+|rises?|rose|risen|climb\w*|get|got|breaks?|broken?|slip\w*|drop\w*|"
-            r"dip\w*|fall|fell|fallen) (?:back )?(?=(?:above|below|over|under|through) (?:its|the|their) \d)"
-        ),
+    _rule(
+        r"\b(?:go|goes|went|gone|mov\w+|rises?|rose|risen|climb\w*|get|got|breaks?|broken?|slip\w*|drop\w*|"
+        r"dip\w*|fall|fell|fallen) (?:back )?(?=(?:above|below|over|under|through) (?:its|the|their) \d)",
         lambda match: "cross ",
     ),
-    (
-        re.compile(
-            r"\b(?:subi\w*|pas\w+|romp\w+|ca[eiy]\w*|perd\w+) (?=por (?:encima|debajo) de (?:su|la) (?:media|de))"
-        ),
+    _rule(
+        r"\b(?:subi\w*|pas\w+|romp\w+|ca[eiy]\w*|perd\w+) (?=por (?:encima|debajo) de (?:su|la) (?:media|de))",
         lambda match: "cruza ",
     ),
-    (
-        re.compile(
-            r"(?P<head>\b(?:averages?|sma|medias?)\b[^?;]*?\b(?:its|the|and|or) )(?P<length>\d{1,3})[- ]"
-            rf"(?:day|session)s?(?: ones?)?(?= (?:in|since|during|over|now|today)\b|{_ENDS})"
-        ),
+    _rule(
+        r"(?P<head>\b(?:averages?|sma|medias?)\b[^?;]*?\b(?:its|the|and|or) )(?P<length>\d{1,3})[- ]"
+        rf"(?:day|session)s?(?: ones?)?(?= (?:in|since|during|over|now|today)\b|{_ENDS})",
         lambda match: f"{match['head']}{match['length']}-day average",
     ),
 )

@@ -1,4 +1,8 @@
-"""What a question asks for besides figures, as patterns over folded text, in Spanish and English."""
+"""What a question asks for besides figures, as patterns over folded text, in Spanish and English.
+
+Correlations, crossings, averages, best and worst parts, trials of a rule, ranks, and what no tool can tell. `grammar`
+uses them in its own order.
+"""
 
 import re
 from collections.abc import Collection

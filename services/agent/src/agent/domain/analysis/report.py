@@ -1,4 +1,7 @@
-"""Builds the report from the results of the calls (contracts.analysis_report)."""
+"""Builds the report from the results of the calls (contracts.analysis_report), with everything a reader must know.
+
+Limits are told in sentences: what was not answered and why, where data ends, which words no rule read.
+"""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

@@ -1,12 +1,13 @@
-"""Writes the summary by rules: the figures with their period and date, and no conclusions."""
+"""Writes the summary by rules where the question names no figure: returns, risk, trend, value and dates; no
+conclusions."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agent.domain.analysis.asked import Period
 from agent.domain.analysis.comparison import PERIODS, value_of
 from agent.domain.analysis.figures import has_prices
-from agent.domain.analysis.formats import OVER, SHORT, as_date, day, joined, money, percent
+from agent.domain.analysis.formats import OVER, SHORT, as_date, day, figure_name, joined, money, percent
 from agent.domain.analysis.formats import number as plain_number
 from contracts.languages import Language
 
@@ -188,7 +189,8 @@ def _averages(known: Sequence[tuple[int, float]], currency: str | None, language
 def _value(findings: Sequence[Finding], language: Language) -> list[str]:
     parts: list[str] = []
     for finding in findings:
-        said = [text for text in (write(finding, language) for write in _VALUES) if text]
+        known = [(name, value) for name in _VALUES if (value := value_of(finding, name)) is not None]
+        said = [f"{figure_name(name, language)} {_valued(finding, name, value, language)}" for name, value in known]
         if said:
             # FY2012 (to 2012-06-30): what stands in brackets is English, and in the findings.
             period = str(finding.get("period") or "").partition(" (")[0]
@@ -198,31 +200,13 @@ def _value(findings: Sequence[Finding], language: Language) -> list[str]:
     return [start + "; ".join(parts) + "."] if parts else []
 
 
-def _price_earnings(finding: Finding, language: Language) -> str:
-    value = value_of(finding, "pe")
-    name = {"es": "PER", "en": "P/E"}[language]
-    return "" if value is None else f"{name} {plain_number(value, language, 1 if abs(value) < 100 else 0)}"
+_VALUES = ("pe", "market_cap", "net_margin", "dividend_yield")
 
 
-def _capitalisation(finding: Finding, language: Language) -> str:
-    value = value_of(finding, "market_cap")
-    name = {"es": "capitalización", "en": "market cap"}[language]
-    return "" if value is None else f"{name} {money(value, finding.get('currency'), language)}"
-
-
-def _net_margin(finding: Finding, language: Language) -> str:
-    value = value_of(finding, "net_margin")
-    name = {"es": "margen neto", "en": "net margin"}[language]
-    return "" if value is None else f"{name} {percent(value, language)}"
-
-
-def _yield(finding: Finding, language: Language) -> str:
-    value = value_of(finding, "dividend_yield")
-    name = {"es": "rentabilidad por dividendo", "en": "dividend yield"}[language]
-    return "" if value is None else f"{name} {percent(value, language)}"
-
-
-_VALUES: tuple[Callable[[Finding, Language], str], ...] = (_price_earnings, _capitalisation, _net_margin, _yield)
+def _valued(finding: Finding, name: str, value: float, language: Language) -> str:
+    if name == "pe":
+        return plain_number(value, language, 1 if abs(value) < 100 else 0)
+    return money(value, finding.get("currency"), language) if name == "market_cap" else percent(value, language)
 
 
 def _dates(finding: Finding, language: Language) -> list[str]:

@@ -1,5 +1,8 @@
-"""Checks whether a sentence contradicts itself, whatever the figures are: "rose from 25% to 4%", "234 billion, less
-than 104 billion"."""
+"""Checks whether a sentence contradicts itself, whatever the figures are: "rose from 25% to 4%".
+
+It also rewrites a few phrases before a sentence is read, so that one rule reads them all: "2% lower than the previous
+close" becomes "down 2%".
+"""
 
 import re
 from itertools import chain

@@ -1,4 +1,4 @@
-"""A claim of a sentence, and the context in which sentences are read."""
+"""A claim, such as (IBM, is, return, 2.7%, 1y), and the context in which a clause is read."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -8,25 +8,9 @@ from agent.domain.claims.lexer import Number
 from agent.domain.claims.times import Day
 
 Relation = Literal[
-    "is",
-    "rose",
-    "fell",
-    "flat",
-    "even",
-    "more",
-    "less",
-    "highest",
-    "lowest",
-    "above",
-    "below",
-    "between",
-    "dated",
-    "during",
-    "unknown",
-    "confirmed",
-    "expected",
-    "report",
-]
+    "is", "rose", "fell", "flat", "even", "more", "less", "highest", "lowest", "above", "below", "between", "dated",
+    "during", "unknown", "confirmed", "expected", "report",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

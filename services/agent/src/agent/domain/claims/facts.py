@@ -1,4 +1,8 @@
-"""What tools have returned, as typed figures: ticker, figure, number, unit, period."""
+"""What tools have returned, as typed figures: ticker, figure, number, unit, period.
+
+{"symbol": "IBM", "change_percent": 1.2} becomes (IBM, return, 0.012, fraction, 1d). Dates, sources and texts are kept
+too, since sentences may name them.
+"""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

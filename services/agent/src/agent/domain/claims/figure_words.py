@@ -1,4 +1,7 @@
-"""The names of figures as patterns over folded text, in Spanish and English; longer names come first."""
+"""The names of figures as patterns over folded text, in Spanish and English; longer names come first.
+
+"trailing earnings", "PER" and "price-to-earnings" are all `pe`. Claims and questions use the same names.
+"""
 
 import re
 
@@ -127,7 +130,7 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     *(
         (
-            (f"{end}_{unit}",),
+            f"{end}_{unit}",
             rf"(?<!did )(?<!fared )(?<!performed ){end} (?:single |calendar )?(?:{en})s?(?! to date)|"
             rf"{una}(?:es)? (?:{es})",
         )

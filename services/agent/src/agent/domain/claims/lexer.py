@@ -1,5 +1,8 @@
-"""Splits a sentence into tokens: tickers, figures, numbers, periods, directions, comparisons, and other words. Both
-languages are read together: Spanish and English words rarely clash, and an answer may contain both."""
+"""Splits a sentence into tokens: tickers, figures, numbers, periods, directions, comparisons, and other words.
+
+"IBM rose 2.7% over the year" is ticker, rise, number, period. Both languages are read together: Spanish and English
+words rarely clash, and an answer may contain both.
+"""
 
 import re
 import unicodedata
@@ -240,29 +243,13 @@ def _valued(kind: str, match: re.Match[str]) -> tuple[str, re.Match[str], Any]:
 
 
 def _figure_of(adjective: str) -> str:
-    known = {"riskier": "volatility", "riskiest": "volatility", "cheaper": "-pe", "cheapest": "-pe"}
-    for start, figure in {**known, **patterns.ADJECTIVES, "safest": "-volatility", "steadi": "-volatility"}.items():
-        if adjective.startswith(start):
-            return figure
-    return "volatility"
+    known = (figure for start, figure in patterns.ADJECTIVES.items() if adjective.startswith(start))
+    return next(known, "volatility")
+
+
+_TALK_KINDS = frozenset("word odd break not all period unknown expected confirmed loaded".split())  # noqa: SIM905
 
 
 def is_talk(tokens: Iterable[Token]) -> bool:
     """Whether a sentence claims nothing of any market: no ticker, figure, number, direction or event."""
-    for token in tokens:
-        if token.kind not in (
-            "word",
-            "odd",
-            "break",
-            "not",
-            "all",
-            "period",
-            "unknown",
-            "expected",
-            "confirmed",
-            "loaded",
-        ):
-            return False
-        if token.word in TALK:
-            return False
-    return True
+    return all(token.kind in _TALK_KINDS and token.word not in TALK for token in tokens)

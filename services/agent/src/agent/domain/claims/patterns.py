@@ -1,30 +1,18 @@
-"""The parts of a sentence about markets, as patterns over folded text (lower case, no accents), in Spanish and
-English. The order matters: text that one pattern has matched is replaced by zero bytes, which no later pattern
-matches."""
+"""The parts of a sentence about markets, as patterns over folded text (lower case, no accents), in Spanish and English.
+
+The order matters: text that one pattern has matched is replaced by zero bytes, which no later pattern matches. So "more
+or less" is a plain word before "more" can be a comparison.
+"""
 
 import re
 
 from agent.domain.claims.figure_words import FIGURES
 
 CURRENCY = {
-    "$": "USD",
-    "usd": "USD",
-    "us$": "USD",
-    "dollars": "USD",
-    "dollar": "USD",
-    "dolares": "USD",
-    "dolar": "USD",
-    "€": "EUR",
-    "eur": "EUR",
-    "euros": "EUR",
-    "euro": "EUR",
-    "£": "GBP",
-    "gbp": "GBP",
-    "pounds": "GBP",
-    "libras": "GBP",
-    "jpy": "JPY",
-    "yen": "JPY",
-    "yenes": "JPY",
+    **dict.fromkeys(("$", "us$", "usd", "dollar", "dollars", "dolar", "dolares"), "USD"),
+    **dict.fromkeys(("€", "eur", "euro", "euros"), "EUR"),
+    **dict.fromkeys(("£", "gbp", "pounds", "libras"), "GBP"),
+    **dict.fromkeys(("jpy", "yen", "yenes"), "JPY"),
 }
 SCALES = {
     **dict.fromkeys(("thousand", "k", "mil"), 1e3),
@@ -105,27 +93,16 @@ WORSE = (
     r"detras de|rindio menos que|rinde menos que|quedo por debajo de|returned less than|less than(?! \$?\d| (?:twice|"
     r"half|double|an?|one|two|three|four)\b))\b"
 )
-ADJECTIVES = {
-    "volatil": "volatility",
-    "risk": "volatility",
-    "arriesg": "volatility",
-    "expensive": "pe",
-    "pric": "pe",
-    "cheap": "-pe",
-    "caro": "pe",
-    "cara": "pe",
-    "barat": "-pe",
-    "profitable": "net_margin",
-    "rentable": "net_margin",
-    "valuable": "market_cap",
-    "valios": "market_cap",
-    "calm": "-volatility",
-    "stable": "-volatility",
-    "estable": "-volatility",
-    "tranquil": "-volatility",
-    "safe": "-volatility",
-    "steady": "-volatility",
+_ADJECTIVES = {
+    "volatility": "riski volatil risk arriesg",
+    "-volatility": "steadi safest calm stable estable tranquil safe steady",
+    "pe": "expensive pric caro cara",
+    "-pe": "cheap barat",
+    "net_margin": "profitable rentable",
+    "market_cap": "valuable valios",
 }
+ADJECTIVES = {start: figure for figure, starts in _ADJECTIVES.items() for start in starts.split()}
+"""Beginnings of adjectives, and the figure that each compares; with a minus, less of it is meant."""
 ADJ = (
     r"(?:volatile|volatil(?:es)?|risky|arriesgad\w+|expensive|car[oa]s?|cheap|barat[oa]s?|profitable|rentables?|"
     r"valuable|valios\w+|stable|estables?|calm|tranquil[oa]s?|steady)"
@@ -207,10 +184,10 @@ UNTRUE = re.compile(
     r"seria) (?:falso|mentira|incorrecto|erroneo|un error)(?: (?:decir|afirmar|pensar))? que\b"
 )
 """What turns the rest of its clause into its opposite."""
-TOKENS: tuple[tuple[str, re.Pattern[str]], ...] = (
+_TOKENS: tuple[tuple[str, str | re.Pattern[str]], ...] = (
     ("untrue", UNTRUE),
-    ("spelled", re.compile(SPELLED)),
-    ("promise", re.compile(PROMISE)),
+    ("spelled", SPELLED),
+    ("promise", PROMISE),
     ("unknown", UNKNOWN),
     ("word", FINE),
     ("flat", re.compile(FLAT)),

@@ -1,8 +1,8 @@
 """Reads the tokens of a sentence as claims: subject, relation, figure, number, period.
 
-A sentence is read clause by clause. A number belongs to the figure and the ticker that were named last before it in its
-clause, or else after it, or else in the clause before. A period applies to its clause; one at the beginning of a
-sentence applies to the whole sentence.
+A sentence is read clause by clause (`clauses`). A number belongs to the figure and the ticker that were named last
+before it in its clause, or else after it, or else in the clause before. A period applies to its clause; one at the
+beginning of a sentence ("Over the year, …") applies to the whole sentence.
 """
 
 from collections.abc import Iterator, Sequence

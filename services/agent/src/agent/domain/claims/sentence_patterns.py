@@ -1,4 +1,5 @@
-"""Patterns over a whole folded sentence: its tone, quotations, causes, suppositions and offers."""
+"""Patterns over a whole folded sentence: its tone, quotations, causes ("because of"), suppositions ("if it fell") and
+offers."""
 
 import re
 

@@ -1,5 +1,8 @@
-"""Removes what surrounds the figures in a spoken sentence and is no figure of a ticker: yes or no, the ends of a
-scale, a yardstick, a day without its month. Models that explain something say all of these."""
+"""Removes what surrounds the figures in a spoken sentence and is no figure of a ticker.
+
+That is yes or no, the ends of a scale ("from -1 to 1"), a yardstick ("an RSI above 70") and a day without its month.
+Models that explain something say all of these.
+"""
 
 import re
 

@@ -56,18 +56,11 @@ _WORD = (
     r"en|de|durante|de los|en los|en el|en la) ){0,6}"
 )
 _UNITS = {
-    "day": "d",
-    "session": "d",
-    "dia": "d",
-    "sesion": "d",
-    "week": "w",
-    "semana": "w",
-    "month": "m",
-    "mes": "m",
-    "quarter": "q",
-    "trimestre": "q",
-    "year": "y",
-    "ano": "y",
+    **dict.fromkeys(("day", "session", "dia", "sesion"), "d"),
+    **dict.fromkeys(("week", "semana"), "w"),
+    **dict.fromkeys(("month", "mes"), "m"),
+    **dict.fromkeys(("quarter", "trimestre"), "q"),
+    **dict.fromkeys(("year", "ano"), "y"),
 }
 UNIT = re.compile(r"\b(?:year[- ]end|year|month|week|quarter|day|ano|mes|semana|trimestre|dia)\b")
 SORT_OF = re.compile(
@@ -110,22 +103,15 @@ NAMED: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("1y", re.compile(rf"\b{_WORD}(?:year(?:ly)?|anual(?:es)?|ano|1y|12m)\b(?: alone\b)?")),
 )
 _SAME = {
-    "12m": "1y",
-    "7d": "1w",
-    "30d": "1m",
-    "52w": "1y",
-    "365d": "1y",
-    "1q": "3m",
-    "4q": "1y",
+    **dict.fromkeys(("5d", "7d"), "1w"),
+    **dict.fromkeys(("30d", "4w"), "1m"),
+    **dict.fromkeys(("90d", "13w", "1q"), "3m"),
     "2q": "6m",
-    "13w": "3m",
-    "5d": "1w",
-    "90d": "3m",
-    "252d": "1y",
-    "4w": "1m",
+    **dict.fromkeys(("252d", "365d", "52w", "12m", "4q"), "1y"),
     "24m": "2y",
     "36m": "3y",
 }
+"""Lengths that are told in another unit."""
 
 
 @dataclass(frozen=True, slots=True)

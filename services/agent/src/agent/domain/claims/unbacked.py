@@ -1,7 +1,7 @@
-"""Finds statements that no tool can prove: multiples, differences in points, ranks by number, records, "in every
-period", "next week", and "only one of them did".
+"""Finds statements that no tool can prove, by their words.
 
-The text is folded: lower case, no accents.
+These are multiples, differences in points, ranks by number, records, "in every period", "next week", and "only one of
+them did". Some are checked against the claims all the same: "twice as much" of two numbers. The text is folded.
 """
 
 import re

@@ -1,4 +1,8 @@
-"""Judges a claim: compares it with the facts of its ticker, figure and period."""
+"""Judges a claim: compares it with the facts of its ticker, figure and period.
+
+`wrong` says what of a claim no fact backs, as a report needs; `contradicted` only what the facts speak against, as a
+chat does. "MSFT rose more than IBM" compares their returns of that period.
+"""
 
 from collections.abc import Iterable, Sequence
 from datetime import date

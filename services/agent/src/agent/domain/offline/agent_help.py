@@ -1,4 +1,5 @@
-"""Helps human agents without a model, by rules: suggests replies, and tidies up a draft."""
+"""Helps human agents without a model: suggests three replies to a message, and tidies up a draft ("hi  , ok" → "Hi,
+ok.")."""
 
 import json
 import re

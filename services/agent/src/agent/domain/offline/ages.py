@@ -1,4 +1,7 @@
-"""The age of the person in a question, and the ages that a sentence or a table's row is for. Spanish and English."""
+"""Compares the age of the person in a question with the ages that a sentence or a table's row is for.
+
+"Can my 4-year-old join?" leaves out the row "7 to 10 years". Spanish and English.
+"""
 
 import re
 

@@ -1,4 +1,8 @@
-"""Applies a follow-up to the previous request: another quantity, price, symbol or timeframe, or a missing figure."""
+"""Applies a follow-up to the previous request: another quantity, price, symbol or timeframe, or a missing figure.
+
+After "buy 3 MSFT", "make it 5" replaces the order and "same for AAPL" prepares one more. After "How many shares?", "5"
+completes it. Where the follow-up is about something else, nothing is amended.
+"""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,8 @@
-"""The offline assistant's decision: from the messages of a model call to tool calls or an answer."""
+"""Decides what the offline assistant does with a prompt: call tools, or answer.
+
+The newest message is read as a wish (`intents`). A wish with tool calls makes the calls and then tells their results
+("what is AAPL trading at?"); a question about the company is answered from its pages (`site`); the rest is small talk.
+"""
 
 import json
 from collections.abc import Collection, Mapping, Sequence

@@ -1,4 +1,8 @@
-"""Reads which bars a text asks for: the last bars of some length, or those of certain days, and the bars' timeframe."""
+"""Reads which bars a text asks for: the last bars of some length, or those of certain days, and the bars' timeframe.
+
+"MSFT chart of the last 3 months" is 63 daily bars; "hourly bars of AAPL" is timeframe 1h; "in 2008" has a start and an
+end. A text that names nothing gets sixty days.
+"""
 
 import re
 from collections.abc import Mapping

@@ -1,6 +1,7 @@
 """Reads changes to an earlier figure, in Spanish and English: half of it, twice the capital, 5 higher, a bit less.
 
-A change names the figure, or its words show whether it means a price or a count. All texts are plain.
+A change names the figure ("limit 5 higher"), or its words show whether it means a price ("a bit lower") or a count
+("half"). All texts are plain.
 """
 
 import re

@@ -1,5 +1,8 @@
-"""Upcoming events for a question without a ticker: economic ones, and those of the shares that the customer holds or
-watches. Spanish and English."""
+"""Tells upcoming events for a question without a ticker: "any Fed meeting next week?", "¿qué resultados hay esta
+semana?".
+
+It knows economic events and those of the shares that the customer holds or watches. Spanish and English.
+"""
 
 import re
 from calendar import monthrange

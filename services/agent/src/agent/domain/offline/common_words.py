@@ -1,4 +1,8 @@
-"""Words that say little about the subject of a question, in Spanish and English, without accents."""
+"""Words that say little about the subject of a question, in Spanish and English, without accents.
+
+LIGHT words are not looked for at all ("do", "the", "puedo"). COMMON ones help to choose between passages, but a page
+that lacks them may still answer ("apply", "quick", "siempre").
+"""
 
 from functools import lru_cache
 

@@ -1,4 +1,9 @@
-"""Orders and alerts that wait for a price: "if it drops to 600", "10 % below", "cuando suba un 5 %"."""
+"""Reads orders and alerts that wait for a price: "if it drops to 600", "10 % below", "cuando suba un 5 %".
+
+"buy 3 if it drops to 600" becomes a limit order at 600; "sell if it drops to 600" a stop order. Distances are counted
+from the price of now, which is looked up first. A condition that is no price, such as news, makes the assistant ask for
+one.
+"""
 
 import re
 from collections.abc import Mapping
@@ -6,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agent.domain.offline.changes import percent_in
-from agent.domain.offline.grammar import CONCEPT
+from agent.domain.offline.concepts import CONCEPT
 from agent.domain.offline.slots import condition_in
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import number_of, numbers_in, plain, symbols_in

@@ -1,6 +1,8 @@
-"""The figures and times that a question states or asks for, and whether a sentence answers them: an hour, a
-duration, how long something takes, the price of the whole. A sentence that does not is no answer, however similar it
-is. Spanish and English."""
+"""The figures and times that a question states or asks for, and whether a sentence answers them.
+
+"Can I come at 9?" is answered only by a sentence with hours, "how long does it take?" only by a duration, and "what
+does it cost?" not by a deposit. A sentence that lacks it is no answer, however similar it is. Spanish and English.
+"""
 
 import re
 from collections.abc import Sequence

@@ -1,10 +1,14 @@
-"""Decides whether an answer is certain, what to show beside an uncertain one, and what comes closest if there is
-none."""
+"""Decides whether an answer is certain, what to show beside an uncertain one, and what comes closest if there is none.
+
+An answer is uncertain if it lacks a word of the question, or if another section is likelier. Then both are quoted: "I
+am not sure this answers your question."
+"""
 
 import re
 from collections.abc import Mapping, Sequence
 
 from agent.domain.offline import shapes
+from agent.domain.offline.concepts import ANOTHER_TERM
 from agent.domain.offline.constraints import FREE_OR_PAID
 from agent.domain.offline.evidence import tells
 from agent.domain.offline.excerpts import Excerpt
@@ -15,7 +19,6 @@ from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.passages import TELLS, as_a_whole
 from agent.domain.offline.questions import needed, specific_words, terms
 from agent.domain.offline.relevance import Section, likely
-from agent.domain.offline.talk_words import ANOTHER_TERM
 from agent.domain.text_features import plain, stem
 
 CERTAIN = 0.5

@@ -1,6 +1,8 @@
-"""What a quotation must contain to answer a question of a certain kind: "how do I" needs something to do, "why" a
-reason, a number of people something about people. A quotation without it answers another question. Spanish and
-English; questions and quotations are plain."""
+"""What a quotation must contain to answer a question of a certain kind.
+
+"How do I …?" needs something to do, "why?" a reason, "we are six" something about people. A quotation without it
+answers another question. Spanish and English; questions and quotations are plain.
+"""
 
 import re
 from collections.abc import Sequence
@@ -48,8 +50,7 @@ _PERSONS = re.compile(
 )
 _TELLS_PERSONS = re.compile(
     rf"\b{_PEOPLE}\b|\b(?:groups?|part(?:y|ies)|per head|each|a head|everyone|anyone|famil\w+|capacity|grupos?|"
-    rf"por cabeza|"
-    rf"cada un[oa]|aforo|plazas|seats?|sleeps)\b|\bfor {_COUNT}\b|\bpara {_COUNT}\b"
+    rf"por cabeza|cada un[oa]|aforo|plazas|seats?|sleeps)\b|\bfor {_COUNT}\b|\bpara {_COUNT}\b"
 )
 _TELLS_AGE = re.compile(
     r"\b(?:years?|anos?|ages?|aged|edad\w*|menor(?:es)?|mayor(?:es)?|under|over|adults?|adult[oa]s|child\w*|kids?|"
@@ -70,8 +71,7 @@ HOW_TO = re.compile(
     r"(?! (?:know|(?:get|come) (?:there|here|to|from|home))\b)|"
     r"\b(?:what|que) (?:do i|should i|must i|tengo que|hay que|debo|puedo) (?:have to )?(?:do|hacer) (?:to|para)\b|"
     r"(?:^|[¿?.,;:] ?|\b(?:y|hola|ok|vale|pero|saber|decirme|dime|buenas) )como (?:(?:lo|la|los|las|me|te|os|le|"
-    r"se|nos) )?"
-    r"(?:puedo|podemos|podria|puede|pueden|hago|hacemos|hace|hay que|tengo que|"
+    r"se|nos) )?(?:puedo|podemos|podria|puede|pueden|hago|hacemos|hace|hay que|tengo que|"
     r"(?!mucho|todo|nuevo|minimo|maximo|tiempo|cuando|llego|vamos|llegamos)\w{3,}(?:o|amos|emos|imos)\b)"
 )
 WHY = re.compile(r"(?:^|[¿?.,;:] ?|\b(?:and|but|y|pero|so) )(?:why(?! not)|por ?que)\b")
@@ -92,8 +92,7 @@ CHECKS = (
                    r"por la (?:manana|tarde|noche))\b"),
         re.compile(
             r"\d{1,2}[:.h]\d{2}|\d ?[ap]\.?m\b|\b(?:24|las \d{1,2}|night|morning|afternoon|evening|noche|manana|"
-            r"tardes?|"
-            r"any ?time|any hour|cualquier hora|always|siempre|hours?|closed|cerrado)\b"
+            r"tardes?|any ?time|any hour|cualquier hora|always|siempre|hours?|closed|cerrado)\b"
         ),
     ),
     Evidence(AGE, _TELLS_AGE),

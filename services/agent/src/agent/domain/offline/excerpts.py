@@ -1,4 +1,7 @@
-"""Splits a page into quotable parts: sentences, list items and table rows."""
+"""Splits a page into quotable parts: sentences, list items and table rows.
+
+A row says its columns' names with each cell: "Saturday: Opens 8:00, Closes 16:00".
+"""
 
 import re
 from collections.abc import Sequence

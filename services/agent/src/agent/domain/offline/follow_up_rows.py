@@ -1,11 +1,11 @@
-"""Follow-ups to a quoted table row: "and how much?", "and the red one?", "and in York?" are answered from its table."""
+"""Answers follow-ups to a quoted table row from its table: "and how much?", "and the red one?", "and in York?"."""
 
 from collections.abc import Mapping, Sequence
 
 from agent.domain.offline.common_words import is_common
 from agent.domain.offline.constraints import FREE_OR_PAID, LENGTH
 from agent.domain.offline.excerpts import Excerpt
-from agent.domain.offline.kinds import listed
+from agent.domain.offline.kinds import listed, table_of
 from agent.domain.offline.lexicon import keys_in
 from agent.domain.offline.passage_index import PassageIndex
 from agent.domain.offline.questions import is_bare, is_day, needed, terms
@@ -26,7 +26,7 @@ def follow_up_rows(question: str, leans: bool, answered: str, passages: Sequence
     told = [one for one in passages if one.row and not one.item and one.text in answered]
     asked, said = terms(FREE_OR_PAID.sub(" ", question)), plain(question)
     whole = asks_for_most(question) or COMPARING.search(said) or OBLIGED.search(said) or listed(question, passages)
-    if not asked or whole or len({_table(one) for one in told}) != 1 or len(told) > _MOST:
+    if not asked or whole or len({table_of(one) for one in told}) != 1 or len(told) > _MOST:
         return []
     if is_bare(asked):
         return _shown(asked, question, told) if leans else []
@@ -37,7 +37,7 @@ def follow_up_rows(question: str, leans: bool, answered: str, passages: Sequence
         if is_day(word) or not (word[0] == "=" or is_common(keys))
     }
     alike = [one for one in passages if one.row and _columns(one) == _columns(told[0])]
-    beside = [one for one in alike if _table(one) == _table(told[0])]
+    beside = [one for one in alike if table_of(one) == table_of(told[0])]
     named = [one for one in beside if _says(about, _name(one), one)] if leans else []
     if not named and leans:
         # The same of another place has its name in the heading.
@@ -75,10 +75,6 @@ def _name(one: Excerpt) -> str:
 
 def _head(one: Excerpt) -> str:
     return " ".join(one.columns)
-
-
-def _table(one: Excerpt) -> tuple[str, str, str]:
-    return (one.url, one.heading, one.column)
 
 
 def _columns(one: Excerpt) -> tuple[str, str, tuple[str, ...]]:

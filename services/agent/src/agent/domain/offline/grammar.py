@@ -1,8 +1,8 @@
-"""One table of what the assistant understands about tools: a tool, the words that ask for it, the words that exclude
-it.
+"""One table of the words that ask for each tool, and of the words that exclude it.
 
-The first row that matches wins. Arguments are read elsewhere, by the names in the tool's own schema (`slots`). Texts
-are plain: lower case, no accents, spelling of key words corrected.
+The first row that matches wins: "cancel my alert" is delete_alert, though list_alerts would match too. Arguments are
+read elsewhere, by the names in the tool's own schema (`slots`). Texts are plain: lower case, no accents, with the
+spelling of key words corrected.
 """
 
 import re
@@ -22,8 +22,7 @@ _ALERT = (
     r"notify me|tell me (?:when|if)|let me know (?:when|if)|ping me|avisame|avisa|"
     r"(?:(?:give|drop|send|text|message|mail|warn|call) me|(?:da|manda|envia|haz|escribe|llama)me)\b.{0,20}"
     r"\b(?:when|if|once|cuando|si|en cuanto)|"
-    r"avisar\w*|"
-    r"notificame|dime (?:cuando|si))\b"
+    r"avisar\w*|notificame|dime (?:cuando|si))\b"
 )
 _DELETE = r"\b(delete|remove|cancel|erase|kill|drop|clear|borra\w*|elimina\w*|quita\w*|cancela\w*)\b"
 _BUY_SELL = (
@@ -131,8 +130,7 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("remove_from_watchlist", r"\b(?:take|drop|remove|delete|quita|saca)\b.{0,20}\b(?:off|from (?:it|there|that)|"
          r"de (?:ahi|ella|la lista))\b", about=True),
     _row("add_to_watchlist", r"^\W*(?:and |y )?(?:add|put|agrega|anade|pon|mete)\b.*\b"
-         r"(?:to it|to that|ahi|en ella|"
-                             r"a ella)\W*$",
+         r"(?:to it|to that|ahi|en ella|a ella)\W*$",
          unless=r"\d", about=True),
     _row("add_to_watchlist", r"\b(add|follow|put|agreg\w+|anad\w+|sigue|seguir|pon|mete)\b",
          r"\b(watch ?list|my list|lista|favou?rites|favoritos|follow|sigue)\b", about=True),
@@ -148,16 +146,14 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"que se (?:dice|comenta|publica)|being (?:said|written) (?:about|of))\b", about=True),
     _row("fundamentals_events",
          r"\b(earnings? (?:date|day|call|release|report)|next (?:earnings|dividend|results)|report(?:s|ing)? (?:its "
-         r"|their )?"
-         r"(?:earnings|results)|publi\w+.{0,20}resultados|present\w+.{0,20}resultados|proxim\w+ (?:resultados|"
+         r"|their )?(?:earnings|results)|publi\w+.{0,20}resultados|present\w+.{0,20}resultados|proxim\w+ (?:resultados|"
          r"dividendo)|"
          r"fecha.{0,20}(?:resultados|dividendo))\b|\b(?:when|cuando)\b.*\b(earnings|results|dividend\w*|resultados|"
          r"report\w*)\b",
          about=True),
     _row("get_fundamentals",
          r"\b(fundamentals?|p/?e|per(?! share| cent| month| year| day)|price[ -]to[ -]earnings|earnings|eps|"
-         r"bpa|revenue|market cap|margins?|beta|"
-         r"dividend\w*|"
+         r"bpa|revenue|market cap|margins?|beta|dividend\w*|"
          r"fundamentales|beneficios?|ingresos|capitalizacion|margen(?:es)?|valuation|"
          r"valoracion|(?:over|under)valued|(?:sobre|infra)valorad[oa])\b|"
          r"\b(?:which|cual)\b.{0,20}\b(?:cheaper|more expensive|mas (?:barat|car)[oa]|cheapest|most expensive)\b|"
@@ -211,8 +207,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          _MINE),
     _row("get_price",
          r"\b(price|trading|trade|trades|quote|quoted|worth|stock|share|cost|precio|cotiza\w*|cotizacion|vale|"
-         r"accion|acciones|"
-         r"cuesta|(?:a|por) (?:cuanto|como)|(?:cuanto|como) (?:estan?|andan?|van?)|"
+         r"accion|acciones|cuesta|(?:a|por) (?:cuanto|como)|(?:cuanto|como) (?:estan?|andan?|van?)|"
          r"how(?: much)? (?:is|are|s)|how\W?s|"
          r"(?:what|where)(?: is| was|\W?s)\b.{1,20}\bat\b|que tal|valor|going for|up or down|sube o baja|clos\w+|"
          r"cerro|cierre)\b", about=True),
@@ -223,8 +218,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"cartera|portafolio|posiciones|que tengo|efectivo|mis (?:acciones|inversiones|valores)|mi saldo)\b",
          _MINE, unless=r"\b(should|deberia)\b"),
     _row("get_portfolio", r"\b(?:how much|cuant[oa])\b.{0,12}\b(?:money|cash|dinero|efectivo|plata)\b.*\b(?:left|"
-                          r"have|got|"
-         r"queda|tengo)\b"),
+                          r"have|got|queda|tengo)\b"),
     _row("get_portfolio", r"\b(?:risk|exposure|riesgo|exposicion)\b", _MINE,
          r"\b(?:now|current\w*|ahora|actual\w*)\b",
          unless=r"\d"),
@@ -232,24 +226,6 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"^\W*how much (?:cash|money)\W*$|^\W*cuanto (?:efectivo|dinero)\W*$"),
     _row("get_portfolio", r"^\W*(portfolio|cartera|portafolio|posiciones|positions)\W*$"),
 )  # fmt: skip
-CONCEPT = re.compile(
-    r"\b(rsi|macd|sma|ema|atr|vwap|obv|adx|bollinger|bands?|stop|limit|order|drawdown|dividend\w*|p/?e|per|eps|bpa|beta|"
-    r"etf|"
-    r"volatilit\w+|volatilidad|diversif\w+|liquid\w+|margin|margen|spread|support|resistance|soporte|resistencia|risk|"
-    r"riesgo|momentum|trend|tendencia|moving average|media movil|compound|interes|swing|scalping|day trading|position|"
-    r"posicion|orden|short|corto|option\w*|opcion\w*|bono?s?|bonds?|inflation|inflacion|sharpe|correlation|correlacion|"
-    r"overbought|oversold|divergenc\w+|capitali[sz]a\w+|hedg\w+|cobertura|leverage|apalancamiento|bull(?:ish)?|"
-    r"bear(?:ish)?|"
-    r"alcista|bajista|candle\w*|velas?|slippage|deslizamiento|futures?|futuros?|ipo|take profit|breakout|ruptura|gaps?|"
-    r"fibonacci|ichimoku|yield|splits?|fomo|staking|stablecoins?|defi|arbitrage|arbitraje|backtest\w*|overfitting|"
-    r"earnings|"
-    r"market cap|revenue|ratio|portfolio|cartera|fundamental\w*)\b"
-)
-DIFFERENCE = re.compile(
-    r"\b(?:differen\w+ between|diferencias? (?:hay )?entre) (?:an? |the |una? |el |"
-    r"la )?(?P<one>[\w /-]{2,30}?) "
-    r"(?:and|vs|y) (?:an? |the |una? |el |la )?(?P<other>[\w /-]{2,30}?)\W*$"
-)
 TAKES_BACK = re.compile(
     r"^\W*+(?:(?:please|ok|and|no|y|mejor|por favor)\W++)*(?:"
     r"(?:delete|remove|cancel|erase|kill|drop|clear|get rid of) (?:it|that|this|(?:all of )?them(?: all)?|"

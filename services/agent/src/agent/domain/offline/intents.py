@@ -1,5 +1,9 @@
 """Reads what a person wants from their message and the ones before it: a tool with its arguments, a page, or small
-talk."""
+talk.
+
+"buy 3 MSFT" is a call of create_paper_order. "make it 5" changes that call, "and AAPL?" repeats it of another share.
+"when are you open?" is a question for the site, "thanks!" is small talk.
+"""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -10,24 +14,22 @@ from agent.domain.analysis.stretches import when_in
 from agent.domain.analysis.wanted_calls import PERFORMANCE
 from agent.domain.offline import talk_words
 from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, WHEN, amended, changes_alert
-from agent.domain.offline.changes import kept_in, percent_in, share_in
+from agent.domain.offline.changes import percent_in
 from agent.domain.offline.common_words import telling
+from agent.domain.offline.concepts import CONCEPT, concepts_in
 from agent.domain.offline.conditions import from_now, order_and_condition, waiting
-from agent.domain.offline.grammar import CONCEPT, DIFFERENCE, ORDERS, TABLE, TAKES_BACK, UNDOES, ToolPhrase, put_right
-from agent.domain.offline.kinds import place_in
+from agent.domain.offline.endings import ending, selling
+from agent.domain.offline.grammar import ORDERS, TABLE, TAKES_BACK, UNDOES, ToolPhrase, put_right
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
 from agent.domain.offline.position_size import sized
 from agent.domain.offline.questions import terms
 from agent.domain.offline.several import alerts_at_each, orders_of_each, protected
 from agent.domain.offline.slots import (
-    EXPLAIN,
     ParsedText,
     Schema,
     arguments_for,
     date_in,
-    explained,
     missing_from,
-    order_named,
     spent_in,
     unpriced,
 )
@@ -49,7 +51,6 @@ _PERSONAL = word_set(
 """What a customer of another plan has: said so. Whatever else is not offered does not exist here."""
 _BESIDE_ANALYSES = (_PERSONAL - {"get_sentiment"}) | {"remove_from_watchlist", "get_ohlcv", "search_memory", *FIGURES}
 """What is meant by its own words, though a text could be read as a question for an analysis."""
-_LISTED = word_set("alert alerta alarm alarma aviso order orden pedido")
 _LONGEST_TALK = 200
 """Characters of small talk."""
 _LONGEST = 600
@@ -188,26 +189,8 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         about = {"symbol": own[0]} if own else {}
         alert = {**about, "price": numbers_in(said)[-1][1]}
         return Wish(Intent.TOOL, (("create_alert", alert), ("delete_alert", about)), way="replace_alert")
-    if "explain_concept" in schemas and (two := DIFFERENCE.search(plain(text))):
-        named = [two["one"], two["other"]]
-        named[0] += f" {named[1].split()[-1]}" if len(named[1].split()) > 1 and len(named[0].split()) == 1 else ""
-        if all(map(CONCEPT.search, named)):
-            return Wish(Intent.TOOL, tuple(("explain_concept", {"concept": one}) for one in named))
-    match = EXPLAIN.match(plain(text))
-    what = explained(match) if match and not own and "explain_concept" in schemas else ""
-    if what in ("that", "it", "this", "eso", "esto") and before and (spoken := CONCEPT.search(plain(before[-1]))):
-        what = spoken[0]  # what was just asked for
-    if (
-        not what
-        and (going_on := talk_words.ANOTHER_TERM.match(plain(text)))
-        and not own
-        and "explain_concept" in schemas
-    ):
-        asked_first = next((one for one in reversed(before) if not talk_words.ANOTHER_TERM.match(plain(one))), "")
-        what = going_on["what"] if EXPLAIN.match(plain(asked_first)) else ""
-    what = "" if re.search(r"\d{2}", what) else what
-    if CONCEPT.search(what) and not _OF_ONE.search(what):
-        return Wish(Intent.TOOL, (("explain_concept", {"concept": what}),))
+    if "explain_concept" in schemas and (concepts := concepts_in(text, before, named=bool(own))):
+        return Wish(Intent.TOOL, tuple(("explain_concept", {"concept": one}) for one in concepts))
     if row is None:
         nothing_else = not (without_symbols(text) or re.search(r"\d", said) or talk_words.OF_ONESELF.match(said))
         if own and (nothing_else or len(said.split()) <= 3) and "get_price" in schemas:
@@ -322,35 +305,10 @@ def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> W
     schema = schemas[tool]
     if row.way == "affordable" and (spent := row.asks.match(said.plain)) is not None:
         return Wish(Intent.TOOL, ((tool, {"symbol": said.symbols[0]}),), way=row.way, shown=spent["budget"])
-    if row.way in ("cancel", "delete_alert", "sell", "stop"):
-        found = arguments_for(tool, schema, said)
-        if row.way == "stop" and "quantity" in found and not found.keys() & {"stop_price", "side"}:
-            found["stop_price"] = found.pop("quantity")
-        at = place_in(said.plain, *_LISTED) if row.way in ("cancel", "delete_alert") else None
-        if row.way == "delete_alert" and at is None and (level := numbers_in(said.plain)):
-            found["price"] = level[-1][1]
-        whole = row.way in ("cancel", "delete_alert") and share_in(said.plain) == 1
-        symbols = symbols_in(said.text) if whole or at is not None else said.symbols
-        found |= {"symbol": symbols[0]} if symbols else {}
-        found |= {"place": at} if at is not None else {}
-        found |= {"share": 1.0} if whole else {}
-        found |= order_named(said.plain) if row.way == "cancel" else {}
-        if row.way in ("sell", "stop"):
-            if "quantity" in found and "side" in found and (waits := from_now(tool, found, said.plain)) is not None:
-                return waits
-            kept, part, percent = kept_in(said.plain), share_in(said.plain), percent_in(said.plain)
-            if percent is not None and row.way == "stop":
-                part = None  # it is how far below the price
-            # How many is said beside a price's per cent; the three of "three quarters" count no shares.
-            counted = "quantity" in found and kept is None and (percent is not None or part in (None, 1.0))
-            asked = "quantity" if row.way == "sell" else "stop_price"
-            if percent is not None and part is None and not counted and found.get(asked) in (None, percent):
-                found.pop(asked, None)
-                return Wish(Intent.TOOL, ((tool, {**found, "side": "sell"}),), (asked,))
-            share = {"share": 1.0 if counted or part is None else part} if kept is None else {"kept": kept}
-            found = {name: one for name, one in found.items() if counted or name != "quantity"}
-            found |= {"side": "sell", **share}
-        return Wish(Intent.TOOL, ((tool, found),), way=row.way)
+    if row.way in ("cancel", "delete_alert"):
+        return ending(row.way, tool, schema, said)
+    if row.way in ("sell", "stop"):
+        return selling(row.way, tool, schema, said)
     if (
         "symbol" in (schema.get("properties") or {})
         and len(said.symbols) > 1

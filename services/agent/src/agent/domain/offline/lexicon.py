@@ -1,7 +1,7 @@
 """Synonyms in Spanish and English: people's words, and the words of tools and of any company's pages.
 
-Each line is one meaning with its words, without accents; `word*` matches any ending. An unknown word is looked up again
-with one letter changed, missing, added or swapped.
+Each line is one meaning with its words, without accents; `word*` matches any ending: "cuesta", "fees" and "tarifas" are
+all =price. An unknown word is looked up again with one letter changed, missing, added or swapped.
 """
 
 import re

@@ -1,4 +1,8 @@
-"""Which item of a list that was just shown is meant: "la segunda", "the last one", "borra la 2"."""
+"""Finds the item of a list that was just shown: "la segunda", "the last one", "borra la 2".
+
+After a list of alerts, "delete the second" deletes that one. The item is found by its line in the answer, so it is the
+one that the user saw, even if the list has changed since.
+"""
 
 import re
 from collections.abc import Collection, Sequence

@@ -1,5 +1,8 @@
-"""Checks whether a chosen sentence is about another case: something else of the same name, something that the
-question excludes, another day, or something that was not mentioned. Spanish and English."""
+"""Checks whether a chosen sentence is about another case than the question.
+
+Such a case is something else of the same name, something that the question excludes ("If you cannot come" for "can I
+come?"), another day, or something that was not mentioned. Spanish and English.
+"""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,8 @@
-"""Which words of a question each passage contains: in its text, its heading, its title, or its section."""
+"""Which words of a question each passage contains: in its text, its heading, its title, or its section.
+
+A word counts fully in the sentence itself and less around it: under the heading "Delivery", "£4 within 5 miles" has
+"deliver" almost as if it said so. Words that mean the same, and misspelt ones, count too.
+"""
 
 import math
 from collections import Counter

@@ -1,8 +1,8 @@
 """Finds the sentence or table row that answers a question, or nothing.
 
 Sentences are ranked as in BM25: a word counts more if fewer passages contain it. In the end, the share of the question
-that a passage covers decides. A word that no page contains counts most, so a question about something else finds
-nothing, whatever its other words are.
+that a passage covers decides. A word that no page contains counts most, so a question about something else ("do you
+sell boats?") finds nothing, whatever its other words are.
 """
 
 from collections.abc import Mapping, Sequence

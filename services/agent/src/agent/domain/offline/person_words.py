@@ -13,8 +13,7 @@ from agent.domain.text_features import plain
 _ANY = r"(?:\w+ ){0,3}?"
 _WHO_EN = (
     r"(?:humans?|human beings?|(?:(?:real|actual|live|living|human|physical|different) )+(?:one|person|people|"
-    r"agent|being|"
-    r"somebody|someone|representative|support)|persons?|people|some(?:one|body)(?: else)?|somone|sombody|"
+    r"agent|being|somebody|someone|representative|support)|persons?|people|some(?:one|body)(?: else)?|somone|sombody|"
     r"any(?:one|body)|agents?|"
     r"representatives?|reps?|owners?|boss|directors?|operators?|advis[oe]rs?|managers?|supervisors?|staff|employees?|specialists?|"
     r"technicians?|consultants?|the team|your team|human (?:help|assistance)|(?:customer |tech(?:nical)? |"
@@ -74,12 +73,10 @@ _KINDS = (
     rf"answer|"
     rf"attend|join|take over|take this|respond|reply|look (?:at|into)|talk|speak|step in|get in touch|come|write)\b",
     rf"\b(?:me|nos) (?:pued[ae]n?|podria\w*|quiera\w*|va|van)? ?(?:a )?(?:atender|atienda\w*|ayudar|ayude\w*|"
-    rf"contest\w+|respond\w+|"
-    rf"llam\w+|contact\w+|escrib\w+|hable\w*|lo expli\w+|expli\w+|resuelv\w+) {_ANY}{_WHO_ES}\b",
+    rf"contest\w+|respond\w+|llam\w+|contact\w+|escrib\w+|hable\w*|lo expli\w+|expli\w+|resuelv\w+) {_ANY}{_WHO_ES}\b",
     rf"\b(?:atiend[ea]\w*|atender\w*) {_ANY}{_WHO_ES}\b",
     rf"\b{_WHO_ES} (?:\w+ )?(?:que )?(?:me|nos|lo) (?:\w+ )?(?:atienda|ayude|conteste|responda|llame|escuche|"
-    rf"explique|hable|"
-    rf"pueda|resuelva|solucione)\w*",
+    rf"explique|hable|pueda|resuelva|solucione)\w*",
     rf"\b(?:puede|podria|pueden|podrian) {_ANY}{_WHO_ES} (?:atender|ayudar|llamar|contactar|contestar|responder|hablar)"
     rf"(?:me|nos)?\b",
     # No machine.
@@ -89,14 +86,12 @@ _KINDS = (
     r"(?: to (?:talk|speak|chat) (?:to|with))?) (?:a |an |your |any )?(?:stupid |dumb |silly )?(?:chat ?)?"
     r"(?:bots?|robots?|machines?|ai|computer)\b",
     r"\b(?:no (?:quiero|deseo|me gusta)(?: (?:hablar|chatear|tratar))?(?: con)?|hart[oa] de(?: hablar con)?|"
-    r"cansad[oa] de"
-    r"(?: hablar con)?|basta de|dejad? de|nada de|sin|no con) (?:un[ao]? |este |est[ao]s |el |la |mas )*"
+    r"cansad[oa] de(?: hablar con)?|basta de|dejad? de|nada de|sin|no con) (?:un[ao]? |este |est[ao]s |el |la |mas )*"
     r"(?:tonto )?(?:chat)?(?:bots?|robots?|maquinas?|contestadora?s?|ia|automatic[oa]s?)\b",
 )
 _THERE = (
     rf"\b(?:is|are) there {_ANY}{_WHO_EN}\b(?: (?:\w+ ){{0,2}}(?:can|could|available|there|here|around|talk|speak|"
-    rf"help)\w*|"
-    rf"\W*$)",
+    rf"help)\w*|\W*$)",
     r"\b(?:is|are) (?:any(?:one|body)|some(?:one|body)|a (?:human|person|real person)) (?:there|here|available|around|"
     r"online)\b",
     rf"\bhay (?:\w+ ){{0,2}}?{_WHO_ES}(?: (?:\w+ ){{0,3}}(?:ahi|alli|aqui|disponible|conectad[oa]|que|con|atendiendo|"
@@ -129,8 +124,7 @@ _UNWANTED = re.compile(
     r"es necesario|prefiero|tengo que|hay que|pido) (?:\w+ ){0,2}|(?:do|does|did|should|must) i (?:need|have|"
     r"ought)? ?(?:to )?"
     r"|(?:tengo|hay|tenia|habia) que |(?:debo|deberia|es necesario|hace falta|es obligatorio) |when i |cuando |"
-    r"if i |si |(?:ayer|anoche|yesterday|already|ya) "
-    r"(?:\w+ ){0,2})$"
+    r"if i |si |(?:ayer|anoche|yesterday|already|ya) (?:\w+ ){0,2})$"
 )
 _IS_THERE = re.compile(r"\b(?:is|are) there\b|\bhay\b")
 _WHO_OR_WHEN = re.compile(

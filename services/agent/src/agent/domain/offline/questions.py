@@ -1,4 +1,8 @@
-"""What a question asks for, as keys to find passages by, and what a passage must contain to be an answer."""
+"""What a question asks for, as keys to find passages by, and what a passage must contain to be an answer.
+
+"What time do you open on Sunday?" is found by the keys of "open" and "Sunday", and only a passage with a time of day
+(=clock) can answer it. A key that begins with = is a meaning, any other a stem.
+"""
 
 import re
 from collections.abc import Iterator, Mapping

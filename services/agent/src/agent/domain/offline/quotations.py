@@ -1,4 +1,4 @@
-"""Quotes the site word for word."""
+"""Quotes the site word for word, each thing once, with the number of its passage or the address of its page."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,7 @@
-"""Days that are told from today, in es and en: yesterday, anteayer, on Friday, el lunes pasado."""
+"""Replaces days that are told from today by their dates, in es and en: yesterday, anteayer, on Friday, el lunes pasado.
+
+"what did MSFT do on Friday?" is then read as any question with a date.
+"""
 
 import re
 from datetime import date, timedelta

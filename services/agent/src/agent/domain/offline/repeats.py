@@ -1,5 +1,7 @@
-"""Recognises the same statement in other words: a page mentions its free trial at the top and again beside its
-prices."""
+"""Recognises the same statement in other words, so that it is quoted once.
+
+A page mentions its free trial at the top and again beside its prices.
+"""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,8 @@
-"""Questions that a single sentence cannot answer: the difference of two things, what something includes, all prices."""
+"""Answers questions that a single sentence cannot: the difference of two things, what something includes, all prices.
+
+"What is the difference between Basic and Pro?" quotes both sections; "what is in the Pro plan?" all that stands under
+its name.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

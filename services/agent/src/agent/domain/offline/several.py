@@ -1,4 +1,8 @@
-"""Orders for several shares in one text, and alerts at several prices."""
+"""Reads orders for several shares in one text, and alerts at several prices.
+
+"buy 3 MSFT and 2 AAPL" is two orders. "buy MSFT and AAPL" makes the assistant ask how many. "alert above 35 or below
+28" is two alerts.
+"""
 
 import re
 from collections.abc import Sequence

@@ -1,6 +1,9 @@
-"""What questions ask for and sentences contain, recognised by form: a price, a time of day, a duration, a name.
-Spanish and English. A key that begins with = is a meaning: a question asks for it, and a sentence has it by its
-form."""
+"""Patterns of what questions ask for and of what sentences contain, by form: a price, a time of day, a duration, a
+name.
+
+A key that begins with = is a meaning: "how much is it?" asks for =price, and "£4" has it by its form. Spanish and
+English.
+"""
 
 import re
 
@@ -21,137 +24,117 @@ _CANNOT_COME = re.compile(
     r"\bno (?:puedo|puedes|puede|podemos|podr\w+) (?:ir|venir|asistir|acudir|viajar)\b",
     re.IGNORECASE,
 )
-SAID_AS = (
+
+
+def _shapes(*rows: tuple[str, str | re.Pattern[str]]) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Meanings with what is said of each, in upper or lower case unless its pattern is compiled already."""
+    return tuple((key, re.compile(said, re.IGNORECASE) if isinstance(said, str) else said) for key, said in rows)
+
+
+SAID_AS = _shapes(
     ("=cancel", _CANNOT_COME),
-    ("=discount", re.compile(r"\d ?% (?:off|less|menos|m[aá]s barat|de descuento|discount|cheaper)", re.IGNORECASE)),
-    ("=price", re.compile(r"\b(?:gratis|(?<!prueba )gratuit[oa]s?|free of charge|for free|sin coste|no charge)\b|"
-                          r"\b(?:is|are) free\b",
-                          re.IGNORECASE)),
-    ("=need", re.compile(r"\b(?:need\w*|must|requir\w+|necessary|mandatory|obligat\w+|recom\w+|optional|"
-                         r"opcional\w*|yes|"
-                         r"no|not|without|only|sin|solo|s[ií]|hace falta|hay que|necesit\w+|deb\w{1,4}|"
-                         r"se (?:paga|pide)|"
-                         r"pay|pagas?)\b", re.IGNORECASE)),
-    ("=treat", re.compile(r"\b(?:treat|tratamos|atend\w+)\b", re.IGNORECASE)),
-    ("=month", re.compile(rf"\b(?:{MONTHS})\b", re.IGNORECASE)),
-    ("=often", re.compile(r"\b(?:every|each|once|twice|(?:per|a) (?:day|week|month|year)|daily|weekly|monthly|yearly|"
-                          r"hourly|\w+ times|cada|diari\w+|semanal\w*|mensual\w*|anual\w*|(?:una|dos|tres|"
-                          r"\d+) ve(?:z|ces)|"
-                          r"al (?:mes|a[nñ]o|d[ií]a)|(?:a la|por) semana|tod[oa]s l[oa]s)\b", re.IGNORECASE)),
-    ("=bring", re.compile(r"\b(?:bring|needs?|needed|requirements?|required?|requires|must (?:bring|have|be|"
+    ("=discount", r"\d ?% (?:off|less|menos|m[aá]s barat|de descuento|discount|cheaper)"),
+    ("=price",
+     r"\b(?:gratis|(?<!prueba )gratuit[oa]s?|free of charge|for free|sin coste|no charge)\b|"
+     r"\b(?:is|are) free\b"),
+    ("=need",
+     r"\b(?:need\w*|must|requir\w+|necessary|mandatory|obligat\w+|recom\w+|optional|"
+     r"opcional\w*|yes|no|not|without|only|sin|solo|s[ií]|hace falta|hay que|necesit\w+|deb\w{1,4}|"
+     r"se (?:paga|pide)|"
+     r"pay|pagas?)\b"),
+    ("=treat", r"\b(?:treat|tratamos|atend\w+)\b"),
+    ("=month", rf"\b(?:{MONTHS})\b"),
+    ("=often",
+     r"\b(?:every|each|once|twice|(?:per|a) (?:day|week|month|year)|daily|weekly|monthly|yearly|"
+     r"hourly|\w+ times|cada|diari\w+|semanal\w*|mensual\w*|anual\w*|(?:una|dos|tres|"
+     r"\d+) ve(?:z|ces)|"
+     r"al (?:mes|a[nñ]o|d[ií]a)|(?:a la|por) semana|tod[oa]s l[oa]s)\b"),
+    ("=bring",
+     r"\b(?:bring|needs?|needed|requirements?|required?|requires|must (?:bring|have|be|"
      "pass|wear)|documents?|wear|trae|traer|"
-                          r"llevar|necesit\w+|hace falta|hay que|requisitos?|documentaci[oó]n|imprescindible)\b",
-                          re.IGNORECASE)),
-    ("=age", re.compile(r"\b(?:ages?|aged|years? old|minimum age|under[- ]\d+s?|over[- ]\d+s?|over \d+ years|"
-                        r"\d+ (?:years|and over)|edad\w*|"
-                        r"(?:menor|mayor)(?:es)? de|a[nñ]os|any age|all ages)\b", re.IGNORECASE)),
-    ("=percent", re.compile(r"\d ?%")),
-    ("=begin", re.compile(r"\b(?:del?|from) (?:the )?\d{1,2}\b.{0,30}\b(?:al?|to|until) |\b(?:every|cada) (?:monday|"
-                          r"tuesday|lunes|martes|mes|month|week|semana)|\b(?:desde|starting|a partir de)\b",
-                          re.IGNORECASE)),
-    ("=directions", re.compile(r"\bget(?:ting)? here\b|c[oó]mo llegar|\b(?:bus|metro|train|tren|autob[uú]s|tram)\b|"
-                               r"\bminut\w+ (?:\w+ )?(?:from|de|foot|walk\w*|pie|andando)\b", re.IGNORECASE)),
+     r"llevar|necesit\w+|hace falta|hay que|requisitos?|documentaci[oó]n|imprescindible)\b"),
+    ("=age",
+     r"\b(?:ages?|aged|years? old|minimum age|under[- ]\d+s?|over[- ]\d+s?|over \d+ years|"
+     r"\d+ (?:years|and over)|edad\w*|(?:menor|mayor)(?:es)? de|a[nñ]os|any age|all ages)\b"),
+    ("=percent", r"\d ?%"),
+    ("=begin",
+     r"\b(?:del?|from) (?:the )?\d{1,2}\b.{0,30}\b(?:al?|to|until) |\b(?:every|cada) (?:monday|"
+     r"tuesday|lunes|martes|mes|month|week|semana)|\b(?:desde|starting|a partir de)\b"),
+    ("=directions",
+     r"\bget(?:ting)? here\b|c[oó]mo llegar|\b(?:bus|metro|train|tren|autob[uú]s|tram)\b|"
+     r"\bminut\w+ (?:\w+ )?(?:from|de|foot|walk\w*|pie|andando)\b"),
 )  # fmt: skip
 """What a passage tells in words of its own."""
-PHRASES = (
-    ("=last", re.compile(r"\bstays? (?:open|valid|active|good|fresh)\b", re.IGNORECASE)),
-    ("=treat", re.compile(r"\bat(?:end|iend)\w+ (?:a|tambi[eé]n a)\b", re.IGNORECASE)),
-    (
-        "=worth",
-        re.compile(
-            r"\bworth it\b|\b(?:better|best) value\b|\bm[aá]s a cuenta\b|\bcompensa\b|\b(?:merece|"
-            r"vale) la pena\b",
-            re.IGNORECASE,
-        ),
-    ),
-    ("=salary", re.compile(r"\bcu[aá]nto pag[aá](?:is|n)\b|\bhow much do you pay\b", re.IGNORECASE)),
-    (
-        "=directions",
-        re.compile(
-            r"\bhow (?:do|can) (?:i|we) (?:get|come) (?:there|to you|here)\b|"
-            r"\bc[oó]mo (?:se )?(?:lleg\w+|voy|vamos)\b",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        "=often",
-        re.compile(
-            r"\bhow (?:often|many times|frequently)\b|\bcada cu[aá]nt[oa]s?(?: tiempo)?\b|"
-            r"\bcon qu[eé] frecuencia\b|\bcu[aá]ntas veces\b",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        "=bring",
-        re.compile(
-            r"\bwhat (?:else )?(?:do|should|must|will|would) (?:i|we) (?:(?:need|have) to )?(?:need|bring|take|"
-            r"provide|show|"
-            r"wear|have)\b|\b(?:which|what) (?:documents?|papers?|paperwork)\b|"
-            r"\bqu[eé] (?:necesito|necesitamos|hace falta|(?:tengo|tenemos|hay|debo) (?:que )?(?:llevar|traer|"
-            r"presentar|"
-            r"aportar)|llevo|traigo|llevar|traer)\b|\bqu[eé] (?:papel(?:es)?|documento\w*|documentaci[oó]n)\b",
-            re.IGNORECASE,
-        ),
-    ),
-    ("=discount", re.compile(r"\bpay less\b|\bpag\w+ menos\b|\bm[aá]s barato\W*$", re.IGNORECASE)),
+PHRASES = _shapes(
+    ("=last", r"\bstays? (?:open|valid|active|good|fresh)\b"),
+    ("=treat", r"\bat(?:end|iend)\w+ (?:a|tambi[eé]n a)\b"),
+    ("=worth",
+     r"\bworth it\b|\b(?:better|best) value\b|\bm[aá]s a cuenta\b|\bcompensa\b|\b(?:merece|"
+     r"vale) la pena\b"),
+    ("=salary", r"\bcu[aá]nto pag[aá](?:is|n)\b|\bhow much do you pay\b"),
+    ("=directions",
+     r"\bhow (?:do|can) (?:i|we) (?:get|come) (?:there|to you|here)\b|"
+     r"\bc[oó]mo (?:se )?(?:lleg\w+|voy|vamos)\b"),
+    ("=often",
+     r"\bhow (?:often|many times|frequently)\b|\bcada cu[aá]nt[oa]s?(?: tiempo)?\b|"
+     r"\bcon qu[eé] frecuencia\b|\bcu[aá]ntas veces\b"),
+    ("=bring",
+     r"\bwhat (?:else )?(?:do|should|must|will|would) (?:i|we) (?:(?:need|have) to )?(?:need|bring|take|"
+     r"provide|show|wear|have)\b|\b(?:which|what) (?:documents?|papers?|paperwork)\b|"
+     r"\bqu[eé] (?:necesito|necesitamos|hace falta|(?:tengo|tenemos|hay|debo) (?:que )?(?:llevar|traer|"
+     r"presentar|aportar)|llevo|traigo|llevar|traer)\b|\bqu[eé] (?:papel(?:es)?|documento\w*|documentaci[oó]n)\b"),
+    ("=discount", r"\bpay less\b|\bpag\w+ menos\b|\bm[aá]s barato\W*$"),
     ("=register", ACCOUNT_OPENED),
     ("=cancel", _CANNOT_COME),
-    ("=refund", re.compile(r"\b(?:money|cash|deposit|it) back\b|\bdinero de vuelta\b|\bmi dinero\b", re.IGNORECASE)),
-    ("=contact", re.compile(r"\b(?:tele)?phone numbers?\b|\bn[uú]meros? de (?:tel[eé]fono|m[oó]vil)\b", re.IGNORECASE)),
-)
+    ("=refund", r"\b(?:money|cash|deposit|it) back\b|\bdinero de vuelta\b|\bmi dinero\b"),
+    ("=contact", r"\b(?:tele)?phone numbers?\b|\bn[uú]meros? de (?:tel[eé]fono|m[oó]vil)\b"),
+)  # fmt: skip
 """What a question says in several words."""
-SHAPES = (
+SHAPES = _shapes(
     ("=register", ACCOUNT_OPENED),
-    ("=hours", re.compile(r"\b\d{1,2}[:.h]\d{2}\b|\b\d{1,2} ?[ap]\.?m\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
-                          r"\b(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo)", re.IGNORECASE)),
-    ("=price", re.compile(r"[$€£]\s?\d|\d\s?(?:[$€£]|usd\b|eur\b|euros?\b|mxn\b|pesos\b|dollars?\b)", re.IGNORECASE)),
+    ("=hours",
+     r"\b\d{1,2}[:.h]\d{2}\b|\b\d{1,2} ?[ap]\.?m\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
+     r"\b(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo)"),
+    ("=price", r"[$€£]\s?\d|\d\s?(?:[$€£]|usd\b|eur\b|euros?\b|mxn\b|pesos\b|dollars?\b)"),
     ("=contact", re.compile(r"\S@[^\s@]+\.\w|^(?!.*\b(?:tax|vat|nif|cif|iva|iban|regist\w+|licen[cs]\w+)\b).*"
                             r"(?:\+|\b)\d[\d ()-]{7,}\d", re.IGNORECASE | re.DOTALL)),
-    ("=figure", re.compile(r"(?<![\w-])\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|"
-                           r"thirty|fifty|sixty|hundred|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|"
-                          r""
-                           r"treinta|cincuenta|sesenta|cien|ciento|quinient[ao]s|setecient[ao]s)\b", re.IGNORECASE)),
-    ("=duration", re.compile(r"\b(?:(?<!\d[.,])\d[\d.,]*+|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|"
-                             r"fifteen|"
-                             r"twenty|"
-                             r"thirty|un|una|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|treinta|"
-                          r""
-                             r"same|mism[oa]|next|once|always|forever)[ -](?:(?:working|business|calendar|full|or|to|"
-                             r"a|o|"
-                             r"\d++) ?){0,3}(?:min\w*|hours?|horas?|days?|d[ií]as?|weeks?|semanas?|months?|mes(?:es)?|"
-                             r"years?|a[nñ]os?)\b|\b(?:until|hasta|before|antes)\b", re.IGNORECASE)),
-    ("=weekend", re.compile(r"\b(?:satur|sun)days?\b|\bweekends?\b|\bs[aá]bados?\b|\bdomingos?\b|"
-                            r"\bfin(?:es)? de semana\b|\bfindes?\b", re.IGNORECASE)),
-    ("=clock", re.compile(r"\b\d{1,2}[:.h]\d{2}\b|\b\d{1,2} ?[ap]\.?m\b|\b(?:noon|midday|midnight|closed|mediod[ií]a|"
-                          r"medianoche|cerrad[oa]s?|cerramos)\b|\b(?:from|de|las?) \d{1,2} (?:to|a)\b|"
-                          r"\b(?:until|till|at|hasta|las) (?:las )?\d{1,2}\b(?! ?(?:%|€|£|\$|h\b|hour|hora|day|d[ií]a|"
-                          r"min|week|semana|month|mes|year|a[nñ]o|eur|usd|people|personas))", re.IGNORECASE)),
-    ("=when", re.compile(r"\b\d{1,2}[:.h]\d{2}\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:lunes|martes|"
-                         r"mi[eé]rcoles|jueves|viernes|s[aá]bados?|domingos?)\b|\b(?:\d{1,2}(?:st|nd|rd|th)? (?:of |"
-                         r"de )?)"
-                         r"(?:january|february|march|april|may|june|july|august|september|october|november|december|"
-                         r"enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)|"
-                         r"\b(?:in|en|held in|desde|since) (?:january|february|march|april|may|june|july|august|"
-                         r"september|"
-                         r"october|november|december|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|"
-                          r""
-                         r"noviembre|diciembre|\d{4})\b|\b(?:after|within|in|a los|en|dentro de|until|hasta|before|"
-                         r"antes)\b"
-                         r".{0,12}\b(?:days?|d[ií]as?|weeks?|semanas?|months?|mes(?:es)?|hours?|horas?|minut\w+)\b|"
-                         r"\b(?:every|cada|at once|al momento|immediately|inmediat\w+|end of|final del?)\b",
-                         re.IGNORECASE)),
+    ("=figure",
+     r"(?<![\w-])\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|"
+     r"thirty|fifty|sixty|hundred|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|"
+     r"treinta|cincuenta|sesenta|cien|ciento|quinient[ao]s|setecient[ao]s)\b"),
+    ("=duration",
+     r"\b(?:(?<!\d[.,])\d[\d.,]*+|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|"
+     r"fifteen|twenty|thirty|un|una|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|treinta|"
+     r"same|mism[oa]|next|once|always|forever)[ -](?:(?:working|business|calendar|full|or|to|"
+     r"a|o|\d++) ?){0,3}(?:min\w*|hours?|horas?|days?|d[ií]as?|weeks?|semanas?|months?|mes(?:es)?|"
+     r"years?|a[nñ]os?)\b|\b(?:until|hasta|before|antes)\b"),
+    ("=weekend",
+     r"\b(?:satur|sun)days?\b|\bweekends?\b|\bs[aá]bados?\b|\bdomingos?\b|"
+     r"\bfin(?:es)? de semana\b|\bfindes?\b"),
+    ("=clock",
+     r"\b\d{1,2}[:.h]\d{2}\b|\b\d{1,2} ?[ap]\.?m\b|\b(?:noon|midday|midnight|closed|mediod[ií]a|"
+     r"medianoche|cerrad[oa]s?|cerramos)\b|\b(?:from|de|las?) \d{1,2} (?:to|a)\b|"
+     r"\b(?:until|till|at|hasta|las) (?:las )?\d{1,2}\b(?! ?(?:%|€|£|\$|h\b|hour|hora|day|d[ií]a|"
+     r"min|week|semana|month|mes|year|a[nñ]o|eur|usd|people|personas))"),
+    ("=when",
+     r"\b\d{1,2}[:.h]\d{2}\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|"
+     r"\b(?:lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bados?|domingos?)\b|"
+     rf"\b(?:\d{{1,2}}(?:st|nd|rd|th)? (?:of |de )?)(?:{A_MONTH.pattern})|"
+     rf"\b(?:in|en|held in|desde|since) (?:{A_MONTH.pattern}|\d{{4}})\b|"
+     r"\b(?:after|within|in|a los|en|dentro de|until|hasta|before|antes)\b.{0,12}\b(?:days?|d[ií]as?|weeks?|semanas?|"
+     r"months?|mes(?:es)?|hours?|horas?|minut\w+)\b|"
+     r"\b(?:every|cada|at once|al momento|immediately|inmediat\w+|end of|final del?)\b"),
     ("=name", re.compile(r"(?<=[a-záéíóúñ,:] )(?!I\b)[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+|^(?:Dra?\.? )?[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+ "
-                         r"[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+")),
+                 r"[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+")),
     ("=where", re.compile(r"\b[A-Z]\w+ (?:Street|Avenue|Road|Lane|Square|Wharf|Place|St\.)|\b"
-                          r"(?:[Cc]alle|[Aa]venida|[Pp]laza|[Pp]aseo|"
-                          r"Av\.|C/|Gran V[ií]a) ?(?:de |del |la |las |el |los )*[A-ZÁÉÍÓÚ\d]|"
-                          r"\b[A-Z]{1,2}\d{1,2} \d[A-Z]{2}\b")),
+                 r"(?:[Cc]alle|[Aa]venida|[Pp]laza|[Pp]aseo|"
+                 r"Av\.|C/|Gran V[ií]a) ?(?:de |del |la |las |el |los )*[A-ZÁÉÍÓÚ\d]|"
+                 r"\b[A-Z]{1,2}\d{1,2} \d[A-Z]{2}\b")),
 )  # fmt: skip
 """What a passage is about by the look of it: nobody writes "our opening hours are" beside a table of hours."""
 HOW_LONG = re.compile(
     r"\bhow (?:long|soon|quick\w*)\b|\bcuant[oa]s? (?:tiempo|tard\w+|dur\w+|aguant\w+)\b|"
-    r"\b(?:until when|"
-    r"hasta cuando)\b"
+    r"\b(?:until when|hasta cuando)\b"
 )
 UNTIL_WHEN = re.compile(r"\b(?:until when|by when|hasta cuando|how late)\b")
 DURATION = frozenset(("=duration",))
@@ -160,8 +143,7 @@ WHEN = re.compile(r"^(?:(?:and|y|e|ok|hi|hello|hola|vale|entonces|so|buenas|buen
 WHICH_DAYS = re.compile(r"\b(?:which|what|que) (?:days?|dias?)\b")
 WHERE_IS = re.compile(
     r"\b(?:where|donde) (?:exactly |exactamente )?(?:is|are|esta|estan|estais|queda|quedais|"
-    r"os encontr\w+)\b"
-    r"(?! (?:my|the nearest|mi)\b)"
+    r"os encontr\w+)\b(?! (?:my|the nearest|mi)\b)"
 )
 HOW_MANY = re.compile(r"\b(?:how many|cuant[oa]s) (?P<what>\w{3,})")
 DO_YOU = re.compile(r"\b(?:do|can) you\b|\b\w+[aei]is\b|\b(?:is|are) there\b|^\W*hay\b")
@@ -172,16 +154,14 @@ NAMES_WHICH = re.compile(
 )
 MADE_OF = re.compile(r"\bque lleva\b|\bde que (?:esta|son|es)\b|\bingredient\w*|\bmade of\b")
 _NUMBERS = (r"(?:(?<!\d[.,])\d[\d.,]*+(?! ?%)|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|dos|tres|"
-            r"cuatro|cinco|seis|siete|"
-            r"ocho|nueve|diez|doce|veinte|una?|one)")  # fmt: skip
+            r"cuatro|cinco|seis|siete|ocho|nueve|diez|doce|veinte|una?|one)")  # fmt: skip
 COUNTED = re.compile(rf"\b{_NUMBERS} (?:\w+ )?(?:\w+ )?(?P<what>\w{{3,}})")
 FULL_NAME = re.compile(r"[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+ [A-ZÁÉÍÓÚÑ][a-záéíóúñ]+")
 WHO = re.compile(r"\b(?:who|quien(?:es)?)\b(?! (?:can|may|is it for|are you|eres|sois|puede))")
 THE_PLACE = re.compile(r"\b(?:the|your|el|la|vuestr[oa]|su) (?:hotel|guesthouse|clinica?|school|escuela|academ\w+|"
                        r"tienda|shop|store|"
                        r"bakery|panaderia|restaurant\w*|gym|gimnasio|office|oficina|museum|museo|taller|workshop|place|local|"
-                          r""
-                       r"sitio|house|casa|studio|estudio)\b")  # fmt: skip
+                          r"sitio|house|casa|studio|estudio)\b")  # fmt: skip
 """What somebody calls the company by its kind who asks where it is."""
 FOR_WHOM = re.compile(
     r"\b(?:any|one|some)(?:one|body)? of (?:your|the) \w+|\balgun[oa]? de (?:vuestr|su|l)[oa]?s \w+|"

@@ -1,4 +1,4 @@
-"""Chat shorthand, spelled out: "q significa macd", "do u ship"."""
+"""Spells chat shorthand out before anything is read: "q significa macd", "do u ship"."""
 
 import re
 

@@ -1,4 +1,9 @@
-"""Which pages of a company's site to read for a question: the one that the visitor is on, then those it leads to."""
+"""Answers a question from the company's own words: the passages that were found, or pages of its site that are read
+now.
+
+First come follow-ups to a table row and "the second one"; then the passage that answers for certain; then what may
+answer, quoted as uncertain; at last "I do not know". `next_pages` says which page to read next, following links.
+"""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -49,8 +54,7 @@ _WHAT_IT_HAS = re.compile(
 )
 _CLAUSE = re.compile(
     r"(?:^|(?<=[.,;:!?¿]))(?:[^.,;:!?¿]{6,}\?|\s*(?:and |y )?(?:how|what|where|when|can|do|does|c[oó]mo|qu[eé]|"
-    r"d[oó]nde|"
-    r"cu[aá]ndo|cu[aá]nt[oa]s?|puedo|hay|ten[eé]is)\b[^.,;:!?¿]{6,})",
+    r"d[oó]nde|cu[aá]ndo|cu[aá]nt[oa]s?|puedo|hay|ten[eé]is)\b[^.,;:!?¿]{6,})",
     re.IGNORECASE,
 )
 """A question, of a message that says more."""

@@ -1,4 +1,8 @@
-"""Reads the arguments of a tool call from a text, by the names in the tool's own schema. Spanish and English."""
+"""Reads the arguments of a tool call from a text, by the names in the tool's own schema. Spanish and English.
+
+Each number belongs to what is said beside it: in "10k account, risk 1 %, stop 29" they are capital, risk_percent and
+stop_loss_price. A number that nothing is said of is what the tool asks for first: "buy 3 MSFT" is a quantity of 3.
+"""
 
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -8,6 +12,7 @@ from typing import Any, cast
 
 from agent.domain.number_words import in_figures, large_in_figures
 from agent.domain.offline.bar_range import bar_range, frame_in
+from agent.domain.offline.concepts import EXPLAIN, explained
 from agent.domain.text_features import language_of, number_of, plain, symbols_in, word_set
 from contracts.spoken import MONTHS, NUMBERS
 
@@ -330,11 +335,6 @@ def _indicators(said: ParsedText, schema: Schema) -> list[str] | None:
     return [name for name in known if name in named] or (["RSI"] if "RSI" in known else None)
 
 
-def explained(match: re.Match[str]) -> str:
-    """The concept that an EXPLAIN names."""
-    return _BESIDE.sub("", str(match["what"] or match["what2"])).strip()
-
-
 def _concept(said: ParsedText, schema: Schema) -> str | None:
     del schema
     match = EXPLAIN.match(said.plain)
@@ -362,20 +362,6 @@ def condition_in(said: str) -> str:
     return "<=" if _FALLING.search(said) else ">=" if _RISING.search(said) else "=="
 
 
-EXPLAIN = re.compile(
-    r"^\W*(?:(?:please|por favor|and|y|ok|hola|hi|hello|tell me|can you tell me|dime)[, ]+)*"
-    r"(?:what (?:is|are|does|do)|what\W?s|explain(?: to me)?|"
-    r"define|tell me about|meaning of|que (?:es|son|significa[n]?|quiere decir)|explica(?:me)?|define(?:me)?|"
-    r"significado de)(?: (?:an?|the|un|una|el|la|los|las|(?:eso|lo) del?))? (?P<what>[\w /-]{2,60}?)"
-    r"(?: mean| work| stand for)?\W*$"
-    # What an ETF is; ¿y un ETF qué es?
-    r"|^\W*(?:(?:please|por favor|and|y|ok|tell me|explain|dime|explicame)[, ]+)*(?:what )?"
-    r"(?:an?|the|una?|el|la|los|las|(?:eso|lo) del?) (?:l[oa]s? )?(?P<what2>[\w /-]{2,60}?)"
-    r"(?: is| are| means?|,? (?:que (?:es|son|significan?|quiere decir)|en que consisten?|para que sirven?))\W*$"
-)
-_BESIDE = re.compile(r"^(?:good|bad|normal|typical|high|low|buen[oa]?|mal[oa]?) |"
-                     r" (?:anyway|exactly|again|then|really|by the way|exactamente|entonces|por cierto)$")  # fmt: skip
-"""What is said around a concept."""
 TALKED = re.compile(
     r"\b(?:did we (?:talk|speak|discuss)|what did (?:we|i) (?:say|talk|discuss|tell you)|we talked|"
     r"have i (?:told|said)|search (?:our|my) (?:conversations?|chats?|history)|de que hablamos|que hablamos|"

@@ -1,4 +1,7 @@
-"""Recognises small talk: greetings, thanks and complaints, which need no look-up."""
+"""Recognises small talk, which needs no look-up: "thanks!", "hola", "this is useless", "do you speak Spanish?".
+
+A message is small talk only if nothing else is in it: "thanks, and what does Pro cost?" is a question.
+"""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Which of the tickers that were mentioned before a follow-up is about."""
+"""Finds the tickers that a follow-up is about among those mentioned before: "and its RSI?", "the other one"."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,9 @@
-"""Requests that need several calls: selling half of a holding, replacing an order, finding the alert that is meant."""
+"""Carries out requests that need several calls: selling half of a holding, replacing an order, finding the alert that
+is meant.
+
+Each wish of this kind names its way. "sell half of my MSFT" looks up the portfolio first, works the number out, and
+then prepares the order; where several things may be meant, the assistant asks which.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

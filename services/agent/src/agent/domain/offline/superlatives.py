@@ -1,4 +1,8 @@
-"""Finds the answer to a question for the most or the least of something, such as "the cheapest bread"."""
+"""Answers a question for the most or the least of something, such as "the cheapest bread", by the figures on the pages.
+
+It compares prices, weights, durations and capacities in the rows of one table. Where the pages do not show which one it
+is, it answers nothing.
+"""
 
 import re
 from collections.abc import Sequence
@@ -34,8 +38,7 @@ _MEASURES = (
         re.compile(rf"[$€£] ?({_FIGURE})|({_FIGURE}) ?(?:[$€£]|{_MONEY})|\b(gratis|gratuit[oa]|free)\b"),
         re.compile(r"\b(?:most expensive|priciest|dearest|the (?:expensive|pricey)|"
                    r"(?:el|los) (?:\w+ )?caros?|las? \w+ caras?|(?<=^y )las? caras?|"
-                   r"costliest|mas car[oa]s?|costs? (?:the )?most|"
-                   r"(?:cuesta|vale)n? mas|mas (?:cuesta|vale)n?)\b"),
+                   r"costliest|mas car[oa]s?|costs? (?:the )?most|(?:cuesta|vale)n? mas|mas (?:cuesta|vale)n?)\b"),
         re.compile(r"\b(?:cheapest|the cheap|(?:el|la|los|las) (?:\w+ )?barat[oa]s?|"
                    r"least expensive|lowest[ -](?:price|cost)\w*|most affordable|menos car[oa]s?|"
                    r"mas (?:barat|economic)[oa]s?|mas asequibles?|costs? (?:the )?least|(?:cuesta|vale)n? menos|"

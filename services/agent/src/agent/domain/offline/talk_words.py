@@ -1,5 +1,8 @@
-"""Words of small talk in Spanish and English, plain: what can you do, thanks, complaints, languages, what people say
-about themselves."""
+"""Patterns of small talk and of follow-ups, in Spanish and English; texts are plain.
+
+Here are the words for: what can you do, thanks, complaints, languages, what people say about themselves ("I live in
+Leeds"), corrections ("no, I meant 5") and follow-ups ("and AAPL?"). `intents` and `small_talk` decide by them.
+"""
 
 import re
 
@@ -41,8 +44,7 @@ CHANGES_IT = re.compile(rf"\b(?:{_CHANGES_IT})\b")
 """What there is already becomes something else."""
 AMENDS = re.compile(
     r"\b(make (?:it|that|them)|instead|rather|better|let it be|set it|actually|que sean?|mejor|"
-    r"hazl[oa]s?|"
-    r"ponl[oa]s?|en vez|en su lugar|sino|pero (?:con|a|de)|i meant|qu(?:eria|iero|ise) decir|"
+    r"hazl[oa]s?|ponl[oa]s?|en vez|en su lugar|sino|pero (?:con|a|de)|i meant|qu(?:eria|iero|ise) decir|"
     rf"{_CHANGES_IT}|"
     r"(?:\d\S*|a (?:bit|little)|un poco) (?:\w+ )?(?:higher|lower|more|less|fewer|mas|menos))\b|"
     r"^\W*(?:no|wait|espera)\b.{0,12}\d"
@@ -189,12 +191,6 @@ BOTH = re.compile(
     r"\b(?:cual|which)\b.*\b(?:mas|menos|mejor|peor|mayor|menor|more|less|most|least|better|worse|best|worst|higher|lower|cheaper)\b|"
     r"\b(?:both|the two|them|each other|l[oa]s dos|amb[oa]s|entre (?:ell[oa]s|si)|compar\w+l[oa]s)\b"
 )
-ANOTHER_TERM = re.compile(
-    r"^\W*(?:and|y|e|what about|how about|que hay de|also|tambien)(?: (?:an?|the|una?|el|la|los|las|de|del|what|"
-    r"que|es))* "
-    r"(?P<what>[\w /-]{2,60}?)\W*$"
-)
-"""And a stop loss? After a term that was explained, another."""
 COMPARED_WITH = re.compile(
     r"\b(?:it|that|this|them|eso|ese|esa|esta|este)\b.{0,40}\b(?:than|as|que|com[op]\w*)\b|"
     r"^\W*(?:(?:and|y|e|so|pero|but)\b\W*)*(?:(?:es|esta|sube|vale|is|(?:is )?it) )?"

@@ -1,4 +1,7 @@
-"""Which of the facts that somebody told of themselves answer a question of theirs."""
+"""Answers a question about oneself from what one has told: "where do I live?" from "I live in Leeds".
+
+Only facts that share most of the question's words are told, in the user's own words.
+"""
 
 import re
 from collections.abc import Sequence

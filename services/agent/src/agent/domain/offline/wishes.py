@@ -1,4 +1,4 @@
-"""A request that was read from a message."""
+"""A request that was read from a message: its kind, its tool calls, and what is still missing for them."""
 
 from dataclasses import dataclass
 from enum import Enum, auto

@@ -1,30 +1,23 @@
-"""What the offline assistant says about the results of the copilot's tools, in Spanish and English. Figures are
-quoted from the results."""
+"""Tells in words what a tool returned: "Your alerts: AAPL >= 200", "MSFT: 30.1 USD, as of …".
+
+A table says which function tells which tool's result; a tool that it lacks has its fields listed. Every figure is
+quoted from the result. The texts are in texts/<language>.toml, in the table `[offline.results]`.
+"""
 
 from collections.abc import Callable
 from typing import Any, cast
 
+from agent.domain.analysis.chat_text import told
+from agent.domain.analysis.comparison import PERIODS
 from agent.domain.analysis.derived import told_derived
-from agent.domain.analysis.formats import FIGURES, figure, moment, number, percent, signed
+from agent.domain.analysis.formats import FIGURES, SHORT, figure, moment, number, percent, signed
+from agent.texts import TEXTS
 from contracts.languages import Language
 
 Fields = dict[str, Any]
 _MOST = 10
 _SHARES = ("gross_margin", "net_margin", "dividend_yield", "max_drawdown", "current_drawdown", "volatility")
 _FURTHER = ("volatility", "max_drawdown", "sma_20", "sma_50", "sma_200")
-_DISCLAIMER: dict[Language, str] = {"es": "No es asesoramiento financiero.", "en": "This is not financial advice."}
-_NEEDS: dict[Language, str] = {
-    "es": "Para eso tienes que iniciar sesión y que tu plan lo incluya.",
-    "en": "You need to be signed in for that, with a plan that includes it.",
-}
-_UPGRADE: dict[Language, str] = {
-    "es": "Tu plan no incluye eso: es del plan {plan}. Puedes cambiar de plan cuando quieras.",
-    "en": "Your plan does not include that: it is part of {plan}. You can change your plan at any time.",
-}
-_QUANTITY: dict[Language, str] = {
-    "es": "¿Cuántas acciones? Dime, por ejemplo, «{verb} 5 {symbol}».",
-    "en": "How many shares? Say, for example, “{verb} 5 {symbol}”.",
-}
 _VERBS: dict[str, dict[Language, str]] = {"buy": {"es": "compra", "en": "buy"}, "sell": {"es": "vende", "en": "sell"}}
 _CODES: dict[str, str] = {
     "buy": "compra",
@@ -46,50 +39,66 @@ _CODES: dict[str, str] = {
 
 def needs_a_plan(tool: str, language: Language, *, customer: bool = False) -> str:
     """For a tool that the requester is not offered; a customer has signed in already."""
-    plan = "Premium" if tool == "get_ml_features" else "Pro"
-    return _UPGRADE[language].format(plan=plan) if customer else _NEEDS[language]
+    if not customer:
+        return _say("sign_in", language)
+    return _say("other_plan", language, plan="Premium" if tool == "get_ml_features" else "Pro")
 
 
 def how_many(arguments: Fields, language: Language) -> str:
     """For an order that does not say how many."""
     verb = _VERBS[str(arguments["side"])][language]
-    return _QUANTITY[language].format(verb=verb, symbol=arguments["symbol"])
+    return _say("how_many", language, verb=verb, symbol=arguments["symbol"])
 
 
-def copilot_answer(tool: str, body: Fields, language: Language) -> str | None:
-    """One result in a few lines; None: it is none of these tools'."""
-    say = _SAY.get(tool)
-    return say(body, language) if say else None
+def tool_answer(tool: str, body: Fields, language: Language) -> str:
+    """One result in a few lines."""
+    if tool in _DONE:
+        return _say(_DONE[tool], language)
+    if tool in _TOLD:
+        return _TOLD[tool](body, language)
+    return "; ".join(f"{name}: {moment(value, language)}" for name, value in body.items())
+
+
+def _say(key: str, language: Language, **parts: object) -> str:
+    return TEXTS[f"offline.results.{key}"].said_in(language).format(**parts)
+
+
+def _price(body: Fields, language: Language) -> str:
+    moves = [body.get(name) for name in ("change", "change_percent")]
+    known = [signed(figure(round(one, 2), language)) for one in moves if one is not None]
+    moved = f" ({known[0]}, {known[1]} %)" if len(known) == len(moves) else ""
+    return _say(
+        "price", language, symbol=body.get("symbol"), price=figure(body["price"], language),
+        currency=body.get("currency") or "USD", moved=moved, as_of=moment(body.get("as_of"), language),
+        source=body.get("source"),
+    )  # fmt: skip
+
+
+def _position_size(body: Fields, language: Language) -> str:
+    quantity, value, risk = (figure(body[name], language) for name in ("quantity", "position_value", "risk_amount"))
+    limit = _say("capped_by_cash", language) if body.get("capped_by_cash") else ""
+    return _say("position_size", language, quantity=quantity, value=value, risk=risk, limit=limit)
+
+
+def _risk_reward(body: Fields, language: Language) -> str:
+    ratio, risk, reward = (figure(body[name], language) for name in ("ratio", "risk", "reward"))
+    rate = body.get("break_even_win_rate")
+    even = percent(rate, language) if isinstance(rate, int | float) else "?"
+    return _say("risk_reward", language, ratio=ratio, risk=risk, reward=reward, even=even)
 
 
 def _order(body: Fields, language: Language) -> str:
     estimate: Fields = body["estimate"]
     price, amount, left = (number(estimate[name], language) for name in ("price", "amount", "cash_after"))
-    return {
-        "es": f"Orden simulada preparada: {body['summary']}. A {price} {estimate['currency']} serían {amount}, y "
-        f"quedarían {left} en efectivo. Todavía no se ha enviado nada: ¿la confirmo? Responde sí o no, o usa los "
-        "botones.",
-        "en": f"Paper order prepared: {body['summary']}. At {price} {estimate['currency']} that is {amount}, which "
-        f"leaves {left} in cash. Nothing has been placed yet: shall I? Answer yes or no, or use the buttons.",
-    }[language]
-
-
-def _cancelled(body: Fields, language: Language) -> str:
-    del body
-    return {"es": "La orden está cancelada.", "en": "The order is cancelled."}[language]
+    said = {"summary": body["summary"], "currency": estimate["currency"]}
+    return _say("order", language, **said, price=price, amount=amount, left=left)
 
 
 def _portfolio(body: Fields, language: Language) -> str:
     lines = [_position(one, language) for one in _list(body, "positions")]
-    as_of, cash, equity = (
-        moment(body["as_of"], language), number(body["cash"], language), number(body["equity"], language)
-    )  # fmt: skip
-    head = {
-        "es": f"Tu cartera (dinero simulado, a fecha de {as_of}): efectivo {cash} {body['currency']}, valor total "
-        f"{equity} {body['currency']}.",
-        "en": f"Your portfolio (paper money, as of {as_of}): cash {cash} {body['currency']}, equity {equity} "
-        f"{body['currency']}.",
-    }[language]
+    cash, equity = (number(body[name], language) for name in ("cash", "equity"))
+    as_of, currency = moment(body["as_of"], language), body["currency"]
+    head = _say("portfolio", language, as_of=as_of, cash=cash, equity=equity, currency=currency)
     return "\n".join([head, *lines]) if lines else f"{head} {_none(language, 'posiciones', 'positions')}"
 
 
@@ -139,20 +148,12 @@ def _watchlist(body: Fields, language: Language) -> str:
 def _alert(body: Fields, language: Language) -> str:
     level = f"{body['symbol']} {body['condition']} {number(body['price'], language)}"
     now = number(body["current_price"], language) if body.get("current_price") is not None else "?"
-    return {
-        "es": f"Alerta creada: {level} (ahora {now}). Te avisaré en el chat.",
-        "en": f"Alert created: {level} (now {now}). I will tell you in the chat.",
-    }[language]
+    return _say("alert", language, level=level, now=now)
 
 
 def _alerts(body: Fields, language: Language) -> str:
     lines = [f"- {one['symbol']} {one['condition']} {number(one['price'], language)}" for one in _list(body, "alerts")]
     return _listed({"es": "Tus alertas:", "en": "Your alerts:"}, lines, ("alertas activas", "active alerts"), language)
-
-
-def _deleted(body: Fields, language: Language) -> str:
-    del body
-    return {"es": "La alerta está borrada.", "en": "The alert is deleted."}[language]
 
 
 def _passages(body: Fields, language: Language) -> str:
@@ -211,19 +212,12 @@ def _indicators(body: Fields, language: Language) -> str:
 
 
 def _moves(body: Fields, language: Language) -> str:
-    names: dict[str, dict[Language, str]] = {
-        "1w": {"es": "1 semana", "en": "1 week"},
-        "1m": {"es": "1 mes", "en": "1 month"},
-        "3m": {"es": "3 meses", "en": "3 months"},
-        "1y": {"es": "1 año", "en": "1 year"},
-        "ytd": {"es": "en lo que va de año", "en": "year to date"},
-    }
     lines: list[str] = []
     for symbol, one in cast("dict[str, Fields]", body.get("tickers") or {}).items():
         returns = cast("Fields", one.get("returns") or {})
         moved = [
-            f"{said[language]} {signed(percent(returns[name], language))}"
-            for name, said in names.items()
+            f"{SHORT[name][language]} {signed(percent(returns[name], language))}"
+            for name in PERIODS[1:]  # a day's move is told with the price
             if returns.get(name) is not None
         ]
         further = [_named(name, one[name], language) for name in _FURTHER if one.get(name) is not None]
@@ -256,10 +250,8 @@ def _bars(body: Fields, language: Language) -> str:
     elif body.get("timeframe") == "1w":  # a bar bears its week's first day, and its close is of the last
         week = {"es": "semana del", "en": "week of"}[language]
         start, end = f"{week} {start}", f"{week} {end}"
-    return {
-        "es": f"{body['symbol']}: de {begun} ({start}) a {ended} ({end}). {_source(body, language)}",
-        "en": f"{body['symbol']}: from {begun} ({start}) to {ended} ({end}). {_source(body, language)}",
-    }[language]
+    stretch = {"begun": begun, "start": start, "ended": ended, "end": end}
+    return _say("bars", language, symbol=body["symbol"], **stretch, source=_source(body, language))
 
 
 def _dates(body: Fields, language: Language) -> str:
@@ -283,10 +275,7 @@ def _dates(body: Fields, language: Language) -> str:
 def _sentiment(body: Fields, language: Language) -> str:
     label = _MEANT.get(str(body["label"]), {}).get(language, str(body["label"]))
     score = number(body["score"], language)
-    return {
-        "es": f"Sentimiento de las noticias sobre {body['symbol']}: {label} ({score}). {_source(body, language)}",
-        "en": f"News sentiment for {body['symbol']}: {label} ({score}). {_source(body, language)}",
-    }[language]
+    return _say("sentiment", language, symbol=body["symbol"], label=label, score=score, source=_source(body, language))
 
 
 _MEANT: dict[str, dict[Language, str]] = {
@@ -305,14 +294,9 @@ _MEANT: dict[str, dict[Language, str]] = {
 
 def _signals(body: Fields, language: Language) -> str:
     meant = _MEANT.get(str(body["prediction"]), {}).get(language, str(body["prediction"]))
-    accuracy = percent(body["accuracy"], language)
-    skill = percent(body["skill_vs_base"], language)
-    return {
-        "es": f"{body['symbol']}, {body['horizon']}: {meant} (acierto {accuracy}, ventaja sobre la base "
-        f"{skill}). {_source(body, language)}",
-        "en": f"{body['symbol']}, {body['horizon']}: {meant} (accuracy {accuracy}, skill over the baseline "
-        f"{skill}). {_source(body, language)}",
-    }[language]
+    accuracy, skill = (percent(body[name], language) for name in ("accuracy", "skill_vs_base"))
+    said = {"symbol": body["symbol"], "horizon": body["horizon"], "meant": meant, "accuracy": accuracy, "skill": skill}
+    return _say("signals", language, **said, source=_source(body, language))
 
 
 def _concept(body: Fields, language: Language) -> str:
@@ -322,11 +306,7 @@ def _concept(body: Fields, language: Language) -> str:
 
 
 def _source(body: Fields, language: Language) -> str:
-    as_of, source = moment(body.get("as_of"), language), body.get("source")
-    return {
-        "es": f"A fecha de {as_of} (fuente: {source}). {_DISCLAIMER['es']}",
-        "en": f"As of {as_of} (source: {source}). {_DISCLAIMER['en']}",
-    }[language]
+    return _say("source", language, as_of=moment(body.get("as_of"), language), source=body.get("source"))
 
 
 def _day(one: Fields, language: Language) -> str:
@@ -347,9 +327,14 @@ def _list(body: Fields, name: str) -> list[Fields]:
     return cast("list[Fields]", body.get(name) or [])[:_MOST]
 
 
-_SAY: dict[str, Callable[[Fields, Language], str]] = {
+_DONE = {"cancel_paper_order": "cancelled", "delete_alert": "deleted"}
+"""Tools whose result is told by the same words whatever it is."""
+_TOLD: dict[str, Callable[[Fields, Language], str]] = {
+    "market_analysis": told,
+    "get_price": _price,
+    "calculate_position_size": _position_size,
+    "calculate_risk_reward": _risk_reward,
     "create_paper_order": _order,
-    "cancel_paper_order": _cancelled,
     "get_portfolio": _portfolio,
     "get_trade_history": _history,
     "get_pending_orders": _orders,
@@ -358,7 +343,6 @@ _SAY: dict[str, Callable[[Fields, Language], str]] = {
     "remove_from_watchlist": _watchlist,
     "create_alert": _alert,
     "list_alerts": _alerts,
-    "delete_alert": _deleted,
     "search_memory": _passages,
     "get_news": _news,
     "get_fundamentals": _figures,

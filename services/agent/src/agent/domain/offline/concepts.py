@@ -1,0 +1,77 @@
+"""Recognises questions for what something is: "what is a stop loss?", "¿y el PER?", "the difference between ETFs and
+funds".
+
+Only terms of trading are explained here (CONCEPT); "what is the Pro plan?" is a question for the site.
+"""
+
+import re
+from collections.abc import Sequence
+
+from agent.domain.text_features import plain
+
+CONCEPT = re.compile(
+    r"\b(rsi|macd|sma|ema|atr|vwap|obv|adx|bollinger|bands?|stop|limit|order|drawdown|dividend\w*|p/?e|per|eps|bpa|beta|"
+    r"etf|"
+    r"volatilit\w+|volatilidad|diversif\w+|liquid\w+|margin|margen|spread|support|resistance|soporte|resistencia|risk|"
+    r"riesgo|momentum|trend|tendencia|moving average|media movil|compound|interes|swing|scalping|day trading|position|"
+    r"posicion|orden|short|corto|option\w*|opcion\w*|bono?s?|bonds?|inflation|inflacion|sharpe|correlation|correlacion|"
+    r"overbought|oversold|divergenc\w+|capitali[sz]a\w+|hedg\w+|cobertura|leverage|apalancamiento|bull(?:ish)?|"
+    r"bear(?:ish)?|"
+    r"alcista|bajista|candle\w*|velas?|slippage|deslizamiento|futures?|futuros?|ipo|take profit|breakout|ruptura|gaps?|"
+    r"fibonacci|ichimoku|yield|splits?|fomo|staking|stablecoins?|defi|arbitrage|arbitraje|backtest\w*|overfitting|"
+    r"earnings|market cap|revenue|ratio|portfolio|cartera|fundamental\w*)\b"
+)
+DIFFERENCE = re.compile(
+    r"\b(?:differen\w+ between|diferencias? (?:hay )?entre) (?:an? |the |una? |el |"
+    r"la )?(?P<one>[\w /-]{2,30}?) (?:and|vs|y) (?:an? |the |una? |el |la )?(?P<other>[\w /-]{2,30}?)\W*$"
+)
+EXPLAIN = re.compile(
+    r"^\W*(?:(?:please|por favor|and|y|ok|hola|hi|hello|tell me|can you tell me|dime)[, ]+)*"
+    r"(?:what (?:is|are|does|do)|what\W?s|explain(?: to me)?|"
+    r"define|tell me about|meaning of|que (?:es|son|significa[n]?|quiere decir)|explica(?:me)?|define(?:me)?|"
+    r"significado de)(?: (?:an?|the|un|una|el|la|los|las|(?:eso|lo) del?))? (?P<what>[\w /-]{2,60}?)"
+    r"(?: mean| work| stand for)?\W*$"
+    # What an ETF is; ¿y un ETF qué es?
+    r"|^\W*(?:(?:please|por favor|and|y|ok|tell me|explain|dime|explicame)[, ]+)*(?:what )?"
+    r"(?:an?|the|una?|el|la|los|las|(?:eso|lo) del?) (?:l[oa]s? )?(?P<what2>[\w /-]{2,60}?)"
+    r"(?: is| are| means?|,? (?:que (?:es|son|significan?|quiere decir)|en que consisten?|para que sirven?))\W*$"
+)
+_BESIDE = re.compile(r"^(?:good|bad|normal|typical|high|low|buen[oa]?|mal[oa]?) |"
+                     r" (?:anyway|exactly|again|then|really|by the way|exactamente|entonces|por cierto)$")  # fmt: skip
+"""What is said around a concept."""
+ANOTHER_TERM = re.compile(
+    r"^\W*(?:and|y|e|what about|how about|que hay de|also|tambien)(?: (?:an?|the|una?|el|la|los|las|de|del|what|"
+    r"que|es))* (?P<what>[\w /-]{2,60}?)\W*$"
+)
+"""And a stop loss? After a term that was explained, another."""
+_ITSELF = ("that", "it", "this", "eso", "esto")
+_WHOSE = re.compile(r"\b(?:my|mis?|your|tus?|its|their|sus?)\b")
+"""What is somebody's own is looked up, and no concept."""
+
+
+def concepts_in(text: str, before: Sequence[str], *, named: bool) -> list[str]:
+    """The concepts that a text wants explained; none for another question. `named`: it names a share.
+
+    `before`: what the person said earlier; after "what is a stop loss?", "and a limit order?" is one more.
+    """
+    said = plain(text)
+    if two := DIFFERENCE.search(said):
+        one, other = two["one"], two["other"]
+        # "Between a limit and a stop order": both are orders.
+        one += f" {other.split()[-1]}" if len(other.split()) > 1 and len(one.split()) == 1 else ""
+        if CONCEPT.search(one) and CONCEPT.search(other):
+            return [one, other]
+    match = EXPLAIN.match(said)
+    what = explained(match) if match and not named else ""
+    if what in _ITSELF and before and (spoken := CONCEPT.search(plain(before[-1]))):
+        what = spoken[0]  # what was just asked for
+    if not what and not named and (going_on := ANOTHER_TERM.match(said)):
+        asked_first = next((one for one in reversed(before) if not ANOTHER_TERM.match(plain(one))), "")
+        what = going_on["what"] if EXPLAIN.match(plain(asked_first)) else ""
+    is_one = CONCEPT.search(what) and not _WHOSE.search(what) and not re.search(r"\d{2}", what)
+    return [what] if is_one else []
+
+
+def explained(match: re.Match[str]) -> str:
+    """The concept that an EXPLAIN names."""
+    return _BESIDE.sub("", str(match["what"] or match["what2"])).strip()

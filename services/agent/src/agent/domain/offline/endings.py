@@ -1,0 +1,52 @@
+"""Reads what is to be ended or sold: "cancel my AAPL order", "delete alert 2", "sell half of it", "a stop 5 % below".
+
+What is meant is looked up first (`steps`), in the list of orders or alerts, or in the portfolio; here the text says
+only by what it is found: its symbol, price or place, and how much of it.
+"""
+
+from typing import Any
+
+from agent.domain.offline.changes import kept_in, percent_in, share_in
+from agent.domain.offline.conditions import from_now
+from agent.domain.offline.kinds import place_in
+from agent.domain.offline.slots import ParsedText, Schema, arguments_for, order_named
+from agent.domain.offline.wishes import Intent, Wish
+from agent.domain.text_features import numbers_in, symbols_in, word_set
+
+_LISTED = word_set("alert alerta alarm alarma aviso order orden pedido")
+
+
+def ending(way: str, tool: str, schema: Schema, said: ParsedText) -> Wish:
+    """The order to cancel or the alert to delete, by its symbol, price or place; or all of them."""
+    found = arguments_for(tool, schema, said)
+    at, whole = place_in(said.plain, *_LISTED), share_in(said.plain) == 1
+    if way == "delete_alert" and at is None and (level := numbers_in(said.plain)):
+        found["price"] = level[-1][1]
+    symbols = symbols_in(said.text) if whole or at is not None else said.symbols
+    found |= {"symbol": symbols[0]} if symbols else {}
+    found |= {"place": at} if at is not None else {}
+    found |= {"share": 1.0} if whole else {}
+    found |= order_named(said.plain) if way == "cancel" else {}
+    return Wish(Intent.TOOL, ((tool, found),), way=way)
+
+
+def selling(way: str, tool: str, schema: Schema, said: ParsedText) -> Wish:
+    """How much of a holding to sell, now or at a stop: a number, a share ("half"), or all but some."""
+    found: dict[str, Any] = arguments_for(tool, schema, said)
+    if way == "stop" and "quantity" in found and not found.keys() & {"stop_price", "side"}:
+        found["stop_price"] = found.pop("quantity")
+    found |= {"symbol": said.symbols[0]} if said.symbols else {}
+    if "quantity" in found and "side" in found and (waits := from_now(tool, found, said.plain)) is not None:
+        return waits
+    kept, percent = kept_in(said.plain), percent_in(said.plain)
+    # Of a stop, per cent say how far below the price it is.
+    part = None if percent is not None and way == "stop" else share_in(said.plain)
+    # How many is said beside a price's per cent; the three of "three quarters" count no shares.
+    counted = "quantity" in found and kept is None and (percent is not None or part in (None, 1.0))
+    asked = "quantity" if way == "sell" else "stop_price"
+    if percent is not None and part is None and not counted and found.get(asked) in (None, percent):
+        found.pop(asked, None)
+        return Wish(Intent.TOOL, ((tool, {**found, "side": "sell"}),), (asked,))
+    share = {"share": 1.0 if counted or part is None else part} if kept is None else {"kept": kept}
+    found = {name: one for name, one in found.items() if counted or name != "quantity"}
+    return Wish(Intent.TOOL, ((tool, {**found, "side": "sell", **share}),), way=way)
