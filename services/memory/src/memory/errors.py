@@ -4,14 +4,11 @@ NexusError (contracts)
 └── MemoryFault
     ├── StoreUnavailable     MongoDB did not answer in time
     ├── StoreRefused         MongoDB will never take this document
-    ├── CacheUnavailable     Redis did not do what has to be done there
+    ├── RedisUnavailable     Redis did not answer in time
     ├── BusUnavailable       the streams did not do what has to be done there
-    ├── MarketUnavailable    the market-adapter did not answer
-    ├── CatalogueUnavailable the tool-executor did not answer
-    ├── ServicesUnavailable  another service did not do what has to be done there
+    ├── ServiceUnavailable   another service did not answer, or did not do what has to be done there
     ├── ProjectionBehind     the projection did not reach a sequence in time
     ├── UnknownSequence      a reader named a sequence that the log has not reached
-    ├── BudgetsUnavailable   Redis, where the budgets are, did not answer in time
     ├── NoSuchPerson         nobody of this id has written to the company
     ├── NotMerged            these two are not one person at the desk
     ├── CompanyExists        settings are there already
@@ -40,8 +37,8 @@ class StoreRefused(MemoryFault):
     """MongoDB refuses documents or commands of this form; a retry would be refused too."""
 
 
-class CacheUnavailable(MemoryFault):
-    """Redis could not be reached for something that must be done."""
+class RedisUnavailable(MemoryFault):
+    """Redis did not answer in time; whether the command took effect is unknown."""
 
     retryable = True
 
@@ -52,19 +49,7 @@ class BusUnavailable(MemoryFault):
     retryable = True
 
 
-class MarketUnavailable(MemoryFault):
-    """The market-adapter did not answer."""
-
-    retryable = True
-
-
-class CatalogueUnavailable(MemoryFault):
-    """The tool-executor did not answer."""
-
-    retryable = True
-
-
-class ServicesUnavailable(MemoryFault):
+class ServiceUnavailable(MemoryFault):
     """Another service could not be reached, or refused something that must be done."""
 
     retryable = True
@@ -78,12 +63,6 @@ class ProjectionBehind(MemoryFault):
 
 class UnknownSequence(MemoryFault):
     """The log has not reached the sequence that the reader named."""
-
-    retryable = True
-
-
-class BudgetsUnavailable(MemoryFault):
-    """Redis did not answer in time; whether the command took effect is unknown."""
 
     retryable = True
 

@@ -8,19 +8,17 @@ from typing import Any
 
 import orjson
 from nats.aio.client import Client
-from nats.errors import Error as NatsError
 from nats.js.errors import APIError
 
 from contracts.channels import TOOL_REQUESTS, analyses_of, client_results_of, conversation_tree, fact, journal
 from contracts.ids import NOBODY
 from contracts.json_values import JsonObject
 from contracts.streams import CHAT, DLQ, FACTS, TOOLS, TRACES, TURNS, WEBHOOKS
+from memory.adapters.bus_errors import bus_does
 from memory.erasure_ports import Erasure
-from memory.errors import BusUnavailable
 from runtime.connection import jetstream
 from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
-from runtime.errors import RuntimeFault
 
 PAGE = 256
 LETTERS = 10_000
@@ -57,7 +55,7 @@ class StreamErasure:
         """What the streams hold of the user, or of the conversations; raises BusUnavailable."""
         company, names = job.company, frozenset(job.conversations)
         plan = StreamPlan()
-        try:
+        with bus_does("look through the streams"):
             for name in job.conversations:
                 await self._count(plan, CHAT.name, conversation_tree(company, name))
                 await self._count(plan, TURNS.name, journal(company, name))
@@ -82,31 +80,25 @@ class StreamErasure:
                 lambda event: _subject(event) in about or _about(company, names)(event),
             )
             await self._letters_of(plan, job, about)
-        except (NatsError, TimeoutError, RuntimeFault) as error:
-            raise BusUnavailable(f"the streams could not be looked through: {error!r}"[:300]) from error
         return plan
 
     async def carry_out(self, plan: StreamPlan) -> None:
         """Removes what was planned, and what has been added under the same subjects since; raises BusUnavailable."""
-        try:
+        with bus_does("purge the streams"):
             for stream, subject in plan.purges:
                 await self._js.purge_stream(stream, subject=subject)
             for stream, seq in plan.messages:
                 await self._delete(stream, seq)
-        except (NatsError, TimeoutError, RuntimeFault) as error:
-            raise BusUnavailable(f"the streams could not be purged: {error!r}"[:300]) from error
 
     async def remove(self, stream: str, seq: int) -> None:
         """Deletes one message, if it is still there; raises BusUnavailable."""
-        try:
+        with bus_does("delete a message"):
             await self._delete(stream, seq)
-        except (NatsError, TimeoutError, RuntimeFault) as error:
-            raise BusUnavailable(f"a message could not be deleted: {error!r}"[:300]) from error
 
     async def erase_company(self, company: str) -> dict[str, int]:
         """Deletes a company's messages, except announcements about the company, which tell that it was deleted."""
         plan, about = StreamPlan(), _of(company)
-        try:
+        with bus_does("look for a company in the streams"):
             await self._count(plan, CHAT.name, f"chat.{company}.>")
             await self._count(plan, TURNS.name, f"turn.{company}.>")
             await self._count(plan, TRACES.name, f"traces.recorded.v1.{NOBODY}.{company}.*")
@@ -120,22 +112,18 @@ class StreamErasure:
                 if named or f".v1.{company}." in letter.subject or about(letter.body):
                     plan.messages.append((DLQ.name, letter.seq))
                     plan.add(DLQ.name, 1)
-        except (NatsError, TimeoutError, RuntimeFault) as error:
-            raise BusUnavailable(f"a company could not be looked for in the streams: {error!r}"[:300]) from error
         await self.carry_out(plan)
         return plan.found
 
     async def plan_told(self, job: Erasure) -> StreamPlan:
         """The user's facts that concern these conversations; raises BusUnavailable."""
         plan, names = StreamPlan(), frozenset(job.conversations)
-        try:
+        with bus_does("look through the streams"):
             for event_type in fact_types():
                 for person in (job.user, *job.people):
                     if person:
                         subject = fact(event_type, job.company, person)
                         await self._find(plan, FACTS.name, subject, _about(job.company, names))
-        except (NatsError, TimeoutError, RuntimeFault) as error:
-            raise BusUnavailable(f"the streams could not be looked through: {error!r}"[:300]) from error
         return plan
 
     async def _count(self, plan: StreamPlan, stream: str, subject: str) -> None:

@@ -11,7 +11,7 @@ from pymongo import ASCENDING, DESCENDING
 
 from contracts.desk_rpc import CannedReply, NamedNote, NoteView
 from contracts.events.desk import ConversationUpdated, NoteAdded
-from memory.adapters.mongo import speaking
+from memory.adapters.mongo import below, speaking
 from memory.domain.desk import Update, folded, stored_at
 from memory.domain.keys import END, LogPosition, conversation_key, fact_key, position_of
 from runtime.mongo import Collection, Database, Document
@@ -74,7 +74,7 @@ class MongoDesk:
 
     async def replies(self, company: str) -> list[CannedReply]:
         """A company's, by shortcut."""
-        where = {"_id": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}}
+        where = {"_id": below(company)}
         async with speaking("read ready replies"):
             rows = await self._replies.find(where).sort("_id", ASCENDING).limit(MOST_REPLIES).to_list()
         return [CannedReply(shortcut=row["_id"].split("/", 1)[1], text=row["text"]) for row in rows]
@@ -121,7 +121,7 @@ async def _add(
 
 async def _newest(rows: Collection, company: str, conversation: str) -> list[Document]:
     prefix = conversation_key(company, conversation)
-    where = {"key": {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}}
+    where = {"key": below(prefix)}
     async with speaking("read what was done at the desk"):
         found = await rows.find(where).sort("key", DESCENDING).limit(MOST).to_list()
     return found[::-1]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from memory.adapters.mongo import speaking
-from memory.domain.keys import LogPosition, conversation_key
+from memory.domain.keys import conversation_key, position_of
 from memory.domain.pending_lesson import PendingLesson
 from runtime.mongo import Collection, Document
 
@@ -46,12 +46,11 @@ def _name(lesson: PendingLesson) -> str:
 
 def _lesson(row: Document) -> PendingLesson:
     company, conversation, turn = str(row["_id"]).split("/")
-    era, seq = str(row["basis"]).split("/")
     return PendingLesson(
         company=company,
         conversation=conversation,
         turn=turn,
-        basis=LogPosition(int(era), int(seq)),
+        basis=position_of(row["basis"]),
         at=datetime.fromisoformat(row["at"]),
         tries=int(row["tries"]),
         due=float(row["due"]),

@@ -11,7 +11,7 @@ from uuid import uuid4
 from pymongo.errors import OperationFailure
 
 from memory.adapters.mongo import Connections, replace_version, speaking
-from memory.domain.keys import BEGINNING, LogPosition
+from memory.domain.keys import BEGINNING, LogPosition, position_of
 from memory.domain.progress import Missed
 from runtime.mongo import Database, Document
 
@@ -89,7 +89,7 @@ class MongoPositions:
 
 
 def _positions(row: Document) -> dict[str, LogPosition]:
-    return {str(name): LogPosition(*map(int, str(at).split("/"))) for name, at in row.get("at", ())}
+    return {str(name): position_of(str(at)) for name, at in row.get("at", ())}
 
 
 def _missed(row: Document) -> list[Missed]:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from memory.adapters.mongo import replace_version, speaking
 from memory.context_ports import StoredSummary
-from memory.domain.keys import LogPosition, conversation_key
+from memory.domain.keys import conversation_key, position_of
 from runtime.mongo import Collection, Document
 
 
@@ -35,10 +35,9 @@ class MongoSummaries:
 
 
 def _summary(row: Document) -> StoredSummary:
-    era, seq = str(row["upTo"]).split("/")
     return StoredSummary(
         text=str(row["text"]),
-        up_to=LogPosition(int(era), int(seq)),
+        up_to=position_of(row["upTo"]),
         messages=int(row["messages"]),
         version=str(row["version"]),
         at=datetime.fromisoformat(row["updatedAt"]),

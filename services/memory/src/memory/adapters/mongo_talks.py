@@ -10,7 +10,7 @@ import orjson
 from pymongo import ASCENDING, DESCENDING
 
 from contracts.channels import ChatKind
-from memory.adapters.mongo import speaking
+from memory.adapters.mongo import below, speaking
 from memory.domain.keys import END, LogPosition, conversation_key, fact_key, position_of
 from memory.domain.recall.index import IndexedMessage
 from memory.recall_ports import ConversationPage, PastConversation
@@ -33,7 +33,7 @@ class MongoPastConversations:
         """The conversations that the person began themselves, latest activity first; not those of people merged with
         them at the desk."""
         prefix = f"{company}:{user}"
-        where = {"personKey": {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}, "visitorKey": {"$exists": False}}
+        where = {"personKey": below(prefix), "visitorKey": {"$exists": False}}
         async with speaking("read a person's conversations"):
             found = self._conversations.find(where, {"personKey": 1}).sort("personKey", DESCENDING).limit(limit)
             rows = await found.to_list()
@@ -51,8 +51,8 @@ class MongoPastConversations:
 
 
 def _talk(key: str) -> PastConversation:
-    era, seq, conversation = key.split("/", 2)
-    return PastConversation(conversation, LogPosition(int(era), int(seq)))
+    latest, _, conversation = key.rpartition("/")
+    return PastConversation(conversation, position_of(latest))
 
 
 def _passage(row: Document, conversation: str) -> IndexedMessage:

@@ -10,13 +10,13 @@ import hashlib
 import secrets
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from pymongo import ReplaceOne
 from pymongo.errors import DuplicateKeyError
 
 from memory.adapters.mongo import speaking
-from memory.domain.keys import LogPosition
+from memory.domain.keys import LogPosition, milliseconds, moment
 from memory.erasure_ports import Erasure
 from runtime.mongo import Database
 
@@ -50,8 +50,7 @@ class MongoTombstones:
         digest = await self._digests()
         names = [f"{job.company}/{name}" for name in job.conversations]
         names += [f"{job.company}:{job.user}"] if job.user else []
-        milliseconds = int(at.timestamp() * 1000)
-        row = {"at": milliseconds, "era": job.up_to.era, "seq": job.up_to.seq}
+        row = {"at": milliseconds(at), "era": job.up_to.era, "seq": job.up_to.seq}
         async with speaking("remember what was deleted"):
             for start in range(0, len(names), AT_ONCE):
                 rows = [row | {"_id": digest(name)} for name in names[start : start + AT_ONCE]]
@@ -67,7 +66,7 @@ class MongoTombstones:
     async def drop(self, before: datetime) -> None:
         """Removes tombstones so old that no late fact can come any more."""
         async with speaking("forget what was deleted long ago"):
-            await self._rows.delete_many({"at": {"$lt": int(before.timestamp() * 1000)}})
+            await self._rows.delete_many({"at": {"$lt": milliseconds(before)}})
 
     async def of(self, names: Collection[str]) -> list[Tombstone]:
         """The tombstones of users and conversations."""
@@ -80,7 +79,7 @@ class MongoTombstones:
         return [
             Tombstone(
                 name=by_digest[row["_id"]],
-                at=datetime.fromtimestamp(row["at"] / 1000, UTC),
+                at=moment(row["at"]),
                 up_to=LogPosition(row["era"], row["seq"]),
             )
             for row in rows

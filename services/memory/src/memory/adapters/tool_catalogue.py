@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 
 from contracts.rpc import CATALOGUE, CatalogueRequest
-from memory.errors import CatalogueUnavailable
+from memory.errors import ServiceUnavailable
 from runtime.deadlines import within
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
@@ -23,7 +23,7 @@ class ToolCatalogue:
         self._kept: OrderedDict[tuple[str, str, str], tuple[float, Mapping[str, str]]] = OrderedDict()
 
     async def offered(self, company: str, role: str, plan: str, language: str) -> Mapping[str, str]:
-        """The tools' categories by name, in the catalogue's order; raises CatalogueUnavailable."""
+        """The tools' categories by name, in the catalogue's order; raises ServiceUnavailable."""
         key = (company, role, plan)
         kept = self._kept.get(key)
         if kept is not None and time.monotonic() - kept[0] < FRESH:
@@ -32,7 +32,7 @@ class ToolCatalogue:
         try:
             reply = await self._rpc.call(CATALOGUE, request, deadline=within(DEADLINE))
         except RpcError as error:
-            raise CatalogueUnavailable(f"the executor cannot list its tools: {error}") from error
+            raise ServiceUnavailable(f"the executor cannot list its tools: {error}") from error
         tools = {tool.name: tool.category for tool in reply.tools}
         self._kept[key] = (time.monotonic(), tools)
         self._kept.move_to_end(key)

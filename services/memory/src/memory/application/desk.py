@@ -43,8 +43,8 @@ from memory.domain.desk import (
     mentions,
     stored_at,
 )
-from memory.domain.keys import LogPosition
-from memory.errors import AssignedMeanwhile, CacheUnavailable, NoSuchConversation, StoreUnavailable
+from memory.domain.keys import LogPosition, milliseconds
+from memory.errors import AssignedMeanwhile, NoSuchConversation, RedisUnavailable, StoreUnavailable
 from memory.ports import LogClock
 
 ATTEMPTS = 10
@@ -154,7 +154,7 @@ class Desk:
             if wanted.seen_up_to is not None:
                 await self._looks.saw_names(company, operator, wanted.seen_up_to)
             seen = await self._looks.names_seen(company, operator)
-        except CacheUnavailable:
+        except RedisUnavailable:
             return NamedReply(items=found)
         new = [one.model_copy(update={"unseen": _ms(one.note.created_at) > seen}) for one in found]
         return NamedReply(items=new)
@@ -163,7 +163,7 @@ class Desk:
         """How many of them are new; None: unknown."""
         try:
             seen = await self._looks.names_seen(company, operator)
-        except CacheUnavailable:
+        except RedisUnavailable:
             return None
         return len(await self._store.named(company, called(operator, name), operator, seen))
 
@@ -203,7 +203,7 @@ class Desk:
     async def sweep(self) -> int:
         """Reopens snoozed conversations whose time has come, and resolves those whose visitor said farewell."""
         now = await self._clock()
-        due = await self._conversations.due(int(now.timestamp() * 1000), LIMIT)
+        due = await self._conversations.due(milliseconds(now), LIMIT)
         for state in due:
             if state.wakes_at is not None:
                 await self._settle(state, OPEN, WOKE)
@@ -213,7 +213,7 @@ class Desk:
 
     async def sweep_waiting(self) -> int:
         """Assigns waiting conversations without an assignee to the people at the desk in turn, if the company wants
-        that. Returns how many there were, including those for which nobody was there; raises CacheUnavailable."""
+        that. Returns how many there were, including those for which nobody was there; raises RedisUnavailable."""
         now, found = await self._clock(), 0
         in_turn: dict[str, bool] = {}
         nobody: set[str] = set()
@@ -264,7 +264,7 @@ class Desk:
         return settled
 
     async def _resolve_quiet(self, company: str, until: datetime) -> int:
-        quiet = await self._conversations.quiet(company, int(until.timestamp() * 1000), LIMIT)
+        quiet = await self._conversations.quiet(company, milliseconds(until), LIMIT)
         for state in quiet:
             if state.quiet_since is not None:
                 await self._settle(state, RESOLVED, SILENCE)

@@ -78,7 +78,7 @@ class DataErasure:
         """Deletes the user; returns how many conversations there were. Repeat the call if it fails.
 
         Raises:
-            ProjectionBehind, StoreUnavailable, CacheUnavailable, BusUnavailable, ServicesUnavailable.
+            ProjectionBehind, StoreUnavailable, RedisUnavailable, BusUnavailable, ServiceUnavailable.
         """
         return (await self.person("user", company, user, by="self", receipt=uuid7())).conversations
 
@@ -169,7 +169,7 @@ class DataErasure:
         await self._store.erase_calls(gone, own=bool(job.user) and not back)
 
     async def _emptied(self, job: Erasure) -> dict[str, int]:
-        """Empties the stores that report how much they removed afterwards; raises ServicesUnavailable. A run that
+        """Empties the stores that report how much they removed afterwards; raises ServiceUnavailable. A run that
         ends in between leaves too low a number in the receipt, which says so."""
 
         async def note(found: dict[str, int]) -> None:

@@ -10,11 +10,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from contracts.events.desk import ConversationUpdated, Status
-from memory.domain.keys import LogPosition
+from memory.domain.keys import LogPosition, moment
 
 OPEN: Final = "open"
 SNOOZED: Final = "snoozed"
@@ -77,7 +77,7 @@ class DeskState:
 
 def stored_at(place: LogPosition) -> datetime:
     """When FACTS stored the update at this position, to the millisecond."""
-    return datetime.fromtimestamp(place.era / 1000, UTC)
+    return moment(place.era)
 
 
 def fold_updates(updates: Iterable[Update], era: int) -> DeskState:

@@ -44,8 +44,8 @@ class AnswerMethods:
         self._clock = clock
 
     async def list(self, request: AnswersRequest) -> AnswersReply:
-        found, more = await self._documents.page(request.company_id, ANSWER, request.limit, request.cursor)
-        return AnswersReply(items=[pair for one in found if (pair := one.answer())], next=more)
+        found = await self._documents.page(request.company_id, ANSWER, request.limit, request.cursor)
+        return AnswersReply(items=[pair for one in found.items if (pair := one.answer())], next=found.next)
 
     async def create(self, request: AnswerCreate) -> AnswerReply:
         draft = request.draft
@@ -82,9 +82,9 @@ class GapMethods:
         self._listed = listed
 
     async def list(self, request: GapsRequest) -> GapsReply:
-        found, more = await self._gaps.page(request.company_id, request.state, request.limit, request.cursor)
-        items = [one.view(await self._gaps.examples(request.company_id, one.id)) for one in found]
-        return GapsReply(items=items, next=more)
+        found = await self._gaps.page(request.company_id, request.state, request.limit, request.cursor)
+        items = [one.view(await self._gaps.examples(request.company_id, one.id)) for one in found.items]
+        return GapsReply(items=items, next=found.next)
 
     async def decide(self, request: GapDecide) -> GapReply:
         checked(request.answer, dismiss=request.dismiss)

@@ -140,7 +140,7 @@ class GapList:
                 self._held.popitem(last=False)
         for state in ("open", "dismissed", "answered"):
             if state not in held.gaps:
-                gaps, _ = await self._gaps.page(company, state, COMPARED, None)
+                gaps = (await self._gaps.page(company, state, COMPARED, None)).items
                 held.gaps[state] = {gap.id: (gap, telling(gap.question)) for gap in gaps}
             best = max(((_alike(told, asks), gap.id) for gap, asks in held.gaps[state].values()), default=(0.0, ""))
             if best[0] >= ALIKE:

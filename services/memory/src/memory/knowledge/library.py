@@ -10,6 +10,7 @@ from urllib.parse import urldefrag
 from contracts.events.knowledge import DocumentFailed, DocumentRemoved, DocumentUpserted, FileReceived
 from contracts.ids import is_id, uuid7
 from contracts.knowledge import Block, document_id
+from memory.domain.keys import milliseconds
 from memory.errors import BadKnowledge, StoreUnavailable
 from memory.knowledge.index import MOST_PASSAGES
 from memory.knowledge.indexes import KnowledgeIndexes
@@ -24,7 +25,6 @@ from memory.knowledge.records import (
     READY,
     Pair,
     Record,
-    milliseconds,
     next_edition,
 )
 from memory.knowledge.segmentation import cut_up, nearest_home, number, repeats, text_of_pair, with_new_stems

@@ -132,8 +132,8 @@ class DocumentMethods:
         self._bus = bus
 
     async def list(self, request: DocumentsRequest) -> DocumentsReply:
-        found, more = await self._documents.page(request.company_id, request.source, request.limit, request.cursor)
-        return DocumentsReply(items=[one.view() for one in found], next=more)
+        found = await self._documents.page(request.company_id, request.source, request.limit, request.cursor)
+        return DocumentsReply(items=[one.view() for one in found.items], next=found.next)
 
     async def get(self, request: DocumentRequest) -> DocumentReply:
         found = await self._library.named(request.company_id, request.id)

@@ -35,7 +35,7 @@ class Overview:
         settings = await self._companies.get(company)
         knowledge = settings.config.knowledge if settings else None
         last = await self._refreshing.newest(company)
-        gaps, _ = await self._gaps.page(company, "open", MOST_GAPS, None)
+        gaps = await self._gaps.page(company, "open", MOST_GAPS, None)
         due = None
         if knowledge and knowledge.site_url and last:
             due = (last.finished_at or last.requested_at) + timedelta(hours=knowledge.refresh_hours)
@@ -53,6 +53,6 @@ class Overview:
             site_url=knowledge.site_url if knowledge else None,
             last_run=last,
             next_run_at=due,
-            gaps=len(gaps),
+            gaps=len(gaps.items),
             failures=[one.view() for one in broken[:SHOWN]],
         )
