@@ -33,6 +33,7 @@ from memory.adapters.projection_floor import ProjectionFloor
 from memory.adapters.redis_looks import RedisLooks
 from memory.adapters.redis_windows import RedisWindows
 from memory.adapters.signed_principals import PrincipalCheck
+from memory.app import ServicePart
 from memory.application.budgets import BudgetBook
 from memory.application.companies import CompanyRegistry
 from memory.application.history import HistoryRead, HistoryReader
@@ -42,8 +43,7 @@ from memory.application.positions import Positions, ProjectionSource
 from memory.application.projection import Projection
 from memory.application.sweeps import PeriodicSweep
 from memory.domain.facts import LogFact
-from memory.position_parts import POSITIONS_EVERY
-from memory.service_part import ServicePart
+from memory.handlers.positions import POSITIONS_EVERY
 from memory.settings import MemorySettings
 from runtime.clock import SystemClock
 from runtime.connection import ConnectionHooks

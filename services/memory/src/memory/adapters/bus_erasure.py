@@ -15,7 +15,7 @@ from contracts.ids import NOBODY
 from contracts.json_values import JsonObject
 from contracts.streams import CHAT, DLQ, FACTS, TOOLS, TRACES, TURNS, WEBHOOKS
 from memory.adapters.bus_errors import bus_does
-from memory.erasure_ports import Erasure
+from memory.domain.erasure import Erasure
 from runtime.connection import jetstream
 from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader

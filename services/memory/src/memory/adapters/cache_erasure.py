@@ -21,8 +21,8 @@ from memory.adapters.redis_looks import key_of as looks_key
 from memory.adapters.redis_short_term import PREFIX as SHORT_TERM
 from memory.adapters.redis_short_term import key_of
 from memory.adapters.redis_windows import PREFIX
+from memory.domain.erasure import Erasure
 from memory.domain.spending_limits import PREFIX as BUDGETS
-from memory.erasure_ports import Erasure
 from runtime.deletions import follow_deletions
 
 _log = structlog.get_logger(__name__)

@@ -12,7 +12,7 @@ from pymongo import ASCENDING, DESCENDING
 from contracts.desk_rpc import CannedReply, NamedNote, NoteView
 from contracts.events.desk import ConversationUpdated, NoteAdded
 from memory.adapters.mongo import below, speaking
-from memory.domain.desk import Update, folded, stored_at
+from memory.domain.desk import Update, folded, note_view
 from memory.domain.keys import END, LogPosition, conversation_key, fact_key, position_of
 from runtime.mongo import Collection, Database, Document
 
@@ -92,9 +92,7 @@ class MongoDesk:
 
 
 def _note(row: Document) -> NoteView:
-    note = NoteAdded.model_validate_json(row["event"])
-    at = stored_at(position_of(row["key"]))
-    return NoteView(id=note.note_id, text=note.text, mentions=note.mentions, by=note.by, name=note.name, created_at=at)
+    return note_view(position_of(row["key"]), NoteAdded.model_validate_json(row["event"]))
 
 
 def _named_key(company: str, name: str, place: str) -> str:

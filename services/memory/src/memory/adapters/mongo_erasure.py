@@ -12,8 +12,8 @@ import orjson
 from pymongo import ASCENDING
 
 from memory.adapters.mongo import below, slices, speaking
+from memory.domain.erasure import Erasure
 from memory.domain.keys import conversation_key, milliseconds, moment, position_of
-from memory.erasure_ports import Erasure
 from runtime.mongo import Database, Document
 
 BY_CONVERSATION = ("ratings", "lessons", "updates", "notes", "withdrawals")

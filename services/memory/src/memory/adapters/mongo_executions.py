@@ -6,6 +6,7 @@ text)}. `talkKey` and `symbols` are those of successful calls in a conversation.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
@@ -15,12 +16,20 @@ from contracts.events.tool import ToolCallCompleted
 from contracts.ids import NOBODY
 from contracts.symbols import InvalidSymbolError, parse_symbol
 from memory.adapters.mongo import below, speaking
-from memory.context_ports import PastToolCall
 from memory.domain.keys import conversation_key, milliseconds, timed_key
 from runtime.mongo import Collection, Document
 
 SYMBOL_ARGUMENTS = ("symbol", "symbols", "ticker", "tickers")
 MOST_SYMBOLS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class PastToolCall:
+    """A tool call of a conversation, and the symbols that its arguments name."""
+
+    at: datetime
+    tool: str
+    symbols: tuple[str, ...]
 
 
 class MongoExecutions:

@@ -2,12 +2,25 @@
 seconds, while the market is away; it contains nothing that was said."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from memory.adapters.mongo import speaking
-from memory.domain.keys import conversation_key, position_of
-from memory.domain.pending_lesson import PendingLesson
+from memory.domain.keys import LogPosition, conversation_key, position_of
 from runtime.mongo import Collection, Document
+
+
+@dataclass(frozen=True, slots=True)
+class PendingLesson:
+    """An answered turn. `basis`: the answered message; `due`: when to try, in seconds since the epoch."""
+
+    company: str
+    conversation: str
+    turn: str
+    basis: LogPosition
+    at: datetime
+    tries: int = 0
+    due: float = 0.0
 
 
 class MongoLessons:

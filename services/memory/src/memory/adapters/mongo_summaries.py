@@ -3,12 +3,23 @@
 `version` is derived from the content, so that saving the same again gives the same version.
 """
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from memory.adapters.mongo import replace_version, speaking
-from memory.context_ports import StoredSummary
-from memory.domain.keys import conversation_key, position_of
+from memory.domain.keys import LogPosition, conversation_key, position_of
 from runtime.mongo import Collection, Document
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSummary:
+    """A summary of every message up to a position."""
+
+    text: str
+    up_to: LogPosition
+    messages: int
+    version: str
+    at: datetime
 
 
 class MongoSummaries:

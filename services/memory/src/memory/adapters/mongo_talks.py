@@ -3,6 +3,8 @@
 Histories are read by the thousand here, so only the needed fields of an event are parsed.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +15,6 @@ from contracts.channels import ChatKind
 from memory.adapters.mongo import below, speaking
 from memory.domain.keys import END, LogPosition, conversation_key, fact_key, position_of
 from memory.domain.recall.index import IndexedMessage
-from memory.recall_ports import ConversationPage, PastConversation
 from runtime.mongo import Collection, Document
 
 SPEAKERS = {
@@ -22,6 +23,22 @@ SPEAKERS = {
     ChatKind.OPERATOR.value: "operator",
 }
 """Kinds of messages that somebody speaks; notices are not."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastConversation:
+    """A person's conversation, and the position of its newest fact."""
+
+    conversation: str
+    latest: LogPosition
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationPage:
+    """One page of a conversation. `up_to`: the position of its last message; None: there are no more pages."""
+
+    passages: Sequence[IndexedMessage]
+    up_to: LogPosition | None
 
 
 class MongoPastConversations:

@@ -16,8 +16,8 @@ from pymongo import ReplaceOne
 from pymongo.errors import DuplicateKeyError
 
 from memory.adapters.mongo import speaking
+from memory.domain.erasure import Erasure
 from memory.domain.keys import LogPosition, milliseconds, moment
-from memory.erasure_ports import Erasure
 from runtime.mongo import Database
 
 KEY = "erased"

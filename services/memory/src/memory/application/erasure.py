@@ -27,9 +27,9 @@ from memory.adapters.mongo_tombstones import MongoTombstones
 from memory.adapters.other_services import OtherServices
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.application.deleted_words import DeletedWords
+from memory.domain.erasure import Erasure
 from memory.domain.keys import LogPosition
 from memory.domain.receipt import AGAIN, ASKED, FIRST, LATE, TOLD, UNSURE, ErasureRecord, receipt_view
-from memory.erasure_ports import Erasure
 from memory.errors import ProjectionBehind
 from runtime.clock import Clock
 

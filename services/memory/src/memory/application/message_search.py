@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from memory.adapters.mongo_talks import MongoPastConversations
+from memory.adapters.mongo_talks import MongoPastConversations, PastConversation
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.application.inbox import Inbox
 from memory.application.memories import Memories
@@ -25,7 +25,6 @@ from memory.embeddings.fusion import fused
 from memory.embeddings.neighbours import POOL, Neighbours
 from memory.embeddings.ports import Vectors
 from memory.errors import MemoryFault, StoreUnavailable
-from memory.recall_ports import PastConversation
 from runtime.clock import Clock
 from runtime.deadlines import detached_context
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from contracts.events.desk import ConversationUpdated, Status
+from contracts.desk_rpc import NoteView
+from contracts.events.desk import ConversationUpdated, NoteAdded, Status
 from memory.domain.keys import LogPosition, moment
 
 OPEN: Final = "open"
@@ -78,6 +79,11 @@ class DeskState:
 def stored_at(place: LogPosition) -> datetime:
     """When FACTS stored the update at this position, to the millisecond."""
     return moment(place.era)
+
+
+def note_view(place: LogPosition, note: NoteAdded) -> NoteView:
+    """A note as human agents see it."""
+    return NoteView.model_validate({**dict(note), "id": note.note_id, "created_at": stored_at(place)})
 
 
 def fold_updates(updates: Iterable[Update], era: int) -> DeskState:

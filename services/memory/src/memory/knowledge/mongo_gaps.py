@@ -5,7 +5,7 @@ knowledge_asked  {_id: company/conversation/message, gapKey: company/gap/at (ms)
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
 from pymongo import DESCENDING, InsertOne
@@ -37,18 +37,7 @@ class Gap:
     version: int = 0
 
     def view(self, examples: Sequence[GapExample] = ()) -> GapView:
-        return GapView(
-            id=self.id,
-            question=self.question,
-            language=self.language,
-            state=self.state,  # pyright: ignore[reportArgumentType] - an open list
-            count=self.count,
-            first_at=self.first_at,
-            last_at=self.last_at,
-            examples=list(examples),
-            proposed=self.proposed,
-            answer_id=self.answer_id,
-        )
+        return GapView.model_validate({**asdict(self), "examples": examples})
 
 
 @dataclass(frozen=True, slots=True)
