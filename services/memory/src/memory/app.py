@@ -292,9 +292,9 @@ class MemoryReplica:
             clock=self._clock,
         )
         intake = FactIntake(service, erasing.late)
-        insights = Insights(conversations=conversations, ratings=MongoRatings(self._database["ratings"]))
-        ratings.serve(service, insights, reports)
-        ratings.consume(intake, insights, self._reports, knowledge.rated)
+        answer_ratings = MongoRatings(self._database["ratings"])
+        ratings.serve(service, Insights(conversations=conversations, ratings=answer_ratings), reports)
+        ratings.consume(intake, answer_ratings, self._reports, knowledge.rated)
         users.serve(service, memories, learner, exports, erasing.erasure)
         users.consume(intake, learner, self._executions)
         usage.consume(intake, self._usages, self._spending)
@@ -319,7 +319,16 @@ class MemoryReplica:
             told.hurry(SETTINGS_LOOKS)  # what it has lost of the settings is on the bus
 
         in_mongodb = positions.in_mongodb(
-            log, projection, self._executions, self._usages, insights, self._reports, learner, lessons, knowledge, desk
+            log,
+            projection,
+            self._executions,
+            self._usages,
+            answer_ratings,
+            self._reports,
+            learner,
+            lessons,
+            knowledge,
+            desk,
         )
         mongodb, position_sweeps = positions.watch(
             service,

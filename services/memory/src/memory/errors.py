@@ -2,13 +2,16 @@
 
 NexusError (contracts)
 └── MemoryFault
-    ├── StoreUnavailable     MongoDB did not answer in time
+    ├── Unavailable          a retry may succeed
+    │   ├── StoreUnavailable     MongoDB did not answer in time
+    │   ├── RedisUnavailable     Redis did not answer in time
+    │   ├── BusUnavailable       the streams did not do what has to be done there
+    │   ├── ServiceUnavailable   another service did not answer, or did not do what has to be done there
+    │   ├── ProjectionBehind     the projection did not reach a sequence in time
+    │   └── UnknownSequence      a reader named a sequence that the log has not reached
     ├── StoreRefused         MongoDB will never take this document
-    ├── RedisUnavailable     Redis did not answer in time
-    ├── BusUnavailable       the streams did not do what has to be done there
-    ├── ServiceUnavailable   another service did not answer, or did not do what has to be done there
-    ├── ProjectionBehind     the projection did not reach a sequence in time
-    ├── UnknownSequence      a reader named a sequence that the log has not reached
+    ├── NoSuchConversation   no conversation of this id
+    ├── AssignedMeanwhile    the conversation has another assignee by now
     ├── NoSuchPerson         nobody of this id has written to the company
     ├── NotMerged            these two are not one person at the desk
     ├── CompanyExists        settings are there already
@@ -27,44 +30,38 @@ class MemoryFault(NexusError):  # noqa: N818 - the tree above reads as a list of
     """Base of everything this service raises on purpose."""
 
 
-class StoreUnavailable(MemoryFault):
-    """MongoDB did not answer in time; whether the command took effect is unknown."""
+class Unavailable(MemoryFault):
+    """Something did not answer or is behind: a retry may succeed."""
 
     retryable = True
+
+
+class StoreUnavailable(Unavailable):
+    """MongoDB did not answer in time; whether the command took effect is unknown."""
 
 
 class StoreRefused(MemoryFault):
     """MongoDB refuses documents or commands of this form; a retry would be refused too."""
 
 
-class RedisUnavailable(MemoryFault):
+class RedisUnavailable(Unavailable):
     """Redis did not answer in time; whether the command took effect is unknown."""
 
-    retryable = True
 
-
-class BusUnavailable(MemoryFault):
+class BusUnavailable(Unavailable):
     """The streams could not be reached, or refused something that must be done."""
 
-    retryable = True
 
-
-class ServiceUnavailable(MemoryFault):
+class ServiceUnavailable(Unavailable):
     """Another service could not be reached, or refused something that must be done."""
 
-    retryable = True
 
-
-class ProjectionBehind(MemoryFault):
+class ProjectionBehind(Unavailable):
     """The projection did not reach the sequence within the deadline."""
 
-    retryable = True
 
-
-class UnknownSequence(MemoryFault):
+class UnknownSequence(Unavailable):
     """The log has not reached the sequence that the reader named."""
-
-    retryable = True
 
 
 class NoSuchConversation(MemoryFault):

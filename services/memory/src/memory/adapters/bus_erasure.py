@@ -4,7 +4,6 @@ file."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import Any
 
 import orjson
 from nats.aio.client import Client
@@ -12,7 +11,7 @@ from nats.js.errors import APIError
 
 from contracts.channels import TOOL_REQUESTS, analyses_of, client_results_of, conversation_tree, fact, journal
 from contracts.ids import NOBODY
-from contracts.json_values import JsonObject
+from contracts.json_values import JsonObject, object_of
 from contracts.streams import CHAT, DLQ, FACTS, TOOLS, TRACES, TURNS, WEBHOOKS
 from memory.adapters.bus_errors import bus_does
 from memory.domain.erasure import Erasure
@@ -171,38 +170,34 @@ def fact_types() -> list[str]:
     return [subject.removesuffix(".>") for subject in FACTS.subjects if subject.endswith(".>")]
 
 
-def _subject(raw: bytes) -> str | None:
+def _object(raw: bytes) -> JsonObject:
+    """The message's JSON object; an empty one if it is none."""
     try:
-        return orjson.loads(raw).get("subject")
-    except (orjson.JSONDecodeError, AttributeError):
-        return None
+        return object_of(orjson.loads(raw))
+    except orjson.JSONDecodeError:
+        return {}
 
 
-def _of(company: str) -> Callable[[bytes], bool]:
-    """Whether an event's data belong to the company."""
-
-    def named(raw: bytes) -> bool:
-        try:
-            return orjson.loads(raw)["data"].get("companyId") == company
-        except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
-            return False
-
-    return named
+def _subject(raw: bytes) -> object:
+    return _object(raw).get("subject")
 
 
 def _any(_: bytes) -> bool:
     return True
 
 
+def _of(company: str) -> Callable[[bytes], bool]:
+    """Whether an event's data belong to the company."""
+    return lambda raw: object_of(_object(raw).get("data")).get("companyId") == company
+
+
 def _about(company: str, conversations: Collection[str]) -> Callable[[bytes], bool]:
     """Whether a fact's data name one of the conversations."""
 
     def named(raw: bytes) -> bool:
-        try:
-            event: Any = orjson.loads(raw)
-            data: JsonObject = event["data"]
-            return data.get("conversationId") in conversations and data.get("companyId") in (company, None, NOBODY)
-        except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
-            return False
+        data = object_of(_object(raw).get("data"))
+        # Of data of any form: what is no text is not in them, and cannot be looked for in a set.
+        conversation, of = data.get("conversationId"), data.get("companyId")
+        return isinstance(conversation, str) and conversation in conversations and of in (company, None, NOBODY)
 
     return named

@@ -21,10 +21,6 @@ class Insights:
         self._conversations = conversations
         self._ratings = ratings
 
-    async def rated(self, rating: Rating) -> None:
-        """Stores a rating of an answer; repeating it changes nothing. Raises StoreUnavailable."""
-        await self._ratings.put(rating)
-
     async def report(self, company: str, since: date, until: date) -> InsightsReply:
         """The days that were asked for; raises StoreUnavailable."""
         outcomes = await self._conversations.outcomes(company, since, until, MOST_CONVERSATIONS + 1)

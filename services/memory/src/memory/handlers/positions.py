@@ -18,13 +18,13 @@ from memory.adapters.chat_consumer import DURABLE
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_executions import MongoExecutions
 from memory.adapters.mongo_positions import MongoPositions
+from memory.adapters.mongo_ratings import MongoRatings
 from memory.adapters.mongo_reports import MongoReports
 from memory.adapters.redis_positions import RedisPositions
 from memory.application.activity import Activity
 from memory.application.budgets import BudgetBook
 from memory.application.desk import Desk
 from memory.application.former_consumers import FormerConsumers
-from memory.application.insights import Insights
 from memory.application.learner import Learner
 from memory.application.lessons import Lessons
 from memory.application.positions import Positions, ProjectionSource, process_all, process_each
@@ -92,7 +92,7 @@ def in_mongodb(
     projection: Projection,
     executions: MongoExecutions,
     usages: Usages,
-    insights: Insights,
+    answer_ratings: MongoRatings,
     reports: MongoReports,
     learner: Learner,
     lessons: Lessons,
@@ -126,7 +126,7 @@ def in_mongodb(
         _facts(users.CALLS, partial(users.watch, learner), kept_as=users.WATCHLISTS),
         _facts(usage.USAGE_FACTS, count),
         ProjectionSource(FACTS.name, knowledge_part.DURABLE, knowledge_part.SUBJECT, _one_by_one(knowledge.again)),
-        _facts(ratings.ANSWER_RATINGS, partial(ratings.rate_answer, insights)),
+        _facts(ratings.ANSWER_RATINGS, partial(ratings.rate_answer, answer_ratings)),
         _facts(desk.UPDATE_FACTS, partial(desk.take_update, human_desk)),
         _facts(desk.NOTE_FACTS, partial(desk.take_note, human_desk)),
         _facts(ratings.CONVERSATION_RATINGS, partial(ratings.rate_conversation, reports)),

@@ -18,6 +18,7 @@ from contracts.report_rpc import (
     ReportRequest,
 )
 from contracts.rpc import ConversationRef
+from memory.adapters.mongo_ratings import MongoRatings
 from memory.adapters.mongo_reports import MongoReports
 from memory.application.insights import Insights
 from memory.application.reports import Reports
@@ -35,19 +36,19 @@ SOON = 0.5
 Told = Callable[[str, FeedbackGiven, datetime], Awaitable[bool]]
 
 
-def consume(intake: FactIntake, insights: Insights, ratings: MongoReports, told: Told) -> None:
+def consume(intake: FactIntake, ratings: MongoRatings, reports: MongoReports, told: Told) -> None:
     """The facts that are counted. `told` is called for each answer's; False: the rated answer is not known yet."""
 
     async def take(fact: TakenFact[FeedbackGiven]) -> Outcome:
-        await rate_answer(insights, fact)
+        await rate_answer(ratings, fact)
         known = await told(fact.company, fact.data, fact.event.time)
         return Ack() if known or fact.deliveries >= EARLY else Retry(SOON)
 
     take_in(intake, ANSWER_RATINGS, take)
-    take_in(intake, CONVERSATION_RATINGS, partial(rate_conversation, ratings))
+    take_in(intake, CONVERSATION_RATINGS, partial(rate_conversation, reports))
 
 
-async def rate_answer(insights: Insights, fact: TakenFact[FeedbackGiven]) -> None:
+async def rate_answer(ratings: MongoRatings, fact: TakenFact[FeedbackGiven]) -> None:
     data = fact.data
     rating = Rating(
         company=fact.company,
@@ -58,13 +59,13 @@ async def rate_answer(insights: Insights, fact: TakenFact[FeedbackGiven]) -> Non
         reason=data.reason,
         at=fact.event.time,
     )
-    await insights.rated(rating)
+    await ratings.put(rating)
 
 
-async def rate_conversation(ratings: MongoReports, fact: TakenFact[ConversationRated]) -> Ack:
+async def rate_conversation(reports: MongoReports, fact: TakenFact[ConversationRated]) -> Ack:
     data, user = fact.data, fact.user or fact.data.user_id
     at = fact.event.time
-    await ratings.rate(Satisfaction(fact.company, data.conversation_id, user, data.score, data.comment, at))
+    await reports.rate(Satisfaction(fact.company, data.conversation_id, user, data.score, data.comment, at))
     return Ack()
 
 
