@@ -128,14 +128,14 @@ class MongoConversations:
     async def unanswered(self, company: str, limit: int) -> dict[str, int]:
         """Open conversations whose visitor waits for an answer, with their newest message's position; newest first."""
         where = {"unansweredKey": below(company)}
-        async with speaking("read what is not answered"):
+        async with speaking("read unanswered conversations"):
             found = self._rows.find(where, {"seenPosition": 1}).sort("unansweredKey", DESCENDING).limit(limit)
             rows = await found.to_list()
         return {row["_id"].split("/", 1)[1]: position_of(row["seenPosition"]).seq for row in rows}
 
     async def due(self, now_ms: int, limit: int) -> list[InboxConversation]:
         """Snoozed conversations whose time has come, and those whose visitor said farewell."""
-        async with speaking("read what is due"):
+        async with speaking("read conversations that are due"):
             found = self._rows.find({"dueAt": {"$lte": now_ms}}).sort("dueAt", ASCENDING).limit(limit)
             rows = await found.to_list()
         return [self._read(row) for row in rows]
@@ -151,7 +151,7 @@ class MongoConversations:
         """Conversations written at or after a time and after a key, in that order, and the key of the last one."""
         begin = after or timed_key(company, max(since_ms, 0), "")
         where = {"writtenKey": {"$gt": begin, "$lt": f"{company}/{END}"}}
-        async with speaking("read what conversations are found by"):
+        async with speaking("read what the inbox search needs"):
             found = self._rows.find(where, FINDABLE).sort("writtenKey", ASCENDING).limit(limit)
             rows = await found.to_list()
         return [findable_of(row) for row in rows], rows[-1]["writtenKey"] if rows else after

@@ -47,7 +47,7 @@ class MongoErasure:
     async def people_of(self, company: str, conversations: Sequence[str]) -> list[str]:
         """Who wrote in these conversations."""
         found: set[str] = set()
-        async with speaking("read whose conversations they are"):
+        async with speaking("read the authors of conversations"):
             for names in slices(conversations):
                 where = {"_id": {"$in": [conversation_key(company, name) for name in names]}}
                 rows = await self._database["conversations"].find(where, {"person": 1}).to_list()
@@ -80,7 +80,7 @@ class MongoErasure:
             "receipt": job.receipt,
             "people": list(job.people),
         }
-        async with speaking("write a deletion down"):
+        async with speaking("store a deletion"):
             await self._jobs.replace_one({"_id": row["_id"]}, row, upsert=True)
 
     async def due(self, before: datetime, limit: int) -> list[Erasure]:

@@ -38,17 +38,17 @@ class MongoLessons:
             "tries": lesson.tries,
             "due": lesson.due,
         }
-        async with speaking("keep what a turn teaches"):
+        async with speaking("store a pending lesson"):
             await self._rows.replace_one({"_id": row["_id"]}, row, upsert=True)
 
     async def drop(self, lesson: PendingLesson) -> None:
         """Removes it."""
-        async with speaking("let go of what a turn taught"):
+        async with speaking("delete a pending lesson"):
             await self._rows.delete_one({"_id": _name(lesson)})
 
     async def first(self, most: int) -> Sequence[PendingLesson]:
         """Those that are due first."""
-        async with speaking("look for what turns teach"):
+        async with speaking("read pending lessons"):
             rows = await self._rows.find({}).sort("due", 1).limit(most).to_list()
         return [_lesson(row) for row in rows]
 

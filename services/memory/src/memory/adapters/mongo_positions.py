@@ -38,7 +38,7 @@ class MongoPositions:
         opened = self._connections.opened
         if opened == self._asked_over:
             return self._lives
-        async with speaking("tell how long it has been up"):
+        async with speaking("tell its uptime"):
             try:
                 status = await self._database.command("serverStatus")
             except OperationFailure:  # this user may not ask: then only a store that was found away is doubted
@@ -80,11 +80,11 @@ class MongoPositions:
                 return
 
     async def _row(self) -> Document:
-        async with speaking("read how far it is"):
+        async with speaking("read its positions"):
             return await self._rows.find_one({"_id": ROW}) or {"_id": ROW}
 
     async def _put(self, row: Document, change: dict[str, object]) -> bool:
-        async with speaking("write down how far it is"):
+        async with speaking("store its positions"):
             return await replace_version(self._rows, row | change | {"version": uuid4().int >> 66}, row.get("version"))
 
 

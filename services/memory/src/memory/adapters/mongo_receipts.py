@@ -26,7 +26,7 @@ class MongoReceipts:
 
     async def begin(self, record: ErasureRecord) -> ErasureRecord:
         """Stores it, unless there is one of its name."""
-        async with speaking("write a receipt down"):
+        async with speaking("store a receipt"):
             if await replace_version(self._rows, _row(replace(record, version=1)), None):
                 return replace(record, version=1)
         return await self.get(record.company, record.receipt) or record
@@ -47,7 +47,7 @@ class MongoReceipts:
             after = replace(held.noted(run, found), version=held.version + 1)
             if finished_at is not None:
                 after = replace(after, finished_at=held.finished_at or finished_at)
-            async with speaking("write a receipt"):
+            async with speaking("store a receipt"):
                 if await replace_version(self._rows, _row(after), held.version):
                     return
         raise StoreUnavailable("a receipt kept changing while it was written: try again")

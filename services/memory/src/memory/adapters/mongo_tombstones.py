@@ -51,7 +51,7 @@ class MongoTombstones:
         names = [f"{job.company}/{name}" for name in job.conversations]
         names += [f"{job.company}:{job.user}"] if job.user else []
         row = {"at": milliseconds(at), "era": job.up_to.era, "seq": job.up_to.seq}
-        async with speaking("remember what was deleted"):
+        async with speaking("store tombstones"):
             for start in range(0, len(names), AT_ONCE):
                 rows = [row | {"_id": digest(name)} for name in names[start : start + AT_ONCE]]
                 await self._rows.bulk_write(
@@ -65,7 +65,7 @@ class MongoTombstones:
 
     async def drop(self, before: datetime) -> None:
         """Removes tombstones so old that no late fact can come any more."""
-        async with speaking("forget what was deleted long ago"):
+        async with speaking("delete old tombstones"):
             await self._rows.delete_many({"at": {"$lt": milliseconds(before)}})
 
     async def of(self, names: Collection[str]) -> list[Tombstone]:
@@ -74,7 +74,7 @@ class MongoTombstones:
             return []
         digest = await self._digests()
         by_digest = {digest(name): name for name in names}
-        async with speaking("look for what was deleted"):
+        async with speaking("read tombstones"):
             rows = await self._rows.find({"_id": {"$in": list(by_digest)}}).to_list()
         return [
             Tombstone(
@@ -87,7 +87,7 @@ class MongoTombstones:
 
     async def _digests(self) -> "_Digest":
         if not self._key:
-            async with speaking("read the key of what was deleted"):
+            async with speaking("read the tombstones' key"):
                 row = await self._meta.find_one({"_id": KEY})
                 if row is None:
                     with contextlib.suppress(DuplicateKeyError):  # another replica's

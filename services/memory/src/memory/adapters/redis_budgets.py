@@ -106,7 +106,7 @@ class RedisBudgets:
 
     async def _answered(self, script: Awaitable[Any]) -> int:
         async with self._free:
-            with redis_does("answer for a budget"):
+            with redis_does("reserve or settle a budget"):
                 return int(cast("int", await script))
 
 

@@ -35,7 +35,7 @@ class RedisLooks:
     ) -> None:
         """They have looked, and read up to there; raises RedisUnavailable."""
         key, read = key_of(company, conversation), read_key(company, conversation)
-        with redis_does("note a look"):
+        with redis_does("store that somebody looked"):
             async with self._redis.pipeline(transaction=False) as pipe:
                 pipe.hset(key, operator, str(at.timestamp()))
                 pipe.expire(key, TTL_SECONDS)
@@ -47,13 +47,13 @@ class RedisLooks:
 
     async def last(self, company: str, conversation: str, operator: str) -> datetime | None:
         """When they last looked, within a day; raises RedisUnavailable."""
-        with redis_does("read looks"):
+        with redis_does("read when somebody looked"):
             found = await cast("Awaitable[bytes | None]", self._redis.hget(key_of(company, conversation), operator))
         return datetime.fromtimestamp(float(found), UTC) if found else None
 
     async def read(self, company: str, operator: str, conversations: Iterable[str]) -> list[int]:
         """How far they have read each of the conversations; 0: nothing. Raises RedisUnavailable."""
-        with redis_does("tell how far somebody has read"):
+        with redis_does("read how far somebody has read"):
             async with self._redis.pipeline(transaction=False) as pipe:
                 for conversation in conversations:
                     pipe.zscore(read_key(company, conversation), operator)
@@ -67,7 +67,7 @@ class RedisLooks:
 
     async def names_seen(self, company: str, operator: str) -> int:
         """Up to when, in ms since the epoch; 0: none. Raises RedisUnavailable."""
-        with redis_does("tell how far somebody has read"):
+        with redis_does("read how far somebody has read"):
             return int(await self._redis.zscore(f"{DESK}{company}:named", operator) or 0)
 
     async def at_desk(self, company: str, operator: str, name: str | None, at: datetime) -> None:

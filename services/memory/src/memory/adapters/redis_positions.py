@@ -27,17 +27,17 @@ class RedisPositions:
         self._move = redis.register_script(_MOVE)
 
     async def incarnation(self) -> object:
-        with redis_does("tell how long it has been up"):
+        with redis_does("tell its uptime"):
             return await incarnation(self._redis)
 
     async def load(self) -> dict[str, LogPosition]:
-        with redis_does("tell how far it is"):
+        with redis_does("read its positions"):
             held = await cast("Awaitable[dict[bytes, bytes]]", self._redis.hgetall(KEY))
         return {name.decode(): position_of(at.decode()) for name, at in held.items()}
 
     async def move(self, name: str, before: LogPosition | None, to: LogPosition) -> bool:
         arguments = [name, "" if before is None else str(before), str(to)]
-        with redis_does("store how far it is"):
+        with redis_does("store its position"):
             return bool(await cast("Awaitable[int]", self._move(keys=[KEY], args=arguments)))
 
     async def missed(self) -> list[Missed]:

@@ -96,7 +96,7 @@ class RedisShortTerm:
 
     async def _answered(self, command: Awaitable[Any]) -> Any:
         async with self._free:
-            with redis_does("answer for a short-term memory"):
+            with redis_does("read or change a short-term memory"):
                 return await command
 
 

@@ -150,14 +150,14 @@ class Documents:
         this moment have a later number, and stay."""
         every = f"{company}/{document}/"
         number, _, _ = edition.partition(".")
-        async with speaking("take out old passages"):
+        async with speaking("delete old passages"):
             await self._texts.delete_many({"_id": {"$gt": every, "$lt": f"{every}{number}"}})
             if hashed is not None:
                 await self._parts.delete_many(_parts_of(company, document, hashed))
 
     async def empty(self, company: str, document: str) -> None:
         """Deletes all texts of a removed document."""
-        async with speaking("take out passages"):
+        async with speaking("delete passages"):
             for rows in (self._texts, self._parts):
                 await rows.delete_many({"_id": below(f"{company}/{document}")})
 

@@ -81,7 +81,7 @@ class Gaps:
             return []
         writes = [InsertOne(_noted(company, asked)) for company, asked in times]
         known: set[int] = set()
-        async with speaking("note questions without an answer"):
+        async with speaking("store questions without an answer"):
             try:
                 await self._asked.bulk_write(writes, ordered=False)
             except BulkWriteError as error:

@@ -57,7 +57,7 @@ class Runs:
         """Deletes all but the newest."""
         kept = await self.newest(company, KEPT)
         if len(kept) == KEPT:
-            async with speaking("take out old runs"):
+            async with speaking("delete old runs"):
                 await self._rows.delete_many({"listKey": {"$gt": f"{company}/", "$lt": _key(kept[-1].run)}})
 
     async def forget(self, company: str) -> int:
