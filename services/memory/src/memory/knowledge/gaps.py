@@ -136,7 +136,7 @@ class GapList:
         """The cached gap that asks the same; None: there is none."""
         held = self._held.get(company)
         if held is None:
-            held = {}
+            held = _GapsByState()
             self._held.keep(company, held)
         for state in ("open", "dismissed", "answered"):
             if state not in held:
