@@ -247,7 +247,8 @@ class MemoryReplica:
         conversation_handlers.serve(service, histories, inbox, knowledge.searcher.ask, looks, floor.now)
         company_handlers.serve(service, companies, self._database, self._clock)
         company_handlers.serve_sign_in(service, companies, self._clock, local=self._dev.dev)
-        usage.serve(service, self._usages, self._spending, knowledge.searcher.ask)
+        usage.serve(service, self._usages)
+        usage.serve_budgets(service, self._spending, knowledge.searcher.ask)
         memories, learner, lessons, searching = long_term.serve(
             service,
             asked=self._database,

@@ -31,11 +31,16 @@ LINGER = 1.0
 reservations still count."""
 
 
-def serve(service: Service, usages: Usages, budgets: BudgetBook, knowledge: PassageSearch) -> None:
-    """The usage of companies, and their budgets: reserved before a model call, settled after it."""
+def serve(service: Service, usages: Usages) -> None:
 
     async def usage(request: UsageRequest) -> UsageReply:
         return await usages.report(request.company_id, request.since, request.until)
+
+    service.serve(USAGE, usage)
+
+
+def serve_budgets(service: Service, budgets: BudgetBook, knowledge: PassageSearch) -> None:
+    """Budgets are reserved before a model call, and settled after it."""
 
     async def reserve(request: BudgetReserveRequest) -> BudgetReserveReply:
         """Reserves tokens, and searches the company's knowledge for the question in the same call."""
@@ -54,7 +59,6 @@ def serve(service: Service, usages: Usages, budgets: BudgetBook, knowledge: Pass
     async def settle(request: BudgetSettleRequest) -> BudgetSettled:
         return BudgetSettled(settled=await budgets.settle(request))
 
-    service.serve(USAGE, usage)
     service.serve(BUDGET_RESERVE, reserve)
     service.serve(BUDGET_SETTLE, settle)
 
