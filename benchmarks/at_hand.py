@@ -10,11 +10,11 @@ from contracts.events.chat import Role
 from contracts.market_rpc import ActiveAlert, Holdings, MarketEvent, MarketStatusReply, QuoteView
 from contracts.memory_rpc import LongTermMemory
 from contracts.rpc import MessageView
+from memory.adapters.mongo_executions import PastToolCall
 from memory.application.contexts import ContextBuilder
 from memory.application.conversation_context import PastConversations
 from memory.application.history import HistoryReader
 from memory.application.memories import Memories
-from memory.context_ports import PastToolCall
 from memory.domain.conversation import InboxConversation
 from memory.domain.keys import LogPosition
 from memory.domain.recent import HELD, RecentMessages

@@ -15,7 +15,6 @@ LOOKED_AT = {
     "BatchWorker._run": "its own `stuck_because`",
     "PullWorker._keep": "the worker's `stuck_because`",
     "ChatConsumer._run": "its own `stuck_because`",
-    "WebhookFeed._run": "its own `stuck_because`",
     "Activity._keep": "its own `stuck_because`",
 }
 

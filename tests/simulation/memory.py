@@ -18,7 +18,7 @@ from contracts.errors import NexusError
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 from contracts.rpc import Rpc
 from contracts.streams import CHAT, FACTS
-from memory import app, budget_methods, handlers, owner_methods, sources
+from memory import app
 from memory.adapters import mongo
 from memory.adapters.announcements import BusAnnouncements
 from memory.adapters.bus_consumers import BusConsumers
@@ -33,6 +33,7 @@ from memory.adapters.projection_floor import ProjectionFloor
 from memory.adapters.redis_looks import RedisLooks
 from memory.adapters.redis_windows import RedisWindows
 from memory.adapters.signed_principals import PrincipalCheck
+from memory.app import ServicePart
 from memory.application.budgets import BudgetBook
 from memory.application.companies import CompanyRegistry
 from memory.application.history import HistoryRead, HistoryReader
@@ -42,8 +43,7 @@ from memory.application.positions import Positions, ProjectionSource
 from memory.application.projection import Projection
 from memory.application.sweeps import PeriodicSweep
 from memory.domain.facts import LogFact
-from memory.position_parts import POSITIONS_EVERY
-from memory.service_part import ServicePart
+from memory.handlers import companies, conversations, positions, refusals, usage
 from memory.settings import MemorySettings
 from runtime.clock import SystemClock
 from runtime.connection import ConnectionHooks
@@ -97,7 +97,7 @@ class Memory:
         self.projection = Projection(
             facts=MongoFacts(self._storing["facts"]),
             conversations=MongoConversations(self._storing["conversations"]),
-            settled=functools.partial(self._kept.position, sources.PROJECTION),
+            settled=functools.partial(self._kept.position, positions.PROJECTION),
             principals=PrincipalCheck(verifier),
         )
         windows = RedisWindows(self._redis)
@@ -164,10 +164,11 @@ class Memory:
             self.projection.forget()
             told.hurry(app.SETTINGS_LOOKS)
 
-        handlers.serve(service, self.histories, self.inbox, self.companies, _no_knowledge)
-        owner_methods.serve(service, RedisLooks(self._redis), self.floor.now)
+        looks = RedisLooks(self._redis)
+        conversations.serve(service, self.histories, self.inbox, _no_knowledge, looks, self.floor.now)
+        companies.serve(service, self.companies, self._asked, SystemClock())
         budgets = BudgetBook(SimulatedLedger(self._stores.redis), self._stores.redis.time)
-        budget_methods.serve(service, budgets, _no_knowledge)
+        usage.serve_budgets(service, budgets, _no_knowledge)
         self.positions = Positions(
             "mongodb",
             self._kept,
@@ -179,7 +180,7 @@ class Memory:
             restored=older,
         )
         self.floor.store, self.floor.same_server = (
-            lambda: self.positions.behind.get(sources.PROJECTION),
+            lambda: self.positions.behind.get(positions.PROJECTION),
             self.positions.same_server,
         )
         try:
@@ -188,18 +189,18 @@ class Memory:
             raise NotReady(str(error)) from error
 
         hooks.on_reconnect.append(self.log.reconnected)
-        looks = PeriodicSweep("position of MongoDB", POSITIONS_EVERY, self.positions.look)
-        self.positions.hurry = looks.hurry
+        compared = PeriodicSweep("position of MongoDB", positions.POSITIONS_EVERY, self.positions.look)
+        self.positions.hurry = compared.hurry
         self._parts += [
             consumer,
-            looks,
+            compared,
             PeriodicSweep("bounds of the log", app.BOUNDS_EVERY, self.log.refresh),
             PeriodicSweep("untold settings", _SETTINGS.settings_sweep, self.companies.sweep),
             told,
         ]
         for part in self._parts:
             await part.start()
-        server = RpcServer(self._client, answers=handlers.refused)
+        server = RpcServer(self._client, answers=refusals.refused)
         for method, handler in self._methods:
             await server.serve(method, handler)
         await self._client.flush()
@@ -234,7 +235,7 @@ def _chat(log: StreamLog, projection: Projection) -> ProjectionSource:
     """The source of conversations among sources.in_mongodb."""
     nothing, knowledge = cast("Any", None), cast("Any", _NoKnowledge())
     others = (nothing, nothing, nothing, nothing, nothing, nothing)
-    return sources.in_mongodb(log, projection, *others, knowledge, nothing)[0]
+    return positions.in_mongodb(log, projection, *others, knowledge, nothing)[0]
 
 
 class _NoKnowledge:

@@ -18,7 +18,7 @@ from contracts.memory_rpc import (
 from contracts.rpc import Caller, Rpc, ToolServiceData, ToolServiceRequest
 from contracts.tools_rpc import MEMORY_OUTCOME
 from memory.fact_tools import FORGET, REMEMBER, UPDATE
-from memory.recall_methods import SEARCH_MEMORY
+from memory.handlers.search_memory import SEARCH_MEMORY
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.errors import RpcError
 from runtime.testing import eventually

@@ -17,8 +17,8 @@ from memory.adapters.kept_files import KeptFiles
 from memory.adapters.mongo import asked
 from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.mongo_file_shares import MongoFileShares
+from memory.domain.erasure import Erasure
 from memory.domain.keys import LogPosition
-from memory.erasure_ports import Erasure
 from memory.testing import Servers, replica
 from runtime.file_store import FileMetadata
 from runtime.folder_store import FolderStore

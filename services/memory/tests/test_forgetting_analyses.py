@@ -6,8 +6,8 @@ from nats.aio.client import Client
 
 from contracts.events.analysis import AnalysisRequested
 from memory.adapters.bus_erasure import StreamErasure
+from memory.domain.erasure import Erasure
 from memory.domain.keys import LogPosition
-from memory.erasure_ports import Erasure
 from runtime.analyses import Analyses
 from runtime.direct import DirectReader
 from runtime.streams import ensure_streams

@@ -29,12 +29,12 @@ from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.redis_looks import RedisLooks
 from memory.application.handoffs import Handoffs
+from memory.domain.erasure import Erasure
 from memory.domain.handoff import (
     IDLE,
     Patience,
 )
 from memory.domain.keys import LogPosition
-from memory.erasure_ports import Erasure
 from memory.ports import LogClock
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.connection import connect

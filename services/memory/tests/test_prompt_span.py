@@ -3,7 +3,7 @@
 from typing import Any
 
 from contracts.rpc import Caller, ToolServiceRequest
-from memory.recall_methods import SEARCH_MEMORY
+from memory.handlers.search_memory import SEARCH_MEMORY
 from memory.testing import Servers, Writer, replica
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from contracts.memory_rpc import USER_FORGET, UserRef
 from contracts.rpc import Caller, ToolServiceRequest
-from memory.recall_methods import SEARCH_MEMORY
+from memory.handlers.search_memory import SEARCH_MEMORY
 from memory.testing import Replica, Servers, Writer, replica, serve_deletions
 from runtime.errors import RpcError
 

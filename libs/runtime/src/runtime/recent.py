@@ -38,10 +38,11 @@ class Recent(Generic[KeyT, ValueT]):
         *,
         largest: int | None = None,
         size: Callable[[ValueT], int] = lambda value: 1,
+        seconds: float = KEPT_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`largest`: the total of all values' `size`."""
-        self._most, self._largest = most, largest
+        """`largest`: the total of all values' `size`; `seconds`: how long a value is kept."""
+        self._most, self._largest, self._seconds = most, largest, seconds
         self._size_of, self._clock = size, clock
         self._kept: OrderedDict[KeyT, tuple[float, int, ValueT]] = OrderedDict()
         self._size = 0
@@ -54,7 +55,7 @@ class Recent(Generic[KeyT, ValueT]):
 
     def get(self, key: KeyT) -> ValueT | None:
         kept = self._kept.get(key)
-        if kept is None or self._clock() - kept[0] > KEPT_SECONDS:
+        if kept is None or self._clock() - kept[0] > self._seconds:
             return None
         return kept[2]
 
@@ -67,7 +68,7 @@ class Recent(Generic[KeyT, ValueT]):
         while self._kept and (
             len(self._kept) > self._most
             or (self._largest is not None and self._size > self._largest)
-            or now - next(iter(self._kept.values()))[0] > KEPT_SECONDS
+            or now - next(iter(self._kept.values()))[0] > self._seconds
         ):
             self.drop(next(iter(self._kept)))
 

@@ -3,22 +3,12 @@
 import functools
 import time
 from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
 from uuid import uuid4
 
 from contracts.errors import NexusError
 from contracts.streams import CHAT, FACTS, KNOWLEDGE
-from memory import (
-    budget_methods,
-    context_handlers,
-    handlers,
-    insight_handlers,
-    migrations,
-    owner_methods,
-    personal_handlers,
-    report_handlers,
-    sign_in_methods,
-    sources,
-)
+from memory import migrations
 from memory.adapters import mongo, stream_figures
 from memory.adapters.announcements import BusAnnouncements
 from memory.adapters.cache_erasure import CacheErasure
@@ -59,26 +49,23 @@ from memory.application.reports import Reports
 from memory.application.seed import seed
 from memory.application.sweeps import PeriodicSweep
 from memory.application.usage import Usages
-from memory.context_parts import context_part
-from memory.desk_parts import desk_part
 from memory.domain.facts import LogFact
-from memory.erasure_parts import ErasureNeeds, erasure_part
+from memory.fact_intake import FactIntake
+from memory.handlers import companies as company_handlers
+from memory.handlers import contexts, erasure, long_term, positions, ratings, refusals, usage, users, webhooks
+from memory.handlers import conversations as conversation_handlers
+from memory.handlers import desk as desk_handlers
 from memory.knowledge.part import KnowledgePart
-from memory.long_term_parts import long_term_part
-from memory.position_parts import position_part
-from memory.service_part import Loop, ServicePart
 from memory.settings import MemorySettings
-from memory.webhook_parts import webhook_parts
 from runtime.clock import Clock, SystemClock
 from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
 from runtime.errors import NotReady
-from runtime.file_stores import file_store
 from runtime.mongo import watch_database
 from runtime.redis_client import redis_client
 from runtime.seal import company_seal
 from runtime.service import Service
-from runtime.settings import DevSettings, FileSettings, MongoSettings, RedisSettings
+from runtime.settings import DevSettings, MongoSettings, RedisSettings
 
 BOUNDS_EVERY = 30.0
 """Seconds between reads of the stream's beginning and era: what is trimmed is far older than that."""
@@ -88,6 +75,27 @@ by a replica that was behind, and after one that has not; and how often it is re
 REST = 5
 """How many times longer the interval is after a look that found nothing: new work comes with a fact, and the replica
 that receives it looks at its usual time."""
+
+
+class ServicePart(Protocol):
+    """Something that runs in the background and must be stopped."""
+
+    async def start(self) -> None: ...
+
+    async def stop(self) -> None:
+        """Ends within a few seconds."""
+        ...
+
+
+@runtime_checkable
+class Loop(Protocol):
+    """A part with a loop of its own; one that has ended or hangs is noticed."""
+
+    name: str
+
+    def stuck_because(self) -> str | None:
+        """See runtime.liveness."""
+        ...
 
 
 class MemoryReplica:
@@ -121,15 +129,20 @@ class MemoryReplica:
         self._clock = clock or SystemClock()
         self._executions = MongoExecutions(self._storing["executions"])
         self._companies = MongoCompanies(self._database["companies"])
-        usage, self._ratings = MongoUsage(self._storing["usage"]), MongoReports(self._storing)
-        self._usages = Usages(store=usage, companies=self._companies, clock=self._clock, conversations=self._ratings)
+        self._reports = MongoReports(self._storing)
+        self._usages = Usages(
+            store=MongoUsage(self._storing["usage"]),
+            companies=self._companies,
+            clock=self._clock,
+            conversations=self._reports,
+        )
         self._spending = BudgetBook(RedisBudgets(self._budgets), time.time)
         # Redis is only a cache here: without it memory is slower, not wrong, and therefore ready all the same.
         ping, lanes = mongo.MongoPing(self._mongo), (self._database.limit, self._storing.limit)
         service.add_check("mongodb", ping)
         watch_database(service, lanes, ping, mongo_settings.url)
         service.writes(CHAT, FACTS, KNOWLEDGE)
-        service.answers = handlers.refused
+        service.answers = refusals.refused
         service.on_start(self.build)
 
     async def build(self) -> None:
@@ -151,7 +164,7 @@ class MemoryReplica:
         projection = Projection(
             facts=MongoFacts(self._storing["facts"]),
             conversations=stored_conversations,
-            settled=functools.partial(self._positions.position, sources.PROJECTION),
+            settled=functools.partial(self._positions.position, positions.PROJECTION),
             principals=self._principals,
         )
         market = MarketClient(service.rpc)
@@ -216,12 +229,11 @@ class MemoryReplica:
             store=self._companies, announcements=announcements, changed=table.refresh, close=company_seal()
         )
         await self._keep_on(
-            *await webhook_parts(service, settings, table, companies, RedisEchoes(self._redis), local=self._dev.dev)
+            *await webhooks.deliver(service, settings, table, companies, RedisEchoes(self._redis), local=self._dev.dev)
         )
         reports = Reports(
             store=MongoReports(self._database), companies=self._companies, fresh=inbox.fresh, clock=floor.now
         )
-        report_handlers.serve(service, reports)
         handoffs = Handoffs(
             conversations=conversations,
             companies=self._companies,
@@ -232,11 +244,12 @@ class MemoryReplica:
         )
         if self._dev.dev:
             await seed(companies, self._dev.demo_origin)
-        handlers.serve(service, histories, inbox, companies, knowledge.searcher.ask)
-        sign_in_methods.serve(service, companies, self._clock, local=self._dev.dev)
-        owner_methods.serve(service, looks, floor.now)
-        budget_methods.serve(service, self._spending, knowledge.searcher.ask)
-        memories, learner, lessons, searching = long_term_part(
+        conversation_handlers.serve(service, histories, inbox, knowledge.searcher.ask, looks, floor.now)
+        company_handlers.serve(service, companies, self._database, self._clock)
+        company_handlers.serve_sign_in(service, companies, self._clock, local=self._dev.dev)
+        usage.serve(service, self._usages)
+        usage.serve_budgets(service, self._spending, knowledge.searcher.ask)
+        memories, learner, lessons, searching = long_term.serve(
             service,
             asked=self._database,
             storing=self._storing,
@@ -250,7 +263,7 @@ class MemoryReplica:
             floor=floor,
             clock=self._clock,
         )
-        context_part(
+        contexts.serve(
             service,
             self._database,
             memories,
@@ -266,20 +279,27 @@ class MemoryReplica:
         exports = Exports(memories=memories, conversations=conversations, inbox=inbox)
         drops = (windows.drop, near.drop, projection.drop, searching.drop, inbox_search.drop)
         cache = CacheErasure(service.nats, self._redis, drops)
-        place = FileSettings()
-        files, share = file_store(place, self._clock), place.company_megabytes * 1_000_000
-        needs = ErasureNeeds(
-            cache, knowledge, companies, memories, projection.drop, log, floor, self._clock, files, share
+        erasing = erasure.serve(
+            service,
+            self._database,
+            settings,
+            cache=cache,
+            knowledge=knowledge,
+            companies=companies,
+            memories=memories,
+            drop=projection.drop,
+            log=log,
+            floor=floor,
+            clock=self._clock,
         )
-        erasing = erasure_part(service, self._database, needs, settings)
-        intake = handlers.FactIntake(service, erasing.late)
-        insights = Insights(conversations=conversations, ratings=MongoRatings(self._database["ratings"]))
-        insight_handlers.serve(service, insights)
-        personal_handlers.serve(service, memories, learner, exports, erasing.erasure, self._usages)
-        personal_handlers.consume(intake, self._usages, self._spending)
-        personal_handlers.learn(intake, learner, self._executions)
-        insight_handlers.consume(intake, insights, knowledge.rated)
-        desk = desk_part(
+        intake = FactIntake(service, erasing.late)
+        answer_ratings = MongoRatings(self._database["ratings"])
+        ratings.serve(service, Insights(conversations=conversations, ratings=answer_ratings), reports)
+        ratings.consume(intake, answer_ratings, self._reports, knowledge.rated)
+        users.serve(service, memories, learner, exports, erasing.erasure)
+        users.consume(intake, learner, self._executions)
+        usage.consume(intake, self._usages, self._spending)
+        desk = desk_handlers.serve(
             intake,
             asked=self._database,
             storing=self._storing,
@@ -289,26 +309,34 @@ class MemoryReplica:
             log=log,
             floor=floor,
         )
-        report_handlers.consume(intake, self._ratings)
         knowledge.consume()
         older_lists = listed(stored_conversations, MongoFacts(self._storing["facts"]))
         migrations.serve(service, (*knowledge.changes(), older_lists), stored_format)
-        context_handlers.consume(service, activity)
+        contexts.consume(service, activity)
         told = PeriodicSweep("settings on the bus", SETTINGS_AGAIN, companies.refresh, rest=SETTINGS_EVERY)
 
         def older() -> None:
             projection.forget()
             told.hurry(SETTINGS_LOOKS)  # what it has lost of the settings is on the bus
 
-        in_mongodb = sources.in_mongodb(
-            log, projection, self._executions, self._usages, insights, self._ratings, learner, lessons, knowledge, desk
+        in_mongodb = positions.in_mongodb(
+            log,
+            projection,
+            self._executions,
+            self._usages,
+            answer_ratings,
+            self._reports,
+            learner,
+            lessons,
+            knowledge,
+            desk,
         )
-        mongodb, position_sweeps = position_part(
+        mongodb, position_sweeps = positions.watch(
             service,
             self._positions,
             self._budgets,
             in_mongodb,
-            sources.in_redis(log, activity, self._spending),
+            positions.in_redis(log, activity, self._spending),
             now=self._clock.now,
             empty=store == fresh,
             every=settings.positions_sweep,
@@ -318,7 +346,7 @@ class MemoryReplica:
         waiting = PeriodicSweep("waiting conversations", settings.handoff_sweep, handoffs.look, rest=rest)
         due = PeriodicSweep("conversations that are due", settings.handoff_sweep, desk.sweep, rest=rest)
         in_turn = PeriodicSweep("conversations in turn", settings.handoff_sweep, desk.sweep_waiting, rest=rest)
-        floor.store, floor.same_server = lambda: mongodb.behind.get(sources.PROJECTION), mongodb.same_server
+        floor.store, floor.same_server = lambda: mongodb.behind.get(positions.PROJECTION), mongodb.same_server
         try:
             # Before anything is read: what the store has lost is read from the log until it has it again.
             await mongodb.compare()

@@ -2,16 +2,16 @@
 
 NexusError (contracts)
 └── MemoryFault
-    ├── StoreUnavailable     MongoDB did not answer in time
+    ├── Unavailable          a retry may succeed
+    │   ├── StoreUnavailable     MongoDB did not answer in time
+    │   ├── RedisUnavailable     Redis did not answer in time
+    │   ├── BusUnavailable       the streams did not do what has to be done there
+    │   ├── ServiceUnavailable   another service did not answer, or did not do what has to be done there
+    │   ├── ProjectionBehind     the projection did not reach a sequence in time
+    │   └── UnknownSequence      a reader named a sequence that the log has not reached
     ├── StoreRefused         MongoDB will never take this document
-    ├── CacheUnavailable     Redis did not do what has to be done there
-    ├── BusUnavailable       the streams did not do what has to be done there
-    ├── MarketUnavailable    the market-adapter did not answer
-    ├── CatalogueUnavailable the tool-executor did not answer
-    ├── ServicesUnavailable  another service did not do what has to be done there
-    ├── ProjectionBehind     the projection did not reach a sequence in time
-    ├── UnknownSequence      a reader named a sequence that the log has not reached
-    ├── BudgetsUnavailable   Redis, where the budgets are, did not answer in time
+    ├── NoSuchConversation   no conversation of this id
+    ├── AssignedMeanwhile    the conversation has another assignee by now
     ├── NoSuchPerson         nobody of this id has written to the company
     ├── NotMerged            these two are not one person at the desk
     ├── CompanyExists        settings are there already
@@ -30,62 +30,38 @@ class MemoryFault(NexusError):  # noqa: N818 - the tree above reads as a list of
     """Base of everything this service raises on purpose."""
 
 
-class StoreUnavailable(MemoryFault):
-    """MongoDB did not answer in time; whether the command took effect is unknown."""
+class Unavailable(MemoryFault):
+    """Something did not answer or is behind: a retry may succeed."""
 
     retryable = True
+
+
+class StoreUnavailable(Unavailable):
+    """MongoDB did not answer in time; whether the command took effect is unknown."""
 
 
 class StoreRefused(MemoryFault):
     """MongoDB refuses documents or commands of this form; a retry would be refused too."""
 
 
-class CacheUnavailable(MemoryFault):
-    """Redis could not be reached for something that must be done."""
-
-    retryable = True
-
-
-class BusUnavailable(MemoryFault):
-    """The streams could not be reached, or refused something that must be done."""
-
-    retryable = True
-
-
-class MarketUnavailable(MemoryFault):
-    """The market-adapter did not answer."""
-
-    retryable = True
-
-
-class CatalogueUnavailable(MemoryFault):
-    """The tool-executor did not answer."""
-
-    retryable = True
-
-
-class ServicesUnavailable(MemoryFault):
-    """Another service could not be reached, or refused something that must be done."""
-
-    retryable = True
-
-
-class ProjectionBehind(MemoryFault):
-    """The projection did not reach the sequence within the deadline."""
-
-    retryable = True
-
-
-class UnknownSequence(MemoryFault):
-    """The log has not reached the sequence that the reader named."""
-
-    retryable = True
-
-
-class BudgetsUnavailable(MemoryFault):
+class RedisUnavailable(Unavailable):
     """Redis did not answer in time; whether the command took effect is unknown."""
 
-    retryable = True
+
+class BusUnavailable(Unavailable):
+    """The streams could not be reached, or refused something that must be done."""
+
+
+class ServiceUnavailable(Unavailable):
+    """Another service could not be reached, or refused something that must be done."""
+
+
+class ProjectionBehind(Unavailable):
+    """The projection did not reach the sequence within the deadline."""
+
+
+class UnknownSequence(Unavailable):
+    """The log has not reached the sequence that the reader named."""
 
 
 class NoSuchConversation(MemoryFault):

@@ -4,12 +4,27 @@ The only record of a migration is in the documents that it has changed, so it ma
 concurrently, while everything runs.
 """
 
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
 from contracts.errors import ErrorCode
 from contracts.migration_rpc import MIGRATE, MIGRATIONS, MigrateRequest, Migration, MigrationsReply, MigrationsRequest
-from memory.application.migration import MigrationStep
 from runtime.errors import RpcError
 from runtime.release import release
 from runtime.service import Service
+
+
+@dataclass(frozen=True)
+class MigrationStep:
+    """One migration. `left`: how many documents remain; `some` migrates the next few."""
+
+    name: str
+    what: str
+    left: Callable[[], Awaitable[int]]
+    some: Callable[[], Awaitable[None]]
+
+    async def told(self) -> Migration:
+        return Migration(name=self.name, what=self.what, left=await self.left())
 
 
 def serve(service: Service, changes: tuple[MigrationStep, ...], store_format: int) -> None:

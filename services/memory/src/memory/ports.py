@@ -9,6 +9,7 @@ from memory.domain.recent import RecentMessages
 from memory.domain.remembered import Remembered
 
 ItemT = TypeVar("ItemT")
+OtherT = TypeVar("OtherT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,10 @@ class PageOf(Generic[ItemT]):
 
     items: list[ItemT]
     next: str | None
+
+    def mapped(self, read: Callable[[ItemT], OtherT]) -> "PageOf[OtherT]":
+        """The same page with each item read."""
+        return PageOf([read(item) for item in self.items], self.next)
 
 
 @dataclass(frozen=True, slots=True)

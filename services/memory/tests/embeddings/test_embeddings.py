@@ -19,7 +19,7 @@ from memory.embeddings.embedder import HttpEmbedder, WheelEmbedder
 from memory.embeddings.embeddings import Embeddings, configured
 from memory.embeddings.neighbours import Neighbours
 from memory.embeddings.ports import EmbeddingError
-from memory.recall_methods import SEARCH_MEMORY
+from memory.handlers.search_memory import SEARCH_MEMORY
 from memory.settings import EmbeddingSettings
 from memory.testing import Replica, Servers, Writer, replica, serve_deletions
 from memory.testing_embeddings import SIZE, EmbeddingServer, embedding_server

@@ -4,23 +4,20 @@ file."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import Any
 
 import orjson
 from nats.aio.client import Client
-from nats.errors import Error as NatsError
 from nats.js.errors import APIError
 
 from contracts.channels import TOOL_REQUESTS, analyses_of, client_results_of, conversation_tree, fact, journal
 from contracts.ids import NOBODY
-from contracts.json_values import JsonObject
+from contracts.json_values import JsonObject, object_of
 from contracts.streams import CHAT, DLQ, FACTS, TOOLS, TRACES, TURNS, WEBHOOKS
-from memory.erasure_ports import Erasure
-from memory.errors import BusUnavailable
+from memory.adapters.bus_errors import bus_does
+from memory.domain.erasure import Erasure
 from runtime.connection import jetstream
 from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
-from runtime.errors import RuntimeFault
 
 PAGE = 256
 LETTERS = 10_000
@@ -57,7 +54,7 @@ class StreamErasure:
         """What the streams hold of the user, or of the conversations; raises BusUnavailable."""
         company, names = job.company, frozenset(job.conversations)
         plan = StreamPlan()
-        try:
+        with bus_does("look through the streams"):
             for name in job.conversations:
                 await self._count(plan, CHAT.name, conversation_tree(company, name))
                 await self._count(plan, TURNS.name, journal(company, name))
@@ -82,31 +79,25 @@ class StreamErasure:
                 lambda event: _subject(event) in about or _about(company, names)(event),
             )
             await self._letters_of(plan, job, about)
-        except (NatsError, TimeoutError, RuntimeFault) as error:
-            raise BusUnavailable(f"the streams could not be looked through: {error!r}"[:300]) from error
         return plan
 
     async def carry_out(self, plan: StreamPlan) -> None:
         """Removes what was planned, and what has been added under the same subjects since; raises BusUnavailable."""
-        try:
+        with bus_does("purge the streams"):
             for stream, subject in plan.purges:
                 await self._js.purge_stream(stream, subject=subject)
             for stream, seq in plan.messages:
                 await self._delete(stream, seq)
-        except (NatsError, TimeoutError, RuntimeFault) as error:
-            raise BusUnavailable(f"the streams could not be purged: {error!r}"[:300]) from error
 
     async def remove(self, stream: str, seq: int) -> None:
         """Deletes one message, if it is still there; raises BusUnavailable."""
-        try:
+        with bus_does("delete a message"):
             await self._delete(stream, seq)
-        except (NatsError, TimeoutError, RuntimeFault) as error:
-            raise BusUnavailable(f"a message could not be deleted: {error!r}"[:300]) from error
 
     async def erase_company(self, company: str) -> dict[str, int]:
         """Deletes a company's messages, except announcements about the company, which tell that it was deleted."""
         plan, about = StreamPlan(), _of(company)
-        try:
+        with bus_does("look for a company in the streams"):
             await self._count(plan, CHAT.name, f"chat.{company}.>")
             await self._count(plan, TURNS.name, f"turn.{company}.>")
             await self._count(plan, TRACES.name, f"traces.recorded.v1.{NOBODY}.{company}.*")
@@ -120,22 +111,18 @@ class StreamErasure:
                 if named or f".v1.{company}." in letter.subject or about(letter.body):
                     plan.messages.append((DLQ.name, letter.seq))
                     plan.add(DLQ.name, 1)
-        except (NatsError, TimeoutError, RuntimeFault) as error:
-            raise BusUnavailable(f"a company could not be looked for in the streams: {error!r}"[:300]) from error
         await self.carry_out(plan)
         return plan.found
 
     async def plan_told(self, job: Erasure) -> StreamPlan:
         """The user's facts that concern these conversations; raises BusUnavailable."""
         plan, names = StreamPlan(), frozenset(job.conversations)
-        try:
+        with bus_does("look through the streams"):
             for event_type in fact_types():
                 for person in (job.user, *job.people):
                     if person:
                         subject = fact(event_type, job.company, person)
                         await self._find(plan, FACTS.name, subject, _about(job.company, names))
-        except (NatsError, TimeoutError, RuntimeFault) as error:
-            raise BusUnavailable(f"the streams could not be looked through: {error!r}"[:300]) from error
         return plan
 
     async def _count(self, plan: StreamPlan, stream: str, subject: str) -> None:
@@ -183,38 +170,34 @@ def fact_types() -> list[str]:
     return [subject.removesuffix(".>") for subject in FACTS.subjects if subject.endswith(".>")]
 
 
-def _subject(raw: bytes) -> str | None:
+def _object(raw: bytes) -> JsonObject:
+    """The message's JSON object; an empty one if it is none."""
     try:
-        return orjson.loads(raw).get("subject")
-    except (orjson.JSONDecodeError, AttributeError):
-        return None
+        return object_of(orjson.loads(raw))
+    except orjson.JSONDecodeError:
+        return {}
 
 
-def _of(company: str) -> Callable[[bytes], bool]:
-    """Whether an event's data belong to the company."""
-
-    def named(raw: bytes) -> bool:
-        try:
-            return orjson.loads(raw)["data"].get("companyId") == company
-        except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
-            return False
-
-    return named
+def _subject(raw: bytes) -> object:
+    return _object(raw).get("subject")
 
 
 def _any(_: bytes) -> bool:
     return True
 
 
+def _of(company: str) -> Callable[[bytes], bool]:
+    """Whether an event's data belong to the company."""
+    return lambda raw: object_of(_object(raw).get("data")).get("companyId") == company
+
+
 def _about(company: str, conversations: Collection[str]) -> Callable[[bytes], bool]:
     """Whether a fact's data name one of the conversations."""
 
     def named(raw: bytes) -> bool:
-        try:
-            event: Any = orjson.loads(raw)
-            data: JsonObject = event["data"]
-            return data.get("conversationId") in conversations and data.get("companyId") in (company, None, NOBODY)
-        except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
-            return False
+        data = object_of(_object(raw).get("data"))
+        # Of data of any form: what is no text is not in them, and cannot be looked for in a set.
+        conversation, of = data.get("conversationId"), data.get("companyId")
+        return isinstance(conversation, str) and conversation in conversations and of in (company, None, NOBODY)
 
     return named

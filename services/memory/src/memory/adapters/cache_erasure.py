@@ -21,8 +21,8 @@ from memory.adapters.redis_looks import key_of as looks_key
 from memory.adapters.redis_short_term import PREFIX as SHORT_TERM
 from memory.adapters.redis_short_term import key_of
 from memory.adapters.redis_windows import PREFIX
+from memory.domain.erasure import Erasure
 from memory.domain.spending_limits import PREFIX as BUDGETS
-from memory.erasure_ports import Erasure
 from runtime.deletions import follow_deletions
 
 _log = structlog.get_logger(__name__)
@@ -47,7 +47,7 @@ class CacheErasure:
 
     async def keys(self, job: Erasure) -> list[bytes]:
         """The user's keys in Redis, or those of the conversations and what their people did last; raises
-        CacheUnavailable. Spent budgets stay until they expire, so that deleting oneself does not renew them."""
+        RedisUnavailable. Spent budgets stay until they expire, so that deleting oneself does not renew them."""
         company, every = job.company, frozenset(job.conversations)
         named = [key(company, name).encode() for name in job.conversations for key in (looks_key, read_key)]
         named += [key_of(company, person).encode() for person in (job.user, *job.people) if person]
@@ -58,7 +58,7 @@ class CacheErasure:
         return found
 
     async def erase(self, job: Erasure) -> None:
-        """Deletes from Redis and every replica's memory; raises CacheUnavailable."""
+        """Deletes from Redis and every replica's memory; raises RedisUnavailable."""
         company, conversations = job.company, job.conversations
         self._drop(company, conversations)
         for start in range(0, len(conversations), 100):
@@ -70,7 +70,7 @@ class CacheErasure:
                 await self._redis.delete(*gone)
 
     async def erase_company(self, company: str) -> dict[str, int]:
-        """Deletes every key of the company, including spent budgets; raises CacheUnavailable."""
+        """Deletes every key of the company, including spent budgets; raises RedisUnavailable."""
         patterns = (
             f"{SHORT_TERM}{{{company}:*",
             f"{PREFIX}*:{company}:*",

@@ -12,7 +12,7 @@ from contracts.rpc import MessageView, VisitorProfile
 from memory.domain.conversation import ConversationOutcome, InboxConversation, Ownership, Person
 from memory.domain.desk import OPEN, DeskState, UpdatePlace
 from memory.domain.inbox_index import Findable
-from memory.domain.keys import BEGINNING, LogPosition, conversation_key, list_key, timed_key
+from memory.domain.keys import BEGINNING, LogPosition, conversation_key, list_key, milliseconds, position_of, timed_key
 from memory.domain.recent import VisitorTraits
 from runtime.mongo import Document
 
@@ -155,12 +155,12 @@ def _list_keys(state: InboxConversation) -> Document:
     if state.person and state.person.user_id != state.whose:
         keys["visitorKey"] = list_key(f"{company}:{state.person.user_id}", at, name)
     if state.due_since:
-        keys["waitingSince"] = _milliseconds(state.due_since)
+        keys["waitingSince"] = milliseconds(state.due_since)
     if state.quiet_since:
-        keys["quietKey"] = timed_key(company, _milliseconds(state.quiet_since), name)
+        keys["quietKey"] = timed_key(company, milliseconds(state.quiet_since), name)
     due = state.wakes_at or (state.quiet_since if state.is_over else None)
     if due:
-        keys["dueAt"] = _milliseconds(due)
+        keys["dueAt"] = milliseconds(due)
     return keys
 
 
@@ -173,44 +173,44 @@ def from_document(row: Document) -> InboxConversation:
         conversation=conversation,
         version=row["version"],
         writer=row.get("writer"),
-        settled=_position(row["settled"]),
-        taken=frozenset(_position(position) for position in row["taken"]),
+        settled=position_of(row["settled"]),
+        taken=frozenset(position_of(position) for position in row["taken"]),
         person=Person(person["userId"], person["role"], person["plan"]) if person else None,
-        person_position=_position(row["personPosition"]) if row["personPosition"] else None,
+        person_position=position_of(row["personPosition"]) if row["personPosition"] else None,
         started_at=_datetime(row["startedAt"]),
-        latest=_position(row["latest"]),
+        latest=position_of(row["latest"]),
         message_count=row["messageCount"],
         last_message=MessageView.model_validate_json(row["lastMessage"]) if row["lastMessage"] else None,
-        last_position=_position(row["lastPosition"]),
+        last_position=position_of(row["lastPosition"]),
         seen=VisitorTraits(VisitorProfile.model_validate_json(row["profile"]), _datetime(row["seenAt"])),
-        seen_position=_position(row["seenPosition"]),
+        seen_position=position_of(row["seenPosition"]),
         ownership=Ownership(
             owner=Owner.model_validate_json(row["owner"]),
-            position=_position(row["ownerPosition"]),
+            position=position_of(row["ownerPosition"]),
             since=_datetime(row["ownerSince"]),
             by=row["ownerBy"],
             reason=row["ownerReason"],
             opens_at=_datetime(row.get("ownerOpensAt")),
         ),
-        answered=_position(row["answered"]),
-        failed=_position(row["failed"]),
-        noticed=_position(row["noticed"]),
+        answered=position_of(row["answered"]),
+        failed=position_of(row["failed"]),
+        noticed=position_of(row["noticed"]),
         # Stored before it was kept: the sweep then looks into the log.
-        replied=_position(row.get("replied", "0/0")),
+        replied=position_of(row.get("replied", "0/0")),
         answers=row.get("answers", 0),
         handed_off=row.get("handedOff", False),
         failures=row.get("failures", 0),
         hand_over=HandOver.model_validate_json(row["handOver"]) if row.get("handOver") else None,
-        hand_over_position=_position(row.get("handOverPosition", "0/0")),
+        hand_over_position=position_of(row.get("handOverPosition", "0/0")),
         desk=_desk(row["desk"]) if row.get("desk") else DeskState(),
         heard_at=_datetime(row.get("heardAt")),
         said_at=_datetime(row.get("saidAt")),
-        claimed=_position(row.get("claimed", "0/0")),
+        claimed=position_of(row.get("claimed", "0/0")),
         claimed_at=_datetime(row.get("claimedAt")),
-        farewell=_position(row.get("farewell", "0/0")),
+        farewell=position_of(row.get("farewell", "0/0")),
         words=frozenset(row.get("words", "").split()),
         address=row.get("address"),
-        address_position=_position(row.get("addressPosition", "0/0")),
+        address_position=position_of(row.get("addressPosition", "0/0")),
         rating_asked=row.get("ratingAsked", False),
     )
 
@@ -271,11 +271,7 @@ def _since(told: list[str | None] | None) -> UpdatePlace | None:
     if told is None:
         return None
     basis, at = told
-    return UpdatePlace(_position(basis) if basis else None, datetime.fromisoformat(at or ""))
-
-
-def _milliseconds(at: datetime) -> int:
-    return int(at.timestamp() * 1000)
+    return UpdatePlace(position_of(basis) if basis else None, datetime.fromisoformat(at or ""))
 
 
 FINDABLE: Document = dict.fromkeys(
@@ -309,11 +305,6 @@ def _named(key: str | None) -> str | None:
 
 def _person(person: Person | None) -> Document | None:
     return {"userId": person.user_id, "role": person.role, "plan": person.plan} if person else None
-
-
-def _position(text: str) -> LogPosition:
-    era, seq = text.split("/")
-    return LogPosition(int(era), int(seq))
 
 
 def _text(position: LogPosition | None) -> str | None:

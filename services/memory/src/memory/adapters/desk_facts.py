@@ -5,13 +5,13 @@ from contracts.envelope import CloudEvent, Wire
 from contracts.events.desk import ConversationUpdated, NoteAdded
 from contracts.ids import NOBODY
 from contracts.streams import FACTS
-from memory.domain.keys import LogPosition
+from memory.adapters.chat_log import SOURCE
+from memory.domain.keys import LogPosition, milliseconds
 from memory.errors import BusUnavailable
 from runtime.direct import DirectReader
 from runtime.errors import RuntimeFault
 from runtime.publisher import Publisher
 
-SOURCE = "/nexus/memory"
 DEADLINE = 8.0
 """Seconds for storing one; the caller waits for ten."""
 UPDATED, NOTED = "conversation.updated.v1", "note.added.v1"
@@ -47,4 +47,4 @@ class BusDeskFacts:
             raise BusUnavailable("it could not be stored now: try again") from error
         if found is None:
             raise BusUnavailable("it was stored and cannot be read: try again")
-        return LogPosition(int(found.time.timestamp() * 1000), stored.seq)
+        return LogPosition(milliseconds(found.time), stored.seq)

@@ -10,7 +10,7 @@ from contracts.events.chat import OperatorMessage, VisitorMessage
 from contracts.files import UNSENT, folder_of, taken_in_at, unsent_key
 from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.mongo_file_shares import MongoFileShares
-from memory.erasure_ports import Erasure
+from memory.domain.erasure import Erasure
 from memory.errors import StoreUnavailable
 from runtime.clock import Clock
 from runtime.file_store import FileStore, FilesUnavailable

@@ -10,13 +10,15 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
-from pymongo import AsyncMongoClient
+from pymongo import ASCENDING, DESCENDING, AsyncMongoClient
 from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import BulkWriteError, DuplicateKeyError, OperationFailure, PyMongoError
 from pymongo.monitoring import ConnectionPoolListener
 
+from memory.domain.keys import END, from_cursor, to_cursor
 from memory.errors import StoreRefused, StoreUnavailable
 from memory.metrics import STORE_REFUSED, STORE_RUNNING
+from memory.ports import PageOf
 from runtime.command_limit import TRIALS, CommandLimit
 from runtime.errors import NotReady
 from runtime.mongo import Collection, Database, Document, driver_says
@@ -178,6 +180,30 @@ def duplicates(error: BulkWriteError) -> set[int]:
     if error.details.get("writeConcernErrors") or any(one["code"] != _DUPLICATE_KEY for one in refused):
         raise error
     return {one["index"] for one in refused}
+
+
+def below(prefix: str) -> Document:
+    """The range of all keys under a prefix."""
+    return {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}
+
+
+async def page_of(
+    rows: Collection,
+    key: str,
+    prefix: str,
+    limit: int,
+    cursor: str | None,
+    *,
+    ascending: bool = False,
+    fields: Document | None = None,
+) -> PageOf[Document]:
+    """A page of the rows under a prefix, in the order of `key`; raises BadCursorError."""
+    within = below(prefix)
+    if cursor:
+        within["$gt" if ascending else "$lt"] = from_cursor(cursor, prefix)
+    ordered = rows.find({key: within}, fields).sort(key, ASCENDING if ascending else DESCENDING)
+    found = await ordered.limit(limit + 1).to_list()
+    return PageOf(found[:limit], to_cursor(found[limit - 1][key], prefix) if len(found) > limit else None)
 
 
 async def replace_version(rows: Collection, row: Document, over: str | int | None) -> bool:

@@ -26,15 +26,14 @@ from memory.adapters.conversation_document import (
     outcome_of,
     to_document,
 )
-from memory.adapters.mongo import speaking
+from memory.adapters.mongo import below, duplicates, page_of, speaking
 from memory.domain.conversation import STATES, ConversationOutcome, InboxConversation
 from memory.domain.inbox_index import Findable
-from memory.domain.keys import BEGINNING, END, conversation_key, from_cursor, timed_key, to_cursor
+from memory.domain.keys import BEGINNING, END, conversation_key, position_of, timed_key
 from memory.ports import InboxFilter, PageOf
 from runtime.mongo import Collection, Document
 from runtime.unknown_fields import UnknownFields
 
-DUPLICATE_KEY = 11000
 OLDER: Document = {"writtenKey": {"$exists": False}, "inboxKey": {"$exists": True}}
 """Conversations stored only by releases without a desk."""
 
@@ -73,8 +72,7 @@ class MongoConversations:
                 if result.inserted_count + result.matched_count == len(states):
                     return written
             except BulkWriteError as error:
-                if any(failed["code"] != DUPLICATE_KEY for failed in error.details["writeErrors"]):
-                    raise
+                duplicates(error)
             # Somebody else was faster somewhere: the token tells where. Taking a state that was stored and changed
             # again at once for a refused one does no harm, for the fold knows the facts that it has taken.
             keys = [_key(state) for state in states]
@@ -86,7 +84,7 @@ class MongoConversations:
         """The most recently active conversation that the person began under this id, even if it belongs to another
         person at the desk."""
         prefix = f"{company}:{user_id}"
-        within = {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}
+        within = below(prefix)
         own: Document = {"personKey": within, "visitorKey": {"$exists": False}}
         found: list[str] = []
         async with speaking("read a person's conversations"):
@@ -99,7 +97,7 @@ class MongoConversations:
         """The person's conversations at the desk; `lent`: those they began that belong to another. Latest activity
         first."""
         key, prefix = "visitorKey" if lent else "personKey", f"{company}:{user_id}"
-        where = {key: {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}}
+        where = {key: below(prefix)}
         async with speaking("read a person's conversations"):
             rows = await self._rows.find(where).sort(key, DESCENDING).limit(limit).to_list()
         return [self._read(row) for row in rows]
@@ -110,15 +108,8 @@ class MongoConversations:
         """A page of conversations, latest activity first (`needs_human`: longest wait first)."""
         index, prefix = _index(company, filter_by)
         ascending = filter_by.turned != (filter_by.state == "needs_human")
-        at = from_cursor(cursor, prefix) if cursor else None
-        within = (at or f"{prefix}/", f"{prefix}/{END}") if ascending else (f"{prefix}/", at or f"{prefix}/{END}")
-        where = {index: {"$gt": within[0], "$lt": within[1]}}
         async with speaking("read the inbox"):
-            found = self._rows.find(where).sort(index, ASCENDING if ascending else DESCENDING)
-            rows = await found.limit(limit + 1).to_list()
-        more = len(rows) > limit
-        rows = rows[:limit]
-        return PageOf([self._read(row) for row in rows], to_cursor(rows[-1][index], prefix) if more else None)
+            return (await page_of(self._rows, index, prefix, limit, cursor, ascending=ascending)).mapped(self._read)
 
     async def counts(self, company: str, operator: str) -> dict[str, int]:
         """The number in each list, by name; `mine`: this human agent's."""
@@ -132,19 +123,19 @@ class MongoConversations:
         return dict(zip(lists, counted, strict=True))
 
     async def _count(self, index: str, prefix: str) -> int:
-        return await self._rows.count_documents({index: {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}})
+        return await self._rows.count_documents({index: below(prefix)})
 
     async def unanswered(self, company: str, limit: int) -> dict[str, int]:
         """Open conversations whose visitor waits for an answer, with their newest message's position; newest first."""
-        where = {"unansweredKey": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}}
-        async with speaking("read what is not answered"):
+        where = {"unansweredKey": below(company)}
+        async with speaking("read unanswered conversations"):
             found = self._rows.find(where, {"seenPosition": 1}).sort("unansweredKey", DESCENDING).limit(limit)
             rows = await found.to_list()
-        return {row["_id"].split("/", 1)[1]: int(row["seenPosition"].split("/")[1]) for row in rows}
+        return {row["_id"].split("/", 1)[1]: position_of(row["seenPosition"]).seq for row in rows}
 
     async def due(self, now_ms: int, limit: int) -> list[InboxConversation]:
         """Snoozed conversations whose time has come, and those whose visitor said farewell."""
-        async with speaking("read what is due"):
+        async with speaking("read conversations that are due"):
             found = self._rows.find({"dueAt": {"$lte": now_ms}}).sort("dueAt", ASCENDING).limit(limit)
             rows = await found.to_list()
         return [self._read(row) for row in rows]
@@ -160,7 +151,7 @@ class MongoConversations:
         """Conversations written at or after a time and after a key, in that order, and the key of the last one."""
         begin = after or timed_key(company, max(since_ms, 0), "")
         where = {"writtenKey": {"$gt": begin, "$lt": f"{company}/{END}"}}
-        async with speaking("read what conversations are found by"):
+        async with speaking("read what the inbox search needs"):
             found = self._rows.find(where, FINDABLE).sort("writtenKey", ASCENDING).limit(limit)
             rows = await found.to_list()
         return [findable_of(row) for row in rows], rows[-1]["writtenKey"] if rows else after

@@ -11,8 +11,8 @@ from pymongo import ASCENDING, DESCENDING
 
 from contracts.desk_rpc import CannedReply, NamedNote, NoteView
 from contracts.events.desk import ConversationUpdated, NoteAdded
-from memory.adapters.mongo import speaking
-from memory.domain.desk import Update, folded, stored_at
+from memory.adapters.mongo import below, speaking
+from memory.domain.desk import Update, folded, note_view
 from memory.domain.keys import END, LogPosition, conversation_key, fact_key, position_of
 from runtime.mongo import Collection, Database, Document
 
@@ -66,7 +66,7 @@ class MongoDesk:
         after that (ms since the epoch)."""
         after = [(_named_key(company, name, f"{since:013d}/{END}"), _named_key(company, name, END)) for name in names]
         where = {"$or": [{"namedKeys": {"$elemMatch": {"$gt": first, "$lt": last}}} for first, last in after]}
-        async with speaking("read who is named"):
+        async with speaking("read mentions"):
             # By a field of its own: an array is sorted by its largest element, which may be another name's.
             rows = await self._notes.find(where).sort("namedAt", DESCENDING).limit(MOST_NAMED).to_list()
         found = [NamedNote(conversation_id=row["_id"].split("/", 2)[1], note=_note(row)) for row in rows]
@@ -74,27 +74,25 @@ class MongoDesk:
 
     async def replies(self, company: str) -> list[CannedReply]:
         """A company's, by shortcut."""
-        where = {"_id": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}}
-        async with speaking("read ready replies"):
+        where = {"_id": below(company)}
+        async with speaking("read canned replies"):
             rows = await self._replies.find(where).sort("_id", ASCENDING).limit(MOST_REPLIES).to_list()
         return [CannedReply(shortcut=row["_id"].split("/", 1)[1], text=row["text"]) for row in rows]
 
     async def put_reply(self, company: str, reply: CannedReply) -> None:
         """Replaces the reply with its shortcut."""
         row: Document = {"_id": f"{company}/{reply.shortcut}", "text": reply.text}
-        async with speaking("store a ready reply"):
+        async with speaking("store a canned reply"):
             await self._replies.replace_one({"_id": row["_id"]}, row, upsert=True)
 
     async def delete_reply(self, company: str, shortcut: str) -> bool:
         """True when there was one."""
-        async with speaking("delete a ready reply"):
+        async with speaking("delete a canned reply"):
             return (await self._replies.delete_one({"_id": f"{company}/{shortcut}"})).deleted_count == 1
 
 
 def _note(row: Document) -> NoteView:
-    note = NoteAdded.model_validate_json(row["event"])
-    at = stored_at(position_of(row["key"]))
-    return NoteView(id=note.note_id, text=note.text, mentions=note.mentions, by=note.by, name=note.name, created_at=at)
+    return note_view(position_of(row["key"]), NoteAdded.model_validate_json(row["event"]))
 
 
 def _named_key(company: str, name: str, place: str) -> str:
@@ -115,13 +113,13 @@ async def _add(
         "$min": {"key": fact_key(company, conversation, place)},
         "$setOnInsert": {"event": event.decode(), **(keys or {})},
     }
-    async with speaking("store what was done at the desk"):
+    async with speaking("store a desk change"):
         await rows.update_one({"_id": identity}, update, upsert=True)
 
 
 async def _newest(rows: Collection, company: str, conversation: str) -> list[Document]:
     prefix = conversation_key(company, conversation)
-    where = {"key": {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}}
-    async with speaking("read what was done at the desk"):
+    where = {"key": below(prefix)}
+    async with speaking("read desk changes"):
         found = await rows.find(where).sort("key", DESCENDING).limit(MOST).to_list()
     return found[::-1]

@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 import orjson
 from pymongo import ASCENDING
 
-from memory.adapters.mongo import slices, speaking
-from memory.domain.keys import END, LogPosition, conversation_key
-from memory.erasure_ports import Erasure
+from memory.adapters.mongo import below, slices, speaking
+from memory.domain.erasure import Erasure
+from memory.domain.keys import conversation_key, milliseconds, moment, position_of
 from runtime.mongo import Database, Document
 
 BY_CONVERSATION = ("ratings", "lessons", "updates", "notes", "withdrawals")
@@ -39,7 +39,7 @@ class MongoErasure:
         found: set[str] = set()
         async with speaking("read a person's conversations"):
             for key in ("personKey", "visitorKey"):
-                where = {key: {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}}
+                where = {key: below(prefix)}
                 rows = await self._database["conversations"].find(where, {"_id": 1}).to_list()
                 found |= {str(row["_id"]).split("/", 1)[1] for row in rows}
         return sorted(found)
@@ -47,7 +47,7 @@ class MongoErasure:
     async def people_of(self, company: str, conversations: Sequence[str]) -> list[str]:
         """Who wrote in these conversations."""
         found: set[str] = set()
-        async with speaking("read whose conversations they are"):
+        async with speaking("read the authors of conversations"):
             for names in slices(conversations):
                 where = {"_id": {"$in": [conversation_key(company, name) for name in names]}}
                 rows = await self._database["conversations"].find(where, {"person": 1}).to_list()
@@ -75,23 +75,23 @@ class MongoErasure:
         row = {
             "_id": _name(job),
             "conversations": list(job.conversations),
-            "at": int(job.at.timestamp() * 1000),
+            "at": milliseconds(job.at),
             "upTo": str(job.up_to),
             "receipt": job.receipt,
             "people": list(job.people),
         }
-        async with speaking("write a deletion down"):
+        async with speaking("store a deletion"):
             await self._jobs.replace_one({"_id": row["_id"]}, row, upsert=True)
 
     async def due(self, before: datetime, limit: int) -> list[Erasure]:
         """Deletions begun at or before `before`, oldest first."""
-        where = {"at": {"$lte": int(before.timestamp() * 1000)}}
+        where = {"at": {"$lte": milliseconds(before)}}
         async with speaking("read deletions"):
             return [_job(row) for row in await self._jobs.find(where).sort("at", ASCENDING).limit(limit).to_list()]
 
     async def done(self, job: Erasure) -> None:
         """Removes the record, unless the deletion was begun again."""
-        where = {"_id": _name(job), "at": int(job.at.timestamp() * 1000)}
+        where = {"_id": _name(job), "at": milliseconds(job.at)}
         async with speaking("end a deletion"):
             await self._jobs.delete_one(where)
 
@@ -112,7 +112,7 @@ class MongoErasure:
                 await self._database[collection].delete_many(where)
 
     async def erase_company(self, company: str) -> dict[str, int]:
-        mine = {"_id": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}}
+        mine = {"_id": below(company)}
         async with speaking("delete a company"):
             return {
                 f"mongodb {name}": (await self._database[name].delete_many(mine)).deleted_count
@@ -127,7 +127,7 @@ class MongoErasure:
                 await self._database["facts"].delete_many({"key": {"$gt": f"{key}/", "$lte": f"{key}/{job.up_to}"}})
                 await self._database["conversations"].delete_one({"_id": key, "latest": {"$lte": str(job.up_to)}})
                 for collection in BY_CONVERSATION:
-                    await self._database[collection].delete_many(_below(key))
+                    await self._database[collection].delete_many({"_id": below(key)})
                 await self._database["summaries"].delete_one({"_id": key, "upTo": {"$lte": str(job.up_to)}})
                 for collection in COUNTED:
                     await self._database[collection].delete_one({"_id": key})
@@ -158,30 +158,22 @@ def _all_of(job: Erasure) -> Iterator[tuple[str, Document]]:
     """The documents of a deletion, by collection; some may be listed twice."""
     for name in job.conversations:
         key = conversation_key(job.company, name)
-        yield "facts", {"key": {"$gt": f"{key}/", "$lt": f"{key}/{END}"}}
+        yield "facts", {"key": below(key)}
         for collection in ("conversations", "summaries", *COUNTED):
             yield collection, {"_id": key}
         for collection in (*BY_CONVERSATION, "knowledge_asked"):
-            yield collection, _below(key)
+            yield collection, {"_id": below(key)}
     for where in _calls_of(job, own=bool(job.user)):
         yield "executions", where
     if job.user:
         yield "memories", {"_id": f"{job.company}/{job.user}"}
 
 
-def _below(key: str) -> Document:
-    return {"_id": {"$gt": f"{key}/", "$lt": f"{key}/{END}"}}
-
-
 def _calls_of(job: Erasure, *, own: bool) -> Iterator[Document]:
     if own:
-        yield _below(f"{job.company}/{job.user}")
+        yield {"_id": below(f"{job.company}/{job.user}")}
     for names in slices(job.conversations):
-        theirs: Document = {
-            "conversationId": {"$in": names},
-            "key": {"$gt": f"{job.company}/", "$lt": f"{job.company}/{END}"},
-        }
-        yield theirs
+        yield {"conversationId": {"$in": names}, "key": below(job.company)}
 
 
 def _name(job: Erasure) -> str:
@@ -191,13 +183,12 @@ def _name(job: Erasure) -> str:
 
 def _job(row: Document) -> Erasure:
     company, user = row["_id"].split("/", 1)
-    era, seq = row["upTo"].split("/")
     return Erasure(
         company=company,
         user="" if user.startswith(".") else user,
         conversations=tuple(row["conversations"]),
-        at=datetime.fromtimestamp(row["at"] / 1000, UTC),
-        up_to=LogPosition(int(era), int(seq)),
+        at=moment(row["at"]),
+        up_to=position_of(row["upTo"]),
         receipt=row.get("receipt", ""),
         people=tuple(row.get("people", ())),
     )

@@ -6,6 +6,7 @@ text)}. `talkKey` and `symbols` are those of successful calls in a conversation.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
@@ -14,13 +15,21 @@ from pymongo import DESCENDING
 from contracts.events.tool import ToolCallCompleted
 from contracts.ids import NOBODY
 from contracts.symbols import InvalidSymbolError, parse_symbol
-from memory.adapters.mongo import speaking
-from memory.context_ports import PastToolCall
-from memory.domain.keys import END, conversation_key, timed_key
+from memory.adapters.mongo import below, speaking
+from memory.domain.keys import conversation_key, milliseconds, timed_key
 from runtime.mongo import Collection, Document
 
 SYMBOL_ARGUMENTS = ("symbol", "symbols", "ticker", "tickers")
 MOST_SYMBOLS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class PastToolCall:
+    """A tool call of a conversation, and the symbols that its arguments name."""
+
+    at: datetime
+    tool: str
+    symbols: tuple[str, ...]
 
 
 class MongoExecutions:
@@ -32,7 +41,7 @@ class MongoExecutions:
         result = call.result
         user = call.user_id or NOBODY
         row: Document = {
-            "key": timed_key(company, int(at.timestamp() * 1000), call.call_id),
+            "key": timed_key(company, milliseconds(at), call.call_id),
             "eventId": event_id,
             "tool": call.tool,
             "userId": call.user_id,
@@ -47,7 +56,7 @@ class MongoExecutions:
         }
         if call.conversation_id and result.success:
             talk = conversation_key(company, call.conversation_id)
-            row["talkKey"] = timed_key(talk, int(at.timestamp() * 1000), call.call_id)
+            row["talkKey"] = timed_key(talk, milliseconds(at), call.call_id)
             row["symbols"] = _symbols(call.arguments)
         async with speaking("store a tool call"):
             await self._rows.update_one({"_id": f"{company}/{user}/{call.call_id}"}, {"$setOnInsert": row}, upsert=True)
@@ -55,7 +64,7 @@ class MongoExecutions:
     async def newest(self, company: str, conversation: str, limit: int) -> list[PastToolCall]:
         """The newest successful calls; raises StoreUnavailable."""
         talk = conversation_key(company, conversation)
-        where = {"talkKey": {"$gt": f"{talk}/", "$lt": f"{talk}/{END}"}}
+        where = {"talkKey": below(talk)}
         async with speaking("read tool calls"):
             found = self._rows.find(where, {"at": 1, "tool": 1, "symbols": 1}).sort("talkKey", DESCENDING).limit(limit)
             rows = await found.to_list()

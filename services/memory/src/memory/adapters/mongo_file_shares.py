@@ -39,7 +39,7 @@ class MongoFileShares:
 
     async def found(self, company: str, conversation: str, file: str, size: int) -> None:
         """Records a stored file that was never counted; the next sum includes it."""
-        async with speaking("note a file"):
+        async with speaking("count a file"):
             await self._note(company, conversation, file, size)
 
     async def unknown(self, files: Collection[str]) -> set[str]:
@@ -63,7 +63,7 @@ class MongoFileShares:
 
     async def drop_company(self, company: str) -> None:
         await self._drop({"company": company})
-        async with speaking("forget a company's share"):
+        async with speaking("delete a company's share"):
             await self._sums.delete_one({"_id": company})
 
     async def add_up(self, company: str) -> int:
@@ -108,7 +108,7 @@ class MongoFileShares:
         return bool((await self._sums.update_one(room, {"$inc": {"bytes": size}})).matched_count)
 
     async def _drop(self, which: dict[str, object]) -> None:
-        async with speaking("count files no more"):
+        async with speaking("remove files from the count"):
             while rows := await self._files.find(which).limit(AT_ONCE).to_list():
                 gone = Counter[str]()
                 for row in rows:  # one by one: of replicas side by side each takes off what it deleted itself

@@ -2,12 +2,25 @@
 seconds, while the market is away; it contains nothing that was said."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from memory.adapters.mongo import speaking
-from memory.domain.keys import LogPosition, conversation_key
-from memory.domain.pending_lesson import PendingLesson
+from memory.domain.keys import LogPosition, conversation_key, position_of
 from runtime.mongo import Collection, Document
+
+
+@dataclass(frozen=True, slots=True)
+class PendingLesson:
+    """An answered turn. `basis`: the answered message; `due`: when to try, in seconds since the epoch."""
+
+    company: str
+    conversation: str
+    turn: str
+    basis: LogPosition
+    at: datetime
+    tries: int = 0
+    due: float = 0.0
 
 
 class MongoLessons:
@@ -25,17 +38,17 @@ class MongoLessons:
             "tries": lesson.tries,
             "due": lesson.due,
         }
-        async with speaking("keep what a turn teaches"):
+        async with speaking("store a pending lesson"):
             await self._rows.replace_one({"_id": row["_id"]}, row, upsert=True)
 
     async def drop(self, lesson: PendingLesson) -> None:
         """Removes it."""
-        async with speaking("let go of what a turn taught"):
+        async with speaking("delete a pending lesson"):
             await self._rows.delete_one({"_id": _name(lesson)})
 
     async def first(self, most: int) -> Sequence[PendingLesson]:
         """Those that are due first."""
-        async with speaking("look for what turns teach"):
+        async with speaking("read pending lessons"):
             rows = await self._rows.find({}).sort("due", 1).limit(most).to_list()
         return [_lesson(row) for row in rows]
 
@@ -46,12 +59,11 @@ def _name(lesson: PendingLesson) -> str:
 
 def _lesson(row: Document) -> PendingLesson:
     company, conversation, turn = str(row["_id"]).split("/")
-    era, seq = str(row["basis"]).split("/")
     return PendingLesson(
         company=company,
         conversation=conversation,
         turn=turn,
-        basis=LogPosition(int(era), int(seq)),
+        basis=position_of(row["basis"]),
         at=datetime.fromisoformat(row["at"]),
         tries=int(row["tries"]),
         due=float(row["due"]),

@@ -3,11 +3,12 @@
 A user's later rating of the same answer replaces the earlier one.
 """
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date
 
 from pymongo import DESCENDING
 
 from memory.adapters.mongo import speaking, store_if_newer
+from memory.domain.keys import moment
 from memory.domain.rating import Rating
 from runtime.mongo import Collection
 
@@ -37,6 +38,6 @@ class MongoRatings:
         found: list[Rating] = []
         for row in rows:
             _, conversation, message, user = row["_id"].split("/", 3)
-            at = datetime.fromtimestamp(row["at"] / 1000, UTC)
-            found.append(Rating(company, conversation, message, user, row["rating"], row["reason"], at))
+            given = Rating(company, conversation, message, user, row["rating"], row["reason"], moment(row["at"]))
+            found.append(given)
         return found

@@ -3,13 +3,12 @@ conversations, runs (JSON), finishedAt (ms)?}; `key` sorts a company's by time."
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 import orjson
-from pymongo import DESCENDING
 
-from memory.adapters.mongo import replace_version, speaking
-from memory.domain.keys import END, from_cursor, timed_key, to_cursor
+from memory.adapters.mongo import page_of, replace_version, speaking
+from memory.domain.keys import milliseconds, moment, timed_key
 from memory.domain.receipt import ErasureRecord
 from memory.errors import StoreUnavailable
 from memory.ports import PageOf
@@ -27,7 +26,7 @@ class MongoReceipts:
 
     async def begin(self, record: ErasureRecord) -> ErasureRecord:
         """Stores it, unless there is one of its name."""
-        async with speaking("write a receipt down"):
+        async with speaking("store a receipt"):
             if await replace_version(self._rows, _row(replace(record, version=1)), None):
                 return replace(record, version=1)
         return await self.get(record.company, record.receipt) or record
@@ -48,24 +47,20 @@ class MongoReceipts:
             after = replace(held.noted(run, found), version=held.version + 1)
             if finished_at is not None:
                 after = replace(after, finished_at=held.finished_at or finished_at)
-            async with speaking("write a receipt"):
+            async with speaking("store a receipt"):
                 if await replace_version(self._rows, _row(after), held.version):
                     return
         raise StoreUnavailable("a receipt kept changing while it was written: try again")
 
     async def page(self, company: str, limit: int, cursor: str | None) -> PageOf[ErasureRecord]:
         """A company's, newest first; raises BadCursorError."""
-        below = from_cursor(cursor, company) if cursor else f"{company}/{END}"
         async with speaking("read receipts"):
-            found = self._rows.find({"key": {"$gt": f"{company}/", "$lt": below}}).sort("key", DESCENDING)
-            rows = await found.limit(limit + 1).to_list()
-        following = to_cursor(rows[limit - 1]["key"], company) if len(rows) > limit else None
-        return PageOf([_record(row) for row in rows[:limit]], following)
+            return (await page_of(self._rows, "key", company, limit, cursor)).mapped(_record)
 
 
 def _row(record: ErasureRecord) -> Document:
-    at = _milliseconds(record.at)
-    finished: Document = {} if record.finished_at is None else {"finishedAt": _milliseconds(record.finished_at)}
+    at = milliseconds(record.at)
+    finished: Document = {} if record.finished_at is None else {"finishedAt": milliseconds(record.finished_at)}
     return finished | {
         "_id": f"{record.company}/{record.receipt}",
         "key": timed_key(record.company, at, record.receipt),
@@ -86,17 +81,9 @@ def _record(row: Document) -> ErasureRecord:
         receipt=receipt,
         kind=row["kind"],
         by=row["by"],
-        at=_moment(row["at"]),
+        at=moment(row["at"]),
         conversations=row["conversations"],
         runs=tuple(orjson.loads(row["runs"])),
-        finished_at=None if finished is None else _moment(finished),
+        finished_at=None if finished is None else moment(finished),
         version=row["version"],
     )
-
-
-def _milliseconds(at: datetime) -> int:
-    return int(at.timestamp() * 1000)
-
-
-def _moment(milliseconds: int) -> datetime:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)

@@ -15,10 +15,10 @@ from typing import Any
 from pydantic import TypeAdapter
 from pymongo import DESCENDING, ReplaceOne
 
-from memory.adapters.mongo import slices, speaking, store_if_newer
+from memory.adapters.mongo import below, slices, speaking, store_if_newer
 from memory.adapters.mongo_counters import Count, count_once
 from memory.adapters.mongo_facts import facts_of
-from memory.domain.keys import END, conversation_key
+from memory.domain.keys import conversation_key, moment
 from memory.domain.rating import Satisfaction
 from memory.domain.report import Digest, ReportedConversation, ReportExtras, digest_of
 from memory.ports import Spent
@@ -93,7 +93,7 @@ class MongoReports:
         return found
 
     async def _made(self, name: str) -> Digest | None:
-        where = {"key": {"$gt": f"{name}/", "$lt": f"{name}/{END}"}}
+        where = {"key": below(name)}
         async with speaking("read facts"):
             return digest_of(facts_of(await self._facts.find(where).sort("key", 1).to_list()))
 
@@ -132,7 +132,7 @@ class MongoReports:
         company = names[0].split("/", 1)[0]
         where = {
             "conversationId": {"$in": [name.split("/", 1)[1] for name in names]},
-            "key": {"$gt": f"{company}/", "$lt": f"{company}/{END}"},
+            "key": below(company),
         }
         async with speaking("count tool calls"):
             rows = await self._executions.find(where, {"conversationId": 1}).to_list()
@@ -165,8 +165,7 @@ class MongoReports:
             row = await self._satisfactions.find_one({"_id": conversation_key(company, conversation)})
         if row is None:
             return None
-        at = datetime.fromtimestamp(row["at"] / 1000, UTC)
-        return Satisfaction(company, conversation, row["user"], row["score"], row["comment"], at)
+        return Satisfaction(company, conversation, row["user"], row["score"], row["comment"], moment(row["at"]))
 
 
 def _utc_day(day: date, aside: timedelta, there: tzinfo) -> str:

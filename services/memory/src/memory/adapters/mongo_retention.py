@@ -42,12 +42,12 @@ class MongoRetention:
         return found[:limit]
 
     async def done(self, day: str) -> bool:
-        async with speaking("read when it was last kept"):
+        async with speaking("read the day of the last retention run"):
             row = await self._meta.find_one({"_id": ROW})
         return row is not None and row["day"] >= day
 
     async def finish(self, day: str) -> None:
-        async with speaking("write down when it was kept"):
+        async with speaking("store the day of the retention run"):
             await self._meta.replace_one({"_id": ROW}, {"_id": ROW, "day": day}, upsert=True)
 
 

@@ -1,12 +1,12 @@
 """The collection `sightings`: {_id: company/origin, at (ms)}: pages that loaded a company's chat, and when last."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 from pymongo import DESCENDING
 
 from contracts.company_rpc import Sighting
-from memory.adapters.mongo import speaking
-from memory.domain.keys import END
+from memory.adapters.mongo import below, speaking
+from memory.domain.keys import milliseconds, moment
 from runtime.mongo import Collection
 
 SHOWN = 20
@@ -20,16 +20,13 @@ class MongoSightings:
 
     async def note(self, company: str, origin: str, at: datetime) -> None:
         """A page of this origin has loaded the chat."""
-        row = {"$set": {"at": int(at.timestamp() * 1000)}}
-        async with speaking("note where a chat was seen"):
+        row = {"$set": {"at": milliseconds(at)}}
+        async with speaking("store a sighting"):
             await self._rows.update_one({"_id": f"{company}/{origin}"}, row, upsert=True)
 
     async def of(self, company: str) -> list[Sighting]:
         """The company's sightings, newest first."""
-        where = {"_id": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}}
-        async with speaking("read where a chat was seen"):
+        where = {"_id": below(company)}
+        async with speaking("read sightings"):
             rows = await self._rows.find(where).sort("at", DESCENDING).limit(SHOWN).to_list()
-        return [
-            Sighting(origin=row["_id"].split("/", 1)[1], at=datetime.fromtimestamp(row["at"] / 1000, UTC))
-            for row in rows
-        ]
+        return [Sighting(origin=row["_id"].split("/", 1)[1], at=moment(row["at"])) for row in rows]

@@ -3,12 +3,23 @@
 `version` is derived from the content, so that saving the same again gives the same version.
 """
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from memory.adapters.mongo import replace_version, speaking
-from memory.context_ports import StoredSummary
-from memory.domain.keys import LogPosition, conversation_key
+from memory.domain.keys import LogPosition, conversation_key, position_of
 from runtime.mongo import Collection, Document
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSummary:
+    """A summary of every message up to a position."""
+
+    text: str
+    up_to: LogPosition
+    messages: int
+    version: str
+    at: datetime
 
 
 class MongoSummaries:
@@ -35,10 +46,9 @@ class MongoSummaries:
 
 
 def _summary(row: Document) -> StoredSummary:
-    era, seq = str(row["upTo"]).split("/")
     return StoredSummary(
         text=str(row["text"]),
-        up_to=LogPosition(int(era), int(seq)),
+        up_to=position_of(row["upTo"]),
         messages=int(row["messages"]),
         version=str(row["version"]),
         at=datetime.fromisoformat(row["updatedAt"]),

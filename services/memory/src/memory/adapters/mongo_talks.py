@@ -3,6 +3,8 @@
 Histories are read by the thousand here, so only the needed fields of an event are parsed.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -10,10 +12,9 @@ import orjson
 from pymongo import ASCENDING, DESCENDING
 
 from contracts.channels import ChatKind
-from memory.adapters.mongo import speaking
+from memory.adapters.mongo import below, speaking
 from memory.domain.keys import END, LogPosition, conversation_key, fact_key, position_of
 from memory.domain.recall.index import IndexedMessage
-from memory.recall_ports import ConversationPage, PastConversation
 from runtime.mongo import Collection, Document
 
 SPEAKERS = {
@@ -22,6 +23,22 @@ SPEAKERS = {
     ChatKind.OPERATOR.value: "operator",
 }
 """Kinds of messages that somebody speaks; notices are not."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastConversation:
+    """A person's conversation, and the position of its newest fact."""
+
+    conversation: str
+    latest: LogPosition
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationPage:
+    """One page of a conversation. `up_to`: the position of its last message; None: there are no more pages."""
+
+    passages: Sequence[IndexedMessage]
+    up_to: LogPosition | None
 
 
 class MongoPastConversations:
@@ -33,7 +50,7 @@ class MongoPastConversations:
         """The conversations that the person began themselves, latest activity first; not those of people merged with
         them at the desk."""
         prefix = f"{company}:{user}"
-        where = {"personKey": {"$gt": f"{prefix}/", "$lt": f"{prefix}/{END}"}, "visitorKey": {"$exists": False}}
+        where = {"personKey": below(prefix), "visitorKey": {"$exists": False}}
         async with speaking("read a person's conversations"):
             found = self._conversations.find(where, {"personKey": 1}).sort("personKey", DESCENDING).limit(limit)
             rows = await found.to_list()
@@ -51,8 +68,8 @@ class MongoPastConversations:
 
 
 def _talk(key: str) -> PastConversation:
-    era, seq, conversation = key.split("/", 2)
-    return PastConversation(conversation, LogPosition(int(era), int(seq)))
+    latest, _, conversation = key.rpartition("/")
+    return PastConversation(conversation, position_of(latest))
 
 
 def _passage(row: Document, conversation: str) -> IndexedMessage:

@@ -10,14 +10,14 @@ import hashlib
 import secrets
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from pymongo import ReplaceOne
 from pymongo.errors import DuplicateKeyError
 
 from memory.adapters.mongo import speaking
-from memory.domain.keys import LogPosition
-from memory.erasure_ports import Erasure
+from memory.domain.erasure import Erasure
+from memory.domain.keys import LogPosition, milliseconds, moment
 from runtime.mongo import Database
 
 KEY = "erased"
@@ -50,9 +50,8 @@ class MongoTombstones:
         digest = await self._digests()
         names = [f"{job.company}/{name}" for name in job.conversations]
         names += [f"{job.company}:{job.user}"] if job.user else []
-        milliseconds = int(at.timestamp() * 1000)
-        row = {"at": milliseconds, "era": job.up_to.era, "seq": job.up_to.seq}
-        async with speaking("remember what was deleted"):
+        row = {"at": milliseconds(at), "era": job.up_to.era, "seq": job.up_to.seq}
+        async with speaking("store tombstones"):
             for start in range(0, len(names), AT_ONCE):
                 rows = [row | {"_id": digest(name)} for name in names[start : start + AT_ONCE]]
                 await self._rows.bulk_write(
@@ -66,8 +65,8 @@ class MongoTombstones:
 
     async def drop(self, before: datetime) -> None:
         """Removes tombstones so old that no late fact can come any more."""
-        async with speaking("forget what was deleted long ago"):
-            await self._rows.delete_many({"at": {"$lt": int(before.timestamp() * 1000)}})
+        async with speaking("delete old tombstones"):
+            await self._rows.delete_many({"at": {"$lt": milliseconds(before)}})
 
     async def of(self, names: Collection[str]) -> list[Tombstone]:
         """The tombstones of users and conversations."""
@@ -75,12 +74,12 @@ class MongoTombstones:
             return []
         digest = await self._digests()
         by_digest = {digest(name): name for name in names}
-        async with speaking("look for what was deleted"):
+        async with speaking("read tombstones"):
             rows = await self._rows.find({"_id": {"$in": list(by_digest)}}).to_list()
         return [
             Tombstone(
                 name=by_digest[row["_id"]],
-                at=datetime.fromtimestamp(row["at"] / 1000, UTC),
+                at=moment(row["at"]),
                 up_to=LogPosition(row["era"], row["seq"]),
             )
             for row in rows
@@ -88,7 +87,7 @@ class MongoTombstones:
 
     async def _digests(self) -> "_Digest":
         if not self._key:
-            async with speaking("read the key of what was deleted"):
+            async with speaking("read the tombstones' key"):
                 row = await self._meta.find_one({"_id": KEY})
                 if row is None:
                     with contextlib.suppress(DuplicateKeyError):  # another replica's

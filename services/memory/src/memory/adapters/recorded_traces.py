@@ -4,13 +4,12 @@ from datetime import datetime
 
 import orjson
 from nats.aio.client import Client
-from nats.errors import Error as NatsError
 
 from contracts.ids import NOBODY
 from contracts.streams import FACTS, TRACES
+from memory.adapters.bus_errors import bus_does
 from memory.errors import BusUnavailable
 from runtime.direct import DirectReader
-from runtime.errors import RuntimeFault
 from runtime.replies import ReplyInbox
 
 PAGE = 1_000
@@ -27,7 +26,7 @@ class RecordedTraces:
     async def count(self, company: str, before: datetime, most: int) -> int:
         """How many are older than that, `most` at most; raises BusUnavailable."""
         found = 0
-        try:
+        with bus_does("count the records of turns"):
             for stream, subject in _places(company):
                 reader, position = DirectReader(self._client, stream), 1
                 while found < most:
@@ -37,14 +36,12 @@ class RecordedTraces:
                     if not batch.more or len(old) < len(batch.facts):
                         break
                     position = batch.facts[-1].seq + 1
-        except RuntimeFault as error:
-            raise BusUnavailable(f"the records of turns could not be counted: {error}") from error
         return min(found, most)
 
     async def purge(self, company: str, before: datetime) -> int:
         """Removes older ones; returns how many. Raises BusUnavailable."""
         purged = 0
-        try:
+        with bus_does("purge the records of turns"):
             for stream, subject in _places(company):
                 young = (await DirectReader(self._client, stream).batch_since(subject, before, 1)).facts
                 # The server takes a sequence of 0 for "all".
@@ -58,8 +55,6 @@ class RecordedTraces:
                 if "error" in told:
                     raise BusUnavailable(f"{stream} could not be purged: {told['error'].get('description')}")
                 purged += int(told["purged"])
-        except (NatsError, TimeoutError, RuntimeFault) as error:
-            raise BusUnavailable(f"what is recorded of turns could not be purged: {error!r}"[:300]) from error
         return purged
 
 

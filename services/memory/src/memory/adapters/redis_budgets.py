@@ -9,11 +9,10 @@ from collections.abc import Awaitable, Sequence
 from typing import Any, Literal, cast
 
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
 
 from contracts.memory_rpc import FurtherCall
+from memory.adapters.redis_errors import redis_does
 from memory.domain.spending_limits import Payer, Purse, Settlement
-from memory.errors import BudgetsUnavailable
 
 SETTLED_SECONDS = 86_400
 """How long a settled call is remembered: its usage fact, which settles it too, may come after an outage of hours."""
@@ -80,7 +79,7 @@ class RedisBudgets:
         self, call: str, tokens: int, seconds: float, purses: list[Purse], further: FurtherCall | None = None
     ) -> Payer | Literal["both"] | None:
         """The name of the reached limit; None: reserved; "both": with the further call, which is held twice as long,
-        since it comes after the first. Raises BudgetsUnavailable."""
+        since it comes after the first. Raises RedisUnavailable."""
         also = ("", 0) if further is None else (further.reservation_id, further.tokens)
         arguments: list[Any] = [call, tokens, int(seconds * 1000), *also]
         for purse in purses:
@@ -91,28 +90,24 @@ class RedisBudgets:
         return "both" if answer < 0 else None
 
     async def settle(self, company: str, call: str, reserved: int, used: int, purses: list[Purse]) -> bool:
-        """Whether it was settled now. Raises BudgetsUnavailable."""
+        """Whether it was settled now. Raises RedisUnavailable."""
         keys, arguments = _settling(Settlement(company, call, reserved, used, purses))
         return await self._answered(self._settle(keys=keys, args=arguments)) == 1
 
     async def settle_all(self, settlements: Sequence[Settlement]) -> None:
-        """Settles all of them in one write, each independently. Raises BudgetsUnavailable."""
+        """Settles all of them in one write, each independently. Raises RedisUnavailable."""
         async with self._free, self._redis.pipeline(transaction=False) as pipe:
-            try:
+            with redis_does("settle budgets"):
                 for one in settlements:
                     keys, arguments = _settling(one)
                     # By its text: a pipeline to a cluster cannot see to it that each server knows the script.
                     pipe.eval(_SETTLE, len(keys), *keys, *arguments)
                 await pipe.execute()
-            except (RedisError, OSError, TimeoutError) as error:
-                raise BudgetsUnavailable(f"the budgets in Redis are unavailable: {str(error)[:200]}") from error
 
     async def _answered(self, script: Awaitable[Any]) -> int:
         async with self._free:
-            try:
+            with redis_does("reserve or settle a budget"):
                 return int(cast("int", await script))
-            except (RedisError, OSError, TimeoutError) as error:
-                raise BudgetsUnavailable(f"the budgets in Redis are unavailable: {str(error)[:200]}") from error
 
 
 def _settling(one: Settlement) -> tuple[list[str], list[Any]]:

@@ -12,13 +12,13 @@ TTL_SECONDS = 2 * 86_400
 
 
 class RedisEchoes:
-    """Our messages known to have arrived. Every method raises CacheUnavailable."""
+    """Our messages known to have arrived. Every method raises RedisUnavailable."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
 
     async def note(self, company: str, conversation: str, message: str | None, digest: str) -> None:
-        with redis_does("note an echo"):
+        with redis_does("store an echo"):
             await self._redis.set(_key(company, conversation, message or digest), str(time.time()), ex=TTL_SECONDS)
 
     async def has(self, company: str, conversation: str, message: str, digest: str, since: float) -> bool:

@@ -7,17 +7,16 @@ time, so updates may come late, twice and in any order. The braces keep the key 
 
 import asyncio
 from collections.abc import Awaitable
-from datetime import UTC, datetime
 from typing import Any, cast
 
 from pydantic import ValidationError
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
 
 from contracts.context_rpc import ShortTermMemory
 from contracts.events.chat import Action
+from memory.adapters.redis_errors import redis_does
+from memory.domain.keys import milliseconds, moment
 from memory.domain.short_term import ACTIONS, KEPT, SYMBOLS, UserActivity, visible
-from memory.errors import CacheUnavailable
 from runtime.clock import Clock
 
 PREFIX = "nexus:memory:short:"
@@ -78,8 +77,8 @@ class RedisShortTerm:
 
     async def update(self, company: str, user: str, happening: UserActivity) -> None:
         """Applies an update whole; concurrent ones lose nothing."""
-        at = _ms(happening.at)
-        left = _KEPT_MS - max(_ms(self._clock.now()) - at, 0)
+        at = milliseconds(happening.at)
+        left = _KEPT_MS - max(milliseconds(self._clock.now()) - at, 0)
         symbols = list(happening.symbols)[:_RANK]
         add, clear = list(happening.add), list(happening.clear)
         arguments: list[Any] = [at, happening.conversation or "", left, _KEPT_MS, SYMBOLS]
@@ -97,10 +96,8 @@ class RedisShortTerm:
 
     async def _answered(self, command: Awaitable[Any]) -> Any:
         async with self._free:
-            try:
+            with redis_does("read or change a short-term memory"):
                 return await command
-            except (RedisError, OSError, TimeoutError) as error:
-                raise CacheUnavailable(f"short-term memory in Redis is unavailable: {str(error)[:200]}") from error
 
 
 def key_of(company: str, user: str) -> str:
@@ -127,10 +124,6 @@ def _memory(held: dict[bytes, bytes]) -> ShortTermMemory:
     return ShortTermMemory(
         active_conversation=conversation.decode().split(" ", 1)[1] if conversation else None,
         recent_symbols=[name for _, name in named[:SYMBOLS]],
-        last_activity=datetime.fromtimestamp(int(held[b"at"]) / 1000, UTC),
+        last_activity=moment(int(held[b"at"])),
         pending_actions=[action for _, action in actions[-ACTIONS:]],
     )
-
-
-def _ms(at: datetime) -> int:
-    return int(at.timestamp() * 1000)

@@ -1,13 +1,12 @@
 """The executor's catalogue over the bus, cached for a moment: it is the same for everybody of one plan."""
 
-import time
 from collections.abc import Mapping
 
 from contracts.rpc import CATALOGUE, CatalogueRequest
-from memory.errors import CatalogueUnavailable
+from memory.errors import ServiceUnavailable
 from runtime.deadlines import within
 from runtime.errors import RpcError
-from runtime.recent import Bounded
+from runtime.recent import Recent
 from runtime.rpc import RpcClient
 
 DEADLINE = 2.0
@@ -20,19 +19,19 @@ KEPT = 1_000
 class ToolCatalogue:
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc
-        self._kept = Bounded[tuple[str, str, str], tuple[float, Mapping[str, str]]](KEPT)
+        self._kept = Recent[tuple[str, str, str], Mapping[str, str]](KEPT, seconds=FRESH)
 
     async def offered(self, company: str, role: str, plan: str, language: str) -> Mapping[str, str]:
-        """The tools' categories by name, in the catalogue's order; raises CatalogueUnavailable."""
+        """The tools' categories by name, in the catalogue's order; raises ServiceUnavailable."""
         key = (company, role, plan)
         kept = self._kept.get(key)
-        if kept is not None and time.monotonic() - kept[0] < FRESH:
-            return kept[1]
+        if kept is not None:
+            return kept
         request = CatalogueRequest(company_id=company, role=role, plan=plan, language=language)
         try:
             reply = await self._rpc.call(CATALOGUE, request, deadline=within(DEADLINE))
         except RpcError as error:
-            raise CatalogueUnavailable(f"the executor cannot list its tools: {error}") from error
+            raise ServiceUnavailable(f"the executor cannot list its tools: {error}") from error
         tools = {tool.name: tool.category for tool in reply.tools}
-        self._kept[key] = (time.monotonic(), tools)
+        self._kept.keep(key, tools)
         return tools

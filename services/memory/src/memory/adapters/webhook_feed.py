@@ -8,10 +8,10 @@ share them; a copy is recognised by its id.
 import asyncio
 import contextlib
 import time
+from collections.abc import Sequence
 
 import structlog
 from nats.aio.client import Client
-from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 
 from contracts.channels import CHAT_ALL, webhook_delivery
@@ -19,12 +19,12 @@ from contracts.streams import CHAT, FACTS, WEBHOOKS
 from contracts.webhooks import TOLD
 from memory.adapters.webhook_table import WebhookTable
 from memory.domain.webhooks import NotTold, company_of, told, wanted
-from runtime.batches import PullBatches
+from runtime.batch_worker import BatchWorker
 from runtime.connection import jetstream
-from runtime.consumers import ConsumerSpec, ensure_consumer
-from runtime.deliveries import delivery_of
-from runtime.errors import NotReady, PublishFailed, PublishRefused
-from runtime.marks import Marks
+from runtime.consumers import ConsumerSpec
+from runtime.deliveries import Delivery
+from runtime.errors import PublishFailed, PublishRefused
+from runtime.outcomes import Ack, Outcome, Retry
 from runtime.publisher import Publisher
 
 DURABLE = "memory-webhooks"
@@ -38,12 +38,11 @@ SPECS = (
         deliver_policy="new",
     ),
 )
-BATCH = 256
-WAIT = 15.0
-"""Seconds of one pull request; a lost request is noticed before."""
 LINGER = 0.02
 """Seconds to let a batch fill."""
 RETRY = 1.0
+ENDED_WITHIN = 5.0
+"""Seconds in which what has arrived is queued when it stops."""
 UNUSED = 60.0
 """Seconds without any webhook after which the consumers are deleted: another replica may be about to use them."""
 
@@ -57,9 +56,8 @@ class WebhookFeed:
         self._client = client
         self._table = table
         self._publisher = Publisher(client)
-        self._marks = Marks.of(client)
-        self._tasks: list[asyncio.Task[None]] = []
-        self._stopping = asyncio.Event()
+        self._workers: list[BatchWorker] = []
+        self._stopping = False
         self._unused_since = 0.0
         self._lock = asyncio.Lock()
 
@@ -72,9 +70,11 @@ class WebhookFeed:
         async with self._lock:
             if not self._table.empty:
                 self._unused_since = 0.0
-                if not self._tasks and not self._stopping.is_set():
-                    await self._begin()
-            elif self._tasks:
+                for spec in () if self._stopping else SPECS[len(self._workers) :]:
+                    worker = BatchWorker(self._client, spec, self._pass_on, service="memory", linger=LINGER)
+                    await worker.start()
+                    self._workers.append(worker)
+            elif self._workers:
                 self._unused_since = self._unused_since or time.monotonic()
                 if time.monotonic() - self._unused_since > UNUSED:
                     await self._end()
@@ -82,75 +82,42 @@ class WebhookFeed:
 
     def stuck_because(self) -> str | None:
         """See runtime.liveness: problems that only a restart can solve."""
-        ended = [task.get_name() for task in self._tasks if task.done()]
-        return f"{ended[0]} has ended" if ended and not self._stopping.is_set() else None
+        return next((why for worker in self._workers if (why := worker.stuck_because())), None)
 
     async def stop(self) -> None:
         """Accepts nothing new; what has arrived and was not queued is delivered again."""
-        self._stopping.set()
+        self._stopping = True
         async with self._lock:
             await self._end()
 
-    async def _begin(self) -> None:
-        for spec in SPECS:
-            await ensure_consumer(self._client, spec, deadline=5.0)
-        self._tasks = [asyncio.create_task(self._run(spec), name=f"webhooks of {spec.stream}") for spec in SPECS]
-
     async def _end(self) -> None:
-        tasks, self._tasks = self._tasks, []
-        for task in tasks:
-            task.cancel()
-        for task in tasks:
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+        workers, self._workers = self._workers, []
+        await asyncio.gather(*(worker.drain(ENDED_WITHIN) for worker in workers))
 
     async def _delete(self) -> None:
         for spec in SPECS:
             with contextlib.suppress(NatsError, TimeoutError):
                 await jetstream(self._client).delete_consumer(spec.stream, spec.durable)
 
-    async def _run(self, spec: ConsumerSpec) -> None:
-        batches = PullBatches(self._client, spec.stream, spec.durable, BATCH)
-        await batches.open()
-        try:
-            while True:
-                try:
-                    messages = await batches.next(WAIT, LINGER)
-                    if messages:
-                        await self._pass_on(messages)
-                except NatsError as error:
-                    _log.warning("webhooks.consumer_away", stream=spec.stream, error=str(error) or type(error).__name__)
-                    await asyncio.sleep(RETRY)
-                    with contextlib.suppress(NotReady):
-                        await ensure_consumer(self._client, spec, deadline=2.0)
-                except Exception:
-                    # What was taken is delivered again; this must not end.
-                    _log.exception("webhooks.batch_left", stream=spec.stream)
-                    await asyncio.sleep(RETRY)
-        finally:
-            for message in await batches.close():
-                await message.nak()
-
-    async def _pass_on(self, messages: list[Msg]) -> None:
-        for position, message in enumerate(messages):
+    async def _pass_on(self, facts: Sequence[Delivery]) -> Sequence[Outcome]:
+        for position, fact in enumerate(facts):
             try:
-                await self._queue(message)
+                await self._queue(fact)
             except PublishFailed as error:
                 # In order: what comes after it waits as well.
-                _log.warning("webhooks.not_queued", error=str(error), waiting=len(messages) - position)
-                for late in messages[position:]:
-                    await late.nak(delay=RETRY)
-                return
-            await message.ack()
+                waiting = len(facts) - position
+                _log.warning("webhooks.not_queued", error=str(error), waiting=waiting)
+                return [*[Ack()] * position, *[Retry(RETRY)] * waiting]
+        return [Ack()] * len(facts)
 
-    async def _queue(self, message: Msg) -> None:
+    async def _queue(self, delivery: Delivery) -> None:
         """Raises PublishFailed if a retry may work."""
-        company = company_of(message.subject)
+        company = company_of(delivery.subject)
         endpoints = self._table.of(company) if company else []
-        if not endpoints or not delivery_of(message, self._marks).genuine:
+        if not endpoints or not delivery.genuine:
             return
         try:
-            fact = told(message.subject, message.metadata.sequence.stream, message.data)
+            fact = told(delivery.subject, delivery.seq, delivery.data)
         except NotTold as error:
             _log.warning("webhooks.no_event", reason=str(error))
             return

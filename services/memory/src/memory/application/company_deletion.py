@@ -1,12 +1,14 @@
 """Deletes a company: its settings, knowledge, conversations and remembered facts."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 from contracts.company_rpc import CompanyDeleted
 from contracts.erasure_rpc import Removed
 from memory.application.companies import CompanyRegistry
-from memory.erasure_ports import CompanyEraser
+
+CompanyEraser = Callable[[str], Awaitable[Mapping[str, int]]]
+"""Deletes everything of a company; returns how much, by place. Raises a retryable MemoryFault."""
 
 
 class CompanyDeletion:

@@ -1,9 +1,10 @@
 """Builds the context of a customer's turn: all parts are fetched concurrently, and unavailable ones left out."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -18,6 +19,7 @@ from contracts.context_rpc import (
     FullContext,
     RelevantSymbol,
 )
+from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 from contracts.market_rpc import ActiveAlert, MarketEvent, MarketStatusReply
 from contracts.memory_rpc import LongTermMemory
 from contracts.zones import DEFAULT_ZONE, zone
@@ -27,7 +29,6 @@ from memory.adapters.tool_catalogue import ToolCatalogue
 from memory.application.conversation_context import PastConversations
 from memory.application.memories import Memories
 from memory.application.parts import Parts
-from memory.context_ports import PassageSearch
 from memory.domain.forgotten import without_forgotten
 from memory.domain.mentions import mentioned
 from memory.domain.relevance import candidates, relevant
@@ -37,6 +38,8 @@ from runtime.clock import Clock
 from runtime.deadlines import part
 
 Task = asyncio.Task
+PassageSearch = Callable[[str, KnowledgeQuery], Coroutine[Any, Any, KnowledgeFound]]
+"""Searches a company's knowledge: the best passages of what can be read at once."""
 MOST = 100
 """The most positions and alerts in one context."""
 EVENTS = 20
@@ -110,7 +113,7 @@ class ContextBuilder:
             portfolio=held.portfolio if held else None,
             alerts=held.alerts if held else None,
             conversation=_without_forgotten(talk.result(), state),
-            memory=None if known is None else _memory(known),
+            memory=_memory(known),
             short_term=short_term.result(),
             system=_system(asked, person, self._clock.now(), tools.result()),
             knowledge=said.result() if said else None,
@@ -134,7 +137,7 @@ class ContextBuilder:
         return FullContext(
             user=person,
             conversation=_without_forgotten(talk.result(), state),
-            memory=None if known is None else _memory(known),
+            memory=_memory(known),
             system=_system(asked, person, self._clock.now(), tools.result()),
             knowledge=said.result() if said else None,
             missing=parts.missing,
@@ -204,14 +207,8 @@ def _user(asked: ContextRequest, known: LongTermMemory | None) -> ContextUser:
     )
 
 
-def _memory(known: LongTermMemory) -> ContextMemory:
-    return ContextMemory(
-        favorite_symbols=known.favorite_symbols,
-        trading_style=known.trading_style,
-        frequent_questions=known.frequent_questions,
-        recent_strategies=known.recent_strategies,
-        user_notes=known.user_notes,
-    )
+def _memory(known: LongTermMemory | None) -> ContextMemory | None:
+    return None if known is None else ContextMemory.model_validate(known, from_attributes=True)
 
 
 def _market(

@@ -11,11 +11,10 @@ from contracts.rpc import MessageView
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.market import MarketClient
 from memory.adapters.mongo_conversations import MongoConversations
-from memory.adapters.mongo_executions import MongoExecutions
-from memory.adapters.mongo_summaries import MongoSummaries
+from memory.adapters.mongo_executions import MongoExecutions, PastToolCall
+from memory.adapters.mongo_summaries import MongoSummaries, StoredSummary
 from memory.application.history import HistoryReader, RecentPage
 from memory.application.parts import Parts
-from memory.context_ports import PastToolCall, StoredSummary
 from memory.domain.conversation import InboxConversation
 from memory.domain.keys import LogPosition
 from memory.domain.recent import HELD

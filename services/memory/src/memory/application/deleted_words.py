@@ -4,9 +4,9 @@ from contracts.events.chat import VisitorMessage
 from memory.adapters.mongo_facts import MongoFacts
 from memory.application.memories import Memories
 from memory.domain.deleted_words import without_said
+from memory.domain.erasure import Erasure
 from memory.domain.keys import MAX_SEQ, LogPosition
 from memory.domain.remembered import Remembered
-from memory.erasure_ports import Erasure
 from runtime.clock import Clock
 
 MOST = 20_000

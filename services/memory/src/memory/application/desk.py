@@ -41,10 +41,10 @@ from memory.domain.desk import (
     called,
     fold_updates,
     mentions,
-    stored_at,
+    note_view,
 )
-from memory.domain.keys import LogPosition
-from memory.errors import AssignedMeanwhile, CacheUnavailable, NoSuchConversation, StoreUnavailable
+from memory.domain.keys import LogPosition, milliseconds
+from memory.errors import AssignedMeanwhile, NoSuchConversation, RedisUnavailable, StoreUnavailable
 from memory.ports import LogClock
 
 ATTEMPTS = 10
@@ -101,34 +101,13 @@ class Desk:
             raise NoSuchConversation("there is no such conversation")
         if wanted.expected_assignee is not None and (state.assignee[0] or "") != wanted.expected_assignee:
             raise AssignedMeanwhile(f"{state.assignee[1] or state.assignee[0] or 'nobody'} has the conversation now")
-        data = ConversationUpdated(
-            company_id=company,
-            conversation_id=conversation,
-            state=wanted.state,
-            snoozed_until=wanted.snoozed_until,
-            assignee=wanted.assignee,
-            assignee_name=wanted.assignee_name,
-            labels=wanted.labels,
-            topic=wanted.topic,
-            person=wanted.person,
-            previous=wanted.previous,
-            basis=self._known(state) if wanted.seen_seq is None else self._seen(state, wanted.by, wanted.seen_seq),
-            by=wanted.by,
-            name=wanted.name,
-        )
+        basis = self._known(state) if wanted.seen_seq is None else self._seen(state, wanted.by, wanted.seen_seq)
+        data = ConversationUpdated.model_validate({**dict(wanted), "basis": basis})
         return conversation_view(await self._do(wanted.update_id, data))
 
     async def note(self, wanted: NoteRequest) -> NoteView:
         """Adds a private note; returns the existing one of the same id, if any."""
-        data = NoteAdded(
-            company_id=wanted.company_id,
-            conversation_id=wanted.conversation_id,
-            note_id=wanted.note_id,
-            text=wanted.text,
-            mentions=mentions(wanted.text),
-            by=wanted.by,
-            name=wanted.name,
-        )
+        data = NoteAdded.model_validate({**dict(wanted), "mentions": mentions(wanted.text)})
         place = await self._facts.noted(data)
         kept = None
         try:
@@ -137,14 +116,7 @@ class Desk:
         except StoreUnavailable as error:
             # It is on the bus, from where the store gets it too: to refuse it now would have it written twice.
             _log.warning("a note is stored later", company=data.company_id, note=data.note_id, error=str(error)[:300])
-        return kept or NoteView(
-            id=data.note_id,
-            text=data.text,
-            mentions=data.mentions,
-            by=data.by,
-            name=data.name,
-            created_at=stored_at(place),
-        )
+        return kept or note_view(place, data)
 
     async def named(self, wanted: NamedRequest) -> NamedReply:
         """The notes that mention a human agent, and which of them are new."""
@@ -154,7 +126,7 @@ class Desk:
             if wanted.seen_up_to is not None:
                 await self._looks.saw_names(company, operator, wanted.seen_up_to)
             seen = await self._looks.names_seen(company, operator)
-        except CacheUnavailable:
+        except RedisUnavailable:
             return NamedReply(items=found)
         new = [one.model_copy(update={"unseen": _ms(one.note.created_at) > seen}) for one in found]
         return NamedReply(items=new)
@@ -163,7 +135,7 @@ class Desk:
         """How many of them are new; None: unknown."""
         try:
             seen = await self._looks.names_seen(company, operator)
-        except CacheUnavailable:
+        except RedisUnavailable:
             return None
         return len(await self._store.named(company, called(operator, name), operator, seen))
 
@@ -203,7 +175,7 @@ class Desk:
     async def sweep(self) -> int:
         """Reopens snoozed conversations whose time has come, and resolves those whose visitor said farewell."""
         now = await self._clock()
-        due = await self._conversations.due(int(now.timestamp() * 1000), LIMIT)
+        due = await self._conversations.due(milliseconds(now), LIMIT)
         for state in due:
             if state.wakes_at is not None:
                 await self._settle(state, OPEN, WOKE)
@@ -213,7 +185,7 @@ class Desk:
 
     async def sweep_waiting(self) -> int:
         """Assigns waiting conversations without an assignee to the people at the desk in turn, if the company wants
-        that. Returns how many there were, including those for which nobody was there; raises CacheUnavailable."""
+        that. Returns how many there were, including those for which nobody was there; raises RedisUnavailable."""
         now, found = await self._clock(), 0
         in_turn: dict[str, bool] = {}
         nobody: set[str] = set()
@@ -264,7 +236,7 @@ class Desk:
         return settled
 
     async def _resolve_quiet(self, company: str, until: datetime) -> int:
-        quiet = await self._conversations.quiet(company, int(until.timestamp() * 1000), LIMIT)
+        quiet = await self._conversations.quiet(company, milliseconds(until), LIMIT)
         for state in quiet:
             if state.quiet_since is not None:
                 await self._settle(state, RESOLVED, SILENCE)
@@ -322,18 +294,4 @@ def _ms(at: datetime) -> int:
 
 
 def _change(update: Update) -> DeskChange:
-    data = update.data
-    return DeskChange(
-        id=update.id,
-        state=data.state,
-        snoozed_until=data.snoozed_until,
-        assignee=data.assignee,
-        assignee_name=data.assignee_name,
-        labels=data.labels,
-        topic=data.topic,
-        person=data.person,
-        by=data.by,
-        name=data.name,
-        reason=data.reason,
-        created_at=update.at,
-    )
+    return DeskChange.model_validate({**dict(update.data), "id": update.id, "created_at": update.at})

@@ -27,9 +27,9 @@ from memory.adapters.mongo_tombstones import MongoTombstones
 from memory.adapters.other_services import OtherServices
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.application.deleted_words import DeletedWords
+from memory.domain.erasure import Erasure
 from memory.domain.keys import LogPosition
 from memory.domain.receipt import AGAIN, ASKED, FIRST, LATE, TOLD, UNSURE, ErasureRecord, receipt_view
-from memory.erasure_ports import Erasure
 from memory.errors import ProjectionBehind
 from runtime.clock import Clock
 
@@ -78,7 +78,7 @@ class DataErasure:
         """Deletes the user; returns how many conversations there were. Repeat the call if it fails.
 
         Raises:
-            ProjectionBehind, StoreUnavailable, CacheUnavailable, BusUnavailable, ServicesUnavailable.
+            ProjectionBehind, StoreUnavailable, RedisUnavailable, BusUnavailable, ServiceUnavailable.
         """
         return (await self.person("user", company, user, by="self", receipt=uuid7())).conversations
 
@@ -169,7 +169,7 @@ class DataErasure:
         await self._store.erase_calls(gone, own=bool(job.user) and not back)
 
     async def _emptied(self, job: Erasure) -> dict[str, int]:
-        """Empties the stores that report how much they removed afterwards; raises ServicesUnavailable. A run that
+        """Empties the stores that report how much they removed afterwards; raises ServiceUnavailable. A run that
         ends in between leaves too low a number in the receipt, which says so."""
 
         async def note(found: dict[str, int]) -> None:

@@ -32,7 +32,7 @@ from memory.domain.handoff import (
     decide,
     unreplied,
 )
-from memory.errors import CacheUnavailable, StoreUnavailable
+from memory.errors import RedisUnavailable, StoreUnavailable
 from memory.metrics import HANDOVER_OLDEST, HANDOVERS
 from memory.ports import LogClock
 from runtime.conversation import NewFact
@@ -184,7 +184,7 @@ class Handoffs:
         operator = snapshot.owner_data.get("operatorId")
         try:
             looked = await self._looks.last(company, conversation, operator) if operator else None
-        except CacheUnavailable:
+        except RedisUnavailable:
             # A visitor is not left in silence because it cannot be told whether somebody reads.
             looked = None
         return Absence(first.stored_at, looked)

@@ -5,6 +5,7 @@ import contextlib
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.domain.inbox_index import Findable, InboxIndex, InboxQuery
@@ -56,7 +57,7 @@ class InboxSearch:
             held.reading = asyncio.create_task(
                 self._read(company, held), name="reading for a search", context=detached_context()
             )
-            held.reading.add_done_callback(_ignore_failure)
+            held.reading.add_done_callback(ignore_failure)
         done, _ = await asyncio.wait({held.reading}, timeout=READING)
         if done:
             try:
@@ -98,7 +99,7 @@ class InboxSearch:
             await asyncio.sleep(0)
 
 
-def _ignore_failure(task: asyncio.Task[None]) -> None:
+def ignore_failure(task: asyncio.Task[Any]) -> None:
     """Ignores the failure of an update that nobody waits for any more; the next search repeats it."""
     if not task.cancelled():
         task.exception()

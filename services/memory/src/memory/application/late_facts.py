@@ -18,9 +18,9 @@ from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_erasure import MongoErasure
 from memory.adapters.mongo_tombstones import MongoTombstones
 from memory.adapters.projection_floor import ProjectionFloor
+from memory.domain.erasure import Erasure
 from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
-from memory.erasure_ports import Erasure
 from runtime.clock import Clock
 from runtime.outcomes import Ack, Outcome, Retry
 
@@ -86,7 +86,7 @@ class LateFacts:
                 await self._store.erase_late(_alone(fact.company, fact.conversation, fact.at, fact.position))
         return facts
 
-    async def take(self, about: FactSubject | None, take: Callable[[], Awaitable[Outcome]]) -> Outcome:
+    async def take(self, about: FactSubject, take: Callable[[], Awaitable[Outcome]]) -> Outcome:
         """Stores a fact, unless it is late: then it is removed from the stream; see take_all."""
 
         async def alone(_: Sequence[None]) -> Sequence[Outcome]:
@@ -96,7 +96,7 @@ class LateFacts:
 
     async def take_all(
         self,
-        facts: Sequence[tuple[FactSubject | None, FactT]],
+        facts: Sequence[tuple[FactSubject, FactT]],
         take: Callable[[Sequence[FactT]], Awaitable[Sequence[Outcome]]],
     ) -> Sequence[Outcome]:
         """Stores the facts that are not late, and removes the others from the stream. Undecided ones are retried later
@@ -107,7 +107,7 @@ class LateFacts:
         """
         begun = self._clock.monotonic()
         outcomes: list[Outcome] = [Ack() for _ in facts]
-        late, unsure = await self._late({number: about for number, (about, _) in enumerate(facts) if about is not None})
+        late, unsure = await self._late({number: about for number, (about, _) in enumerate(facts)})
         for number in unsure:
             outcomes[number] = Retry(AGAIN)
         kept = [number for number in range(len(facts)) if number not in late and number not in unsure]
@@ -116,8 +116,7 @@ class LateFacts:
             for number, outcome in zip(kept, taken, strict=True):
                 outcomes[number] = outcome
         if kept and self._clock.monotonic() - begun > SLOW:
-            slow = {number: about for number in kept if (about := facts[number][0]) is not None}
-            for number, about in (await self._late(slow))[0].items():
+            for number, about in (await self._late({number: facts[number][0] for number in kept}))[0].items():
                 if about.conversation and not await self._store.living(about.company, [about.conversation]):
                     await self._store.erase(_alone(about.company, about.conversation, about.at, LogPosition(0, 0)))
                 late[number], outcomes[number] = about, Ack()

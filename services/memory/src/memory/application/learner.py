@@ -18,7 +18,7 @@ from memory.domain.keys import LogPosition
 from memory.domain.lesson import FinishedTurn, favoured, learned
 from memory.domain.mentions import mentioned
 from memory.domain.remembered import Remembered
-from memory.errors import MarketUnavailable
+from memory.errors import ServiceUnavailable
 
 REACH = 50
 """Messages examined to find those of the turn."""
@@ -55,7 +55,7 @@ class Learner:
         If `patient`, waits for a market that does not answer; otherwise the turn's symbols are ignored.
 
         Raises:
-            StoreUnavailable, ProjectionBehind, UnknownSequence, MarketUnavailable: a retry may succeed.
+            StoreUnavailable, ProjectionBehind, UnknownSequence, ServiceUnavailable: a retry may succeed.
         """
         heard_of = await self.said(company, conversation, basis)
         if heard_of is None:
@@ -64,7 +64,7 @@ class Learner:
         named = list(dict.fromkeys(name for one in said for name in mentioned(one.text)))[:MOST_SYMBOLS]
         try:
             known = await self._market.known(named) if named else frozenset[str]()
-        except MarketUnavailable:
+        except ServiceUnavailable:
             if patient:
                 raise
             known = frozenset[str]()

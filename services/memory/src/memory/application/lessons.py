@@ -10,11 +10,10 @@ import structlog
 
 from contracts.events.chat import AssistantMessage
 from memory.adapters.chat_log import StreamLog
-from memory.adapters.mongo_lessons import MongoLessons
+from memory.adapters.mongo_lessons import MongoLessons, PendingLesson
 from memory.application.learner import Learner
 from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
-from memory.domain.pending_lesson import PendingLesson
 from memory.errors import StoreUnavailable
 from runtime.background import BackgroundLoop
 from runtime.deliveries import pause_after

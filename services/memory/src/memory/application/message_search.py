@@ -11,9 +11,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from memory.adapters.mongo_talks import MongoPastConversations
+from memory.adapters.mongo_talks import MongoPastConversations, PastConversation
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.application.inbox import Inbox
+from memory.application.inbox_search import ignore_failure
 from memory.application.memories import Memories
 from memory.domain.forgotten import Forgotten, is_forgotten
 from memory.domain.keys import BEGINNING, LogPosition
@@ -25,7 +26,6 @@ from memory.embeddings.fusion import fused
 from memory.embeddings.neighbours import POOL, Neighbours
 from memory.embeddings.ports import Vectors
 from memory.errors import MemoryFault, StoreUnavailable
-from memory.recall_ports import PastConversation
 from runtime.clock import Clock
 from runtime.deadlines import detached_context
 
@@ -194,7 +194,7 @@ class MessageSearch:
                 held.reading = asyncio.create_task(
                     self._read(company, user, held), name="reading for search_memory", context=detached_context()
                 )
-                held.reading.add_done_callback(_ignore_failure)
+                held.reading.add_done_callback(ignore_failure)
         done, _ = await asyncio.wait({held.reading}, timeout=READING)
         if not done:
             return False
@@ -263,9 +263,3 @@ def _is_gone(passage: IndexedMessage, gone: Sequence[Forgotten]) -> bool:
     # Of what it has just forgotten the assistant says what it was.
     at = passage.at - CONFIRMED if passage.speaker == ASSISTANT else passage.at
     return is_forgotten(passage.text, gone, at)
-
-
-def _ignore_failure(task: asyncio.Task[bool]) -> None:
-    """Ignores the failure of an update that nobody waits for any more; the next search repeats it."""
-    if not task.cancelled():
-        task.exception()

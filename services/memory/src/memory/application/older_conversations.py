@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_facts import MongoFacts
-from memory.application.migration import MigrationStep
 from memory.domain.conversation import InboxConversation, fold
 from memory.domain.keys import BEGINNING
+from memory.migrations import MigrationStep
 
 MOST = 50
 """Conversations migrated at a time."""

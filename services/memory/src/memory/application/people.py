@@ -20,7 +20,7 @@ from memory.application.desk import Desk
 from memory.application.inbox import Inbox
 from memory.domain.conversation import CUSTOMER, InboxConversation
 from memory.domain.desk import BY, mentionable
-from memory.errors import CacheUnavailable, NoSuchPerson, NotMerged
+from memory.errors import NoSuchPerson, NotMerged, RedisUnavailable
 
 AT_ONCE = 8
 """Conversations moved concurrently."""
@@ -132,7 +132,7 @@ class People:
         settings = await self._companies.get(company)
         team = settings.config.team if settings is not None else Team()
         known: dict[str, str | None] = {}
-        with suppress(CacheUnavailable):
+        with suppress(RedisUnavailable):
             known = await self._looks.colleagues(company)
         known = {one: name for one, name in known.items() if one not in team.signed_out}
         known |= {one: member.name or known.get(one) for one, member in team.members.items()}

@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Protocol
@@ -248,7 +248,12 @@ class Positions:
             # A file of it was damaged or cut, and its server gives the lost sequences out again: what comes there would
             # be taken for what the store has already.
             if source.holds is not None:
-                _log.error("the log has lost its end; the store has it", stream=source.stream, **_lost(progress, here))
+                _log.error(
+                    "the log has lost its end; the store has it",
+                    stream=source.stream,
+                    first=progress.last + 1,
+                    last=here.seq,
+                )
                 keep = partial(self._keep, source, source.holds, progress.first)
                 await self._consumers.leave_out(source.stream, here.seq, keep)
             return
@@ -356,17 +361,9 @@ class Positions:
         return False
 
     async def _tell_missing(self, gap: Missed) -> None:
-        _log.error("the store misses what the log holds no more", store=self._store, **_named(gap))
+        _log.error("the store misses what the log holds no more", store=self._store, **asdict(gap))
         await self._positions.miss(gap)
         self._told_missing = True
-
-
-def _lost(progress: ConsumerProgress, here: LogPosition) -> dict[str, int]:
-    return {"first": progress.last + 1, "last": here.seq}
-
-
-def _named(gap: Missed) -> dict[str, object]:
-    return {"source": gap.source, "first": gap.first, "last": gap.last}
 
 
 async def process_all(facts: Sequence[StoredFact], take: Callable[[Sequence[StoredFact]], Awaitable[object]]) -> None:

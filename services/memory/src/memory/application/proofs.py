@@ -14,7 +14,7 @@ from memory.application.memories import Memories
 from memory.domain.keys import LogPosition
 from memory.domain.proposals import Judged, ground, is_judged, judged
 from memory.domain.remembered import Remembered
-from memory.errors import MarketUnavailable
+from memory.errors import ServiceUnavailable
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Proofs:
                 await self._learner.turn(
                     turn.company_id, turn.conversation_id, turn.turn_id, turn.basis, heard.at, patient=True
                 )
-            except MarketUnavailable:
+            except ServiceUnavailable:
                 # The rules wait for it, on account of the turn's symbols; what is proposed speaks of no prices.
                 return held
             held = await self._memories.held(turn.company_id, heard.user)

@@ -10,11 +10,12 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
-from contracts.events.desk import ConversationUpdated, Status
-from memory.domain.keys import LogPosition
+from contracts.desk_rpc import NoteView
+from contracts.events.desk import ConversationUpdated, NoteAdded, Status
+from memory.domain.keys import LogPosition, moment
 
 OPEN: Final = "open"
 SNOOZED: Final = "snoozed"
@@ -77,7 +78,12 @@ class DeskState:
 
 def stored_at(place: LogPosition) -> datetime:
     """When FACTS stored the update at this position, to the millisecond."""
-    return datetime.fromtimestamp(place.era / 1000, UTC)
+    return moment(place.era)
+
+
+def note_view(place: LogPosition, note: NoteAdded) -> NoteView:
+    """A note as human agents see it."""
+    return NoteView.model_validate({**dict(note), "id": note.note_id, "created_at": stored_at(place)})
 
 
 def fold_updates(updates: Iterable[Update], era: int) -> DeskState:

@@ -8,6 +8,7 @@ byte order is the intended order on every server.
 import base64
 import binascii
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 MAX_SEQ = 10**16 - 1
 END = "~"
@@ -46,8 +47,19 @@ def fact_key(company: str, conversation: str, position: LogPosition) -> str:
 
 
 def position_of(key: str) -> LogPosition:
-    era, seq = key.rsplit("/", 2)[1:]
+    """The position in its text form, alone or at the end of a key."""
+    era, seq = key.rsplit("/", 2)[-2:]
     return LogPosition(int(era), int(seq))
+
+
+def milliseconds(at: datetime) -> int:
+    """Since the epoch."""
+    return int(at.timestamp() * 1000)
+
+
+def moment(ms: float) -> datetime:
+    """The time this many milliseconds after the epoch."""
+    return datetime.fromtimestamp(ms / 1000, UTC)
 
 
 def timed_key(prefix: str, at_ms: int, last: str) -> str:

@@ -24,13 +24,4 @@ def candidates(mentioned: Sequence[str], favourites: Sequence[str], held: Sequen
 def relevant(wanted: Sequence[str], quotes: Mapping[str, QuoteView]) -> list[RelevantSymbol]:
     """Those with a known price, in the same order, at most ten."""
     known = [quotes[name] for name in wanted if name in quotes]
-    return [
-        RelevantSymbol(
-            symbol=one.symbol,
-            price=one.price,
-            change_percent=one.change_percent,
-            source=one.source,
-            as_of=one.as_of,
-        )
-        for one in known[:SYMBOLS]
-    ]
+    return [RelevantSymbol.model_validate(one, from_attributes=True) for one in known[:SYMBOLS]]

@@ -3,6 +3,7 @@
 from pydantic import ValidationError
 
 from contracts.errors import ErrorCode, FieldFault
+from contracts.ids import uuid7
 from contracts.knowledge_rpc import (
     ANSWER_CREATE,
     ANSWER_DELETE,
@@ -26,8 +27,8 @@ from contracts.knowledge_rpc import (
 )
 from contracts.merge_patch import merged
 from contracts.wrong_fields import message_of
-from memory.errors import NoSuchKnowledge
-from memory.knowledge.gaps import GapList, checked, new_pair
+from memory.errors import BadKnowledge, NoSuchKnowledge
+from memory.knowledge.gaps import GapList
 from memory.knowledge.library import Library
 from memory.knowledge.mongo_documents import Documents
 from memory.knowledge.mongo_gaps import Gaps
@@ -37,73 +38,59 @@ from runtime.errors import RpcError
 from runtime.service import Service
 
 
-class AnswerMethods:
-    def __init__(self, library: Library, documents: Documents, clock: Clock) -> None:
-        self._library = library
-        self._documents = documents
-        self._clock = clock
+def serve(service: Service, library: Library, documents: Documents, gaps: Gaps, listed: GapList, clock: Clock) -> None:
 
-    async def list(self, request: AnswersRequest) -> AnswersReply:
-        found, more = await self._documents.page(request.company_id, ANSWER, request.limit, request.cursor)
-        return AnswersReply(items=[pair for one in found if (pair := one.answer())], next=more)
+    async def answers(request: AnswersRequest) -> AnswersReply:
+        found = await documents.page(request.company_id, ANSWER, request.limit, request.cursor)
+        return AnswersReply(items=[pair for one in found.items if (pair := one.answer())], next=found.next)
 
-    async def create(self, request: AnswerCreate) -> AnswerReply:
+    async def create(request: AnswerCreate) -> AnswerReply:
         draft = request.draft
-        name, pair = new_pair(self._clock, draft.question, draft.alternatives, draft.answer)
-        stored = await self._library.put_pair(request.company_id, name, pair, draft.language)
+        pair = Pair(tuple(dict.fromkeys((draft.question, *draft.alternatives))), draft.answer, clock.now())
+        stored = await library.put_pair(request.company_id, uuid7(), pair, draft.language)
         return AnswerReply(answer=stored.answer())
 
-    async def patch(self, request: AnswerPatch) -> AnswerReply:
-        old = await self._answer(request.company_id, request.id)
+    async def patch(request: AnswerPatch) -> AnswerReply:
+        old = await answer_of(request.company_id, request.id)
+        if old is None:
+            raise NoSuchKnowledge("no such answer")
         before = {name: getattr(old, name) for name in AnswerDraft.model_fields}
         draft = _draft(merged(before, request.patch))
         questions = tuple(dict.fromkeys((draft.question, *draft.alternatives)))
         pair = Pair(questions, draft.answer, old.created_at)
-        stored = await self._library.put_pair(request.company_id, request.id, pair, draft.language)
+        stored = await library.put_pair(request.company_id, request.id, pair, draft.language)
         return AnswerReply(answer=stored.answer())
 
-    async def delete(self, request: AnswerRequest) -> DocumentGone:
-        stored = await self._documents.get(request.company_id, request.id)
-        if stored is None or stored.answer() is None:
-            return DocumentGone(deleted=False)
-        return DocumentGone(deleted=await self._library.remove(request.company_id, request.id))
+    async def delete(request: AnswerRequest) -> DocumentGone:
+        there = await answer_of(request.company_id, request.id) is not None
+        return DocumentGone(deleted=there and await library.remove(request.company_id, request.id))
 
-    async def _answer(self, company: str, name: str) -> AnswerView:
-        stored = await self._documents.get(company, name)
-        found = stored.answer() if stored else None
-        if found is None:
-            raise NoSuchKnowledge("no such answer")
-        return found
+    async def answer_of(company: str, name: str) -> AnswerView | None:
+        stored = await documents.get(company, name)
+        return stored.answer() if stored else None
 
+    async def list_gaps(request: GapsRequest) -> GapsReply:
+        found = await gaps.page(request.company_id, request.state, request.limit, request.cursor)
+        items = [one.view(await gaps.examples(request.company_id, one.id)) for one in found.items]
+        return GapsReply(items=items, next=found.next)
 
-class GapMethods:
-    def __init__(self, gaps: Gaps, listed: GapList) -> None:
-        self._gaps = gaps
-        self._listed = listed
-
-    async def list(self, request: GapsRequest) -> GapsReply:
-        found, more = await self._gaps.page(request.company_id, request.state, request.limit, request.cursor)
-        items = [one.view(await self._gaps.examples(request.company_id, one.id)) for one in found]
-        return GapsReply(items=items, next=more)
-
-    async def decide(self, request: GapDecide) -> GapReply:
-        checked(request.answer, dismiss=request.dismiss)
+    async def decide(request: GapDecide) -> GapReply:
+        if (request.answer is None) is not request.dismiss:
+            raise BadKnowledge("say either answer or dismiss", "answer")
         company, name = request.company_id, request.id
         if request.answer is None:
-            gap, pair = await self._listed.dismiss(company, name), None
+            gap, pair = await listed.dismiss(company, name), None
         else:
-            gap, pair = await self._listed.answer(company, name, request.answer, request.question)
-        examples = await self._gaps.examples(company, name)
+            gap, pair = await listed.answer(company, name, request.answer, request.question)
+        examples = await gaps.examples(company, name)
         return GapReply(gap=gap.view(examples), answer=pair.answer() if pair else None)
 
-
-def serve(service: Service, answers: AnswerMethods, gaps: GapMethods) -> None:
-    service.serve(ANSWERS, answers.list)
-    service.serve(ANSWER_CREATE, answers.create)
-    service.serve(ANSWER_PATCH, answers.patch)
-    service.serve(ANSWER_DELETE, answers.delete)
-    service.serve(GAPS, gaps.list)
-    service.serve(GAP_DECIDE, gaps.decide)
+    service.serve(ANSWERS, answers)
+    service.serve(ANSWER_CREATE, create)
+    service.serve(ANSWER_PATCH, patch)
+    service.serve(ANSWER_DELETE, delete)
+    service.serve(GAPS, list_gaps)
+    service.serve(GAP_DECIDE, decide)
 
 
 def _draft(fields: dict[str, object]) -> AnswerDraft:

@@ -3,7 +3,6 @@
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.errors import Error as NatsError
 from pydantic import ValidationError
 
 from contracts.channels import company_of, fact, knowledge_work
@@ -13,8 +12,8 @@ from contracts.events.knowledge import FileReceived, KnowledgeChanged, RefreshRe
 from contracts.ids import uuid7
 from contracts.streams import FACTS, KNOWLEDGE
 from memory.adapters.announcements import COMPANY_CHANGED
+from memory.adapters.bus_errors import bus_does
 from memory.adapters.chat_log import SOURCE
-from memory.errors import BusUnavailable
 from memory.knowledge.indexes import KnowledgeIndexes
 from runtime.connection import subscribe
 from runtime.publisher import Publisher
@@ -46,11 +45,9 @@ class KnowledgeBus:
 
     async def forget(self, company: str) -> None:
         """Removes a company's documents and runs from the streams; raises BusUnavailable."""
-        try:
+        with bus_does("remove a company's knowledge from the streams"):
             for kind in TOLD:
                 await self._js.purge_stream(FACTS.name, subject=fact(kind, company, None))
-        except (NatsError, TimeoutError) as error:
-            raise BusUnavailable(f"a company's knowledge could not be removed from the streams: {error!r}") from error
 
     async def refresh(self, asked: RefreshRequested, again: int = 0) -> None:
         """Asks the executors to read a site or a page. The same run id means the same run."""

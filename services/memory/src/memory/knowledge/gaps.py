@@ -1,20 +1,19 @@
 """Gaps: questions that were answered without a source, rated as bad, or handed to a person because the AI did not
 know. Questions that ask the same are one gap; a click turns it into a question-and-answer pair."""
 
-import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from contracts.ids import derive_id, uuid7
+from contracts.ids import derive_id
 from memory.domain.recall.words import language_of
-from memory.errors import BadKnowledge, NoSuchKnowledge, StoreUnavailable
+from memory.errors import NoSuchKnowledge, StoreUnavailable
 from memory.knowledge.library import Library
 from memory.knowledge.mongo_gaps import AskedOnce, Gap, Gaps
 from memory.knowledge.question import TextProfile, telling
 from memory.knowledge.records import Pair, Record
 from runtime.clock import Clock
-from runtime.recent import Bounded
+from runtime.recent import Recent
 
 TRIES = 8
 """Tries to write a gap that others are writing."""
@@ -29,6 +28,9 @@ HELD, HELD_COMPANIES = 2.0, 100
 since is read again before it is written."""
 LONGEST = 500
 LONGEST_ANSWER = 4_000
+
+
+_GapsByState = dict[str, dict[str, tuple[Gap, TextProfile]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class GapList:
         self._gaps = gaps
         self._library = library
         self._clock = clock
-        self._held = Bounded[str, _HeldGaps](HELD_COMPANIES)
+        self._held = Recent[str, _GapsByState](HELD_COMPANIES, seconds=HELD)
 
     async def note(self, asked: Iterable[Unanswered]) -> None:
         """Records questions, each once; several that ask the same are counted together."""
@@ -77,7 +79,7 @@ class GapList:
         """Adds these questions to a gap, which may have changed meanwhile."""
         for attempt in range(TRIES):
             if attempt:
-                self._held.pop(company, None)
+                self._held.drop(company)
                 text, at = times[0].text, times[0].at
                 gap = await self._gaps.get(company, gap.id) or _unasked(gap.id, text, gap.language, at)
             asked_at = [one.at for one in times]
@@ -133,34 +135,25 @@ class GapList:
     async def _same(self, company: str, told: TextProfile) -> Gap | None:
         """The cached gap that asks the same; None: there is none."""
         held = self._held.get(company)
-        if held is None or time.monotonic() - held.at > HELD:
-            held = self._held[company] = _HeldGaps(time.monotonic())
+        if held is None:
+            held = _GapsByState()
+            self._held.keep(company, held)
         for state in ("open", "dismissed", "answered"):
-            if state not in held.gaps:
-                gaps, _ = await self._gaps.page(company, state, COMPARED, None)
-                held.gaps[state] = {gap.id: (gap, telling(gap.question)) for gap in gaps}
-            best = max(((_alike(told, asks), gap.id) for gap, asks in held.gaps[state].values()), default=(0.0, ""))
+            if state not in held:
+                gaps = (await self._gaps.page(company, state, COMPARED, None)).items
+                held[state] = {gap.id: (gap, telling(gap.question)) for gap in gaps}
+            best = max(((_alike(told, asks), gap.id) for gap, asks in held[state].values()), default=(0.0, ""))
             if best[0] >= ALIKE:
-                return held.gaps[state][best[1]][0]
+                return held[state][best[1]][0]
         return None
 
     def _hold(self, company: str, gap: Gap) -> None:
         if (held := self._held.get(company)) is None:
             return
-        before = [one for gaps in held.gaps.values() if (one := gaps.pop(gap.id, None)) is not None]
-        if gap.state in held.gaps:
+        before = [one for gaps in held.values() if (one := gaps.pop(gap.id, None)) is not None]
+        if gap.state in held:
             told = next((told for one, told in before if one.question == gap.question), None)
-            held.gaps[gap.state][gap.id] = gap, told or telling(gap.question)
-
-
-@dataclass(frozen=True, slots=True)
-class _HeldGaps:
-    """A company's gaps by state, read at or after `at`."""
-
-    at: float
-    gaps: dict[str, dict[str, tuple[Gap, TextProfile]]] = field(
-        default_factory=dict[str, dict[str, tuple[Gap, TextProfile]]]
-    )
+            held[gap.state][gap.id] = gap, told or telling(gap.question)
 
 
 def _unasked(name: str, question: str, language: str | None, at: datetime) -> Gap:
@@ -174,14 +167,3 @@ def _alike(one: TextProfile, other: TextProfile) -> float:
     shared = len(one.shared(other))
     every = len(one.words) + len(other.words) - shared
     return shared / every if every else 0.0
-
-
-def checked(answer: str | None, *, dismiss: bool) -> None:
-    """Raises BadKnowledge unless exactly one of the two is given."""
-    if (answer is None) is not dismiss:
-        raise BadKnowledge("say either answer or dismiss", "answer")
-
-
-def new_pair(clock: Clock, question: str, alternatives: list[str], answer: str) -> tuple[str, Pair]:
-    """A new pair and its id."""
-    return uuid7(), Pair(tuple(dict.fromkeys((question, *alternatives))), answer, clock.now())

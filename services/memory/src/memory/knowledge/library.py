@@ -3,13 +3,14 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from urllib.parse import urldefrag
 
 from contracts.events.knowledge import DocumentFailed, DocumentRemoved, DocumentUpserted, FileReceived
 from contracts.ids import is_id, uuid7
 from contracts.knowledge import Block, document_id
+from memory.domain.keys import milliseconds
 from memory.errors import BadKnowledge, StoreUnavailable
 from memory.knowledge.index import MOST_PASSAGES
 from memory.knowledge.indexes import KnowledgeIndexes
@@ -24,7 +25,6 @@ from memory.knowledge.records import (
     READY,
     Pair,
     Record,
-    milliseconds,
     next_edition,
 )
 from memory.knowledge.segmentation import cut_up, nearest_home, number, repeats, text_of_pair, with_new_stems
@@ -50,22 +50,6 @@ NEVER = datetime.fromtimestamp(0, UTC)
 Tell = Callable[[str, str | None], Awaitable[None]]
 
 
-@dataclass(frozen=True, slots=True)
-class StoredReading:
-    """The stored result of reading a document."""
-
-    id: str
-    source: str
-    title: str
-    hash: str
-    read_at: datetime
-    url: str | None = None
-    external_id: str | None = None
-    language: str | None = None
-    etag: str | None = None
-    last_modified: str | None = None
-
-
 class Library:
     """Companies' documents. `tell` tells all replicas that a document has changed."""
 
@@ -82,18 +66,18 @@ class Library:
     async def upserted(self, company: str, event: DocumentUpserted) -> None:
         """A document from the bus. With no blocks, the text with this hash was read again unchanged."""
         name = _named(company, event)
-        url = urldefrag(event.url).url if event.url else None
-        read = StoredReading(
+        read = Record(
             name,
             event.source,
             event.title,
-            event.hash,
             event.read_at,
-            url,
-            event.external_id,
-            event.language,
-            event.etag,
-            event.last_modified,
+            self._clock.now(),
+            url=urldefrag(event.url).url if event.url else None,
+            external_id=event.external_id,
+            language=event.language,
+            hash=event.hash,
+            etag=event.etag,
+            last_modified=event.last_modified,
         )
         stored = await self._documents.get(company, name)
         if stored is not None and stored.read_at > event.read_at:
@@ -124,20 +108,19 @@ class Library:
     ) -> Record:
         """A document that somebody wrote, plain or in Markdown."""
         now = self._clock.now()
-        read = StoredReading(name, "document", title, digest(text), now, url, external_id, tongue or language_of(text))
+        hashed, language = digest(text), tongue or language_of(text)
+        read = Record(name, "document", title, now, now, READY, url, external_id, language, hash=hashed)
         _, blocks = await asyncio.to_thread(markdown_blocks.read, text, title)
         if not any(plain(block) for block in blocks):
             raise BadKnowledge("the text says nothing: write something", "text")
-        await self._documents.keep_part(company, name, digest(read.hash), 1, blocks)
+        await self._documents.keep_part(company, name, digest(hashed), 1, blocks)
         return await self._take(company, read, blocks)
 
     async def put_pair(self, company: str, name: str, pair: Pair, language: str) -> Record:
         now = self._clock.now()
-        read = StoredReading(name, ANSWER, pair.questions[0], digest(pair.answer), now, language=language)
-        texts = [text_of_pair(pair)]
-        return await self._write(
-            company, read, lambda old: (texts, replace(_record(read, old, self._clock), pair=pair))
-        )
+        hashed = digest(pair.answer)
+        read = Record(name, ANSWER, pair.questions[0], now, now, language=language, hash=hashed, pair=pair)
+        return await self._write(company, read, [text_of_pair(pair)])
 
     async def named(self, company: str, name: str) -> Record | None:
         """The document with this id, or this id in another system."""
@@ -266,35 +249,27 @@ class Library:
             await self._documents.tidy(company, page.id, edition, None)
             await self._told(company, page.id)
 
-    async def _take(self, company: str, read: StoredReading, blocks: Sequence[Block]) -> Record:
+    async def _take(self, company: str, read: Record, blocks: Sequence[Block]) -> Record:
         site = read.source == "site"
         repeated = await self._state.repeated(company) if site else frozenset[int]()
         numbers = tuple(dict.fromkeys(number(block) for block in blocks)) if site else ()
         kept = [block for block in blocks if not repeated or number(block) not in repeated]
         texts = await asyncio.to_thread(cut_up, kept, read.title)
-        dropped = len(repeated.intersection(numbers))
-
-        def written(old: Record | None) -> tuple[Sequence[StemmedPassage], Record]:
-            return texts, replace(_record(read, old, self._clock), blocks=numbers, dropped=dropped)
-
-        record = await self._write(company, read, written)
+        read = replace(read, blocks=numbers, dropped=len(repeated.intersection(numbers)))
+        record = await self._write(company, read, texts)
         if site:
             await self._unsettle(company)
         return record
 
-    async def _write(
-        self,
-        company: str,
-        read: StoredReading,
-        made: Callable[[Record | None], tuple[Sequence[StemmedPassage], Record]],
-    ) -> Record:
+    async def _write(self, company: str, read: Record, texts: Sequence[StemmedPassage]) -> Record:
         replaced: str | None = None
 
         async def write(old: Record | None) -> Record | None:
             nonlocal replaced
             if old is not None and old.read_at > read.read_at:
                 return None
-            texts, record = made(old)
+            external = read.external_id or (old.external_id if old else None)
+            record = replace(read, updated_at=self._clock.now(), external_id=external)
             index = await self._indexes.of(company, 0.0)
             if len(index.passages) - index.passages.of(read.id) + len(texts) > MOST_PASSAGES:
                 problem = f"a company has {MOST_PASSAGES} passages at most: take other documents out first"
@@ -310,7 +285,7 @@ class Library:
         await self._told(company, read.id)
         return record
 
-    async def _again(self, company: str, read: StoredReading) -> None:
+    async def _again(self, company: str, read: Record) -> None:
         def seen(old: Record | None) -> Record | None:
             if old is None or old.hash != read.hash or old.read_at > read.read_at or old.state == GONE:
                 return None
@@ -355,23 +330,6 @@ def _named(company: str, event: DocumentUpserted | DocumentRemoved) -> str:
     if not name:
         raise BadKnowledge("a document needs documentId, externalId or url", "externalId")
     return document_id(company, event.source, name)
-
-
-def _record(read: StoredReading, old: Record | None, clock: Clock) -> Record:
-    return Record(
-        read.id,
-        read.source,
-        read.title,
-        read.read_at,
-        clock.now(),
-        READY,
-        read.url,
-        read.external_id or (old.external_id if old else None),
-        read.language,
-        hash=read.hash,
-        etag=read.etag,
-        last_modified=read.last_modified,
-    )
 
 
 def _as_before(old: Record | None) -> dict[str, object]:

@@ -1,5 +1,7 @@
 """The methods about companies' knowledge, one thin function each; the gateway checks who may call them."""
 
+from collections.abc import Awaitable, Callable
+
 from contracts.company_rpc import CompanyRequest
 from contracts.ids import uuid7
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery, PageRef, Passage, PassageSection, document_id
@@ -37,7 +39,6 @@ from memory.knowledge.index import Hit
 from memory.knowledge.indexes import KnowledgeIndexes
 from memory.knowledge.library import Library
 from memory.knowledge.mongo_documents import Documents
-from memory.knowledge.overview import Overview
 from memory.knowledge.passages import Section
 from memory.knowledge.records import FAILED, GONE, READY, Record
 from memory.knowledge.runs import Refreshing
@@ -132,8 +133,8 @@ class DocumentMethods:
         self._bus = bus
 
     async def list(self, request: DocumentsRequest) -> DocumentsReply:
-        found, more = await self._documents.page(request.company_id, request.source, request.limit, request.cursor)
-        return DocumentsReply(items=[one.view() for one in found], next=more)
+        found = await self._documents.page(request.company_id, request.source, request.limit, request.cursor)
+        return DocumentsReply(items=[one.view() for one in found.items], next=found.next)
 
     async def get(self, request: DocumentRequest) -> DocumentReply:
         found = await self._library.named(request.company_id, request.id)
@@ -182,26 +183,27 @@ class DocumentMethods:
         return DocumentReply(document=record.view(), passages=passages)
 
 
-class RunMethods:
-    def __init__(self, refreshing: Refreshing, overview: Overview) -> None:
-        self._refreshing = refreshing
-        self._overview = overview
+def serve(
+    service: Service,
+    searcher: Searcher,
+    documents: DocumentMethods,
+    refreshing: Refreshing,
+    look: Callable[[str], Awaitable[KnowledgeOverview]],
+) -> None:
+    """The methods of searches, documents and runs; `look`: at a company's knowledge."""
 
-    async def refresh(self, request: RefreshAsk) -> RunReply:
-        return RunReply(run=await self._refreshing.ask(request.company_id, request.url, request.by))
+    async def refresh(request: RefreshAsk) -> RunReply:
+        return RunReply(run=await refreshing.ask(request.company_id, request.url, request.by))
 
-    async def get(self, request: RunRequest) -> RunReply:
-        return RunReply(run=await self._refreshing.get(request.company_id, request.id))
+    async def get_run(request: RunRequest) -> RunReply:
+        return RunReply(run=await refreshing.get(request.company_id, request.id))
 
-    async def decide(self, request: RunDecide) -> RunReply:
-        return RunReply(run=await self._refreshing.decide(request.company_id, request.id, remove=request.remove))
+    async def decide(request: RunDecide) -> RunReply:
+        return RunReply(run=await refreshing.decide(request.company_id, request.id, remove=request.remove))
 
-    async def overview(self, request: CompanyRequest) -> KnowledgeOverview:
-        return await self._overview.of(request.company_id)
+    async def overview(request: CompanyRequest) -> KnowledgeOverview:
+        return await look(request.company_id)
 
-
-def serve(service: Service, searcher: Searcher, documents: DocumentMethods, runs: RunMethods) -> None:
-    """The methods of searches, documents and runs."""
     service.serve(SEARCH, searcher.search)
     service.serve(DOCUMENTS, documents.list)
     service.serve(DOCUMENT_GET, documents.get)
@@ -209,7 +211,7 @@ def serve(service: Service, searcher: Searcher, documents: DocumentMethods, runs
     service.serve(DOCUMENT_DELETE, documents.delete)
     service.serve(FILE_PUT, documents.put_file)
     service.serve(KNOWN_PAGES, documents.known_pages)
-    service.serve(REFRESH, runs.refresh)
-    service.serve(RUN_GET, runs.get)
-    service.serve(RUN_DECIDE, runs.decide)
-    service.serve(OVERVIEW, runs.overview)
+    service.serve(REFRESH, refresh)
+    service.serve(RUN_GET, get_run)
+    service.serve(RUN_DECIDE, decide)
+    service.serve(OVERVIEW, overview)

@@ -13,23 +13,22 @@ import zlib
 from collections.abc import AsyncIterator, Sequence
 
 import orjson
-from pymongo import ASCENDING, DESCENDING, InsertOne
+from pymongo import ASCENDING, InsertOne
 from pymongo.errors import BulkWriteError
 
 from contracts.knowledge import Block
-from memory.adapters.mongo import replace_version, speaking
-from memory.domain.keys import END, from_cursor, to_cursor
+from memory.adapters.mongo import below, duplicates, page_of, replace_version, speaking
+from memory.domain.keys import END
 from memory.knowledge.records import GONE, Record, record_of, row_of
 from memory.knowledge.texts import StemmedPassage, packed, unpacked
+from memory.ports import PageOf
 from runtime.mongo import Collection, Database, Document
 
 BUNDLE = 100
 """Passages stored together."""
 AT_ONCE = 200
 """Rows read at once."""
-DUPLICATE = 11_000
-"""MongoDB's error code for an existing id."""
-_WITHOUT_BLOCKS = {"blocks": 0}
+_WITHOUT_BLOCKS: Document = {"blocks": 0}
 
 
 def _older(stems: int) -> Document:
@@ -37,8 +36,7 @@ def _older(stems: int) -> Document:
 
 
 def _parts_of(company: str, document: str, hashed: str) -> Document:
-    prefix = f"{company}/{document}/{hashed}/"
-    return {"_id": {"$gt": prefix, "$lt": prefix + END}}
+    return {"_id": below(f"{company}/{document}/{hashed}")}
 
 
 def _blocks_of(rows: Sequence[Document]) -> list[list[Block]]:
@@ -64,17 +62,11 @@ class Documents:
         async with speaking("store a document"):
             return await replace_version(self._rows, row_of(company, record), over)
 
-    async def page(
-        self, company: str, source: str | None, limit: int, cursor: str | None
-    ) -> tuple[list[Record], str | None]:
-        """Documents, newest first, and the next page's cursor."""
+    async def page(self, company: str, source: str | None, limit: int, cursor: str | None) -> PageOf[Record]:
+        """Documents, newest first."""
         prefix, key = (f"{company}/{source}", "sourceKey") if source else (company, "listKey")
-        before = from_cursor(cursor, prefix) if cursor else f"{prefix}/{END}"
         async with speaking("list documents"):
-            found = self._rows.find({key: {"$gt": f"{prefix}/", "$lt": before}}, _WITHOUT_BLOCKS)
-            rows = await found.sort(key, DESCENDING).limit(limit + 1).to_list()
-        more = to_cursor(rows[limit - 1][key], prefix) if len(rows) > limit else None
-        return [record_of(row) for row in rows[:limit]], more
+            return (await page_of(self._rows, key, prefix, limit, cursor, fields=_WITHOUT_BLOCKS)).mapped(record_of)
 
     async def site_pages(self, company: str, limit: int, after: str = "") -> list[Record]:
         """Pages of the site, by their ids, with the hashes of their blocks."""
@@ -119,9 +111,8 @@ class Documents:
 
     async def texts(self, company: str, document: str, edition: str) -> list[StemmedPassage]:
         """The passages of an edition, in order."""
-        prefix = f"{company}/{document}/{edition}/"
         async with speaking("read passages"):
-            where = {"_id": {"$gt": prefix, "$lt": prefix + END}}
+            where = {"_id": below(f"{company}/{document}/{edition}")}
             rows = await self._texts.find(where).sort("_id", ASCENDING).to_list()
         return [text for row in rows for text in unpacked(zlib.decompress(row["texts"]))]
 
@@ -159,21 +150,20 @@ class Documents:
         this moment have a later number, and stay."""
         every = f"{company}/{document}/"
         number, _, _ = edition.partition(".")
-        async with speaking("take out old passages"):
+        async with speaking("delete old passages"):
             await self._texts.delete_many({"_id": {"$gt": every, "$lt": f"{every}{number}"}})
             if hashed is not None:
-                await self._parts.delete_many({"_id": {"$gt": f"{every}{hashed}/", "$lt": f"{every}{hashed}/{END}"}})
+                await self._parts.delete_many(_parts_of(company, document, hashed))
 
     async def empty(self, company: str, document: str) -> None:
         """Deletes all texts of a removed document."""
-        every = f"{company}/{document}/"
-        async with speaking("take out passages"):
+        async with speaking("delete passages"):
             for rows in (self._texts, self._parts):
-                await rows.delete_many({"_id": {"$gt": every, "$lt": every + END}})
+                await rows.delete_many({"_id": below(f"{company}/{document}")})
 
     async def forget(self, company: str) -> int:
         """Deletes everything of a company; returns how much."""
-        mine = {"_id": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}}
+        mine = {"_id": below(company)}
         async with speaking("delete a company's documents"):
             gone = [await rows.delete_many(mine) for rows in (self._rows, self._texts, self._parts)]
         return sum(one.deleted_count for one in gone)
@@ -186,5 +176,4 @@ class Documents:
                 try:
                     await rows.bulk_write([InsertOne(row) for row in all_of_them[start : start + 10]], ordered=False)
                 except BulkWriteError as error:
-                    if any(one.get("code") != DUPLICATE for one in error.details.get("writeErrors", ())):
-                        raise
+                    duplicates(error)

@@ -5,16 +5,16 @@ knowledge_asked  {_id: company/conversation/message, gapKey: company/gap/at (ms)
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
 from pymongo import DESCENDING, InsertOne
 from pymongo.errors import BulkWriteError
 
 from contracts.knowledge_rpc import GapExample, GapView
-from memory.adapters.mongo import duplicates, replace_version, speaking
-from memory.domain.keys import END, from_cursor, timed_key, to_cursor
-from memory.knowledge.records import milliseconds, moment
+from memory.adapters.mongo import below, duplicates, page_of, replace_version, speaking
+from memory.domain.keys import milliseconds, moment, timed_key
+from memory.ports import PageOf
 from runtime.mongo import Database, Document
 
 SHOWN = 5
@@ -37,18 +37,7 @@ class Gap:
     version: int = 0
 
     def view(self, examples: Sequence[GapExample] = ()) -> GapView:
-        return GapView(
-            id=self.id,
-            question=self.question,
-            language=self.language,
-            state=self.state,  # pyright: ignore[reportArgumentType] - an open list
-            count=self.count,
-            first_at=self.first_at,
-            last_at=self.last_at,
-            examples=list(examples),
-            proposed=self.proposed,
-            answer_id=self.answer_id,
-        )
+        return GapView.model_validate({**asdict(self), "examples": examples})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +69,11 @@ class Gaps:
         async with speaking("store a gap"):
             return await replace_version(self._rows, _row(company, replace(gap, version=(over or 0) + 1)), over)
 
-    async def page(
-        self, company: str, state: str | None, limit: int, cursor: str | None
-    ) -> tuple[list[Gap], str | None]:
-        """Gaps of a state, the most asked first, and the next page's cursor."""
+    async def page(self, company: str, state: str | None, limit: int, cursor: str | None) -> PageOf[Gap]:
+        """Gaps of a state, the most asked first."""
         prefix = f"{company}/{state}" if state else company
-        before = from_cursor(cursor, prefix) if cursor else f"{prefix}/{END}"
         async with speaking("list gaps"):
-            found = self._rows.find({"listKey": {"$gt": f"{prefix}/", "$lt": before}})
-            rows = await found.sort("listKey", DESCENDING).limit(limit + 1).to_list()
-        more = to_cursor(rows[limit - 1]["listKey"], prefix) if len(rows) > limit else None
-        return [_gap(row) for row in rows[:limit]], more
+            return (await page_of(self._rows, "listKey", prefix, limit, cursor)).mapped(_gap)
 
     async def note(self, times: Sequence[tuple[str, AskedOnce]]) -> list[tuple[str, AskedOnce]]:
         """Records occasions; returns those that are new."""
@@ -98,7 +81,7 @@ class Gaps:
             return []
         writes = [InsertOne(_noted(company, asked)) for company, asked in times]
         known: set[int] = set()
-        async with speaking("note questions without an answer"):
+        async with speaking("store questions without an answer"):
             try:
                 await self._asked.bulk_write(writes, ordered=False)
             except BulkWriteError as error:
@@ -107,9 +90,8 @@ class Gaps:
 
     async def examples(self, company: str, gap: str, most: int = SHOWN) -> list[GapExample]:
         """The newest occasions."""
-        prefix = f"{company}/{gap}/"
         async with speaking("read a gap's examples"):
-            found = self._asked.find({"gapKey": {"$gt": prefix, "$lt": prefix + END}})
+            found = self._asked.find({"gapKey": below(f"{company}/{gap}")})
             rows = await found.sort("gapKey", DESCENDING).limit(most).to_list()
         return [
             GapExample(
@@ -123,18 +105,16 @@ class Gaps:
 
     async def of_conversation(self, company: str, conversation: str) -> list[tuple[str, datetime]]:
         """The gaps asked in a conversation, and when."""
-        prefix = f"{company}/{conversation}/"
         async with speaking("read a conversation's gaps"):
-            rows = await self._asked.find({"_id": {"$gt": prefix, "$lt": prefix + END}}).to_list()
+            rows = await self._asked.find({"_id": below(f"{company}/{conversation}")}).to_list()
         return [(row["gapKey"].split("/")[1], moment(row["at"])) for row in rows]
 
     async def forget_conversations(self, company: str, conversations: Sequence[str]) -> None:
         """Deletes these conversations' occasions, and gaps that nobody else has asked."""
         for conversation in conversations:
             gaps = await self.of_conversation(company, conversation)
-            prefix = f"{company}/{conversation}/"
             async with speaking("delete a conversation's gaps"):
-                await self._asked.delete_many({"_id": {"$gt": prefix, "$lt": prefix + END}})
+                await self._asked.delete_many({"_id": below(f"{company}/{conversation}")})
                 for gap in {gap for gap, _ in gaps}:
                     left = await self.examples(company, gap, 1)
                     if not left:
@@ -147,7 +127,7 @@ class Gaps:
 
     async def forget(self, company: str) -> int:
         """Deletes a company's gaps; returns how many."""
-        mine = {"_id": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}}
+        mine = {"_id": below(company)}
         async with speaking("delete a company's gaps"):
             gone = [await rows.delete_many(mine) for rows in (self._rows, self._asked)]
         return sum(one.deleted_count for one in gone)

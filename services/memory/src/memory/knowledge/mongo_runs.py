@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from pymongo import DESCENDING
 
 from contracts.knowledge import Run
-from memory.adapters.mongo import replace_version, speaking
-from memory.domain.keys import END, timed_key
-from memory.knowledge.records import milliseconds
+from memory.adapters.mongo import below, replace_version, speaking
+from memory.domain.keys import milliseconds, timed_key
 from runtime.mongo import Database, Document
 
 KEPT = 50
@@ -50,7 +49,7 @@ class Runs:
     async def newest(self, company: str, limit: int) -> list[StoredRun]:
         """The newest runs, newest first."""
         async with speaking("list runs"):
-            where = {"listKey": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}}
+            where = {"listKey": below(company)}
             rows = await self._rows.find(where).sort("listKey", DESCENDING).limit(limit).to_list()
         return [_reading(row) for row in rows]
 
@@ -58,13 +57,13 @@ class Runs:
         """Deletes all but the newest."""
         kept = await self.newest(company, KEPT)
         if len(kept) == KEPT:
-            async with speaking("take out old runs"):
+            async with speaking("delete old runs"):
                 await self._rows.delete_many({"listKey": {"$gt": f"{company}/", "$lt": _key(kept[-1].run)}})
 
     async def forget(self, company: str) -> int:
         """Deletes a company's runs; returns how many."""
         async with speaking("delete a company's runs"):
-            gone = await self._rows.delete_many({"_id": {"$gt": f"{company}/", "$lt": f"{company}/{END}"}})
+            gone = await self._rows.delete_many({"_id": below(company)})
         return gone.deleted_count
 
 

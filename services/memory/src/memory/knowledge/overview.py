@@ -14,45 +14,39 @@ SHOWN = 20
 MOST_GAPS = 1_000
 
 
-class Overview:
-    """Counts of stored documents and passages."""
-
-    def __init__(self, documents: Documents, gaps: Gaps, refreshing: Refreshing, companies: MongoCompanies) -> None:
-        self._documents = documents
-        self._gaps = gaps
-        self._refreshing = refreshing
-        self._companies = companies
-
-    async def of(self, company: str) -> KnowledgeOverview:
-        documents, passages, failed = Counter[str](), Counter[str](), Counter[str]()
-        broken: list[Record] = []
-        async for one in self._documents.all(company):
-            documents[one.source] += 1
-            passages[one.source] += one.passages
-            if one.state == FAILED:
-                failed[one.source] += 1
-                broken.append(one)
-        settings = await self._companies.get(company)
-        knowledge = settings.config.knowledge if settings else None
-        last = await self._refreshing.newest(company)
-        gaps, _ = await self._gaps.page(company, "open", MOST_GAPS, None)
-        due = None
-        if knowledge and knowledge.site_url and last:
-            due = (last.finished_at or last.requested_at) + timedelta(hours=knowledge.refresh_hours)
-        broken.sort(key=lambda one: one.updated_at, reverse=True)
-        return KnowledgeOverview(
-            sources=[
-                SourceCount(
-                    source=source,  # pyright: ignore[reportArgumentType] - an open list
-                    documents=count,
-                    passages=passages[source],
-                    failed=failed[source],
-                )
-                for source, count in sorted(documents.items())
-            ],
-            site_url=knowledge.site_url if knowledge else None,
-            last_run=last,
-            next_run_at=due,
-            gaps=len(gaps),
-            failures=[one.view() for one in broken[:SHOWN]],
-        )
+async def overview(
+    company: str, documents: Documents, gaps: Gaps, refreshing: Refreshing, companies: MongoCompanies
+) -> KnowledgeOverview:
+    """Counts of stored documents and passages, the newest run, and what failed."""
+    counts, passages, failed = Counter[str](), Counter[str](), Counter[str]()
+    broken: list[Record] = []
+    async for one in documents.all(company):
+        counts[one.source] += 1
+        passages[one.source] += one.passages
+        if one.state == FAILED:
+            failed[one.source] += 1
+            broken.append(one)
+    settings = await companies.get(company)
+    knowledge = settings.config.knowledge if settings else None
+    last = await refreshing.newest(company)
+    opened = await gaps.page(company, "open", MOST_GAPS, None)
+    due = None
+    if knowledge and knowledge.site_url and last:
+        due = (last.finished_at or last.requested_at) + timedelta(hours=knowledge.refresh_hours)
+    broken.sort(key=lambda one: one.updated_at, reverse=True)
+    return KnowledgeOverview(
+        sources=[
+            SourceCount(
+                source=source,  # pyright: ignore[reportArgumentType] - an open list
+                documents=count,
+                passages=passages[source],
+                failed=failed[source],
+            )
+            for source, count in sorted(counts.items())
+        ],
+        site_url=knowledge.site_url if knowledge else None,
+        last_run=last,
+        next_run_at=due,
+        gaps=len(opened.items),
+        failures=[one.view() for one in broken[:SHOWN]],
+    )

@@ -15,27 +15,26 @@ from contracts.knowledge_rpc import FORGET, DocumentGone
 from contracts.streams import FACTS
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_facts import MongoFacts
-from memory.application.migration import MigrationStep
 from memory.application.sweeps import PeriodicSweep
 from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
 from memory.embeddings.embeddings import configured
 from memory.errors import BadKnowledge
-from memory.handlers import fact_owner
+from memory.fact_intake import fact_owner
 from memory.knowledge import answer_methods, methods, tool
-from memory.knowledge.answer_methods import AnswerMethods, GapMethods
 from memory.knowledge.bus import KnowledgeBus, LibraryFollower
 from memory.knowledge.gaps import GapList, Unanswered
 from memory.knowledge.indexes import KnowledgeIndexes
 from memory.knowledge.library import Library
-from memory.knowledge.methods import DocumentMethods, RunMethods, Searcher
+from memory.knowledge.methods import DocumentMethods, Searcher
 from memory.knowledge.mongo_documents import Documents
 from memory.knowledge.mongo_gaps import Gaps
 from memory.knowledge.mongo_runs import Runs
 from memory.knowledge.mongo_state import State
-from memory.knowledge.overview import Overview
+from memory.knowledge.overview import overview
 from memory.knowledge.runs import Refreshing
 from memory.knowledge.texts import STEMS
+from memory.migrations import MigrationStep
 from memory.settings import EmbeddingSettings
 from runtime.batch_worker import BatchWorker, each_event, invalid_fields
 from runtime.clock import Clock
@@ -87,14 +86,15 @@ class KnowledgePart:
         self.refreshing = Refreshing(Runs(stored), Documents(stored), self.library, companies, self.bus, clock)
         self.gaps = GapList(self._gap_store, self.library, clock)
         self.searcher = Searcher(self.indexes)
-        overview = Overview(documents, Gaps(asked), self.refreshing, companies)
+        gaps = Gaps(asked)
         methods.serve(
             service,
             self.searcher,
             DocumentMethods(self.library, documents, self.bus),
-            RunMethods(self.refreshing, overview),
+            self.refreshing,
+            lambda company: overview(company, documents, gaps, self.refreshing, companies),
         )
-        answer_methods.serve(service, AnswerMethods(self.library, documents, clock), GapMethods(Gaps(asked), self.gaps))
+        answer_methods.serve(service, self.library, documents, gaps, self.gaps, clock)
         tool.serve(service, self.searcher)
         self._stores = (Documents(stored), State(stored), Runs(stored), self._gap_store)
         service.serve(FORGET, self._forget)

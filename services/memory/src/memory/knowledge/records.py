@@ -1,11 +1,12 @@
 """The stored row of a document or a question-and-answer pair."""
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from contracts.ids import uuid7
 from contracts.knowledge_rpc import AnswerView, DocumentView
+from memory.domain.keys import milliseconds, moment
 from memory.knowledge.texts import StemmedDocument
 
 Row = dict[str, Any]
@@ -100,16 +101,6 @@ def next_edition(before: Record | None) -> str:
     concurrent writers use the same number, and only one of them is named by the row."""
     number = int(before.edition.partition(".")[0]) if before is not None and before.edition else 0
     return f"{number + 1:010d}.{uuid7()}"
-
-
-def milliseconds(at: datetime) -> int:
-    """Since the epoch."""
-    return int(at.timestamp() * 1000)
-
-
-def moment(at: int) -> datetime:
-    """The time this many milliseconds after the epoch."""
-    return datetime.fromtimestamp(at / 1000, UTC)
 
 
 def row_of(company: str, one: Record) -> Row:

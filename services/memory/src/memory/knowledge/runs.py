@@ -9,12 +9,12 @@ from contracts.events.knowledge import RefreshRequested, RunProgressed
 from contracts.ids import derive_id, uuid7
 from contracts.knowledge import Run
 from memory.adapters.mongo_companies import MongoCompanies
+from memory.domain.keys import milliseconds
 from memory.errors import BadKnowledge, NoSuchKnowledge, StoreUnavailable
 from memory.knowledge.bus import KnowledgeBus
 from memory.knowledge.library import Library
 from memory.knowledge.mongo_documents import Documents
 from memory.knowledge.mongo_runs import Runs, StoredRun
-from memory.knowledge.records import milliseconds
 from runtime.clock import Clock
 
 TRIES = 8

@@ -45,21 +45,7 @@ def serve(service: Service, searcher: Searcher) -> None:
         asked = arguments(KnowledgeSearchArguments, request)
         query = KnowledgeQuery(text=asked.query, limit=asked.limit, language=caller.language)
         found = await searcher.ask(caller.company_id, query, READING)
-        passages = [
-            PassageData(
-                id=one.id,
-                title=one.title,
-                url=one.url,
-                heading=one.heading,
-                text=one.text,
-                score=one.score,
-                read_at=one.read_at,
-                hash=one.hash,
-                source=one.source,
-                exact=one.exact,
-            )
-            for one in found.passages
-        ]
+        passages = [PassageData.model_validate(one, from_attributes=True) for one in found.passages]
         data = SearchData(passages=passages, complete=found.complete)
         return ToolServiceData(result=data.model_dump(mode="json"))
 

@@ -100,7 +100,6 @@ _SAME = """
     position = posicion
     portfolio = cartera portafolio
     alert = alerta aviso
-    strategy = estrategia
     trade operate = operar operacion
     trend = tendencia
     leverage = apalancamiento

@@ -1,6 +1,5 @@
-"""A running deletion, as the stores record it."""
+"""A running deletion of a user or of conversations, as the stores record it."""
 
-from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -19,7 +18,3 @@ class Erasure:
     up_to: LogPosition
     receipt: str = ""
     people: tuple[str, ...] = ()
-
-
-CompanyEraser = Callable[[str], Awaitable[Mapping[str, int]]]
-"""Deletes everything of a company; returns how much, by place. Raises a retryable MemoryFault."""

@@ -1,6 +1,7 @@
-"""The desk's methods, and the facts that it consumes."""
+"""The desk of human agents: its methods and facts, and the rating question."""
 
 import asyncio
+from functools import partial
 
 from contracts.desk_rpc import (
     COLLEAGUES,
@@ -31,25 +32,55 @@ from contracts.desk_rpc import (
 from contracts.envelope import CloudEvent
 from contracts.events.desk import ConversationUpdated, NoteAdded
 from contracts.rpc import ConversationRef, ConversationReply
-from memory.adapters.desk_facts import NOTED, UPDATED
+from contracts.streams import FACTS
+from memory.adapters.chat_log import StreamLog
+from memory.adapters.desk_facts import NOTED, UPDATED, BusDeskFacts
+from memory.adapters.mongo_companies import MongoCompanies
+from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_desk import MongoDesk
+from memory.adapters.projection_floor import ProjectionFloor
+from memory.adapters.redis_looks import RedisLooks
 from memory.application.desk import Desk
 from memory.application.inbox import Inbox
 from memory.application.people import People
 from memory.application.rating_question import RatingQuestion
 from memory.domain.desk import RESOLVED, Update
-from memory.domain.keys import LogPosition
-from memory.handlers import FactIntake, fact_owner, take_in
-from runtime.direct import StoredFact
-from runtime.outcomes import Ack, DeadLetter, Outcome
-from runtime.pull_worker import Delivery
-from runtime.service import Service
+from memory.fact_intake import FactIntake, FactType, TakenFact, take_in
+from runtime.direct import DirectReader
+from runtime.mongo import Database
+from runtime.outcomes import Ack
 
-UPDATES, NOTE_CONSUMER = "memory-updates", "memory-notes"
-"""The durable consumers."""
+UPDATE_FACTS = FactType(UPDATED, "memory-updates", CloudEvent[ConversationUpdated])
+NOTE_FACTS = FactType(NOTED, "memory-notes", CloudEvent[NoteAdded])
 
 
-def serve(service: Service, desk: Desk, store: MongoDesk, inbox: Inbox, people: People) -> None:
+def serve(
+    intake: FactIntake,
+    *,
+    asked: Database,
+    storing: Database,
+    companies: MongoCompanies,
+    inbox: Inbox,
+    looks: RedisLooks,
+    log: StreamLog,
+    floor: ProjectionFloor,
+) -> Desk:
+    """Serves the desk and consumes its facts; `asked`, `storing`: the database for methods and for consumers."""
+    service = intake.service
+    conversations, stored = MongoConversations(storing["conversations"]), MongoDesk(storing)
+    desk = Desk(
+        store=stored,
+        facts=BusDeskFacts(service.publisher, DirectReader(service.nats, FACTS.name)),
+        conversations=conversations,
+        companies=companies,
+        inbox=inbox,
+        looks=looks,
+        log=log,
+        clock=floor.now,
+    )
+    people = People(desk=desk, store=stored, conversations=conversations, companies=companies, inbox=inbox, looks=looks)
+    question = RatingQuestion(conversations=conversations, companies=companies, log=log)
+    store = MongoDesk(asked)
 
     async def update(request: ConversationUpdate) -> ConversationReply:
         updated = await desk.update(request)
@@ -95,50 +126,25 @@ def serve(service: Service, desk: Desk, store: MongoDesk, inbox: Inbox, people: 
     service.serve(REPLY_PUT, put_reply)
     service.serve(REPLY_DELETE, delete_reply)
 
+    async def updated(fact: TakenFact[ConversationUpdated]) -> Ack:
+        await take_update(desk, fact)
+        if fact.data.state == RESOLVED:
+            # Whether it helped is asked once it is over.
+            await question.ask(fact.company, fact.data.conversation_id)
+        return Ack()
 
-def consume(intake: FactIntake, desk: Desk, question: RatingQuestion) -> None:
-    """The desk's facts. When a conversation is resolved, its visitor is asked whether it helped."""
-
-    async def updated(delivery: Delivery, event: CloudEvent[ConversationUpdated]) -> Outcome:
-        outcome = await take_update(desk, delivery.subject, _place(delivery), event)
-        owner = fact_owner(UPDATED, delivery.subject)
-        if owner is not None and event.data.state == RESOLVED:
-            await question.ask(owner[0], event.data.conversation_id)
-        return outcome
-
-    async def noted(delivery: Delivery, event: CloudEvent[NoteAdded]) -> Outcome:
-        return await take_note(desk, delivery.subject, _place(delivery), event)
-
-    take_in(intake, UPDATED, UPDATES, CloudEvent[ConversationUpdated], updated)
-    take_in(intake, NOTED, NOTE_CONSUMER, CloudEvent[NoteAdded], noted)
+    take_in(intake, UPDATE_FACTS, updated)
+    take_in(intake, NOTE_FACTS, partial(take_note, desk))
+    return desk
 
 
-async def take_update(
-    desk: Desk, subject: str, place: LogPosition, event: CloudEvent[ConversationUpdated]
-) -> Ack | DeadLetter:
+async def take_update(desk: Desk, fact: TakenFact[ConversationUpdated]) -> None:
     """Applies a desk change to its conversation."""
-    owner = fact_owner(UPDATED, subject)
-    if owner is None:
-        return DeadLetter("the subject names no company and user")
-    # Whose it is is in the subject, not in what somebody writes.
-    data = event.data.model_copy(update={"company_id": owner[0]})
-    await desk.take_update(Update(event.id, place, data))
-    return Ack()
+    data = fact.data.model_copy(update={"company_id": fact.company})
+    await desk.take_update(Update(fact.event.id, fact.place, data))
 
 
-async def take_note(desk: Desk, subject: str, place: LogPosition, event: CloudEvent[NoteAdded]) -> Ack | DeadLetter:
+async def take_note(desk: Desk, fact: TakenFact[NoteAdded]) -> Ack:
     """Adds a note to its conversation."""
-    owner = fact_owner(NOTED, subject)
-    if owner is None:
-        return DeadLetter("the subject names no company and user")
-    await desk.take_note(place, event.data.model_copy(update={"company_id": owner[0]}))
+    await desk.take_note(fact.place, fact.data.model_copy(update={"company_id": fact.company}))
     return Ack()
-
-
-def place_of(stored: StoredFact) -> LogPosition:
-    """The position of a fact that is read again."""
-    return LogPosition(int(stored.time.timestamp() * 1000), stored.seq)
-
-
-def _place(delivery: Delivery) -> LogPosition:
-    return LogPosition(int(delivery.stored_at * 1000), delivery.seq)

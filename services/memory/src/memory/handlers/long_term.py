@@ -1,8 +1,9 @@
-"""Composes long-term memory: stored, learned from conversations, searched, and changed by tools."""
+"""Long-term memory: stored, learned from conversations, searched, and changed by tools and by what a model proposes."""
 
 from typing import NamedTuple
 
-from memory import fact_tools, proposal_methods, recall_methods
+from contracts.proposal_rpc import PROPOSAL_GROUND, PROPOSE
+from memory import fact_tools
 from memory.adapters.announcements import BusAnnouncements
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.market import MarketClient
@@ -17,7 +18,9 @@ from memory.application.learner import Learner
 from memory.application.lessons import Lessons
 from memory.application.memories import Memories
 from memory.application.message_search import MessageSearch
+from memory.application.proofs import Proofs
 from memory.embeddings.embeddings import Embeddings
+from memory.handlers import search_memory
 from runtime.clock import Clock
 from runtime.mongo import Database
 from runtime.service import Service
@@ -32,7 +35,7 @@ class LongTerm(NamedTuple):
     searching: MessageSearch
 
 
-def long_term_part(
+def serve(
     service: Service,
     *,
     asked: Database,
@@ -60,8 +63,10 @@ def long_term_part(
         clock=clock,
         embeddings=embeddings,
     )
-    proposal_methods.serve(service, learner, memories, histories, log)
-    recall_methods.serve(service, searching)
+    proofs = Proofs(learner=learner, memories=memories, histories=histories, log=log)
+    service.serve(PROPOSAL_GROUND, proofs.ground)
+    service.serve(PROPOSE, proofs.judge)
+    search_memory.serve(service, searching)
     fact_tools.serve(service, memories, histories, log, clock)
     service.on_stop(searching.stop)
     return LongTerm(memories, learner, Lessons(learner, MongoLessons(storing["lessons"]), log), searching)

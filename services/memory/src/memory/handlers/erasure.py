@@ -1,10 +1,10 @@
-"""Composes deletion: of users, conversations and companies in every store and stream, by age, and withdrawals by
+"""Deletion of users, conversations and companies in every store and stream, deletion by age, and withdrawals by
 clients."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from contracts.company_rpc import COMPANY_DELETE, CompanyDeleted, CompanyRequest
 from contracts.erasure_rpc import (
     ERASE,
     KEEPING,
@@ -21,7 +21,7 @@ from contracts.erasure_rpc import (
 )
 from contracts.file_rpc import FILE_KEEP, FileKeepReply, FileKeepRequest
 from contracts.streams import FACTS
-from memory import company_methods, withdrawal_methods
+from contracts.withdrawal_rpc import WITHDRAW, WITHDRAWN, ResponseRef, WithdrawnReply, WithdrawReply, WithdrawRequest
 from memory.adapters.bus_erasure import StreamErasure
 from memory.adapters.cache_erasure import CacheErasure
 from memory.adapters.chat_log import StreamLog
@@ -49,9 +49,10 @@ from memory.domain.receipt import receipt_view
 from memory.knowledge.part import KnowledgePart
 from memory.settings import MemorySettings
 from runtime.clock import Clock
-from runtime.file_store import FileStore
+from runtime.file_stores import file_store
 from runtime.mongo import Database
 from runtime.service import Service
+from runtime.settings import FileSettings
 
 TOMBSTONES = timedelta(seconds=FACTS.max_age, days=1)
 """How long tombstones are kept: by then everything that a stream held at the deletion is gone."""
@@ -66,67 +67,53 @@ class ErasureParts:
     sweeps: tuple[PeriodicSweep, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ErasureNeeds:
-    """What deletion depends on. `drop` removes conversations from this process's memory."""
-
-    cache: CacheErasure
-    knowledge: KnowledgePart
-    companies: CompanyRegistry
-    memories: Memories
-    drop: Drop
-    log: StreamLog
-    floor: ProjectionFloor
-    clock: Clock
-    files: FileStore | None
-    share: int
-    """The quota of one company's files, in bytes."""
-
-
-def _keeping(shares: MongoFileShares) -> Callable[[FileKeepRequest], Awaitable[FileKeepReply]]:
-    async def keep(request: FileKeepRequest) -> FileKeepReply:
-        kept = await shares.keep(request.company_id, request.conversation_id, request.file_id, request.size)
-        return FileKeepReply(kept=kept, most=shares.most)
-
-    return keep
-
-
-def erasure_part(service: Service, database: Database, needs: ErasureNeeds, settings: MemorySettings) -> ErasureParts:
-    """Serves the deletion of companies, users and conversations."""
-    knowledge, companies, clock = needs.knowledge, needs.companies, needs.clock
+def serve(
+    service: Service,
+    database: Database,
+    settings: MemorySettings,
+    *,
+    cache: CacheErasure,
+    knowledge: KnowledgePart,
+    companies: CompanyRegistry,
+    memories: Memories,
+    drop: Drop,
+    log: StreamLog,
+    floor: ProjectionFloor,
+    clock: Clock,
+) -> ErasureParts:
+    """Serves deletion. `drop` removes conversations from this process's memory."""
+    place = FileSettings()
+    storage = file_store(place, clock)
     store, bus = MongoErasure(database, knowledge.forget_conversations), StreamErasure(service.nats)
-    shares = MongoFileShares(database, needs.share)
-    files = KeptFiles(needs.files, MongoFacts(database["facts"]), shares, clock)
-    service.serve(FILE_KEEP, _keeping(shares))
-    if needs.files is not None:
-        service.on_stop(needs.files.close)
+    shares = MongoFileShares(database, place.company_megabytes * 1_000_000)
+    files = KeptFiles(storage, MongoFacts(database["facts"]), shares, clock)
+    if storage is not None:
+        service.on_stop(storage.close)
     others = OtherServices(service.rpc)
-    withdrawal_methods.serve(service, MongoWithdrawals(database))
     receipts, tombstones = MongoReceipts(database), MongoTombstones(database)
     erasure = DataErasure(
         store=store,
         receipts=receipts,
         tombstones=tombstones,
         bus=bus,
-        cache=needs.cache,
+        cache=cache,
         files=files,
         others=others,
-        said_there=DeletedWords(needs.memories, MongoFacts(database["facts"]), clock),
-        log=needs.log,
-        floor=needs.floor,
+        said_there=DeletedWords(memories, MongoFacts(database["facts"]), clock),
+        log=log,
+        floor=floor,
         clock=clock,
     )
     deletion = CompanyDeletion(
         companies,
         knowledge.forget,
         erasure.stored,
-        *(one.erase_company for one in (bus, store, needs.cache, others, files)),
+        *(one.erase_company for one in (bus, store, cache, others, files)),
     )
-    company_methods.serve(service, companies, deletion, database, clock)
 
     async def also(now: datetime) -> None:
         await tombstones.drop(now - TOMBSTONES)
-        await needs.cache.rewrite()
+        await cache.rewrite()
 
     keeping = RetentionSweep(
         companies=MongoCompanies(database["companies"]),
@@ -137,16 +124,18 @@ def erasure_part(service: Service, database: Database, needs: ErasureNeeds, sett
         also=also,
         clock=clock,
     )
-    _serve(service, erasure, receipts, keeping)
+    _serve_deletions(service, erasure, deletion, receipts, keeping)
+    _serve_withdrawals(service, MongoWithdrawals(database))
+    _serve_quotas(service, shares)
     return ErasureParts(
         erasure,
         LateFacts(
             tombstones=tombstones,
             store=store,
             bus=bus,
-            log=needs.log,
-            floor=needs.floor,
-            drop=needs.drop,
+            log=log,
+            floor=floor,
+            drop=drop,
             clock=clock,
         ),
         (
@@ -159,7 +148,16 @@ def erasure_part(service: Service, database: Database, needs: ErasureNeeds, sett
     )
 
 
-def _serve(service: Service, erasure: DataErasure, receipts: MongoReceipts, keeping: RetentionSweep) -> None:
+def _serve_deletions(
+    service: Service,
+    erasure: DataErasure,
+    deletion: CompanyDeletion,
+    receipts: MongoReceipts,
+    keeping: RetentionSweep,
+) -> None:
+    async def delete_company(request: CompanyRequest) -> CompanyDeleted:
+        return await deletion.delete(request.company_id)
+
     async def erase(request: EraseRequest) -> EraseReply:
         company, name, receipt = request.company_id, request.name, request.receipt_id
         if request.kind == "conversation":
@@ -179,7 +177,33 @@ def _serve(service: Service, erasure: DataErasure, receipts: MongoReceipts, keep
     async def preview(request: KeepingRequest) -> Keeping:
         return await keeping.preview(request.company_id)
 
+    service.serve(COMPANY_DELETE, delete_company)
     service.serve(ERASE, erase)
     service.serve(RECEIPT, one)
     service.serve(RECEIPTS, several)
     service.serve(KEEPING, preview)
+
+
+def _serve_withdrawals(service: Service, withdrawals: MongoWithdrawals) -> None:
+
+    async def withdraw(request: WithdrawRequest) -> WithdrawReply:
+        company, conversation = request.company_id, request.conversation_id
+        return WithdrawReply(
+            withdrawn=await withdrawals.add(company, conversation, request.response, request.request_id)
+        )
+
+    async def withdrawn(request: ResponseRef) -> WithdrawnReply:
+        return WithdrawnReply(
+            withdrawn=await withdrawals.holds(request.company_id, request.conversation_id, request.response)
+        )
+
+    service.serve(WITHDRAW, withdraw)
+    service.serve(WITHDRAWN, withdrawn)
+
+
+def _serve_quotas(service: Service, shares: MongoFileShares) -> None:
+    async def keep(request: FileKeepRequest) -> FileKeepReply:
+        kept = await shares.keep(request.company_id, request.conversation_id, request.file_id, request.size)
+        return FileKeepReply(kept=kept, most=shares.most)
+
+    service.serve(FILE_KEEP, keep)

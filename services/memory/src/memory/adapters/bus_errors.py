@@ -1,0 +1,18 @@
+"""The bus's failures as this service's error."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from nats.errors import Error as NatsError
+
+from memory.errors import BusUnavailable
+from runtime.errors import RuntimeFault
+
+
+@contextmanager
+def bus_does(what: str) -> Generator[None]:
+    """Raises BusUnavailable if the bus fails in the block, saying what it could not do."""
+    try:
+        yield
+    except (NatsError, TimeoutError, RuntimeFault) as error:
+        raise BusUnavailable(f"the bus could not {what}: {error!r}"[:300]) from error

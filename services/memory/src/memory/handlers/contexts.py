@@ -1,0 +1,110 @@
+"""The contexts of customers' turns, with summaries and short-term memories."""
+
+from functools import partial
+
+from contracts.context_rpc import (
+    CONTEXT,
+    SHORT_TERM_CLEAR,
+    SHORT_TERM_GET,
+    SHORT_TERM_UPDATE,
+    SUMMARY_SAVE,
+    ShortTermCleared,
+    ShortTermReply,
+    ShortTermUpdate,
+    SummarySaved,
+    SummarySaveRequest,
+)
+from contracts.envelope import CloudEvent
+from contracts.events.market import ActionDecided
+from contracts.memory_rpc import UserRef
+from memory.adapters.chat_log import StreamLog
+from memory.adapters.market import MarketClient
+from memory.adapters.mongo_conversations import MongoConversations
+from memory.adapters.mongo_executions import MongoExecutions
+from memory.adapters.mongo_summaries import MongoSummaries
+from memory.adapters.redis_short_term import RedisShortTerm
+from memory.adapters.tool_catalogue import ToolCatalogue
+from memory.application.activity import Activity
+from memory.application.contexts import ContextBuilder, PassageSearch
+from memory.application.conversation_context import PastConversations
+from memory.application.history import HistoryReader
+from memory.application.memories import Memories
+from memory.domain.short_term import UserActivity
+from memory.fact_intake import NO_OWNER, FactIntake, FactType, TakenFact, take_in
+from runtime.clock import Clock
+from runtime.mongo import Database
+from runtime.outcomes import Ack, DeadLetter
+from runtime.service import Service
+
+ACTIONS = FactType("action.decided.v1", "memory-actions", CloudEvent[ActionDecided])
+
+
+def consume(service: Service, activity: Activity) -> None:
+    """The facts that end a waiting action; tried for as long as Redis is away, for an hour at most."""
+    # Redis alone holds what waits, and forgets it within the hour: nobody waits for MongoDB with it.
+    take_in(FactIntake(service, None), ACTIONS, partial(decide, activity))
+
+
+async def decide(activity: Activity, fact: TakenFact[ActionDecided]) -> Ack | DeadLetter:
+    """An action no longer waits."""
+    if fact.user is None:
+        return NO_OWNER
+    await activity.decided(fact.company, fact.user, fact.data.action.id, fact.event.time)
+    return Ack()
+
+
+def serve(
+    service: Service,
+    database: Database,
+    memories: Memories,
+    histories: HistoryReader,
+    short_term: RedisShortTerm,
+    knowledge: PassageSearch,
+    *,
+    market: MarketClient,
+    log: StreamLog,
+    clock: Clock,
+    seconds: float,
+) -> None:
+    """What memory supplies for a customer's turn; `seconds`: the deadline of each part of a context."""
+    talks = PastConversations(
+        histories=histories,
+        conversations=MongoConversations(database["conversations"]),
+        summaries=MongoSummaries(database["summaries"]),
+        uses=MongoExecutions(database["executions"]),
+        market=market,
+        log=log,
+    )
+    contexts = ContextBuilder(
+        memories=memories,
+        talks=talks,
+        short_term=short_term,
+        market=market,
+        tools=ToolCatalogue(service.rpc),
+        clock=clock,
+        seconds=seconds,
+        knowledge=knowledge,
+    )
+
+    async def save_summary(request: SummarySaveRequest) -> SummarySaved:
+        saved, summary = await talks.save(request, clock.now())
+        return SummarySaved(saved=saved, summary=summary)
+
+    async def get(request: UserRef) -> ShortTermReply:
+        return ShortTermReply(memory=await short_term.get(request.company_id, request.user_id))
+
+    async def update(request: ShortTermUpdate) -> ShortTermReply:
+        happening = UserActivity(
+            clock.now(), request.conversation_id, request.symbols, request.add_actions, request.clear_actions
+        )
+        await short_term.update(request.company_id, request.user_id, happening)
+        return ShortTermReply(memory=await short_term.get(request.company_id, request.user_id))
+
+    async def clear(request: UserRef) -> ShortTermCleared:
+        return ShortTermCleared(cleared=await short_term.clear(request.company_id, request.user_id))
+
+    service.serve(CONTEXT, contexts.build)
+    service.serve(SUMMARY_SAVE, save_summary)
+    service.serve(SHORT_TERM_GET, get)
+    service.serve(SHORT_TERM_UPDATE, update)
+    service.serve(SHORT_TERM_CLEAR, clear)

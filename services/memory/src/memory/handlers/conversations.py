@@ -1,0 +1,195 @@
+"""The methods about conversations: histories, snapshots, the inbox, and how far human agents have read."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import orjson
+
+from contracts.errors import ErrorCode
+from contracts.inbox import OwnerEvent
+from contracts.owner_rpc import OWNER_SEEN, OwnerSeenReply, OwnerSeenRequest
+from contracts.rpc import (
+    CONVERSATION,
+    CONVERSATION_MESSAGES,
+    CONVERSATIONS,
+    FACTS_AFTER,
+    HISTORY,
+    LATEST_CONVERSATION,
+    MESSAGE_BY_ID,
+    SNAPSHOT,
+    ConversationRef,
+    ConversationReply,
+    ConversationsReply,
+    ConversationsRequest,
+    FactsReply,
+    FactsRequest,
+    FactView,
+    HistoryMessage,
+    HistoryReply,
+    HistoryRequest,
+    LatestConversationReply,
+    LatestConversationRequest,
+    MessageByIdReply,
+    MessageByIdRequest,
+    MessagesReply,
+    MessagesRequest,
+    MessageView,
+    SnapshotReply,
+    SnapshotRequest,
+)
+from memory.adapters.redis_looks import RedisLooks
+from memory.application.contexts import PassageSearch
+from memory.application.history import HistoryReader
+from memory.application.inbox import Inbox
+from memory.domain.conversation import STATES
+from memory.domain.facts import without_principal
+from memory.domain.inbox_index import InboxQuery
+from memory.errors import StoreUnavailable
+from memory.ports import InboxFilter, LogClock
+from runtime.errors import RpcError
+from runtime.service import Service
+
+
+def serve(
+    service: Service,
+    histories: HistoryReader,
+    inbox: Inbox,
+    knowledge: PassageSearch,
+    looks: RedisLooks,
+    clock: LogClock,
+) -> None:
+    conversations = ConversationMethods(histories, inbox, knowledge)
+
+    async def seen(request: OwnerSeenRequest) -> OwnerSeenReply:
+        at = await clock()
+        await looks.note(request.company_id, request.conversation_id, request.operator_id, at, request.up_to_seq)
+        return OwnerSeenReply()
+
+    service.serve(HISTORY, conversations.history)
+    service.serve(SNAPSHOT, conversations.snapshot)
+    service.serve(FACTS_AFTER, conversations.facts)
+    service.serve(LATEST_CONVERSATION, conversations.latest)
+    service.serve(CONVERSATION, conversations.conversation)
+    service.serve(CONVERSATION_MESSAGES, conversations.messages)
+    service.serve(CONVERSATIONS, conversations.conversations)
+    service.serve(MESSAGE_BY_ID, conversations.message)
+    service.serve(OWNER_SEEN, seen)
+
+
+class ConversationMethods:
+    def __init__(self, histories: HistoryReader, inbox: Inbox, knowledge: PassageSearch) -> None:
+        self._histories = histories
+        self._inbox = inbox
+        self._knowledge = knowledge
+
+    async def history(self, request: HistoryRequest) -> HistoryReply:
+        reading = self._histories.newest(
+            request.company_id, request.conversation_id, request.up_to_seq, request.limit, exact=True
+        )
+        said = None
+        if request.knowledge:
+            found, said = await asyncio.gather(reading, self._knowledge(request.company_id, request.knowledge))
+        else:
+            found = await reading
+        messages = [
+            HistoryMessage(
+                id=message.id,
+                seq=message.seq,
+                role=message.role,
+                text=message.text,
+                files=message.files,
+                created_at=message.created_at,
+            )
+            for message in found.messages
+        ]
+        # Its parts have been checked: checking them again would only cost time.
+        return HistoryReply.model_construct(
+            messages=messages, up_to_seq=found.up_to, visitor=found.seen.profile, knowledge=said
+        )
+
+    async def snapshot(self, request: SnapshotRequest) -> SnapshotReply:
+        found = await self._histories.newest(
+            request.company_id, request.conversation_id, request.min_seq, request.limit, exact=False
+        )
+        events = await self._events(request, found.messages) if request.events and found.messages else None
+        return SnapshotReply.model_construct(messages=list(found.messages), seq=found.up_to, events=events)
+
+    async def _events(self, request: SnapshotRequest, messages: Sequence[MessageView]) -> list[OwnerEvent] | None:
+        """The changes of owner among these messages; if the store is away a chat begins without them."""
+        try:
+            events = await self._inbox.events(request.company_id, request.conversation_id, None, None)
+        except StoreUnavailable:
+            return None
+        first = messages[0].created_at if len(messages) >= request.limit else None
+        return [event for event in events if first is None or event.created_at >= first]
+
+    async def facts(self, request: FactsRequest) -> FactsReply:
+        page = await self._histories.after(
+            request.company_id, request.conversation_id, request.since, request.min_seq, request.limit
+        )
+        facts = [
+            FactView(seq=fact.seq, kind=fact.kind.value, event=orjson.loads(without_principal(fact.raw)))
+            for fact in page.facts
+        ]
+        return FactsReply(facts=facts, complete=page.complete, gone=page.gone)
+
+    async def latest(self, request: LatestConversationRequest) -> LatestConversationReply:
+        return LatestConversationReply(conversation_id=await self._inbox.latest(request.company_id, request.user_id))
+
+    async def conversation(self, request: ConversationRef) -> ConversationReply:
+        return ConversationReply(conversation=await self._inbox.get(request.company_id, request.conversation_id))
+
+    async def messages(self, request: MessagesRequest) -> MessagesReply:
+        company, conversation = request.company_id, request.conversation_id
+        page = await self._inbox.messages(company, conversation, request.limit, request.cursor, latest=request.latest)
+        events = await self._inbox.events(company, conversation, request.cursor, page.next, latest=request.latest)
+        return MessagesReply(items=page.items, next=page.next, events=events)
+
+    async def conversations(self, request: ConversationsRequest) -> ConversationsReply:
+        which = request.which or request.state or "all"
+        if which == "mine" and request.operator_id is None:
+            raise RpcError(ErrorCode.BAD_FIELD, "state mine needs operatorId")
+        first = "asc" if which == "needs_human" else "desc"
+        direction = request.direction or first
+        chosen = InboxFilter(
+            state=which if which in STATES else None,
+            operator_id=request.operator_id if which == "mine" else None,
+            user_id=request.user_id,
+            unassigned=which == "unassigned",
+            turned=direction != first,
+        )
+        narrowed = bool(request.query or request.label or request.since or request.until)
+        if narrowed or (request.user_id is not None and which != "all"):
+            return await self._search(request, chosen)
+        page = await self._inbox.page(request.company_id, chosen, request.limit, request.cursor)
+        order = "waiting" if which == "needs_human" else "activity"
+        return ConversationsReply(items=page.items, next=page.next, order=order, direction=direction)
+
+    async def _search(self, request: ConversationsRequest, chosen: InboxFilter) -> ConversationsReply:
+        wanted = InboxQuery(
+            query=request.query,
+            state=chosen.state,
+            assignee=chosen.operator_id,
+            person=request.user_id,
+            unassigned=chosen.unassigned,
+            label=request.label,
+            since=_aware(request.since),
+            until=_aware(request.until),
+        )
+        direction = request.direction or "desc"
+        page, complete = await self._inbox.search(
+            request.company_id, wanted, request.limit, request.cursor, turned=direction == "asc"
+        )
+        return ConversationsReply(
+            items=page.items, next=page.next, order="activity", direction=direction, complete=complete
+        )
+
+    async def message(self, request: MessageByIdRequest) -> MessageByIdReply:
+        found = await self._inbox.message(request.company_id, request.conversation_id, request.message_id)
+        return MessageByIdReply(message=found)
+
+
+def _aware(at: datetime | None) -> datetime | None:
+    """The time; UTC if it has no zone."""
+    return at.replace(tzinfo=UTC) if at is not None and at.tzinfo is None else at

@@ -1,0 +1,112 @@
+"""What is remembered of users, and their tool calls, from which it is learned too."""
+
+from contracts.channels import ChatKind
+from contracts.envelope import CloudEvent
+from contracts.events.tool import ToolCallCompleted
+from contracts.memory_rpc import (
+    MEMORY_DELETE,
+    MEMORY_EXPORT,
+    MEMORY_GET,
+    MEMORY_MEANT,
+    MEMORY_PATCH,
+    USER_FORGET,
+    MeantReply,
+    MeantRequest,
+    MemoryDeleteReply,
+    MemoryExportReply,
+    MemoryExportRequest,
+    MemoryPatchRequest,
+    MemoryReply,
+    UserForgotten,
+    UserRef,
+)
+from contracts.symbols import InvalidSymbolError, parse_symbol
+from memory.adapters.mongo_executions import MongoExecutions
+from memory.application.erasure import DataErasure
+from memory.application.exports import Exports
+from memory.application.learner import Learner
+from memory.application.memories import Memories
+from memory.domain.meant import meant
+from memory.fact_intake import FactIntake, FactType, TakenFact, take_in
+from runtime.outcomes import Ack
+from runtime.service import Service
+
+CALLS = FactType("tools.call.completed.v1", "memory-executions", CloudEvent[ToolCallCompleted])
+LEARNING, WATCHLISTS = "memory-learning", "memory-watchlists"
+"""Consumers of earlier releases, whose facts now come through the projection's and the executions' consumers."""
+ADD_TO_WATCHLIST = "add_to_watchlist"
+TURN_ANSWERED = f"chat.*.*.{ChatKind.ASSISTANT.value}"
+
+
+def consume(intake: FactIntake, learner: Learner, executions: MongoExecutions) -> None:
+    """Tool calls: stored, and learned from. Answers are learned from in adapters/chat_consumer."""
+
+    async def called(fact: TakenFact[ToolCallCompleted]) -> Ack:
+        await record(executions, fact)
+        await watch(learner, fact)
+        return Ack()
+
+    take_in(intake, CALLS, called)
+
+
+async def record(executions: MongoExecutions, fact: TakenFact[ToolCallCompleted]) -> None:
+    """Stores a tool call's outcome."""
+    call = fact.data.model_copy(update={"company_id": fact.company, "user_id": fact.user})
+    await executions.add(fact.company, fact.event.id, fact.event.time, call)
+
+
+async def watch(learner: Learner, fact: TakenFact[ToolCallCompleted]) -> None:
+    """Remembers that a user added a symbol to their watchlist."""
+    call = fact.data
+    if not fact.user or call.tool != ADD_TO_WATCHLIST or not call.result.success:
+        return
+    try:
+        symbol = parse_symbol(str(call.arguments.get("symbol"))).name
+    except InvalidSymbolError:
+        return
+    await learner.watched(fact.company, fact.user, symbol, call.call_id, fact.event.time)
+
+
+def serve(service: Service, memories: Memories, learner: Learner, exports: Exports, forgetting: DataErasure) -> None:
+    """What is remembered of a user."""
+
+    async def get(request: UserRef) -> MemoryReply:
+        await learner.caught_up()
+        memory, version = await memories.read(request.company_id, request.user_id)
+        return MemoryReply(memory=memory, version=version)
+
+    async def what_is_meant(request: MeantRequest) -> MeantReply:
+        await learner.caught_up()
+        memory, version = await memories.read(request.company_id, request.user_id)
+        return meant(memory, request.about, request.symbols).model_copy(update={"version": version})
+
+    async def patch(request: MemoryPatchRequest) -> MemoryReply:
+        return MemoryReply(
+            memory=await memories.correct(
+                request.company_id,
+                request.user_id,
+                request.patch,
+                over=request.over,
+                request=request.request_id,
+                body=request.body,
+                about=request.about,
+                past=request.past or (),
+                corrects=request.corrects or {},
+            )
+        )
+
+    async def delete(request: UserRef) -> MemoryDeleteReply:
+        return MemoryDeleteReply(deleted=await learner.forget(request.company_id, request.user_id))
+
+    async def export(request: MemoryExportRequest) -> MemoryExportReply:
+        return await exports.page(request.company_id, request.user_id, request.cursor)
+
+    async def forget(request: UserRef) -> UserForgotten:
+        return UserForgotten(conversations=await forgetting.forget(request.company_id, request.user_id))
+
+    service.serve(MEMORY_GET, get)
+    service.serve(MEMORY_MEANT, what_is_meant)
+    service.serve(MEMORY_PATCH, patch)
+    service.serve(MEMORY_DELETE, delete)
+    service.serve(MEMORY_EXPORT, export)
+    service.serve(USER_FORGET, forget)
