@@ -82,7 +82,7 @@ class RedisLooks:
                 await pipe.execute()
 
     async def somebody_here(self, company: str, since: datetime) -> bool:
-        """Whether a human agent has been at the desk since then; raises CacheUnavailable."""
+        """Whether a human agent has been at the desk since then; raises RedisUnavailable."""
         with redis_does("read who is at the desk"):
             return await self._redis.zcount(f"{DESK}{company}:here", since.timestamp(), "+inf") > 0
 

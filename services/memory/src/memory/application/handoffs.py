@@ -170,7 +170,7 @@ class Handoffs:
     async def _staffed(self, company: str, now: datetime, waiting_since: datetime) -> bool | None:
         try:
             here = await self._looks.somebody_here(company, now - AT_DESK)
-        except CacheUnavailable:
+        except RedisUnavailable:
             return True  # who cannot be asked is not said to be away
         # Open consoles report who is there once somebody waits.
         return here if here or now >= waiting_since + ROLL_CALL else None
