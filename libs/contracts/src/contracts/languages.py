@@ -62,9 +62,9 @@ def written_language(text: str) -> Language | None:
     if any(mark in text for mark in _ONLY_SPANISH):
         return "es"
     words = [word.lower() for word in _WORD.findall(text)]
-    found: dict[Language, int] = {language: sum(word in _COMMON[language] for word in words) for language in LANGUAGES}
+    found = {language: sum(word in _COMMON[language] for word in words) for language in LANGUAGES}
     most = max(found.values())
-    ahead = [language for language, number in found.items() if number == most]
+    ahead: list[Language] = [language for language in LANGUAGES if found[language] == most]
     return ahead[0] if len(ahead) == 1 else None
 
 
