@@ -42,7 +42,7 @@ def test_an_event_is_one_json_object_with_time_level_and_service(lines: io.Strin
 
 def test_what_is_below_the_level_is_left_out(lines: io.StringIO) -> None:
     structlog.get_logger("x").debug("noise")
-    logging.getLogger("faststream").info("noise")
+    logging.getLogger("nats").info("noise")
     assert not events(lines)
 
 

@@ -64,9 +64,9 @@ def written_language(text: str) -> Language | None:
     if _ONLY_SPANISH.search(text):
         return "es"
     words = _WORD.findall(text.lower())
-    found = {language: sum(map(common.__contains__, words)) for language, common in _COMMON.items()}
+    found = {language: sum(map(_COMMON[language].__contains__, words)) for language in LANGUAGES}
     most = max(found.values())
-    ahead = [language for language, number in found.items() if number == most]
+    ahead: list[Language] = [language for language in LANGUAGES if found[language] == most]
     return ahead[0] if len(ahead) == 1 else None
 
 
