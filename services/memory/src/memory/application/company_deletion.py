@@ -34,13 +34,13 @@ class CompanyDeletion:
             SettingsMoved, and every MemoryFault for an unavailable store or service, or a projection that is
                 behind.
         """
-        # The end first: whoever answers or reads for it stops, and nothing new comes in.
+        # The settings first: services stop answering and reading for it, and nothing new comes in.
         there = await self._companies.delete(company)
         kept = await self._companies.kept(company)
         found = Counter[str]()
         if kept is not None and kept.deleted:
             found["knowledge"] += await self._forget_knowledge(company)
-            # What was said last may be on its way to the store: it would be there again behind the deletion.
+            # What was said last may be on its way to the store, and would appear there after the deletion.
             await self._stored()
             for erase in self._erasers:
                 found.update(await erase(company))

@@ -114,7 +114,7 @@ class Desk:
             await self._store.add_note(place, data)
             kept = await self._store.note(data.company_id, data.conversation_id, data.note_id)
         except StoreUnavailable as error:
-            # It is on the bus, from where the store gets it too: to refuse it now would have it written twice.
+            # It is on the bus, and the store will get it from there: after a refusal it would be written twice.
             _log.warning("a note is stored later", company=data.company_id, note=data.note_id, error=str(error)[:300])
         return kept or note_view(place, data)
 

@@ -91,7 +91,7 @@ class RetentionSweep:
             _log.info("old files were deleted", company=company, files=files)
         await self._files.recount(company)
         while names := await self._old(company, kept.conversation_days, AT_ONCE):
-            # The same name for the same conversations: a run that was broken off goes on with its receipt.
+            # The same id for the same conversations, so that an interrupted run continues its receipt.
             receipt = str(uuid5(NAMESPACE_OID, "/".join((company, day, *names))))
             await self._erasure.conversations("retention", company, names, by="retention", receipt=receipt)
             gone += len(names)
