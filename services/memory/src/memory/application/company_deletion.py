@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 
-from contracts.company_rpc import CompanyDeleted
+from contracts.company_rpc import CompanyDeleted, CompanyRequest
 from contracts.erasure_rpc import Removed
 from memory.application.companies import CompanyRegistry
 
@@ -27,13 +27,14 @@ class CompanyDeletion:
         self._stored = stored
         self._erasers = erasers
 
-    async def delete(self, company: str) -> CompanyDeleted:
+    async def delete(self, asked: CompanyRequest) -> CompanyDeleted:
         """Deletes it; repeat the call if it fails. Not deleted: there is no such company, and nothing left of one.
 
         Raises:
             SettingsMoved, and every MemoryFault for an unavailable store or service, or a projection that is
                 behind.
         """
+        company = asked.company_id
         # The settings first: services stop answering and reading for it, and nothing new comes in.
         there = await self._companies.delete(company)
         kept = await self._companies.kept(company)
