@@ -137,7 +137,9 @@ async def test_who_comes_back_within_a_day_takes_back_that_it_was_resolved(serve
         async def resolved(ahead: timedelta) -> int:
             await asked_for(one)
             clock.ahead = ahead
-            return (await reports.report("acme", today - DAY, today, "day")).total.resolved_by_ai
+            return (
+                await reports.report(ReportRequest(company_id="acme", since=today - DAY, until=today))
+            ).total.resolved_by_ai
 
         assert await resolved(timedelta(hours=23)) == 0
         assert await resolved(timedelta(hours=25)) == 1

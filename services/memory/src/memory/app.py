@@ -247,7 +247,6 @@ class MemoryReplica:
         conversation_handlers.serve(service, histories, inbox, knowledge.searcher.ask, looks, floor.now)
         company_handlers.serve(service, companies, self._database, self._clock)
         company_handlers.serve_sign_in(service, companies, self._clock, local=self._dev.dev)
-        usage.serve(service, self._usages)
         usage.serve_budgets(service, self._spending, knowledge.searcher.ask)
         memories, learner, lessons, searching = long_term.serve(
             service,
@@ -298,7 +297,7 @@ class MemoryReplica:
         ratings.consume(intake, answer_ratings, self._reports, knowledge.rated)
         users.serve(service, memories, learner, exports, erasing.erasure)
         users.consume(intake, learner, self._executions)
-        usage.consume(intake, self._usages, self._spending)
+        usage.serve(intake, self._usages, self._spending)
         desk = desk_handlers.serve(
             intake,
             asked=self._database,

@@ -62,7 +62,7 @@ class MarketClient:
             return {}
         question = self._rpc.call(MARKET_QUOTES, QuotesRequest(symbols=asked), deadline=within(DEADLINE))
         reply = await _answered(question, "what symbols cost")
-        # What was not asked for, and what is no price, is no answer.
+        # Anything that was not asked for, or is no price, is ignored.
         quotes = {one.symbol: one for one in reply.quotes if one.symbol in asked and _is_price(one.price)}
         for name in quotes:
             self._hear(name, known=True, seconds=KNOWN_SECONDS)

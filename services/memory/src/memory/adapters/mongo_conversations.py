@@ -62,7 +62,7 @@ class MongoConversations:
             row = self._unknown.with_them(_key(state), state.version, to_document(state)) | {"writer": token}
             if state.latest > BEGINNING:
                 row["writtenKey"] = timed_key(state.company, int(time.time() * 1000), state.conversation)
-            # A database that is put back counts on from an earlier version: who wrote it tells two of a number apart.
+            # A restored database counts on from an earlier version: the writer tells two of the same number apart.
             read: Document = {"_id": row["_id"], "version": state.version, "writer": state.writer}
             writes.append(ReplaceOne(read, row) if state.version else InsertOne(row))
         written = [replace(state, version=state.version + 1, writer=token) for state in states]

@@ -35,7 +35,7 @@ async def count_once(rows: Collection, counts: Sequence[Count]) -> None:
     for _ in range(_ONCE_MORE):
         if alone:
             alone = await _write(rows, alone)
-    # What the document still refuses, it holds.
+    # What a document still refuses, it has counted already.
 
 
 async def _write(rows: Collection, groups: Sequence[Sequence[Count]]) -> list[Sequence[Count]]:

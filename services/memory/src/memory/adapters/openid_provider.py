@@ -127,7 +127,7 @@ class OpenIdProviders:
         found = object_of(read)
         if answer.status != 200 or not found:
             why = f"{found.get('error', '')} {found.get('error_description', '')}".strip()
-            # A code that is used, old or another client's; the wrong secret: what somebody can mend is said.
+            # A used, old or foreign code, or a wrong secret: the message says what can be mended.
             reason = "refused" if body is not None and found else "broken"
             raise SignInRefused(reason, f"{address} answered {answer.status} {why}".strip()[:500])
         return found

@@ -39,7 +39,7 @@ class OtherServices:
     async def _told(
         self, what: str, methods: tuple[Rpc[RequestT, ForgottenReply], ...], who: RequestT
     ) -> tuple[dict[str, int], ServiceUnavailable | None]:
-        # All are told, whatever comes of one of them: what can be deleted now is.
+        # All are asked even if one fails: what can be deleted now is deleted.
         asked = (self._rpc.call(method, who, deadline=DEADLINE) for method in methods)
         outcomes = await asyncio.gather(*asked, return_exceptions=True)
         deleted: dict[str, int] = {}

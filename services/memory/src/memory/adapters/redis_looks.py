@@ -40,7 +40,7 @@ class RedisLooks:
                 pipe.hset(key, operator, str(at.timestamp()))
                 pipe.expire(key, TTL_SECONDS)
                 if up_to is not None:
-                    # Of two browsers the one that is behind takes nothing back.
+                    # Of two browsers, the one that is behind must not move the mark back.
                     pipe.zadd(read, {operator: up_to}, gt=True)
                     pipe.expire(read, READ_SECONDS)
                 await pipe.execute()
@@ -62,7 +62,7 @@ class RedisLooks:
     async def saw_names(self, company: str, operator: str, up_to: datetime) -> None:
         """They have seen the notes mentioning them up to then; raises RedisUnavailable."""
         with redis_does("store how far somebody has read"):
-            # Of two browsers the one that is behind takes nothing back.
+            # Of two browsers, the one that is behind must not move the mark back.
             await self._redis.zadd(f"{DESK}{company}:named", {operator: round(up_to.timestamp() * 1000)}, gt=True)
 
     async def names_seen(self, company: str, operator: str) -> int:

@@ -33,16 +33,16 @@ class TrimmedChat:
         self._log = log
 
     async def state(self, kept: int) -> LogState | None:
-        # The stream first: what a consumer has nothing left of then, it has read up to the stream's end as seen here.
         """The log now; None if it holds no more than the `kept` facts that always stay, or if the projection's
         consumer is missing, so that nothing is known to be stored."""
+        # The stream is read before its consumers: one that has nothing left has read up to the end seen here.
         bounds = await self._log.refresh()
         if bounds.first_seq + kept > bounds.last_seq:
             return None
         info = await self._ask(StreamInfo, f"STREAM.INFO.{CHAT.name}")
         held, most = info["state"], info["config"]["max_bytes"]
         first, last = held["first_seq"], held["last_seq"]
-        # Whoever has a durable consumer counts on reading all.
+        # A durable consumer relies on reading everything.
         readers = await durables(partial(self._ask, ConsumerPage), CHAT.name)
         floors = {name: last if _has_read_all(one) else floor_of(one) for name, one in readers.items()}
         if DURABLE not in floors:

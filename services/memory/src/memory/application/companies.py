@@ -67,7 +67,7 @@ class CompanyRegistry:
         """
         made = dated(checked(config, close=self._close), (), datetime.now(UTC))
         before = await self._store.kept(made.company_id)
-        # Behind the version with which an earlier company of this name ended: whoever knows that one takes this one.
+        # Continues after the last version of a deleted company of this name: readers that know it accept this one.
         ended = before.version if before is not None and before.deleted else None
         settings = CompanySettings(config=made, version=(ended or 0) + 1)
         if not await self._store.create(settings, ended):
@@ -167,7 +167,7 @@ class CompanyRegistry:
         found, since, seq = await self._announcements.company_told(settings.config.company_id)
         now = datetime.now(UTC)
         if found is None or found.version < settings.version or now - since > AGED:
-            # Over what was read: from a replica that was behind a newer version would be hidden for good.
+            # Fenced by what was read: if that was out of date, a newer version must not be overwritten.
             await self._announcements.company_changed(shown(settings), again=now.date().isoformat(), over=seq)
             return True
         if found.version == settings.version:

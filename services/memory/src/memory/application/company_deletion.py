@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 
-from contracts.company_rpc import CompanyDeleted
+from contracts.company_rpc import CompanyDeleted, CompanyRequest
 from contracts.erasure_rpc import Removed
 from memory.application.companies import CompanyRegistry
 
@@ -27,20 +27,21 @@ class CompanyDeletion:
         self._stored = stored
         self._erasers = erasers
 
-    async def delete(self, company: str) -> CompanyDeleted:
+    async def delete(self, asked: CompanyRequest) -> CompanyDeleted:
         """Deletes it; repeat the call if it fails. Not deleted: there is no such company, and nothing left of one.
 
         Raises:
             SettingsMoved, and every MemoryFault for an unavailable store or service, or a projection that is
                 behind.
         """
-        # The end first: whoever answers or reads for it stops, and nothing new comes in.
+        company = asked.company_id
+        # The settings first: services stop answering and reading for it, and nothing new comes in.
         there = await self._companies.delete(company)
         kept = await self._companies.kept(company)
         found = Counter[str]()
         if kept is not None and kept.deleted:
             found["knowledge"] += await self._forget_knowledge(company)
-            # What was said last may be on its way to the store: it would be there again behind the deletion.
+            # What was said last may be on its way to the store, and would appear there after the deletion.
             await self._stored()
             for erase in self._erasers:
                 found.update(await erase(company))

@@ -105,7 +105,7 @@ class ContextBuilder:
         if held is None:
             parts.missing.append("alerts")
         elif held.portfolio is None:
-            parts.leave_out("portfolio", "the market-adapter told something that is no portfolio")
+            parts.leave_out("portfolio", "the market-adapter returned something that is no portfolio")
         person = _user(asked, known)
         return FullContext(
             user=person,

@@ -19,7 +19,7 @@ from contracts.errors import NexusError
 from contracts.events.chat import OwnerKind
 from contracts.events.desk import ConversationUpdated, NoteAdded, Reason, Status
 from contracts.ids import derive_id, place_in_channel
-from contracts.rpc import ConversationView
+from contracts.rpc import ConversationRef, ConversationView
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.desk_facts import BusDeskFacts
 from memory.adapters.mongo_companies import MongoCompanies
@@ -114,7 +114,7 @@ class Desk:
             await self._store.add_note(place, data)
             kept = await self._store.note(data.company_id, data.conversation_id, data.note_id)
         except StoreUnavailable as error:
-            # It is on the bus, from where the store gets it too: to refuse it now would have it written twice.
+            # It is on the bus, and the store will get it from there: after a refusal it would be written twice.
             _log.warning("a note is stored later", company=data.company_id, note=data.note_id, error=str(error)[:300])
         return kept or note_view(place, data)
 
@@ -139,10 +139,10 @@ class Desk:
             return None
         return len(await self._store.named(company, called(operator, name), operator, seen))
 
-    async def notes(self, company: str, conversation: str) -> NotesReply:
+    async def notes(self, asked: ConversationRef) -> NotesReply:
         """A conversation's notes and desk changes."""
-        notes = await self._store.notes(company, conversation)
-        updates = await self._store.updates(company, conversation)
+        notes = await self._store.notes(asked.company_id, asked.conversation_id)
+        updates = await self._store.updates(asked.company_id, asked.conversation_id)
         return NotesReply(items=notes, changes=[_change(update) for update in updates])
 
     # ---------------------------------------------------------------- what the bus tells

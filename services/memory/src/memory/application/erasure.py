@@ -107,7 +107,7 @@ class DataErasure:
         due: Sequence[Erasure] = await self._store.due(self._clock.now() - AGAIN_AFTER, SWEPT)
         ended = self._clock.now() - CALLS_END
         if due or (self._late and self._late[0].at <= ended):
-            # Whoever has come back must be seen to have: what they have written since is not to be deleted.
+            # The store must know who has come back: what they have written since then stays.
             await self.stored()
         for job in due:
             if job.up_to.era == 0:
@@ -126,7 +126,7 @@ class DataErasure:
         record = ErasureRecord(job.company, job.receipt, kind, by, job.at, len(job.conversations))
         record = await self._receipts.begin(record)
         if record.finished_at is not None:
-            # Asked for again after its end: what was written since is not of this deletion.
+            # Asked for again after it had ended: what was written since then stays.
             return receipt_view(record)
         await self._store.begin(job)
         await self._everywhere(job)
@@ -150,7 +150,7 @@ class DataErasure:
 
     async def _once_more(self, job: Erasure) -> None:
         if not await self._back(job):
-            # They have not come back: what was still told of them meanwhile is of what has been deleted.
+            # They have not come back, so what was published meanwhile belongs to what was deleted.
             plan = await self._bus.plan(job)
             await self._receipts.note(
                 job.company, job.receipt, AGAIN, plan.found | {"files": await self._files.count(job)}
@@ -187,11 +187,11 @@ class DataErasure:
         return found
 
     async def _everywhere(self, job: Erasure) -> None:
-        # What comes from now on of what was said before is known to be late.
+        # From now on facts about what was said before are known to be late.
         before = replace(job, up_to=LogPosition(self._log.era, await self._log.end()))
         await self._tombstones.keep(before, self._clock.now())
-        # Whoever tells facts of the user goes first, then the streams: what they no longer hold, nobody projects or
-        # reads again.
+        # First the services that publish facts about the user, then the streams: what those no longer hold, nobody
+        # projects or reads again.
         emptied = await self._emptied(job)
         plan = await self._bus.plan(job)
         found = plan.found | {"redis": len(await self._cache.keys(job))} | emptied

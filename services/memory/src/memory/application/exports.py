@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from contracts.memory_rpc import ExportedConversation, MemoryExportReply
+from contracts.memory_rpc import ExportedConversation, MemoryExportReply, MemoryExportRequest
 from contracts.rpc import MessageView
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.application.inbox import Inbox, conversation_view
@@ -40,12 +40,13 @@ class Exports:
         self._conversations = conversations
         self._inbox = inbox
 
-    async def page(self, company: str, user: str, cursor: str | None) -> MemoryExportReply:
+    async def page(self, asked: MemoryExportRequest) -> MemoryExportReply:
         """One page; the first one contains the memory.
 
         Raises:
             BadCursorError, StoreUnavailable.
         """
+        company, user, cursor = asked.company_id, asked.user_id, asked.cursor
         place = _place(cursor) if cursor else ExportCursor()
         await self._inbox.fresh()
         memory = None if cursor else await self._memories.get(company, user)

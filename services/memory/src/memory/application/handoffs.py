@@ -102,7 +102,7 @@ class Handoffs:
         found: list[tuple[str, str, Patience]] = []
         found_waiting = await self._conversations.waiting(LIMIT)
         self._anybody = bool(found_waiting)
-        # Whoever has a channel's conversation is said there, and it comes back when they say so.
+        # Who has a channel's conversation is decided in the channel, which also gives it back.
         waiting = [one for one in found_waiting if place_in_channel(one.company, one.conversation) is None]
         since = [state.waiting_since for state in waiting if state.waiting_since is not None]
         HANDOVERS.set(len(since))
@@ -162,7 +162,7 @@ class Handoffs:
         try:
             usual = await self._usual(company)
         except StoreUnavailable:
-            # Where they stand is told all the same, and what is not known is not made up.
+            # Their place is told all the same, without a usual wait.
             return None
         self._waits[company] = (now, usual)
         return usual
@@ -185,7 +185,7 @@ class Handoffs:
         try:
             looked = await self._looks.last(company, conversation, operator) if operator else None
         except RedisUnavailable:
-            # A visitor is not left in silence because it cannot be told whether somebody reads.
+            # If nobody knows whether the owner reads, the visitor must not be left waiting.
             looked = None
         return Absence(first.stored_at, looked)
 

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from datetime import UTC, date
 
-from contracts.insight_rpc import Complaint, InsightsDay, InsightsReply
+from contracts.insight_rpc import Complaint, InsightsDay, InsightsReply, InsightsRequest
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_ratings import MongoRatings
 from memory.domain.conversation import ConversationOutcome
@@ -21,10 +21,11 @@ class Insights:
         self._conversations = conversations
         self._ratings = ratings
 
-    async def report(self, company: str, since: date, until: date) -> InsightsReply:
+    async def report(self, asked: InsightsRequest) -> InsightsReply:
         """The days that were asked for; raises StoreUnavailable."""
-        outcomes = await self._conversations.outcomes(company, since, until, MOST_CONVERSATIONS + 1)
-        ratings = await self._ratings.between(company, since, until, MOST_RATINGS)
+        days = asked.company_id, asked.since, asked.until
+        outcomes = await self._conversations.outcomes(*days, MOST_CONVERSATIONS + 1)
+        ratings = await self._ratings.between(*days, MOST_RATINGS)
         bad = sorted((rating for rating in ratings if rating.given == "down"), key=lambda rating: rating.at)
         return InsightsReply(
             days=_by_day(outcomes[:MOST_CONVERSATIONS], ratings),

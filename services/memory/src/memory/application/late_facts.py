@@ -144,7 +144,7 @@ class LateFacts:
                 late[number] = about
             elif about.conversation and any(stone.conversation for stone in found):
                 gone[number] = about.company, about.conversation
-        # Of a conversation that is not there again nothing new can be told.
+        # Of a conversation that has not begun again, any fact is late.
         gone = await self._not_there(gone)
         if not gone:
             return late, set()

@@ -150,7 +150,7 @@ class Memories:
                 if over is not None and over != (held.version or NOTHING):
                     raise MemoryMoved("what is remembered has changed meanwhile: read it again, then patch")
                 if passed():
-                    raise StoreUnavailable("whoever asked for the change has gone")
+                    raise StoreUnavailable("the caller has stopped waiting for the change")
                 after = change(held.state)
                 if after is held.state:
                     return held.state, after

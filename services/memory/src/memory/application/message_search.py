@@ -207,7 +207,7 @@ class MessageSearch:
         floor = self._floor.position
         talks = await self._talks.talks(company, user, CONVERSATIONS)
         if len(talks) < CONVERSATIONS and not held.read.keys() <= {talk.conversation for talk in talks}:
-            # A conversation is gone, and its deletion was not heard of: what is held may not be told any more.
+            # A conversation is gone and its deletion was missed: nothing of it may be returned any more.
             async with held.lock:
                 held.near.closed = True
                 held.index, held.near = RecallIndex(), Neighbours[str]()
@@ -236,7 +236,7 @@ class MessageSearch:
             if said.up_to is None:
                 break
             since = said.up_to
-            # Above the floor a message may still be stored behind one that was read: from there it is read again.
+            # Above the floor a message may still be stored before one that was read: reading begins there again.
             held.read[talk.conversation] = max(held.read[talk.conversation], min(since, floor))
         if talk.latest <= floor:
             held.latest[talk.conversation] = talk.latest
@@ -260,6 +260,6 @@ def _take(held: _HeldMessages, passages: Sequence[IndexedMessage]) -> list[Index
 
 
 def _is_gone(passage: IndexedMessage, gone: Sequence[Forgotten]) -> bool:
-    # Of what it has just forgotten the assistant says what it was.
+    # When the assistant confirms that it has forgotten something, it says what.
     at = passage.at - CONFIRMED if passage.speaker == ASSISTANT else passage.at
     return is_forgotten(passage.text, gone, at)

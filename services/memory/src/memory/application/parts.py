@@ -64,7 +64,7 @@ class Parts:
                 task.cancel()
 
     async def _named(self, name: str, work: Coroutine[Any, Any, PartT], seconds: float) -> PartT | None:
-        # Whoever is asked learns how long the part goes on waiting, and works no longer for it.
+        # Those who are asked learn how long the part waits, and work no longer than that for it.
         serve_for(seconds)
         try:
             return await work
@@ -75,6 +75,6 @@ class Parts:
             task.uncancel()
             self.leave_out(name, f"not in time: a part has {self._seconds:g} s, twice that if it waits for others")
         except Exception as error:
-            # Whatever a dependency does, a turn goes on without it; that nobody answers sense is seen in the metric.
+            # Whatever a dependency does, the turn goes on without it; the metric shows how often.
             self.leave_out(name, f"{error.__class__.__name__}: {error}"[:300])
         return None

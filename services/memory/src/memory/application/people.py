@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import structlog
 
-from contracts.desk_rpc import Colleague, Colleagues, ConversationUpdate, PersonMerge, PersonMerged
+from contracts.desk_rpc import Colleague, Colleagues, ColleaguesRequest, ConversationUpdate, PersonMerge, PersonMerged
 from contracts.ids import derive_id
 from contracts.team import Team
 from memory.adapters.mongo_companies import MongoCompanies
@@ -126,9 +126,10 @@ class People:
             )
         )
 
-    async def colleagues(self, company: str) -> Colleagues:
+    async def colleagues(self, asked: ColleaguesRequest) -> Colleagues:
         """The company's own team, and everybody at the desk within a day except those who have left the team; only
         the team while Redis is away."""
+        company = asked.company_id
         settings = await self._companies.get(company)
         team = settings.config.team if settings is not None else Team()
         known: dict[str, str | None] = {}

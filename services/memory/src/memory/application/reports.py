@@ -1,10 +1,18 @@
 """Reports of companies, counted on request, and the usual wait for a person."""
 
 from collections.abc import Awaitable, Callable
-from datetime import UTC, date, timedelta, tzinfo
+from datetime import UTC, timedelta, tzinfo
 from statistics import median
 
-from contracts.report_rpc import By, Figure, RatingView, ReportOpenReply, ReportReply
+from contracts.report_rpc import (
+    RatingReply,
+    RatingView,
+    ReportOpenReply,
+    ReportOpenRequest,
+    ReportReply,
+    ReportRequest,
+)
+from contracts.rpc import ConversationRef
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_reports import MongoReports
 from memory.domain.report import ReportedConversation, counts_in, report
@@ -37,20 +45,17 @@ class Reports:
         self._fresh = fresh
         self._clock = clock
 
-    async def report(self, company: str, since: date, until: date, by: By | str) -> ReportReply:
+    async def report(self, asked: ReportRequest) -> ReportReply:
         """The figures of these days in the company's time zone; raises StoreUnavailable."""
-        counted, complete = await self._counted(company, since, until)
-        return report(counted, by, await self._clock(), complete=complete)
+        counted, complete = await self._counted(asked)
+        return report(counted, asked.by, await self._clock(), complete=complete)
 
-    async def behind(
-        self, company: str, since: date, until: date, by: By | str, key: str | None, figure: Figure | str
-    ) -> ReportOpenReply:
+    async def behind(self, asked: ReportOpenRequest) -> ReportOpenReply:
         """The conversations behind a figure; raises StoreUnavailable."""
-        counted, complete = await self._counted(company, since, until)
+        counted, complete = await self._counted(asked)
         now = await self._clock()
-        names = [
-            one.conversation for one in counted if (key is None or one.key(by) == key) and counts_in(one, figure, now)
-        ]
+        rows = [one for one in counted if asked.key is None or one.key(asked.by) == asked.key]
+        names = [one.conversation for one in rows if counts_in(one, asked.figure, now)]
         return ReportOpenReply(conversation_ids=names[:OPENED], complete=complete and len(names) <= OPENED)
 
     async def usual_wait(self, company: str) -> timedelta | None:
@@ -61,14 +66,17 @@ class Reports:
         waits = [one.digest.to_person for one in counted if one.digest.to_person is not None]
         return timedelta(seconds=median(waits)) if len(waits) >= LEAST_WAITS else None
 
-    async def rating(self, company: str, conversation: str) -> RatingView | None:
+    async def rating(self, asked: ConversationRef) -> RatingReply:
         """What was said of a conversation."""
-        said = await self._store.rating(company, conversation)
-        return RatingView(score=said.score, comment=said.comment, rated_at=said.at) if said else None
+        said = await self._store.rating(asked.company_id, asked.conversation_id)
+        return RatingReply(
+            rating=RatingView(score=said.score, comment=said.comment, rated_at=said.at) if said else None
+        )
 
-    async def _counted(self, company: str, since: date, until: date) -> tuple[list[ReportedConversation], bool]:
+    async def _counted(self, asked: ReportRequest) -> tuple[list[ReportedConversation], bool]:
         await self._fresh()
-        rows = await self._store.began(company, since, until, MOST + 1, await self._zone(company))
+        zone = await self._zone(asked.company_id)
+        rows = await self._store.began(asked.company_id, asked.since, asked.until, MOST + 1, zone)
         counted, complete = await self._store.counted(rows[:MOST], MADE)
         return counted, complete and len(rows) <= MOST
 

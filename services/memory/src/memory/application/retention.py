@@ -9,7 +9,7 @@ from uuid import NAMESPACE_OID, uuid5
 import structlog
 
 from contracts.company import Retention
-from contracts.erasure_rpc import Keeping, Outdated
+from contracts.erasure_rpc import Keeping, KeepingRequest, Outdated
 from memory.adapters.kept_files import KeptFiles
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_retention import MongoRetention
@@ -50,9 +50,9 @@ class RetentionSweep:
         self._also = also
         self._clock = clock
 
-    async def preview(self, company: str) -> Keeping:
+    async def preview(self, asked: KeepingRequest) -> Keeping:
         """What the next run would delete, counted now; raises StoreUnavailable, BusUnavailable."""
-        now = self._clock.now()
+        company, now = asked.company_id, self._clock.now()
         found = await self._companies.get(company)
         kept = found.config.retention if found else _NOTHING
         old = await self._old(company, kept.conversation_days, MOST + 1)
@@ -91,7 +91,7 @@ class RetentionSweep:
             _log.info("old files were deleted", company=company, files=files)
         await self._files.recount(company)
         while names := await self._old(company, kept.conversation_days, AT_ONCE):
-            # The same name for the same conversations: a run that was broken off goes on with its receipt.
+            # The same id for the same conversations, so that an interrupted run continues its receipt.
             receipt = str(uuid5(NAMESPACE_OID, "/".join((company, day, *names))))
             await self._erasure.conversations("retention", company, names, by="retention", receipt=receipt)
             gone += len(names)

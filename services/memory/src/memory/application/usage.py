@@ -1,9 +1,8 @@
 """Companies' usage: each event of the bus counted once, reported by day."""
 
 from collections.abc import Sequence
-from datetime import date
 
-from contracts.memory_rpc import UsageBudget, UsageReply
+from contracts.memory_rpc import UsageBudget, UsageReply, UsageRequest
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_reports import MongoReports
 from memory.adapters.mongo_usage import MongoUsage
@@ -27,9 +26,9 @@ class Usages:
         await self._store.add(spent)
         await self._conversations.spend(spent)
 
-    async def report(self, company: str, since: date, until: date) -> UsageReply:
+    async def report(self, asked: UsageRequest) -> UsageReply:
         """The requested days, and how much of today's budget is used; raises StoreUnavailable."""
-        today = self._clock.now().date()
+        company, since, until, today = asked.company_id, asked.since, asked.until, self._clock.now().date()
         days = await self._store.days(company, since, until)
         todays = days if since <= today <= until else await self._store.days(company, today, today)
         used = sum(day.prompt_tokens + day.completion_tokens for day in todays if day.date == today)

@@ -92,7 +92,7 @@ class Deliveries:
             return self._counted("forbidden", DeadLetter(f"{_host(endpoint)} {said}"))
         lane, now = self._lanes.of(endpoint.id), time.time()
         if answer.status in {0, 408, 429} or answer.status >= 500:
-            # The endpoint, not the fact: others of its facts would fare no better.
+            # The endpoint failed, not the fact: its other facts would fail too.
             lane.failed(now, answer.retry_after)
         if age > self._give_up:
             return self._counted("given_up", DeadLetter(f"{_host(endpoint)} {said}, for too long"))

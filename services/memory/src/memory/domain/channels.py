@@ -57,7 +57,7 @@ def told(event_type: str, data: Mapping[str, Any]) -> ChannelWords | Status | No
         return None
     citations: list[JsonObject] = data.get("citations") or []
     sources = [f"{one['title']}: {one['url']}" for one in citations]
-    # As its own attachments are named here: they are not carried over, and not dropped in silence.
+    # Files are not carried over, but named, as Chatwoot names its own attachments.
     sent = [f"[{one['type'].partition('/')[0]}: {one['name']}]" for one in data.get("files") or ()]
     return ChannelWords(
         str(data["messageId"]), "\n".join([str(data["text"]), *sent, *([""] if sources else []), *sources])

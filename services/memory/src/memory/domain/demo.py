@@ -23,7 +23,7 @@ def settings(origin: str | None) -> dict[str, object]:
     return {
         "companyId": COMPANY,
         "aiAutoResponseEnabled": True,
-        # What our API is, nobody asks of the demo company.
+        # The pages about the API are none of the demo company's knowledge.
         "knowledge": {"siteUrl": origin, "deniedPaths": ["/docs"]} if origin else {},
         "toolConfig": {
             "fetchPageEnabled": origin is not None,

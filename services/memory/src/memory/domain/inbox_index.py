@@ -88,7 +88,7 @@ class InboxIndex:
                 if word not in self._holding:
                     self._sorted = None
                 self._holding[word].append(number)
-            # The words are in the lists: held once more they would cost the most of all.
+            # Its words are in the lists already, and would take the most memory if they were kept twice.
             self._rows.append(_without_words(row))
 
     def drop(self, name: str) -> None:

@@ -55,7 +55,7 @@ def discovered(said: object, issuer: str) -> Discovered:
     if not is_object(said):
         raise SignInRefused("broken", "the discovery document is not a JSON object")
     document = object_of(said)
-    # Whoever types the address leaves a last slash out, or puts one there.
+    # People type the address with or without a final slash.
     named = str(document.get("issuer"))
     if named.rstrip("/") != issuer.rstrip("/"):
         raise SignInRefused(
@@ -176,14 +176,14 @@ def member_for(team: Team, claims: dict[str, object], invitation: Invitation | N
         return invitation.member
     theirs = [user for user, member in team.members.items() if member.account == account]
     if theirs:
-        # Of several it is the one whose invitation they used last.
+        # If there are several: the one whose invitation they used last.
         return max(theirs, key=lambda user: team.members[user].joined_at or datetime.min.replace(tzinfo=UTC))
     email = claims.get("email")
     said = email.casefold() if isinstance(email, str) else None
     found = [user for user, one in team.members.items() if said and one.email and one.email.casefold() == said]
     if len(found) != 1 or team.members[found[0]].account is not None:
         raise SignInRefused("unknown")
-    # Some providers write a text.
+    # Some providers send it as a text.
     if claims.get("email_verified") not in (True, "true"):
         raise SignInRefused("unverified")
     return found[0]

@@ -70,7 +70,7 @@ def receipt_view(record: ErasureRecord) -> Receipt:
 
 def _removed(record: ErasureRecord, place: str) -> Removed:
     if place == "tool-executor" and record.kind not in _PEOPLE:
-        # Its records name no conversation: a call is not made twice, and so long its result is there.
+        # Its records name no conversation: they keep calls from being made twice, until they expire.
         return Removed(place=place, removed=0, remains="records", gone_after=record.at + COUNTED + DAILY)
     count = sum(run.get(place, 0) for run in record.runs)
     unsure = record.runs[FIRST].get(UNSURE) and place in COUNTED_AFTER[record.kind in _PEOPLE]
@@ -87,7 +87,7 @@ def _removed(record: ErasureRecord, place: str) -> Removed:
 def _left(place: str) -> tuple[Remains | None, timedelta | None]:
     """What remains there, and for how long; None: depends on MongoDB's own settings."""
     if place == "stream CHAT":
-        # A block of the file goes when all in it has gone: what was written just before has another window to live.
+        # A block of the file is freed when all in it is gone, and holds what lives for up to another window.
         return "freed_space", timedelta(seconds=2 * CHAT.window)
     if place == "stream TURNS":
         return "freed_space", timedelta(seconds=2 * TURNS.max_age)

@@ -20,18 +20,15 @@ from contracts.desk_rpc import (
     CannedReplyRef,
     CannedReplyRequest,
     CannedReplySaved,
-    Colleagues,
-    ColleaguesRequest,
     ConversationUpdate,
     CountsReply,
     CountsRequest,
     NoteReply,
     NoteRequest,
-    NotesReply,
 )
 from contracts.envelope import CloudEvent
 from contracts.events.desk import ConversationUpdated, NoteAdded
-from contracts.rpc import ConversationRef, ConversationReply
+from contracts.rpc import ConversationReply
 from contracts.streams import FACTS
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.desk_facts import NOTED, UPDATED, BusDeskFacts
@@ -87,14 +84,8 @@ def serve(
         await people.follow(request)
         return ConversationReply(conversation=updated)
 
-    async def colleagues(request: ColleaguesRequest) -> Colleagues:
-        return await people.colleagues(request.company_id)
-
     async def add_note(request: NoteRequest) -> NoteReply:
         return NoteReply(note=await desk.note(request))
-
-    async def notes(request: ConversationRef) -> NotesReply:
-        return await desk.notes(request.company_id, request.conversation_id)
 
     async def counts(request: CountsRequest) -> CountsReply:
         who = request.company_id, request.operator_id
@@ -117,9 +108,9 @@ def serve(
 
     service.serve(CONVERSATION_UPDATE, update)
     service.serve(PERSON_MERGE, people.merge)
-    service.serve(COLLEAGUES, colleagues)
+    service.serve(COLLEAGUES, people.colleagues)
     service.serve(NOTE_ADD, add_note)
-    service.serve(NOTES, notes)
+    service.serve(NOTES, desk.notes)
     service.serve(COUNTS, counts)
     service.serve(NAMED, desk.named)
     service.serve(REPLIES, replies)

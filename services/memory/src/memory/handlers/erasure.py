@@ -4,7 +4,7 @@ clients."""
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from contracts.company_rpc import COMPANY_DELETE, CompanyDeleted, CompanyRequest
+from contracts.company_rpc import COMPANY_DELETE
 from contracts.erasure_rpc import (
     ERASE,
     KEEPING,
@@ -12,8 +12,6 @@ from contracts.erasure_rpc import (
     RECEIPTS,
     EraseReply,
     EraseRequest,
-    Keeping,
-    KeepingRequest,
     ReceiptRef,
     ReceiptReply,
     ReceiptsReply,
@@ -155,9 +153,6 @@ def _serve_deletions(
     receipts: MongoReceipts,
     keeping: RetentionSweep,
 ) -> None:
-    async def delete_company(request: CompanyRequest) -> CompanyDeleted:
-        return await deletion.delete(request.company_id)
-
     async def erase(request: EraseRequest) -> EraseReply:
         company, name, receipt = request.company_id, request.name, request.receipt_id
         if request.kind == "conversation":
@@ -174,14 +169,11 @@ def _serve_deletions(
         page = await receipts.page(request.company_id, request.limit, request.cursor)
         return ReceiptsReply(items=[receipt_view(one) for one in page.items], next=page.next)
 
-    async def preview(request: KeepingRequest) -> Keeping:
-        return await keeping.preview(request.company_id)
-
-    service.serve(COMPANY_DELETE, delete_company)
+    service.serve(COMPANY_DELETE, deletion.delete)
     service.serve(ERASE, erase)
     service.serve(RECEIPT, one)
     service.serve(RECEIPTS, several)
-    service.serve(KEEPING, preview)
+    service.serve(KEEPING, keeping.preview)
 
 
 def _serve_withdrawals(service: Service, withdrawals: MongoWithdrawals) -> None:

@@ -6,18 +6,12 @@ from functools import partial
 
 from contracts.envelope import CloudEvent
 from contracts.events.fact import ConversationRated, FeedbackGiven
-from contracts.insight_rpc import INSIGHTS, InsightsReply, InsightsRequest
+from contracts.insight_rpc import INSIGHTS
 from contracts.report_rpc import (
     RATING,
     REPORT,
     REPORT_OPEN,
-    RatingReply,
-    ReportOpenReply,
-    ReportOpenRequest,
-    ReportReply,
-    ReportRequest,
 )
-from contracts.rpc import ConversationRef
 from memory.adapters.mongo_ratings import MongoRatings
 from memory.adapters.mongo_reports import MongoReports
 from memory.application.insights import Insights
@@ -70,22 +64,7 @@ async def rate_conversation(reports: MongoReports, fact: TakenFact[ConversationR
 
 
 def serve(service: Service, insights: Insights, reports: Reports) -> None:
-
-    async def count(request: InsightsRequest) -> InsightsReply:
-        return await insights.report(request.company_id, request.since, request.until)
-
-    async def report(request: ReportRequest) -> ReportReply:
-        return await reports.report(request.company_id, request.since, request.until, request.by)
-
-    async def behind(request: ReportOpenRequest) -> ReportOpenReply:
-        return await reports.behind(
-            request.company_id, request.since, request.until, request.by, request.key, request.figure
-        )
-
-    async def rating(request: ConversationRef) -> RatingReply:
-        return RatingReply(rating=await reports.rating(request.company_id, request.conversation_id))
-
-    service.serve(INSIGHTS, count)
-    service.serve(REPORT, report)
-    service.serve(REPORT_OPEN, behind)
-    service.serve(RATING, rating)
+    service.serve(INSIGHTS, insights.report)
+    service.serve(REPORT, reports.report)
+    service.serve(REPORT_OPEN, reports.behind)
+    service.serve(RATING, reports.rating)

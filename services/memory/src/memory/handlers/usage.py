@@ -14,8 +14,6 @@ from contracts.memory_rpc import (
     BudgetReserveRequest,
     BudgetSettled,
     BudgetSettleRequest,
-    UsageReply,
-    UsageRequest,
 )
 from memory.application.budgets import BudgetBook
 from memory.application.contexts import PassageSearch
@@ -29,14 +27,6 @@ USAGE_FACTS = FactType("usage.recorded.v1", "memory-usage", CloudEvent[UsageReco
 LINGER = 1.0
 """Seconds for which usage is collected: for that long, a company's usage today may be too low, while the calls'
 reservations still count."""
-
-
-def serve(service: Service, usages: Usages) -> None:
-
-    async def usage(request: UsageRequest) -> UsageReply:
-        return await usages.report(request.company_id, request.since, request.until)
-
-    service.serve(USAGE, usage)
 
 
 def serve_budgets(service: Service, budgets: BudgetBook, knowledge: PassageSearch) -> None:
@@ -63,8 +53,9 @@ def serve_budgets(service: Service, budgets: BudgetBook, knowledge: PassageSearc
     service.serve(BUDGET_SETTLE, settle)
 
 
-def consume(intake: FactIntake, usages: Usages, budgets: BudgetBook) -> None:
-    """The usage facts, which are counted and settle their reservations."""
+def serve(intake: FactIntake, usages: Usages, budgets: BudgetBook) -> None:
+    """The usage of companies, and the facts that are counted and settle their reservations."""
+    intake.service.serve(USAGE, usages.report)
 
     async def take(facts: Sequence[TakenFact[UsageRecorded]]) -> Sequence[Outcome]:
         await usages.count([spent(fact) for fact in facts])

@@ -13,8 +13,6 @@ from contracts.memory_rpc import (
     MeantReply,
     MeantRequest,
     MemoryDeleteReply,
-    MemoryExportReply,
-    MemoryExportRequest,
     MemoryPatchRequest,
     MemoryReply,
     UserForgotten,
@@ -98,9 +96,6 @@ def serve(service: Service, memories: Memories, learner: Learner, exports: Expor
     async def delete(request: UserRef) -> MemoryDeleteReply:
         return MemoryDeleteReply(deleted=await learner.forget(request.company_id, request.user_id))
 
-    async def export(request: MemoryExportRequest) -> MemoryExportReply:
-        return await exports.page(request.company_id, request.user_id, request.cursor)
-
     async def forget(request: UserRef) -> UserForgotten:
         return UserForgotten(conversations=await forgetting.forget(request.company_id, request.user_id))
 
@@ -108,5 +103,5 @@ def serve(service: Service, memories: Memories, learner: Learner, exports: Expor
     service.serve(MEMORY_MEANT, what_is_meant)
     service.serve(MEMORY_PATCH, patch)
     service.serve(MEMORY_DELETE, delete)
-    service.serve(MEMORY_EXPORT, export)
+    service.serve(MEMORY_EXPORT, exports.page)
     service.serve(USER_FORGET, forget)

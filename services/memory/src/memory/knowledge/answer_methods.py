@@ -76,7 +76,7 @@ def serve(service: Service, library: Library, documents: Documents, gaps: Gaps, 
 
     async def decide(request: GapDecide) -> GapReply:
         if (request.answer is None) is not request.dismiss:
-            raise BadKnowledge("say either answer or dismiss", "answer")
+            raise BadKnowledge("give either answer or dismiss", "answer")
         company, name = request.company_id, request.id
         if request.answer is None:
             gap, pair = await listed.dismiss(company, name), None

@@ -90,7 +90,7 @@ class Library:
         await self._documents.keep_part(company, name, hashed, event.part, event.blocks)
         parts = [event.blocks]
         if event.parts > 1:
-            # Counted before they are read: reading those that are there at each one costs their square.
+            # Counted before they are read: reading all that are there at each new part would be quadratic.
             if await self._documents.has_parts(company, name, hashed) < event.parts:
                 return
             parts = await self._documents.parts(company, name, hashed)

@@ -183,7 +183,7 @@ class KnowledgePart:
         company = owner[0]
         kept = await self._companies.kept(company)
         if kept is not None and kept.deleted:
-            return Ack()  # of a run that had begun before its company ended
+            return Ack()  # of a run that began before its company was deleted
         try:
             if kind == "knowledge.document.upserted.v1":
                 await self.library.upserted(company, CloudEvent[DocumentUpserted].model_validate_json(body).data)

@@ -72,7 +72,7 @@ def passages(blocks: Sequence[Block]) -> list[PassageCut]:
         if not size:
             continue
         grown = current.length + len(current.heading()) + size
-        # What stands under no heading, as a footer does, would be read as the section's before it.
+        # Text under no heading, such as a footer, would seem to belong to the section before it.
         headless = not headings and current.sections and current.sections[-1].headings
         if current.parts and (current.length >= ENOUGH or size >= ALONE or grown > MOST or headless):
             found.append(current.cut())

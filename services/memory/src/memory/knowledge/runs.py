@@ -89,7 +89,7 @@ class Refreshing:
         if found.run.state != "waiting":
             if found.run.state == "finished":
                 return found.run
-            raise BadKnowledge("the run does not wait for a word", "remove")
+            raise BadKnowledge("the run does not wait for a decision", "remove")
         ended = found.run.model_copy(update={"state": "finished", "gone": len(found.gone) if remove else 0})
         if not await self._runs.put(replace(found, run=ended, gone=()), found.version):
             return await self.decide(company, run, remove=remove)
