@@ -303,7 +303,7 @@ class Clause:
             elif token.kind in ("up", "down") and not self._numbers:
                 self._compare_with_the_rest("more" if token.kind == "up" else "less", figure)
             elif token.kind in ("highest", "lowest"):
-                self._rank(token, figure)
+                self._rank(token, token.kind, figure)
         place = next(iter(self._of_kind("above", "below")), None)
         if place is not None and self.objects and not self._of_kind("up", "down", "more", "less"):
             self._compare("more" if place.kind == "above" else "less", figure)
@@ -311,8 +311,8 @@ class Clause:
     def _compared_periods(self) -> tuple[str, ...]:
         return tuple(self.periods) or self._stretch()
 
-    def _rank(self, token: Token, figure: tuple[str, ...]) -> None:
-        context, relation = self._context, token.kind
+    def _rank(self, token: Token, relation: Relation, figure: tuple[str, ...]) -> None:
+        context = self._context
         ranked: tuple[str, ...] = (token.value,) if token.value else figure
         moved = next((t.kind for t in self._moves if t.at > token.at), None)
         if not ranked and (moved or token.text.startswith(("lead", "led", "lider"))):
@@ -351,7 +351,9 @@ class Clause:
     def _read_places(self) -> None:
         """Claims of above, below and between: its 50-day average, its band, its usual volume."""
         context, figures = self._context, self._figures
-        for token in self._of_kind("above", "below", "between") if not self.objects else ():
+        for token in self.tokens:
+            if token.kind not in ("above", "below", "between") or self.objects:
+                continue
             averages = [f.value[0] for f in figures if f.at > token.at and f.value[0].startswith(LINES)]
             last = not any(t.at > token.at and t.word not in _PUNCTUATION for t in self.tokens)
             if not averages and (last or any(t.word in _THEIRS for t in self.tokens)):

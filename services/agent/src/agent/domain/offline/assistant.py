@@ -74,21 +74,11 @@ def respond(
     results, missed = _results(after), any(map(is_unknown, said))
     accepts = bool(said) and offers_person(said[-1]) and decision_words(question)
     handed = any(tool == HAND_OFF for tool, _, _ in results)
-    # What the rules forgot they have told of; here nothing was found that is meant.
-    results = [one for one in results if one[0] != FORGET]
-    if handed:
-        # Nobody has come: what was asked beside the person is still due.
-        results = [one for one in results if one[0] != HAND_OFF]
-        question = beside_the_wish(question)
+    # What the rules forgot they have told of, and after a hand-over nobody has come: what else was asked is still due.
+    results = [one for one in results if one[0] not in (FORGET, HAND_OFF)]
+    question = beside_the_wish(question) if handed else question
     trades = company is None or company.trades
-    chosen = chosen_in(question, said[-1], offered, before) if said and trades else None
-    wish = chosen or wish_in(question, offered, before, trades=trades)
-    if trades and chosen is None and (now := (market or {}).get("current_time")):
-        over = market.get("status") in ("after_hours", "closed") if market else False
-        dated = with_past_days(question, date.fromisoformat(str(now)[:10]), over=over)
-        of_day = wish_in(dated, offered, before) if dated != question else wish
-        if dated != question and of_day.calls and of_day.calls[0][0] in _OF_A_DAY:
-            question, wish = dated, of_day
+    question, wish = _wish_of(question, before, said[-1] if said else "", offered, market, trades=trades)
     if accepts:
         wish = Wish(Intent.HANDOFF)
     response: SayText | UseTools
@@ -105,16 +95,8 @@ def respond(
         or (wish.intent is Intent.UNKNOWN and known)
         or (wish.withheld and known and asks_how(question))
     ):
-        leaning = before[-1] if before and (goes_on(question) or leans(question) or is_vague(terms(question))) else ""
-        if leaning and len(before) > 1 and (goes_on(leaning, 3) or leans(leaning)):
-            leaning = f"{before[-2]}\n{leaning}"  # it leans on the one before it in turn
-        answered = said[-1] if said and not tells_nothing(said[-1]) else ""
         about = wish.intent is Intent.ABOUT
-        earlier = before[-1] if before else ""
-        told = next((one for one in reversed(said) if not tells_nothing(one)), "")
-        asked = SiteQuestion(
-            GREETED.sub("", question), leaning, language, page_url, about, missed, answered, away, earlier, told
-        )
+        asked = _site_question(question, before, said, language, page_url, about=about, missed=missed, away=away)
         if knowledge is not None and known and not asked.about:
             response = from_knowledge(asked, knowledge)
             if wish.withheld and is_unknown(response.text):
@@ -144,6 +126,54 @@ def respond(
         return response if not last else SayText(plain_answer(Wish(Intent.UNKNOWN), language, missed=missed))
     text = response.text
     return SayText(text if introduced or _has_said(messages) else f"{NOTICE[language]} {text}")
+
+
+def _wish_of(
+    question: str,
+    before: Sequence[str],
+    shown: str,
+    offered: Collection[str],
+    market: Mapping[str, Any] | None,
+    *,
+    trades: bool,
+) -> tuple[str, Wish]:
+    """The question as it was read ("and on Friday?" with its date), and what it asks for.
+
+    `shown`: the newest answer, of whose list it may choose an item.
+    """
+    if trades and shown and (chosen := chosen_in(question, shown, offered, before)):
+        return question, chosen
+    wish = wish_in(question, offered, before, trades=trades)
+    if not trades or not market or not (now := market.get("current_time")):
+        return question, wish
+    over = market.get("status") in ("after_hours", "closed")
+    dated = with_past_days(question, date.fromisoformat(str(now)[:10]), over=over)
+    of_day = wish_in(dated, offered, before) if dated != question else wish
+    if dated != question and of_day.calls and of_day.calls[0][0] in _OF_A_DAY:
+        return dated, of_day
+    return question, wish
+
+
+def _site_question(
+    question: str,
+    before: Sequence[str],
+    said: Sequence[str],
+    language: Language,
+    page_url: str | None,
+    *,
+    about: bool,
+    missed: bool,
+    away: bool,
+) -> SiteQuestion:
+    """A question for the company's words, with the one that it leans on and what was answered before."""
+    leaning = before[-1] if before and (goes_on(question) or leans(question) or is_vague(terms(question))) else ""
+    if leaning and len(before) > 1 and (goes_on(leaning, 3) or leans(leaning)):
+        leaning = f"{before[-2]}\n{leaning}"  # it leans on the one before it in turn
+    answered = said[-1] if said and not tells_nothing(said[-1]) else ""
+    earlier = before[-1] if before else ""
+    told = next((one for one in reversed(said) if not tells_nothing(one)), "")
+    bare = GREETED.sub("", question)
+    return SiteQuestion(bare, leaning, language, page_url, about, missed, answered, away, earlier, told)
 
 
 def _question(messages: Sequence[Mapping[str, Any]]) -> tuple[str, Sequence[Mapping[str, Any]], list[str], list[str]]:
