@@ -1,5 +1,6 @@
 """Doors read requests by themselves: what they read, and what they refuse, is what FastAPI reads and refuses."""
 
+from types import SimpleNamespace
 from typing import Annotated, Any
 
 import pytest
@@ -11,6 +12,7 @@ from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
 from gateway.doors.door_route import DoorRoute, Doors
+from gateway.web.http_transport import CONNECTION
 
 
 class Asked(BaseModel):
@@ -53,7 +55,7 @@ def _client(route_class: type[APIRoute]) -> TestClient:
     doors = Doors(application)
 
     async def asgi(scope: Scope, receive: Receive, send: Send) -> None:
-        await doors(scope, receive, send)
+        await doors({**scope, CONNECTION: SimpleNamespace(has_request=True)}, receive, send)
 
     return TestClient(asgi)
 

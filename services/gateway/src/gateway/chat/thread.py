@@ -194,29 +194,20 @@ class Thread:
         """
         exchange = await self._exchange(asked, patient=patient)
         self.wait_at_most(PATIENCE)
-        told: list[Event] = []
-        if self._owner is not None:
-            told += exchange.begin(self._owner)
+        told: list[Event] = [] if self._owner is None else [*exchange.begin(self._owner)]
         try:
-            while True:
-                if exchange.ended and not patient:
-                    place = next(place for place, event in enumerate(told) if isinstance(event, Ended))
-                    if place:
-                        yield told[:place]
-                    told = [*await self._usage(told[place], exchange), *told[place:]]
+            while not exchange.ended:
                 if told:
                     yield told
-                if exchange.ended:
-                    return
+                    told = []
                 await self._frames.arrived()
-                told = []
                 while not exchange.ended and (frame := self._frames.next()) is not None:
                     if frame["type"] == _DELETED:
-                        if told:
-                            yield told
-                            told = []
                         await self._check_there()
                     told += exchange.read(frame)
+            if not patient:
+                await self._add_usage(told, exchange)
+            yield told
         finally:
             self._stop_waiting()
 
@@ -376,17 +367,16 @@ class Thread:
                         return await self.cancel(asked)
                     await asyncio.sleep(AGAIN)
 
-    async def _usage(self, end: Event, exchange: Exchange) -> list[Event]:
-        """The answer's usage, which its agent sends right after it; none: it was reported before, or long ago."""
-        answered = isinstance(end, Ended) and end.outcome is ExchangeEnd.ANSWERED
-        if not answered or exchange.counted or not exchange.live:
-            return []
-        with suppress(TimeoutError):
-            async with asyncio.timeout(USAGE_SECONDS):
-                while (usage := exchange.usage(await self._next())) is None:
-                    pass
-                return [usage]
-        return []
+    async def _add_usage(self, told: list[Event], exchange: Exchange) -> None:
+        """Adds the answer's usage before the end; its agent sends it right after the answer. Not what was reported
+        before, or long ago."""
+        place, end = next((place, event) for place, event in enumerate(told) if isinstance(event, Ended))
+        if end.outcome is ExchangeEnd.ANSWERED and not exchange.counted and exchange.live:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(USAGE_SECONDS):
+                    while (usage := exchange.usage(await self._next())) is None:
+                        pass
+                    told.insert(place, usage)
 
     async def _join(self, attachment: Attachment, frames: FrameQueue, after: int) -> None:
         recovery = self._chat.recovery

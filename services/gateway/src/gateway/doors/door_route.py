@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from typing import Any, cast
 
 from fastapi import FastAPI, Request, Response
@@ -88,34 +89,28 @@ class Doors:
 
     async def _answer(self, route: DoorRoute, scope: Scope, receive: Receive, send: Send) -> None:
         scope["app"] = self._application
-        message = await _first(scope, receive)
+        try:
+            async with nullcontext() if scope[CONNECTION].has_request else asyncio.timeout(BODY_SECONDS):
+                message = await receive()
+        except TimeoutError:
+            await self._application(scope, receive, send)
+            return
         response = None
-        if message is not None and _small(message):
-            request = Request(scope, _again(message, receive))
-            try:
-                values = await route.reads(request, message["body"]) if route.reads is not None else None
-                if values is not None:
-                    response = await route.endpoint(**values)
-            except Exception as error:
-                handlers = self._application.exception_handlers
-                handler = next((handlers[kind] for kind in type(error).__mro__ if kind in handlers), None)
-                if handler is None:
-                    raise
-                response = await cast("Awaitable[Response]", handler(request, error))
-        answer = self._application if response is None else response
-        await answer(scope, receive if message is None else _again(message, receive), send)
+        if _small(message):
+            response = await self._response(route, Request(scope, _again(message, receive)), message["body"])
+        await (response or self._application)(scope, _again(message, receive), send)
 
-
-async def _first(scope: Scope, receive: Receive) -> Message | None:
-    """The first part of the body; None: FastAPI must wait for it, which it does not for ever."""
-    connection = scope.get(CONNECTION)
-    if connection is not None and connection.has_request:
-        return await receive()
-    try:
-        async with asyncio.timeout(BODY_SECONDS):
-            return await receive()
-    except TimeoutError:
-        return None
+    async def _response(self, route: DoorRoute, request: Request, body: bytes) -> Response | None:
+        """The answer of the door; None: FastAPI must read the request."""
+        try:
+            values = await route.reads(request, body) if route.reads is not None else None
+            return None if values is None else await route.endpoint(**values)
+        except Exception as error:
+            handlers = self._application.exception_handlers
+            handler = next((handlers[kind] for kind in type(error).__mro__ if kind in handlers), None)
+            if handler is None:
+                raise
+            return await cast("Awaitable[Response]", handler(request, error))
 
 
 def _small(message: Message) -> bool:

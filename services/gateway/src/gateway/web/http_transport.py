@@ -3,7 +3,7 @@ its lines, what follows a body, and the time in which a head must arrive."""
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 from httptools import HttpParserError
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -18,24 +18,7 @@ request into a closing one."""
 HEAD_WITHIN = 60.0
 """Seconds for a head to arrive, from the connection or the head's first byte; as long as for a body."""
 CONNECTION = "nexus.connection"
-"""The connection in a request's scope."""
-
-
-class Connection(Protocol):
-    """What may be asked of a request's connection."""
-
-    @property
-    def has_request(self) -> bool:
-        """Whether the whole request has arrived."""
-        ...
-
-    def watch(self, lost: Callable[[], object] | None) -> None:
-        """Calls `lost` when the client has gone, also if it has gone already; None: nobody asks any more."""
-        ...
-
-    def abort(self) -> None:
-        """Cuts it, with all that was not sent."""
-        ...
+"""The connection (BoundedHttp) in a request's scope."""
 
 
 class BoundedHttp(HttpToolsProtocol):
@@ -59,18 +42,18 @@ class BoundedHttp(HttpToolsProtocol):
             self._lost()
 
     def watch(self, lost: Callable[[], object] | None) -> None:
-        """A Connection's."""
+        """Calls `lost` when the client has gone, also if it has gone already; None: nobody asks any more."""
         self._lost = lost
         if lost is not None and self.parser is None:  # connection_lost lets go of it
             lost()
 
     def abort(self) -> None:
-        """A Connection's."""
+        """Cuts the connection, with all that was not sent."""
         self.transport.abort()
 
     @property
     def has_request(self) -> bool:
-        """A Connection's."""
+        """Whether the whole request has arrived."""
         return not self._in_request
 
     def on_message_begin(self) -> None:

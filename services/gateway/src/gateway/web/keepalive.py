@@ -7,7 +7,7 @@ from contextlib import aclosing
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from gateway.web.http_transport import CONNECTION, Connection
+from gateway.web.http_transport import CONNECTION, BoundedHttp
 
 PAUSE = 10.0
 """Seconds of silence after which a comment is sent, so that no proxy closes the connection."""
@@ -50,7 +50,7 @@ class EventStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._send = send
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
-        connection: Connection = scope[CONNECTION]
+        connection: BoundedHttp = scope[CONNECTION]
 
         def lost() -> None:
             self._gone = True

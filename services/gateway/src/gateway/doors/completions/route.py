@@ -26,6 +26,7 @@ from gateway.errors import GatewayError, Limited, Refused, Unavailable
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, CustomerDep
+from gateway.web.http_transport import CONNECTION, BoundedHttp
 from gateway.web.keepalive import EventStream
 from gateway.web.openai_errors import described, error_body
 from gateway.web.problems import STATUS
@@ -180,21 +181,17 @@ async def _whole(
 async def while_connected(request: Request, work: Awaitable[ResultT]) -> ResultT:
     """The result; cancelled if the caller disconnects, since it costs money and nobody would read it."""
     working = asyncio.ensure_future(work)
-    watching = asyncio.ensure_future(_hung_up(request))
+    connection: BoundedHttp = request.scope[CONNECTION]
+    connection.watch(working.cancel)
     try:
-        await asyncio.wait((working, watching), return_when=asyncio.FIRST_COMPLETED)
-        if not working.done():
+        await asyncio.wait((working,))
+        if working.cancelled():
             raise Unavailable("the caller has gone")
-        return await working
+        return working.result()
     finally:
-        for task in (working, watching):
-            task.cancel()
-        await asyncio.wait((working, watching))
-
-
-async def _hung_up(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
+        connection.watch(None)
+        working.cancel()
+        await asyncio.wait((working,))
 
 
 async def _streamed(

@@ -23,6 +23,7 @@ from gateway.ports import TokenCaller
 from gateway.web.deps import Api
 
 DOOR = "responses"
+_NONE = Wishes()
 MINUTE = 60.0
 LOOKED_BACK = 12
 """Minutes in which a client's retry finds its first try; clients time out after ten."""
@@ -106,10 +107,12 @@ class RequestWords:
 
 def said(body: CreateResponse) -> RequestWords:
     """The request's items by kind; raises Refused BAD_FIELD, naming one."""
+    if isinstance(body.input, str):
+        return RequestWords(body.input, body.instructions or "", ())
     texts: list[str] = []
     instructions = [body.instructions] if body.instructions else []
     decisions: list[tuple[str, bool]] = []
-    for index, item in enumerate(body.items):
+    for index, item in enumerate(body.input):
         if item.type == "mcp_approval_response":
             if item.approval_request_id is None or item.approve is None:
                 raise bad(f"input[{index}].approval_request_id", "which request is confirmed, and is it approved?")
@@ -130,7 +133,7 @@ def wishes_of(body: CreateResponse, said: RequestWords) -> Wishes | None:
         sampling=sampling_of(body),
         parallel_calls=False if body.parallel_tool_calls is False else None,
     )
-    return wishes if wishes != Wishes() else None
+    return wishes if wishes != _NONE else None
 
 
 @dataclass

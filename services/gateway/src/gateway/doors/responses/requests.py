@@ -76,6 +76,9 @@ class TextOptions(Open):
     verbosity: str | None = None
 
 
+_ANY = Format()
+
+
 class Reasoning(Open):
     """Reasoning options, which have no effect here."""
 
@@ -119,7 +122,7 @@ class CreateResponse(Sampling, Open):
     @property
     def format(self) -> Format:
         """The shape of the answer's text."""
-        return self.text.format if self.text is not None else Format()
+        return self.text.format if self.text is not None else _ANY
 
 
 LABEL = "nexus"

@@ -180,7 +180,7 @@ def _hindrance(body: CreateResponse, caller: TokenCaller) -> str | None:
         return "tool_choice"
     if body.format.type != "text":
         return "text.format"
-    for index, item in enumerate(body.items):
+    for index, item in enumerate(() if isinstance(body.input, str) else body.input):
         said = item.type == "message" and item.role in {"user", "system", "developer"} and not item.has_pictures
         if not said and item.type != "mcp_approval_response" and not is_echo(item):
             return f"input[{index}]"
