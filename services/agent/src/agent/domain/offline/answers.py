@@ -28,8 +28,8 @@ _OFFER: dict[Language, str] = {
 }
 _SAY: dict[Intent, dict[Language, str]] = {
     Intent.HANDOFF: {
-        "es": "Claro. Pulsa «Hablar con una persona» y alguien del equipo seguirá esta conversación.",
-        "en": "Of course. Press “Talk to a person” and somebody from the team will take over this conversation.",
+        "es": "Claro. Desde aquí no puedo avisar a nadie: pulsa «Hablar con una persona» en el chat de la web.",
+        "en": "Of course. I cannot call anybody from here: press “Talk to a person” in the chat on the site.",
     },
     Intent.GREETING: {"es": "¡Hola! ¿En qué te ayudo?", "en": "Hello! How can I help?"},
     Intent.STATED: {
