@@ -21,7 +21,8 @@ class ReportFigures(Wire):
     """The outcome of some conversations. Seconds are medians; null: nothing to measure.
 
     `answered_by_ai`: answered, and no person was asked for, took over or wrote. `resolved_by_ai`: of those, the ones
-    with nothing open, and whose visitor said that this was all or has written nothing for 24 hours. `handed_over`: a person was asked for or took over.
+    with nothing open, and whose visitor said that this was all or has written nothing for 24 hours. `handed_over`: a
+    person was asked for or took over.
     """
 
     conversations: Count
