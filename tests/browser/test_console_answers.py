@@ -28,6 +28,10 @@ async def test_a_draft_is_seen_stopped_and_taken_over_and_nobody_is_spoken_over(
         await visitor.say("Tell me a long story")
         draft = page.locator(".said.draft")
         await expect(draft).to_contain_text("word3")
+        # A screen reader is told the whole answer once, when it is there, and not its pieces.
+        await expect(page.locator(".thread")).to_have_attribute("aria-live", "polite")
+        await expect(draft).to_have_attribute("aria-live", "off")
+        assert await page.locator(".talks a").first.evaluate("(row) => row.offsetHeight") == 56
         await draft.get_by_role("button", name="Stop").click()
         await expect(page.get_by_text("The answer was stopped.")).to_be_visible()
         await expect(draft).to_have_count(0)
@@ -88,6 +92,7 @@ async def test_a_failed_answer_is_listed_and_asked_again_when_the_model_is_back(
         link = f'a[href="#/inbox/{visitor.conversation}"]'
         failed = page.locator(".failures li", has=page.locator(link))
         await expect(failed).to_contain_text("No model could answer")
+        await expect(failed).to_contain_text(question)
         model.say(default=ScriptedReply(text="Yes, I am back."))
         await failed.get_by_role("button", name="Ask again").click()
         await expect(failed).to_contain_text(re.compile("Asked again|Resolved since"))  # the answer may come at once

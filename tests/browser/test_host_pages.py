@@ -3,6 +3,7 @@
 import json
 import uuid
 from collections.abc import AsyncIterator
+from urllib.parse import unquote
 
 import aiohttp
 import pytest
@@ -58,6 +59,9 @@ async def test_the_widget_works_under_the_strictest_policy_of_another_site(visit
     await chat.panel.get_by_role("navigation", name="Your topics").get_by_role("button").nth(1).click()
     await expect(chat.own).to_have_count(2)
     await expect(chat.own.first).to_contain_text("What is RSI?")
+    await topics.click()
+    mail = await chat.panel.get_by_role("link", name="E-mail this conversation").get_attribute("href")
+    assert "What is RSI?" in unquote(mail or "")
     allowed = (site.origin, visits.url)
     assert [url for url in visits.requests if not url.startswith(allowed)] == []
 

@@ -34,6 +34,7 @@ class FailedTurn(Wire):
     attempts: int = Field(ge=0)
     failed_at: datetime
     open: bool
+    question: str | None = Field(default=None, description="what was asked, cut short; null: it is no longer stored")
 
 
 class FailedTurnsReply(Wire):

@@ -12,7 +12,7 @@ from contracts.envelope import CloudEvent
 from contracts.events.turn import TurnFailed
 from contracts.failed_rpc import FailedTurn, FailedTurnsReply, FailedTurnsRequest
 from contracts.streams import CHAT, FACTS
-from runtime.conversation import ConversationLog
+from runtime.conversation import ConversationLog, facts_of
 from runtime.direct import DirectReader, StoredFact
 from runtime.errors import ReadFailed
 
@@ -20,6 +20,8 @@ TYPE = "turn.failed.v1"
 FIRST_SPAN, WIDER = 20_000, 4
 """Sequences that are looked through at first, from the end; each further span is so many times wider."""
 BATCH = 256
+LONGEST_QUESTION = 300
+"""Characters of a question in the list."""
 Failure = tuple[StoredFact, TurnFailed]
 
 
@@ -77,7 +79,15 @@ class FailedTurnList:
             attempts=data.attempts,
             failed_at=fact.time,
             open=await self._is_open(data),
+            question=await self._question(data),
         )
+
+    async def _question(self, data: TurnFailed) -> str | None:
+        stored = await self._chat.at(data.basis)
+        if stored is None or stored.subject != channels.chat(data.company_id, data.conversation_id, ChatKind.VISITOR):
+            return None
+        asked = next((fact.data.get("text") for fact in facts_of([stored])), None)
+        return asked[:LONGEST_QUESTION] if isinstance(asked, str) else None
 
     async def _is_open(self, data: TurnFailed) -> bool:
         """Whether the message is still the newest one, and neither an answer, a person nor a stop came after it."""

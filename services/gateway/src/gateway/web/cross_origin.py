@@ -1,5 +1,5 @@
 """Cross-origin requests of the widget, which runs on companies' sites: sending and opening files, listing and beginning
-topics, and reading messages.
+topics, and reading messages and transcripts.
 
 Any origin may call and read the response, errors included: cookies are never read, and the token, given only to a
 company's own sites (visitors.py), decides what it may do. A widget that could not read a refusal would keep trying.
@@ -11,7 +11,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-_WIDGETS = re.compile(r"/v2/conversations(?:/[^/]+/(?:messages|files(?:/[^/]+(?:/link)?)?))?")
+_WIDGETS = re.compile(r"/v2/conversations(?:/[^/]+/(?:messages|transcript|files(?:/[^/]+(?:/link)?)?))?")
 _VISITORS = "/v2/visitors"
 _ALLOWED = {
     "Access-Control-Allow-Methods": "GET, POST",

@@ -184,126 +184,101 @@ UNTRUE = re.compile(
     r"seria) (?:falso|mentira|incorrecto|erroneo|un error)(?: (?:decir|afirmar|pensar))? que\b"
 )
 """What turns the rest of its clause into its opposite."""
-_TOKENS: tuple[tuple[str, str | re.Pattern[str]], ...] = (
+_TOKENS: tuple[tuple[str, str], ...] = (
     ("untrue", UNTRUE),
     ("spelled", SPELLED),
     ("promise", PROMISE),
     ("unknown", UNKNOWN),
     ("word", FINE),
-    ("flat", re.compile(FLAT)),
-    ("even", re.compile(EVEN)),
-    ("super", re.compile(SUPERLATIVE)),
-    ("compare", re.compile(COMPARATIVE)),
+    ("flat", FLAT),
+    ("even", EVEN),
+    ("super", SUPERLATIVE),
+    ("compare", COMPARATIVE),
     (
         "moved_more",
-        re.compile(
-            r"\b(?P<dir>rose|gained|climbed|grew|subio|gano|crecio|subieron)(?: by)? (?P<much>more|less|mas|menos)(?= "
-            r"(?:than|que)\b)|\b(?P<fdir>fell|lost|dropped|declined|bajo|cayo|perdio|bajaron|retrocedio)(?: by)? "
-            r"(?P<fmuch>more|less|mas|menos)(?= (?:than|que)\b)"
-        ),
+        r"\b(?P<dir>rose|gained|climbed|grew|subio|gano|crecio|subieron)(?: by)? (?P<much>more|less|mas|menos)(?= "
+        r"(?:than|que)\b)|\b(?P<fdir>fell|lost|dropped|declined|bajo|cayo|perdio|bajaron|retrocedio)(?: by)? "
+        r"(?P<fmuch>more|less|mas|menos)(?= (?:than|que)\b)",
     ),
     (
         "best",
-        re.compile(
-            r"\b(?:did|performed|fared) (?P<b>best|worst)\b|\b(?P<w1>the )?(?P<b2>best|worst)(?:[- ](?:performer|"
-            r"performing|return|returns|result|performance)\w*(?: (?:stock|ticker|one))?)?(?= (?:\x00|was|were|is|of|"
-            r"among|,)|[:.,]|$)|\b(?:the |la |el )?(?:clear |big )?(?:winner|ganador[ae]?|(?P<loser>loser|laggard|"
-            r"perdedor[ae]?|rezagad[oa]))\b|\b(?:la|el|lo) (?:que )?(?:(?:mas subio|hizo)? ?)?(?P<b3>mejor|peor)(?: "
-            r"rentabilidad| rendimiento| comportamiento| desempeno)?(?= (?:\x00|fue|es|de|entre|,)|[:.,]|$)|"
-            r"\b(?:leads?|led)\b(?: (?:with|in|by|on)\b)?|\blider\w*(?: (?:en|por|con)\b)?"
-        ),
+        r"\b(?:did|performed|fared) (?P<b>best|worst)\b|\b(?P<w1>the )?(?P<b2>best|worst)(?:[- ](?:performer|"
+        r"performing|return|returns|result|performance)\w*(?: (?:stock|ticker|one))?)?(?= (?:\x00|was|were|is|of|"
+        r"among|,)|[:.,]|$)|\b(?:the |la |el )?(?:clear |big )?(?:winner|ganador[ae]?|(?P<loser>loser|laggard|"
+        r"perdedor[ae]?|rezagad[oa]))\b|\b(?:la|el|lo) (?:que )?(?:(?:mas subio|hizo)? ?)?(?P<b3>mejor|peor)(?: "
+        r"rentabilidad| rendimiento| comportamiento| desempeno)?(?= (?:\x00|fue|es|de|entre|,)|[:.,]|$)|"
+        r"\b(?:leads?|led)\b(?: (?:with|in|by|on)\b)?|\blider\w*(?: (?:en|por|con)\b)?",
     ),
-    ("better", re.compile(BETTER)),
-    ("worse", re.compile(WORSE)),
+    ("better", BETTER),
+    ("worse", WORSE),
     (
         "than",
-        re.compile(
-            r"\b(?:than (?:that of |those of |the )?|que (?:el de|la de|los de|las de)|(?<!mientras )que(?= \x00)|"
-            r"compared (?:with|to)|relative to|versus|vs\.?|against|frente a(?:l| la| los)?(?: de)?|comparad[oa]s? "
-            r"con|respecto a(?:l)?|en comparacion con)(?!\w)|(?:(?<=superior )|(?<=inferior )|(?<=superiores )|"
-            r"(?<=inferiores ))a(?:l| la| los| las)?(?: de)?(?= \x00)"
-        ),
+        r"\b(?:than (?:that of |those of |the )?|que (?:el de|la de|los de|las de)|(?<!mientras )que(?= \x00)|"
+        r"compared (?:with|to)|relative to|versus|vs\.?|against|frente a(?:l| la| los)?(?: de)?|comparad[oa]s? "
+        r"con|respecto a(?:l)?|en comparacion con)(?!\w)|(?:(?<=superior )|(?<=inferior )|(?<=superiores )|"
+        r"(?<=inferiores ))a(?:l| la| los| las)?(?: de)?(?= \x00)",
     ),
     (
         "highest",
-        re.compile(
-            rf"(?:(?<!'s )(?<!its )(?<!su )(?<!sus )(?<!un )(?<!una )(?<!a )\b(?:the |el |la |los |las )|\bde )"
-            rf"(?:{HIGHEST}\b(?! (?:a|que) )|(?:best|mejor)(?= {_GAINS}))|"
-            rf"\b(?:is|was|fue|es|had|tiene|tuvo) (?:the |el |la )?(?:highest|mayor)\b(?! \x00)"
-        ),
+        rf"(?:(?<!'s )(?<!its )(?<!su )(?<!sus )(?<!un )(?<!una )(?<!a )\b(?:the |el |la |los |las )|\bde )"
+        rf"(?:{HIGHEST}\b(?! (?:a|que) )|(?:best|mejor)(?= {_GAINS}))|"
+        rf"\b(?:is|was|fue|es|had|tiene|tuvo) (?:the |el |la )?(?:highest|mayor)\b(?! \x00)",
     ),
     (
         "lowest",
-        re.compile(
-            rf"(?<!'s )(?<!its )(?<!su )(?<!sus )\b(?:the |el |la |los |las |de )(?:{LOWEST}\b(?! (?:a|que) )|"
-            rf"(?:worst|peor)(?= {_GAINS}))|\b(?:is|was|fue|es|had|tiene|tuvo) (?:the |el |la )?lowest\b"
-        ),
+        rf"(?<!'s )(?<!its )(?<!su )(?<!sus )\b(?:the |el |la |los |las |de )(?:{LOWEST}\b(?! (?:a|que) )|"
+        rf"(?:worst|peor)(?= {_GAINS}))|\b(?:is|was|fue|es|had|tiene|tuvo) (?:the |el |la )?lowest\b",
     ),
-    ("between", re.compile(r"\b(?:between|entre)\b(?= (?:its|su|sus|the|las|los) )")),
+    ("between", r"\b(?:between|entre)\b(?= (?:its|su|sus|the|las|los) )"),
     (
         "above",
-        re.compile(
-            r"\b(?:(?:mayor|superior) (?:de|a|que) lo (?:habitual|normal)|unusually (?:high|large|heavy)|"
-            r"inusualmente alto|above|por encima(?: del?)?|encima del?|supera (?=sus? media))"
-        ),
+        r"\b(?:(?:mayor|superior) (?:de|a|que) lo (?:habitual|normal)|unusually (?:high|large|heavy)|"
+        r"inusualmente alto|above|por encima(?: del?)?|encima del?|supera (?=sus? media))",
     ),
     (
         "below",
-        re.compile(
-            r"\b(?:(?:menor|inferior) (?:de|a|que) lo (?:habitual|normal)|unusually (?:low|light|thin)|"
-            r"inusualmente bajo|below(?! (?:its|the) (?:peak|high|top)\b)|"
-            r"(?:por )?debajo(?! de sus? maximos?)(?: del?)?)\b"
-        ),
+        r"\b(?:(?:menor|inferior) (?:de|a|que) lo (?:habitual|normal)|unusually (?:low|light|thin)|"
+        r"inusualmente bajo|below(?! (?:its|the) (?:peak|high|top)\b)|"
+        r"(?:por )?debajo(?! de sus? maximos?)(?: del?)?)\b",
     ),
     (
         "figure",
-        re.compile(
-            "(?P<f>" + "|".join(f"(?P<f{i}>\\b(?:{pattern}))(?!\\w)" for i, (_, pattern) in enumerate(FIGURES)) + ")"
-        ),
+        "(?P<f>" + "|".join(f"(?P<f{i}>\\b(?:{pattern}))(?!\\w)" for i, (_, pattern) in enumerate(FIGURES)) + ")",
     ),
     (
         "up",
-        re.compile(rf"\b{UP}\b(?= (?:\x00|for|in the case|para|a la|al|a los|a las))|(?<=\x00 ){UP}\b(?= ?[.,;]|$)"),
+        rf"\b{UP}\b(?= (?:\x00|for|in the case|para|a la|al|a los|a las))|(?<=\x00 ){UP}\b(?= ?[.,;]|$)",
     ),
     (
         "down",
-        re.compile(
-            rf"\b{DOWN}\b(?= (?:\x00|for|in the case|para|a la|al|a los|a las))|(?<=\x00 ){DOWN}\b(?= ?[.,;]|$)"
-        ),
+        rf"\b{DOWN}\b(?= (?:\x00|for|in the case|para|a la|al|a los|a las))|(?<=\x00 ){DOWN}\b(?= ?[.,;]|$)",
     ),
-    ("fall", re.compile(FALL)),
-    ("rise", re.compile(RISE)),
-    ("neither", re.compile(r"\b(?:neither|none|ninguno|ninguna|ni(?= \x00))\b")),
-    ("rest", re.compile(r"\b(?:(?:the )?other (?:two|three|ones)|the others|l[oa]s otr[oa]s(?: dos| tres)?)\b")),
+    ("fall", FALL),
+    ("rise", RISE),
+    ("neither", r"\b(?:neither|none|ninguno|ninguna|ni(?= \x00))\b"),
+    ("rest", r"\b(?:(?:the )?other (?:two|three|ones)|the others|l[oa]s otr[oa]s(?: dos| tres)?)\b"),
     (
         "all",
-        re.compile(
-            r"\b(?:(?:both|ambos|los dos)(?! (?:years?|periods?|times?|cases?|counts?|measures?|anos|periodos|casos|"
-            r"ejercicios)\b)|all(?: (?:three|four|five|six|of them))?|ambas|the (?:two|three|four) (?:companies|"
-            r"stocks|shares|tickers|names)|tod[oa]s|(?:l[oa]s|tod[oa]s l[oa]s) (?:dos|tres|cuatro|cinco))\b(?! "
-            r"(?:ultim|pasad))"
-        ),
+        r"\b(?:(?:both|ambos|los dos)(?! (?:years?|periods?|times?|cases?|counts?|measures?|anos|periodos|casos|"
+        r"ejercicios)\b)|all(?: (?:three|four|five|six|of them))?|ambas|the (?:two|three|four) (?:companies|"
+        r"stocks|shares|tickers|names)|tod[oa]s|(?:l[oa]s|tod[oa]s l[oa]s) (?:dos|tres|cuatro|cinco))\b(?! "
+        r"(?:ultim|pasad))",
     ),
     (
         "not",
-        re.compile(
-            r"\b(?:not|no|never|nunca|jamas|tampoco|without|sin|didn't|doesn't|isn't|"
-            r"wasn't|hasn't|haven't|aren't|weren't|don't|cannot|fail(?:ed|s)? to)\b|n't\b"
-        ),
+        r"\b(?:not|no|never|nunca|jamas|tampoco|without|sin|didn't|doesn't|isn't|"
+        r"wasn't|hasn't|haven't|aren't|weren't|don't|cannot|fail(?:ed|s)? to)\b|n't\b",
     ),
     (
         "expected",
-        re.compile(
-            r"\b(?:expected|estimated|provisional|unconfirmed|not (?:yet )?confirmed|"
-            r"previst[oa]s?|esperad[oa]s?|se esperan?|sin confirmar|no confirmad[oa]s?)\b"
-        ),
+        r"\b(?:expected|estimated|provisional|unconfirmed|not (?:yet )?confirmed|"
+        r"previst[oa]s?|esperad[oa]s?|se esperan?|sin confirmar|no confirmad[oa]s?)\b",
     ),
-    ("confirmed", re.compile(r"\b(?:confirmed|confirmad[oa]s?)\b")),
+    ("confirmed", r"\b(?:confirmed|confirmad[oa]s?)\b"),
     (
         "break",
-        re.compile(
-            r"\b(?:and|but|while|whereas|with|although|though|y|e|pero|mientras(?: que)?|con|aunque|as|yet|sino|after|"
-            r"before|following|tras|despues de|antes de)\b|[;:,](?=\s|$)|[|—]|\s-(?=\s)"
-        ),
+        r"\b(?:and|but|while|whereas|with|although|though|y|e|pero|mientras(?: que)?|con|aunque|as|yet|sino|after|"
+        r"before|following|tras|despues de|antes de)\b|[;:,](?=\s|$)|[|—]|\s-(?=\s)",
     ),
 )
+TOKENS = tuple((kind, re.compile(pattern)) for kind, pattern in _TOKENS)

@@ -64,6 +64,7 @@ class FailedView {
     return make("li", { "data-turn": item.turnId },
       make("div", { class: "row spread" },
         make("b", {}, reason), make("time", { datetime: item.failedAt }, exactly(item.failedAt))),
+      item.question && make("p", { dir: "auto" }, item.question),
       item.detail && make("p", { class: "detail" }, item.detail),
       make("p", { class: "row" },
         make("a", { href: `#/inbox/${encodeURIComponent(item.conversationId)}` }, say("showConversation")),

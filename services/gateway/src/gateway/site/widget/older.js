@@ -6,10 +6,10 @@ const EDGE = 200; // pixels from the top
 
 /* What the server says of this person's conversations; raises where it does not. */
 export async function fromServer(identity, path = "", how = {}) {
-  const headers = { authorization: `Bearer ${await identity.token()}`, "content-type": "application/json" };
+  const { accept = "application/json" } = how, headers = { accept, authorization: `Bearer ${await identity.token()}`, "content-type": "application/json" };
   const answer = await fetch(`${server}/v2/conversations${path}`, { headers, ...how });
   if (!answer.ok) throw new Error(answer.status);
-  return answer.json();
+  return accept === "text/plain" ? answer.text() : answer.json();
 }
 export const messagesOf = (identity, id, cursor) => fromServer(identity, `/${id}/messages?latest=true&limit=${PAGE}${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ""}`);
 

@@ -1,9 +1,10 @@
-/* A person's topics: a new one, and the earlier ones to go back to. */
+/* A person's topics: a new one, and the earlier ones to go back to; and this one by e-mail. */
 import { button, make } from "./dom.js";
 import { fromServer, messagesOf } from "./older.js";
 import { words } from "./saying.js";
+import { host } from "./settings.js";
 
-const MOST_PAGES = 10;
+const MOST_PAGES = 10, MOST_MAIL = 1500; // characters: some mail programs take no longer address
 
 export class Topics {
   #identity; #thread; #held; #go;
@@ -24,7 +25,14 @@ export class Topics {
       const { items } = await fromServer(this.#identity), now = this.#identity.kept.get("conversation");
       this.node.append(...items.filter(({ id }) => id !== now).map(({ id, topic, lastMessage, visitor }) =>
         button((topic || lastMessage?.text || id).slice(0, 50), () => (visitor.was ? this.#try(() => this.#read(id)) : this.#open(id)))));
+      if (items.some(({ id }) => id === now)) this.node.append(await this.#mail(now));
     });
+  }
+  /* What was said as a message in one's own mail program; of a long conversation its end. */
+  async #mail(id) {
+    const said = [...await fromServer(this.#identity, `/${id}/transcript`, { accept: "text/plain" })];
+    const body = `${said.length > MOST_MAIL ? "…" : ""}${said.slice(-MOST_MAIL).join("")}`;
+    return make("a", { href: `mailto:?subject=${encodeURIComponent(host.title)}&body=${encodeURIComponent(body)}` }, words.mail);
   }
   #open(id) {
     if (this.#held()) return this.#failed();
