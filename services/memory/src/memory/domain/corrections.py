@@ -13,7 +13,7 @@ _SAYS_SO = (
     r"i (?:was wrong|made a mistake|misspoke)",
     r"i meant(?: to say)?(?: that)?",
     r"me (?:equivoqu[eé]|confund[ií])",
-    rf"(?:eso |esto )?no es (?:as[ií]|cierto|correcto|verdad|(?:el |la |los |las )?{_FIGURE})",
+    rf"(?:eso |esto )?no (?:es|son) (?:as[ií]|cierto|correcto|verdad|(?:el |la |los |las )?{_FIGURE})",
     r"(?:eso |esto |(?:el|la|lo) [\w ]{1,40}? )?est[aá] mal",
     r"(?:quise|quer[ií]a) decir(?: que)?",
     r"correction|correcci[oó]n",

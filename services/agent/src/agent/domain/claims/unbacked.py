@@ -150,8 +150,8 @@ _ALIKE = re.compile(
 _HALF = 0.5
 """From which on a correlation is called high."""
 _CALLED = re.compile(
-    r"\b(?:correla\w+ (?:\w+ ){0,6}(?:is|was|es|fue) (?:\w+ly |muy |bastante )?)?(?:(?P<high>high|strong|alta|fuerte|"
-    r"elevada)|low|weak|baja|debil)\b(?= correlation|,? (?:at|of|de|con|\())"
+    r"\b(?:(?P<high>high|strong|alta|fuerte|elevada)|low|weak|baja|debil)\b"
+    r"(?= correlation|[,:]? (?:(?:at|of|de|con) )?\(?\d)"
 )
 _SIDES = {"before": -1, "after": 1, "antes": -1, "despues": 1}
 _DAYS = re.compile(rf"(?P<n>\d+|{'|'.join(NUMBERS)}) (?:(?P<day>days?|dias?)|weeks?|semanas?)")
@@ -201,8 +201,10 @@ def wrong_days_apart(tokens: Sequence[Token], claims: Sequence[Claim], facts: Fa
 
 def _is_called_otherwise(low: str, claim: Claim) -> bool:
     """Whether a correlation is called high and is none, or low and is not."""
-    called = _CALLED.search(low) if claim.figures == ("correlation",) and claim.number is not None else None
-    return bool(called and claim.number) and (claim.number.readings[0][0] < _HALF) == bool(called["high"])
+    if claim.figures != ("correlation",) or claim.number is None:
+        return False
+    called = _CALLED.search(low)
+    return called is not None and (abs(claim.number.readings[0][0]) < _HALF) == bool(called["high"])
 
 
 def _differ(claims: Sequence[Claim]) -> bool:
