@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.memory_rpc import LongTermMemory
+from memory.domain.fact_changes import forget
 from memory.domain.lesson import FinishedTurn, learned
 from memory.domain.remembered import OLDER, Remembered
 from memory.domain.statements import remembering
@@ -271,3 +272,11 @@ def test_a_correction_that_names_the_wrong_fact_takes_only_the_one_that_it_repla
     assert current(corrected) == ["I have 4 kids", "I live in Bristol"]
     corrected = remembering(state, "I rent a flat", DAY + timedelta(days=9), instead_of="I live in Bristol")
     assert current(corrected) == ["I rent a flat", "I have 3 kids"]
+
+
+def test_of_a_correction_that_is_forgotten_no_words_are_kept() -> None:
+    state = after(["I sell the oldest lots first", "That's wrong, I sell the newest lots first"])
+    assert list(state.corrections) == ["I sell the newest lots first"]
+    state = forget(state, "I sell the newest lots first", DAY + timedelta(days=5)).state
+    assert not state.corrections
+    assert not learned(state, lesson(1, "That's wrong, I sell the newest lots first")).corrections

@@ -7,7 +7,7 @@ from memory.domain.long_term.concepts import content
 
 _FIGURE = r"\d[\w.,%€$]*(?=[,;:])"
 _SAYS_SO = (
-    r"(?:(?:that|this)(?:'s| is| was)|(?:the )?[\w#' ]{1,40}? is) "
+    r"(?:(?:that|this)(?:'s| is| was)|(?:the [\w# ]{1,40}?|(?:number |#)?\d{1,2}) is) "
     r"(?:wrong|not (?:right|true|correct)|incorrect|a mistake)",
     rf"(?:that|it)(?:'s| is| was)(?:n't| not) (?:the )?{_FIGURE}",
     r"i (?:was wrong|made a mistake|misspoke)",

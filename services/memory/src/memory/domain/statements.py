@@ -95,8 +95,7 @@ def told(state: Remembered, text: str, now: datetime, known: Known = lambda _: F
         for statement in stated:
             state = _with_statement(state, replace(statement, sentence=rest), now)
             if corrects and statement.attribute:
-                since = min(now, state.corrections.get(statement.text, now))
-                state = replace(state, corrections={**state.corrections, statement.text: since})
+                state = state.correcting(statement.text[:LONGEST], now)
     return _with_corrections(state, now)
 
 
