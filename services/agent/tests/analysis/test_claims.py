@@ -50,6 +50,7 @@ TRUE = [
     "IBM is 3.8% below its high.",
     "IBM is 3.8% below the peak.",
     "IBM has gained 5.9% since January.",
+    "Since the start of the year IBM has gained 5.9%.",
 ]
 FALSE = [
     "The next results of IBM were published on 18 April 2013.",
@@ -403,7 +404,7 @@ def test_months_and_amounts_are_those_of_the_year_that_was_asked_for(right: str,
     [
         ("IBM and MSFT were closely related (0.60).", "IBM and MSFT were loosely related (0.06)."),
         ("The correlation of IBM and MSFT was high, at 0.60.", "The correlation of IBM and MSFT was low, at 0.60."),
-        ("La correlación entre IBM y MSFT fue alta, de 0,60.", "La correlación entre IBM y MSFT fue baja, de 0,60."),
+        ("La correlación entre IBM y MSFT fue alta, de 0,60.", "La correlación entre IBM y MSFT fue baja: 0,60."),
         ("IBM had 126 up days and 124 down days.", "IBM had 124 up days and 126 down days."),
     ],
 )

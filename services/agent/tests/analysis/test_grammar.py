@@ -225,6 +225,8 @@ def test_an_amount_is_what_people_write(query: str, arguments: dict[str, Any]) -
         ("¿Cuál fue el máximo drawdown de IBM en 2012?", ["max_drawdown"], []),
         ("Highest and lowest close of IBM in 2010", ["highest_close", "lowest_close"], []),
         ("¿Cuántas veces superó IBM los 200 dólares en 2012?", ["highest_close"], ["supero ibm los 200 dolares"]),
+        ("Was IBM ever down more than 50% from its peak?", ["max_drawdown"], []),
+        ("¿Ha caído IBM alguna vez más de un 50 % desde máximos?", ["return", "max_drawdown"], []),
         # Each of two clauses is answered, and neither takes the other's figure away.
         ("¿Cuánto subió IBM el mes pasado y cuánto volumen tuvo?", ["return", "average_volume"], []),
         ("Compara el máximo de 52 semanas de IBM con su precio actual", ["high", "price"], []),

@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.memory_rpc import LongTermMemory
+from memory.domain.fact_changes import forget
 from memory.domain.lesson import FinishedTurn, learned
 from memory.domain.remembered import OLDER, Remembered
+from memory.domain.statements import remembering
 
 DAY = datetime(2026, 1, 5, 15, tzinfo=UTC)
 SAID = (
@@ -262,3 +264,19 @@ def test_a_deadline_for_money_is_a_fact_and_what_somebody_will_think_about_is_no
     for text in ("I need the money back before June 2028", "Necesito recuperar el dinero antes de junio de 2028"):
         assert current(after([text])) == [text]
     assert current(after(["Great, I'll think about it"])) == []
+
+
+def test_a_correction_that_names_the_wrong_fact_takes_only_the_one_that_it_replaces() -> None:
+    state = after(["Remember that I have 3 kids", "Remember that I live in Bristol"])
+    corrected = remembering(state, "I have 4 kids", DAY + timedelta(days=9), instead_of="I live in Bristol")
+    assert current(corrected) == ["I have 4 kids", "I live in Bristol"]
+    corrected = remembering(state, "I rent a flat", DAY + timedelta(days=9), instead_of="I live in Bristol")
+    assert current(corrected) == ["I rent a flat", "I have 3 kids"]
+
+
+def test_of_a_correction_that_is_forgotten_no_words_are_kept() -> None:
+    state = after(["I sell the oldest lots first", "That's wrong, I sell the newest lots first"])
+    assert list(state.corrections) == ["I sell the newest lots first"]
+    state = forget(state, "I sell the newest lots first", DAY + timedelta(days=5)).state
+    assert not state.corrections
+    assert not learned(state, lesson(1, "That's wrong, I sell the newest lots first")).corrections

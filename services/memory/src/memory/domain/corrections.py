@@ -7,13 +7,13 @@ from memory.domain.long_term.concepts import content
 
 _FIGURE = r"\d[\w.,%€$]*(?=[,;:])"
 _SAYS_SO = (
-    r"(?:(?:that|this)(?:'s| is| was)|(?:the )?[\w#' ]{1,40}? is) "
+    r"(?:(?:that|this)(?:'s| is| was)|(?:the [\w# ]{1,40}?|(?:number |#)?\d{1,2}) is) "
     r"(?:wrong|not (?:right|true|correct)|incorrect|a mistake)",
     rf"(?:that|it)(?:'s| is| was)(?:n't| not) (?:the )?{_FIGURE}",
     r"i (?:was wrong|made a mistake|misspoke)",
     r"i meant(?: to say)?(?: that)?",
     r"me (?:equivoqu[eé]|confund[ií])",
-    rf"(?:eso |esto )?no es (?:as[ií]|cierto|correcto|verdad|(?:el |la |los |las )?{_FIGURE})",
+    rf"(?:eso |esto )?no (?:es|son) (?:as[ií]|cierto|correcto|verdad|(?:el |la |los |las )?{_FIGURE})",
     r"(?:eso |esto |(?:el|la|lo) [\w ]{1,40}? )?est[aá] mal",
     r"(?:quise|quer[ií]a) decir(?: que)?",
     r"correction|correcci[oó]n",

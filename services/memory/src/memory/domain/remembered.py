@@ -78,6 +78,11 @@ class Remembered:
         memory = self.memory.model_copy(update={**fields, "updated_at": now})
         return replace(self, memory=memory, corrections=_still_known(self.corrections, memory))
 
+    def correcting(self, text: str, at: datetime) -> "Remembered":
+        """Knowing that a fact was said to correct another, if it is remembered."""
+        corrections = {**self.corrections, text: min(at, self.corrections.get(text, at))}
+        return replace(self, corrections=_still_known(corrections, self.memory))
+
     def told(self) -> LongTermMemory:
         """The memory as its user reads it: with the time at which each thing was said."""
         held = {*_facts(self.memory), *self.memory.to_wire()}
@@ -153,8 +158,8 @@ def corrected(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Rem
     set_since |= {
         name: now for name in patch if name in _SINGLE and wire.get(name) != before.get(name) and wire.get(name)
     }
-    still = _still_known(state.corrections, memory)
-    state = replace(state, memory=memory, asked=asked, style_since=since, set_since=set_since, corrections=still)
+    known = _still_known(state.corrections, memory)
+    state = replace(state, memory=memory, asked=asked, style_since=since, set_since=set_since, corrections=known)
     words = [one for one in (forgotten(text, now) for text in lost) if one is not None]
     state = unsaid(state, words, now)
     still = state.gone

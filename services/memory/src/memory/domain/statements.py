@@ -24,7 +24,7 @@ from memory.domain.facts_apart import is_over, leaves_both
 from memory.domain.forgotten import is_forgotten
 from memory.domain.long_term.asked_notes import notes_in
 from memory.domain.long_term.attributes import changing
-from memory.domain.long_term.concepts import plain
+from memory.domain.long_term.concepts import content, plain
 from memory.domain.long_term.endings import endings
 from memory.domain.long_term.own_words import speaks_of_oneself
 from memory.domain.long_term.plain_facts import clauses, is_plain_fact
@@ -95,8 +95,7 @@ def told(state: Remembered, text: str, now: datetime, known: Known = lambda _: F
         for statement in stated:
             state = _with_statement(state, replace(statement, sentence=rest), now)
             if corrects and statement.attribute:
-                since = min(now, state.corrections.get(statement.text, now))
-                state = replace(state, corrections={**state.corrections, statement.text: since})
+                state = state.correcting(statement.text[:LONGEST], now)
     return _with_corrections(state, now)
 
 
@@ -127,8 +126,12 @@ def _ends_by_rule(text: str, fact: str) -> bool:
 
 
 def remembering(state: Remembered, text: str, now: datetime, *, instead_of: str | None = None) -> Remembered:
-    """With a fact that the user wants remembered. `instead_of`: one that it corrects, which becomes history."""
+    """With a fact that the user wants remembered. `instead_of`: one that it corrects, which becomes history; not where
+    it says nothing of that one and replaces another, since then the wrong one was named."""
     statement = _Statement(text, "user_notes", claims(text))
+    gone = [one for _, one in _replaced(state, statement, now)]
+    if instead_of is not None and gone and instead_of not in gone and not content(instead_of) & content(text):
+        instead_of = None
     if instead_of is not None and _other(instead_of, text):
         where = next(name for name, _ in _FIELDS if instead_of in getattr(state.memory, name))
         state = _past(state, where, instead_of, now, text)

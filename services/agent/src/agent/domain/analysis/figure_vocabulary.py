@@ -147,6 +147,9 @@ ROWS: tuple[FigureWords, ...] = (
          r"mas cerca de[^?\x00]{0,40}?(?:maxim|minim)o[^?\x00]{0,20}?(?:maxim|minim)os?"),
     _row("stretch", "low price",
          r"(?:a que distancia|how far|lejos)\b[^?\x00]{0,60}?\b(?:minimos?|lows?|troughs?|bottom)"),
+    _row("stretch", "max_drawdown",
+         r"ever (?:[\w.,%]+ ){1,6}?(?:below|from|off|under) (?:its|the|their) (?:peak|highs?|top)",
+         r"alguna vez (?:[\w.,%]+ ){1,8}?(?:desde|de|bajo) (?:sus? |los |el )?maximos?"),
     _row("stretch", "current_drawdown", r"how far (?:below|off|under|from) (?:it|that)",
          r"a (?:cuanto|que distancia) (?:esta |queda |estamos )?de el", r"(?:a que distancia|how far|lejos|"
          r"cuanto le falta|cerca|near|close)\b[^?\x00]*?(?:maximos?|peaks?|highs?)",

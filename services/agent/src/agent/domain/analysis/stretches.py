@@ -57,8 +57,9 @@ ALL_TIME = When({"start": "1900-01-01"}, "1900-01-01/")
 """All the data there are."""
 ALL_TIME_WORDS = re.compile(
     r"\b(?:all[- ]time|ever(?! since)|in (?:its|their) (?:whole |entire |full )?history|(?<=maximo )historico|"
-    r"(?<=minimo )historico|(?:de|en) (?:toda )?su historia|desde siempre|(?:since|at|on) (?:(?:its|the|their) "
-    r")?(?:ipo(?: day)?|listing|flotation|debut|first (?:trading )?day)|(?:since|(?:on )?(?:the )?day(?: that)?) "
+    r"(?<=minimo )historico|(?:de|en) (?:toda )?su historia|desde siempre|alguna vez|"
+    r"(?:since|at|on) (?:(?:its|the|their) )?(?:ipo(?: day)?|listing|flotation|debut|first (?:trading )?day)|"
+    r"(?:since|(?:on )?(?:the )?day(?: that)?) "
     r"(?:it|\x01+) (?:was )?(?:listed|went public|floated|(?:began|started) trading)|(?:desde|en|con) su (?:salida a "
     r"bolsa|opv|debut)|(?:desde|(?:el )?dia(?: en)?) que (?:\x01+ )?(?:cotiza|(?:salio|entro) a bolsa|debuto|empezo a "
     r"cotizar)|(?:(?:desde )?(?:el |su )|en su )primer dia(?: (?:de cotizacion|en bolsa))?)\b"

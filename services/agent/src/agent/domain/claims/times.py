@@ -64,7 +64,8 @@ _UNITS = {
 }
 UNIT = re.compile(r"\b(?:year[- ]end|year|month|week|quarter|day|ano|mes|semana|trimestre|dia)\b")
 SORT_OF = re.compile(
-    r"\b(?:was|were|been|is|fue|era|es|sido) (?:an?|una?) (?:[\w-]+ ){0,3}$|\b(?:end|close|start|beginning|cierre|"
+    r"\b(?:was|were|been|is|fue|era|es|sido) (?:an?|una?) (?:[\w-]+ ){0,3}$|"
+    r"\b(?<!since the )(?<!desde )(?<!desde el )(?:end|close|start|beginning|cierre|"
     r"final(?:es)?|comienzos?|principios?) (?:of|del?) (?:the |that |el |ese )?$|\b(?:end|start|finish|clos|termin|"
     r"acab|cerr|empez)\w* (?:the |el )?$|\b(?:in|en) (?:an?|one|una?) (?:single|solo|sola) $"
 )

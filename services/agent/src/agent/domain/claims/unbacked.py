@@ -201,10 +201,10 @@ def wrong_days_apart(tokens: Sequence[Token], claims: Sequence[Claim], facts: Fa
 
 def _is_called_otherwise(low: str, claim: Claim) -> bool:
     """Whether a correlation is called high and is none, or low and is not."""
-    called = _CALLED.search(low)
-    if called is None or claim.number is None or claim.figures != ("correlation",):
+    if claim.figures != ("correlation",) or claim.number is None:
         return False
-    return (claim.number.readings[0][0] < _HALF) == bool(called["high"])
+    called = _CALLED.search(low)
+    return called is not None and (abs(claim.number.readings[0][0]) < _HALF) == bool(called["high"])
 
 
 def _differ(claims: Sequence[Claim]) -> bool:
