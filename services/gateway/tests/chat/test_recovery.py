@@ -26,6 +26,7 @@ from gateway.testing import (
     TokenMaker,
     run_gateway,
 )
+from runtime.jetstream_api import StreamConfig
 from runtime.streams import ensure_streams, stream_config
 from runtime.testing import NatsServer, eventually
 
@@ -268,7 +269,7 @@ async def test_facts_that_servers_of_the_bus_lost_between_them_are_noticed_at_th
 ) -> None:
     """The gateway's own connection lives all the time."""
 
-    async def told(config: dict[str, object]) -> None:
+    async def told(config: StreamConfig) -> None:
         answer = await nats_client.request("$JS.API.STREAM.UPDATE.CHAT", json.dumps(config).encode())
         assert "error" not in json.loads(answer.data)
 
