@@ -99,7 +99,7 @@ class Gateway:
         hooks.on_disconnect.append(self._lost)
         hooks.on_reconnect.append(self._found)
         hooks.on_error.append(self._dropped)
-        await self._live.start()
+        await self._live.start(self._missed)
         await self._market.start()
         await self._elsewhere.start()
         await subscribe(self._client, CHANGES, self.settings.changed)
@@ -113,6 +113,7 @@ class Gateway:
         await self.chat.drain()
 
     async def _lost(self) -> None:
+        self._live.disconnected()
         self.chat.recovery.pause_all()
 
     async def _found(self) -> None:
@@ -126,8 +127,12 @@ class Gateway:
     async def _dropped(self, error: Exception) -> None:
         # Signs of running turns may be lost; facts may not.
         if isinstance(error, SlowConsumerError) and error.sub.subject == LIVE_CHAT_ALL:
-            self.chat.recovery.pause_all()
-            self.chat.in_background(self.chat.recovery.resync_all())
+            self._missed()
+
+    def _missed(self) -> None:
+        self.chat.recovery.pause_all()
+        self.chat.in_background(self.chat.recovery.resync_all())
+        self.chat.inboxes.all_changed()
 
 
 def compose(

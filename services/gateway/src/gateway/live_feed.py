@@ -36,12 +36,20 @@ class NatsLive:
         self._shares = shares
         self._hub = hub
         self._inboxes = inboxes
+        self._newest = 0
+        self._missed: Callable[[], None] = lambda: None
 
-    async def start(self) -> None:
-        """Passes every durable fact to the hub from now on."""
+    async def start(self, missed: Callable[[], None]) -> None:
+        """Passes every durable fact to the hub from now on. `missed` is called before one that comes without those
+        before it: where servers of the bus lose each other, facts get lost though this connection lives."""
+        self._missed = missed
         await listen(self._client, LIVE_CHAT_ALL, self._on_fact)
         for kind in DESK_FACTS:
             await listen(self._client, f"{kind}.>", self._on_desk_fact)
+
+    def disconnected(self) -> None:
+        """All is read again after the reconnect: what was missed until then need not be noticed."""
+        self._newest = 0
 
     async def follow(self, company: str, conversation: str) -> Unsubscribe:
         # One subscription for turns and presence: each costs 5 KiB. It sees the facts too, which come on the standing
@@ -73,11 +81,15 @@ class NatsLive:
             return
         self._shares.wrote(parts[2], len(message.subject) + len(message.data))
         self._inboxes.changed(parts[2], parts[3])
+        sequence = int((message.headers or {}).get(SEQUENCE_HEADER, 0))
+        if 0 < self._newest < sequence - 1:
+            log.warning("live.facts_missed", after=self._newest, before=sequence)
+            self._missed()
+        self._newest = max(self._newest, sequence)
         if not self._hub.is_open(parts[2], parts[3]):
             return
-        sequence = (message.headers or {}).get(SEQUENCE_HEADER)
         genuine = self._marks.genuine_live(message)
-        found = fact_of(message.subject, int(sequence), message.data, genuine=genuine) if sequence else None
+        found = fact_of(message.subject, sequence, message.data, genuine=genuine) if sequence else None
         if found is None:
             log.warning("live.malformed_fact", subject=message.subject)
             return

@@ -26,6 +26,7 @@ from gateway.testing import (
     TokenMaker,
     run_gateway,
 )
+from runtime.jetstream_api import StreamConfig
 from runtime.streams import ensure_streams, stream_config
 from runtime.testing import NatsServer, eventually
 
@@ -261,6 +262,30 @@ async def test_when_the_bus_has_dropped_facts_every_socket_is_brought_up_to_date
             await gateway.hooks.failed(SlowConsumerError("live.chat.acme.c.owner.changed.v1", "", 1, feed))
         await client.fact(lost[-1])
         assert durable(client.seen) == lost
+
+
+async def test_facts_that_servers_of_the_bus_lost_between_them_are_noticed_at_the_next_fact_of_anybody(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
+) -> None:
+    """The gateway's own connection lives all the time."""
+
+    async def told(config: StreamConfig) -> None:
+        answer = await nats_client.request("$JS.API.STREAM.UPDATE.CHAT", json.dumps(config).encode())
+        assert "error" not in json.loads(answer.data)
+
+    async with ChatClient(gateway.url) as client:
+        mine = await client.hello(tokens.visitor("v1"))
+        await client.say("hello")
+        await client.until("message.created")
+        agent = AgentStandIn(nats_client, "acme", mine["conversationId"])
+        silent = stream_config(CHAT)
+        del silent["republish"]
+        await told(silent)
+        lost = [(await agent.append(ChatKind.OWNER, owner, str(n))).seq for n, owner in enumerate(owners())]
+        await told(stream_config(CHAT))
+        await AgentStandIn(nats_client, "acme", "another").append(ChatKind.OWNER, owners()[0], "elsewhere")
+        await client.fact(lost[-1])
+        assert durable(client.seen)[1:] == lost
 
 
 async def test_when_the_log_is_made_anew_clients_are_told_to_come_back_and_get_a_snapshot(

@@ -150,8 +150,8 @@ _ALIKE = re.compile(
 _HALF = 0.5
 """From which on a correlation is called high."""
 _CALLED = re.compile(
-    r"\b(?:correla\w+ (?:\w+ ){0,6}(?:is|was|es|fue) (?:\w+ly |muy |bastante )?)?(?:(?P<high>high|strong|alta|fuerte|"
-    r"elevada)|low|weak|baja|debil)\b(?= correlation|,? (?:at|of|de|con|\())"
+    r"\b(?:(?P<high>high|strong|alta|fuerte|elevada)|low|weak|baja|debil)\b"
+    r"(?= correlation|[,:]? (?:(?:at|of|de|con) )?\(?\d)"
 )
 _SIDES = {"before": -1, "after": 1, "antes": -1, "despues": 1}
 _DAYS = re.compile(rf"(?P<n>\d+|{'|'.join(NUMBERS)}) (?:(?P<day>days?|dias?)|weeks?|semanas?)")
