@@ -4,7 +4,6 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from fastapi import APIRouter, Request
-from fastapi.responses import StreamingResponse
 
 from contracts.errors import ErrorCode
 from contracts.events.chat import Action, ActionState
@@ -35,7 +34,7 @@ DOOR = "ag-ui"
 
 @router.post(
     "/v2/ag-ui",
-    response_class=StreamingResponse,
+    response_class=EventStream,
     responses=described(404, 429)
     | {
         200: {
@@ -46,7 +45,7 @@ DOOR = "ag-ui"
 )
 async def run_agent(
     request: Request, api: ApiDep, caller: CallerDep, body: RunAgentInput, accept_language: AcceptLanguage = None
-) -> StreamingResponse:
+) -> EventStream:
     """Answers the user's newest messages in the thread. Hanging up stops the answer."""
     new, given, wishes = body.new_messages(), body.results(), wishes_in(body.tools or (), schema="parameters")
     run = AguiRun(body.thread_id, body.run_id, body.messages, given)

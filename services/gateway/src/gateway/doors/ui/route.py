@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request, Response
-from fastapi.responses import StreamingResponse
 
 from contracts.errors import ErrorCode
 from contracts.events.chat import Action
@@ -46,10 +45,10 @@ _STREAM: Json = {
 ChatPath = Annotated[str, Path(min_length=1, max_length=200, alias="id", description="the client's id of the chat")]
 
 
-@router.post("", response_class=StreamingResponse, responses=described(404, 409, 429) | {200: _STREAM})
+@router.post("", response_class=EventStream, responses=described(404, 409, 429) | {200: _STREAM})
 async def send_messages(
     request: Request, api: ApiDep, caller: WriterDep, body: ChatRequest, accept_language: AcceptLanguage = None
-) -> StreamingResponse:
+) -> EventStream:
     """Answers the user's newest messages in the chat, and does what they have approved."""
     new, wishes = body.new_messages(), wishes_in(body.tools, schema="inputSchema")
     message, parts = body.answered()
@@ -78,7 +77,7 @@ async def send_messages(
 
 @router.get(
     "/{id:path}/stream",
-    response_class=StreamingResponse,
+    response_class=EventStream,
     responses=described(404, 429) | {200: _STREAM, 204: {"description": "Nothing is being answered"}},
 )
 async def resume_stream(
@@ -153,7 +152,7 @@ async def _decided(
 _FINISH: Json = {"type": "finish", "finishReason": "stop"}
 
 
-def _streamed(parts: AsyncGenerator[bytes]) -> StreamingResponse:
+def _streamed(parts: AsyncGenerator[bytes]) -> EventStream:
     return EventStream(parts, _HEADERS)
 
 
