@@ -141,5 +141,5 @@ def test_how_a_conversation_stands_is_kept_true_by_what_comes(log: Log) -> None:
     for cut in range(len(facts) + 1):
         standing = Standing(snapshot_of(facts[:cut]), "e")
         for fact in facts[max(cut - 1, 0) :]:  # one of them comes again
-            standing = standing.behind(fact)
+            standing = standing.behind([fact])
         assert standing.snapshot == snapshot_of(facts)

@@ -72,7 +72,8 @@ async def test_every_figure_is_a_recount_of_the_log(servers: Servers) -> None:
 
         async def equal(by: By, ahead: timedelta = timedelta()) -> bool:
             clock.ahead = ahead
-            found = await (later.report("acme", today - DAY, today, by) if ahead else asked_for(one, by))
+            asked = ReportRequest(company_id="acme", since=today - DAY, until=today, by=by)
+            found = await (later.report(asked) if ahead else one.rpc.call(REPORT, asked))
             recount = Recount(ahead)
             await recount.read(one, list(users))
             names = [name for name in users if recount.talks[name]]

@@ -5,127 +5,127 @@
 
 import re
 
-FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
+_FIGURES: tuple[tuple[str, str], ...] = (
     (
-        ("max_drawdown",),
+        "max_drawdown",
         r"(?:maximum|max\.?|worst|(?:worst )?peak-to-trough) (?:drawdown|falls?|drop|decline|loss)s?|drawdown maximo|"
         r"caidas? maximas?|maximas? caidas?|retroceso maximo|maximo retroceso|peores caidas|peor caida",
     ),
     (
-        ("current_drawdown",),
+        "current_drawdown",
         r"current(?:ly)? (?:drawdown|fall)|fallen (?:further |more )?from (?:its|their) (?:peaks?|highs?)|"
         r"caida actual|drawdown actual|(?:from|below|under|off|beneath) (?:its|their|the) "
         r"(?:peak|high|top)(?! to\b)|(?:desde|bajo|por debajo de) sus? maximos?",
     ),
     (
-        ("max_drawdown", "current_drawdown"),
+        "max_drawdown current_drawdown",
         r"(?:(?<=smaller )|(?<=larger )|(?<=bigger )|(?<=deeper )|(?<=milder ))(?:fall|drop|decline)|"
         r"drawdowns?|desde (?:los )?maximos|(?:from|below|off) (?:its |their )?(?:highs|peaks)|"
         r"caidas? desde (?:el|su|un) maximo|fall from (?:a|its|the) peak",
     ),
-    (("volatility",), r"volatility|volatilidad(?:es)?|annualised vol|vol\b"),
+    ("volatility", r"volatility|volatilidad(?:es)?|annualised vol|vol\b"),
     (
-        ("volume_zscore",),
+        "volume_zscore",
         r"standard deviations?|desviacion(?:es)? (?:estandar|tipicas?)|"
         r"volume z-?scores?|z-?scores?(?: of (?:its |the )?volume)?|z del volumen|z(?= ?[-+]?\d)",
     ),
-    (("volume", "window_volume"), r"(?:trading )?volumes?|volumen(?:es)?"),
+    ("volume window_volume", r"(?:trading )?volumes?|volumen(?:es)?"),
     (
-        ("pe",),
+        "pe",
         r"p/e(?: ratio| multiple)?s?|\bpe(?: ratio)?\b|price[- ]to[- ]earnings(?: ratio)?|price/earnings|\bper\b(?! "
         r"(?:share|cent|ticker|day|year|month|week))|(?:times|veces) (?:its |trailing |sus |los |el )?(?:earnings|"
         r"beneficios?)(?! per| por)|ratio precio[- ]beneficio|precio/beneficio|precio entre beneficio|multiplo de "
         r"beneficios",
     ),
     (
-        ("eps",),
+        "eps",
         r"(?:earn(?:s|ed)?|ma[dk]es?|gan(?:o|a|aron|an))\b"
         r"(?=[^.;,]{0,20}? ?[\d.,]+[^.;,\d]{0,25}(?:per|an?|por|cada) (?:share|accion))",
     ),
-    (("eps",), r"eps|earnings per share|beneficios? por accion|bpa"),
+    ("eps", r"eps|earnings per share|beneficios? por accion|bpa"),
     (
-        ("market_cap",),
+        "market_cap",
         r"(?:(?<=\x00 )|by )size|por tamano|capitalizan?|market cap(?:italisation|italization|\.)?|market value|"
         r"capitalizacion(?:es)?(?: bursatil| de mercado)?|valor (?:de mercado|en bolsa|bursatil)",
     ),
     (
-        ("net_margin", "gross_margin"),
+        "net_margin gross_margin",
         r"of (?:its|their) (?:revenues?|sales) (?:as|is|was) (?:net )?(?:profit|income)|"
         r"de (?:sus|los) (?:ingresos|ventas) (?:como|es|son|en) (?:\w+ )?beneficios?",
     ),
-    (("gross_margin",), r"gross margins?|margen(?:es)? brutos?|\bel bruto(?= (?:del? )?\d)"),
+    ("gross_margin", r"gross margins?|margen(?:es)? brutos?|\bel bruto(?= (?:del? )?\d)"),
     (
-        ("net_margin",),
+        "net_margin",
         r"net (?:profit )?margins?|profit margins?|margen(?:es)? netos?|\bel neto(?= (?:del? )?\d)|\bnet one(?= of)",
     ),
-    (("dividend_yield",), r"dividend yields?|\byields?|rentabilidad(?:es)? por dividendo"),
-    (("revenue",), r"(?:annual )?revenues?|\bsales\b|ingresos?|ingresaron|\bventas\b|facturacion"),
-    (("beta",), r"\bbetas?\b"),
+    ("dividend_yield", r"dividend yields?|\byields?|rentabilidad(?:es)? por dividendo"),
+    ("revenue", r"(?:annual )?revenues?|\bsales\b|ingresos?|ingresaron|\bventas\b|facturacion"),
+    ("beta", r"\bbetas?\b"),
     (
-        ("up_streak",),
+        "up_streak",
         r"(?:longest )?winning streaks?|rachas? alcistas?(?: mas largas?)?|racha (?:mas larga )?de (?:subidas|alzas)",
     ),
     (
-        ("down_streak",),
+        "down_streak",
         r"(?:longest )?losing streaks?|rachas? bajistas?(?: mas largas?)?|racha (?:mas larga )?de (?:bajadas|caidas)",
     ),
-    (("up_days",), r"(?:up|rising|positive) (?:days|sessions)|(?:dias|sesiones) (?:alcistas|de subidas?|al alza)"),
+    ("up_days", r"(?:up|rising|positive) (?:days|sessions)|(?:dias|sesiones) (?:alcistas|de subidas?|al alza)"),
     (
-        ("down_days",),
+        "down_days",
         r"(?:down|falling|negative) (?:days|sessions)|(?:dias|sesiones) (?:bajistas|de (?:bajadas?|caidas?)|a la baja)",
     ),
     (
-        ("correlation",),
+        "correlation",
         r"correlat(?:ion|ions|ed|es)|correlacion(?:es|ada|adas|ado|ados)?|(?:loosely|closely|weakly|strongly|hardly) "
         r"(?:related|linked)|mov(?:ed?|ing) (?:together|in step|in tandem)",
     ),
     (
-        ("next_earnings_date",),
+        "next_earnings_date",
         r"(?:next |upcoming )?(?:earnings|results)(?: (?:report|date|release|announcement))?s?(?! per)|"
         r"(?:proximos |siguientes )?resultados|(?:expected|due|scheduled) to report|reports?(?= (?:on )?\x00)|"
         r"publican?(?= el \x00)",
     ),
     (
-        ("total_return",),
+        "total_return",
         r"total returns?|rentabilidad(?:es)? total(?:es)?|(?:once|with|including|counting) dividends(?: (?:are "
         r")?(?:included|counted|reinvested))?|(?:con|contando|incluyendo) (?:los )?dividendos",
     ),
     (
-        ("next_dividend_date",),
+        "next_dividend_date",
         r"(?:next |upcoming )dividends?(?: (?:date|payment))?|(?:proximo |siguiente )dividendo|\bdividend (?=is|on|"
         r"date|payment)|dividend payment|pago (?:de|del) dividendo",
     ),
     (
-        ("atr_14",),
+        "atr_14",
         r"(?:14[- ](?:day|session) )?(?:atr|average true range|rango verdadero medio)(?: "
         r"?\(?14\)?)?(?: de 14 (?:sesiones|dias))?",
     ),
-    (("sentiment", "score"), r"sentiment(?: score)?|sentimiento"),
-    (("RSI",), r"rsi(?: ?\(?14\)?)?"),
-    (("MACD", "macd"), r"macd(?! signal)"),
-    (("signal",), r"(?:macd )?signal line|(?:its|the) signal|(?:linea de|su) senal"),
-    (("VWAP",), r"vwap"),
-    (("OBV",), r"obv"),
-    (("ADX",), r"adx"),
-    (("EMA",), r"ema(?: ?\(?\d+\)?)?"),
+    ("sentiment score", r"sentiment(?: score)?|sentimiento"),
+    ("RSI", r"rsi(?: ?\(?14\)?)?"),
+    ("MACD macd", r"macd(?! signal)"),
+    ("signal", r"(?:macd )?signal line|(?:its|the) signal|(?:linea de|su) senal"),
+    ("VWAP", r"vwap"),
+    ("OBV", r"obv"),
+    ("ADX", r"adx"),
+    ("EMA", r"ema(?: ?\(?\d+\)?)?"),
     (
-        ("upper",),
+        "upper",
         r"(?:upper|banda superior)(?: band| bollinger band)?(?! than| \x00| end| part)|(?:la|the) superior(?= \()",
     ),
-    (("lower",), r"lower (?:bollinger )?band|banda inferior|(?:la inferior|the lower one)(?= \()"),
-    (("middle",), r"middle (?:bollinger )?(?:band|line)|the middle(?= \()|banda (?:media|central)"),
+    ("lower", r"lower (?:bollinger )?band|banda inferior|(?:la inferior|the lower one)(?= \()"),
+    ("middle", r"middle (?:bollinger )?(?:band|line)|the middle(?= \()|banda (?:media|central)"),
     (
-        ("cagr",),
+        "cagr",
         r"cagr|(?:compound )?annual growth(?: rate)?|annualised return|(?:rentabilidad|crecimiento) anualizad[oa]",
     ),
     (
-        ("growth", "final"),
+        "growth final",
         r"(?:would (?:now )?be|is now|are now|serian(?: ahora)?|habria|son ahora|"
         r"se habria(?:n convertido| convertido| quedado| reducido) (?:en|a)|would have (?:become|(?:grown|shrunk) to)|"
         r"turned into|became)(?: worth)?(?= (?:(?:some|about|roughly|around|just|unos|apenas) )?(?:usd |\$)?\d)",
     ),
     (
-        ("invested",),
+        "invested",
         r"invest(?:ment|ing|ed)|put in(?:to)?\b|inversion|invertid[oa]s?|invertir|(?:metid|puest)[oa]s? en",
     ),
     *(
@@ -144,29 +144,30 @@ FIGURES: tuple[tuple[tuple[str, ...], str], ...] = (
         for end, una in (("best", "mejor"), ("worst", "peor"))
     ),
     (
-        ("high",),
+        "high",
         r"(?<!\bis )(?<!\bwas )(?:52-week |one-year |yearly |year )?high(?!er|est)\b|maximo(?:s)?(?: "
         r"anual| del ano| de 52 semanas)?(?! (?:drawdown|retroceso))",
     ),
     (
-        ("low",),
+        "low",
         r"(?:52-week |one-year |yearly |year )low(?!er|est)\b|minimo(?:s)?(?: anual|"
         r" del ano| de 52 semanas)|period low|\blow of|(?:its|the|their) low\b",
     ),
-    (("dividends", "dividend_yield"), r"dividends?|dividendos?"),
+    ("dividends dividend_yield", r"dividends?|dividendos?"),
     (
-        ("return",),
+        "return",
         r"returns?|returned|returning|performance|rentabilidad(?:es)?|rendimientos?|variacion(?:es)?|"
         r"price change|rindio|rinde|rindieron|rendido|desempeno",
     ),
     (
-        ("price", "close"),
+        "price close",
         r"(?:last |latest |current |closing |share |stock )?prices?|clos(?:es|ed|ing)(?: price)?|(?:is |are "
         r")?trad(?:es|ed|ing) at|quoted at|(?:ultimo |precio de )?precios?|cotiza(?:n|ba|cion)?|cierran?|cerro|"
         r"cerraron|precio de cierre|ultimo cierre|last close",
     ),
-    (("price", "close", "market_cap"), r"vale"),
+    ("price close market_cap", r"vale"),
 )
+FIGURES: tuple[tuple[tuple[str, ...], str], ...] = tuple((tuple(names.split()), pattern) for names, pattern in _FIGURES)
 _FALL_IS = r"(?=[^.;,]{0,40}?\b(?:was|of|is|fue|es|era|del?|:) ?(?:del? |un |of )?\d)"
 PARTS = (
     (("pe",), re.compile(r"(?<=\d)x (?:trailing )?(?:earnings|beneficios)\b")),

@@ -184,7 +184,7 @@ UNTRUE = re.compile(
     r"seria) (?:falso|mentira|incorrecto|erroneo|un error)(?: (?:decir|afirmar|pensar))? que\b"
 )
 """What turns the rest of its clause into its opposite."""
-_TOKENS: tuple[tuple[str, str], ...] = (
+_TOKENS: tuple[tuple[str, str | re.Pattern[str]], ...] = (
     ("untrue", UNTRUE),
     ("spelled", SPELLED),
     ("promise", PROMISE),
