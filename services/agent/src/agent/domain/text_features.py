@@ -146,7 +146,7 @@ def bare_verb(word: str) -> str:
 _MORE_BEFORE = ("s", "es", "ed", "ing", "y")
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=8_192)
 def stem(word: str) -> str:
     """The word without its endings: pesa and peso are one, as are mix, mixed and mixing."""
     word = bare_verb(word)

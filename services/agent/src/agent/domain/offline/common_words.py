@@ -78,7 +78,7 @@ def is_common(keys: frozenset[str]) -> bool:
     return bool(keys & COMMON) or any(_nearly_common(key) for key in keys if len(key) >= _LONG - 1)
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=8_192)
 def _nearly_common(word: str) -> bool:
     return any(one_apart(word, one) for one in _LONG_COMMON)
 

@@ -262,7 +262,7 @@ def put_right(text: str) -> str:
     return _WORD.sub(lambda match: _nearest(match[0]), large_in_figures(plain(text)))
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=8_192)
 def _nearest(word: str) -> str:
     if word in _KEYS or word in _SOUND or word.removesuffix("s") in _KEYS:
         return word

@@ -90,7 +90,7 @@ _PREFIX = re.compile(r"\b([a-z])-(?=[a-z]{2})")
 _LONGEST_ENDING = 5
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=8_192)
 def meanings_of(word: str) -> frozenset[str]:
     """What a word (lower case, without accents) means here; none: it is no word of the lexicon."""
     found = _exact(word)
@@ -114,7 +114,7 @@ def words_of(text: str) -> list[str]:
             for found in _WORDS.findall(written) for word in _parts(found)]  # fmt: skip
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=8_192)
 def keys_of(word: str) -> frozenset[str]:
     """What a word is found by in pages: its meanings, or itself without its ending."""
     return frozenset(f"={name}" for name in _exact(word)) | {stem(word)}

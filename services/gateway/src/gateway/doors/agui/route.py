@@ -35,6 +35,7 @@ DOOR = "ag-ui"
 @router.post(
     "/v2/ag-ui",
     response_class=EventStream,
+    status_code=200,
     responses=described(404, 429)
     | {
         200: {

@@ -45,7 +45,7 @@ _STREAM: Json = {
 ChatPath = Annotated[str, Path(min_length=1, max_length=200, alias="id", description="the client's id of the chat")]
 
 
-@router.post("", response_class=EventStream, responses=described(404, 409, 429) | {200: _STREAM})
+@router.post("", response_class=EventStream, status_code=200, responses=described(404, 409, 429) | {200: _STREAM})
 async def send_messages(
     request: Request, api: ApiDep, caller: WriterDep, body: ChatRequest, accept_language: AcceptLanguage = None
 ) -> EventStream:
@@ -78,6 +78,7 @@ async def send_messages(
 @router.get(
     "/{id:path}/stream",
     response_class=EventStream,
+    status_code=200,
     responses=described(404, 429) | {200: _STREAM, 204: {"description": "Nothing is being answered"}},
 )
 async def resume_stream(
