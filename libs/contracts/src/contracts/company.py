@@ -124,8 +124,7 @@ def _event_name(value: str, info: ValidationInfo) -> str:
 
 
 class Webhook(Strict):
-    """An endpoint of the company for its facts, signed with the secret. `events` as in contracts.webhooks; none:
-    all."""
+    """An endpoint of the company for its facts, signed with the secret. `events`: see contracts.webhooks; none: all."""
 
     url: Annotated[str, Field(max_length=2048, pattern=r"^https?://"), AfterValidator(endpoint)]
     events: list[Annotated[str, AfterValidator(_event_name)]] = Field(default_factory=list[str], max_length=50)
@@ -141,9 +140,7 @@ class IdentityKey(Strict):
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
     algorithm: Annotated[Literal["HS256", "RS256"], OPEN_BEHIND_THE_DOOR]
     key: str = Field(min_length=8, max_length=8192)
-    since: datetime | None = Field(
-        default=None, description="when the key was added or replaced; set by the server, null: unknown"
-    )
+    since: datetime | None = Field(default=None, description="when it was added or replaced; set by the server")
 
     @property
     def mark(self) -> str:

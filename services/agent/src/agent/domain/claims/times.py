@@ -80,7 +80,7 @@ NAMED: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"\b(?:ytd|year[- ]to[- ]date|so far this year|this year|in the year so far|"
             r"(?:en )?lo que (?:va|llevamos) (?:de|del) ano|este ano|en el ano en curso|"
             r"since (?:january|the (?:start|beginning) of the year)|desde (?:enero|(?:el |los )?(?:comienzos?|inicios?|"
-            r"principios?) de(?:l)? ano))\b(?! (?:of |del? )?\d)"
+            r"principios?) de(?:l)? ano))\b(?! (?:of |del? )?(?:19|20)\d\d\b)"
         ),
     ),
     (

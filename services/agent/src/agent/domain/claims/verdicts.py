@@ -84,19 +84,15 @@ UNKNOWN = (
 def contradicted(
     claim: Claim, facts: Facts, *, supposed: bool = False, beside: frozenset[str] = frozenset(), paired: bool = False
 ) -> str | None:
-    """What of the claim speaks against what the tools gave: a number that is not its figure's, of its ticker and
-    period, or a direction, comparison or rank that the figures deny. None where the claim holds, or is of something
-    that no tool has told. `supposed`: the sentence tells of what may be, where any number of the talk may stand;
-    `beside`: all the figures that it names; `paired`: there are as many of them as numbers, one for each."""
+    """What of the claim the tools deny: its number, for this figure, ticker and period, or its direction, comparison or
+    rank. None: it holds, or no tool has told of it. `supposed`: the sentence tells of what may be, where any number of
+    the talk may stand; `beside`: all the figures that it names; `paired`: as many of them as numbers, one for each."""
     reason = wrong(claim, facts)
-    if reason is None or _is_unknown(reason):
-        return None
-    if is_difference(claim, facts):
+    if reason is None or _is_unknown(reason) or is_difference(claim, facts):
         return None
     if claim.relation == "is" and claim.number is not None and not claim.denied:
-        given = _given(claim, claim.number, facts, supposed=supposed) or _near(
-            claim, claim.number, facts, beside, paired=paired
-        )
+        given = _given(claim, claim.number, facts, supposed=supposed)
+        given = given or _near(claim, claim.number, facts, beside, paired=paired)
         return None if given or (supposed and _worked_out(claim.number, facts)) else reason
     return reason
 

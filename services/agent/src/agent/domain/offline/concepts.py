@@ -45,8 +45,8 @@ ANOTHER_TERM = re.compile(
 )
 """And a stop loss? After a term that was explained, another."""
 _ITSELF = ("that", "it", "this", "eso", "esto")
-_WHOSE = re.compile(r"\b(?:my|mis?|your|tus?|its|their|sus?)\b")
-"""What is somebody's own is looked up, and no concept."""
+_OF_ONE = re.compile(r"\b(?:my|mis?|your|tus?|its|their|sus?|costs?|fees?|cuestan?|coste|comision|tarifa)\b")
+"""What is somebody's own, or what the company takes for it, is in no glossary."""
 
 
 def concepts_in(text: str, before: Sequence[str], *, named: bool) -> list[str]:
@@ -68,7 +68,7 @@ def concepts_in(text: str, before: Sequence[str], *, named: bool) -> list[str]:
     if not what and not named and (going_on := ANOTHER_TERM.match(said)):
         asked_first = next((one for one in reversed(before) if not ANOTHER_TERM.match(plain(one))), "")
         what = going_on["what"] if EXPLAIN.match(plain(asked_first)) else ""
-    is_one = CONCEPT.search(what) and not _WHOSE.search(what) and not re.search(r"\d{2}", what)
+    is_one = CONCEPT.search(what) and not _OF_ONE.search(what) and not re.search(r"\d{2}", what)
     return [what] if is_one else []
 
 

@@ -55,12 +55,10 @@ _LONGEST_TALK = 200
 """Characters of small talk."""
 _LONGEST = 600
 """Characters of a message that are read."""
-_OF_ONE = re.compile(r"\b(?:my|mis?|your|tus?|its|their|sus?|costs?|fees?|cuestan?|coste|comision|tarifa)\b")
-"""What is somebody's own, or what the company takes for it, is in no glossary."""
 _LEANS_ON_ONE = ("create_paper_order", "create_alert")
+"""What is done about one symbol, and never about another than is meant."""
 _REPLACING = {"replace": "", "replace_alert": "", "resell": "sell"}
 """What the way is to an order or alert in place of one that does not exist yet."""
-"""What is done about one symbol, and never about another than is meant."""
 _WAITS_AT = frozenset(("price", "limit_price", "stop_price"))
 _LOOKED_UP = word_set("get_price get_indicators get_fundamentals fundamentals_events get_news market_snapshot")
 
