@@ -76,16 +76,16 @@ class NatsLive:
         return unsubscribe
 
     def _on_fact(self, message: Msg) -> None:
-        parts = message.subject.split(".", 4)
-        if len(parts) != 5:
-            return
-        self._shares.wrote(parts[2], len(message.subject) + len(message.data))
-        self._inboxes.changed(parts[2], parts[3])
         sequence = int((message.headers or {}).get(SEQUENCE_HEADER, 0))
         if 0 < self._newest < sequence - 1:
             log.warning("live.facts_missed", after=self._newest, before=sequence)
             self._missed()
         self._newest = max(self._newest, sequence)
+        parts = message.subject.split(".", 4)
+        if len(parts) != 5:
+            return
+        self._shares.wrote(parts[2], len(message.subject) + len(message.data))
+        self._inboxes.changed(parts[2], parts[3])
         if not self._hub.is_open(parts[2], parts[3]):
             return
         genuine = self._marks.genuine_live(message)
