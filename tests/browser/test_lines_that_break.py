@@ -36,8 +36,7 @@ async def test_what_is_written_offline_waits_in_sight_and_is_sent_online_in_orde
     await expect(chat.answers.first.locator("time")).to_be_visible()
     await page.reload()
     await chat.ready()
-    own = await chat.own.locator(".body").all_inner_texts()
-    assert own == ["What does the Pro plan cost?", "And the Premium plan?"]
+    await expect(chat.own.locator(".body")).to_have_text(["What does the Pro plan cost?", "And the Premium plan?"])
 
 
 async def test_what_waits_survives_a_reload_with_its_id(visits: Visits) -> None:

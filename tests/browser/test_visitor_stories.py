@@ -78,7 +78,7 @@ async def test_whoever_asks_for_a_person_is_told_that_one_was_asked_for(visits: 
     await chat.ask("What does the Pro plan cost?")
     await chat.panel.get_by_role("button", name="Talk to a person").click()
     await expect(chat.panel.locator(".head")).to_contain_text("Waiting for a person")
-    await expect(chat.panel).to_contain_text("nobody is online right now")
+    await expect(chat.panel).to_contain_text("I have let the team know")
     await expect(chat.panel.get_by_text("Passing you on to the team.")).to_be_visible()
     await expect(chat.panel.get_by_role("button", name="Talk to a person")).to_be_hidden()
 

@@ -69,6 +69,14 @@ def test_a_stop_beside_a_purchase_sells_what_is_bought(said: str) -> None:
     assert (bought, sold) == (BUY, {**BUY, "side": "sell", "order_type": "stop", "stop_price": 200.0})
 
 
+@pytest.mark.parametrize("said", ["quita los dos", "remove both"])
+def test_both_of_what_was_listed_are_ended(said: str) -> None:
+    wish = wish_in(said, SCHEMAS, ["which alerts do I have?"])
+    shown = {"alerts": [{"alert_id": str(at), "symbol": "FB", "condition": "<=", "price": 20.0 + at} for at in (1, 2)]}
+    step = step_of(wish, [("list_alerts", {}, shown)], "en")
+    assert step == UseTools((("delete_alert", {"alert_id": "1"}), ("delete_alert", {"alert_id": "2"})))
+
+
 @pytest.mark.parametrize("said", ["cancel the stop", "quita el stop", "cancela mi stop"])
 def test_an_order_of_another_kind_is_not_cancelled(said: str) -> None:
     waits = {

@@ -54,7 +54,7 @@ async def test_an_agent_that_is_started_five_times_leaves_one_letter(nats_server
         await told_once(scene)
 
 
-async def test_an_agents_process_that_is_killed_five_times_leaves_one_letter(
+async def test_an_agents_process_that_is_killed_four_times_leaves_one_letter(
     nats_server: NatsServer, tmp_path: Path
 ) -> None:
     rule = Rule(replies=[ScriptedReply(status=503)], again=True)
@@ -62,7 +62,7 @@ async def test_an_agents_process_that_is_killed_five_times_leaves_one_letter(
     async with forgetful_stage(nats_server.url) as scene, scripted_model(rule) as model:
         process = AgentProcess(tmp_path, nats_server.url, model.base_url, "one", settings=settings)
         try:
-            for start in range(6):
+            for start in range(4):
                 await asyncio.to_thread(process.start)
                 if start == 0:
                     await scene.visitor("c1", "hello")

@@ -5,17 +5,21 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+import pytest
 from pymongo import AsyncMongoClient
 from pymongo.monitoring import CommandFailedEvent, CommandListener, CommandStartedEvent, CommandSucceededEvent
 
 from contracts.market_rpc import ActionsRequest
+from market_adapter import paper_trading
 from market_adapter.adapters.mongo import bounded
 from market_adapter.adapters.mongo_accounts import ORDERS, MongoAccounts
 from market_adapter.domain.paper.account import Account, Owner
 from market_adapter.domain.paper.orders import FINAL, OrderState
-from market_adapter.paper_trading import KEPT
 from market_adapter.testing_desk import ANN, Desk, market
 from runtime.testing import MongoDatabase
+
+KEPT = 20
+"""Of finished orders in an account; 200 in a service."""
 
 
 async def test_many_replicas_fill_an_order_once(store: MongoAccounts) -> None:
@@ -30,7 +34,10 @@ async def test_many_replicas_fill_an_order_once(store: MongoAccounts) -> None:
     assert len(told) == 2
 
 
-async def test_old_orders_leave_the_account_and_are_still_known(store: MongoAccounts) -> None:
+async def test_old_orders_leave_the_account_and_are_still_known(
+    store: MongoAccounts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paper_trading, "KEPT", KEPT)
     desk = Desk(market("100", "100"), store)
     filled = await desk.order()
     await desk.decide(filled)

@@ -210,7 +210,12 @@ def test_a_question_about_two_concepts_is_answered_with_both_as_suggestions(text
 
 @pytest.mark.parametrize(
     ("text", "suggested"),
-    [("stop", "stop_loss"), ("moving", "moving_average"), ("chicken stock soup", "stock"), ("deflation", "inflation")],
+    [
+        ("stopped", "stop_order"),
+        ("moving", "moving_average"),
+        ("chicken stock soup", "stock"),
+        ("deflation", "inflation"),
+    ],
 )
 def test_what_comes_near_is_suggested(text: str, suggested: str):
     found = GLOSSARY.find(text)

@@ -68,7 +68,12 @@ def known_user(config: CompanyConfig, token: str, now: datetime) -> KnownUser:
 def dated(config: CompanyConfig, before: Sequence[IdentityKey], now: datetime) -> CompanyConfig:
     """The settings with the time of each identity key that is new or replaced; the others keep theirs."""
     since = {(key.id, key.key): key.since for key in before}
-    keys = [key.model_copy(update={"since": since.get((key.id, key.key), now)}) for key in config.identity.keys]
+    times = [since.get((key.id, key.key), now) for key in config.identity.keys]
+    # A key from before keys had a time stays as it was written.
+    keys = [
+        key if key.since == time else key.model_copy(update={"since": time})
+        for key, time in zip(config.identity.keys, times, strict=True)
+    ]
     return config.model_copy(update={"identity": config.identity.model_copy(update={"keys": keys})}) if keys else config
 
 

@@ -242,6 +242,7 @@ hit hits toco hey anything someone somebody necesito ordenalas ordenalos quick r
 thing things pls plz til ganando perdiendo three times tipo together told tres two use usually valdria valdrian vale
 valen valia vender ver versus
 view vs want way whats whether whose
+explica explicar pon ensena cuenta
 """
 QUESTION_WORDS = WORDS | frozenset(_ASKING.split())
 """Words that a question may have and that ask for nothing by themselves."""

@@ -4,6 +4,7 @@ What is meant is looked up first (`steps`), in the list of orders or alerts, or 
 only by what it is found: its symbol, price or place, and how much of it.
 """
 
+import re
 from typing import Any
 
 from agent.domain.offline.changes import kept_in, percent_in, share_in
@@ -13,13 +14,15 @@ from agent.domain.offline.slots import ParsedText, Schema, arguments_for, order_
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import numbers_in, symbols_in, word_set
 
+_BOTH = re.compile(r"\b(?:both|l[oa]s dos|amb[oa]s)\b")
 _LISTED = word_set("alert alerta alarm alarma aviso order orden pedido")
 
 
 def ending(way: str, tool: str, schema: Schema, said: ParsedText) -> Wish:
     """The order to cancel or the alert to delete, by its symbol, price or place; or all of them."""
     found = arguments_for(tool, schema, said)
-    at, whole = place_in(said.plain, *_LISTED), share_in(said.plain) == 1
+    at = place_in(said.plain, *_LISTED)
+    whole = share_in(said.plain) == 1 or _BOTH.search(said.plain) is not None
     if way == "delete_alert" and at is None and (level := numbers_in(said.plain)):
         found["price"] = level[-1][1]
     symbols = symbols_in(said.text) if whole or at is not None else said.symbols

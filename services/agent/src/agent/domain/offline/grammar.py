@@ -228,10 +228,10 @@ TABLE: tuple[ToolPhrase, ...] = (
 )  # fmt: skip
 TAKES_BACK = re.compile(
     r"^\W*+(?:(?:please|ok|and|no|y|mejor|por favor)\W++)*(?:"
-    r"(?:delete|remove|cancel|erase|kill|drop|clear|get rid of) (?:it|that|this|(?:all of )?them(?: all)?|"
-    r"the \w+(?: one)?|that one)|"
+    r"(?:delete|remove|cancel|erase|kill|drop|clear|get rid of) (?:it|that|this|both(?: of them)?|"
+    r"(?:all of )?them(?: all)?|the \w+(?: one)?|that one)|"
     r"undo(?: (?:it|that|this))?|take (?:it|that) back|deshaz(?:lo|la| (?:eso|esto))|"
-    r"(?:borra|elimina|quita|cancela|anula)r?(?:me)?(?:l[oa]s?(?: tod[oa]s)?|"
+    r"(?:borra|elimina|quita|cancela|anula)r?(?:me)?(?:l[oa]s?(?: tod[oa]s| dos)?| l[oa]s dos| amb[oa]s|"
     rf"(?: (?:el|la|es[ea]|es[oa]s|eso|esto))(?: (?:{'|'.join(PLACES)}))?(?: de [\w.,]++)?)?)"
     r"\W*+(?:please|por favor)?\W*+$"
 )

@@ -84,7 +84,10 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     if found is not None and found.withheld and not trades:
         found = None  # no plan of theirs has it
     # The analysis is offered in a turn that asks for one, and in no other.
-    if "market_analysis" in schemas and not (found and found.calls and found.calls[0][0] in _BESIDE_ANALYSES):
+    own_words = found is not None and (
+        found.way == "affordable" or (found.calls and found.calls[0][0] in _BESIDE_ANALYSES)
+    )
+    if "market_analysis" in schemas and not own_words:
         beside = one_before(said, before) if before and talk_words.COMPARED_WITH.search(said) else []
         return Wish(Intent.ANALYSIS, (("market_analysis", {"query": " ".join([*beside, text])}),))
     if found is not None and (found.calls or found.missing):
