@@ -211,7 +211,6 @@ def test_a_question_about_two_concepts_is_answered_with_both_as_suggestions(text
 @pytest.mark.parametrize(
     ("text", "suggested"),
     [
-        ("stopped", "stop_order"),
         ("moving", "moving_average"),
         ("chicken stock soup", "stock"),
         ("deflation", "inflation"),
