@@ -1,0 +1,48 @@
+"""What customers ask in words that no phrase of the grammar has: their account, a share by its name alone, a moment."""
+
+import pytest
+
+from agent.domain.offline.intents import wish_in
+from agent.domain.offline.wishes import Intent
+from agent.testing.offered import SCHEMAS
+
+
+@pytest.mark.parametrize(
+    ("text", "tool"),
+    [
+        ("how's my account doing", "get_portfolio"),
+        ("¿cómo va mi cuenta?", "get_portfolio"),
+        ("cuánto llevo invertido", "get_portfolio"),
+        ("what shares have I got", "get_portfolio"),
+        ("how am I doing?", "get_portfolio"),
+        ("anything pending?", "get_pending_orders"),
+        ("¿se ha ejecutado mi compra?", "get_portfolio"),
+        ("when did I buy IBM", "get_trade_history"),
+        ("what's up with IBM", "get_price"),
+        ("cuéntame qué hay de IBM", "get_price"),
+        ("did IBM go up today", "get_price"),
+        ("which is cheaper, IBM or MSFT", "get_fundamentals"),
+        ("IBM o MSFT, ¿cuál es mejor?", "market_snapshot"),
+        ("ponme un aviso si IBM cruza los 25", "create_alert"),
+        ("dame un toque si IBM llega a 220", "create_alert"),
+        ("quiero 3 acciones de IBM", "create_paper_order"),
+        ("RSI", "explain_concept"),
+    ],
+)
+def test_a_tool_is_asked_for_in_any_words(text: str, tool: str) -> None:
+    assert wish_in(text, SCHEMAS).calls[0][0] == tool
+
+
+@pytest.mark.parametrize("text", ["what happens with my order when the market closes", "which stocks can I trade here"])
+def test_a_question_about_how_it_works_is_for_the_pages(text: str) -> None:
+    assert wish_in(text, SCHEMAS).intent is Intent.SITE
+
+
+def test_a_purchase_of_nothing_named_is_asked_of_what() -> None:
+    assert wish_in("buy 5", SCHEMAS).missing == ("symbol",)
+    assert wish_in("ibm", SCHEMAS, ["buy 5"]).calls[0][1]["symbol"] == "IBM"
+
+
+@pytest.mark.parametrize("text", ["no wait", "espera un segundo", "hold on", "nada, déjalo"])
+def test_who_wants_a_moment_is_given_it(text: str) -> None:
+    assert wish_in(text, SCHEMAS, ["sell half of it"]).intent is Intent.FINE
