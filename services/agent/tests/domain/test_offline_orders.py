@@ -63,6 +63,17 @@ def test_what_a_sum_would_buy_is_told_and_not_bought(said: str, before: list[str
     assert step.text.endswith("1,000 buys 4 at that price, and leaves 160.")
 
 
+@pytest.mark.parametrize("said", ["buy aapl at $200", "compra aapl a 200 dólares", "buy aapl with a limit of 200 usd"])
+def test_a_price_is_no_sum_to_spend(said: str) -> None:
+    wish = wish_in(said, SCHEMAS)
+    assert (wish.missing, wish.way, wish.calls[0][1]["limit_price"]) == (("quantity",), "", 200.0)
+
+
+def test_a_stop_beside_a_limited_purchase_has_a_price_of_its_own() -> None:
+    _, (_, sold) = wish_in("buy 5 aapl at 190 with a stop at 180", SCHEMAS).calls
+    assert sold == {**BUY, "side": "sell", "order_type": "stop", "stop_price": 180.0}
+
+
 @pytest.mark.parametrize("said", ["compra 5 aapl y ponle un stop en 200", "buy 5 aapl with a stop at 200"])
 def test_a_stop_beside_a_purchase_sells_what_is_bought(said: str) -> None:
     (_, bought), (_, sold) = wish_in(said, SCHEMAS).calls
@@ -95,7 +106,7 @@ def test_an_order_of_another_kind_is_not_cancelled(said: str) -> None:
 
 
 def test_market_instead_of_a_limit_and_weeks_instead_of_days() -> None:
-    for said in ("market instead", "actually market", "no, a mercado"):
+    for said in ("market instead", "actually market", "no, a mercado", "remove the limit", "quita el límite"):
         assert wish_in(said, SCHEMAS, ["buy 5 aapl at 600"]).calls[0][1] == BUY
     weekly = wish_in("weekly", SCHEMAS, ["chart of aapl last 3 months"]).calls[0][1]
     assert (weekly["timeframe"], weekly["limit"]) == ("1w", 13)

@@ -386,16 +386,3 @@ def test_the_worst_day_of_a_share_is_no_complaint() -> None:
 )  # fmt: skip
 def test_what_was_done_and_what_broke_is_no_complaint_and_a_question_is_looked_up(text: str) -> None:
     assert wish_in(text, SCHEMAS).intent is not Intent.WRONGED
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "what does an order cost?",
-        "what is the fee per order?",
-        "what does a bond cost?",
-        "¿qué comisión tiene una orden?",
-    ],
-)
-def test_what_the_company_takes_is_looked_up_on_its_pages_and_is_no_concept(text: str) -> None:
-    assert wish_in(text, SCHEMAS).intent is not Intent.TOOL

@@ -91,7 +91,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(list\w*|show|see|which|active|activas|lista\w*|muestra\w*|ver|ensena\w*|cuales)\b|^\W*\w+\W*$",
          unless=r"\b(how|como|work\w*|funcionan?|que es una|what is an|when|cuando)\b"),
     _row("cancel_paper_order", _DELETE, _ORDER, unless=r"\bhow\b|\bcomo\b", way="cancel"),
-    _row("cancel_paper_order", _DELETE, r"\b(?:the|my|that|el|mi|ese|la) (?:\w+ )?(?:stop|limite?)\b(?! loss)",
+    _row("cancel_paper_order", _DELETE, r"\b(?:the|my|that|el|mi|ese) (?:\w+ )?stop\b(?! loss)",
          unless=r"\d|\bhow\b|\bcomo\b", way="cancel"),
     _row("get_pending_orders", _ORDER, r"\b(pending|open|my|waiting|pendientes?|abiertas?|mis|tengo|en espera)\b",
          unless=r"\b(?:will|last|expire\w*|caduc\w*|duran?|what (?:happens|would happen)|"
@@ -152,7 +152,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"report\w*)\b",
          about=True),
     _row("get_fundamentals",
-         r"\b(fundamentals?|p/?e|per(?! share| cent| month| year| day)|price[ -]to[ -]earnings|earnings|eps|"
+         r"\b(fundamentals?|p/?e|per(?! (?:share|cent|hour|day|week|month|year|order|trade|person|user)s?\b)|"
+         r"price[ -]to[ -]earnings|earnings|eps|"
          r"bpa|revenue|market cap|margins?|beta|dividend\w*|"
          r"fundamentales|beneficios?|ingresos|capitalizacion|margen(?:es)?|valuation|"
          r"valoracion|(?:over|under)valued|(?:sobre|infra)valorad[oa])\b|"

@@ -25,6 +25,7 @@ from agent.domain.offline.position_size import sized
 from agent.domain.offline.questions import terms
 from agent.domain.offline.several import alerts_at_each, orders_of_each, protected
 from agent.domain.offline.slots import (
+    AT_MARKET,
     ParsedText,
     Schema,
     arguments_for,
@@ -147,13 +148,14 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         order = _tool(halves[0], schemas, before)
         if order is not None and order.calls and not order.way and not order.missing:
             tool, bought = order.calls[-1]
-            stop = {**bought, "side": "sell", "order_type": "stop", "stop_price": halves[1]}
+            of_it = {name: bought[name] for name in ("symbol", "quantity")}
+            stop = {**of_it, "side": "sell", "order_type": "stop", "stop_price": halves[1]}
             return replace(order, calls=(*order.calls, (tool, stop)))
     if (row is None or row.tool == "create_paper_order") and (parts := order_and_condition(text)) is not None:
         order = _tool(parts.order, schemas, before)
         if order is not None and order.calls and order.calls[0][0] == "create_paper_order":
             return waiting(order, parts.condition)
-    if row is None and TAKES_BACK.search(said):
+    if row is None and TAKES_BACK.search(said) and not AT_MARKET.search(said):
         spoken = (_meant(put_right(one)) for one in reversed(before[-FAR:]))
         way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)
         row = next((one for one in TABLE if way and one.way == way), None)
@@ -327,7 +329,8 @@ def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> W
         return size
     if tool == "create_paper_order":
         missing += unpriced(found, said.plain)
-        if missing == ("quantity",) and (money := spent_in(said.plain)) is not None:
+        money = spent_in(said.plain)
+        if missing == ("quantity",) and money is not None and money not in found.values():  # it is no price
             return Wish(Intent.TOOL, ((tool, found),), way="spend", shown=str(money))
     if tool in _LEANS_ON_ONE and set(missing) <= _WAITS_AT and (waits := from_now(tool, found, said.plain)) is not None:
         return waits

@@ -92,7 +92,8 @@ FIGURE_ALONE = re.compile(
 MOVES = re.compile(r"\b(?:raise|lower|move|bring|bump|sube|baja|mueve)")
 SAYS_SIDE = re.compile(r"\b(?:buy\w*|sell\w*|purchase|compr\w+|vend\w+)\b")
 AT_MARKET = re.compile(
-    r"\b(?:(?:at|to|a) (?:the )?(?:market|mercado)|(?:market|mercado) order|no limit|sin limite)\b|"
+    r"\b(?:(?:at|to|a) (?:the )?(?:market|mercado)|(?:market|mercado) order|"
+    r"(?:no|without|remove the|drop the|sin|quita(?:le)? el) limite?(?! (?:orders?|price|de)\b))\b|"
     r"^\W*(?:(?:actually|no|wait|sorry|ok|mejor|perdon|espera)\W+)*(?:market|mercado)\b"
 )
 _KINDS = {"stop_price": re.compile(r"\bstop\b"), "limit_price": re.compile(r"\blimit(?:ed|e|ad[oa])?\b")}
@@ -113,7 +114,8 @@ _COUNT = rf"(?:\d+|{'|'.join(NUMBERS)})"
 TAKES = (
     rf"(?:(?:pick up|grab|get me|put me|ponme)(?= {_COUNT})|"
     r"(?:i (?:want|ll take|will take)|give me|quiero|dame|pilla(?:me)?|coge(?:me)?)"
-    rf"(?= {_COUNT}(?:\W*$|(?: (?!percent|por|per)\w+)? (?:shares?|stocks?|acciones|titulos)\b| (?:of|de|more|mas)\b)))"
+    rf"(?= {_COUNT}(?:\W*$|(?: (?!percent|por|per)\w+)? (?:shares?|stocks?|acciones|titulos)(?:\W*$| (?:of|de)\b)|"
+    r" (?:of|de|more|mas)\b)))"
 )
 """Orders so many without the word buy."""
 _SIDES = {
