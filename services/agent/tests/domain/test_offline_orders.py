@@ -69,15 +69,16 @@ def test_a_price_is_no_sum_to_spend(said: str) -> None:
     assert (wish.missing, wish.way, wish.calls[0][1]["limit_price"]) == (("quantity",), "", 200.0)
 
 
-def test_a_stop_beside_a_limited_purchase_has_a_price_of_its_own() -> None:
-    _, (_, sold) = wish_in("buy 5 aapl at 190 with a stop at 180", SCHEMAS).calls
-    assert sold == {**BUY, "side": "sell", "order_type": "stop", "stop_price": 180.0}
-
-
-@pytest.mark.parametrize("said", ["compra 5 aapl y ponle un stop en 200", "buy 5 aapl with a stop at 200"])
-def test_a_stop_beside_a_purchase_sells_what_is_bought(said: str) -> None:
-    (_, bought), (_, sold) = wish_in(said, SCHEMAS).calls
-    assert (bought, sold) == (BUY, {**BUY, "side": "sell", "order_type": "stop", "stop_price": 200.0})
+@pytest.mark.parametrize(
+    "said", ["compra 5 aapl y ponle un stop en 180", "buy 5 aapl with a stop at 180", "buy 5 aapl with stop loss 180"]
+)
+def test_a_stop_beside_a_purchase_is_no_price_of_it_and_comes_when_it_is_held(said: str) -> None:
+    wish = wish_in(said, SCHEMAS)
+    assert step_of(wish, [], "en") == UseTools((("create_paper_order", BUY),))
+    estimate = {"price": 200.0, "amount": 1000.0, "cash_after": 99_000.0, "currency": "USD"}
+    told = step_of(wish, [("create_paper_order", BUY, {"summary": "Buy 5 AAPL", "estimate": estimate})], "en")
+    assert isinstance(told, SayText)
+    assert told.text.endswith("then say “put a stop at 180”.")
 
 
 @pytest.mark.parametrize("said", ["quita los dos", "remove both"])

@@ -29,7 +29,7 @@ FEW = 7
 _ORDER = "create_paper_order"
 _REPLACED = {_ORDER: "replace", "create_alert": "replace_alert"}
 """Tools whose result is replaced when it changes, and the way that does it."""
-GOES_ON = ("", "sell", "stop", "resell", "from_now", "sized", "spend", *_REPLACED.values())
+GOES_ON = ("", "sell", "stop", "resell", "from_now", "sized", "spend", "stop_later", *_REPLACED.values())
 """The ways whose requests a follow-up can change or complete."""
 
 

@@ -150,6 +150,17 @@ _BOUGHT: dict[Language, str] = {
 }
 
 
+_STOP_LATER: dict[Language, str] = {
+    "es": "El stop se puede poner cuando la compra se haya ejecutado: dime entonces «pon un stop en {price}».",
+    "en": "The stop can be set once the purchase has filled: then say “put a stop at {price}”.",
+}
+
+
+def stop_later(price: float, language: Language) -> str:
+    """That a stop waits until what it sells is held."""
+    return _STOP_LATER[language].format(price=figure(price, language))
+
+
 def multiplied(price: float, factor: float, language: Language) -> str:
     """So many times a price."""
     times, one, product = (figure(round(each, 4), language) for each in (factor, price, round(price * factor, 2)))

@@ -147,10 +147,7 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     if row is not None and row.tool == "create_paper_order" and (halves := protected(text)) is not None:
         order = _tool(halves[0], schemas, before)
         if order is not None and order.calls and not order.way and not order.missing:
-            tool, bought = order.calls[-1]
-            of_it = {name: bought[name] for name in ("symbol", "quantity")}
-            stop = {**of_it, "side": "sell", "order_type": "stop", "stop_price": halves[1]}
-            return replace(order, calls=(*order.calls, (tool, stop)))
+            return replace(order, way="stop_later", shown=str(halves[1]))  # nothing is sold before it is held
     if (row is None or row.tool == "create_paper_order") and (parts := order_and_condition(text)) is not None:
         order = _tool(parts.order, schemas, before)
         if order is not None and order.calls and order.calls[0][0] == "create_paper_order":

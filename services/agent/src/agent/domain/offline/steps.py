@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import floor
 from typing import Any, cast
 
-from agent.domain.offline.answers import answer_from, bought, multiplied, which
+from agent.domain.offline.answers import answer_from, bought, multiplied, stop_later, which
 from agent.domain.offline.position_size import with_prices
 from agent.domain.offline.wishes import Wish
 from agent.domain.text_features import number_of
@@ -53,6 +53,12 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
     tool, arguments = wish.calls[0]
     if wish.way == "portfolio":
         return _portfolio(results, language)
+    if wish.way == "stop_later":
+        if not results:
+            return UseTools(wish.calls)
+        told = [answer_from(*one, "", language) for one in results]
+        done = all("error" not in body for _, _, body in results)
+        return SayText("\n".join([*told, *([stop_later(float(wish.shown), language)] if done else [])]))
     if wish.way in ("part", "affordable"):
         return _with_price(wish, results, language)
     if wish.way == "watched":
