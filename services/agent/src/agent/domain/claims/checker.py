@@ -190,7 +190,7 @@ class ClaimChecker:
         if not self._strict and reading.claims and patterns.CAUSE.search(folded(said)) and (odd := self._odd(tokens)):
             found.append(f"a cause that nothing told: {', '.join(odd)}")
         if reading.named or reading.claims:
-            found += unbacked(folded(said), reading.claims, self._facts)
+            found += unbacked(folded(said), reading.claims, self._facts, reading.subjects)
             found += wrong_days_apart(tokens, reading.claims, self._facts)
             if is_multiple(folded(said), reading.claims):
                 found = [reason for reason in found if not patterns.IS_SHARE.search(reason)]
@@ -238,7 +238,7 @@ class ClaimChecker:
         unclaimed = offers or (
             not kinds & (BEARING - {"unknown"}) and (bool(kinds & {"not", "unknown"}) or not symbols)
         )
-        bare = [token for token in tokens if token.word not in ("to", "a", "hasta")]
+        bare = [token for token in tokens if token.word not in _BY_THE_WAY]
         unread = [three for three in zip(bare, bare[1:], bare[2:], strict=False) if _moves_unread(*three)]
         if any(not figures or whom.kind == "figure" for whom, _, _ in unread):
             found.append("a move that no rule reads")
@@ -347,6 +347,8 @@ def _moves_unread(whom: Token, verb: Token, number: Token) -> bool:
     return value.percent and not value.sign
 
 
+_BY_THE_WAY = frozenset(("to", "by", "a", "hasta", "se", "un", "una", "en"))
+"""Words that may stand between a ticker, its verb and its number."""
 _BESIDE = frozenset((",", ":", "—"))
 _OF = frozenset(("for", "of", "in", "de", "del", "para", "en", "by", "the", "el", "case", "caso"))
 

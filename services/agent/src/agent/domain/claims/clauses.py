@@ -232,7 +232,8 @@ class Clause:
         if before and not (context.several and len(self.subjects) == len(before) and not self.objects):
             chosen = [t for t in before if t.value not in self.objects] if than is None else before
             return ((chosen or before)[-1].value,)
-        if after and not before:
+        compared = next((t for t in self._of_kind("than", "better", "worse") if t.at > token.at), None)
+        if after and not before and (compared is None or not context.subjects or after[0].at < compared.at):
             return (after[0].value,)
         return context.subjects or (None,)
 
@@ -314,8 +315,10 @@ class Clause:
     def _rank(self, token: Token, relation: Relation, figure: tuple[str, ...]) -> None:
         context = self._context
         ranked: tuple[str, ...] = (token.value,) if token.value else figure
-        moved = next((t.kind for t in self._moves if t.at > token.at), None)
-        if not ranked and (moved or token.text.startswith(("lead", "led", "lider"))):
+        leads = token.text.startswith(("lead", "led", "lider", "encabez"))
+        moves = [t for t in self._moves if t.at > token.at] or ([] if leads else self._moves[-1:])
+        moved = next((t.kind for t in moves), None)
+        if not ranked and (moved or leads):
             ranked = ("return",)
             relation = "lowest" if (moved == "fall") != (token.kind == "lowest") else "highest"
         who = context.subjects if context.named else tuple(self.tickers) or context.subjects

@@ -238,7 +238,7 @@ def _valued(kind: str, match: re.Match[str]) -> tuple[str, re.Match[str], Any]:
     if kind == "best":
         which = groups["b"] or groups["b2"] or groups["b3"] or ("worst" if groups["loser"] else "best")
         figure = None if re.match("lead|led|lider", match[0]) else "return"
-        return ("lowest" if which in ("worst", "peor") else "highest"), match, figure
+        return ("lowest" if which in ("worst", "weakest", "peor") else "highest"), match, figure
     return kind, match, None
 
 

@@ -60,6 +60,7 @@ PROMISE = (
 )
 FALL = (
     r"\b(?:f[ae]ll(?:s|en|ing)?|drop(?:s|ped|ping)?|declin(?:e|es|ed|ing)|lost|los(?:s|ses|es|e|ing)|down|decreas\w*|"
+    r"plummet\w*|crater(?:s|ed)|collaps(?:e|es|ed)|crash(?:es|ed)|(?:in|into) (?:negative territory|the red)|"
     r"slid(?:es|e)?|slip(?:s|ped|ping)|hund\w*|slump\w*|shed|sank|sunk|tumbl\w+|plung\w+|dipped|retreat(?:s|ed)?|"
     r"weakened|g[ai]v(?:e|es|en|ing) up|lost ground|perdio terreno|gone down|went down|in the red|negative|"
     r"(?<!\bes )(?<!\bson )(?<!\bfue )(?<!\bera )(?<!\bmuy )bajas?|baj(?:o|"
@@ -68,7 +69,9 @@ FALL = (
     r"perdida)\b"
 )
 RISE = (
-    r"\b(?:r[io]se[sn]?|rising|gain(?:s|ed|ing)?|grew|grow(?:s|n|th|ing)?|up|increas\w*|rais(?:ed|es|ing)|climb(?:s|"
+    r"\b(?:(?:in|into) (?:positive territory|the green)|en verde|dispar(?:o|a|an|aron|ado|ada|arse)|spik(?:ed|es)|"
+    r"vault(?:ed|s)|leap(?:t|ed|s)|rocket(?:ed|s)|"
+    r"r[io]se[sn]?|rising|gain(?:s|ed|ing)?|grew|grow(?:s|n|th|ing)?|up|increas\w*|rais(?:ed|es|ing)|climb(?:s|"
     r"ed|ing)?|advanc(?:e|es|ed|ing)|positive|rall(?:y|ied|ies)|jump(?:s|ed)?|surg(?:e|ed|es)|soar(?:s|ed)?|add(?:s|"
     r"ed|ing)|clawed back|went up|gone up|in the black|appreciat(?:ed|es)|sub(?:io|ieron|ido|ida|idas|e|en|ir|iendo)|"
     r"gan(?:o|ar|aron|a|an|ado|ancia|ancias|ando)|se anot\w+|se apunt\w+|avanz\w*|avances?|crec\w+|positiv\w*|"
@@ -100,12 +103,15 @@ _ADJECTIVES = {
     "-pe": "cheap barat",
     "net_margin": "profitable rentable",
     "market_cap": "valuable valios",
+    "current_drawdown": "furthest farthest further farther alejad",
+    "-current_drawdown": "closest nearest closer nearer cercan",
 }
 ADJECTIVES = {start: figure for figure, starts in _ADJECTIVES.items() for start in starts.split()}
 """Beginnings of adjectives, and the figure that each compares; with a minus, less of it is meant."""
 ADJ = (
     r"(?:volatile|volatil(?:es)?|risky|arriesgad\w+|expensive|car[oa]s?|cheap|barat[oa]s?|profitable|rentables?|"
-    r"valuable|valios\w+|stable|estables?|calm|tranquil[oa]s?|steady)"
+    r"valuable|valios\w+|stable|estables?|calm|tranquil[oa]s?|steady|"
+    r"(?:alejad|cercan)[oa]s?(?= (?:de|a) sus? maximos?))"
 )
 COMPARATIVE = (
     rf"\b(?:fluctu(?:ated|ates|o|a|aron|an) (?:(?P<fmore>more|mas)|(?P<fless>less|"
@@ -113,13 +119,15 @@ COMPARATIVE = (
     r"|(?:is |are )?worth (?:\w+ )?(?:(?P<wmore>more)|(?P<wless>less))(?= than\b)"
     r"|vale[n]? (?:(?P<vmore>mas)|(?P<vless>menos))(?: en bolsa)?(?= que\b)"
     r"|(?:(?P<rmore>higher|more|mayor|mas)|(?P<rless>lower|less|menor|menos)) (?:risk|riesgo)\b"
-    r"|(?P<er>riskier|cheaper|calmer|steadier|safer)|not as (?P<adj3>" + ADJ + r")|tan (?P<adj4>" + ADJ + r"))\b"
+    r"|(?P<er>riskier|cheaper|calmer|steadier|safer|(?:(?:fur|far)ther|closer|nearer)(?= (?:from|to) "
+    r"(?:its|their) (?:high|peak)))|not as (?P<adj3>" + ADJ + r")|tan (?P<adj4>" + ADJ + r"))\b"
 )
 _OF_ALL = r"(?! (?:than|que)\b)"
 SUPERLATIVE = (
     rf"\b(?:(?:the |(?:el|la|los|las) (?:\w+ )?)(?:(?P<smost>most|mas)|(?P<sleast>least|menos)) "
     rf"(?P<sadj>{ADJ}){_OF_ALL}|(?:(?P<smost2>most|mas)|(?P<sleast2>least|menos)) (?P<sadj2>{ADJ})(?= (?:of|de|among|"
-    rf"entre)\b)|(?P<sest>(?:risk|pric|cheap|calm|steadi|saf)i?est))\b"
+    rf"entre)\b)|(?P<sest>(?:risk|pric|cheap|calm|steadi|saf)i?est|(?:(?:fur|far)thest|closest|nearest)"
+    r"(?= (?:from|to) (?:its|their) (?:high|peak))))\b"
 )
 UP = (
     r"(?:higher|greater|larger|bigger|more|deeper|steeper|worse|wider|superior(?:es)?|"
@@ -166,7 +174,8 @@ FINE = re.compile(
     r"splits|as of|a fecha de|up to|de al menos|at least|a lo sumo|at most|como mucho|more or less|mas o menos|in "
     r"terms of|close behind(?= (?:at|with|\()|[,.;])|(?:of|among) the (?:two|three|four|five)|(?:de|entre) l[oa]s "
     r"(?:dos|tres|cuatro|cinco)|up or down|g[ai]ves? up (?:some |a little )?(?:returns?|gains?|upside) for|risk over "
-    r"at most a year|no more than|not today's market)\b|\b(?:near|cercan[oa]s? al?|ronda(?:n|ba)?(?: el| los)?) "
+    r"at most a year|no more than|not today's market|(?:threshold|level|line|umbral|nivel) (?:of|de) (?:30|70))\b|"
+    r"\b(?:near|cercan[oa]s? al?|ronda(?:n|ba)?(?: el| los)?) "
     r"(?=[$€]?\d)"
     rf"|\b(?:{_OVER}|{_UNDER})(?:l| el| los| un| an?)? (?=[$€]?\d)"
 )
@@ -202,12 +211,13 @@ _TOKENS: tuple[tuple[str, str | re.Pattern[str]], ...] = (
     ),
     (
         "best",
-        r"\b(?:did|performed|fared) (?P<b>best|worst)\b|\b(?P<w1>the )?(?P<b2>best|worst)(?:[- ](?:performer|"
-        r"performing|return|returns|result|performance)\w*(?: (?:stock|ticker|one))?)?(?= (?:\x00|was|were|is|of|"
-        r"among|,)|[:.,]|$)|\b(?:the |la |el )?(?:clear |big )?(?:winner|ganador[ae]?|(?P<loser>loser|laggard|"
+        r"\b(?:did|performed|fared) (?P<b>best|worst)\b|\b(?P<w1>the )?(?P<b2>best|worst|(?:strong|weak)est"
+        r"(?= (?:perform|return|result)))(?:[- ](?:performer|performing|return|returns|result|performance)\w*"
+        r"(?: (?:stock|ticker|one))?)?(?= (?:\x00|was|were|is|of|among|,|\()|[:.,]|$)|"
+        r"\b(?:the |la |el )?(?:clear |big )?(?:winner|ganador[ae]?|(?P<loser>loser|laggard|"
         r"perdedor[ae]?|rezagad[oa]))\b|\b(?:la|el|lo) (?:que )?(?:(?:mas subio|hizo)? ?)?(?P<b3>mejor|peor)(?: "
         r"rentabilidad| rendimiento| comportamiento| desempeno)?(?= (?:\x00|fue|es|de|entre|,)|[:.,]|$)|"
-        r"\b(?:leads?|led)\b(?: (?:with|in|by|on)\b)?|\blider\w*(?: (?:en|por|con)\b)?",
+        r"\b(?:leads?|led)\b(?: (?:with|in|by|on)\b)?|\b(?:lider|encabez)\w*(?: (?:en|por|con|el grupo con)\b)?",
     ),
     ("better", BETTER),
     ("worse", WORSE),

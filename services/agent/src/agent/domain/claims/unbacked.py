@@ -101,7 +101,8 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
 )
 _AT_AN_END = re.compile(
-    r"\b(?:at|near|close to|to|hit|set|reached|marked|en|cerca de) (?:its|their|an?|the|sus?|el|la)? ?(?:new |fresh |"
+    r"\b(?:at|near|close to|(?<!er )(?<!est )to|hit|set|reached|marked|en|cerca de) "
+    r"(?:its|their|an?|the|sus?|el|la)? ?(?:new |fresh |"
     r"very )?(?:(?:52-week|one-year|12-month|yearly|annual) )?(?:(?P<high>highs?|peak|maximos?|(?:top|parte alta) "
     r"(?:of|de))|lows?|minimos?|(?:bottom|parte baja) (?:of|de))\b(?! of)"
 )
@@ -216,10 +217,6 @@ def _differ(claims: Sequence[Claim]) -> bool:
     return any(len(values) == 2 and max(values) > (1 + _ABOUT) * min(values) for values in told.values())
 
 
-def _subjects(claims: Sequence[Claim], facts: Facts) -> list[str]:
-    return [claim.subject for claim in claims if claim.subject is not None] or facts.subjects
-
-
 def _is_at(subject: str, high: str | None, facts: Facts) -> bool:
     """Whether a price is at its high, or low, of the year that the tools looked at."""
     prices = [one.value for one in facts.of(subject, ("price",)) if isinstance(one.value, float)]
@@ -229,8 +226,9 @@ def _is_at(subject: str, high: str | None, facts: Facts) -> bool:
     return bool(prices and ends) and abs(prices[0] / ends[0] - 1) <= AT
 
 
-def unbacked(low: str, claims: Sequence[Claim], facts: Facts) -> list[str]:
-    """What a folded sentence with claims says that no tool can have given."""
+def unbacked(low: str, claims: Sequence[Claim], facts: Facts, subjects: Sequence[str]) -> list[str]:
+    """What a folded sentence with claims says that no tool can have given. `subjects`: whom it is about."""
+    of = [claim.subject for claim in claims if claim.subject is not None] or subjects or facts.subjects
     found = [reason for reason, pattern in _KINDS if pattern.search(low)]
     multiple = is_multiple(low, claims)
     if multiple is not None:
@@ -238,7 +236,7 @@ def unbacked(low: str, claims: Sequence[Claim], facts: Facts) -> list[str]:
     apart = [claim for claim in claims if claim.number is not None and claim.number.points]
     if apart and all(is_difference(claim, facts) for claim in apart):
         found = [reason for reason in found if reason != _APART]
-    if (end := _AT_AN_END.search(low)) and not any(_is_at(one, end["high"], facts) for one in _subjects(claims, facts)):
+    if (end := _AT_AN_END.search(low)) and not any(_is_at(one, end["high"], facts) for one in of):
         found.append("it is not there")
     if _ALIKE.search(low) and _differ(claims):
         found.append("they are not alike")

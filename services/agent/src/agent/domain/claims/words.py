@@ -51,6 +51,9 @@ s published publish it'd would've let's here's yes
 modest heavy steep sharp solid slight narrow suffered theirs pay pays paid trailing key takeaways
 near golden death crossover headline headlines news score oversold overbought identical despite followed picture metric
 keep mind business businesses coefficient dataset nothing nada
+contrast hand sum short wise risk-wise valuation-wise brief perspective standpoint front occurred occurs threshold
+reading reads read generated generates generate brought brings bring booked books pulled pulls offers offer offered
+carries carry carried commands command logged logs produced produces took pairs positions pecking order
 """
 _ES = """
 el la los las lo un una unos unas al del de en a con sin por para sobre entre hasta desde segun tras ante bajo durante
@@ -108,6 +111,9 @@ reparte reparten publicar comienzos unica unico unicas unicos suya suyas corto l
 plazo cortos largos multiplos titular titulares noticias puntuacion sobreventa sobrecompra zona repartio dorado muerte
 valia cruce cruzo metrica bastante encuentra encuentran dispone acaba acaban acerca acercan aproximado
 elevada elevado elevadas elevados distancia negocio mueve mueven contando identico identica
+facturo factura facturan facturaron facturado ingreso ingresa genero genera generan generaron obtuvo obtiene obtienen
+arroja arrojan arrojo luce roza rozan ronda rondan cambio lado resumen suma definitiva parte umbral lectura compania
+seguido seguida seguidos seguidas siguen sigue ocurrio produjo
 """
 WORDS = frozenset((_EN + _ES).split())
 _COMPARING = """
