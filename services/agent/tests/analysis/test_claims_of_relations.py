@@ -54,6 +54,10 @@ def of_both() -> Facts:
             "IBM fell from its high, but its drawdown of 12.6% was smaller than MSFT's 19.7%.",
             "IBM fell from its high, but its drawdown of 12.6% was larger than MSFT's 19.7%.",
         ),
+        (
+            "Volatility ranged from 16.5% at IBM to 19.9% at MSFT.",
+            "Volatility ranged from 16.5% at MSFT to 19.9% at IBM.",
+        ),
         ("MSFT offers a dividend yield of 3.1%.", "MSFT offers a dividend yield of 1.3%."),
     ],
 )

@@ -59,7 +59,8 @@ class Clause:
         kinds = {token.kind for token in tokens}
         self.denies = bool(kinds & {"not", "neither"}) != ("untrue" in kinds)
         self.everyone = "all" in kinds or ("neither" in kinds and "ticker" not in kinds)
-        self.pays = any(token.word in _PAYS for token in tokens)
+        pairs = zip(tokens, ("", *(one.word for one in tokens)), strict=False)
+        self.pays = any(token.word in _PAYS and before != "se" for token, before in pairs)
         self.passing = bool(tokens) and tokens[0].kind == "than"
         self.tickers = [token.value for token in tokens if token.kind == "ticker"]
         self.objects = self._objects()
@@ -208,7 +209,10 @@ class Clause:
         between = [t for t in self.tokens if before and before[-1].at < t.at < token.at]
         if before and all(t.kind == "word" and t.word in ("", "s", "(", "does", "did") for t in between):
             return (before[-1].value,)  # IBM's 1.7%, MSFT (19.9%)
-        prepositions = (t for t in self._of_kind("word") if t.word in ("for", "of", "de", "para", "by", "del"))
+        in_turn = sorted([*self._numbers, *tickers], key=lambda t: t.at)[::2] == self._numbers
+        if in_turn and 1 < count == len(tickers) and not self.objects:  # from 16.5% at IBM to 32.8% at Apple
+            return (tickers[index].value,)
+        prepositions = (t for t in self._of_kind("word") if t.word in ("for", "of", "de", "para", "by", "del", "at"))
         of = next((t for t in prepositions if token.at < t.at < end), None)
         for_whom = of is not None and of.word in ("for", "para") and after and after[0].at > of.at
         if for_whom or (of is not None and after and not any(b.at > start for b in before)):
