@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from memory.testing_embeddings import embedding_server
 from nexus_cli.evaluation.baselines import PlainBm25, WordOverlap
 from nexus_cli.evaluation.dataset import read
 from nexus_cli.main import app
@@ -121,6 +123,26 @@ def test_search_memory_finds_more_of_the_example_than_either_baseline_in_both_la
         recall = measured["recall"]
         assert recall["search_memory"]["10"] > max(recall["bm25"]["10"], recall["overlap"]["10"])
     assert report["recall"]["search_memory"]["10"] > 0.8
+
+
+async def test_messages_are_found_by_meaning_too_where_an_embedder_is_configured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = [{"id": "m1", "text": "I work as a nurse"}, {"id": "m2", "text": "Gold fell again"}]
+    asked = [{"question": "¿cuál es mi profesion?", "evidence": ["m1"]}]
+    entry = {"id": "ana", "sessions": [{"date": "2026-01-05", "messages": said}], "questions": asked}
+    data = written(tmp_path, {"conversations": [entry]})
+    async with embedding_server() as server:
+        shares = {"none": 0.0, "openai": 1.0}
+        monkeypatch.setenv("NEXUS_EMBEDDINGS_BASE_URL", server.base_url)
+        for kind, share in shares.items():
+            monkeypatch.setenv("NEXUS_EMBEDDINGS", kind)
+            shown = await asyncio.to_thread(evaluate, "--data", data, "--json")
+            assert json.loads(shown.stdout)["recall"]["search_memory"]["5"] == share
+        server.status = 500
+        failed = await asyncio.to_thread(evaluate, "--data", data)
+        assert (failed.exit_code, failed.stdout) == (1, "")
+        assert "NEXUS_EMBEDDINGS" in failed.stderr
 
 
 def test_the_baselines_rank_by_what_they_are_named_after() -> None:

@@ -181,7 +181,9 @@ def recall(
     file: Annotated[Path, typer.Option("--data", metavar="FILE", help="Dataset: our JSON form, or LoCoMo's.")],
     as_json: Json = False,
 ) -> None:
-    """Measure how much of what answers a question search_memory finds, beside BM25 and word overlap."""
+    """Measure how much of what answers a question search_memory finds, beside BM25 and word overlap.
+
+    With vectors where NEXUS_EMBEDDINGS names an embedder, as in a running memory service."""
     _needs_memory()
     from nexus_cli.evaluation.dataset import BadDatasetError, read
 
@@ -350,13 +352,19 @@ def _measured(cases: list[DatasetCase]) -> RecallReport:
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+    from memory.embeddings.ports import EmbeddingError
     from nexus_cli.evaluation.recall import measure
+    from nexus_cli.evaluation.vectors import evaluation_vectors
 
     console = Console(stderr=True)
     columns = (TextColumn("asking"), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("", total=sum(len(case.questions) for case in cases))
-        return measure(cases, lambda: progress.advance(task))
+        try:
+            with evaluation_vectors() as vectors:
+                return measure(cases, lambda: progress.advance(task), vectors)
+        except (ImportError, EmbeddingError) as error:
+            fail(f"NEXUS_EMBEDDINGS: {error}")
 
 
 def _view(cases: list[DatasetCase], report: RecallReport) -> dict[str, object]:

@@ -1,6 +1,6 @@
 """Measures how much of the evidence for a question is found among the first passages.
 
-Ours is the code that `search_memory` runs (memory.domain.recall).
+Ours is the code that `search_memory` runs (memory.domain.recall), with vectors where an embedder is configured.
 """
 
 from __future__ import annotations
@@ -8,10 +8,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from memory.domain.recall.index import IndexedMessage, RecallIndex
+from memory.embeddings.fusion import fused
+from memory.embeddings.neighbours import POOL
 from nexus_cli.evaluation.baselines import PlainBm25, WordOverlap
 from nexus_cli.evaluation.dataset import DatasetCase
+
+if TYPE_CHECKING:
+    from nexus_cli.evaluation.vectors import EvaluationVectors
 
 AT = (5, 10, 25, 50)
 RANKINGS = ("search_memory", "bm25", "overlap")
@@ -51,11 +57,13 @@ class RecallReport:
     categories: defaultdict[str, RecallCounts] = field(default_factory=lambda: defaultdict(RecallCounts))
 
 
-def measure(cases: Iterable[DatasetCase], on_question: Callable[[], None]) -> RecallReport:
+def measure(
+    cases: Iterable[DatasetCase], on_question: Callable[[], None], vectors: EvaluationVectors | None = None
+) -> RecallReport:
     """Ranks every question's conversation three ways. Calls `on_question` after each question."""
     report = RecallReport()
     for case in cases:
-        rankings = _rankings(case)
+        rankings = _rankings(case, vectors)
         for question in case.questions:
             measures = (report.whole, report.categories[question.category])
             for each in measures:
@@ -68,7 +76,7 @@ def measure(cases: Iterable[DatasetCase], on_question: Callable[[], None]) -> Re
     return report
 
 
-def _rankings(case: DatasetCase) -> dict[str, Ranking]:
+def _rankings(case: DatasetCase, vectors: EvaluationVectors | None) -> dict[str, Ranking]:
     index = RecallIndex()
     messages = [message for session in case.sessions for message in session]
     for number, session in enumerate(case.sessions):
@@ -77,9 +85,15 @@ def _rankings(case: DatasetCase) -> dict[str, Ranking]:
             for place, one in enumerate(session)
         )
     now = max((message.at for message in messages), default=None)
+    near = vectors.neighbours({message.id: message.text for message in messages}) if vectors else None
 
     def ours(question: str, limit: int) -> list[str]:
-        return [found.passage.id for found in index.search(question, limit, now)] if now else []
+        if now is None:
+            return []
+        by_words = [(one.passage.id, one.score) for one in index.search(question, max(limit, POOL), now)]
+        if vectors is None or near is None:
+            return [name for name, _ in by_words[:limit]]
+        return [name for name, _ in fused(by_words, near.nearest(vectors.question(question)))[:limit]]
 
     texts = [message.text for message in messages]
     bm25, overlap = PlainBm25(texts), WordOverlap(texts)

@@ -88,20 +88,24 @@ class Embeddings:
             neighbours.take(texts, vectors)
 
 
+def embedder_of(settings: EmbeddingSettings) -> Embedder | None:
+    """The embedder set in the environment; None: none is. Raises ImportError or EmbeddingError: it is not installed."""
+    if settings.kind == "none":
+        return None
+    from memory.embeddings.embedder import HttpEmbedder, WheelEmbedder
+
+    if settings.kind == "wheel":
+        return WheelEmbedder()
+    key = settings.api_key.get_secret_value() if settings.api_key else None
+    return HttpEmbedder(settings.base_url, key, settings.model)
+
+
 def configured(settings: EmbeddingSettings) -> Embeddings:
     """The embeddings set in the environment; if they are unavailable, this is logged once, and searches use words
     alone."""
     embedder: Embedder | None = None
-    if settings.kind == "none":
-        return Embeddings(None, settings.seconds)
     try:
-        from memory.embeddings.embedder import HttpEmbedder, WheelEmbedder
-
-        if settings.kind == "wheel":
-            embedder = WheelEmbedder()
-        else:
-            key = settings.api_key.get_secret_value() if settings.api_key else None
-            embedder = HttpEmbedder(settings.base_url, key, settings.model)
+        embedder = embedder_of(settings)
     except (ImportError, EmbeddingError) as error:
         EMBEDDINGS_FAILED.labels("start").inc()
         _log.error("embeddings.unavailable", error=str(error)[:300], install="nexus-memory[vectors]")
