@@ -1,6 +1,6 @@
 /* Whose chat it is: a visitor, who gets a token here and renews it, or a customer, whose token the host page brings. */
-import { Keeping } from "./keeping.js";
-import { locale } from "./saying.js";
+import { Keeping } from "./storage.js";
+import { locale } from "./i18n.js";
 import { company, page, server } from "./settings.js";
 
 const SOON = 60_000, NO_COMPANY = 4510;
