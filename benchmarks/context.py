@@ -22,8 +22,8 @@ from agent.domain.turn.journal import Journal
 from agent.ports import PromptHistory, Requester
 from agent.turns.composer import MESSAGES as SPOKEN
 from agent.turns.composer import Material, prompt_for
-from benchmarks.at_hand import COMPANY, CONVERSATION, MESSAGES, TOOLS, USER, contexts, conversation
 from benchmarks.report import Figure, median
+from benchmarks.stubs import COMPANY, CONVERSATION, MESSAGES, TOOLS, USER, contexts, conversation
 from contracts.company import CompanyConfig
 from contracts.context_rpc import ContextRequest, FullContext
 from contracts.events.chat import Role

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,8 @@ FOR_TESTS = re.compile(r"(^|/)testing(/|_|\.)|/scripted_model")
 GERUND = re.compile(r"(^|_)[a-z]{2,}ing$")
 NOUNS = frozenset({"logging", "rating", "setting", "spring", "string", "thing"})
 """Words that end so and are nouns of the field."""
+KINDS = ("code", "fields", "tables", "imports", "prose", "blank")
+"""What a line is: of a function, of a class's fields, a module's constant, an import, a docstring or comment, empty."""
 OWN_PULL, JETSTREAM_PULL = "CONSUMER.MSG.NEXT", "pull_subscribe"
 """Ways to take from a durable consumer: requests of one's own, nats-py's."""
 
@@ -61,7 +63,7 @@ def main() -> int:
     circles = cycles({module.name: imports_of(module, {one.name for one in product}) for module in product})
     ways = ways_to_consume(product)
     table: list[tuple[str, object, list[str]]] = [
-        ("lines of production Python", lines, []),
+        ("lines of production Python", lines, areas(product)),
         ("Protocols", len(protocols), sorted(protocols)),
         ("… with one implementation", len(one), [f"{name}: {found[0][0]}" for name, found in one.items()]),
         ("… and with no other in tests", sum(not found[1] for found in one.values()), []),
@@ -77,6 +79,48 @@ def main() -> int:
         if "--list" in sys.argv:
             print("".join(f"    {name}\n" for name in names), end="")
     return 0
+
+
+def areas(modules: list[Module]) -> list[str]:
+    """Lines by area, the largest first, and how many of them are of each kind."""
+    counted: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for module in modules:
+        lines = Counter(kinds(module))
+        parts = module.name.split(".")
+        for area in ("all", parts[0], *([".".join(parts[:3])] if parts[0] == "agent" and len(parts) > 3 else [])):
+            counted[area].update(lines)
+    head = f"{'':26}{'all':>8}" + "".join(f"{kind:>12}" for kind in KINDS)
+    rows = sorted(counted.items(), key=lambda item: -item[1].total())
+    return [head, *(f"{area:26}{of.total():>8}" + "".join(f"{of[kind]:>12}" for kind in KINDS) for area, of in rows)]
+
+
+def kinds(module: Module) -> list[str]:
+    """The kind of each line. A table is a constant of a module: vocabulary, patterns, texts, limits, declarations."""
+    lines = module.text.splitlines()
+    found = ["blank" if not line.strip() else "prose" if line.lstrip().startswith("#") else "code" for line in lines]
+
+    def mark(node: ast.AST, kind: str) -> None:
+        first, last = getattr(node, "lineno", 1), getattr(node, "end_lineno", 0)
+        for number in range(first - 1, last):
+            found[number] = kind if found[number] == "code" or kind == "prose" else found[number]
+
+    for node in ast.walk(module.tree):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str())):
+                mark(node, "prose")
+            case ast.Import() | ast.ImportFrom():
+                mark(node, "imports")
+            case ast.ClassDef():
+                for field in node.body:
+                    if isinstance(field, ast.AnnAssign | ast.Assign):
+                        mark(field, "fields")
+            case ast.Module():
+                for statement in node.body:
+                    if isinstance(statement, ast.AnnAssign | ast.Assign):
+                        mark(statement, "tables")
+            case _:
+                pass
+    return found
 
 
 def implementations(modules: list[Module]) -> dict[str, tuple[list[str], list[str]]]:

@@ -14,7 +14,6 @@ LOOKED_AT = {
     "Health._keep_beat": "the beat that /healthz goes by",
     "BatchWorker._run": "its own `stuck_because`",
     "PullWorker._keep": "the worker's `stuck_because`",
-    "ChatConsumer._run": "its own `stuck_because`",
     "Activity._keep": "its own `stuck_because`",
 }
 

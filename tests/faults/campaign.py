@@ -2,7 +2,7 @@
 
 Every fault is one of kill, pause, stall and cut, of one of the eight processes, chosen by the seed; with ``--pauses 5
 15 40`` each is a pause of so many seconds. Meanwhile visitors, customers and human agents work, as `scenes` has them.
-After a round of faults everything settles, and the books of the round are closed: each accepted message settled
+After a round of faults everything settles, and the ledgers of the round are compared: each accepted message settled
 exactly once, no answer over a human, each effect there once if it was said to be, and none without a yes; nobody
 waited for more than a minute behind a fault, and every service was ready half a minute behind it. Prints a table;
 exit code 1 with any violation.
@@ -43,8 +43,8 @@ SETTINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a campaign runs. `beside`: faults at the same time; `round_of`: faults until the books are closed; `pauses`:
-    the seconds of all faults, where they are to be pauses alone.
+    """How a campaign runs. `beside`: faults at the same time; `round_of`: faults until the ledgers are compared;
+    `pauses`: the seconds of all faults, where they are to be pauses alone.
     """
 
     faults: int

@@ -1,5 +1,5 @@
-"""The end of a round: everybody comes back, what nobody knows is asked again, and the books are held against the log,
-the screens and the stores.
+"""The end of a round: everybody comes back, what nobody knows is asked again, and the ledgers are compared with the
+log, the screens and the stores.
 """
 
 import asyncio
@@ -7,11 +7,11 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from nexus_cli.drill.books import settled_at
 from nexus_cli.drill.faults import READY_WITHIN, FaultWindow
+from nexus_cli.drill.ledger import settled_at
 from nexus_cli.drill.log_reader import LoggedFact, read_log
 from runtime.testing import eventually
-from tests.faults.effect_books import Stores
+from tests.faults.effect_ledger import Stores
 from tests.faults.networked_stack import PROCESSES
 from tests.faults.people import COMPANY, Field, Person, Wait
 from tests.faults.scenes import Customer
@@ -92,7 +92,7 @@ def late(windows: Sequence[FaultWindow], waits: Sequence[Wait]) -> Iterator[Viol
 
 
 async def _conversation(here: Field, person: Person) -> tuple[list[Violation], Totals]:
-    conversation = person.books.conversation
+    conversation = person.ledger.conversation
     if not conversation:
         return [], Totals()
     log: list[LoggedFact] = []
@@ -108,7 +108,7 @@ async def _conversation(here: Field, person: Person) -> tuple[list[Violation], T
         newest = max((fact.seq for fact in log if "messageId" in fact.data), default=0)
         return person.client.seq >= newest
 
-    # What does not come to rest is told by the books.
+    # What does not come to rest is reported by the ledgers.
     with contextlib.suppress(AssertionError):
         await eventually(at_rest, SETTLED_WITHIN)
     with contextlib.suppress(AssertionError):
@@ -119,7 +119,7 @@ async def _conversation(here: Field, person: Person) -> tuple[list[Violation], T
         here.effects.read(answer)
     turns = tuple(str(fact.data["turnId"]) for fact in log if fact.data.get("turnId"))
     facts, shown = tuple(map(_fact, log)), tuple(_frame(one) for one in person.client.frames if one["type"] in _TOLD)
-    violations = [Violation(str(one), conversation, turns, facts, shown) for one in person.books.findings(log)]
+    violations = [Violation(str(one), conversation, turns, facts, shown) for one in person.ledger.findings(log)]
     return violations, Totals(
         messages=sum(fact.kind == "visitor" for fact in log),
         answers=len(answers),
@@ -148,7 +148,7 @@ async def _effects(here: Field) -> list[Violation]:
         try:
             await eventually(lambda customer=customer: _look(customer, stores), SETTLED_WITHIN)
         except AssertionError as error:
-            violations.append(Violation(f"a customer's books could not be read: {error}"))
+            violations.append(Violation(f"a customer's ledger could not be read: {error}"))
     for what, finding in here.effects.findings(stores):
         violations.append(Violation(f"{what}, {finding}", _where(here, finding)))
     return violations
@@ -188,7 +188,7 @@ def _where(here: Field, finding: Finding) -> str:
     for customer in here.customers:
         person = customer.person
         if person is not None and (
-            finding.key in customer.confirmed or any(finding.key in said.text for said in person.books.said)
+            finding.key in customer.confirmed or any(finding.key in said.text for said in person.ledger.said)
         ):
-            return person.books.conversation
+            return person.ledger.conversation
     return ""

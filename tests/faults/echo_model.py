@@ -12,7 +12,7 @@ from typing import Any
 from agent.domain.tool_results import outcome_unknown
 from agent.scripted_model.script import Script, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel
-from nexus_cli.drill.books import TOKEN
+from nexus_cli.drill.ledger import TOKEN
 
 ORDER = re.compile(r"buy (\d+\.\d{3}) IBM (m[0-9a-f]{10})")
 ALERT = re.compile(r"alert me (m[0-9a-f]{10})")

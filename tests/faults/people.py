@@ -1,5 +1,5 @@
 """A client that comes back: whatever breaks, it connects again, goes on from where it was, and asks again what nobody
-has acknowledged, under the same id. What it sent and was shown goes into the books.
+has acknowledged, under the same id. What it sent and was shown goes into the ledger.
 """
 
 import asyncio
@@ -13,9 +13,9 @@ from typing import Any
 import aiohttp
 
 from gateway.testing_http import Http
-from nexus_cli.drill.books import ConversationBooks, DrillMessage
+from nexus_cli.drill.ledger import ConversationLedger, DrillMessage
 from runtime.testing import eventually
-from tests.faults.effect_books import EffectBooks
+from tests.faults.effect_ledger import EffectLedger
 from tests.faults.networked_stack import NetworkedStack
 from tests.support.chat_client import ChatClient, Frame
 
@@ -25,7 +25,7 @@ BROKEN = (aiohttp.ClientError, OSError, TimeoutError, AssertionError)
 CONNECTED_WITHIN = 8.0
 ACKNOWLEDGED_WITHIN = 6.0
 ANSWERED_WITHIN = 150.0
-"""Longer than a turn's own deadline of 120 s: what is not answered then is looked at when the books are closed."""
+"""Longer than a turn's own deadline of 120 s: what is not answered then is looked at at the end, by the ledgers."""
 PAUSE = 0.25
 """Seconds before somebody who was refused tries again."""
 
@@ -49,12 +49,12 @@ class Field:
     random: Random
     over: asyncio.Event = field(default_factory=asyncio.Event)
     waits: list[Wait] = field(default_factory=list[Wait])
-    open: dict[str, ConversationBooks] = field(default_factory=dict[str, ConversationBooks])
+    open: dict[str, ConversationLedger] = field(default_factory=dict[str, ConversationLedger])
     """Conversations of visitors that a person may take over."""
     taken: set[str] = field(default_factory=set[str])
     customers: list[Any] = field(default_factory=list[Any])
     people: list["Person"] = field(default_factory=list["Person"])
-    effects: EffectBooks = field(default_factory=EffectBooks)
+    effects: EffectLedger = field(default_factory=EffectLedger)
 
     def token(self) -> str:
         """Words that no other text of the campaign has."""
@@ -84,7 +84,7 @@ class Person:
         self.field = field
         self.token = token
         self.client = ChatClient(field.stack.url, token)
-        self.books = ConversationBooks("")
+        self.ledger = ConversationLedger("")
         self._here = False
         field.people.append(self)
 
@@ -99,7 +99,7 @@ class Person:
                 await self.client.hello(locale="en")
             else:
                 await self.client.resume()
-        self.books.conversation = self.client.conversation or ""
+        self.ledger.conversation = self.client.conversation or ""
         self._here = True
 
     async def leave(self) -> None:
@@ -121,7 +121,7 @@ class Person:
     async def say(self, text: str, *, twice: bool = False) -> DrillMessage:
         """Sends until it is acknowledged. `twice`: once more after that, as a client does that did not see it."""
         said = DrillMessage(text, sent_at=time.monotonic())
-        self.books.said.append(said)
+        self.ledger.said.append(said)
         identity = self.field.identity()
         again = False
         end = time.monotonic() + ANSWERED_WITHIN
@@ -188,7 +188,7 @@ class Person:
 
     async def answered(self, said: DrillMessage, token: str | None, mark: int) -> Mapping[str, Any] | None:
         """The message that answers: it names the token, or (None) is the first after what was said. None: something
-        else has settled it, or nobody answered in time; the books will tell."""
+        else has settled it, or nobody answered in time; the ledger will tell."""
         by_people = False
 
         def settles(frame: Frame) -> bool:
@@ -214,8 +214,8 @@ class Person:
         return message["role"] in ("operator", "system")
 
     async def close(self) -> None:
-        """Gone for good; what was shown goes into the books."""
-        self.books.shown = [shown_by(self.client.frames)]
+        """Gone for good; what was shown goes into the ledger."""
+        self.ledger.shown = [shown_by(self.client.frames)]
         await self.leave()
         await self.client.__aexit__(None, None, None)
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from contracts.errors import OUTCOME_UNKNOWN
-from nexus_cli.drill.books import DrillMessage
-from tests.faults.effect_books import told
+from nexus_cli.drill.ledger import DrillMessage
+from tests.faults.effect_ledger import told
 from tests.faults.people import ANSWERED_WITHIN, BROKEN, COMPANY, PAUSE, Field, Person
 from tests.support.effects_ledger import EffectsLedger, View
 
@@ -23,7 +23,7 @@ async def visitor(here: Field) -> None:
     token = await _until_given(lambda: here.stack.visitor(COMPANY, locale="en"))
     person = Person(here, token[0])
     await person.arrive()
-    here.open[person.books.conversation] = person.books
+    here.open[person.ledger.conversation] = person.ledger
     for _ in range(here.random.randint(2, 4)):
         if here.over.is_set():
             break
@@ -43,7 +43,7 @@ async def visitor(here: Field) -> None:
         assert said is not None
         await person.answered(said, words[-1], mark)
         await here.rest(here.random.uniform(0.2, 2.0))
-    here.open.pop(person.books.conversation, None)
+    here.open.pop(person.ledger.conversation, None)
 
 
 async def _cancel(person: Person, mark: int) -> None:
@@ -65,7 +65,7 @@ async def human_agent(here: Field) -> None:
     if not free:
         return
     conversation = here.random.choice(free)
-    books = here.open[conversation]
+    ledger = here.open[conversation]
     here.taken.add(conversation)
     token = here.stack.mint("commercial", f"ana-{here.random.getrandbits(24):06x}", COMPANY)
     path = f"/v2/conversations/{conversation}"
@@ -75,7 +75,7 @@ async def human_agent(here: Field) -> None:
             await here.rest(here.random.uniform(0.2, 3.0))
             text = f"this is Ana, {here.token()}"
             said = DrillMessage(text)
-            books.said.append(said)
+            ledger.said.append(said)
             body = {"text": text, "clientMessageId": here.identity()}
             said.seq = (await _until_done(here, token, f"{path}/messages", body))["seq"]
         await here.rest(here.random.uniform(0.2, 3.0))
@@ -227,7 +227,7 @@ class Customer:
     async def decide(self, action: str, decision: str) -> View:
         """Confirms or rejects over HTTP; may be said again, the first decision stands."""
         assert self.person is not None
-        path = f"/v2/conversations/{self.person.books.conversation}/actions/{action}"
+        path = f"/v2/conversations/{self.person.ledger.conversation}/actions/{action}"
         try:
             status, body, _ = await self.here.http("POST", path, token=self.token, json={"decision": decision})
         except BROKEN:

@@ -1,4 +1,4 @@
-"""Sixty faults of every kind, on every process, while people work: the books close.
+"""Sixty faults of every kind, on every process, while people work: the ledgers agree with the log.
 
 Three at a time, so that they fit into four minutes on two cores: the promises are the same, only the waits are longer
 than after one fault alone. `make campaign FAULTS=1000` goes on for longer, one at a time.

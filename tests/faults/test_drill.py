@@ -5,9 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from nexus_cli.drill.books import Mismatch, Wrong
 from nexus_cli.drill.drill import DrillReport
 from nexus_cli.drill.faults import Fault, FaultWindow, Kind
+from nexus_cli.drill.ledger import Mismatch, Wrong
 from nexus_cli.drill.people import Wait
 
 

@@ -49,7 +49,7 @@ async def test_what_a_paused_market_adapter_did_not_answer_is_told_as_it_is(
 
 @pytest.mark.timeout(420)
 @pytest.mark.parametrize("service", ["market-adapter", "tool-executor", "mongodb"])
-async def test_the_books_close_whatever_dies_in_the_middle_of_effects(
+async def test_the_ledgers_agree_whatever_dies_in_the_middle_of_effects(
     stack: RunningStack, customer: Customer, service: str
 ) -> None:
     """Calls begin a few milliseconds one after the other: one kill meets each of them at another step."""

@@ -10,7 +10,6 @@ from typing import Any, cast
 from uuid import uuid4
 
 from nats.aio.client import Client
-from nats.errors import Error as NatsError
 from redis.asyncio import Redis
 from typing_extensions import override
 
@@ -48,7 +47,6 @@ from memory.settings import MemorySettings
 from runtime.clock import SystemClock
 from runtime.connection import ConnectionHooks
 from runtime.conversation import ConversationLog
-from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
 from runtime.errors import NotReady
 from runtime.principals import PrincipalVerifier
@@ -146,16 +144,12 @@ class Memory:
             self.log,
             store,
             self.projection.project,
-            DeadLetters(self._client),
             teaches=self.projection.teaches,
             learn=_learned_nothing,
         )
-        self.floor.hurry, consumer.acknowledged = consumer.hurry, self.floor.stir
+        self.floor.hurry, consumer.settled = consumer.hurry, self.floor.stir
         self.floor.calm = consumer.calm
-        try:
-            await consumer.ensure()
-        except (NatsError, TimeoutError) as error:
-            raise NotReady(str(error)) from error
+        await consumer.ensure()
         service = cast("Service", self)
         refresh_settings = self.companies.refresh
         told = PeriodicSweep("settings on the bus", app.SETTINGS_AGAIN, refresh_settings, rest=app.SETTINGS_EVERY)

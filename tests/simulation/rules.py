@@ -32,10 +32,10 @@ from gateway.chat.commands import Commands
 from gateway.chat.recovery import Recovery
 from gateway.domain.feed import Feed
 from memory.adapters import bus_consumers, mongo_facts, projection_floor
-from memory.adapters.chat_consumer import ChatConsumer
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_positions import MongoPositions
 from memory.domain.conversation import fold
+from runtime.batch_worker import BatchWorker
 from runtime.mongo import Document
 from runtime.publisher import Appended, Publisher
 from runtime.pull_worker import PullWorker
@@ -174,14 +174,14 @@ def _gapless() -> Change:
 
 
 def _stored_after_acknowledging() -> Change:
-    project = ChatConsumer._handle  # pyright: ignore[reportPrivateUsage]
+    project = BatchWorker._handle  # pyright: ignore[reportPrivateUsage]
 
-    async def eager(self: ChatConsumer, messages: list[Msg]) -> None:
+    async def eager(self: BatchWorker, messages: list[Msg]) -> None:
         for message in messages:
             await message.ack()
         await project(self, messages)
 
-    return ChatConsumer, "_handle", eager
+    return BatchWorker, "_handle", eager
 
 
 def _over_any_version() -> Change:

@@ -1,4 +1,4 @@
-"""A customer whose effects are kept in books: alerts and orders over REST."""
+"""A customer whose effects are kept in ledger: alerts and orders over REST."""
 
 import asyncio
 import uuid

@@ -1,4 +1,4 @@
-"""The books of a fault campaign: each effect that a client asked for, what it was told, and what there really is.
+"""The ledger of a fault campaign: each effect that a client asked for, what it was told, and what there really is.
 
 Every effect has a key of its own (an Idempotency-Key, an action and its decision) and a `basis` that no other has: a
 unique text or quantity, by which it is known in the store whoever made it and however many messages were answered as
@@ -39,7 +39,7 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One effect that the books do not close for."""
+    """One effect that the ledger do not close for."""
 
     fault: Fault
     key: str
@@ -89,7 +89,7 @@ class EffectsLedger:
 
     @property
     def unsettled(self) -> list[Effect]:
-        """Effects whose last answer was none: to be asked for again before the books are closed."""
+        """Effects whose last answer was none: to be asked for again before the ledgers are compared with the log."""
         return [one for one in self._effects.values() if not one.views or one.views[-1] is View.UNKNOWN]
 
     def count(self) -> Counter[View]:

@@ -1,4 +1,4 @@
-"""What people ask for while processes of a stack stand still (SIGSTOP), how long each waited, and the books after."""
+"""What people ask for while processes of a stack stand still (SIGSTOP), how long each waited, and the ledger after."""
 
 import asyncio
 import contextlib
@@ -181,7 +181,7 @@ class People:
             return False
         return statuses == {200} and not any(NOT_THERE in system(one) for one in self._model.asked[mark:])
 
-    async def close_books(self, pause: Pause) -> None:
+    async def compare_ledgers(self, pause: Pause) -> None:
         """Everything that is not as it was told to be, into the pause's findings."""
         await self.customer.settle()
         action = await asyncio.wait_for(self._known.confirm(self.action), NORMAL_WITHIN)
@@ -237,7 +237,7 @@ class People:
         body = {"model": "nexus", "messages": [{"role": "user", "content": "hello"}]}
         return (await self.http("POST", "/v1/chat/completions", token=self.customer.token, json=body))[:2]
 
-    # ------------------------------------------------------------------ the books
+    # ------------------------------------------------------------------ the ledger
 
     async def _check_note(self, pause: Pause) -> None:
         told = pause.asked["remember"].answer["text"]
@@ -314,7 +314,7 @@ async def pause_and_ask(
         pause.normal_after = time.monotonic() - pause.thawed
         await asking
         pause.prompts = pause.prompts or list(model.asked)
-        await people.close_books(pause)
+        await people.compare_ledgers(pause)
     log.info("%s %s", pause.row(), {what: (one.seconds, one.answer) for what, one in pause.asked.items()})
     after = {name: stack.process(name).pid for name in PROCESSES}
     pause.findings += [f"{name} was started anew" for name in PROCESSES if before[name] != after[name]]

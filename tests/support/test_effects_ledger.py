@@ -1,4 +1,4 @@
-"""The books of a fault campaign close over what is right, and name what is not."""
+"""The ledger of a fault campaign close over what is right, and name what is not."""
 
 import pytest
 

@@ -32,7 +32,7 @@ def cut(file: Path) -> None:
     file.write_bytes(content[: len(content) * 2 // 3])
 
 
-async def on_the_books(stack: RunningStack, seq: int) -> bool:
+async def position_recorded(stack: RunningStack, seq: int) -> bool:
     """Whether MongoDB has written down that it has everything up to there."""
     client: AsyncMongoClient[dict[str, Any]] = AsyncMongoClient(stack.facts()["urls"]["mongodb"])
     try:
@@ -57,7 +57,7 @@ async def test_nothing_is_missing_from_a_transcript_when_the_log_has_lost_its_en
                 await visitor.ask(question)
             conversation, seq = visitor.conversation, visitor.seq
             before = [message["id"] for message in visitor.messages()]
-        await eventually(lambda: on_the_books(stack, seq), 30)
+        await eventually(lambda: position_recorded(stack, seq), 30)
         await asyncio.to_thread(stack.stop)
         (file,) = (stack.data / "nats").glob("jetstream/*/streams/CHAT/msgs/*.blk")
         damage(file)

@@ -11,8 +11,8 @@ from random import Random
 from typing import Any
 
 from nexus_cli.chat.client import ChatFailed
-from nexus_cli.drill.books import Mismatch, Wrong
 from nexus_cli.drill.faults import READY_WITHIN, Fault, FaultWindow, Kind, Pair, faults
+from nexus_cli.drill.ledger import Mismatch, Wrong
 from nexus_cli.drill.people import COMPANY, GaveUp, Scene, Wait, take_over, visit
 from nexus_cli.drill.stack import RunningStack
 from nexus_cli.stack.errors import StackError
@@ -135,7 +135,7 @@ async def break_once(stack: RunningStack, fault: Fault, report: DrillReport, say
 
 
 async def drill(plan: DrillPlan, stack: RunningStack, say: Say, break_it: Break = break_by_lot) -> DrillReport:
-    """The whole drill on a running stack: people chat, faults happen, and the books are compared with the log."""
+    """The whole drill on a running stack: people chat, faults happen, and the ledgers are compared with the log."""
     report = DrillReport(plan.seed)
     scene = Scene(stack, plan.company, waits=report.waits)
     people: list[Callable[[Scene, Random], Awaitable[None]]] = [*[visit] * plan.visitors, take_over]
@@ -167,8 +167,8 @@ async def repeat_until_over(scene: Scene, one: Callable[[Scene, Random], Awaitab
 
 
 async def _close(scene: Scene, report: DrillReport) -> None:
-    for books in scene.books:
-        log = await asyncio.wait_for(scene.log(books), READ_WITHIN)
+    for ledger in scene.ledgers:
+        log = await asyncio.wait_for(scene.log(ledger), READ_WITHIN)
         report.conversations += 1
         report.messages += sum(fact.kind == "visitor" for fact in log)
-        report.found += books.findings(log)
+        report.found += ledger.findings(log)

@@ -1,6 +1,6 @@
 """The people of a drill: visitors who chat, and a human agent who takes over and hands back.
 
-What they send and are shown goes into the books of their conversation, which are held against the log at the end.
+What they send and are shown goes into the ledger of their conversation, which is compared with the log at the end.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import aiohttp
 from nats.errors import Error as NatsError
 
 from nexus_cli.chat.client import ChatConnection, ChatFailed, Frame, conversation, visitor_token
-from nexus_cli.drill.books import ConversationBooks, DrillMessage, settled_at
+from nexus_cli.drill.ledger import ConversationLedger, DrillMessage, settled_at
 from nexus_cli.drill.log_reader import LoggedFact, read_log
 from nexus_cli.drill.stack import RunningStack
 from runtime.errors import RuntimeFault
@@ -27,7 +27,7 @@ COMPANY = "demo"
 LOCALE = "en"
 ACKNOWLEDGED_WITHIN = 150.0
 ANSWERED_WITHIN = 150.0
-"""Longer than a turn's own deadline of 120 s: what is not answered then is looked at when the books are closed."""
+"""Longer than a turn's own deadline of 120 s: what is not answered then is looked at at the end, by the ledgers."""
 AFTER_PEOPLE = 5.0
 AT_REST_WITHIN = 150.0
 ASKED_WITHIN = 10.0
@@ -66,10 +66,10 @@ class Scene:
     stack: RunningStack
     company: str = COMPANY
     over: asyncio.Event = field(default_factory=asyncio.Event)
-    books: list[ConversationBooks] = field(default_factory=list[ConversationBooks])
-    open: list[ConversationBooks] = field(default_factory=list[ConversationBooks])
+    ledgers: list[ConversationLedger] = field(default_factory=list[ConversationLedger])
+    open: list[ConversationLedger] = field(default_factory=list[ConversationLedger])
     """Conversations that a person may take over."""
-    taken: list[ConversationBooks] = field(default_factory=list[ConversationBooks])
+    taken: list[ConversationLedger] = field(default_factory=list[ConversationLedger])
     waits: list[Wait] = field(default_factory=list[Wait])
     takeovers: int = 0
     gave_up: list[str] = field(default_factory=list[str])
@@ -80,16 +80,16 @@ class Scene:
             async with asyncio.timeout(seconds):
                 await self.over.wait()
 
-    async def log(self, books: ConversationBooks) -> list[LoggedFact]:
+    async def log(self, ledger: ConversationLedger) -> list[LoggedFact]:
         """What really is in the conversation."""
-        return await read_log(self.stack.nats, self.company, books.conversation)
+        return await read_log(self.stack.nats, self.company, ledger.conversation)
 
 
 class Visitor:
     """One visit: a conversation of a few messages, of which each is answered before the next."""
 
-    def __init__(self, scene: Scene, chat: ChatConnection, books: ConversationBooks) -> None:
-        self._scene, self._chat, self.books = scene, chat, books
+    def __init__(self, scene: Scene, chat: ChatConnection, ledger: ConversationLedger) -> None:
+        self._scene, self._chat, self.ledger = scene, chat, ledger
         self._waiting: dict[str, DrillMessage] = {}
         self._shown: list[tuple[int, str]] = []
         self._settled = 0
@@ -100,7 +100,7 @@ class Visitor:
         self._reconnects, self._turn = 0, ""
         self._news = asyncio.Condition()
         self._resending: set[asyncio.Task[None]] = set()
-        books.shown = [self._shown]
+        ledger.shown = [self._shown]
 
     async def read(self) -> None:
         """Takes in what is shown, for as long as the visit lasts."""
@@ -135,7 +135,7 @@ class Visitor:
         """Sends a message, and waits until it is acknowledged and answered. Raises GaveUp if it is not acknowledged."""
         said, self._handed_over = DrillMessage(text, sent_at=time.monotonic()), False
         self._reconnects = 0
-        self.books.said.append(said)
+        self.ledger.said.append(said)
         self._waiting[await self._chat.say(text)] = said
         if not await self._until(lambda: said.seq is not None, ACKNOWLEDGED_WITHIN):
             raise GaveUp(f"{text!r} was not acknowledged within {ACKNOWLEDGED_WITHIN:g} s")
@@ -153,14 +153,14 @@ class Visitor:
             self._scene.waits.append(Wait(said.sent_at, now, *met))
 
     async def come_to_rest(self) -> None:
-        """Waits until everything is settled and shown; the books report what is not."""
+        """Waits until everything is settled and shown; the ledger reports what is not."""
         end = time.monotonic() + AT_REST_WITHIN
         while time.monotonic() < end:
-            if self.books in self._scene.taken:
+            if self.ledger in self._scene.taken:
                 await asyncio.sleep(PAUSE)
                 continue
             with contextlib.suppress(RuntimeFault, NatsError, OSError, TimeoutError):
-                log = await asyncio.wait_for(self._scene.log(self.books), ASKED_WITHIN)
+                log = await asyncio.wait_for(self._scene.log(self.ledger), ASKED_WITHIN)
                 newest = max((fact.seq for fact in log if fact.kind == "visitor"), default=0)
                 last = max((fact.seq for fact in log if "messageId" in fact.data), default=0)
                 if newest <= settled_at(log) and max((seq for seq, _ in self._shown), default=0) >= last:
@@ -188,22 +188,22 @@ async def visit(scene: Scene, random: Random) -> None:
             return await stack.enter_async_context(conversation(scene.stack.url, token, LOCALE))
 
         chat, welcome = await retry_until_done(open_one)
-        books = ConversationBooks(welcome["conversationId"], echoes=False)
-        scene.books.append(books)
-        visitor = Visitor(scene, chat, books)
+        ledger = ConversationLedger(welcome["conversationId"], echoes=False)
+        scene.ledgers.append(ledger)
+        visitor = Visitor(scene, chat, ledger)
         reading = asyncio.create_task(visitor.read())
-        scene.open.append(books)
+        scene.open.append(ledger)
         try:
             for _ in range(random.randint(2, 4)):
                 if scene.over.is_set():
                     break
                 await _or_end(visitor.say(f"{random.choice(QUESTIONS)} m{random.getrandbits(40):010x}"), reading)
                 await scene.rest(random.uniform(0.1, 1.5))
-            scene.open.remove(books)
+            scene.open.remove(ledger)
             await _or_end(visitor.come_to_rest(), reading)
         finally:
-            if books in scene.open:
-                scene.open.remove(books)
+            if ledger in scene.open:
+                scene.open.remove(ledger)
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
 
@@ -213,23 +213,23 @@ async def take_over(scene: Scene, random: Random) -> None:
     await scene.rest(random.uniform(0.5, 3.0))
     if scene.over.is_set() or not scene.open:
         return
-    books = random.choice(scene.open)
-    scene.taken.append(books)
+    ledger = random.choice(scene.open)
+    scene.taken.append(ledger)
     try:
-        await _speak_in(scene, random, books)
+        await _speak_in(scene, random, ledger)
     finally:
-        scene.taken.remove(books)
+        scene.taken.remove(ledger)
 
 
-async def _speak_in(scene: Scene, random: Random, books: ConversationBooks) -> None:
-    path = f"/v2/conversations/{books.conversation}"
+async def _speak_in(scene: Scene, random: Random, ledger: ConversationLedger) -> None:
+    path = f"/v2/conversations/{ledger.conversation}"
     token = scene.stack.token("commercial", f"ana-{random.getrandbits(24):06x}", scene.company)
     await _post(scene, token, f"{path}/owner", {"owner": "human"})
     scene.takeovers += 1
     try:
         await scene.rest(random.uniform(0.2, 2.0))
         said = DrillMessage(f"this is Ana, m{random.getrandbits(40):010x}")
-        books.said.append(said)
+        ledger.said.append(said)
         body = {"text": said.text, "clientMessageId": str(uuid.UUID(int=random.getrandbits(128), version=4))}
         said.seq = (await _post(scene, token, f"{path}/messages", body))["seq"]
         await scene.rest(random.uniform(0.2, 2.0))

@@ -28,7 +28,7 @@ from runtime.deliveries import Delivery, delivery_of, pause_after
 from runtime.errors import NotReady
 from runtime.marks import Marks
 from runtime.metrics import CONSUME_SECONDS, CONSUMED
-from runtime.outcomes import Ack, DeadLetter, Outcome, Retry
+from runtime.outcomes import Ack, AckAfter, DeadLetter, Outcome, Retry
 from runtime.telemetry import caller, record
 
 log = structlog.get_logger(__name__)
@@ -45,7 +45,7 @@ ENDED_WITHIN = 10.0
 PAUSE = 1.0
 """Seconds before the next batch if the consumer is away."""
 
-Handler = Callable[[Sequence[Delivery]], Awaitable[Sequence[Outcome]]]
+Handler = Callable[[Sequence[Delivery]], Awaitable[Sequence[Outcome | AckAfter]]]
 EventT = TypeVar("EventT", bound=BaseModel)
 AT_ONCE = 50
 """Messages of a batch handled concurrently, if each is handled separately."""
@@ -55,19 +55,31 @@ class BatchWorker:
     """Feeds `handler` for as long as the service lives. All replicas that name the same durable share the work."""
 
     def __init__(
-        self, client: Client, spec: ConsumerSpec, handler: Handler, *, service: str, linger: float = LINGER
+        self,
+        client: Client,
+        spec: ConsumerSpec,
+        handler: Handler,
+        *,
+        service: str,
+        linger: float = LINGER,
+        urgent: Callable[[Msg], bool] = lambda _: False,
     ) -> None:
+        """`linger`: seconds for a batch to fill, which an `urgent` message ends."""
         self._client = client
         self._spec = spec
         self._handler = handler
         self._service = service
         self._linger = linger
-        self._batches = PullBatches(self._client, spec.stream, spec.durable, BATCH)
+        self._batches = PullBatches(client, spec.stream, spec.durable, BATCH, urgent)
         self._dead_letters = DeadLetters(self._client)
         self._marks = Marks.of(self._client)
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
         self._turned = 0.0
+        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._unfinished: set[asyncio.Task[None]] = set()
+        self.settled: Callable[[], None] | None = None
+        """Called when the outcomes of a batch have been carried out."""
 
     @property
     def name(self) -> str:
@@ -89,20 +101,29 @@ class BatchWorker:
         Raises:
             NotReady: the stream is missing, or the consumer exists in a form that cannot be changed.
         """
-        await ensure_consumer(self._client, self._spec)
+        await self.ensure()
         await self._batches.open()
         self._turned = time.monotonic()
         self._task = asyncio.create_task(self._run(), name=self._spec.durable)
+
+    async def ensure(self, deadline: float = 15.0) -> None:
+        """Creates or updates the consumer within `deadline` seconds; raises NotReady."""
+        await ensure_consumer(self._client, self._spec, deadline=deadline)
 
     async def drain(self, deadline: float = 20.0) -> None:
         """Stops consuming; what has arrived is handled within `deadline` seconds, or delivered again later."""
         self._stopping = True
         self._batches.wake()
+        end = time.monotonic() + deadline
         if self._task is not None:
             await asyncio.wait({self._task}, timeout=deadline)
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
+        if self._unfinished:
+            _, late = await asyncio.wait(self._unfinished, timeout=max(end - time.monotonic(), 0))
+            for task in late:
+                task.cancel()
 
     async def _run(self) -> None:
         while not self._stopping:
@@ -112,13 +133,15 @@ class BatchWorker:
                 if messages:
                     await self._handle(messages)
             except NatsError as error:
-                log.warning("batch.consumer_away", consumer=self.name, error=str(error) or type(error).__name__)
+                log.warning(
+                    "batch.consumer_away", consumer=self._spec.durable, error=str(error) or type(error).__name__
+                )
                 await asyncio.sleep(PAUSE)
                 with contextlib.suppress(NotReady):
-                    await ensure_consumer(self._client, self._spec, deadline=2.0)
+                    await self.ensure(deadline=2.0)
             except Exception:
                 # What was taken is delivered again; the one thing that must not happen is that this ends.
-                log.exception("batch.left", consumer=self.name)
+                log.exception("batch.left", consumer=self._spec.durable)
                 await asyncio.sleep(PAUSE)
         await self._handle(await self._batches.close())
 
@@ -135,24 +158,42 @@ class BatchWorker:
                 return
             # One message that failed alone is somebody's work, a batch is nobody's.
             with correlation.received(taken[0][1].headers if len(taken) == 1 else {}):
-                log.exception("batch.failed", consumer=self.name, seq=taken[0][1].seq, messages=len(taken))
+                log.exception("batch.failed", consumer=self._spec.durable, seq=taken[0][1].seq, messages=len(taken))
             outcomes = [Retry(pause_after(error, delivery.num_delivered)) for _, delivery in taken]
         for (message, delivery), outcome in zip(taken, outcomes, strict=True):
-            CONSUMED.labels(self.name, outcome.label).inc()
+            CONSUMED.labels(self._spec.durable, outcome.label).inc()
             with correlation.received(delivery.headers):
-                await self._settle(message, delivery, outcome)
+                if isinstance(outcome, AckAfter):
+                    task = asyncio.create_task(self._finish(message, delivery, outcome))
+                    self._unfinished.add(task)
+                    task.add_done_callback(self._unfinished.discard)
+                else:
+                    await self._settle(message, delivery, outcome)
+        if self.settled is not None:
+            self.settled()
 
-    async def _outcomes(self, deliveries: Sequence[Delivery]) -> Sequence[Outcome]:
+    async def _outcomes(self, deliveries: Sequence[Delivery]) -> Sequence[Outcome | AckAfter]:
         began, started = time.time_ns(), time.perf_counter()
         self._turned = time.monotonic()
         async with asyncio.timeout(LONGEST_WORK):
             outcomes = await self._handler(deliveries)
-        CONSUME_SECONDS.labels(self.name).observe(time.perf_counter() - started)
+        CONSUME_SECONDS.labels(self._spec.durable).observe(time.perf_counter() - started)
         for delivery in deliveries:
             with correlation.received(delivery.headers):
-                log.debug("batch.handled", consumer=self.name, seq=delivery.seq)
-            record(self.name, began, time.time_ns(), under=caller(delivery.headers), facts=len(deliveries))
+                log.debug("batch.handled", consumer=self._spec.durable, seq=delivery.seq)
+            record(self._spec.durable, began, time.time_ns(), under=caller(delivery.headers), facts=len(deliveries))
         return outcomes
+
+    async def _finish(self, message: Msg, delivery: Delivery, outcome: AckAfter) -> None:
+        """Does what is left to do of a message, at most AT_ONCE of them concurrently, then settles it."""
+        ended: Outcome = Ack()
+        try:
+            async with self._slots:
+                await outcome.work()
+        except Exception as error:
+            log.warning("batch.unfinished", consumer=self._spec.durable, seq=delivery.seq, error=repr(error)[:200])
+            ended = Retry(pause_after(error, delivery.num_delivered))
+        await self._settle(message, delivery, ended)
 
     async def _settle(self, message: Msg, delivery: Delivery, outcome: Outcome) -> None:
         if isinstance(outcome, DeadLetter):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from nats.aio.client import Client
@@ -30,7 +30,7 @@ _ANSWER = 2.0
 @dataclass(frozen=True, slots=True)
 class ConsumerSpec:
     """A durable pull consumer of some subjects with explicit acknowledgement. `ack_wait` in seconds; a message is
-    delivered until it is acknowledged or terminated."""
+    delivered until it is acknowledged or terminated. `metadata` is written when the consumer is created or changed."""
 
     stream: str
     durable: str
@@ -38,6 +38,7 @@ class ConsumerSpec:
     ack_wait: float = 30.0
     max_ack_pending: int = 1000
     deliver_policy: str = "all"
+    metadata: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def config(self) -> ConsumerConfig:
         """In the form of the JetStream API."""
@@ -106,7 +107,7 @@ def _wanted(spec: ConsumerSpec, there: ConsumerConfig | None) -> ConsumerConfig:
         kept: ConsumerConfig = {**there, **_filter(subjects)}
         kept.pop("filter_subject" if len(subjects) > 1 else "filter_subjects", None)
         return kept
-    return {**replace(spec, subjects=tuple(subjects)).config(), "metadata": {RELEASE: release()}}
+    return {**replace(spec, subjects=tuple(subjects)).config(), "metadata": {**spec.metadata, RELEASE: release()}}
 
 
 def _filters(config: ConsumerConfig) -> list[str]:

@@ -40,4 +40,13 @@ class AckThen:
     then: Callable[[], Awaitable[object]]
 
 
+@dataclass(frozen=True, slots=True)
+class AckAfter:
+    """Acknowledge it once `work` is done, which does not delay later batches; if `work` raises, deliver it again. Only
+    for batch workers (runtime.batch_worker)."""
+
+    label: ClassVar = "done"
+    work: Callable[[], Awaitable[object]]
+
+
 Outcome = Ack | Retry | DeadLetter

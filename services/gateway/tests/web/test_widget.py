@@ -32,7 +32,7 @@ def test_each_module_of_the_widget_is_in_the_script_and_says_what_it_takes_from_
             continue
         for exported in re.findall(r"^export (?:const|function|class|async function) (\w+)", source, re.MULTILINE):
             assert re.search(rf"\b{exported}\b", script), f"{module.name}: {exported}"
-        for names, other in re.findall(r'^import \{([^}]*)\} from "\./([a-z]+\.js)";', source, re.MULTILINE):
+        for names, other in re.findall(r'^import \{([^}]*)\} from "\./([a-z0-9]+\.js)";', source, re.MULTILINE):
             if other in {"words.js", "style.js", "later.js"}:
                 continue
             target = (SITE / "widget" / other).read_text()

@@ -58,7 +58,6 @@ from memory.handlers import desk as desk_handlers
 from memory.knowledge.part import KnowledgePart
 from memory.settings import MemorySettings
 from runtime.clock import Clock, SystemClock
-from runtime.dead_letters import DeadLetters
 from runtime.direct import DirectReader
 from runtime.errors import NotReady
 from runtime.mongo import watch_database
@@ -197,13 +196,11 @@ class MemoryReplica:
             log,
             store,
             take_in,
-            DeadLetters(service.nats),
             teaches=projection.teaches,
             learn=lambda fact: lessons.take(fact),
         )
-        floor.hurry, floor.calm, consumer.acknowledged = consumer.hurry, consumer.calm, floor.stir
+        floor.hurry, floor.calm, consumer.settled = consumer.hurry, consumer.calm, floor.stir
         service.add_check("projection", consumer.check)
-        service.watch("projection", consumer.stuck_because)
         await consumer.ensure()
         windows = RedisWindows(self._redis)
         near = CachedWindows(windows)

@@ -18,7 +18,7 @@ from gateway.web.words import SITE, words
 # Pages that visitors were on are opened out of it: they need not know from where.
 _HEADERS = PAGE_HEADERS | {"Referrer-Policy": "no-referrer"}
 _SHARED = ("dom.js", "markdown.js", "figures.js", "charts.js", "charts.css", "returning.js")
-"""Files of the widget that the console loads too; for those with words it has a saying.js of its own."""
+"""Files of the widget that the console loads too; its own i18n.js has what those with texts import."""
 _SAID = re.compile(r"\bwords\.(\w+)")
 _HINT = re.compile(r"setting_(?P<path>.+)_hint")
 _TYPES = {".js": "text/javascript", ".css": "text/css"}

@@ -23,7 +23,7 @@ LATER = "beside.js"
 LATER_PATH = "/widget-beside.js"
 HOSTED = "hosted.js"
 """What an MCP host shows: of the same parts, with no chat."""
-_IMPORT = re.compile(r'^import \{(?P<names>[^}]*)\} from "\./(?P<module>[a-z_-]+\.js)";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{(?P<names>[^}]*)\} from "\./(?P<module>[a-z0-9_-]+\.js)";\n', re.MULTILINE)
 _SAID = re.compile(r"(?<!/)\bwords\.(\w+)")
 _MADE = frozenset({"words.js", "style.js", "later.js"})
 """Modules that are no files: what they say follows from the others."""

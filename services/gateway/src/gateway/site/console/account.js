@@ -2,7 +2,7 @@
    nonce, PKCE's verifier) is made here and kept for the tab alone. */
 import { post, Problem } from "./api.js";
 import { claims, session } from "./session.js";
-import { say } from "./words-of.js";
+import { say } from "./i18n.js";
 
 const KEY = "nexus.console.signing";
 const text = (bytes) => btoa(String.fromCharCode(...bytes)).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");

@@ -1,5 +1,5 @@
 /* Calls of the HTTP interface. What goes wrong is a Problem, with what the server says is to be done about it. */
-import { say } from "./words-of.js";
+import { say } from "./i18n.js";
 import { session } from "./session.js";
 
 const DEADLINE = 30_000;

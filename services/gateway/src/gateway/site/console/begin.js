@@ -3,8 +3,8 @@ import { call, get, Problem } from "./api.js";
 import { make } from "./dom.js";
 import { glyph } from "./glyphs.js";
 import { copying } from "./copying.js";
-import { Reading } from "./reading.js";
-import { language, say } from "./words-of.js";
+import { Refresh } from "./refresh.js";
+import { language, say } from "./i18n.js";
 
 const AGAIN = 3_000, MOST_SECTIONS = 12;
 
@@ -17,7 +17,7 @@ export const beginView = {
 };
 
 class BeginView {
-  #company; #detail = null; #told; #steps; #timer = 0; #ended = false; #preview; #sections; #seen; #reading = new Reading(() => this.#load(), (text) => { this.#told.textContent = text; });
+  #company; #detail = null; #told; #steps; #timer = 0; #ended = false; #preview; #sections; #seen; #reading = new Refresh(() => this.#load(), (text) => { this.#told.textContent = text; });
 
   constructor(stage, { session }) {
     this.#company = session.who.company;

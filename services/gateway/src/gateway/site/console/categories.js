@@ -1,6 +1,6 @@
 /* The field of tool categories: each as it is when nothing is said of it, on, or off. */
 import { make } from "./dom.js";
-import { say } from "./words-of.js";
+import { say } from "./i18n.js";
 
 export const inOrder = (value) => Object.fromEntries(Object.entries(value ?? {}).sort());
 const SAID = { "": "categoryUsual", true: "valueOn", false: "valueOff" };

@@ -1,6 +1,6 @@
 /* Colleagues who can be named in a note: for a picker, an @ and the beginning of a name. */
 import { get } from "./api.js";
-import { say } from "./words-of.js";
+import { say } from "./i18n.js";
 
 const MOST_SHOWN = 8, NAMED = /(?:^|[^\p{L}\p{N}_@.])@([\p{L}\p{N}_.-]{0,40})$/u;
 const folded = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();

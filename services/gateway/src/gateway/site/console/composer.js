@@ -6,7 +6,7 @@ import { glyph } from "./glyphs.js";
 import { Picker } from "./picker.js";
 import { filled, replySource } from "./replies.js";
 import { joined } from "./unsent.js";
-import { language, say } from "./words-of.js";
+import { language, say } from "./i18n.js";
 
 const LONGEST = 8000, TYPING_PAUSE = 3000, TONES = ["friendly", "formal", "brief"];
 

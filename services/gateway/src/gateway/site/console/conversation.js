@@ -8,11 +8,11 @@ import { Files } from "./files.js";
 import { glyph } from "./glyphs.js";
 import { nameOf, reasonOf } from "./inbox.js";
 import { ask } from "./question.js";
-import { Reading } from "./reading.js";
+import { Refresh } from "./refresh.js";
 import { markRead } from "./seen.js";
 import { session } from "./session.js";
 import { Thread } from "./thread.js";
-import { exactly, language, moment, number, say } from "./words-of.js";
+import { exactly, language, moment, number, say } from "./i18n.js";
 import { showWhy } from "./why.js";
 
 const PAGE = 50;
@@ -22,7 +22,7 @@ const PATIENCE = 8_000; // for what a wish over the socket comes to
 const PRESENT = 60_000, SIGN = 10_000, HANDS = ["pointerdown", "pointermove", "keydown", "wheel", "focus"];
 
 export class ConversationView {
-  #context; #id; #thread = new Thread(); #handOver = make("section", { class: "handover", hidden: true, "aria-label": say("handOver") }); #title = make("h1", {}, "…"); #composer; #banner; #details; #more; #typing; #owner = null; #unsent; #desk; #view = null; #here; #older = { cursor: null, busy: false, done: false }; #reading = new Reading(() => this.#load(), (text) => this.#tellUnread(text)); #unread = "";
+  #context; #id; #thread = new Thread(); #handOver = make("section", { class: "handover", hidden: true, "aria-label": say("handOver") }); #title = make("h1", {}, "…"); #composer; #banner; #details; #more; #typing; #owner = null; #unsent; #desk; #view = null; #here; #older = { cursor: null, busy: false, done: false }; #reading = new Refresh(() => this.#load(), (text) => this.#tellUnread(text)); #unread = "";
 
   constructor(place, context, id) {
     this.#context = context;

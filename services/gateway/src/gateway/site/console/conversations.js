@@ -1,6 +1,6 @@
 /* The inbox's list as the server has it: read a page at a time, and row by row what was told to have changed. */
 import { get } from "./api.js";
-import { Reading, unread } from "./reading.js";
+import { Refresh, unread } from "./refresh.js";
 import { session } from "./session.js";
 import { tellUnread, unreadIds } from "./seen.js";
 
@@ -28,7 +28,7 @@ export class Conversations {
   onChange = () => {};
   onCount = () => {};
   onCounted = () => {};
-  #reading = new Reading((whole) => this.#refresh(whole)); #changed = new Set(); #below = new Set(); #all = true; #adding = false; #names = new Set();
+  #reading = new Refresh((whole) => this.#refresh(whole)); #changed = new Set(); #below = new Set(); #all = true; #adding = false; #names = new Set();
 
   start() {
     this.#reading.now(true);

@@ -1,7 +1,7 @@
 /* A button that copies a text, and says that it has; and what is saved as a file. */
 import { call } from "./api.js";
 import { button, make } from "./dom.js";
-import { say } from "./words-of.js";
+import { say } from "./i18n.js";
 
 export function copying(text) {
   const told = make("span", { class: "hint", role: "status" });

@@ -3,7 +3,7 @@ import { call } from "./api.js";
 import { colleagues } from "./colleagues.js";
 import { make, button } from "./dom.js";
 import { merge, separate } from "./people.js";
-import { exactly, moment, say } from "./words-of.js";
+import { exactly, moment, say } from "./i18n.js";
 
 const HOUR = 3_600_000;
 

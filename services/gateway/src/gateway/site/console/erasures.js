@@ -2,8 +2,8 @@
 import { call, get } from "./api.js";
 import { make, button } from "./dom.js";
 import { ask } from "./question.js";
-import { Reading } from "./reading.js";
-import { exactly, number, say } from "./words-of.js";
+import { Refresh } from "./refresh.js";
+import { exactly, number, say } from "./i18n.js";
 
 const KINDS = ["user", "visitor", "conversation"];
 
@@ -20,7 +20,7 @@ class ErasuresView {
   #fault = make("p", { class: "fault", role: "alert" });
   #list = make("ul", { class: "replies" });
   #more = make("p", { class: "row" });
-  #reading = new Reading(() => Promise.all([this.#preview(), this.#load()]), (text) => { this.#fault.textContent = text; });
+  #reading = new Refresh(() => Promise.all([this.#preview(), this.#load()]), (text) => { this.#fault.textContent = text; });
 
   constructor(stage) {
     const kind = make("select", { "aria-label": say("eraseKind") }, ...KINDS.map((one) => make("option", { value: one }, say(`erase_${one}`))));

@@ -1,8 +1,8 @@
 /* Turns that ended in an error: what happened, and the question asked again where that still helps. */
 import { get, post } from "./api.js";
 import { make, button } from "./dom.js";
-import { Reading } from "./reading.js";
-import { exactly, number, say } from "./words-of.js";
+import { Refresh } from "./refresh.js";
+import { exactly, number, say } from "./i18n.js";
 
 const PAGE = 50, REASONS = new Set(["LLM_UNAVAILABLE", "DEADLINE", "BUDGET_SPENT", "INTERNAL"]);
 
@@ -15,7 +15,7 @@ export const failedView = {
 
 class FailedView {
   #list; #more; #told; #admin; #ended = false; #pages = 1; #rows = new Map();
-  #reading = new Reading(() => this.#load(), (text) => { this.#told.textContent = text; });
+  #reading = new Refresh(() => this.#load(), (text) => { this.#told.textContent = text; });
 
   constructor(stage, { session }) {
     this.#admin = session.isAdmin;

@@ -8,7 +8,7 @@ import { ownTools } from "./own-tools.js";
 import { lines, personRules } from "./person-rules.js";
 import { proactive } from "./proactive.js";
 import { choose, rows } from "./rows.js";
-import { number, say } from "./words-of.js";
+import { number, say } from "./i18n.js";
 
 /* name: path in the settings; kind: how it is shown. What bounds it is the server's to say (bounds.js, out of the model that checks it). A field's words are setting_<name> and, where there is one, setting_<name>_hint. */
 const SPOKEN = ["es", "en"];

@@ -1,7 +1,7 @@
 /* Questions that had no good answer. One click makes an answer of what an operator wrote, or of what is written here. */
 import { get, post } from "./api.js";
 import { make, button } from "./dom.js";
-import { exactly, number, say } from "./words-of.js";
+import { exactly, number, say } from "./i18n.js";
 
 export class Gaps {
   #admin; #list; #told; #rows = new Map();

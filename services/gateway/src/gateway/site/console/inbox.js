@@ -5,7 +5,7 @@ import { make, button } from "./dom.js";
 import { glyph } from "./glyphs.js";
 import { block, blocks } from "./markdown.js";
 import { isUnread } from "./seen.js";
-import { moment, say, span } from "./words-of.js";
+import { moment, say, span } from "./i18n.js";
 
 const WORDS_OF = {
   all: "stateAll", needs_human: "stateNeeds", mine: "stateMine", unassigned: "stateUnassigned", ai: "stateAi", stuck: "stateStuck",

@@ -3,8 +3,8 @@ import { call } from "./api.js";
 import { make, button } from "./dom.js";
 import { SAMPLES } from "./key-samples.js";
 import { copying } from "./copying.js";
-import { Reading } from "./reading.js";
-import { say } from "./words-of.js";
+import { Refresh } from "./refresh.js";
+import { say } from "./i18n.js";
 
 export const keysView = {
   path: "keys",
@@ -16,7 +16,7 @@ export const keysView = {
 const MOST = 4;
 
 class KeysView {
-  #address; #company; #told; #list; #made; #name; #reading = new Reading(() => this.#load(), (text) => { this.#told.textContent = text; });
+  #address; #company; #told; #list; #made; #name; #reading = new Refresh(() => this.#load(), (text) => { this.#told.textContent = text; });
 
   constructor(stage, { session }) {
     this.#company = session.who.company;

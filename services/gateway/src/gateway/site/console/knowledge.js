@@ -2,8 +2,8 @@
 import { call, get, post } from "./api.js";
 import { make, button } from "./dom.js";
 import { Gaps } from "./gaps.js";
-import { Reading } from "./reading.js";
-import { exactly, number, percent, say } from "./words-of.js";
+import { Refresh } from "./refresh.js";
+import { exactly, number, percent, say } from "./i18n.js";
 
 const AGAIN = 1_500, UPLOAD = 120_000, LEFT = 20;
 const ACCEPT = ".pdf,.docx,.md,.markdown,.html,.htm,.txt";
@@ -18,7 +18,7 @@ export const knowledgeView = {
 
 class KnowledgeView {
   #admin; #cards; #run; #told; #documents; #found; #gaps; #timer = 0; #ended = false; #next = null; #items = [];
-  #reading = new Reading(() => this.#load(), (text) => { this.#told.textContent = text; });
+  #reading = new Refresh(() => this.#load(), (text) => { this.#told.textContent = text; });
 
   constructor(stage, { session }) {
     this.#admin = session.isAdmin;

@@ -1,7 +1,7 @@
 /* The human agent's socket: the inbox as it changes, and the conversation that is open, also over a lost line. */
 import { pauseBefore } from "./returning.js";
 import { session } from "./session.js";
-import { language } from "./words-of.js";
+import { language } from "./i18n.js";
 
 const EXPIRED = 4005, FINAL = 4500, NO_COMPANY = 4510, MOST_FOLLOWED = 50;
 

@@ -11,7 +11,7 @@ import { session, isDevelopment, linked } from "./session.js";
 import { signIn } from "./signin.js";
 import { Unsent } from "./unsent.js";
 import { VIEWS } from "./views.js";
-import { language, say, speak } from "./words-of.js";
+import { language, say, speak } from "./i18n.js";
 
 const root = document.getElementById("console");
 let live = null, view = null, shown = null, left = "";

@@ -1,8 +1,8 @@
 /* Notes in which a colleague has named one with @: newest first, and seen as soon as they are shown. */
 import { call, get } from "./api.js";
 import { make } from "./dom.js";
-import { Reading } from "./reading.js";
-import { exactly, say } from "./words-of.js";
+import { Refresh } from "./refresh.js";
+import { exactly, say } from "./i18n.js";
 
 export const namedView = {
   path: "named", title: "named", glyph: "at",
@@ -18,7 +18,7 @@ export const namedView = {
       await call("PUT", "/v2/notes/named", { body: { seenUpTo: items[0].note.createdAt } });
       inbox.namesSeen();
     };
-    const reading = new Reading(load, (text) => { told.textContent = text; });
+    const reading = new Refresh(load, (text) => { told.textContent = text; });
     /* Another one has come while one looks at them. */
     const stop = inbox.onNames((now) => { if (now && now !== count) reading.now(); count = now; });
     reading.now();

@@ -4,7 +4,7 @@ import { get } from "./api.js";
 import { make, button } from "./dom.js";
 import { nameOf } from "./inbox.js";
 import { isUnread, unreadIds } from "./seen.js";
-import { say } from "./words-of.js";
+import { say } from "./i18n.js";
 
 /* Whoever is answered at once needs nobody, and the AI is given longer. */
 const SOON = 3_000, AI = 20_000, MOST_AT_ONCE = 5;

@@ -1,7 +1,7 @@
 /* The field of a company's office hours: time zone, rows of days with their hours, holidays, and whether visitors are asked
    for an address outside them. No rows: people are always there. */
 import { button, make } from "./dom.js";
-import { language, say } from "./words-of.js";
+import { language, say } from "./i18n.js";
 
 const DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 const named = new Intl.DateTimeFormat(language, { weekday: "short", timeZone: "UTC" });

@@ -1,7 +1,7 @@
 /* A company's own model: where it is, what it is called there, its key, its price and whether it takes pictures. */
 import { make } from "./dom.js";
 import { choose } from "./rows.js";
-import { say } from "./words-of.js";
+import { say } from "./i18n.js";
 
 const COMPATIBLE = "compatible", OFFLINE = "offline";
 

@@ -2,7 +2,7 @@
 import { post } from "./api.js";
 import { make, button } from "./dom.js";
 import { choose } from "./rows.js";
-import { language, say } from "./words-of.js";
+import { language, say } from "./i18n.js";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 const NO_ARGUMENTS = { type: "object", properties: {} };

@@ -4,7 +4,7 @@ import { call, get } from "./api.js";
 import { button, make } from "./dom.js";
 import { nameOf } from "./inbox.js";
 import { ask } from "./question.js";
-import { moment, say } from "./words-of.js";
+import { moment, say } from "./i18n.js";
 
 const PAUSE = 250, MOST = 30, ROUNDS = 20;
 

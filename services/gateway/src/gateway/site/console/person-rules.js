@@ -1,7 +1,7 @@
 /* The field of what goes to a person first, and what never does: rows that are looked at in their order. */
 import { make } from "./dom.js";
 import { choose, rows } from "./rows.js";
-import { say } from "./words-of.js";
+import { say } from "./i18n.js";
 
 export const lines = (text) => text.split("\n").map((one) => one.trim()).filter(Boolean);
 const PLANS = ["free", "pro", "premium"];

@@ -1,5 +1,5 @@
 /* Who types in a conversation or looks at it: each sign counts for its while, and a message is the end of its writing. */
-import { say } from "./words-of.js";
+import { say } from "./i18n.js";
 
 const LOOKS = 30_000; // for which somebody who has read is taken to look
 

@@ -2,7 +2,7 @@
 import { make } from "./dom.js";
 import { lines } from "./person-rules.js";
 import { choose, rows } from "./rows.js";
-import { say } from "./words-of.js";
+import { say } from "./i18n.js";
 
 export function proactive({ changed }) {
   const draw = (one) => {

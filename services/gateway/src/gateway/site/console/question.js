@@ -1,6 +1,6 @@
 /* A question with a yes and a no, in the middle of the page. */
 import { make, button } from "./dom.js";
-import { say } from "./words-of.js";
+import { say } from "./i18n.js";
 
 export function ask(title, text, yes) {
   return new Promise((resolve) => {

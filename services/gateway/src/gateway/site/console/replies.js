@@ -1,8 +1,8 @@
 /* The company's ready replies: found by "/", with their places filled in; and the page on which they are kept. */
 import { call, get } from "./api.js";
 import { make, button } from "./dom.js";
-import { Reading } from "./reading.js";
-import { fill, say } from "./words-of.js";
+import { Refresh } from "./refresh.js";
+import { fill, say } from "./i18n.js";
 
 const MOST_SHOWN = 6;
 
@@ -46,7 +46,7 @@ export const repliesView = {
           button(say("delete"), () => change(() => call("DELETE", `/v2/replies/${encodeURIComponent(one.shortcut)}`)), { class: "small danger" })),
         make("p", { class: "text plain" }, one.text))) : [make("li", { class: "empty" }, say("noReplies"))]));
     };
-    const reading = new Reading(draw, (text) => { fault.textContent = text; });
+    const reading = new Refresh(draw, (text) => { fault.textContent = text; });
     stage.append(make("div", { class: "page" }, make("h1", {}, say("replies")), make("p", { class: "hint" }, say("repliesHint")),
       make("form", { class: "replyform", onsubmit: (event) => {
         event.preventDefault();

@@ -3,8 +3,8 @@ import { get } from "./api.js";
 import { save } from "./copying.js";
 import { button, make } from "./dom.js";
 import { nameOf } from "./inbox.js";
-import { Reading } from "./reading.js";
-import { cost, dayOf, exactly, moment, number, say, span } from "./words-of.js";
+import { Refresh } from "./refresh.js";
+import { cost, dayOf, exactly, moment, number, say, span } from "./i18n.js";
 
 const SPANS = [7, 30, 90], OPENED = 20;
 const BY = ["day", "channel", "language", "user", "door"];
@@ -25,7 +25,7 @@ export const reportsView = {
 };
 
 class ReportsView {
-  #body; #spans; #days = 30; #by = "day"; #opened; #reading = new Reading(() => this.#load(), (text) => text && this.#body.replaceChildren(make("p", { class: "fault", role: "alert" }, text)));
+  #body; #spans; #days = 30; #by = "day"; #opened; #reading = new Refresh(() => this.#load(), (text) => text && this.#body.replaceChildren(make("p", { class: "fault", role: "alert" }, text)));
 
   constructor(stage) {
     this.#spans = SPANS.map((days) => button(say("lastDays", { days }), () => { this.#days = days; this.#show(); }, { class: "filter" }));

@@ -1,6 +1,6 @@
 /* A field of rows that are added and removed. */
 import { button, make } from "./dom.js";
-import { say } from "./words-of.js";
+import { say } from "./i18n.js";
 
 /* What is stored and not among a select's choices is one too: nothing is changed by being looked at. */
 export function choose(select, value) {

@@ -3,9 +3,9 @@ import { call, get, Problem } from "./api.js";
 import { make, button } from "./dom.js";
 import { inOrder } from "./categories.js";
 import { at, field, SECTIONS, written } from "./fields.js";
-import { Reading } from "./reading.js";
+import { Refresh } from "./refresh.js";
 import { TryOut } from "./tryout.js";
-import { number, say } from "./words-of.js";
+import { number, say } from "./i18n.js";
 
 export const settingsView = {
   path: "settings",
@@ -23,7 +23,7 @@ const bare = (value) => JSON.stringify(value, (_, one) => one ?? undefined);
 const same = (one, other) => bare(one) === bare(other);
 
 class SettingsView {
-  #address; #fields; #settings = null; #tag = ""; #status; #save; #undo; #switch; #stage; #leaving; #answering; #last = Promise.resolve(); #reading = new Reading(() => this.#load(), (text) => { this.#status.textContent = text; });
+  #address; #fields; #settings = null; #tag = ""; #status; #save; #undo; #switch; #stage; #leaving; #answering; #last = Promise.resolve(); #reading = new Refresh(() => this.#load(), (text) => { this.#status.textContent = text; });
 
   constructor(stage, { session }) {
     this.#stage = stage;

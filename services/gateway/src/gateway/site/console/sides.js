@@ -2,7 +2,7 @@
 import { get, post } from "./api.js";
 import { make, button } from "./dom.js";
 import { block, blocks } from "./markdown.js";
-import { money, number, say } from "./words-of.js";
+import { money, number, say } from "./i18n.js";
 
 const ASKED = 70_000; // ms for an answer: the server gives it 60 s
 

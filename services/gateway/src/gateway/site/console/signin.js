@@ -4,7 +4,7 @@ import { call } from "./api.js";
 import { make, button } from "./dom.js";
 import { glyph } from "./glyphs.js";
 import { claims, session } from "./session.js";
-import { say } from "./words-of.js";
+import { say } from "./i18n.js";
 
 export function signIn(root, done, isDevelopment, why = "") {
   const fault = make("p", { class: "fault", role: "alert" });

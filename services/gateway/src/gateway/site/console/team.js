@@ -3,8 +3,8 @@ import { begin } from "./account.js";
 import { call, get, Problem } from "./api.js";
 import { make, button } from "./dom.js";
 import { copying } from "./copying.js";
-import { Reading } from "./reading.js";
-import { say } from "./words-of.js";
+import { Refresh } from "./refresh.js";
+import { say } from "./i18n.js";
 
 export const teamView = {
   path: "team",
@@ -14,7 +14,7 @@ export const teamView = {
 };
 
 class TeamView {
-  #company; #told; #people; #provider; #link; #reading = new Reading(() => this.#load(), (text) => { this.#told.textContent = text; });
+  #company; #told; #people; #provider; #link; #reading = new Refresh(() => this.#load(), (text) => { this.#told.textContent = text; });
 
   constructor(stage, { session }) {
     this.#company = session.who.company;

@@ -3,7 +3,7 @@ import { chart } from "./charts.js";
 import { make, button } from "./dom.js";
 import { glyph } from "./glyphs.js";
 import { block, blocks, link } from "./markdown.js";
-import { exactly, moment, say } from "./words-of.js";
+import { exactly, moment, say } from "./i18n.js";
 
 const NEAR = 80; // pixels from the end at which one is taken to follow
 

@@ -2,7 +2,7 @@
 import { post } from "./api.js";
 import { make } from "./dom.js";
 import { block, blocks } from "./markdown.js";
-import { language, number, say } from "./words-of.js";
+import { language, number, say } from "./i18n.js";
 
 export class TryOut {
   node;

@@ -1,8 +1,8 @@
 /* What the assistant used against its budget, and how it did: days as bars, figures as text beside them. */
 import { get } from "./api.js";
 import { draw, make, button } from "./dom.js";
-import { Reading } from "./reading.js";
-import { cost, dayOf, exactly, number, percent, say } from "./words-of.js";
+import { Refresh } from "./refresh.js";
+import { cost, dayOf, exactly, number, percent, say } from "./i18n.js";
 
 const SPANS = [7, 30, 90];
 const WIDTH = 640, HEIGHT = 140;
@@ -15,7 +15,7 @@ export const usageView = {
 };
 
 class UsageView {
-  #body; #buttons; #admin; #days = 30; #reading = new Reading(() => this.#load(this.#days), (text) => text && this.#body.replaceChildren(make("p", { class: "fault", role: "alert" }, text)));
+  #body; #buttons; #admin; #days = 30; #reading = new Refresh(() => this.#load(this.#days), (text) => text && this.#body.replaceChildren(make("p", { class: "fault", role: "alert" }, text)));
 
   constructor(stage, { session }) {
     this.#admin = session.isAdmin;

@@ -4,7 +4,7 @@ import { make, button } from "./dom.js";
 import { link } from "./markdown.js";
 import { session } from "./session.js";
 import { Sides, callList } from "./sides.js";
-import { cost, exactly, number, percent, say, span } from "./words-of.js";
+import { cost, exactly, number, percent, say, span } from "./i18n.js";
 
 export async function showWhy(conversation, message) {
   const body = make("div", { class: "why" }, make("p", {}, say("loading")));

@@ -1,6 +1,6 @@
 /* Words beside the closed chat: what has just been written to the reader, and what the company says to who stays on a page. */
 import { button, icon, make } from "./dom.js";
-import { locale, words } from "./saying.js";
+import { locale, words } from "./i18n.js";
 
 const LONGEST = 160, KEPT = 50;
 

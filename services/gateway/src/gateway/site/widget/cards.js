@@ -1,7 +1,7 @@
 /* What stands beside words: orders that wait for a yes, alerts that fired, pages that were read. */
 import { button, icon, make } from "./dom.js";
 import { countdown, moment, price, quantity } from "./figures.js";
-import { fill, words } from "./saying.js";
+import { fill, words } from "./i18n.js";
 import { safeAddress } from "./markdown.js";
 
 const DECIDING_MS = 15_000;

@@ -1,7 +1,7 @@
 /* Prices beside an answer: a line or candles, read with pointer, keys or screen reader; the figures are a table below. */
 import { draw, make } from "./dom.js";
 import { barTime, percent, price } from "./figures.js";
-import { fill, words } from "./saying.js";
+import { fill, words } from "./i18n.js";
 
 const WIDTH = 340, HEIGHT = 132, TOP = 8, MOST_BARS = 120;
 const DAY = 86_400_000;

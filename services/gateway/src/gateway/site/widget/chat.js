@@ -6,7 +6,7 @@ import { loadExtras } from "./extras.js";
 import { FORBIDDEN_SITE } from "./identities.js";
 import { initial, isMine } from "./message.js";
 import { Outbox } from "./outbox.js";
-import { fill, locale, words } from "./saying.js";
+import { fill, locale, words } from "./i18n.js";
 import { host, server } from "./settings.js";
 import { Thread } from "./thread.js";
 

@@ -1,6 +1,6 @@
 /* Where one writes: grows with the text, sends with Enter, and is Stop while an answer is made. */
 import { icon, make } from "./dom.js";
-import { fill, words } from "./saying.js";
+import { fill, words } from "./i18n.js";
 
 const MOST = 8000, TELL_FROM = 7500, TYPING_EVERY = 3000;
 

@@ -2,7 +2,7 @@
    Close codes: 4000-4499 (and a lost line) reconnect, 4500-4999 are final (docs/architecture/chat.md). */
 import { REFUSED } from "./identities.js";
 import { pauseBefore } from "./returning.js";
-import { locale } from "./saying.js";
+import { locale } from "./i18n.js";
 import { page, server } from "./settings.js";
 
 const CROWDED_WAIT = 10_000, HEARTBEAT = 25_000;

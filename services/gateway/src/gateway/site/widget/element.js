@@ -4,7 +4,7 @@ import { palette } from "./colors.js";
 import { button, icon, make } from "./dom.js";
 import { extras, loadExtras } from "./extras.js";
 import { Visitor, look } from "./identities.js";
-import { locale, words } from "./saying.js";
+import { locale, words } from "./i18n.js";
 import { host, present } from "./settings.js";
 import { STYLE } from "./style.js";
 

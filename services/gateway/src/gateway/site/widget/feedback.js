@@ -1,6 +1,6 @@
 /* Thumbs under an answer; a thumb down asks why, and whoever does not say has still said enough. */
 import { button, icon, make } from "./dom.js";
-import { words } from "./saying.js";
+import { words } from "./i18n.js";
 
 /* `rated`: what was said before ("up", "down" or nothing); rate(rating, reason) says whether it could be sent. */
 export function feedback(rated, rate) {

@@ -1,5 +1,5 @@
 /* Prices, amounts and times, as the reader's language writes them. */
-import { locale } from "./saying.js";
+import { locale } from "./i18n.js";
 
 const formats = new Map();
 const format = (Kind, options) => {

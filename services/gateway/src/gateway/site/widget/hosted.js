@@ -2,7 +2,7 @@
 import { ActionCard } from "./cards.js";
 import { chart } from "./charts.js";
 import { make } from "./dom.js";
-import { words } from "./saying.js";
+import { words } from "./i18n.js";
 
 const REVISION = "2026-01-26", MOST_CANDLES = 60;
 const STATES = { pending_confirmation: "pending", confirmed: "confirmed", open: "confirmed", filled: "confirmed", rejected: "rejected", expired: "expired", failed: "failed" };

@@ -1,6 +1,6 @@
 /* Whose chat it is: a visitor, who gets a token here and renews it, or a customer, whose token the host page brings. */
-import { Keeping } from "./keeping.js";
-import { locale } from "./saying.js";
+import { PersonStorage } from "./storage.js";
+import { locale } from "./i18n.js";
 import { company, page, server } from "./settings.js";
 
 const SOON = 60_000, NO_COMPANY = 4510;
@@ -38,7 +38,7 @@ async function ask(said, old) {
 const claims = (token) => { try { return JSON.parse(atob(token.split(".")[1].replace(/-/g, "+").replace(/_/g, "/"))); } catch { return {}; } };
 
 export class Visitor {
-  kept = new Keeping("visitor");
+  kept = new PersonStorage("visitor");
   customer = false;
 
   async token() {
@@ -66,7 +66,7 @@ export class Customer {
   constructor(source, first) {
     this.#source = source;
     this.#token = first;
-    this.kept = new Keeping(`user:${Customer.subject(first)}`);
+    this.kept = new PersonStorage(`user:${Customer.subject(first)}`);
   }
   async token() {
     const said = this.#token || await this.#source();
@@ -81,7 +81,7 @@ export class Customer {
   expired() { return this.#renew(); }
   refused() { return this.#renew(); }
   /* What they began in this browser before they signed in is linked to them, once. */
-  get visitor() { return new Keeping("visitor").get("token")?.token; }
+  get visitor() { return new PersonStorage("visitor").get("token")?.token; }
   welcomed() { this.#asked = 0; new Visitor().forget(); }
   #renew() {
     this.#token = null;

@@ -2,7 +2,7 @@
 import { button, icon, make } from "./dom.js";
 import { day, time } from "./figures.js";
 import { block, blocks } from "./markdown.js";
-import { words } from "./saying.js";
+import { words } from "./i18n.js";
 import { host } from "./settings.js";
 
 export const isMine = (role) => role === "visitor" || role === "user";

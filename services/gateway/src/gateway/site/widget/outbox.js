@@ -1,6 +1,6 @@
 /* One's own messages on their way: kept until the server has stored them, sent again with the same id until then. */
-import { uuid } from "./keeping.js";
-import { fill, words } from "./saying.js";
+import { uuid } from "./storage.js";
+import { fill, words } from "./i18n.js";
 import { page } from "./settings.js";
 
 const UNANSWERED = 10_000, PAUSE = 2_000;

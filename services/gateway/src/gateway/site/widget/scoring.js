@@ -1,6 +1,6 @@
 /* Five steps and a word under the question whether a conversation helped; what was said can be changed. */
 import { button, make } from "./dom.js";
-import { words } from "./saying.js";
+import { words } from "./i18n.js";
 
 /* `scored`: what was said before, 1 to 5; score(value, comment) says whether it could be sent. */
 export function scoring(scored, score) {

@@ -1,5 +1,5 @@
 /* What the host page says about the chat: the attributes of the script tag. */
-import { given, locale, script, words } from "./saying.js";
+import { given, locale, script, words } from "./i18n.js";
 
 if (!given.company) throw new Error('Nexus: the script tag lacks data-company: <script src="…/widget.js" data-company="your-company" defer>');
 export const server = new URL(given.server || script.src, location.href).origin;

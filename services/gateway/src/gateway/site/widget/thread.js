@@ -3,7 +3,7 @@ import { button, icon, make } from "./dom.js";
 import { extras } from "./extras.js";
 import { time } from "./figures.js";
 import { Message, dots, isMine } from "./message.js";
-import { fill, words } from "./saying.js";
+import { fill, words } from "./i18n.js";
 import { host } from "./settings.js";
 
 const NEAR = 80; // pixels from the end at which the reader is taken to follow

@@ -1,7 +1,7 @@
 /* A person's topics: a new one, and the earlier ones to go back to; and this one by e-mail. */
 import { button, make } from "./dom.js";
 import { fromServer, messagesOf } from "./older.js";
-import { words } from "./saying.js";
+import { words } from "./i18n.js";
 import { host } from "./settings.js";
 
 const MOST_PAGES = 10, MOST_MAIL = 1500; // characters: some mail programs take no longer address

@@ -11,7 +11,7 @@ const write = (area, key, text) => {
 };
 const parsed = (text) => { try { return JSON.parse(text); } catch { return null; } };
 
-export class Keeping {
+export class PersonStorage {
   #prefix;
   constructor(whose) { this.#prefix = `nexus:${server}:${company}:${whose}:`; }
 

@@ -1,10 +1,13 @@
 /* The texts of the reader's language, and times and figures in its way of writing them. */
-import { WORDS } from "./words.js";
+import { SHARED, WORDS } from "./words.js";
 
 const KEY = "nexus.console.language";
 const wanted = localStorage.getItem(KEY) || navigator.language || "en";
 export const language = wanted.toLowerCase().startsWith("es") ? "es" : "en";
 document.documentElement.lang = language;
+/* What the modules that the widget has too (figures.js, charts.js) import. */
+export const locale = language;
+export const words = SHARED[language];
 
 /* A text, its {places} filled. A name that the catalogue lacks is an error that a test finds, not an empty button. */
 export const say = (name, places = {}) => {

@@ -1,4 +1,4 @@
-"""The books of a round's effects: orders prepared, orders placed, alerts made, alerts taken back."""
+"""The ledger of a round's effects: orders prepared, orders placed, alerts made, alerts taken back."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ class Stores:
 
 
 @dataclass(slots=True)
-class EffectBooks:
+class EffectLedger:
     """What customers asked for and were told. The basis of an order is its quantity, of an alert its message."""
 
     prepared: EffectsLedger = field(default_factory=EffectsLedger)

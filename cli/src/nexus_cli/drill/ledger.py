@@ -69,10 +69,10 @@ class DrillMessage:
 
 
 @dataclass(slots=True)
-class ConversationBooks:
+class ConversationLedger:
     """One conversation. `echoes`: whether answers name the tokens that they answer, as a scripted model's do. `shown`:
     for each client the (seq, id) of every message frame since its last snapshot, in order, and those of the snapshot;
-    all of them have caught up with the log's end before the books are closed."""
+    all of them have caught up with the log's end before the ledgers are compared with the log."""
 
     conversation: str
     said: list[DrillMessage] = field(default_factory=list[DrillMessage])

@@ -1,14 +1,14 @@
-/* Reading anew what was told to have changed: at most every PAUSE ms however much is told, one reading at a time, and once
-   more later, since on a busy day what is read is a moment behind what was told. */
+/* Loads a view again when it is said to have changed: at most every PAUSE ms, one load at a time, and once more later,
+   because the answer may be a moment behind the change. */
 import { Problem } from "./api.js";
-import { say } from "./words-of.js";
+import { say } from "./i18n.js";
 
 const PAUSE = 200, LATER = 5_000;
 
-/* Why nothing is read: what does not answer now is asked again, and nobody has to do anything about it. */
+/* Why a view could not be loaded. If the server does not answer, the view is loaded again by itself. */
 export const unread = ({ status, message }) => (status === 0 || status === 503 ? say("readAgain") : message);
 
-export class Reading {
+export class Refresh {
   #read; #tell; #timer = 0; #late = 0; #busy = false; #again = false; #failed = false; #ended = false;
 
   /* read(whole) may raise: then it is tried again later. `whole`: not only what was told.

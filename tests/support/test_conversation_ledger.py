@@ -1,11 +1,11 @@
-"""The books of a conversation close over what is right, and name each thing that is not."""
+"""The ledger of a conversation close over what is right, and name each thing that is not."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from nexus_cli.drill.books import ConversationBooks, DrillMessage, Wrong
+from nexus_cli.drill.ledger import ConversationLedger, DrillMessage, Wrong
 from nexus_cli.drill.log_reader import LoggedFact
 
 A, B = "tell me about m00000000aa", "tell me about m00000000bb"
@@ -37,7 +37,7 @@ def cancelled(seq: int, basis: int) -> LoggedFact:
 
 
 def wrong(log: Sequence[LoggedFact], said: Sequence[DrillMessage], *shown: list[tuple[int, str]]) -> list[Wrong]:
-    return [one.wrong for one in ConversationBooks("c", list(said), list(shown)).findings(log)]
+    return [one.wrong for one in ConversationLedger("c", list(said), list(shown)).findings(log)]
 
 
 RIGHT: dict[str, tuple[list[LoggedFact], list[DrillMessage]]] = {
@@ -135,7 +135,7 @@ FALSE: dict[str, tuple[list[LoggedFact], list[DrillMessage], Wrong]] = {
 
 
 @pytest.mark.parametrize("case", RIGHT)
-def test_books_that_are_right_close(case: str) -> None:
+def test_a_right_ledger_is_accepted(case: str) -> None:
     log, said = RIGHT[case]
     shown = [(fact.seq, str(fact.data["messageId"])) for fact in log if "messageId" in fact.data]
     assert wrong(log, said, shown) == []

@@ -1,55 +1,55 @@
-"""The books of effects close over what is right, and name each thing that is not."""
+"""The ledger of effects accepts what is right, and names each thing that is not."""
 
 import pytest
 
-from tests.faults.effect_books import EffectBooks, Stores
+from tests.faults.effect_ledger import EffectLedger, Stores
 from tests.support.effects_ledger import Fault, View
 
 WORD, OTHER = "m00000000aa", "m00000000bb"
 ORDER = "1.007"
 
 
-def prepared(*answers: str) -> EffectBooks:
+def prepared(*answers: str) -> EffectLedger:
     """Somebody asked for an order in the chat, and the log holds these answers."""
-    books = EffectBooks()
-    books.prepared.ask(WORD, ORDER)
+    ledger = EffectLedger()
+    ledger.prepared.ask(WORD, ORDER)
     for answer in answers:
-        books.read(answer)
-    return books
+        ledger.read(answer)
+    return ledger
 
 
-def alert(*answers: str) -> EffectBooks:
+def alert(*answers: str) -> EffectLedger:
     """Somebody asked for two alerts at once."""
-    books = EffectBooks()
+    ledger = EffectLedger()
     for word in (WORD, OTHER):
-        books.alerts.ask(word, word)
+        ledger.alerts.ask(word, word)
     for answer in answers:
-        books.read(answer)
-    return books
+        ledger.read(answer)
+    return ledger
 
 
-def yes(*views: View) -> EffectBooks:
+def yes(*views: View) -> EffectLedger:
     """An order was prepared, and its customer said yes and was told so."""
-    books = prepared(f"Heard {WORD} made {WORD}")
-    books.placed.ask("action", ORDER)
+    ledger = prepared(f"Heard {WORD} made {WORD}")
+    ledger.placed.ask("action", ORDER)
     for view in views:
-        books.placed.see("action", view)
-    return books
+        ledger.placed.see("action", view)
+    return ledger
 
 
-def no() -> EffectBooks:
+def no() -> EffectLedger:
     """An order was prepared, and its customer said no."""
-    books = prepared(f"Heard {WORD} made {WORD}")
-    books.refused.add(ORDER)
-    return books
+    ledger = prepared(f"Heard {WORD} made {WORD}")
+    ledger.refused.add(ORDER)
+    return ledger
 
 
-def taken_back(view: View) -> EffectBooks:
+def taken_back(view: View) -> EffectLedger:
     """Both alerts were made; one was taken back."""
-    books = alert(f"Heard {WORD} {OTHER} made {WORD} made {OTHER}")
-    books.deleted.ask("key", OTHER)
-    books.deleted.see("key", view)
-    return books
+    ledger = alert(f"Heard {WORD} {OTHER} made {WORD} made {OTHER}")
+    ledger.deleted.ask("key", OTHER)
+    ledger.deleted.see("key", view)
+    return ledger
 
 
 BOTH = f"Heard {WORD} {OTHER} made {WORD} made {OTHER}"
@@ -119,7 +119,7 @@ FALSE = {
     ),
     "an alert made twice": (alert(BOTH), Stores(alerts=[WORD, WORD, OTHER]), [("alert", Fault.DOUBLED)]),
     "an alert that nobody asked for": (
-        EffectBooks(),
+        EffectLedger(),
         Stores(alerts=[WORD]),
         [("alert", Fault.NOBODY_ASKED)],
     ),
@@ -137,12 +137,12 @@ FALSE = {
 
 
 @pytest.mark.parametrize("case", RIGHT)
-def test_books_that_are_right_close(case: str) -> None:
-    books, stores = RIGHT[case]
-    assert list(books.findings(stores)) == []
+def test_a_right_ledger_is_accepted(case: str) -> None:
+    ledger, stores = RIGHT[case]
+    assert list(ledger.findings(stores)) == []
 
 
 @pytest.mark.parametrize("case", FALSE)
 def test_each_false_entry_is_found_and_named(case: str) -> None:
-    books, stores, expected = FALSE[case]
-    assert [(what, finding.fault) for what, finding in books.findings(stores)] == expected
+    ledger, stores, expected = FALSE[case]
+    assert [(what, finding.fault) for what, finding in ledger.findings(stores)] == expected
