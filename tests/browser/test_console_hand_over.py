@@ -62,6 +62,7 @@ async def test_the_ais_hand_over_is_explained_and_each_change_of_owner_stands_in
         await expect(told).to_contain_text("Writes in English")
         await page.get_by_role("button", name="Take over", exact=True).click()
         await visitor.wait_for("owner.changed", lambda f: f["owner"]["kind"] == "human")
+        await expect(page.get_by_label("Your message")).to_be_focused()
         await page.get_by_role("button", name="Hand back to the AI").click()
         await visitor.wait_for("owner.changed", lambda f: f["owner"]["kind"] == "ai")
         for again in (False, True):

@@ -249,12 +249,15 @@ export class ConversationView {
     this.#owner = owner;
     const name = owner.name || owner.operatorId || "";
     const text = this.#isMine ? say("ownerYou") : owner.kind === "human" ? say("ownerHuman", { name }) : say(`owner_${owner.kind}`);
+    const pressed = this.#banner.contains(document.activeElement);
     this.#banner.dataset.owner = this.#isMine ? "me" : owner.kind;
     this.#banner.replaceChildren(make("span", {}, text),
       this.#isMine
         ? button(say("release"), () => this.#turnOver(), { class: "small" })
         : button(say("take"), () => this.#turnOver(), { class: "small primary" }));
     this.#composer.says(this.#isMine ? "send" : "takeAndSend");
+    // The button that was pressed is gone: whoever took the conversation wants to write.
+    if (pressed) (this.#isMine ? this.#composer.field : this.#banner.lastChild).focus();
   }
   #turnOver() {
     if (this.#isMine) this.#wish("owner.release");
