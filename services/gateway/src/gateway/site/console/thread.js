@@ -175,7 +175,7 @@ export class Thread {
 
   #row(message, mine) {
     const { role } = message;
-    if (role === "system") return make("li", { class: "notice", "data-id": message.id, "data-seq": message.seq }, message.text);
+    if (role === "system") return make("li", { class: "notice", "data-id": message.id, "data-seq": message.seq, "data-at": message.createdAt }, message.text);
     const who = role === "operator" ? message.name || (message.operatorId === mine ? say("you") : say("short_operator")) : say(`by_${role}`);
     const why = role === "assistant" && message.turnId
       && button("", () => this.onWhy(message), { class: "small quiet", title: say("why") }, glyph("why"), say("why"));
