@@ -60,8 +60,10 @@ async def test_the_ais_hand_over_is_explained_and_each_change_of_owner_stands_in
         await expect(told).to_contain_text("Asked for a person")
         await expect(told).to_contain_text("Asked: «What does the Pro plan cost?»")
         await expect(told).to_contain_text("Writes in English")
+        await expect(told).to_have_attribute("open", "")
         await page.get_by_role("button", name="Take over", exact=True).click()
         await visitor.wait_for("owner.changed", lambda f: f["owner"]["kind"] == "human")
+        await expect(page.get_by_label("Your message")).to_be_focused()
         await page.get_by_role("button", name="Hand back to the AI").click()
         await visitor.wait_for("owner.changed", lambda f: f["owner"]["kind"] == "ai")
         for again in (False, True):
@@ -84,6 +86,11 @@ async def test_the_ais_hand_over_is_explained_and_each_change_of_owner_stands_in
         await expect(other.locator(place)).not_to_have_attribute("data-unread", "")
         await page.get_by_role("button", name="Resolve", exact=True).click()
         await visitor.wait_for("message.created", lambda f: f["message"].get("code") == "RATING_ASKED")
+        # Whoever opens it later reads what happened in its order, and why a person was asked for in one line.
+        await other.locator(place).click()
+        resolved = other.locator(".thread .change", has_text="resolved the conversation")
+        await expect(resolved.locator("+ .notice:last-child")).to_contain_text("Did this conversation help")
+        await expect(other.locator(".handover")).not_to_have_attribute("open", "")
         await visitor.send_frame("conversation.rate", score=5, comment="quick")
         await visitor.wait_for("conversation.rated", lambda f: f["score"] == 5)
         await visitor.say("thanks, but the invoice?")

@@ -179,6 +179,7 @@ async def test_a_team_comes_in_by_its_own_accounts_and_whoever_leaves_is_out_at_
         await boss.get_by_label("E-mail", exact=True).fill("bea@acme.example")
         await boss.get_by_role("button", name="Invite", exact=True).click()
         link = await boss.locator("pre code", has_text="#invite=").text_content()
+        await expect(boss.get_by_text("Send this link to Bea.")).to_be_visible()
 
         # By the e-mail that her provider has checked, from the door; a stranger there is told what to do.
         provider.account = Account("sub-bea", "bea@acme.example")

@@ -28,6 +28,7 @@ ASKED = (
     "Is there a discount for a school class of thirty?",
     "I was charged twice for the same order",
 )
+REST = ", wherever it may be. As soon as the depot answers, you will read here when it comes."
 WISHES = ("a human please", "quiero hablar con alguien", "can I talk to a real person?", "agente por favor")
 LISTS = ("Needs a person", "Mine", "Unassigned", "AI", "Stuck", "Snoozed", "Resolved", "All")
 
@@ -147,16 +148,19 @@ async def test_two_agents_work_a_shift_of_forty_conversations(visits: Visits, st
         # Ana keeps a ready reply and answers the first of those who wait with it; Ben answers the second.
         await ana.get_by_role("link", name="Saved replies").click()
         await ana.get_by_label("Shortcut, e.g. refund").fill("parcel")
-        await ana.get_by_label("Reply", exact=True).fill("I am {agent} and look for your parcel")
+        await ana.get_by_label("Reply", exact=True).fill(f"I am {{agent}} and look for your parcel{REST}")
         await ana.get_by_role("button", name="Save", exact=True).click()
         await expect(ana.locator(".replies")).to_contain_text("/parcel")
         await ana.get_by_role("link", name="Inbox").click()
         await expect(ana.locator(".talks a")).to_have_count(WAITING)  # the list that she had left
         await row(ana, visitors[0]).click()
         await ana.get_by_label("Your message").press_sequentially("/par")
+        await expect(ana.locator(".picker").get_by_role("option")).to_be_visible()
+        await expect(ana.locator(".thread .notice").last).to_be_in_viewport()  # of the thread, which has less room
+        assert await ana.locator(".composer").evaluate("(form) => form.scrollWidth <= form.clientWidth")
         await ana.locator(".picker").get_by_role("option").click()
         await ana.get_by_role("button", name="Take over and send").click()
-        told = "I am ana and look for your parcel"
+        told = f"I am ana and look for your parcel{REST}"
         await visitors[0].wait_for("message.created", lambda f: f["message"]["text"] == told)
         await in_list(ben, "Needs a person")
         await expect(row(ben, visitors[0])).to_have_count(0)

@@ -141,6 +141,8 @@ HOSTILE = (
     ("broken.zip", b"PK\x03\x04 and nothing else", "damaged"),
     ("newer.zip", listed(1, version=99), "of a version that cannot be read"),
     ("unnamed.zip", listed(1, name=b"\xff"), "damaged"),
+    ("slip.zip", listed(1, name=b"../../etc/passwd"), "lead out of its folder"),
+    ("drive.zip", listed(1, name=b"C:\\x.bat"), "lead out of its folder"),
     ("many.zip", listed(5_001), "too many files"),
     ("comments.svg", b"<!---->" * 5_000 + b"<svg/>", "SVG"),
     ("empty.txt", b"", "empty"),

@@ -9,7 +9,7 @@ from functools import cache
 from agent.domain.context.compression import PromptMessage
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.offline.answers import is_unknown
-from agent.domain.offline.person_words import asks_for_person
+from agent.domain.offline.person_words import only_asks_for_person
 from agent.domain.text_features import decision_words, one_line
 from agent.domain.turn.journal import Journal, TurnCall
 from agent.texts import TEXTS
@@ -91,17 +91,18 @@ def summary_of(spoken: Sequence[PromptMessage], journal: Journal, language: Lang
         return TEXTS[f"hand_over.lines.{name}"].said_in(language).format(text=text)[:MAX_SUMMARY_LINE]
 
     theirs = [one for one in spoken if not one.mine and one.text.strip()]
-    asked = [one for one in theirs if not asks_for_person(one.text) and not decision_words(one.text)]
+    # "get me a person, I was charged twice" says what it is about, "I demand to talk to a person" does not.
+    asked = [one for one in theirs if not only_asks_for_person(one.text, beside=2) and not decision_words(one.text)]
     lines = [line("asked", f"«{one_line(asked[-1].text, 240)}»")] if asked else [line("only")]
     if len(asked) > 1:
         lines.append(line("before", "; ".join(f"«{one_line(one.text, 80)}»" for one in asked[-3:-1])))
     tools = dict.fromkeys(call.tool for call in journal.calls if call.tool != NAME)
     if tools:
         lines.append(line("tried", ", ".join(tools)))
-    answers = [one for one in spoken if one.mine and asked and one.seq > asked[-1].seq]
+    answers = [one for one in spoken if one.mine] if asked else []
     if answers:
-        unknown = is_unknown(answers[0].text)
-        lines.append(line("nothing") if unknown else line("found", f"«{one_line(answers[0].text, 240)}»"))
+        answer = next((one for one in answers if one.seq > asked[-1].seq), answers[-1]).text
+        lines.append(line("nothing") if is_unknown(answer) else line("found", f"«{one_line(answer, 240)}»"))
     return lines[:MAX_SUMMARY_LINES]
 
 

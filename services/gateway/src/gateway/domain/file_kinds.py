@@ -52,6 +52,8 @@ _WRITTEN = frozenset({"application/json", "application/yaml", "application/x-yam
 """Media types that are text, although their names do not begin with text/."""
 _ENTRY = b"PK\x01\x02"
 """Begins each file in an archive's directory."""
+_OUTSIDE = re.compile(r"^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)")
+"""A path that leaves the folder into which an archive is unpacked."""
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
@@ -142,6 +144,8 @@ def _archive(content: BinaryIO) -> str:
             TEXTS["file.grows_too_large"],
         )
     names = [entry.filename for entry in entries]
+    if any(map(_OUTSIDE.search, names)):
+        raise NotTaken(TEXTS["file.leads_out"])
     if "[Content_Types].xml" in names:
         for folder, (media, _) in _OFFICE.items():
             if any(one.startswith(folder) for one in names):

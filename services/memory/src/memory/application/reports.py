@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, timedelta, tzinfo
+from math import ceil
 from statistics import median
 
 from contracts.report_rpc import (
@@ -59,12 +60,12 @@ class Reports:
         return ReportOpenReply(conversation_ids=names[:OPENED], complete=complete and len(names) <= OPENED)
 
     async def usual_wait(self, company: str) -> timedelta | None:
-        """The median recent wait of those who got a person; None: too few have waited."""
+        """The median recent wait of those who got a person, in whole tens of seconds; None: too few have waited."""
         today = (await self._clock()).date()
         rows = await self._store.began(company, today - WAITS_OF, today, WAITS_LOOKED_AT)
         counted, _ = await self._store.counted(rows, WAITS_LOOKED_AT)
         waits = [one.digest.to_person for one in counted if one.digest.to_person is not None]
-        return timedelta(seconds=median(waits)) if len(waits) >= LEAST_WAITS else None
+        return timedelta(seconds=10 * ceil(median(waits) / 10)) if len(waits) >= LEAST_WAITS else None
 
     async def rating(self, asked: ConversationRef) -> RatingReply:
         """What was said of a conversation."""

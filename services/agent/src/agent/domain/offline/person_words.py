@@ -15,7 +15,7 @@ _WHO_EN = (
     r"(?:humans?|human beings?|(?:(?:real|actual|live|living|human|physical|different) )+(?:one|person|people|"
     r"agent|being|somebody|someone|representative|support)|persons?|people|some(?:one|body)(?: else)?|somone|sombody|"
     r"any(?:one|body)|agents?|"
-    r"representatives?|reps?|owners?|boss|directors?|operators?|advis[oe]rs?|managers?|supervisors?|staff|employees?|specialists?|"
+    r"representatives?|reps?|owners?|boss|directors?|operators?|advis[oe]rs?|managers?|supervisors?|superiors?|receptionists?|staff|employees?|specialists?|"
     r"technicians?|consultants?|the team|your team|human (?:help|assistance)|(?:customer |tech(?:nical)? |"
     r"human )?(?:support|service|care)"
     r"(?: team| agent| staff)?|sales(?: team)?|colleagues?|teammates?|coworkers?)"
@@ -23,7 +23,7 @@ _WHO_EN = (
 _WHO_ES = (
     r"(?:personas?|humanos?|humana|ser(?:es)? humanos?|alguien|alguno de ustedes|agentes?|asesor(?:a|es|as)?|"
     r"operador(?:a|es|as)?|operari[oa]s?|ejecutiv[oa]s?|representantes?|encargad[oa]s?|duen[oa]s?|jef[ea]s?|director(?:a|es)?|responsables?|gerentes?|"
-    r"supervisor(?:a|es)?|companer[oa]s?|tecnic[oa]s?|comercial(?:es)?|vendedor(?:a|es)?|gente|"
+    r"supervisor(?:a|es)?|superior(?:es)?|recepcionistas?|companer[oa]s?|tecnic[oa]s?|comercial(?:es)?|vendedor(?:a|es)?|gente|"
     r"(?:el|tu|su|vuestro) equipo|emplead[oa]s?|especialistas?|consultor(?:a|es)?|"
     r"(?:servicio|atencion) (?:al|de) cliente\w*|soporte(?: humano| tecnico)?|(?:atencion|asistencia|"
     r"ayuda) humana|telefonista)"
@@ -40,8 +40,8 @@ _END = (
 _KINDS = (
     # Talking: to somebody.
     rf"\b(?:talk|speak|chat|communicate|in (?:touch|contact)) (?:to|with|2) {_ANY}{_WHO}\b",
-    rf"\b(?:hablar|hable|charlar|chatear|conversar|comunicar(?:me|nos|se)?|comuniqueme|contactar(?:me)?|"
-    rf"ponerme en contacto|ser atendid[oa]|tratar|hablarlo|consultarlo) (?:con|por) {_ANY}{_WHO}\b",
+    rf"\b(?:hablar|hable|charlar|chatear|conversar|comunicar(?:me|nos|se)?|comuniqueme|contact(?:ar(?:me)?|o)|"
+    rf"ponerme en contacto|ser atendid[oa]|tratar(?:lo)?|hablarlo|consultarlo) (?:con|por) {_ANY}{_WHO}\b",
     rf"\b(?:contact(?:ar)?|reach|call) (?:(?:a|con|al) )?(?:(?:a|an|the|your|one of your|some|un|una|el|"
     rf"la) )*{_WHO}{_END}",
     # Passing on.
@@ -59,7 +59,8 @@ _KINDS = (
     # By a name.
     r"\b(?:pas[ae]|pon|ponga|pasad|poned|comuniqu?[ae]|conect[ae]|pasen)(?:me|nos) con (?:(?:el|la|don|dona) )?\w+\W*$",
     r"\b(?:put|patch) (?:me|us) (?:through|on) to \w+\W*$",
-    r"\bque (?:me|nos) (?:llame|escriba|atienda|conteste)n?(?: (?:don |dona )?\w+)?(?: por favor)?\W*$",
+    r"\bllam(?:e|en|ad)(?:me|nos)(?: ya| por favor| cuanto antes)?\W*$",
+    r"\bque (?:me|nos) (?:llame|escriba|atienda|conteste)(?:n|is)?(?: (?:don |dona )?\w+)?(?: por favor)?\W*$",
     # Wanting.
     rf"\b(?:want|wanna have|need|(?:would|d|i'd) (?:like|prefer)|prefer|demand|require|looking for|insist on|"
     rf"rather have)"
@@ -69,7 +70,7 @@ _KINDS = (
     rf" (?:(?:a|ver|tener|ayuda|atencion|la|de|hablarle|el|contacto|con|que intervenga) )*"
     rf"(?:(?:un|una|algun|alguna|otra|otro|el|la) )*{_WHO}{_END}",
     # Being attended to.
-    rf"\b(?:can|could|may|will|would|might|let|have|make) {_ANY}{_WHO_EN} (?:please )?(?:help|assist|call|contact|"
+    rf"\b(?:can|could|may|will|would|might|let|have|make) {_ANY}{_WHO_EN} (?:please )?(?:help|assist|call|ring|phone|contact|"
     rf"answer|"
     rf"attend|join|take over|take this|respond|reply|look (?:at|into)|talk|speak|step in|get in touch|come|write)\b",
     rf"\b(?:me|nos) (?:pued[ae]n?|podria\w*|quiera\w*|va|van)? ?(?:a )?(?:atender|atienda\w*|ayudar|ayude\w*|"
@@ -108,6 +109,8 @@ _FILLER = (
     r"i said|he dicho|que|mejor|with|con|to|support|soporte)"
 )
 _BARE = re.compile(rf"^(?:{_FILLER}\s+){{0,12}}(?:{_WHO})(?:\s+{_FILLER}){{0,12}}$")
+_POLITE = re.compile(r"\b(please|por favor)[^\w\s].*", re.DOTALL)
+"""A wish that ends here, and what is said behind it ("a person, please: my card was charged twice")."""
 _BESIDE = re.compile(
     rf"\b{_FILLER}\b|\b(?:can|could|may|i|want|need|would|like|quiero|puedo|podria|necesito|me|you|your)\b"
 )
@@ -145,12 +148,12 @@ _AROUND = 4
 def asks_for_person(text: str) -> bool:
     """Whether the text asks for a person to go on."""
     said = _said(text)
-    return _is_bare(said) or any(True for kind in _ASKS for match in kind.finditer(said) if not _unwanted(said, match))
+    return _is_bare(_POLITE.sub(r"\1", said)) or any(True for kind in _ASKS for match in kind.finditer(said) if not _unwanted(said, match))
 
 
 @lru_cache(64)
-def only_asks_for_person(text: str) -> bool:
-    """Whether it asks for nothing else."""
+def only_asks_for_person(text: str, beside: int = _AROUND) -> bool:
+    """Whether it asks for nothing else; `beside`: the most words that it may have beside the wish."""
     said = _said(text)
     if _is_bare(said):
         return True
@@ -158,7 +161,7 @@ def only_asks_for_person(text: str) -> bool:
     for kind in _SURE:
         rest = kind.sub(lambda match: match[0] if _unwanted(said, match) else " ", rest)
     left = _BESIDE.sub(" ", rest)
-    return rest != said and len(re.findall(r"\w+", left)) <= _AROUND and "?" not in beside_the_wish(text)
+    return rest != said and len(re.findall(r"\w+", left)) <= beside and "?" not in beside_the_wish(text)
 
 
 def beside_the_wish(text: str) -> str:

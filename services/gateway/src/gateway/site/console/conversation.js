@@ -22,7 +22,7 @@ const PATIENCE = 8_000; // for what a wish over the socket comes to
 const PRESENT = 60_000, SIGN = 10_000, HANDS = ["pointerdown", "pointermove", "keydown", "wheel", "focus"];
 
 export class ConversationView {
-  #context; #id; #thread = new Thread(); #handOver = make("section", { class: "handover", hidden: true, "aria-label": say("handOver") }); #title = make("h1", {}, "…"); #composer; #banner; #details; #more; #typing; #owner = null; #unsent; #desk; #view = null; #here; #older = { cursor: null, busy: false, done: false }; #reading = new Refresh(() => this.#load(), (text) => this.#tellUnread(text)); #unread = "";
+  #context; #id; #thread = new Thread(); #handOver = make("details", { class: "handover", hidden: true, "aria-label": say("handOver") }); #title = make("h1", {}, "…"); #composer; #banner; #details; #more; #typing; #owner = null; #unsent; #desk; #view = null; #here; #older = { cursor: null, busy: false, done: false }; #reading = new Refresh(() => this.#load(), (text) => this.#tellUnread(text)); #unread = "";
 
   constructor(place, context, id) {
     this.#context = context;
@@ -249,12 +249,15 @@ export class ConversationView {
     this.#owner = owner;
     const name = owner.name || owner.operatorId || "";
     const text = this.#isMine ? say("ownerYou") : owner.kind === "human" ? say("ownerHuman", { name }) : say(`owner_${owner.kind}`);
+    const pressed = this.#banner.contains(document.activeElement);
     this.#banner.dataset.owner = this.#isMine ? "me" : owner.kind;
     this.#banner.replaceChildren(make("span", {}, text),
       this.#isMine
         ? button(say("release"), () => this.#turnOver(), { class: "small" })
         : button(say("take"), () => this.#turnOver(), { class: "small primary" }));
     this.#composer.says(this.#isMine ? "send" : "takeAndSend");
+    // The button that was pressed is gone: whoever took the conversation wants to write.
+    if (pressed) (this.#isMine ? this.#composer.field : this.#banner.lastChild).focus();
   }
   #turnOver() {
     if (this.#isMine) this.#wish("owner.release");
@@ -339,12 +342,14 @@ export class ConversationView {
     } catch { this.#rememberedOf = null; }
   }
   #rating = null;
-  /* Why a person was asked for, and what they should know. */
-  #explain(told) {
+  /* Why a person was asked for, and what they should know: open while they wait, later one line. */
+  #explain({ handOver: told, state }) {
     this.#handOver.hidden = !told;
     if (!told) return;
+    if (this.#handOver.dataset.at !== told.at) this.#handOver.open = state === "needs_human";
+    this.#handOver.dataset.at = told.at;
     this.#handOver.replaceChildren(...[
-      make("h2", {}, glyph("person"), reasonOf(told), make("time", { datetime: told.at, title: exactly(told.at) }, moment(told.at))),
+      make("summary", {}, glyph("person"), make("h2", {}, reasonOf(told)), make("time", { datetime: told.at, title: exactly(told.at) }, moment(told.at))),
       told.summary?.length > 0 && make("ul", {}, ...told.summary.map((line) => make("li", { dir: "auto" }, line))),
       told.language && make("p", {}, say("writesIn", { language: say(`language_${told.language.slice(0, 2)}`) }))].filter(Boolean));
   }
@@ -352,7 +357,7 @@ export class ConversationView {
     const { visitor = {} } = found;
     this.#view = found;
     this.#desk.show(found);
-    this.#explain(found.handOver);
+    this.#explain(found);
     this.#showEarlier(found);
     this.#showRemembered(found);
     const rows = [

@@ -2,6 +2,7 @@
 import { call } from "./api.js";
 import { colleagues } from "./colleagues.js";
 import { make, button } from "./dom.js";
+import { nameOf } from "./inbox.js";
 import { merge, separate } from "./people.js";
 import { exactly, moment, say } from "./i18n.js";
 
@@ -147,7 +148,8 @@ export function changeInWords(change) {
   }
   if (change.labels) return change.labels.length ? say("event_labels", { name: who, labels: change.labels.join(", ") }) : say("event_noLabels", { name: who });
   if (change.person && change.person === change.by) return say("event_signedIn", { name: who });
-  if (change.person && change.by === "memory") return say("event_samePerson", { to: change.person });
-  if (change.person != null) return change.person ? say("event_person", { name: who, to: change.person }) : say("event_noPerson", { name: who });
+  const to = change.person && nameOf({ visitor: { id: change.person } });
+  if (to && change.by === "memory") return say("event_samePerson", { to });
+  if (change.person != null) return to ? say("event_person", { name: who, to }) : say("event_noPerson", { name: who });
   return change.topic ? say("event_topic", { name: who, topic: change.topic }) : null;
 }

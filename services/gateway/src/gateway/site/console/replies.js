@@ -32,7 +32,7 @@ export const repliesView = {
   open(stage) {
     const list = make("ul", { class: "replies" });
     const fault = make("p", { class: "fault", role: "alert" });
-    const shortcut = make("input", { "aria-label": say("shortcut"), placeholder: say("shortcut"), maxlength: "40", pattern: "[a-z0-9_\\-]{1,40}", required: true });
+    const shortcut = make("input", { "aria-label": say("shortcut"), placeholder: say("shortcut"), maxlength: "40", pattern: "[a-z0-9_\\-]{1,40}", title: say("shortcutForm"), required: true });
     const text = make("textarea", { "aria-label": say("replyText"), placeholder: say("replyText"), rows: "4", maxlength: "4000", required: true });
     const change = async (work) => {
       fault.textContent = "";

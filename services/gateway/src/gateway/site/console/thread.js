@@ -17,7 +17,7 @@ export class Thread {
   #seen = new Map(); #waiting = new Map(); #draft = null; #turn = null; #text = ""; #next = 0; #tools = null;
   // Turns that are over: what still comes of one (signs and facts have no common order) begins no draft anew.
   #over = new Set();
-  #following = true;
+  #following = true; #top = 0;
 
   /* What is loaded late, a picture, makes the thread longer; a long reply leaves it less room. */
   constructor() {
@@ -32,6 +32,7 @@ export class Thread {
     this.#endDraft();
     this.node.replaceChildren();
     this.#following = true;
+    this.#top = 0;
   }
   add(message, mine = "") {
     if (message.turnId) this.stopped(message.turnId);
@@ -131,8 +132,11 @@ export class Thread {
     requestAnimationFrame(() => { if (this.#following) node.scrollTop = node.scrollHeight; });
   }
   #scrolled() {
-    if (this.node.scrollTop < NEAR) this.onTop();
-    this.#following = this.node.scrollHeight - this.node.scrollTop - this.node.clientHeight < NEAR;
+    const { scrollTop, scrollHeight, clientHeight } = this.node;
+    if (scrollTop < NEAR) this.onTop();
+    // Whoever looks back scrolls up: the end also goes away when the thread gets less room.
+    this.#following = scrollHeight - scrollTop - clientHeight < NEAR || (this.#following && scrollTop >= this.#top);
+    this.#top = scrollTop;
   }
   /* Older messages, above those that are there; what one reads stays where it is. */
   older(messages, mine) {
@@ -171,7 +175,7 @@ export class Thread {
 
   #row(message, mine) {
     const { role } = message;
-    if (role === "system") return make("li", { class: "notice", "data-id": message.id, "data-seq": message.seq }, message.text);
+    if (role === "system") return make("li", { class: "notice", "data-id": message.id, "data-seq": message.seq, "data-at": message.createdAt }, message.text);
     const who = role === "operator" ? message.name || (message.operatorId === mine ? say("you") : say("short_operator")) : say(`by_${role}`);
     const why = role === "assistant" && message.turnId
       && button("", () => this.onWhy(message), { class: "small quiet", title: say("why") }, glyph("why"), say("why"));
