@@ -24,6 +24,7 @@ from gateway.chat.hub import Attachment
 from gateway.chat.sent_messages import SentMessage
 from gateway.chat.session import Chat
 from gateway.domain.close_codes import CloseCode
+from gateway.domain.spoken_errors import in_language
 from gateway.errors import GatewayError, Limited, Refused, TookTooLong, Unavailable, not_found
 from gateway.metrics import ACKNOWLEDGED_SECONDS
 from runtime.gen_ai import CONVERSATION
@@ -69,6 +70,7 @@ class Thread:
         self.seq = 0
         """The newest fact when it was opened."""
         self._asked = 0
+        self._said = ""
         self.young_until = float("-inf")
         """By the event loop's clock: see YOUNG."""
         self._chat = chat
@@ -141,6 +143,7 @@ class Thread:
             Limited, Unavailable: as for a websocket; for its files, what Files.take_in raises.
         """
         place, chat, client_message_id = self.place, self._chat, message.identity
+        self._said = message.text
         if self._opening is not None:
             await asyncio.shield(self._opening)
         begun = self.seq > 0
@@ -295,6 +298,11 @@ class Thread:
             raise not_found("action waiting for a decision")
         decided = self._chat.customers.actions.decide
         return await decided(caller.company, caller.subject, action, decision, self._locale)
+
+    async def words(self, error: GatewayError) -> str:
+        """What went wrong, in the language that its client names, else that of the message, else the company's."""
+        companies = self._chat.companies
+        return in_language(error.message, await companies.language_for(self.place.company, self._locale, self._said))
 
     # ------------------------------------------------------------------ inside and for Threads
 

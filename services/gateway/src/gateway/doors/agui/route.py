@@ -66,7 +66,7 @@ async def run_agent(
                 raise Refused(ErrorCode.NOT_FOUND, "no call of this thread waits for such a result")
         except Refused as error:
             # What is wrong with an answer to an interrupt or a call is an event: the protocol knows no other error.
-            return EventStream(_ending([*first, *run.fail(str(error.code), error.message)]))
+            return EventStream(_ending([*first, *run.fail(str(error.code), await thread.words(error))]))
         for one in new:
             asked = (await thread.send(one, wishes)).seq
         if not new and not known:
@@ -93,7 +93,7 @@ async def _told(thread: Thread, asked: int, run: AguiRun, first: Sequence[Json])
             async for told in heard:
                 yield sent(told)
     except GatewayError as error:
-        yield sent(run.fail(str(error.code), error.message, error.wait))
+        yield sent(run.fail(str(error.code), await thread.words(error), error.wait))
     finally:
         if not run.ended:
             # HttpAgent.abortRun is "Cancels the current HTTP request": the protocol has no other cancel.

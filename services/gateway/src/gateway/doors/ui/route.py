@@ -176,7 +176,7 @@ async def _told(
                 yield server_sent.events(told) + (_DONE if reply.ended else b"")
         api.threads.told(place.conversation, asked)
     except GatewayError as error:
-        yield server_sent.events(reply.fail(str(error.code), error.message, error.wait)) + _DONE
+        yield server_sent.events(reply.fail(str(error.code), await thread.words(error), error.wait)) + _DONE
     finally:
         if reply.ended:
             await thread.end()
