@@ -84,7 +84,10 @@ class Thread:
         self._attachment: Attachment | None = None
         self._opening: asyncio.Task[None] | None = None
         self._reading: Exchange | None = None
+        self._begun: list[Event] = []
+        self._over = False
         self._decided: list[Action] = []
+        self._rules = AnswerRules(enabled=False)
         self._patience: asyncio.TimerHandle | None = None
         self._owner: Owner | None = None
         """Who has the conversation, if it is followed from now on."""
@@ -100,8 +103,10 @@ class Thread:
         chat, caller = self._chat, self.place.caller
         if not caller.writes_as_visitor:
             raise Refused(ErrorCode.FORBIDDEN, f"the role {caller.role} has no conversations")
-        if await chat.companies.get(caller.company) is None:
+        settings = await chat.companies.get(caller.company)
+        if settings is None:
             raise not_found("company")
+        self._rules = AnswerRules.of(settings)
         if not chat.door.enter_subject(caller.company, caller.subject):
             raise Limited("too many requests at a time: wait for one to end", TOO_MANY_AGAIN)
         self._open_here.add(self)
@@ -126,6 +131,7 @@ class Thread:
 
     async def end(self) -> None:
         """Follows it no longer."""
+        self._stop_waiting()
         self._open_here.discard(self)
         self._chat.door.leave_subject(self.place.company, self.place.caller.subject)
         await self._close()
@@ -182,40 +188,47 @@ class Thread:
         )
         return await chat.commands.send_as_visitor(place, draft)
 
-    async def events(self, asked: int, *, patient: bool = False) -> AsyncGenerator[list[Event]]:
-        """The outcome of the visitor message at sequence `asked`: events that have arrived together, in order; `Ended`
-        is the last one. Call it once; after `now` it continues from there.
+    def follow(self, asked: int, *, patient: bool = False) -> None:
+        """Begins with the outcome of the visitor message at sequence `asked`, which `heard` tells. Call it once; after
+        `now` it continues from there.
 
         Args:
             asked: the message's sequence.
             patient: waits for the reply of a person who has the conversation, and not for the answer's usage.
+        """
+        exchange = self._exchange(asked, patient=patient)
+        self.wait_at_most(PATIENCE)
+        self._begun = [] if self._owner is None else [*exchange.begin(self._owner)]
+
+    async def heard(self) -> list[Event]:
+        """After `follow`: the next events, those that have arrived together, in order; `Ended` is the last one. Empty:
+        there are no more.
 
         Raises:
             Unavailable: it cannot be followed from here any more; open the thread again.
             TookTooLong: there was no outcome.
             Refused: NOT_FOUND, the conversation was deleted meanwhile.
         """
-        exchange = await self._exchange(asked, patient=patient)
-        self.wait_at_most(PATIENCE)
-        told: list[Event] = [] if self._owner is None else [*exchange.begin(self._owner)]
-        try:
-            while not exchange.ended:
-                if told:
-                    yield told
-                    told = []
+        exchange, told, self._begun = self._reading, self._begun, []
+        if exchange is None or self._over:
+            return []
+        while not exchange.ended:
+            if (frame := self._frames.next()) is not None:
+                if frame["type"] == _DELETED:
+                    await self._check_there()
+                told += exchange.read(frame)
+            elif told:
+                return told
+            else:
                 await self._frames.arrived()
-                while not exchange.ended and (frame := self._frames.next()) is not None:
-                    if frame["type"] == _DELETED:
-                        await self._check_there()
-                    told += exchange.read(frame)
-            if not patient:
-                await self._add_usage(told, exchange)
-            yield told
-        finally:
-            self._stop_waiting()
+        self._over = True
+        if not exchange.patient:
+            await self._add_usage(told, exchange)
+        self._stop_waiting()
+        return told
 
     def wait_at_most(self, seconds: float) -> None:
-        """How long `events` goes on from now, before it raises TookTooLong."""
+        """How long `heard` goes on from now, before it raises TookTooLong."""
         self._stop_waiting()
         too_long = TookTooLong("nobody has answered: ask again")
         self._patience = asyncio.get_running_loop().call_later(seconds, self._frames.fail, too_long)
@@ -227,7 +240,7 @@ class Thread:
     async def now(self, asked: int, *, patient: bool = False) -> list[Event]:
         """The events so far, without waiting; after `Ended` (if it has ended) what people have said since. Call it
         once."""
-        exchange = await self._exchange(asked, patient=patient)
+        exchange = self._exchange(asked, patient=patient)
         told: list[Event] = []
         async with asyncio.timeout(PATIENCE):
             while not exchange.live:
@@ -238,7 +251,7 @@ class Thread:
         return told
 
     async def decisions(self) -> AsyncGenerator[Action]:
-        """After `now`: decisions in the conversation, by any client. Raises what `events` does."""
+        """After `now`: decisions in the conversation, by any client. Raises what `heard` does."""
         for action in self._decided:
             yield action
         while True:
@@ -275,6 +288,7 @@ class Thread:
             finally:
                 await self.end()
 
+        self._stop_waiting()
         self._chat.in_background(wait())
 
     async def _taken_up(self) -> bool:
@@ -358,11 +372,11 @@ class Thread:
         if snapshot.newest_visitor < self._asked:
             raise Refused(ErrorCode.NOT_FOUND, "the conversation was deleted: begin another one")
 
-    async def _exchange(self, asked: int, *, patient: bool) -> Exchange:
+    def _exchange(self, asked: int, *, patient: bool) -> Exchange:
         self._asked = asked
         if self._reading is None:
-            rules = AnswerRules.of(await self._chat.companies.get(self.place.company))
-            self._reading = Exchange(self.place.company, self.place.conversation, asked, rules, patient=patient)
+            place = self.place
+            self._reading = Exchange(place.company, place.conversation, asked, self._rules, patient=patient)
         return self._reading
 
     async def _stop(self, asked: int) -> None:
@@ -380,11 +394,11 @@ class Thread:
         before, or long ago."""
         place, end = next((place, event) for place, event in enumerate(told) if isinstance(event, Ended))
         if end.outcome is ExchangeEnd.ANSWERED and not exchange.counted and exchange.live:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(USAGE_SECONDS):
-                    while (usage := exchange.usage(await self._next())) is None:
-                        pass
-                    told.insert(place, usage)
+            self.wait_at_most(USAGE_SECONDS)
+            with suppress(TookTooLong):
+                while (usage := exchange.usage(await self._next())) is None:
+                    pass
+                told.insert(place, usage)
 
     async def _join(self, attachment: Attachment, frames: FrameQueue, after: int) -> None:
         recovery = self._chat.recovery

@@ -267,8 +267,9 @@ def shape_of(body: ChatCompletionRequest) -> TextShape | None:
 
 def sampling_of(body: Sampling) -> Sampling | None:
     """The request's sampling parameters; None: none are set."""
-    asked = {name: getattr(body, name) for name in Sampling.model_fields}
-    return Sampling(**asked) if any(value is not None for value in asked.values()) else None
+    named = Sampling.model_fields.keys() & body.model_fields_set
+    asked = {name: value for name in named if (value := getattr(body, name)) is not None}
+    return Sampling(**asked) if asked else None
 
 
 def check_parameters(sent: Mapping[str, object], not_done: Mapping[str, NotDone]) -> None:

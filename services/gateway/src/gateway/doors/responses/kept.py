@@ -1,7 +1,7 @@
 """Kept responses: a message in a conversation and its outcome, live or from the log."""
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from contracts import ws
@@ -18,6 +18,7 @@ from gateway.doors.responses.names import ResponseName, read_name
 from gateway.doors.responses.objects import about
 from gateway.doors.responses.requests import CreateResponse, bad, fingerprint, text_of
 from gateway.doors.responses.response_events import Json, ResponseEvents, action_of
+from gateway.doors.translation import Tell
 from gateway.errors import GatewayError, Limited, Refused, TookTooLong, Unavailable, not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api
@@ -223,13 +224,16 @@ async def begin(
     return KeptResponse(name, telling, thread, now)
 
 
-async def events(run: KeptResponse) -> AsyncGenerator[list[Json]]:
-    """The protocol's events to the end; those of one moment together."""
-    yield run.telling.begin()
-    async with aclosing(run.thread.events(run.name.asked)) as heard:
-        async for events in heard:
-            if told := [one for event in events for one in run.tell(event)]:
-                yield told
+async def follow(run: KeptResponse, tell: Tell | None = None) -> None:
+    """Follows it to its end. `tell` sends the protocol's events, those of one moment together."""
+    begun = run.telling.begin()
+    if tell is not None:
+        await tell(begun)
+    run.thread.follow(run.name.asked)
+    while events := await run.thread.heard():
+        told = [one for event in events for one in run.tell(event)]
+        if told and tell is not None:
+            await tell(told)
 
 
 def resume(api: Api, thread: Thread, name: ResponseName, after: int = -1) -> KeptResponse:
