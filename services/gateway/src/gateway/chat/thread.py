@@ -46,7 +46,6 @@ COMING_BACK = 2.0
 YOUNG = CHAT.duplicate_window / 2
 """Seconds after a conversation's start during which the log recognises every repeated message by itself, so that
 memory need not be asked."""
-_DOOR = "nexus.door"
 ACTION_UPDATED = "action.updated"
 _BEHIND = b'{"type":"%s"}' % CAUGHT_UP.encode()
 _DELETED = "conversation.deleted"
@@ -85,7 +84,6 @@ class Thread:
         self._opening: asyncio.Task[None] | None = None
         self._reading: Exchange | None = None
         self._begun: list[Event] = []
-        self._over = False
         self._decided: list[Action] = []
         self._rules = AnswerRules(enabled=False)
         self._patience: asyncio.TimerHandle | None = None
@@ -153,7 +151,10 @@ class Thread:
         if self._opening is not None:
             await asyncio.shield(self._opening)
         begun = self.seq > 0
-        with ACKNOWLEDGED_SECONDS.time(), span("chat.message", **{CONVERSATION: place.conversation, _DOOR: self._door}):
+        with (
+            ACKNOWLEDGED_SECONDS.time(),
+            span("chat.message", **{CONVERSATION: place.conversation, "nexus.door": self._door}),
+        ):
             older = begun and asyncio.get_running_loop().time() >= self.young_until
             stored = await chat.commands.find_sent(place, client_message_id) if older else None
             if stored is None:
@@ -189,13 +190,8 @@ class Thread:
         return await chat.commands.send_as_visitor(place, draft)
 
     def follow(self, asked: int, *, patient: bool = False) -> None:
-        """Begins with the outcome of the visitor message at sequence `asked`, which `heard` tells. Call it once; after
-        `now` it continues from there.
-
-        Args:
-            asked: the message's sequence.
-            patient: waits for the reply of a person who has the conversation, and not for the answer's usage.
-        """
+        """Begins with the outcome of the visitor message at sequence `asked`, which `heard` tells; after `now` it
+        continues from there. `patient`: waits for the reply of a person who has the conversation, and not for usage."""
         exchange = self._exchange(asked, patient=patient)
         self.wait_at_most(PATIENCE)
         self._begun = [] if self._owner is None else [*exchange.begin(self._owner)]
@@ -210,7 +206,7 @@ class Thread:
             Refused: NOT_FOUND, the conversation was deleted meanwhile.
         """
         exchange, told, self._begun = self._reading, self._begun, []
-        if exchange is None or self._over:
+        if exchange is None or (exchange.ended and not told):
             return []
         while not exchange.ended:
             if (frame := self._frames.next()) is not None:
@@ -221,10 +217,8 @@ class Thread:
                 return told
             else:
                 await self._frames.arrived()
-        self._over = True
         if not exchange.patient:
             await self._add_usage(told, exchange)
-        self._stop_waiting()
         return told
 
     def wait_at_most(self, seconds: float) -> None:
@@ -360,12 +354,9 @@ class Thread:
 
     async def _next(self) -> dict[str, object]:
         """The next frame; raises the error that ended them, and NOT_FOUND: the conversation was deleted."""
-        while True:
-            await self._frames.arrived()
-            if (frame := self._frames.next()) is not None:
-                if frame["type"] != _DELETED:
-                    return frame
-                await self._check_there()
+        while (frame := self._frames.next()) is None or frame["type"] == _DELETED:
+            await (self._frames.arrived() if frame is None else self._check_there())
+        return frame
 
     async def _check_there(self) -> None:
         snapshot = await self._chat.log.snapshot(self.place.company, self.place.conversation)
@@ -375,8 +366,7 @@ class Thread:
     def _exchange(self, asked: int, *, patient: bool) -> Exchange:
         self._asked = asked
         if self._reading is None:
-            place = self.place
-            self._reading = Exchange(place.company, place.conversation, asked, self._rules, patient=patient)
+            self._reading = Exchange(self.place.company, self.place.conversation, asked, self._rules, patient=patient)
         return self._reading
 
     async def _stop(self, asked: int) -> None:
