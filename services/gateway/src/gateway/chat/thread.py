@@ -46,6 +46,7 @@ COMING_BACK = 2.0
 YOUNG = CHAT.duplicate_window / 2
 """Seconds after a conversation's start during which the log recognises every repeated message by itself, so that
 memory need not be asked."""
+_DOOR = "nexus.door"
 ACTION_UPDATED = "action.updated"
 _BEHIND = b'{"type":"%s"}' % CAUGHT_UP.encode()
 _DELETED = "conversation.deleted"
@@ -151,10 +152,7 @@ class Thread:
         if self._opening is not None:
             await asyncio.shield(self._opening)
         begun = self.seq > 0
-        with (
-            ACKNOWLEDGED_SECONDS.time(),
-            span("chat.message", **{CONVERSATION: place.conversation, "nexus.door": self._door}),
-        ):
+        with ACKNOWLEDGED_SECONDS.time(), span("chat.message", **{CONVERSATION: place.conversation, _DOOR: self._door}):
             older = begun and asyncio.get_running_loop().time() >= self.young_until
             stored = await chat.commands.find_sent(place, client_message_id) if older else None
             if stored is None:

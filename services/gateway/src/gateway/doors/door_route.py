@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
-from fastapi import FastAPI, Request, Response
+from fastapi import Depends, FastAPI, Request, Response
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
 from starlette.types import Message, Receive, Scope, Send
@@ -16,8 +16,11 @@ Values = dict[str, Any]
 
 
 async def raw_body(request: Request) -> bytes:
-    """A dependency: the body as it came."""
     return await request.body()
+
+
+RawBody = Annotated[bytes, Depends(raw_body)]
+"""The body as it came."""
 
 
 class DoorRoute(APIRoute):

@@ -2,10 +2,10 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
 import orjson
-from fastapi import Depends, Request, Response
+from fastapi import Request, Response
 
 from contracts.errors import ErrorCode
 from contracts.languages import named_language
@@ -15,7 +15,7 @@ from gateway.doors.a2a import rpc
 from gateway.doors.a2a.card import PATH, router
 from gateway.doors.a2a.rpc import A2AError, Json, RpcRequest
 from gateway.doors.a2a.tasks import Tasks, TaskStream
-from gateway.doors.door_route import raw_body
+from gateway.doors.door_route import RawBody
 from gateway.errors import GatewayError, Refused
 from gateway.web.deps import ApiDep, CallerDep
 from gateway.web.keepalive import EventStream, Write
@@ -72,11 +72,7 @@ _ANSWERS: dict[int | str, dict[str, Any]] = {
     openapi_extra={"requestBody": {"required": True, "content": {"application/json": {"schema": _CALL}}}},
 )
 async def call_agent(
-    request: Request,
-    api: ApiDep,
-    caller: CallerDep,
-    body: Annotated[bytes, Depends(raw_body)],
-    accept_language: AcceptLanguage = None,
+    request: Request, api: ApiDep, caller: CallerDep, body: RawBody, accept_language: AcceptLanguage = None
 ) -> Response:
     """A call of A2A 1.0 (SendMessage, GetTask, …). A task is one message in a conversation and its outcome."""
     if not caller.writes_as_visitor:

@@ -74,8 +74,7 @@ async def get_model(api: ApiDep, caller: CustomerDep, model: Annotated[str, Path
     for one in await api.completions.models(caller.company):
         if one.id == model:
             return _view(one)
-    message = f"there is no model {model!r}: GET /v1/models lists them"
-    raise Refused(ErrorCode.NOT_FOUND, message, [FieldFault(field="model", message=message)])
+    raise no_model(model)
 
 
 @router.post(
@@ -116,6 +115,12 @@ async def complete(
     work = collected(api, caller, asked) if shape is None else shaped(api, caller, asked, shape)
     text, end = await while_connected(request, work)
     return Response(answering.whole(text, end).model_dump_json(exclude_none=False), media_type="application/json")
+
+
+def no_model(name: str) -> Refused:
+    """The error for a model that the company does not have."""
+    message = f"there is no model {name!r}: GET /v1/models lists them"
+    return Refused(ErrorCode.NOT_FOUND, message, [FieldFault(field="model", message=message)])
 
 
 def admit(request: Request, api: Api, caller: TokenCaller, asked: CompleteRequest) -> None:

@@ -10,22 +10,22 @@ import orjson
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from contracts.completion_rpc import OWN_MODEL
-from contracts.errors import ErrorCode, FieldFault
+from contracts.errors import ErrorCode
 from contracts.events.chat import MAX_TEXT
 from contracts.languages import named_language
 from contracts.plain_text import is_blank
 from gateway.chat.thread import Thread
 from gateway.doors import server_sent
-from gateway.doors.completions.route import admit, while_connected
+from gateway.doors.completions.route import admit, no_model, while_connected
 from gateway.doors.door_route import DoorRoute
 from gateway.doors.responses import kept, unkept
 from gateway.doors.responses.history import items_before
 from gateway.doors.responses.names import read_name
 from gateway.doors.responses.objects import about
-from gateway.doors.responses.requests import CreateResponse, bad, check, is_echo, takes_approvals
+from gateway.doors.responses.requests import CreateResponse, check, is_echo, takes_approvals
 from gateway.doors.responses.response_events import Json, ResponseEvents
 from gateway.doors.translation import Tell
-from gateway.errors import GatewayError, Limited, Refused, TookTooLong
+from gateway.errors import GatewayError, Limited, Refused, TookTooLong, bad_field
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, CustomerDep
@@ -83,7 +83,7 @@ async def create(
     said = kept.said(body)
     if is_blank(said.text):
         if not said.decisions:
-            raise bad("input", "write something")
+            raise bad_field("input", "write something")
         return _json(await kept.decide(api, asking, body, said.decisions))
     await _check_model(api, caller, body.model)
     if said.decisions:
@@ -164,10 +164,9 @@ def _keeps(body: CreateResponse, caller: TokenCaller) -> bool:
         return True
     if body.store or body.background or body.previous_response_id is not None:
         if hindrance in {"input", "instructions"}:
-            raise bad(
-                hindrance, f"at most {MAX_TEXT} characters in a conversation that is kept here, or send store false"
-            )
-        raise bad(hindrance, "not in a conversation that is kept here: send store false, and the history in input")
+            most = f"at most {MAX_TEXT} characters in a conversation that is kept here, or send store false"
+            raise bad_field(hindrance, most)
+        raise bad_field(hindrance, "not in a conversation that is kept: send store false, and the history in input")
     return False
 
 
@@ -193,8 +192,7 @@ def _hindrance(body: CreateResponse, caller: TokenCaller) -> str | None:
 
 async def _check_model(api: Api, caller: TokenCaller, model: str) -> None:
     if model != OWN_MODEL and all(one.id != model for one in await api.completions.models(caller.company)):
-        message = f"there is no model {model!r}: GET /v1/models lists them"
-        raise Refused(ErrorCode.NOT_FOUND, message, [FieldFault(field="model", message=message)])
+        raise no_model(model)
 
 
 async def _unkept(request: Request, api: Api, asking: kept.ResponseCaller, body: CreateResponse) -> Response:
