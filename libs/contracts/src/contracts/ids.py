@@ -95,6 +95,7 @@ def derive_id(*parts: str) -> str:
     return _uuid(int.from_bytes(digest, "big"), 8)
 
 
+@lru_cache(4096)
 def turn_id(company: str, conversation: str, basis: int) -> str:
     """The turn that answers the visitor message at stream sequence `basis`: 32 hex characters."""
     return derive_id(company, conversation, "turn", str(basis)).replace("-", "")

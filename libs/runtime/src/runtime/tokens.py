@@ -114,7 +114,7 @@ class TokenVerifier:
             raise InvalidToken("the token is too long")
         digest = hashlib.sha256(token.encode(errors="surrogatepass")).digest()
         known = self._known.get(digest)
-        if known and any(key is known.key for key in await self._keys_for(known.algorithm, known.kid)):
+        if known and known.key in await self._keys_for(known.algorithm, known.kid):
             return known.claims
         try:
             header = jwt.get_unverified_header(token)

@@ -86,3 +86,8 @@ class TokenExpired(TokenInvalid):
 def not_found(what: str) -> Refused:
     """The error for what does not exist and for what is somebody else's; they must look alike."""
     return Refused(ErrorCode.NOT_FOUND, f"there is no such {what}")
+
+
+def bad_field(field: str, message: str, code: ErrorCode = ErrorCode.BAD_FIELD) -> Refused:
+    """The error for one field that is wrong."""
+    return Refused(code, f"{field}: {message}", [FieldFault(field=field, message=message)])

@@ -38,7 +38,11 @@ async def threads(gateway: GatewayUnderTest, memory: MemoryStandIn) -> Threads:
 
 async def _all(thread: Thread, asked: int) -> list[Event]:
     async with asyncio.timeout(20):
-        return [event async for told in thread.events(asked) for event in told]
+        thread.follow(asked)
+        events: list[Event] = []
+        while told := await thread.heard():
+            events += told
+        return events
 
 
 async def _agent(client: Client, conversation: str) -> AgentStandIn:
@@ -123,10 +127,10 @@ async def test_who_comes_in_mid_answer_hears_the_text_so_far_and_the_rest(
     running = agent.begin(asked)
     agent.state = TurnState(turn_id=running, message_id=answer_id(running), text_so_far="Hel", delta_seq=0)
     async with threads.open(ANA, conversation, address=HOME, after=asked) as thread:
-        events = thread.events(asked)
+        thread.follow(asked)
         texts: list[str] = []
         async with asyncio.timeout(20):
-            async for told in events:
+            while told := await thread.heard():
                 for event in told:
                     if not isinstance(event, turn.MessageDelta):
                         continue

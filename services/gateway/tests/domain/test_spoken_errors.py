@@ -17,7 +17,15 @@ from gateway.adapters.service_calls import meaning
 from gateway.domain.spoken_errors import in_language
 from runtime.errors import RpcError
 
-ERRORS = {"Refused": 1, "Unavailable": 0, "Limited": 0, "TokenInvalid": 0, "TokenExpired": 0, "FrameError": 1}
+ERRORS = {
+    "Refused": 1,
+    "Unavailable": 0,
+    "Limited": 0,
+    "TokenInvalid": 0,
+    "TokenExpired": 0,
+    "FrameError": 1,
+    "bad_field": 1,
+}
 SETTINGS = ("company.py", "office_hours.py", "own_tools.py", "team.py")
 """Where contracts say what is wrong with a company's settings."""
 TO_PEOPLE = ("adapters", "chat", "domain", "handlers.py", "web")

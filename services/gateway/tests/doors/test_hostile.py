@@ -241,7 +241,7 @@ async def test_whose_conversation_is_deleted_in_mid_answer_is_told_so_at_once(
     asked: list[tuple[str, dict[str, Any]]] = [
         ("/v1/responses", kept),
         ("/v1/responses", {**kept, "stream": True}),
-        ("/v2/ag-ui", BODIES["/v2/ag-ui"]),
+        ("/v2/ag-ui", {**BODIES["/v2/ag-ui"], "messages": [{"id": "m1", "role": "user", "content": "¿cómo va?"}]}),
         ("/v2/ui/chat", BODIES["/v2/ui/chat"]),
         ("/a2a", BODIES["/a2a"]),
         ("/a2a", streamed),
@@ -268,7 +268,9 @@ async def test_whose_conversation_is_deleted_in_mid_answer_is_told_so_at_once(
     assert (whole.status_code, whole.json()["error"]["code"]) == (404, "not_found")
     assert '"type":"response.failed"' in events.text
     assert '"code":"not_found","message":"the conversation was deleted' in events.text
-    assert run.text.rstrip().rpartition("data: ")[2].startswith('{"type":"RUN_ERROR"')
+    last = json.loads(run.text.rstrip().rpartition("data: ")[2])
+    # Their clients show what went wrong to the user.
+    assert (last["type"], last["message"]) == ("RUN_ERROR", "la conversación se ha borrado: empieza otra")
     assert '"type":"error","errorText":"the conversation was deleted' in chat.text
     assert task.json()["error"]["code"] == -32001
     assert '"error":{"code":-32001' in tasks.text

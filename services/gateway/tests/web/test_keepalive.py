@@ -1,13 +1,13 @@
 """A stream of server-sent events over the ASGI interface alone: what is written, when, and what is closed."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 
 import pytest
 from starlette.types import Message
 
 from gateway.web.http_transport import CONNECTION
-from gateway.web.keepalive import COMMENT, EventStream
+from gateway.web.keepalive import COMMENT, EventStream, Write
 from runtime.testing import eventually
 
 SECONDS = 20.0
@@ -55,13 +55,12 @@ class Wire:
 async def test_pieces_are_written_as_they_come_and_the_answer_is_ended() -> None:
     later, wire = asyncio.Event(), Wire()
 
-    async def parts() -> AsyncGenerator[bytes]:
-        yield b"a"
-        yield b""
+    async def parts(write: Write) -> None:
+        await write(b"a")
         await later.wait()
-        yield b"b"
+        await write(b"b")
 
-    carrying = asyncio.create_task(wire.carry(EventStream(parts())))
+    carrying = asyncio.create_task(wire.carry(EventStream(parts)))
     await eventually(lambda: wire.bodies)
     later.set()
     await carrying
@@ -75,11 +74,11 @@ async def test_a_comment_says_that_somebody_is_still_here(monkeypatch: pytest.Mo
     monkeypatch.setattr("gateway.web.keepalive.PAUSE", 0.01)
     wire, told = Wire(), asyncio.Event()
 
-    async def parts() -> AsyncGenerator[bytes]:
+    async def parts(write: Write) -> None:
         await told.wait()
-        yield b"a"
+        await write(b"a")
 
-    carrying = asyncio.create_task(wire.carry(EventStream(parts())))
+    carrying = asyncio.create_task(wire.carry(EventStream(parts)))
     await eventually(lambda: len(wire.bodies) >= 2)
     told.set()
     await carrying
@@ -90,14 +89,14 @@ async def test_a_comment_says_that_somebody_is_still_here(monkeypatch: pytest.Mo
 async def test_a_client_that_goes_closes_the_source() -> None:
     wire, closed = Wire(), asyncio.Event()
 
-    async def parts() -> AsyncGenerator[bytes]:
+    async def parts(write: Write) -> None:
         try:
-            yield b"a"
+            await write(b"a")
             await asyncio.Event().wait()
         finally:
             closed.set()
 
-    carrying = asyncio.create_task(wire.carry(EventStream(parts())))
+    carrying = asyncio.create_task(wire.carry(EventStream(parts)))
     await eventually(lambda: wire.bodies)
     wire.leave()
     await carrying
@@ -109,14 +108,13 @@ async def test_a_client_that_has_gone_before_the_first_word_closes_the_source_to
     wire, closed = Wire(), asyncio.Event()
     wire.leave()
 
-    async def parts() -> AsyncGenerator[bytes]:
+    async def parts(_: Write) -> None:
         try:
             await asyncio.Event().wait()
-            yield b""
         finally:
             closed.set()
 
-    await wire.carry(EventStream(parts()))
+    await wire.carry(EventStream(parts))
     assert closed.is_set()
 
 
@@ -126,39 +124,39 @@ async def test_a_reader_who_takes_nothing_is_let_go(monkeypatch: pytest.MonkeyPa
     wire, closed = Wire(), asyncio.Event()
     wire.room.clear()
 
-    async def parts() -> AsyncGenerator[bytes]:
+    async def parts(write: Write) -> None:
         try:
-            yield b"a"
+            await write(b"a")
         finally:
             closed.set()
 
-    await wire.carry(EventStream(parts()))
+    await wire.carry(EventStream(parts))
     assert closed.is_set()
 
 
 async def test_a_source_that_fails_leaves_the_answer_without_its_end() -> None:
     wire = Wire()
 
-    async def parts() -> AsyncGenerator[bytes]:
-        yield b"a"
+    async def parts(write: Write) -> None:
+        await write(b"a")
         raise RuntimeError("out of words")
 
     with pytest.raises(RuntimeError, match="out of words"):
-        await wire.carry(EventStream(parts()))
+        await wire.carry(EventStream(parts))
     assert wire.bodies == [(b"a", True)]
 
 
 async def test_what_fails_behind_a_client_that_has_gone_is_told_to_the_server() -> None:
     wire = Wire()
 
-    async def parts() -> AsyncGenerator[bytes]:
+    async def parts(write: Write) -> None:
         try:
-            yield b"a"
+            await write(b"a")
             await asyncio.Event().wait()
         finally:
             raise RuntimeError("cannot be closed")
 
-    carrying = asyncio.create_task(wire.carry(EventStream(parts())))
+    carrying = asyncio.create_task(wire.carry(EventStream(parts)))
     await eventually(lambda: wire.bodies)
     wire.leave()
     with pytest.raises(RuntimeError, match="cannot be closed"):
@@ -168,13 +166,13 @@ async def test_what_fails_behind_a_client_that_has_gone_is_told_to_the_server() 
 async def test_a_reader_who_does_not_read_holds_the_source_up() -> None:
     wire, made = Wire(), list[int]()
 
-    async def parts() -> AsyncGenerator[bytes]:
+    async def parts(write: Write) -> None:
         for number in range(10):
             made.append(number)
-            yield b"x"
+            await write(b"x")
 
     wire.room.clear()
-    carrying = asyncio.create_task(wire.carry(EventStream(parts())))
+    carrying = asyncio.create_task(wire.carry(EventStream(parts)))
     # Not even the head is taken: a source that nobody held up would have gone past this in one step.
     await eventually(lambda: len(made) == 1)
     wire.room.set()

@@ -87,7 +87,7 @@ class Exchange:
         self._conversation = conversation
         self._asked = asked
         self._rules = rules
-        self._patient = patient
+        self.patient = patient
         self._turns = {turn_id(company, conversation, asked)}
         self._owner: Owner | None = None
         self.question: MessageView | None = None
@@ -139,7 +139,7 @@ class Exchange:
             case ws.OwnerFrame():
                 if self._caught_up:  # the welcome's is newer than what was missed
                     self._owner = frame.owner
-                    if not self._patient:
+                    if not self.patient:
                         return (frame, *self._left_to_people())
                 return (frame,)
             case ws.CancelledFrame():
@@ -207,7 +207,7 @@ class Exchange:
         kind = self._owner.kind if self._owner is not None else OwnerKind.AI
         if may_answer(self._rules, kind):
             return ()
-        if not self._patient:
+        if not self.patient:
             return (self._end(ExchangeEnd.HANDED_OFF),)
         # With the assistant switched off nobody has it, and nobody but a person will answer.
         told = self._owner if self._owner and kind is not OwnerKind.AI else Owner(kind=OwnerKind.WAITING)

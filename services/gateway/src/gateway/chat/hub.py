@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 
 import structlog
 
@@ -31,6 +32,9 @@ MOST_NEWER = 16
 """Facts of a conversation that wait to be counted in its standing."""
 
 
+_HERE, _numbers = uuid7(), count()
+
+
 class Attachment:
     """One socket's place in one conversation."""
 
@@ -49,7 +53,7 @@ class Attachment:
 
     def __init__(self, socket: Socket, company: str, conversation: str, customer: str | None = None) -> None:
         """`customer`: whose conversation it is, if they opened it themselves."""
-        self.id = uuid7()
+        self.id = f"{_HERE}-{next(_numbers)}"
         self.socket = socket
         self.company = company
         self.conversation = conversation

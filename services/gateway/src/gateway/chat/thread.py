@@ -24,6 +24,7 @@ from gateway.chat.hub import Attachment
 from gateway.chat.sent_messages import SentMessage
 from gateway.chat.session import Chat
 from gateway.domain.close_codes import CloseCode
+from gateway.domain.spoken_errors import in_language
 from gateway.errors import GatewayError, Limited, Refused, TookTooLong, Unavailable, not_found
 from gateway.metrics import ACKNOWLEDGED_SECONDS
 from runtime.gen_ai import CONVERSATION
@@ -69,6 +70,7 @@ class Thread:
         self.seq = 0
         """The newest fact when it was opened."""
         self._asked = 0
+        self._said = ""
         self.young_until = float("-inf")
         """By the event loop's clock: see YOUNG."""
         self._chat = chat
@@ -82,7 +84,9 @@ class Thread:
         self._attachment: Attachment | None = None
         self._opening: asyncio.Task[None] | None = None
         self._reading: Exchange | None = None
+        self._begun: list[Event] = []
         self._decided: list[Action] = []
+        self._rules = AnswerRules(enabled=False)
         self._patience: asyncio.TimerHandle | None = None
         self._owner: Owner | None = None
         """Who has the conversation, if it is followed from now on."""
@@ -98,8 +102,10 @@ class Thread:
         chat, caller = self._chat, self.place.caller
         if not caller.writes_as_visitor:
             raise Refused(ErrorCode.FORBIDDEN, f"the role {caller.role} has no conversations")
-        if await chat.companies.get(caller.company) is None:
+        settings = await chat.companies.get(caller.company)
+        if settings is None:
             raise not_found("company")
+        self._rules = AnswerRules.of(settings)
         if not chat.door.enter_subject(caller.company, caller.subject):
             raise Limited("too many requests at a time: wait for one to end", TOO_MANY_AGAIN)
         self._open_here.add(self)
@@ -124,6 +130,7 @@ class Thread:
 
     async def end(self) -> None:
         """Follows it no longer."""
+        self._stop_waiting()
         self._open_here.discard(self)
         self._chat.door.leave_subject(self.place.company, self.place.caller.subject)
         await self._close()
@@ -141,6 +148,7 @@ class Thread:
             Limited, Unavailable: as for a websocket; for its files, what Files.take_in raises.
         """
         place, chat, client_message_id = self.place, self._chat, message.identity
+        self._said = message.text
         if self._opening is not None:
             await asyncio.shield(self._opening)
         begun = self.seq > 0
@@ -179,40 +187,40 @@ class Thread:
         )
         return await chat.commands.send_as_visitor(place, draft)
 
-    async def events(self, asked: int, *, patient: bool = False) -> AsyncGenerator[list[Event]]:
-        """The outcome of the visitor message at sequence `asked`: events that have arrived together, in order; `Ended`
-        is the last one. Call it once; after `now` it continues from there.
+    def follow(self, asked: int, *, patient: bool = False) -> None:
+        """Begins with the outcome of the visitor message at sequence `asked`, which `heard` tells; after `now` it
+        continues from there. `patient`: waits for the reply of a person who has the conversation, and not for usage."""
+        exchange = self._exchange(asked, patient=patient)
+        self.wait_at_most(PATIENCE)
+        self._begun = [] if self._owner is None else [*exchange.begin(self._owner)]
 
-        Args:
-            asked: the message's sequence.
-            patient: waits for the reply of a person who has the conversation, and not for the answer's usage.
+    async def heard(self) -> list[Event]:
+        """After `follow`: the next events, those that have arrived together, in order; `Ended` is the last one. Empty:
+        there are no more.
 
         Raises:
             Unavailable: it cannot be followed from here any more; open the thread again.
             TookTooLong: there was no outcome.
             Refused: NOT_FOUND, the conversation was deleted meanwhile.
         """
-        exchange = await self._exchange(asked, patient=patient)
-        self.wait_at_most(PATIENCE)
-        told: list[Event] = [] if self._owner is None else [*exchange.begin(self._owner)]
-        try:
-            while not exchange.ended:
-                if told:
-                    yield told
-                    told = []
+        exchange, told, self._begun = self._reading, self._begun, []
+        if exchange is None or (exchange.ended and not told):
+            return []
+        while not exchange.ended:
+            if (frame := self._frames.next()) is not None:
+                if frame["type"] == _DELETED:
+                    await self._check_there()
+                told += exchange.read(frame)
+            elif told:
+                return told
+            else:
                 await self._frames.arrived()
-                while not exchange.ended and (frame := self._frames.next()) is not None:
-                    if frame["type"] == _DELETED:
-                        await self._check_there()
-                    told += exchange.read(frame)
-            if not patient:
-                await self._add_usage(told, exchange)
-            yield told
-        finally:
-            self._stop_waiting()
+        if not exchange.patient:
+            await self._add_usage(told, exchange)
+        return told
 
     def wait_at_most(self, seconds: float) -> None:
-        """How long `events` goes on from now, before it raises TookTooLong."""
+        """How long `heard` goes on from now, before it raises TookTooLong."""
         self._stop_waiting()
         too_long = TookTooLong("nobody has answered: ask again")
         self._patience = asyncio.get_running_loop().call_later(seconds, self._frames.fail, too_long)
@@ -224,7 +232,7 @@ class Thread:
     async def now(self, asked: int, *, patient: bool = False) -> list[Event]:
         """The events so far, without waiting; after `Ended` (if it has ended) what people have said since. Call it
         once."""
-        exchange = await self._exchange(asked, patient=patient)
+        exchange = self._exchange(asked, patient=patient)
         told: list[Event] = []
         async with asyncio.timeout(PATIENCE):
             while not exchange.live:
@@ -235,7 +243,7 @@ class Thread:
         return told
 
     async def decisions(self) -> AsyncGenerator[Action]:
-        """After `now`: decisions in the conversation, by any client. Raises what `events` does."""
+        """After `now`: decisions in the conversation, by any client. Raises what `heard` does."""
         for action in self._decided:
             yield action
         while True:
@@ -272,6 +280,7 @@ class Thread:
             finally:
                 await self.end()
 
+        self._stop_waiting()
         self._chat.in_background(wait())
 
     async def _taken_up(self) -> bool:
@@ -295,6 +304,11 @@ class Thread:
             raise not_found("action waiting for a decision")
         decided = self._chat.customers.actions.decide
         return await decided(caller.company, caller.subject, action, decision, self._locale)
+
+    async def words(self, error: GatewayError) -> str:
+        """What went wrong, in the language that its client names, else that of the message, else the company's."""
+        companies = self._chat.companies
+        return in_language(error.message, await companies.language_for(self.place.company, self._locale, self._said))
 
     # ------------------------------------------------------------------ inside and for Threads
 
@@ -338,23 +352,19 @@ class Thread:
 
     async def _next(self) -> dict[str, object]:
         """The next frame; raises the error that ended them, and NOT_FOUND: the conversation was deleted."""
-        while True:
-            await self._frames.arrived()
-            if (frame := self._frames.next()) is not None:
-                if frame["type"] != _DELETED:
-                    return frame
-                await self._check_there()
+        while (frame := self._frames.next()) is None or frame["type"] == _DELETED:
+            await (self._frames.arrived() if frame is None else self._check_there())
+        return frame
 
     async def _check_there(self) -> None:
         snapshot = await self._chat.log.snapshot(self.place.company, self.place.conversation)
         if snapshot.newest_visitor < self._asked:
             raise Refused(ErrorCode.NOT_FOUND, "the conversation was deleted: begin another one")
 
-    async def _exchange(self, asked: int, *, patient: bool) -> Exchange:
+    def _exchange(self, asked: int, *, patient: bool) -> Exchange:
         self._asked = asked
         if self._reading is None:
-            rules = AnswerRules.of(await self._chat.companies.get(self.place.company))
-            self._reading = Exchange(self.place.company, self.place.conversation, asked, rules, patient=patient)
+            self._reading = Exchange(self.place.company, self.place.conversation, asked, self._rules, patient=patient)
         return self._reading
 
     async def _stop(self, asked: int) -> None:
@@ -372,11 +382,11 @@ class Thread:
         before, or long ago."""
         place, end = next((place, event) for place, event in enumerate(told) if isinstance(event, Ended))
         if end.outcome is ExchangeEnd.ANSWERED and not exchange.counted and exchange.live:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(USAGE_SECONDS):
-                    while (usage := exchange.usage(await self._next())) is None:
-                        pass
-                    told.insert(place, usage)
+            self.wait_at_most(USAGE_SECONDS)
+            with suppress(TookTooLong):
+                while (usage := exchange.usage(await self._next())) is None:
+                    pass
+                told.insert(place, usage)
 
     async def _join(self, attachment: Attachment, frames: FrameQueue, after: int) -> None:
         recovery = self._chat.recovery

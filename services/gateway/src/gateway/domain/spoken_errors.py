@@ -1,6 +1,6 @@
 """Errors in the reader's language: they are raised in English and translated into Spanish here, when they are sent
-(texts/errors.es.toml). Errors without an entry stay in English, as do those of other protocols' doors, whose clients
-are programs."""
+(texts/errors.es.toml). Errors without an entry stay in English, as do those of /v1, A2A and MCP, whose clients are
+programs."""
 
 import re
 import tomllib

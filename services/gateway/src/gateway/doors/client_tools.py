@@ -7,11 +7,10 @@ from typing import Any, cast
 import orjson
 from pydantic import ValidationError
 
-from contracts.errors import ErrorCode, FieldFault
 from contracts.events.chat import MAX_CLIENT_TOOLS, ClientTool, Wishes
 from contracts.wrong_fields import message_of
 from gateway.domain.json_schema import compiled
-from gateway.errors import Refused
+from gateway.errors import bad_field
 
 Json = dict[str, Any]
 MOST_BYTES = 32_000
@@ -27,11 +26,11 @@ def wishes_in(tools: Sequence[Json], *, schema: str) -> Wishes | None:
     if not tools:
         return None
     if len(tools) > MAX_CLIENT_TOOLS or _size(list(tools), "tools") > MOST_BYTES:
-        raise _bad("tools", f"at most {MAX_CLIENT_TOOLS}, and {MOST_BYTES} bytes in all")
+        raise bad_field("tools", f"at most {MAX_CLIENT_TOOLS}, and {MOST_BYTES} bytes in all")
     brought = [_tool(one, f"tools[{index}]", schema) for index, one in enumerate(tools)]
     names = [one.name for one in brought]
     if twice := {name for name in names if names.count(name) > 1}:
-        raise _bad("tools", f"two have the name {', '.join(sorted(twice))}")
+        raise bad_field("tools", f"two have the name {', '.join(sorted(twice))}")
     return Wishes(tools=brought)
 
 
@@ -46,7 +45,7 @@ def result_of(value: Any, error: str | None, field: str) -> Json:
     else:
         told = {"success": True, "data": value if isinstance(value, dict) else {"result": value}}
     if _size(told, field) > MOST_BYTES:
-        raise _bad(field, f"at most {MOST_BYTES} bytes")
+        raise bad_field(field, f"at most {MOST_BYTES} bytes")
     return told
 
 
@@ -54,7 +53,7 @@ def _size(value: Any, field: str) -> int:
     try:
         return len(orjson.dumps(value))
     except TypeError as error:
-        raise _bad(field, f"JSON cannot carry it on: {error}") from None
+        raise bad_field(field, f"JSON cannot carry it on: {error}") from None
 
 
 def parsed(text: str) -> Any:
@@ -70,9 +69,9 @@ def _tool(told: Json, field: str, schema: str) -> ClientTool:
     try:
         compiled(parameters)
     except ValueError as error:
-        raise _bad(f"{field}.{schema}", str(error)) from None
+        raise bad_field(f"{field}.{schema}", str(error)) from None
     if not isinstance(parameters, dict) or cast("Json", parameters).get("type", "object") != "object":
-        raise _bad(f"{field}.{schema}", 'a tool takes an object: "type": "object"')
+        raise bad_field(f"{field}.{schema}", 'a tool takes an object: "type": "object"')
     try:
         return ClientTool(
             name=cast("str", told.get("name")),
@@ -81,8 +80,4 @@ def _tool(told: Json, field: str, schema: str) -> ClientTool:
         )
     except ValidationError as error:
         where = ".".join(map(str, error.errors()[0]["loc"]))
-        raise _bad(f"{field}.{where}", message_of(error.errors()[0])) from None
-
-
-def _bad(field: str, message: str) -> Refused:
-    return Refused(ErrorCode.BAD_FIELD, f"{field}: {message}", [FieldFault(field=field, message=message)])
+        raise bad_field(f"{field}.{where}", message_of(error.errors()[0])) from None

@@ -2,10 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import nullcontext
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
-from fastapi import FastAPI, Request, Response
+from fastapi import Depends, FastAPI, Request, Response
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
 from starlette.types import Message, Receive, Scope, Send
@@ -14,6 +13,14 @@ from gateway.web.body_limit import BODY_SECONDS, MAX_BODY_BYTES, MAX_NESTING
 from gateway.web.http_transport import CONNECTION
 
 Values = dict[str, Any]
+
+
+async def raw_body(request: Request) -> bytes:
+    return await request.body()
+
+
+RawBody = Annotated[bytes, Depends(raw_body)]
+"""The body as it came."""
 
 
 class DoorRoute(APIRoute):
@@ -25,7 +32,7 @@ class DoorRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # type: ignore[override]
         wanted = self.dependant
         headers = [
-            (one.name, (one.field_info.alias or one.name.replace("_", "-")).lower().encode(), one)
+            (one.name, (one.field_info.alias or one.name.replace("_", "-")).lower().encode(), one, one.get_default())
             for one in wanted.header_params
         ]
         depends = [(one.name, one.call) for one in wanted.dependencies if one.name is not None and one.call is not None]
@@ -43,15 +50,15 @@ class DoorRoute(APIRoute):
                     values[name] = model.model_validate_json(body)
                 except ValidationError:
                     return None
-            for name, header, field in headers:
+            for name, header, field, default in headers:
                 if (value := told.get(header)) is None:
-                    values[name] = field.get_default()
+                    values[name] = default
                     continue
                 values[name], wrong = field.validate(value.decode("latin-1"), {}, loc=())
                 if wrong:
                     return None
             for name, depend in depends:
-                values[name] = await depend(request)
+                values[name] = body if depend is raw_body else await depend(request)
             return values
 
         if not (
@@ -90,8 +97,8 @@ class Doors:
     async def _answer(self, route: DoorRoute, scope: Scope, receive: Receive, send: Send) -> None:
         scope["app"] = self._application
         try:
-            async with nullcontext() if scope[CONNECTION].has_request else asyncio.timeout(BODY_SECONDS):
-                message = await receive()
+            there = scope[CONNECTION].has_request
+            message = await (receive() if there else asyncio.wait_for(receive(), BODY_SECONDS))
         except TimeoutError:
             await self._application(scope, receive, send)
             return

@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterable, Sequence
 from io import BytesIO
 from typing import Any
 
-from contracts.errors import ErrorCode, FieldFault
+from contracts.errors import ErrorCode
 from contracts.events.chat import MAX_TEXT
 from contracts.files import MOST_FILES
 from contracts.ids import is_id
 from contracts.plain_text import is_blank
 from gateway.chat.sent_messages import SentFile, SentMessage, client_message_id
 from gateway.domain.file_kinds import NotTaken, look, may_be
-from gateway.errors import Refused
+from gateway.errors import Refused, bad_field
 
 Json = dict[str, Any]
 Part = str | SentFile
@@ -26,13 +26,13 @@ def sent_message(identity: str, parts: Iterable[Part], field: str) -> SentMessag
     files = tuple([one for one in held if isinstance(one, SentFile)])
     text = "\n".join([one for one in held if isinstance(one, str)])
     if len(files) > MOST_FILES:
-        raise _refused(ErrorCode.BAD_FIELD, field, f"at most {MOST_FILES} files in a message")
+        raise bad_field(field, f"at most {MOST_FILES} files in a message")
     if files and is_blank(text):
         text = ", ".join(one.name for one in files)
     if len(text) > MAX_TEXT:
-        raise _refused(ErrorCode.TEXT_TOO_LONG, field, f"at most {MAX_TEXT} characters, this has {len(text)}")
+        raise bad_field(field, f"at most {MAX_TEXT} characters, this has {len(text)}", ErrorCode.TEXT_TOO_LONG)
     if is_blank(text):
-        raise _refused(ErrorCode.EMPTY_TEXT, field, "write something")
+        raise bad_field(field, "write something", ErrorCode.EMPTY_TEXT)
     return SentMessage(message_key(identity), text, files)
 
 
@@ -50,7 +50,7 @@ def new_messages(held: Sequence[Json], parts_of: Callable[[Json, str], Iterable[
         identity, field = held[index].get("id"), f"messages[{index}]"
         if not isinstance(identity, str) or not identity:
             why = "a message needs an id, which makes it one when it comes again"
-            raise _refused(ErrorCode.BAD_FIELD, f"{field}.id", why)
+            raise bad_field(f"{field}.id", why)
         found.append(sent_message(identity, parts_of(held[index], field), field))
     return found
 
@@ -68,7 +68,7 @@ def file_of_url(url: object, name: object, field: str) -> SentFile:
     head, _, content = url.partition(",") if isinstance(url, str) else ("", "", "")
     if not head.startswith("data:") or not head.endswith(";base64"):
         why = "send the file itself, as data:image/png;base64,…: addresses are not fetched here"
-        raise _refused(ErrorCode.BAD_FIELD, field, why)
+        raise bad_field(field, why)
     return file_of(content, head[5:].partition(";")[0], name, field)
 
 
@@ -81,23 +81,19 @@ def file_of(content: object, media: object, name: object, field: str) -> SentFil
         kind = look(BytesIO(raw), named)
     except (ValueError, NotTaken) as error:
         why = str(error) if isinstance(error, NotTaken) else "this is no base64"
-        raise _refused(ErrorCode.BAD_FIELD, field, why) from None
+        raise bad_field(field, why) from None
     if not raw:
-        raise _refused(ErrorCode.BAD_FIELD, field, "the file is empty")
+        raise bad_field(field, "the file is empty")
     if isinstance(media, str) and not may_be(kind.type, media):
-        raise _refused(ErrorCode.BAD_FIELD, field, f"{media[:80]} is not taken, or not what it is ({kind.type})")
+        raise bad_field(field, f"{media[:80]} is not taken, or not what it is ({kind.type})")
     return SentFile(kind.name, raw)
 
 
 def unreadable(field: str, what: str) -> Refused:
     """The error for a part of a message that is neither text nor a file."""
-    return _refused(ErrorCode.BAD_FIELD, field, f"{what} cannot be read here: send text, or a file in the message")
+    return bad_field(field, f"{what} cannot be read here: send text, or a file in the message")
 
 
 def message_key(identity: str) -> str:
     """A client's own message id for the log: unchanged, if it is a valid id."""
     return identity if is_id(identity) else client_message_id(identity)
-
-
-def _refused(code: ErrorCode, field: str, message: str) -> Refused:
-    return Refused(code, f"{field}: {message}", [FieldFault(field=field, message=message)])

@@ -1,7 +1,6 @@
 """What most doors have in common: translating an exchange's events, and giving a person time to reply."""
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from gateway.chat.exchange import Event
@@ -9,6 +8,8 @@ from gateway.chat.thread import PATIENCE, Thread
 from gateway.errors import TookTooLong
 
 Json = dict[str, Any]
+Tell = Callable[[list[Json]], Awaitable[None]]
+"""Sends events that belong together to the client."""
 PERSON_SECONDS = 60.0
 """How long a request stays open for the reply of a person who has the conversation; a later reply comes with the
 next request."""
@@ -36,25 +37,25 @@ class Translation(Protocol):
         ...
 
 
-async def translated(thread: Thread, asked: int, into: Translation) -> AsyncGenerator[list[Json]]:
-    """The outcome of the message at `asked`, as it happens; raises what Thread.events does."""
+async def translate(thread: Thread, asked: int, into: Translation, tell: Tell) -> None:
+    """Tells the outcome of the message at `asked`, as it happens; raises what Thread.heard does."""
     left = False
     try:
-        async with aclosing(thread.events(asked, patient=True)) as heard:
-            async for events in heard:
-                told: list[Json] = []
-                for event in events:
-                    told += into.hear(event)
-                    if into.ended:
-                        break
-                if told:
-                    yield told
+        thread.follow(asked, patient=True)
+        while events := await thread.heard():
+            told: list[Json] = []
+            for event in events:
+                told += into.hear(event)
                 if into.ended:
-                    return
-                if into.left_to_person != left:
-                    left = into.left_to_person
-                    thread.wait_at_most(PERSON_SECONDS if left else PATIENCE)
+                    break
+            if told:
+                await tell(told)
+            if into.ended:
+                return
+            if into.left_to_person != left:
+                left = into.left_to_person
+                thread.wait_at_most(PERSON_SECONDS if left else PATIENCE)
     except TookTooLong:
         if not left:
             raise
-        yield into.finish()
+        await tell(into.finish())

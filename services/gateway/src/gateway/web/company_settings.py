@@ -18,7 +18,7 @@ from gateway.adapters.service_calls import ask
 from gateway.domain import model_choice
 from gateway.domain.etags import etag, matches
 from gateway.domain.settings_warnings import without_effect
-from gateway.errors import GatewayError, Refused, not_found
+from gateway.errors import GatewayError, Refused, bad_field, not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import AdminDep, Api, ApiDep
 from gateway.web.free_json import check_json
@@ -179,10 +179,7 @@ async def _troubled_channels(api: Api, company: str) -> list[ChannelProblem]:
 async def _check_model(api: Api, caller: TokenCaller, provider: str, model: str) -> None:
     """Checks that the model exists: the one bound that memory cannot check, since only agents know the models."""
     if not model_choice.is_known(provider, model, await providers(api, caller.company)):
-        message = f"is no model of {provider}: GET /v2/llm/config/providers lists them"
-        raise Refused(
-            ErrorCode.BAD_FIELD, f"preferredModel: {message}", [FieldFault(field="preferredModel", message=message)]
-        )
+        raise bad_field("preferredModel", f"is no model of {provider}: GET /v2/llm/config/providers lists them")
 
 
 def refuse(found: list[FieldFault]) -> None:

@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from pydantic import Field, Strict
 
 from contracts.envelope import Wire
-from contracts.errors import ErrorCode, FieldFault
+from contracts.errors import ErrorCode
 from contracts.events.chat import MAX_TEXT, Action, Owner, OwnerKind
 from contracts.events.desk import Topic
 from contracts.events.fact import Score
@@ -34,7 +34,7 @@ from gateway.adapters.service_calls import ask
 from gateway.chat.commands import ConversationPlace, MessageDraft
 from gateway.domain.accepted import prefers
 from gateway.domain.forwarded import NOBODY
-from gateway.errors import Refused, not_found
+from gateway.errors import Refused, bad_field, not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, ConversationPath, OperatorDep, PersonDep
 from gateway.web.free_json import check_json
@@ -269,8 +269,7 @@ async def decide_action(
     await api.access.usable(caller, conversation)
     language = named_language(accept_language)
     if body.edits and body.decision == "reject":
-        fault = FieldFault(field="edits", message="only a yes has some")
-        raise Refused(ErrorCode.BAD_FIELD, "edits: only a yes has some", [fault])
+        raise bad_field("edits", "only a yes has some")
     check_json(body.edits or {})
     return await api.actions.decide(caller.company, caller.subject, action, body.decision, language, body.edits)
 

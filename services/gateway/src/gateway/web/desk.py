@@ -21,7 +21,7 @@ from contracts.desk_rpc import (
     NoteView,
 )
 from contracts.envelope import Wire
-from contracts.errors import ErrorCode, FieldFault
+from contracts.errors import ErrorCode
 from contracts.events.chat import MAX_TEXT
 from contracts.events.desk import MAX_LABELS, Label, Topic
 from contracts.ids import Id, uuid7
@@ -31,7 +31,7 @@ from contracts.ws import Uuid
 from gateway.adapters.desk import change_conversation
 from gateway.adapters.service_calls import CHANGE_SECONDS, ask
 from gateway.chat.commands import ConversationPlace
-from gateway.errors import Refused, not_found
+from gateway.errors import Refused, bad_field, not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, ConversationPath, OperatorDep
 from gateway.web.knowledge import Body
@@ -263,11 +263,9 @@ async def _assignee(api: Api, caller: TokenCaller, body: ConversationPatch) -> _
     settings = await api.companies.get(caller.company)
     if settings is None or not settings.config.team.members:
         return _Assignee(user, body.assignee_name)
-    said = "nobody at this company's desk has this id: GET /v2/colleagues lists them"
-    raise Refused(ErrorCode.BAD_FIELD, f"assignee: {said}", [FieldFault(field="assignee", message=said)])
+    raise bad_field("assignee", "nobody at this company's desk has this id: GET /v2/colleagues lists them")
 
 
 def _in_the_future(now: datetime, until: datetime) -> None:
     if until <= now:
-        fault = FieldFault(field="snoozedUntil", message="choose a time to come")
-        raise Refused(ErrorCode.BAD_FIELD, f"snoozedUntil: {fault.message}", [fault])
+        raise bad_field("snoozedUntil", "choose a time to come")

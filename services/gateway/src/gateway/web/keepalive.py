@@ -1,8 +1,8 @@
 """A response in server-sent events: pieces as they come, and a comment after a pause."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+import time
+from collections.abc import Awaitable, Callable, Mapping
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -29,17 +29,22 @@ def raw(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
 _HEADERS = raw(HEADERS)
 
 
-class EventStream(Response):
-    """The pieces, each as soon as the source has it and the client takes it, and a comment after each PAUSE of silence.
+Write = Callable[[bytes], Awaitable[None]]
+"""Sends a piece; returns when the client has room for more."""
+Source = Callable[[Write], Awaitable[None]]
 
-    The source runs in the request's own task, so that its own deadlines work. It is closed when the client goes.
+
+class EventStream(Response):
+    """What the source writes, at once, and a comment after each PAUSE of silence.
+
+    The source runs in the request's own task, so that its own deadlines work. It is cancelled when the client goes.
     """
 
-    def __init__(self, pieces: AsyncGenerator[bytes], headers: list[tuple[bytes, bytes]] = _HEADERS) -> None:
+    def __init__(self, source: Source, headers: list[tuple[bytes, bytes]] = _HEADERS) -> None:
         self.status_code = 200
         self.background = None
         self.raw_headers = headers
-        self._pieces = pieces
+        self._source = source
         self._send: Send
         self._begun = False
         self._sending = False
@@ -59,25 +64,23 @@ class EventStream(Response):
 
         def pause() -> None:
             nonlocal timer
-            left = self._sent_at + PAUSE - loop.time()
+            left = self._sent_at + PAUSE - time.monotonic()
             if left <= 0:
                 left = PAUSE
                 if not self._sending:
                     self._comment = loop.create_task(self._write(COMMENT))
-                elif loop.time() > self._sent_at + TAKEN_WITHIN:
+                elif time.monotonic() > self._sent_at + TAKEN_WITHIN:
                     connection.abort()
             timer = loop.call_later(left, pause)
 
-        self._sent_at = loop.time()
+        self._sent_at = time.monotonic()
         timer = loop.call_later(PAUSE, pause)
         connection.watch(lost)
         try:
             # It begins whatever comes: what it holds open is closed by itself alone.
-            async with aclosing(self._pieces) as pieces:
-                async for piece in pieces:
-                    if piece:
-                        await self._write(piece)
-            await self._write(b"", more=False)
+            await self._source(self._write)
+            self._sending = True
+            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
         except asyncio.CancelledError:
             if not self._gone or task is None:
                 raise
@@ -88,11 +91,11 @@ class EventStream(Response):
             if self._comment is not None:
                 self._comment.cancel()
 
-    async def _write(self, piece: bytes, *, more: bool = True) -> None:
+    async def _write(self, piece: bytes) -> None:
         self._sending = True
         if not self._begun:
             self._begun = True
             await self._send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        await self._send({"type": "http.response.body", "body": piece, "more_body": more})
+        await self._send({"type": "http.response.body", "body": piece, "more_body": True})
         self._sending = False
-        self._sent_at = asyncio.get_running_loop().time()
+        self._sent_at = time.monotonic()

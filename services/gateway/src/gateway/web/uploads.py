@@ -8,9 +8,9 @@ from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
-from contracts.errors import ErrorCode, FieldFault
+from contracts.errors import ErrorCode
 from contracts.knowledge import MAX_FILE
-from gateway.errors import Refused
+from gateway.errors import Refused, bad_field
 
 FORM = 64 * 1024
 """Bytes of a form besides its file."""
@@ -45,10 +45,10 @@ async def read_upload(request: Request) -> Upload:
     try:
         file = form.get("file")
         if not isinstance(file, UploadFile):
-            raise _bad("send the file as the form's field `file`")
+            raise bad_field("file", "send the file as the form's field `file`")
         content = await file.read()
         if not content:
-            raise _bad("the file is empty")
+            raise bad_field("file", "the file is empty")
         if len(content) > MAX_FILE:
             raise HTTPException(413, f"send a file of at most {MAX_FILE} bytes")
         fields = {name: value for name, value in form.multi_items() if isinstance(value, str)}
@@ -64,7 +64,3 @@ async def _limited(request: Request) -> AsyncGenerator[bytes, None]:
         if read > MOST:
             raise HTTPException(413, f"send a file of at most {MAX_FILE} bytes")
         yield part
-
-
-def _bad(message: str) -> Refused:
-    return Refused(ErrorCode.BAD_FIELD, f"file: {message}", [FieldFault(field="file", message=message)])

@@ -5,11 +5,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
-from contracts.errors import ErrorCode, FieldFault
 from contracts.insight_rpc import INSIGHTS, InsightsReply, InsightsRequest
 from contracts.memory_rpc import USAGE, UsageReply, UsageRequest
 from gateway.adapters.service_calls import ask
-from gateway.errors import Refused
+from gateway.errors import bad_field
 from gateway.web.deps import AdminDep, ApiDep, OperatorDep
 from gateway.web.problems import described
 
@@ -33,9 +32,9 @@ def days_between(since: date | None, until: date | None, today: date) -> tuple[d
     last = until or today
     first = since or date.fromordinal(max(last.toordinal() - DEFAULT_DAYS + 1, 1))
     if first > last:
-        raise _bad("from", "must not be after to")
+        raise bad_field("from", "must not be after to")
     if (last - first).days >= MOST_DAYS:
-        raise _bad("from", f"ask for at most {MOST_DAYS} days")
+        raise bad_field("from", f"ask for at most {MOST_DAYS} days")
     return first, last
 
 
@@ -52,7 +51,3 @@ async def get_usage(api: ApiDep, caller: AdminDep, days: DaysDep) -> UsageReply:
 async def get_insights(api: ApiDep, caller: OperatorDep, days: DaysDep) -> InsightsReply:
     """By day: conversations begun, handed over and failed, and ratings of answers."""
     return await ask(api.rpc, INSIGHTS, InsightsRequest(company_id=caller.company, since=days[0], until=days[1]))
-
-
-def _bad(field: str, message: str) -> Refused:
-    return Refused(ErrorCode.BAD_FIELD, f"{field}: {message}", [FieldFault(field=field, message=message)])

@@ -1,7 +1,7 @@
 """POST /a2a: A2A 1.0 over JSON-RPC; what streams is sent as server-sent events."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import orjson
@@ -14,10 +14,11 @@ from gateway.doors.a2a import request as wire
 from gateway.doors.a2a import rpc
 from gateway.doors.a2a.card import PATH, router
 from gateway.doors.a2a.rpc import A2AError, Json, RpcRequest
-from gateway.doors.a2a.tasks import Tasks
+from gateway.doors.a2a.tasks import Tasks, TaskStream
+from gateway.doors.door_route import RawBody
 from gateway.errors import GatewayError, Refused
 from gateway.web.deps import ApiDep, CallerDep
-from gateway.web.keepalive import EventStream
+from gateway.web.keepalive import EventStream, Write
 from gateway.web.problems import STATUS, described
 from gateway.web.words import AcceptLanguage
 
@@ -29,7 +30,7 @@ METHODS: dict[str, Callable[[Tasks, Mapping[str, Any]], Awaitable[Json]]] = {
     "ListTasks": Tasks.listed,
     "CancelTask": Tasks.cancel,
 }
-STREAMS: dict[str, Callable[[Tasks, Mapping[str, Any]], AsyncGenerator[list[Json]]]] = {
+STREAMS: dict[str, Callable[[Tasks, Mapping[str, Any]], Awaitable[TaskStream]]] = {
     "SendStreamingMessage": Tasks.stream,
     "SubscribeToTask": Tasks.subscribe,
 }
@@ -71,7 +72,7 @@ _ANSWERS: dict[int | str, dict[str, Any]] = {
     openapi_extra={"requestBody": {"required": True, "content": {"application/json": {"schema": _CALL}}}},
 )
 async def call_agent(
-    request: Request, api: ApiDep, caller: CallerDep, accept_language: AcceptLanguage = None
+    request: Request, api: ApiDep, caller: CallerDep, body: RawBody, accept_language: AcceptLanguage = None
 ) -> Response:
     """A call of A2A 1.0 (SendMessage, GetTask, …). A task is one message in a conversation and its outcome."""
     if not caller.writes_as_visitor:
@@ -79,12 +80,12 @@ async def call_agent(
     raw: object = None
     try:
         rpc.check_media(request.headers.get("content-type"))
-        raw = rpc.parsed(await request.body())
+        raw = rpc.parsed(body)
         call = rpc.call_in(raw)
         rpc.check_version(request.headers.get("a2a-version") or request.query_params.get("A2A-Version"))
         tasks = Tasks(api, caller, request, named_language(accept_language))
         if (stream := STREAMS.get(call.method)) is not None:
-            return await _streamed(call, stream(tasks, call.params))
+            return EventStream(partial(_tell, call, await stream(tasks, call.params)))
         if (method := METHODS.get(call.method)) is not None:
             return _json(rpc.result_body(call.identity, await method(tasks, call.params)))
         raise _unknown(call.method)
@@ -113,22 +114,18 @@ def _refusal(identity: rpc.Identity, error: GatewayError) -> Response:
     return _json(body, STATUS[error.code] if error.code in _TOLD_BY_STATUS else 200, headers)
 
 
-async def _streamed(call: RpcRequest, results: AsyncGenerator[list[Json]]) -> Response:
-    """A stream whose first result is ready, so that an error before it can have its own status."""
-    first = await anext(results)
-    return EventStream(_told(call, first, results))
-
-
-async def _told(call: RpcRequest, first: Sequence[Json], results: AsyncGenerator[list[Json]]) -> AsyncGenerator[bytes]:
-    def sent(told: Sequence[Json]) -> bytes:
-        return server_sent.events([rpc.result_body(call.identity, one) for one in told])
+async def _tell(call: RpcRequest, stream: TaskStream, write: Write) -> None:
+    def tell(told: Sequence[Json]) -> Awaitable[None]:
+        return write(server_sent.events([rpc.result_body(call.identity, one) for one in told]))
 
     try:
-        async with aclosing(results):
-            yield sent(first)
-            async for told in results:
-                yield sent(told)
+        await tell([stream.task])
+        if stream.thread is not None:
+            await stream.rest(stream.thread, tell)
     except A2AError as error:
-        yield server_sent.event(rpc.error_body(call.identity, error))
+        await write(server_sent.event(rpc.error_body(call.identity, error)))
     except GatewayError as error:
-        yield server_sent.event(rpc.error_body(call.identity, rpc.of(error), error.wait))
+        await write(server_sent.event(rpc.error_body(call.identity, rpc.of(error), error.wait)))
+    finally:
+        if stream.thread is not None:
+            await stream.thread.end()

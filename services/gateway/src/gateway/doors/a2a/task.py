@@ -174,7 +174,7 @@ class Task:
         spoken = self._texts.setdefault(message.id, ClientText())
         first = spoken.shown == ""
         rest = spoken.whole(message.text)
-        told = message.to_wire()
+        told = message.to_wire() if message.citations or message.charts else {}
         beside = {name: told[name] for name in _BESIDE if told.get(name)}
         # A text of which something else was shown is replaced, and what was begun and given up is emptied.
         dropped = [one for one in self._texts if one != message.id and one in self._artifacts]

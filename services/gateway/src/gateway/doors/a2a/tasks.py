@@ -1,9 +1,10 @@
 """A2A's methods over conversations: a task is identified by its id, and its state is read from the log."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import orjson
@@ -21,6 +22,7 @@ from gateway.doors.a2a import request as wire
 from gateway.doors.a2a.rpc import A2AError, Json, invalid, task_not_found, unsupported
 from gateway.doors.a2a.task import INPUT_REQUIRED, SUBMITTED, TERMINAL, WORKING, Task, TaskName
 from gateway.doors.completions.route import while_connected
+from gateway.doors.translation import Tell
 from gateway.errors import Refused, TookTooLong
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
@@ -39,6 +41,15 @@ _KINDS = frozenset(kind.value for kind in ChatKind)
 
 
 @dataclass(frozen=True, slots=True)
+class TaskStream:
+    """A task as it is, the thread that has what follows (None: nothing does), and `rest`, which tells it."""
+
+    task: Json
+    thread: Thread | None
+    rest: Callable[[Thread, Tell], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
 class Tasks:
     """One caller's tasks, during one request."""
 
@@ -54,17 +65,15 @@ class Tasks:
         wanted = wire.read(wire.SendMessage, params)
         async with self._sent(wanted) as (task, thread):
             if thread is not None and not wanted.configuration.return_immediately:
-                await while_connected(self.request, _followed(task, thread))
+                await while_connected(self.request, _follow(task, thread))
             return {"task": task.view(wanted.configuration.history_length)}
 
-    async def stream(self, params: Mapping[str, Any]) -> AsyncGenerator[list[Json]]:
-        """SendStreamingMessage: the task, then its updates; those of one moment together."""
+    async def stream(self, params: Mapping[str, Any]) -> TaskStream:
+        """SendStreamingMessage: the task, then its updates."""
         wanted = wire.read(wire.SendMessage, params)
         async with self._sent(wanted) as (task, thread):
-            yield [{"task": task.view(wanted.configuration.history_length)}]
-            if thread is not None:
-                async for update in _updates(task, thread):
-                    yield update
+            shown: Json = {"task": task.view(wanted.configuration.history_length)}
+            return TaskStream(shown, thread and thread.hand_on(), partial(_follow, task))
 
     async def get(self, params: Mapping[str, Any]) -> Json:
         """GetTask."""
@@ -72,16 +81,13 @@ class Tasks:
         async with self._standing(wanted.id) as (task, _):
             return task.view(wanted.history_length)
 
-    async def subscribe(self, params: Mapping[str, Any]) -> AsyncGenerator[list[Json]]:
+    async def subscribe(self, params: Mapping[str, Any]) -> TaskStream:
         """SubscribeToTask: the task as it is, then its updates."""
         async with self._standing(wire.read(wire.TaskRef, params).id) as (task, thread):
             if task.state in TERMINAL:
                 raise unsupported(f"the task is {task.state}: get it")
-            yield [{"task": task.view()}]
-            updates = self._decisions(task, thread) if task.state == INPUT_REQUIRED else _updates(task, thread)
-            async with aclosing(updates):
-                async for update in updates:
-                    yield update
+            rest = partial(self._decisions if task.state == INPUT_REQUIRED else _follow, task)
+            return TaskStream({"task": task.view()}, thread.hand_on(), rest)
 
     async def cancel(self, params: Mapping[str, Any]) -> Json:
         """CancelTask: stops the answer; a waiting order is rejected."""
@@ -97,9 +103,10 @@ class Tasks:
             except Refused as error:
                 raise A2AError(-32002, "TASK_NOT_CANCELABLE", "the task has just ended") from error
             with suppress(TimeoutError):
-                async with asyncio.timeout(STOPPED_SECONDS), aclosing(thread.events(task.name.seq)) as events:
-                    async for told in events:
-                        for event in told:
+                async with asyncio.timeout(STOPPED_SECONDS):
+                    thread.follow(task.name.seq)
+                    while events := await thread.heard():
+                        for event in events:
                             task.hear(event)
             return task.view(wanted.history_length)
 
@@ -233,7 +240,7 @@ class Tasks:
             ]
         )
 
-    async def _decisions(self, task: Task, thread: Thread) -> AsyncGenerator[list[Json]]:
+    async def _decisions(self, task: Task, thread: Thread, tell: Tell) -> None:
         """The decision on its question, by anyone. Expiry is not announced, so the state is polled."""
         now = self.api.clock.now()
         ends = [one.expires_at for one in task.actions if one.expires_at is not None and one.expires_at > now]
@@ -244,13 +251,13 @@ class Tasks:
                 async for action in decided:
                     if action.id in actions:
                         actions[action.id] = action
-                        yield task.decided(list(actions.values()))
+                        await tell(task.decided(list(actions.values())))
                     if task.state in TERMINAL:
                         return
         except TimeoutError:
             known = await self.api.actions.known(self.caller.company, self.caller.subject, list(actions))
             if any(one.state is not ActionState.PENDING for one in known):
-                yield task.decided(known)
+                await tell(task.decided(known))
 
     async def _all(self, conversation: str) -> list[Task]:
         """Every task of a conversation, read from its facts."""
@@ -283,25 +290,19 @@ class Tasks:
         return tasks
 
 
-async def _followed(task: Task, thread: Thread) -> None:
-    """Follows the task to its end, or until a person has it."""
-    with suppress(TookTooLong):
-        async with aclosing(_updates(task, thread)) as updates:
-            async for _ in updates:
-                if task.left_to_person:
-                    return
-
-
-async def _updates(task: Task, thread: Thread) -> AsyncGenerator[list[Json]]:
-    """Updates up to the task's end; a task that only a person can answer ends without an error. Raises A2AError: the
-    task was deleted."""
+async def _follow(task: Task, thread: Thread, tell: Tell | None = None) -> None:
+    """Tells the task's updates up to its end; a task that only a person can answer ends without an error. Without
+    `tell` it goes on until a person has the task, or it has taken too long. Raises A2AError: the task was deleted."""
     try:
-        async with aclosing(thread.events(task.name.seq, patient=True)) as events:
-            async for told in events:
-                if updates := [update for event in told for update in task.hear(event)]:
-                    yield updates
+        thread.follow(task.name.seq, patient=True)
+        while events := await thread.heard():
+            updates = [update for event in events for update in task.hear(event)]
+            if tell is not None and updates:
+                await tell(updates)
+            if tell is None and task.left_to_person:
+                return
     except TookTooLong:
-        if not task.left_to_person:
+        if tell is not None and not task.left_to_person:
             raise
     except Refused as error:
         raise task_not_found() from error

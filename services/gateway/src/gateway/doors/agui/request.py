@@ -6,13 +6,12 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from contracts.errors import ErrorCode
 from contracts.events.chat import MAX_CLIENT_TOOLS
 from gateway.chat.sent_messages import SentMessage
 from gateway.doors.agui.events import Json
 from gateway.doors.client_tools import parsed, result_of
 from gateway.doors.messages import Part, file_of, first_new, new_messages, unreadable
-from gateway.errors import Refused
+from gateway.errors import bad_field
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 ROLES = ("user", "assistant", "tool", "system", "developer", "activity", "reasoning")
@@ -46,11 +45,8 @@ class ResumeEntry(_AguiModel):
             or payload.keys() - {"approved", "editedArgs"}
             or (self.edits and not approved)
         ):
-            raise Refused(
-                ErrorCode.BAD_FIELD,
-                'resume: the payload must be {"approved": true}, with what its responseSchema has beside it, '
-                'or {"approved": false}',
-            )
+            payloads = '{"approved": true}, with what its responseSchema has beside it, or {"approved": false}'
+            raise bad_field("resume", f"the payload must be {payloads}")
         return approved
 
     @property
@@ -58,7 +54,7 @@ class ResumeEntry(_AguiModel):
         """The new values that come with a yes; raises Refused: BAD_FIELD."""
         given = cast("Json", self.payload).get("editedArgs") if isinstance(self.payload, dict) else None
         if given is not None and not isinstance(given, dict):
-            raise Refused(ErrorCode.BAD_FIELD, "resume: editedArgs is an object")
+            raise bad_field("resume", "editedArgs is an object")
         return cast("Json | None", given)
 
 
@@ -76,8 +72,7 @@ class RunAgentInput(_AguiModel):
     def new_messages(self) -> list[SentMessage]:
         """The user's messages at the end, after the last one of anybody else; raises Refused."""
         if self.messages and self.messages[-1].get("role") not in ROLES:
-            field = f"messages[{len(self.messages) - 1}].role"
-            raise Refused(ErrorCode.BAD_FIELD, f"{field}: one of {', '.join(ROLES)}")
+            raise bad_field(f"messages[{len(self.messages) - 1}].role", f"one of {', '.join(ROLES)}")
         return new_messages(self.messages, _parts)
 
     def results(self) -> dict[str, Json]:
@@ -93,7 +88,7 @@ class RunAgentInput(_AguiModel):
             if message.get("role") != "tool" or message.get("id") == f"{call}-r":  # what was told of a tool of ours
                 break
             if not isinstance(call, str):
-                raise Refused(ErrorCode.BAD_FIELD, f"{field}.toolCallId: which call is this the result of?")
+                raise bad_field(f"{field}.toolCallId", "which call is this the result of?")
             error = message.get("error")
             content = _text(message, field)
             found[call] = result_of(parsed(content), error if isinstance(error, str) else None, f"{field}.content")
@@ -106,7 +101,7 @@ def _parts(message: Json, field: str) -> Iterator[Part]:
         yield content
         return
     if not isinstance(content, list):
-        raise Refused(ErrorCode.BAD_FIELD, f"{field}.content: a text, or a list of parts")
+        raise bad_field(f"{field}.content", "a text, or a list of parts")
     for index, part in enumerate(cast("list[Any]", content)):
         yield _part(cast("Json", part) if isinstance(part, dict) else {}, f"{field}.content[{index}]")
 

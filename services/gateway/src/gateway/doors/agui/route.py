@@ -1,7 +1,7 @@
 """POST /v2/ag-ui: a run of AG-UI 1.0. The same messages again are the same run, whose outcome is shown again."""
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections.abc import Sequence
+from functools import partial
 
 from fastapi import APIRouter, Request
 
@@ -18,12 +18,12 @@ from gateway.doors.agui.run import AguiRun, outcome_of
 from gateway.doors.approvals import actions_in, newest_messages
 from gateway.doors.client_tools import wishes_in
 from gateway.doors.door_route import DoorRoute
-from gateway.doors.translation import translated
+from gateway.doors.translation import translate
 from gateway.errors import GatewayError, Refused, Unavailable
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, CallerDep
-from gateway.web.keepalive import EventStream
+from gateway.web.keepalive import EventStream, Write
 from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage
 
@@ -66,7 +66,7 @@ async def run_agent(
                 raise Refused(ErrorCode.NOT_FOUND, "no call of this thread waits for such a result")
         except Refused as error:
             # What is wrong with an answer to an interrupt or a call is an event: the protocol knows no other error.
-            return EventStream(_ending([*first, *run.fail(str(error.code), error.message)]))
+            return _ended([*first, *run.fail(str(error.code), await thread.words(error))])
         for one in new:
             asked = (await thread.send(one, wishes)).seq
         if not new and not known:
@@ -74,26 +74,24 @@ async def run_agent(
             first += run.show(shown)
             if decided:
                 result = {"actions": [action.to_wire() for action in decided]}
-                return EventStream(_ending([*first, *run.finish(result=result)]))
+                return _ended([*first, *run.finish(result=result)])
             if asked == 0 or not await api.threads.awaited(caller, conversation):
                 outcome = outcome_of(shown[-1]) if shown else {"type": "success"}
-                return EventStream(_ending([*first, *run.finish(outcome)]))
-        return EventStream(_told(thread.hand_on(), asked, run, first))
+                return _ended([*first, *run.finish(outcome)])
+        return EventStream(partial(_tell, thread.hand_on(), asked, run, first))
 
 
-async def _ending(events: Sequence[Json]) -> AsyncGenerator[bytes]:
-    yield sent(events)
+def _ended(events: Sequence[Json]) -> EventStream:
+    return EventStream(lambda write: write(sent(events)))
 
 
-async def _told(thread: Thread, asked: int, run: AguiRun, first: Sequence[Json]) -> AsyncGenerator[bytes]:
-    """The outcome of the message at `asked`, as it happens."""
+async def _tell(thread: Thread, asked: int, run: AguiRun, first: Sequence[Json], write: Write) -> None:
+    """Writes the outcome of the message at `asked`, as it happens."""
     try:
-        yield sent(first)
-        async with aclosing(translated(thread, asked, run)) as heard:
-            async for told in heard:
-                yield sent(told)
+        await write(sent(first))
+        await translate(thread, asked, run, lambda told: write(sent(told)))
     except GatewayError as error:
-        yield sent(run.fail(str(error.code), error.message, error.wait))
+        await write(sent(run.fail(str(error.code), await thread.words(error), error.wait)))
     finally:
         if not run.ended:
             # HttpAgent.abortRun is "Cancels the current HTTP request": the protocol has no other cancel.

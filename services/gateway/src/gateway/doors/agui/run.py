@@ -36,8 +36,9 @@ class AguiRun:
         self._pending: list[str] = []
         """Calls that this run has handed to the client."""
         self._given = frozenset(given)
-        self._names: dict[str, str] = {}
-        """Ids for text after a handed call: the text before it already has the message's id."""
+        self._held: dict[str, Json] = {}
+        """What the client holds of a message's text. Behind a handed call it has another id than the message, whose id
+        the text before the call has."""
         self._wrong = False
 
     def begin(self) -> list[Json]:
@@ -100,8 +101,8 @@ class AguiRun:
         if message.id not in self._texts:
             told += self._begin(message.id, "system" if message.role is Role.SYSTEM else "assistant", message.name)
         rest = self._texts.pop(message.id).whole(message.text)
-        shown = self._names[message.id]
-        self._held(shown)["content"] = message.text
+        held = self._held[message.id]
+        held["content"], shown = message.text, held["id"]
         if rest is None:
             self._wrong = True
         elif rest:
@@ -110,18 +111,19 @@ class AguiRun:
 
     def _delta(self, message: str, text: str) -> list[Json]:
         told = [] if message in self._texts else self._begin(message)
-        rest, shown = self._texts[message].more(text), self._names[message]
+        rest, held = self._texts[message].more(text), self._held[message]
         if rest:
-            self._held(shown)["content"] += rest
-            told.append(events.text_content(shown, rest))
+            held["content"] += rest
+            told.append(events.text_content(held["id"], rest))
         return told
 
     def _begin(self, message: str, role: str = "assistant", name: str | None = None) -> list[Json]:
         named = {} if name is None else {"name": name}
         shown, before = self._behind(message) if self._given else (message, "")
-        self._texts[message], self._names[message] = ClientText(before), shown
+        self._texts[message], held = ClientText(before), {"id": shown, "role": role, "content": "", **named}
         self._messages = [one for one in self._messages if one.get("id") != shown]
-        self._messages.append({"id": shown, "role": role, "content": "", **named})
+        self._messages.append(held)
+        self._held[message] = held
         return [events.text_start(shown, role, name)]
 
     def _behind(self, message: str) -> tuple[str, str]:
@@ -133,14 +135,11 @@ class AguiRun:
             name, before = f"{message}-{number}", str(held[name].get("content") or "")
         raise AssertionError("unreachable")
 
-    def _held(self, message: str) -> Json:
-        return next(one for one in reversed(self._messages) if one["id"] == message)
-
     def _give_up_texts(self) -> list[Json]:
         """Ends texts that never became a message, since the conversation does not contain them."""
         if self._texts:
             self._wrong = True
-        begun = [self._names[message] for message in self._texts]
+        begun = [self._held[message]["id"] for message in self._texts]
         self._messages = [one for one in self._messages if one.get("id") not in begun]
         self._texts.clear()
         return [events.text_end(message) for message in begun]
@@ -151,7 +150,7 @@ class AguiRun:
         if call in self._given:
             return []
         if not any(one.get("id") == call for one in self._messages):
-            told = [events.text_end(self._names[message]) for message in self._texts]
+            told = [events.text_end(self._held[message]["id"]) for message in self._texts]
             self._texts.clear()
             function = {"name": event.tool, "arguments": orjson.dumps(arguments).decode()}
             calls = [{"id": call, "type": "function", "function": function}]
@@ -211,6 +210,8 @@ def outcome_of(message: MessageView) -> Json:
 
 def _beside(message: MessageView) -> Json:
     """What a message holds besides its text."""
+    if not (message.citations or message.charts or message.actions):
+        return {}
     told = message.to_wire()
     return {name: told[name] for name in ("citations", "charts", "actions") if told.get(name)}
 

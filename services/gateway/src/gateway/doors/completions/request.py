@@ -24,13 +24,12 @@ from contracts.completion_rpc import (
     CompletionPicture,
     CompletionTool,
 )
-from contracts.errors import ErrorCode, FieldFault
 from contracts.events.chat import Sampling
 from contracts.languages import Language
 from gateway.domain.file_kinds import PICTURES, NotTaken, look
 from gateway.domain.json_schema import compiled
 from gateway.domain.text_shape import TextShape
-from gateway.errors import Refused
+from gateway.errors import bad_field
 
 SCHEMA_FIELD = "response_format.json_schema.schema"
 _TOO_MANY = f"at most {MAX_PICTURES} pictures in a request"
@@ -201,7 +200,7 @@ def request_of(
     ]
     names = [tool.name for tool in tools]
     if len(set(names)) < len(names):
-        raise _bad("tools", "two tools have the same name")
+        raise bad_field("tools", "two tools have the same name")
     choice, named = body.tool_choice or "auto", None
     if isinstance(choice, AllowedChoice):
         allowed = {one.function.name for one in choice.allowed_tools.tools}
@@ -212,7 +211,7 @@ def request_of(
         choice, named = "required", choice.function.name
         _check_known({named}, names)
     if choice == "required" and not tools:
-        raise _bad("tool_choice", "required needs tools of your own; the platform's are used when they are needed")
+        raise bad_field("tool_choice", "required needs tools of your own; the platform's are used when they are needed")
     most = body.max_completion_tokens or body.max_tokens
     stop = [body.stop] if isinstance(body.stop, str) else body.stop or []
     return CompleteRequest(
@@ -239,10 +238,10 @@ def _messages_of(body: ChatCompletionRequest) -> list[CompletionMessage]:
     messages = [_message(one, f"messages[{index}]") for index, one in enumerate(body.messages)]
     _check_calls(messages)
     if sum(len(one.pictures or ()) for one in messages) > MAX_PICTURES:
-        raise _bad("messages", _TOO_MANY)
+        raise bad_field("messages", _TOO_MANY)
     if (shape := shape_of(body)) is not None:
         if len(messages) > MAX_MESSAGES - SHAPE_MESSAGES:
-            raise _bad("messages", f"at most {MAX_MESSAGES - SHAPE_MESSAGES} with a response_format")
+            raise bad_field("messages", f"at most {MAX_MESSAGES - SHAPE_MESSAGES} with a response_format")
         messages.append(CompletionMessage(role="system", content=shape.in_words))
     return messages
 
@@ -255,20 +254,21 @@ def shape_of(body: ChatCompletionRequest) -> TextShape | None:
     if wanted.type == "json_object":
         return TextShape(None)
     if wanted.type != "json_schema":
-        raise _bad("response_format", f"text, json_object or json_schema, not {wanted.type[:80]!r}")
+        raise bad_field("response_format", f"text, json_object or json_schema, not {wanted.type[:80]!r}")
     if wanted.json_schema is None or wanted.json_schema.json_schema is None:
-        raise _bad(SCHEMA_FIELD, "is missing")
+        raise bad_field(SCHEMA_FIELD, "is missing")
     try:
         compiled(wanted.json_schema.json_schema)
     except ValueError as error:
-        raise _bad(SCHEMA_FIELD, str(error)) from None
+        raise bad_field(SCHEMA_FIELD, str(error)) from None
     return TextShape(wanted.json_schema.json_schema)
 
 
 def sampling_of(body: Sampling) -> Sampling | None:
     """The request's sampling parameters; None: none are set."""
-    asked = {name: getattr(body, name) for name in Sampling.model_fields}
-    return Sampling(**asked) if any(value is not None for value in asked.values()) else None
+    named = Sampling.model_fields.keys() & body.model_fields_set
+    asked = {name: value for name in named if (value := getattr(body, name)) is not None}
+    return Sampling(**asked) if asked else None
 
 
 def check_parameters(sent: Mapping[str, object], not_done: Mapping[str, NotDone]) -> None:
@@ -276,28 +276,28 @@ def check_parameters(sent: Mapping[str, object], not_done: Mapping[str, NotDone]
     for name, value in sent.items():
         neutral, instead = not_done.get(name, ((value,), ""))
         if value is not None and value not in neutral:
-            raise _bad(name, instead)
+            raise bad_field(name, instead)
 
 
 def _check_known(wanted: Collection[str], names: Collection[str]) -> None:
     for name in sorted(wanted):
         if name not in names:
-            raise _bad("tool_choice", f"there is no tool {name!r} among yours")
+            raise bad_field("tool_choice", f"there is no tool {name!r} among yours")
 
 
 def _message(message: ChatMessage, at: str) -> CompletionMessage:
     role = "system" if message.role == "developer" else message.role
     content, pictures = _content(message, at)
     if role == "tool" and not message.tool_call_id:
-        raise _bad(f"{at}.tool_call_id", "which call is this the result of?")
+        raise bad_field(f"{at}.tool_call_id", "which call is this the result of?")
     if role in {"user", "system"} and message.content is None:
-        raise _bad(f"{at}.content", "is missing")
+        raise bad_field(f"{at}.content", "is missing")
     calls: list[CompletionCall] = []
     for index, call in enumerate(message.tool_calls or ()):
         if role != "assistant":
-            raise _bad(f"{at}.tool_calls", "only an assistant's message has calls")
+            raise bad_field(f"{at}.tool_calls", "only an assistant's message has calls")
         if not _is_object(call.function.arguments):
-            raise _bad(f"{at}.tool_calls[{index}].function.arguments", "must be a JSON object as text")
+            raise bad_field(f"{at}.tool_calls[{index}].function.arguments", "must be a JSON object as text")
         calls.append(CompletionCall(id=call.id, name=call.function.name, arguments=call.function.arguments or "{}"))
     return CompletionMessage(
         role=role, content=content, calls=calls, call_id=message.tool_call_id, pictures=pictures or None
@@ -314,10 +314,10 @@ def _content(message: ChatMessage, at: str) -> tuple[str, list[CompletionPicture
         where = f"{at}.content[{index}]"
         if part.type == "image_url" and message.role == "user":
             if len(pictures) == MAX_PICTURES:
-                raise _bad("messages", _TOO_MANY)
+                raise bad_field("messages", _TOO_MANY)
             pictures.append(_picture(part, where, len(pictures) + 1))
         elif part.type != "text" or part.text is None:
-            raise _bad(where, f"text parts, and image_url in a user's message, are understood, not {part.type[:80]!r}")
+            raise bad_field(where, f"text, and image_url in a user's message, are understood, not {part.type[:80]!r}")
         else:
             texts.append(part.text)
     return "\n".join(texts), pictures
@@ -328,13 +328,13 @@ def _picture(part: ContentPart, where: str, number: int) -> CompletionPicture:
     url = part.image_url.url if part.image_url is not None else None
     head, _, content = (url or "").partition(",")
     if not head.startswith("data:image/") or not head.endswith(";base64"):
-        raise _bad(where, "send the picture itself, as data:image/png;base64,…: addresses are not fetched here")
+        raise bad_field(where, "send the picture itself, as data:image/png;base64,…: addresses are not fetched here")
     try:
         kind = look(BytesIO(b64decode(content, validate=True)), "picture")
     except (ValueError, NotTaken) as error:
-        raise _bad(where, str(error) or "this is no base64") from None
+        raise bad_field(where, str(error) or "this is no base64") from None
     if kind.type not in PICTURES:
-        raise _bad(where, f"a picture is PNG, JPEG, GIF or WebP, not {kind.type}")
+        raise bad_field(where, f"a picture is PNG, JPEG, GIF or WebP, not {kind.type}")
     return CompletionPicture.model_validate({"name": f"picture {number}", "type": kind.type, "content": content})
 
 
@@ -344,14 +344,14 @@ def _check_calls(messages: list[CompletionMessage]) -> None:
     for index, message in enumerate(messages):
         if message.role == "tool":
             if message.call_id not in open_calls:
-                raise _bad(f"messages[{index}].tool_call_id", "no call with this id comes before it")
+                raise bad_field(f"messages[{index}].tool_call_id", "no call with this id comes before it")
             open_calls.discard(message.call_id or "")
             continue
         if open_calls:
-            raise _bad(f"messages[{index}]", f"these calls have no result yet: {', '.join(sorted(open_calls))}")
+            raise bad_field(f"messages[{index}]", f"these calls have no result yet: {', '.join(sorted(open_calls))}")
         open_calls = {call.id for call in message.calls}
     if open_calls:
-        raise _bad("messages", f"these calls have no result yet: {', '.join(sorted(open_calls))}")
+        raise bad_field("messages", f"these calls have no result yet: {', '.join(sorted(open_calls))}")
 
 
 def _is_object(text: str) -> bool:
@@ -359,8 +359,3 @@ def _is_object(text: str) -> bool:
         return isinstance(cast("object", json.loads(text or "{}")), dict)
     except ValueError:
         return False
-
-
-def _bad(parameter: str, message: str) -> Refused:
-    fault = FieldFault(field=parameter, message=message)
-    return Refused(ErrorCode.BAD_FIELD, f"{parameter}: {message}", [fault])

@@ -6,6 +6,7 @@ The caller sends the whole conversation each time, and none of it is stored. The
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, suppress
+from functools import partial
 from typing import Annotated, Literal, TypeVar
 from uuid import uuid4
 
@@ -27,7 +28,7 @@ from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, CustomerDep
 from gateway.web.http_transport import CONNECTION, BoundedHttp
-from gateway.web.keepalive import EventStream
+from gateway.web.keepalive import EventStream, Write
 from gateway.web.openai_errors import described, error_body
 from gateway.web.problems import STATUS
 from gateway.web.words import AcceptLanguage
@@ -73,8 +74,7 @@ async def get_model(api: ApiDep, caller: CustomerDep, model: Annotated[str, Path
     for one in await api.completions.models(caller.company):
         if one.id == model:
             return _view(one)
-    message = f"there is no model {model!r}: GET /v1/models lists them"
-    raise Refused(ErrorCode.NOT_FOUND, message, [FieldFault(field="model", message=message)])
+    raise no_model(model)
 
 
 @router.post(
@@ -115,6 +115,12 @@ async def complete(
     work = collected(api, caller, asked) if shape is None else shaped(api, caller, asked, shape)
     text, end = await while_connected(request, work)
     return Response(answering.whole(text, end).model_dump_json(exclude_none=False), media_type="application/json")
+
+
+def no_model(name: str) -> Refused:
+    """The error for a model that the company does not have."""
+    message = f"there is no model {name!r}: GET /v1/models lists them"
+    return Refused(ErrorCode.NOT_FOUND, message, [FieldFault(field="model", message=message)])
 
 
 def admit(request: Request, api: Api, caller: TokenCaller, asked: CompleteRequest) -> None:
@@ -205,39 +211,39 @@ async def _streamed(
         await asyncio.wait((waiting,), timeout=HEADERS_AFTER)
         if waiting.done():
             waiting.result()
-        chunks = _chunks(stack.pop_all(), parts, waiting, answering, with_usage=with_usage)
-        return EventStream(chunks)
+        return EventStream(partial(_tell, stack.pop_all(), parts, waiting, answering, with_usage))
     raise AssertionError("unreachable")
 
 
-async def _chunks(
+async def _tell(
     stack: AsyncExitStack,
     parts: AsyncIterator[CompletePart],
     waiting: asyncio.Future[CompletePart],
     answering: ChunkedAnswer,
-    *,
     with_usage: bool,
-) -> AsyncGenerator[bytes]:
-    """Server-sent events; an error during the answer is the last one."""
+    write: Write,
+) -> None:
+    """Writes server-sent events; an error during the answer is the last one."""
     try:
         async with stack:
             piece = server_sent.event(answering.first())
             if not waiting.done():
-                yield piece
+                await write(piece)
                 piece = b""
             part = await waiting
             while True:
                 if part.text is not None:
                     piece += server_sent.event(answering.text(part.text))
                 if part.end is not None:
-                    yield piece + server_sent.events(answering.last(part.end, with_usage=with_usage)) + _DONE
+                    await write(piece + server_sent.events(answering.last(part.end, with_usage=with_usage)) + _DONE)
                     return
-                yield piece
+                if piece:
+                    await write(piece)
                 piece, part = b"", await anext(parts)
     except GatewayError as error:
         spent = isinstance(error, Limited) and error.spent
         told = error_body(STATUS[error.code], str(error.code), error.message, spent=spent)
-        yield server_sent.event(told.model_dump())
+        await write(server_sent.event(told.model_dump()))
 
 
 async def _given_up(waiting: asyncio.Future[CompletePart]) -> None:

@@ -1,7 +1,7 @@
 """Kept responses: a message in a conversation and its outcome, live or from the log."""
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from contracts import ws
@@ -16,9 +16,10 @@ from gateway.doors.approvals import told_state
 from gateway.doors.completions.request import sampling_of
 from gateway.doors.responses.names import ResponseName, read_name
 from gateway.doors.responses.objects import about
-from gateway.doors.responses.requests import CreateResponse, bad, fingerprint, text_of
+from gateway.doors.responses.requests import CreateResponse, fingerprint, text_of
 from gateway.doors.responses.response_events import Json, ResponseEvents, action_of
-from gateway.errors import GatewayError, Limited, Refused, TookTooLong, Unavailable, not_found
+from gateway.doors.translation import Tell
+from gateway.errors import GatewayError, Limited, Refused, TookTooLong, Unavailable, bad_field, not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api
 
@@ -115,7 +116,7 @@ def said(body: CreateResponse) -> RequestWords:
     for index, item in enumerate(body.input):
         if item.type == "mcp_approval_response":
             if item.approval_request_id is None or item.approve is None:
-                raise bad(f"input[{index}].approval_request_id", "which request is confirmed, and is it approved?")
+                raise bad_field(f"input[{index}].approval_request_id", "which request is it, and is it approved?")
             decisions.append((action_of(item.approval_request_id), item.approve))
         elif item.type == "message":
             text = text_of(item.content, f"input[{index}].content")
@@ -223,13 +224,16 @@ async def begin(
     return KeptResponse(name, telling, thread, now)
 
 
-async def events(run: KeptResponse) -> AsyncGenerator[list[Json]]:
-    """The protocol's events to the end; those of one moment together."""
-    yield run.telling.begin()
-    async with aclosing(run.thread.events(run.name.asked)) as heard:
-        async for events in heard:
-            if told := [one for event in events for one in run.tell(event)]:
-                yield told
+async def follow(run: KeptResponse, tell: Tell | None = None) -> None:
+    """Follows it to its end. `tell` sends the protocol's events, those of one moment together."""
+    begun = run.telling.begin()
+    if tell is not None:
+        await tell(begun)
+    run.thread.follow(run.name.asked)
+    while events := await run.thread.heard():
+        told = [one for event in events for one in run.tell(event)]
+        if told and tell is not None:
+            await tell(told)
 
 
 def resume(api: Api, thread: Thread, name: ResponseName, after: int = -1) -> KeptResponse:
@@ -268,7 +272,7 @@ async def delete(api: Api, asking: ResponseCaller, name: ResponseName) -> None:
 async def decide(api: Api, asking: ResponseCaller, body: CreateResponse, decisions: Sequence[tuple[str, bool]]) -> Json:
     """A decision on a waiting action: a response of its own, after the one that asked. The first decision counts."""
     if body.previous_response_id is None:
-        raise bad("previous_response_id", "behind which response is this confirmed?")
+        raise bad_field("previous_response_id", "behind which response is this confirmed?")
     before = read_name(body.previous_response_id)
     conversation = await previous(api, asking.caller, body.previous_response_id)
     action: Action | None = None
@@ -276,7 +280,7 @@ async def decide(api: Api, asking: ResponseCaller, body: CreateResponse, decisio
         for identity, approve in decisions:
             action = await thread.decide(identity, "confirm" if approve else "reject")
     if action is None:
-        raise bad("input", "nothing is confirmed")
+        raise bad_field("input", "nothing is confirmed")
     return await decision(api, asking, ResponseName(conversation, before.asked, action.id), action, body)
 
 

@@ -8,10 +8,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from contracts.completion_rpc import FUNCTION_PATTERN, MAX_MESSAGES, MAX_TOOLS, OWN_MODEL
-from contracts.errors import ErrorCode, FieldFault
 from contracts.events.chat import Sampling
 from gateway.doors.completions.request import NotDone, Open, check_parameters
-from gateway.errors import Refused
+from gateway.errors import bad_field
 
 
 class MessagePart(Open):
@@ -146,25 +145,25 @@ def check(body: CreateResponse) -> None:
     check_parameters(body.model_extra or {}, _NOT_DONE)
     for index, name in enumerate(body.include or ()):
         if name not in _HARMLESS:
-            raise bad(f"include[{index}]", f"there is no {name!r} here")
+            raise bad_field(f"include[{index}]", f"there is no {name!r} here")
     for index, tool in enumerate(body.tools or ()):
         if names_ours(tool):
             continue
         if tool.type != "function":
-            raise bad(f"tools[{index}].type", "functions of your own alone: ours are used by themselves")
+            raise bad_field(f"tools[{index}].type", "functions of your own alone: ours are used by themselves")
         if tool.name is None:
-            raise bad(f"tools[{index}].name", "is missing")
+            raise bad_field(f"tools[{index}].name", "is missing")
     if body.reasoning is not None and (body.reasoning.effort or body.reasoning.summary):
         named = "effort" if body.reasoning.effort else "summary"
-        raise bad(f"reasoning.{named}", "how a model reasons cannot be chosen here: leave it out")
+        raise bad_field(f"reasoning.{named}", "how a model reasons cannot be chosen here: leave it out")
     if body.text is not None and body.text.verbosity not in (None, "medium"):
-        raise bad("text.verbosity", "cannot be chosen here: say it in instructions")
+        raise bad_field("text.verbosity", "cannot be chosen here: say it in instructions")
     if body.format.type == "json_schema" and body.format.json_schema is None:
-        raise bad("text.format.schema", "is missing")
+        raise bad_field("text.format.schema", "is missing")
     if isinstance(body.tool_choice, ChosenFunction) and body.tool_choice.type != "function":
-        raise bad("tool_choice.type", "auto, none, required or one function")
+        raise bad_field("tool_choice.type", "auto, none, required or one function")
     if body.background and body.store is False:
-        raise bad("background", "needs a response that is kept: leave store out")
+        raise bad_field("background", "needs a response that is kept: leave store out")
 
 
 def names_ours(tool: ClientTool) -> bool:
@@ -182,12 +181,12 @@ def text_of(content: str | list[MessagePart] | None, at: str, *, first: int = 0)
     """The text of a message's content or of a result, with parts counted from `first`; raises Refused BAD_FIELD for
     anything but text."""
     if content is None:
-        raise bad(at, "is missing")
+        raise bad_field(at, "is missing")
     if isinstance(content, str):
         return content
     for index, part in enumerate(content, first):
         if part.type not in {"input_text", "output_text", "text"} or part.text is None:
-            raise bad(f"{at}[{index}]", f"text parts alone are understood, not {part.type!r}")
+            raise bad_field(f"{at}[{index}]", f"text parts alone are understood, not {part.type!r}")
     return "\n".join(part.text or "" for part in content)
 
 
@@ -201,8 +200,3 @@ def fingerprint(body: CreateResponse) -> str:
     said = body.model_dump(mode="json", by_alias=True, exclude={"stream", "background", "include"}, exclude_unset=True)
     said.pop("stream_options", None)
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
-
-
-def bad(parameter: str, message: str) -> Refused:
-    """The refusal of one parameter."""
-    return Refused(ErrorCode.BAD_FIELD, f"{parameter}: {message}", [FieldFault(field=parameter, message=message)])

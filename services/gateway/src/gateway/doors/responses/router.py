@@ -1,7 +1,8 @@
 """POST /v1/responses, GET and DELETE /v1/responses/{id}, POST /v1/responses/{id}/cancel."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from functools import partial
 from typing import Annotated, Any
 from uuid import uuid4
 
@@ -9,25 +10,26 @@ import orjson
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from contracts.completion_rpc import OWN_MODEL
-from contracts.errors import ErrorCode, FieldFault
+from contracts.errors import ErrorCode
 from contracts.events.chat import MAX_TEXT
 from contracts.languages import named_language
 from contracts.plain_text import is_blank
 from gateway.chat.thread import Thread
 from gateway.doors import server_sent
-from gateway.doors.completions.route import admit, while_connected
+from gateway.doors.completions.route import admit, no_model, while_connected
 from gateway.doors.door_route import DoorRoute
 from gateway.doors.responses import kept, unkept
 from gateway.doors.responses.history import items_before
 from gateway.doors.responses.names import read_name
 from gateway.doors.responses.objects import about
-from gateway.doors.responses.requests import CreateResponse, bad, check, is_echo, takes_approvals
+from gateway.doors.responses.requests import CreateResponse, check, is_echo, takes_approvals
 from gateway.doors.responses.response_events import Json, ResponseEvents
-from gateway.errors import GatewayError, Limited, Refused, TookTooLong
+from gateway.doors.translation import Tell
+from gateway.errors import GatewayError, Limited, Refused, TookTooLong, bad_field
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, CustomerDep
-from gateway.web.keepalive import EventStream
+from gateway.web.keepalive import EventStream, Write
 from gateway.web.openai_errors import described, error_body
 from gateway.web.problems import STATUS
 from gateway.web.words import AcceptLanguage
@@ -81,7 +83,7 @@ async def create(
     said = kept.said(body)
     if is_blank(said.text):
         if not said.decisions:
-            raise bad("input", "write something")
+            raise bad_field("input", "write something")
         return _json(await kept.decide(api, asking, body, said.decisions))
     await _check_model(api, caller, body.model)
     if said.decisions:
@@ -90,10 +92,10 @@ async def create(
     async with kept.opened(api, asking, conversation) as thread:
         run = await kept.begin(api, thread, asking, body, said, identity)
         if body.stream:
-            return EventStream(_told(thread.hand_on(), run.telling, kept.events(run)))
+            return EventStream(partial(_tell, thread.hand_on(), run.telling, partial(kept.follow, run)))
         if body.background:
             return _json(run.telling.response)
-        await while_connected(request, _all(kept.events(run)))
+        await while_connected(request, kept.follow(run))
         if run.failed is not None:
             raise run.failed
         question = run.thread.question
@@ -118,7 +120,7 @@ async def retrieve(
     async with kept.opened(api, asking, await kept.there(api, caller, name), name.asked - 1) as thread:
         run = kept.resume(api, thread, name, -1 if starting_after is None else starting_after)
         if stream:
-            return EventStream(_told(thread.hand_on(), run.telling, kept.events(run)))
+            return EventStream(partial(_tell, thread.hand_on(), run.telling, partial(kept.follow, run)))
         return _json(await kept.standing(run))
 
 
@@ -139,8 +141,7 @@ async def cancel(request: Request, api: ApiDep, caller: CustomerDep, response: N
             return _json(await kept.standing(run))
         try:
             async with asyncio.timeout(CANCEL_SECONDS):
-                async for _ in kept.events(run):
-                    pass
+                await kept.follow(run)
         except TimeoutError:
             raise TookTooLong("it is being cancelled: ask again") from None
         return _json(run.telling.response)
@@ -163,10 +164,9 @@ def _keeps(body: CreateResponse, caller: TokenCaller) -> bool:
         return True
     if body.store or body.background or body.previous_response_id is not None:
         if hindrance in {"input", "instructions"}:
-            raise bad(
-                hindrance, f"at most {MAX_TEXT} characters in a conversation that is kept here, or send store false"
-            )
-        raise bad(hindrance, "not in a conversation that is kept here: send store false, and the history in input")
+            most = f"at most {MAX_TEXT} characters in a conversation that is kept here, or send store false"
+            raise bad_field(hindrance, most)
+        raise bad_field(hindrance, "not in a conversation that is kept: send store false, and the history in input")
     return False
 
 
@@ -192,8 +192,7 @@ def _hindrance(body: CreateResponse, caller: TokenCaller) -> str | None:
 
 async def _check_model(api: Api, caller: TokenCaller, model: str) -> None:
     if model != OWN_MODEL and all(one.id != model for one in await api.completions.models(caller.company)):
-        message = f"there is no model {model!r}: GET /v1/models lists them"
-        raise Refused(ErrorCode.NOT_FOUND, message, [FieldFault(field="model", message=message)])
+        raise no_model(model)
 
 
 async def _unkept(request: Request, api: Api, asking: kept.ResponseCaller, body: CreateResponse) -> Response:
@@ -213,7 +212,7 @@ async def _unkept(request: Request, api: Api, asking: kept.ResponseCaller, body:
     telling = ResponseEvents(begun, f"msg_{request_id}", approvals=asking.approvals)
     events = unkept.events(api, caller, asked, telling, shape)
     if body.stream:
-        return EventStream(_told(None, telling, await _begun(events)))
+        return EventStream(partial(_tell, None, telling, await _begun(events)))
     await while_connected(request, _all(events))
     return _json(telling.response)
 
@@ -223,8 +222,8 @@ async def _all(events: AsyncGenerator[list[Json]]) -> None:
         pass
 
 
-async def _begun(events: AsyncGenerator[list[Json]]) -> AsyncGenerator[list[Json]]:
-    """The events, once there is more than a beginning, so that an error before can have its own status."""
+async def _begun(events: AsyncGenerator[list[Json]]) -> Callable[[Tell], Awaitable[None]]:
+    """Tells the events, once there is more than a beginning, so that an error before can have its own status."""
     head = await anext(events)
     waiting = asyncio.ensure_future(_next(events))
     try:
@@ -236,45 +235,43 @@ async def _begun(events: AsyncGenerator[list[Json]]) -> AsyncGenerator[list[Json
         await events.aclose()
         raise
 
-    async def all_of_them() -> AsyncGenerator[list[Json]]:
+    async def all_of_them(tell: Tell) -> None:
         try:
-            yield head
+            await tell(head)
             following = await waiting
             while following is not None:
-                yield following
+                await tell(following)
                 following = await _next(events)
         finally:
             waiting.cancel()
             await asyncio.wait((waiting,))
             await events.aclose()
 
-    return all_of_them()
+    return all_of_them
 
 
 async def _next(events: AsyncGenerator[list[Json]]) -> list[Json] | None:
     return await anext(events, None)
 
 
-async def _told(
-    thread: Thread | None, telling: ResponseEvents, events: AsyncGenerator[list[Json]]
-) -> AsyncGenerator[bytes]:
-    """Events on the wire; an error during the answer is told by the last ones. Ends the thread."""
+async def _tell(
+    thread: Thread | None, telling: ResponseEvents, source: Callable[[Tell], Awaitable[None]], write: Write
+) -> None:
+    """Writes the events of the source; an error during the answer is told by the last ones. Ends the thread."""
     try:
-        async for told in events:
-            yield _sent(told)
+        await source(lambda told: write(_sent(told)))
     except GatewayError as error:
         spent = isinstance(error, Limited) and error.spent
         body = error_body(STATUS[error.code], str(error.code), error.message, spent=spent).error
         about_it = {"code": body.code or body.type, "message": body.message}
-        yield _sent(telling.end("failed", 0, error=about_it))
+        await write(_sent(telling.end("failed", 0, error=about_it)))
     finally:
-        await events.aclose()
         if thread is not None:
             await thread.end()
 
 
 def _sent(events: Sequence[Json]) -> bytes:
-    told = b"".join([server_sent.event(one, one["type"]) for one in events])
+    told = server_sent.named_events(events)
     return told + _DONE if events and events[-1]["type"] in _LAST else told
 
 

@@ -16,9 +16,9 @@ from contracts.wrong_fields import message_of
 from gateway.domain.text_shape import TextShape
 from gateway.doors.completions import request as chat
 from gateway.doors.completions.route import shaped
-from gateway.doors.responses.requests import ChosenFunction, CreateResponse, InputItem, bad, is_echo, text_of
+from gateway.doors.responses.requests import ChosenFunction, CreateResponse, InputItem, is_echo, text_of
 from gateway.doors.responses.response_events import Json, ResponseEvents
-from gateway.errors import Refused, Unavailable
+from gateway.errors import Refused, Unavailable, bad_field
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api
 
@@ -28,7 +28,7 @@ def request_of(
 ) -> tuple[TextShape | None, CompleteRequest]:
     """The text's format, and the request to an agent; raises Refused BAD_FIELD, naming the parameter."""
     if body.truncation == "auto":
-        raise bad("truncation", "of what is not kept nothing is left out: send less, or keep the conversation")
+        raise bad_field("truncation", "of what is not kept nothing is left out: send less, or keep the conversation")
     messages: list[dict[str, Any]] = []
     if body.instructions:
         messages.append({"role": "system", "content": body.instructions})
@@ -58,10 +58,10 @@ def request_of(
             language=language,
         )
     except ValidationError as error:
-        raise bad("input", f"{message_of(error.errors()[0])}, with the instructions") from None
+        raise bad_field("input", f"{message_of(error.errors()[0])}, with the instructions") from None
     except Refused as error:
         field = error.fields[0].field if error.fields else "input"
-        raise bad(_name(field, places), error.message.partition(": ")[2] or error.message) from None
+        raise bad_field(_name(field, places), error.message.partition(": ")[2] or error.message) from None
 
 
 def _name(field: str, places: list[str]) -> str:
@@ -76,7 +76,7 @@ def _add(messages: list[dict[str, Any]], item: InputItem, at: str) -> None:
     match item.type:
         case "message":
             if item.role is None:
-                raise bad(f"{at}.role", "is missing")
+                raise bad_field(f"{at}.role", "is missing")
             content = _parts(item, at) if item.has_pictures else text_of(item.content, f"{at}.content")
             messages.append({"role": item.role, "content": content})
         case "function_call":
@@ -91,7 +91,7 @@ def _add(messages: list[dict[str, Any]], item: InputItem, at: str) -> None:
         case _ if is_echo(item):
             return
         case _:
-            raise bad(f"{at}.type", f"there is no {item.type!r} here")
+            raise bad_field(f"{at}.type", f"there is no {item.type!r} here")
 
 
 def _parts(item: InputItem, at: str) -> list[dict[str, Any]]:

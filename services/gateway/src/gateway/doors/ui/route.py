@@ -3,9 +3,9 @@
 The same messages again are one question, whose outcome is shown again.
 """
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request, Response
@@ -22,14 +22,14 @@ from gateway.doors import server_sent
 from gateway.doors.approvals import actions_in, newest_messages
 from gateway.doors.client_tools import wishes_in
 from gateway.doors.door_route import DoorRoute
-from gateway.doors.translation import translated
+from gateway.doors.translation import translate
 from gateway.doors.ui.reply import Json, UiReply, decided
 from gateway.doors.ui.request import Approval, ChatRequest, approval_in
 from gateway.errors import GatewayError, Refused, not_found
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, WriterDep
-from gateway.web.keepalive import HEADERS, EventStream, raw
+from gateway.web.keepalive import HEADERS, EventStream, Write, raw
 from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage
 
@@ -61,7 +61,8 @@ async def send_messages(
     if not new and not known:
         if not done:
             raise Refused(ErrorCode.BAD_FIELD, "messages: nothing new from the user, no answer, and no result awaited")
-        return _streamed(_ending([{"type": "start", "messageId": message}, *map(decided, done), _FINISH]))
+        ending = server_sent.events([{"type": "start", "messageId": message}, *map(decided, done), _FINISH]) + _DONE
+        return EventStream(lambda write: write(ending), _HEADERS)
     if body.trigger == "regenerate-message":
         new = [await _once_more(api, place, new[-1])]
     asked = await api.threads.newest(caller, place.conversation) if known else 0
@@ -72,7 +73,7 @@ async def send_messages(
         for one in new:
             asked = (await thread.send(one, wishes)).seq
         behind = UiReply(message, given, body.last_text()) if known else None
-        return _streamed(_told(api, thread.hand_on(), asked, done, behind))
+        return EventStream(partial(_tell, api, thread.hand_on(), asked, done, behind), _HEADERS)
 
 
 @router.get(
@@ -95,7 +96,7 @@ async def resume_stream(
         caller, conversation, address=client_address(request.scope), locale=locale, after=asked, door=DOOR
     ) as thread:
         await thread.read_on(asked)
-        return _streamed(_told(api, thread.hand_on(), asked))
+        return EventStream(partial(_tell, api, thread.hand_on(), asked, (), None), _HEADERS)
 
 
 @router.post("/{id:path}/stop", status_code=204, response_class=Response, responses=described(404))
@@ -153,30 +154,23 @@ async def _decided(
 _FINISH: Json = {"type": "finish", "finishReason": "stop"}
 
 
-def _streamed(parts: AsyncGenerator[bytes]) -> EventStream:
-    return EventStream(parts, _HEADERS)
-
-
-async def _ending(chunks: Sequence[Json]) -> AsyncGenerator[bytes]:
-    yield server_sent.events(chunks) + _DONE
-
-
-async def _told(
-    api: Api, thread: Thread, asked: int, done: Sequence[Action] = (), behind: UiReply | None = None
-) -> AsyncGenerator[bytes]:
-    """The outcome of the message at `asked`, as it happens; before it, what was decided with it. `behind`: the
+async def _tell(
+    api: Api, thread: Thread, asked: int, done: Sequence[Action], behind: UiReply | None, write: Write
+) -> None:
+    """Writes the outcome of the message at `asked`, as it happens; before it, what was decided with it. `behind`: the
     client's own message, which continues after the handed calls that it has answered."""
     place = thread.place
     reply = behind or UiReply(answer_id(turn_id(place.company, place.conversation, asked)))
     try:
         beside = [{"type": "data-action", "id": action.id, "data": action.to_wire()} for action in done]
-        yield server_sent.events([*reply.begin(), *beside])
-        async with aclosing(translated(thread, asked, reply)) as heard:
-            async for told in heard:
-                yield server_sent.events(told) + (_DONE if reply.ended else b"")
+        await write(server_sent.events([*reply.begin(), *beside]))
+        await translate(
+            thread, asked, reply, lambda told: write(server_sent.events(told) + (_DONE if reply.ended else b""))
+        )
         api.threads.told(place.conversation, asked)
     except GatewayError as error:
-        yield server_sent.events(reply.fail(str(error.code), error.message, error.wait)) + _DONE
+        failed = reply.fail(str(error.code), await thread.words(error), error.wait)
+        await write(server_sent.events(failed) + _DONE)
     finally:
         if reply.ended:
             await thread.end()
