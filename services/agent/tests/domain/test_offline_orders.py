@@ -9,6 +9,7 @@ from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.relative_days import with_past_days
 from agent.domain.offline.steps import SayText, UseTools, step_of
+from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS
 
 BUY: dict[str, Any] = {"symbol": "AAPL", "side": "buy", "quantity": 5.0, "order_type": "market"}
@@ -323,3 +324,41 @@ def test_a_figure_is_looked_up_and_explained(said: str) -> None:
     calls = wish_in(said, SCHEMAS).calls
     assert [tool for tool, _ in calls] == ["get_indicators", "explain_concept"]
     assert calls[1][1] == {"concept": "rsi"}
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "order"),
+    [
+        (["sell 5 MSFT stop 25"], "hmm no make it 26", {**SELL_STOP, "stop_price": 26.0}),
+        (["buy 5 AAPL limit 190"], "no, 195", {**BUY, "order_type": "limit", "limit_price": 195.0}),
+        (["buy 4 AAPL", "what happens if I say yes"], "yes but only 5", BUY),
+        (["how many AAPL could I get for 5,000"], "get me that many", {**BUY, "quantity": None}),
+    ],
+)
+def test_a_bare_figure_is_the_one_that_it_is_like(before: list[str], said: str, order: dict[str, Any]) -> None:
+    tool, arguments = wish_in(said, SCHEMAS, before).calls[0]
+    assert (tool, arguments) == ("create_paper_order", {name: one for name, one in order.items() if one is not None})
+
+
+@pytest.mark.parametrize("said", ["I want 3000 dollars worth of ibm", "quiero 3000 euros de ibm", "dame 3000 $ de ibm"])
+def test_who_wants_so_much_money_of_a_share_buys_for_that_sum(said: str) -> None:
+    wish = wish_in(said, SCHEMAS)
+    assert (wish.calls[0][1], wish.way, wish.shown) == (
+        {"symbol": "IBM", "side": "buy", "order_type": "market"}, "spend", "3000.0",
+    )  # fmt: skip
+
+
+def test_what_was_worked_out_is_ordered_as_it_was_planned() -> None:
+    plan = "10k account, risk 2 percent, entry 195, stop 190, how many shares of ibm?"
+    wish = wish_in("place it", SCHEMAS, [plan])
+    first = step_of(wish, [], "en")
+    assert isinstance(first, UseTools)
+    assert first.calls[0][0] == "calculate_position_size"
+    then = step_of(wish, [("calculate_position_size", {}, {"quantity": 40})], "en")
+    order = {"symbol": "IBM", "side": "buy", "quantity": 40.0, "order_type": "limit", "limit_price": 195.0}
+    assert then == UseTools((("create_paper_order", order),))
+
+
+@pytest.mark.parametrize("said", ["no no, no compres nada todavia", "do not confirm it yet", "please don't buy anything"])
+def test_who_wants_nothing_ordered_is_told_that_nothing_is(said: str) -> None:
+    assert wish_in(said, SCHEMAS, ["buy 5 AAPL"]).intent is Intent.NOT_YET

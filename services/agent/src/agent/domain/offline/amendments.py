@@ -29,7 +29,10 @@ FEW = 7
 _ORDER = "create_paper_order"
 _REPLACED = {_ORDER: "replace", "create_alert": "replace_alert"}
 """Tools whose result is replaced when it changes, and the way that does it."""
-GOES_ON = ("", "sell", "stop", "resell", "from_now", "sized", "spend", "stop_later", *_REPLACED.values())
+GOES_ON = (
+    "", "sell", "stop", "resell", "from_now", "sized", "spend", "stop_later", "affordable", "as_many",
+    *_REPLACED.values(),
+)  # fmt: skip
 """The ways whose requests a follow-up can change or complete."""
 
 
@@ -100,12 +103,18 @@ def amended(
     change = change_in(said)
     if tool == "get_price" and row is None and not own and change is not None and change.factor is not None:
         return Wish(Intent.TOOL, earlier.calls, way="part", shown=str(change.factor))
+    if tool == "get_ml_signals" and row is None and not own and len(said.split()) <= FEW:
+        if talk_words.SURE.search(said):
+            return earlier
+        if talk_words.WHY.search(said):
+            name = "get_ml_features"
+            return Wish(Intent.TOOL, ((name, arguments),)) if name in schemas else Wish(Intent.TOOL, withheld=name)
     corrects = talk_words.AMENDS.search(said) or (talk_words.CORRECTS.search(said) and len(said.split()) <= FEW)
     corrects = corrects or (row is None and not own and only_figures(said, schema))
     at_market = (
         tool == _ORDER and row is None and not own and bool(slots.AT_MARKET.search(said)) and len(said.split()) <= FEW
     )
-    if tool in _REPLACED and (corrects or at_market) and change is None:
+    if tool in _REPLACED and (corrects or at_market) and change is None and same:
         merged = _with_figures(said, tool, arguments, given, own) or (dict(arguments) if at_market else None)
         if merged is not None:
             return _instead(earlier, merged)
@@ -179,8 +188,8 @@ def _with_figures(
     """The arguments of an order or alert with the new values of the text; None if it has none."""
     told = dict(given)
     prices = [name for name in arguments if name in ("limit_price", "stop_price")]
-    if tool == _ORDER and len(prices) == 1 and "quantity" in told and slots.MOVES.search(said):
-        told[prices[0]] = told.pop("quantity")  # "raise it to 30" is about the price
+    if len(prices) == 1 and "quantity" in told and (slots.MOVES.search(said) or _nearer(told["quantity"], arguments)):
+        told[prices[0]] = told.pop("quantity")  # "raise it to 30", or "no, 185" after a stop at 180, is about the price
     other = [one for one in own if one != arguments.get("symbol")]
     # A number without a word about it was read as the quantity.
     new = {name: told[name] for name in ("quantity", "limit_price", "stop_price", "price", "side") if name in told}
@@ -199,6 +208,13 @@ def _with_figures(
         kinds = [name for name in ("stop", "limit") if f"{name}_price" in merged]
         merged["order_type"] = "_".join(kinds) or "market"
     return merged if merged != arguments else None
+
+
+def _nearer(figure: float, arguments: Mapping[str, Any]) -> bool:
+    """Whether a figure is like the order's price, and not like its quantity."""
+    price = float(arguments.get("limit_price") or arguments["stop_price"])
+    counted = float(arguments.get("quantity", 0))
+    return abs(figure - price) < 0.2 * price and not 0.5 * counted <= figure <= 2 * counted
 
 
 def _instead(earlier: Wish, arguments: dict[str, Any], missing: tuple[str, ...] = ()) -> Wish:

@@ -88,6 +88,8 @@ def respond(
         response = SayText(nobody_yet(language))
     elif not wish.calls and (events := coming_events(question, market, language)):
         response = SayText(events)
+    elif wish.intent in (Intent.SITE, Intent.UNKNOWN) and (own := asked_of(question, facts, whole=True)):
+        response = SayText(told_before(own, language))
     elif wish.intent is Intent.UNKNOWN and away and not known:
         response = SayText(not_searched(language))
     elif (

@@ -19,9 +19,9 @@ from agent.domain.offline.common_words import telling
 from agent.domain.offline.concepts import CONCEPT, concepts_in
 from agent.domain.offline.conditions import from_now, order_and_condition, waiting
 from agent.domain.offline.endings import ending, selling
-from agent.domain.offline.grammar import ORDERS, TABLE, TAKES_BACK, UNDOES, ToolPhrase, put_right
+from agent.domain.offline.grammar import LISTED_BY, ORDERS, TABLE, TAKES_BACK, UNDOES, ToolPhrase, put_right
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
-from agent.domain.offline.position_size import sized
+from agent.domain.offline.position_size import as_many, sized
 from agent.domain.offline.questions import terms
 from agent.domain.offline.several import alerts_at_each, orders_of_each, protected
 from agent.domain.offline.slots import (
@@ -76,6 +76,8 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     schemas = _schemas(offered)
     if "get_price" in schemas and talk_words.ADVICE.search(said) and talk_words.TRADING.search(said):
         return Wish(Intent.ADVICE)
+    if "create_paper_order" in schemas and talk_words.NOT_YET.search(said) and not _meant(said):
+        return Wish(Intent.NOT_YET)
     if mood(said, text) is Intent.WRONGED:
         return Wish(Intent.WRONGED)
     found = _tool(text, schemas, before)
@@ -156,8 +158,15 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         spoken = (_meant(put_right(one)) for one in reversed(before[-FAR:]))
         way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)
         row = next((one for one in TABLE if way and one.way == way), None)
+    if row is None and before and talk_words.IS_DONE.search(said) and len(said.split()) <= FEW:
+        spoken = (_meant(put_right(one)) for one in reversed(before[-FAR:]))
+        tool = next((LISTED_BY[one.tool] for one in spoken if one and one.tool in LISTED_BY), None)
+        row = next((one for one in TABLE if one.tool == tool), None)
     own, again = symbols_in(text), None
-    earlier = _earlier(schemas, before) if before else None
+    amends = "?" not in text and talk_words.AMENDS.search(said) is not None and len(said.split()) <= FEW
+    earlier = _earlier(schemas, before, past=amends) if before else None
+    if earlier is not None and (counted := as_many(text, said, row, earlier, schemas, before)) is not None:
+        return counted
     compares = bool(own and before and talk_words.COMPARED_WITH.search(said))
     if compares:
         own = list(dict.fromkeys([*one_before(said, before), *own]))
@@ -336,13 +345,13 @@ def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> W
     return Wish(Intent.TOOL, ((tool, found),), missing)
 
 
-def _earlier(schemas: Mapping[str, Schema], before: Sequence[str]) -> Wish | None:
-    """The last thing that a tool was asked for, and that this may go on with."""
+def _earlier(schemas: Mapping[str, Schema], before: Sequence[str], *, past: bool = False) -> Wish | None:
+    """The last thing that a tool was asked for, and that this may go on with; `past` what was talked of since."""
     for at in range(len(before) - 1, max(len(before) - FAR, 0) - 1, -1):
         wish = _tool(before[at], schemas, before[:at])
         if wish is not None:
             return wish if wish.calls and not wish.withheld and wish.way in GOES_ON else None
-        if small(plain(before[at])) is None:
+        if not past and small(plain(before[at])) is None:
             return None
     return None
 

@@ -115,7 +115,9 @@ TAKES = (
     rf"(?:(?:pick up|grab|get me|put me|ponme)(?= {_COUNT})|"
     r"(?:i (?:want|ll take|will take)|give me|quiero|dame|pilla(?:me)?|coge(?:me)?)"
     rf"(?= {_COUNT}(?:\W*$|(?: (?!percent|por|per)\w+)? (?:shares?|stocks?|acciones|titulos)(?:\W*$| (?:of|de)\b)|"
-    r" (?:of|de|more|mas)\b)))"
+    r" (?:of|de|more|mas)\b))"
+    r"|(?:i (?:want|ll take|d like)|give me|get me|quiero|dame|pilla(?:me)?|coge(?:me)?|ponme)"
+    r"(?= [$€]? ?\d[\d.,]*k? ?(?:[$€]|dollars?|bucks|usd|dolares|euros?|eur|pavos)?(?: worth)? (?:of|de|in|en)\b))"
 )
 """Orders so many without the word buy."""
 _SIDES = {

@@ -59,6 +59,13 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
         told = [answer_from(*one, "", language) for one in results]
         done = all("error" not in body for _, _, body in results)
         return SayText("\n".join([*told, *([stop_later(float(wish.shown), language)] if done else [])]))
+    if wish.way == "as_many":
+        figured = next((body for done, _, body in results if done != tool), None)
+        if figured is None:
+            return UseTools(wish.calls[1:])
+        if len(results) > 1 or not figured.get("quantity"):
+            return SayText(answer_from(*results[-1], "", language))
+        return UseTools(((tool, {**arguments, "quantity": float(figured["quantity"])}),))
     if wish.way in ("part", "affordable"):
         return _with_price(wish, results, language)
     if wish.way == "watched":

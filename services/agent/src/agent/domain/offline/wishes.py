@@ -30,6 +30,7 @@ class Intent(Enum):
     UNDO = auto()
     ADVICE = auto()
     FINE = auto()
+    NOT_YET = auto()
     UNKNOWN = auto()
 
 
