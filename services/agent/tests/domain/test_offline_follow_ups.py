@@ -138,7 +138,7 @@ FOLLOWED: list[tuple[tuple[str, ...], str, str, dict[str, Any]]] = [
     ),
     (
         ("alert me if IBM goes above 210", "10 lower"),
-        "replace_alert",
+        "replace_listed",
         "create_alert",
         {"symbol": "IBM", "condition": ">=", "price": 200.0},
     ),

@@ -12,7 +12,7 @@ from functools import lru_cache
 from agent.domain.number_words import large_in_figures
 from agent.domain.offline.changes import SHARE
 from agent.domain.offline.kinds import PLACES
-from agent.domain.offline.slots import TAKES
+from agent.domain.offline.slots import TAKES, TAKES_PROFIT
 from agent.domain.text_features import one_apart, plain, word_set
 
 _MINE = r"\b(my|i|me|mi|mis|tengo|mine|our|our own)\b"
@@ -76,6 +76,11 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_price", r"\b(?:how (?:many|much)|cuant[oa]s?)\b.*\b(?:can|could|would|puedo|podria|da|dan|daria)\b.*"
          rf"\b(?:for|with|con|por) {BUDGET}",
          unless=r"\bstop\b|\brisk|\briesgo|\bentr(?:y|ada)\b|[%]", about=True, way="affordable"),
+    _row("get_price", r"\b(?:how much|what (?=would|will|do)|cuant[oa])\b(?!.*\b(?:risk|stop|alert\w*|ago|hace|if|capital|ratio)\b).*\b(?:would|"
+         r"will|do|does|is|are|for|costs?|serian?|son|es|cuest\w+|costar\w+|valen?|valdr\w+|sal\w+)\b.{0,20}?"
+         r"(?<![\w$€])(?P<count>\d[\d.,]*) (?!(?:day|week|month|year|hour|minute|session|dia|semana|mes|ano|hora|minuto|"
+         r"sesion|dollar|euro|dolar|usd|eur|bucks|per|por|in\b|en\b|and\b|y\b|or\b|o\b)\w*)[a-z]+"
+         r"(?:.*?\b(?:at|a) [$€]?(?P<each>\d[\d.,]*\d))?", about=True, way="part"),
     _row("calculate_position_size",
          r"\b(position siz\w*|size of (?:the|my|a) (?:position|trade)|(?:big|large|size)\b.{0,20}\b(?:position|trade)\b"
          r"|how many shares|how much (?:should|can|could) i (?:buy|risk)|"
@@ -118,6 +123,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          unless=_ADVICE, way="sell"),
     _row("create_paper_order", r"\b(?:put|set|place|add|pon|ponme|poner|coloca|anade)\b.{0,25}\bstop\b", r"\d",
          unless=_ALERT, way="stop"),
+    _row("create_paper_order", TAKES_PROFIT.pattern, r"\d", unless=rf"{_ALERT}|\?", way="stop"),
     _row("create_paper_order", rf"^(?:[^\d?]{{0,40}}){_BUY_SELL}", unless=f"{_ADVICE}|{_ALERT}|{_HABIT}",
          about=True),
     _row("create_paper_order", r"\b(?:place|put in|enter|submit|make|pon|poner|coloca\w*|mete|haz)\b.{0,25}\b"
@@ -208,7 +214,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(?:precio|coste?|costo) (?:medio|promedio|de entrada)\b",
          _MINE),
     _row("get_price",
-         r"\b(price|trading|trade|trades|quote|quoted|worth|stock|share|costs?|precio|cotiza\w*|valen?|"
+         r"\b(price|trading|trade|trades|quote|quoted|worth|stock|share|costs?|precio|cotiza\w*|(?<=\w )valen?|"
          r"accion|acciones|cuestan?|(?:a|por) (?:cuanto|como)|(?:cuanto|como) (?:estan?|andan?|van?)|"
          r"how(?: much)? (?:is|are|s)|how\W?s|"
          r"(?:what|where)(?: is| was|\W?s)\b.{1,20}\bat\b|que tal|valor|going for|up or down|sube o baja|clos\w+|"

@@ -57,7 +57,8 @@ NOT_YET = re.compile(
 )
 """Nothing is to be ordered now."""
 CORRECTS = re.compile(
-    r"^\W*(?:no|sorry|perdon|wait|espera|i meant?|qu(?:eria|iero|ise) decir|digo)\b(?!\W*(?:thank|gracias))"
+    r"^\W*(?:no|not|sorry|perdon|wait|espera|i (?:meant?|said)|qu(?:eria|iero|ise) decir|digo|dije|he dicho)\b"
+    r"(?!\W*(?:thank|gracias))"
 )
 """Not that, but this."""
 SHORT_TALK = 9
