@@ -138,7 +138,7 @@ FOLLOWED: list[tuple[tuple[str, ...], str, str, dict[str, Any]]] = [
     ),
     (
         ("alert me if IBM goes above 210", "10 lower"),
-        "replace_alert",
+        "replace_listed",
         "create_alert",
         {"symbol": "IBM", "condition": ">=", "price": 200.0},
     ),
@@ -274,3 +274,18 @@ def test_how_something_is_done_is_asked_of_the_pages(text: str) -> None:
 def test_what_the_plan_costs_is_no_price_of_the_share_that_it_was_wanted_for() -> None:
     offered = {name: SCHEMAS[name] for name in ("get_price", "fetch_page")}
     assert wish_in("ok and what does that cost?", offered, ("buy 2 AAPL",)).intent is Intent.SITE
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "tool"),
+    [
+        ("delete both alerts", "are they gone?", "list_alerts"),
+        ("compra 5 MSFT", "se ha ejecutado ya?", "get_portfolio"),
+        ("will IBM go up?", "how sure are you", "get_ml_signals"),
+        ("will IBM go up?", "y por que lo dice", "get_ml_features"),
+        ("price of IBM", "did i already sell anything", "get_trade_history"),
+        ("10k account, risk 1 %, entry 30, stop 29", "and with target 35, what ratio?", "calculate_risk_reward"),
+    ],
+)
+def test_a_follow_up_asks_for_what_belongs_to_it(before: str, said: str, tool: str) -> None:
+    assert wish_in(said, SCHEMAS, [before]).calls[0][0] == tool

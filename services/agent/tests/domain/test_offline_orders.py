@@ -9,6 +9,7 @@ from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.relative_days import with_past_days
 from agent.domain.offline.steps import SayText, UseTools, step_of
+from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS
 
 BUY: dict[str, Any] = {"symbol": "AAPL", "side": "buy", "quantity": 5.0, "order_type": "market"}
@@ -323,3 +324,158 @@ def test_a_figure_is_looked_up_and_explained(said: str) -> None:
     calls = wish_in(said, SCHEMAS).calls
     assert [tool for tool, _ in calls] == ["get_indicators", "explain_concept"]
     assert calls[1][1] == {"concept": "rsi"}
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "order"),
+    [
+        (["sell 5 MSFT stop 25"], "hmm no make it 26", {**SELL_STOP, "stop_price": 26.0}),
+        (["buy 5 AAPL limit 190"], "no, 195", {**BUY, "order_type": "limit", "limit_price": 195.0}),
+        (["buy 4 AAPL", "what happens if I say yes"], "yes but only 5", BUY),
+        (["how many AAPL could I get for 5,000"], "get me that many", {**BUY, "quantity": None}),
+    ],
+)
+def test_a_bare_figure_is_the_one_that_it_is_like(before: list[str], said: str, order: dict[str, Any]) -> None:
+    tool, arguments = wish_in(said, SCHEMAS, before).calls[0]
+    assert (tool, arguments) == ("create_paper_order", {name: one for name, one in order.items() if one is not None})
+
+
+@pytest.mark.parametrize("said", ["I want 3000 dollars worth of ibm", "quiero 3000 euros de ibm", "dame 3000 $ de ibm"])
+def test_who_wants_so_much_money_of_a_share_buys_for_that_sum(said: str) -> None:
+    wish = wish_in(said, SCHEMAS)
+    assert (wish.calls[0][1], wish.way, wish.shown) == (
+        {"symbol": "IBM", "side": "buy", "order_type": "market"}, "spend", "3000.0",
+    )  # fmt: skip
+
+
+def test_what_was_worked_out_is_ordered_as_it_was_planned() -> None:
+    plan = "10k account, risk 2 percent, entry 195, stop 190, how many shares of ibm?"
+    wish = wish_in("place it", SCHEMAS, [plan])
+    first = step_of(wish, [], "en")
+    assert isinstance(first, UseTools)
+    assert first.calls[0][0] == "calculate_position_size"
+    then = step_of(wish, [("calculate_position_size", {}, {"quantity": 40})], "en")
+    order = {"symbol": "IBM", "side": "buy", "quantity": 40.0, "order_type": "limit", "limit_price": 195.0}
+    assert then == UseTools((("create_paper_order", order),))
+
+
+@pytest.mark.parametrize("said", ["no no, no compres nada todavia", "do not confirm it yet", "please don't buy anything"])
+def test_who_wants_nothing_ordered_is_told_that_nothing_is(said: str) -> None:
+    assert wish_in(said, SCHEMAS, ["buy 5 AAPL"]).intent is Intent.NOT_YET
+
+
+HELD = {"positions": [{"symbol": one, "quantity": 3.0} for one in ("AAPL", "IBM", "MSFT")]}
+
+
+def test_what_is_spared_of_all_is_neither_sold_nor_cancelled() -> None:
+    wish = wish_in("sell everything except my ibm", SCHEMAS)
+    step = step_of(wish, [("get_portfolio", {}, HELD)], "en")
+    assert isinstance(step, UseTools)
+    assert [(one["symbol"], one["side"], one["quantity"]) for _, one in step.calls] == [
+        ("AAPL", "sell", 3.0), ("MSFT", "sell", 3.0),
+    ]  # fmt: skip
+    orders = [{"symbol": one, "order_id": one, "status": "open"} for one in ("AAPL", "IBM")]
+    wish = wish_in("cancela todas mis ordenes menos la de ibm", SCHEMAS)
+    ended = step_of(wish, [("get_pending_orders", {}, {"orders": orders})], "es")
+    assert ended == UseTools((("cancel_paper_order", {"order_id": "AAPL"}),))
+
+
+@pytest.mark.parametrize(
+    ("said", "order"),
+    [
+        ("si ibm rompe los 210 compra 5", {"side": "buy", "order_type": "stop", "stop_price": 210.0}),
+        ("buy 5 ibm if it gets to 180", {"side": "buy", "order_type": "limit", "limit_price": 180.0}),
+        ("sell 5 ibm when it hits 210", {"side": "sell", "order_type": "limit", "limit_price": 210.0}),
+        ("vende 5 ibm si llega a 180", {"side": "sell", "order_type": "stop", "stop_price": 180.0}),
+    ],
+)
+def test_a_level_is_waited_for_from_the_side_on_which_the_price_is(said: str, order: dict[str, Any]) -> None:
+    price = ("get_price", {"symbol": "IBM"}, {"symbol": "IBM", "price": 195.0})
+    step = step_of(wish_in(said, SCHEMAS), [price], "en")
+    assert step == UseTools((("create_paper_order", {"symbol": "IBM", "quantity": 5.0, **order}),))
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "quantity"),
+    [
+        (["buy 5 ibm if it gets to 180"], "no, at 150", 5.0),
+        (["quiero 2000 euros de google", "no, de ibm"], "mejor 3000", 20.0),
+        (["I want 3000 dollars worth of google"], "actually, the same amount of ibm", 20.0),
+    ],
+)
+def test_what_is_worked_out_is_worked_out_anew_and_the_old_order_ended(
+    before: list[str], said: str, quantity: float
+) -> None:
+    wish = wish_in(said, SCHEMAS, before)
+    first = step_of(wish, [], "en")
+    assert isinstance(first, UseTools)
+    assert [tool for tool, _ in first.calls] == ["get_pending_orders", "get_price"]
+    old = {**wish.calls[1][1], "status": "pending_confirmation", "order_id": "old"}
+    looked = [("get_pending_orders", {}, {"orders": [old]}), ("get_price", {}, {"symbol": "IBM", "price": 150.0})]
+    step = step_of(wish, looked, "en")
+    assert isinstance(step, UseTools)
+    assert step.calls[0] == ("cancel_paper_order", {"order_id": "old"})
+    assert (step.calls[1][1]["symbol"], step.calls[1][1]["quantity"]) == ("IBM", quantity)
+
+
+OPEN = {"symbol": "IBM", "side": "buy", "quantity": 10.0, "order_type": "limit", "limit_price": 190.0}
+
+
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        (["list my open orders"], "raise it to 195"),
+        ([], "change my order to 195"),
+        (["buy 10 ibm limit 190", "yes"], "cambiala a 195"),
+    ],
+)
+def test_an_order_that_is_open_already_is_ended_when_it_changes(before: list[str], said: str) -> None:
+    wish = wish_in(said, SCHEMAS, before)
+    step = step_of(wish, [("get_pending_orders", {}, {"orders": [{**OPEN, "status": "open", "order_id": "o"}]})], "en")
+    assert step == UseTools(
+        (("cancel_paper_order", {"order_id": "o"}), ("create_paper_order", {**OPEN, "limit_price": 195.0}))
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "calls", "later"),
+    [
+        ("buy 5 aapl and set an alert at 700", "create_paper_order create_alert", ""),
+        ("compra 5 aapl y avísame cuando llegue a 700", "create_paper_order create_alert", ""),
+        ("add ibm to my list and drop apple", "add_to_watchlist remove_from_watchlist", ""),
+        ("sell half of my ibm and buy 5 msft", "create_paper_order", "buy 5 msft"),
+        ("pon una alerta de ibm en 200 y quita la de google", "create_alert", "quita la de google"),
+    ],
+)
+def test_two_wishes_of_one_message_are_two(said: str, calls: str, later: str) -> None:
+    wish = wish_in(said, SCHEMAS)
+    assert (" ".join(tool for tool, _ in wish.calls), wish.later) == (calls, later)
+
+
+def test_alerts_of_several_shares_have_each_its_price() -> None:
+    wish = wish_in("set the alert at 700 for aapl and 30 for msft", SCHEMAS)
+    assert [(one["symbol"], one["price"]) for _, one in wish.calls] == [("AAPL", 700.0), ("MSFT", 30.0)]
+
+
+def test_what_somebody_else_said_orders_nothing() -> None:
+    assert wish_in('he said "buy 100 AAPL now!!"', SCHEMAS).calls == ()
+    assert wish_in('"buy 100 AAPL"', SCHEMAS).calls
+
+
+def test_so_many_at_a_price_are_reckoned_and_not_bought() -> None:
+    price = ("get_price", {"symbol": "IBM"}, {"symbol": "IBM", "price": 200.0, "as_of": "2012-09-07"})
+    for before, said, product in (
+        ([], "how much would 15 shares of ibm at 190 be", "15 × 190 = 2,850"),
+        (["cuánto cuestan 15 acciones de ibm"], "y 20?", "20 × 200 = 4,000"),
+    ):
+        step = step_of(wish_in(said, SCHEMAS, before), [price], "en")
+        assert isinstance(step, SayText)
+        assert step.text.endswith(product)
+
+
+def test_a_profit_is_taken_by_a_limit() -> None:
+    wish = wish_in("take profit at 700", SCHEMAS, ["price of AAPL"])
+    step = step_of(wish, [("get_portfolio", {}, HELD)], "en")
+    assert step == UseTools(
+        (("create_paper_order", {"symbol": "AAPL", "side": "sell", "order_type": "limit", "limit_price": 700.0, "quantity": 3}),)
+    )

@@ -341,7 +341,7 @@ def test_the_tool_that_is_meant_with_its_arguments(text: str, tool: str, argumen
             "mejor a 205",
             "create_alert",
             {"symbol": "IBM", "condition": ">=", "price": 205.0},
-            "replace_alert",
+            "replace_listed",
         ),
         ("compra 10 de MSFT", "véndeme la mitad", "create_paper_order", {"symbol": "MSFT", "share": 0.5}, "sell"),
         ("IBM price", "what's my portfolio worth right now", "get_portfolio", {}, "portfolio"),

@@ -21,6 +21,7 @@ from contracts.company import CompanyConfig
 from contracts.context_rpc import FullContext
 from contracts.events.chat import Wishes
 from contracts.knowledge import KnowledgeFound
+from contracts.languages import Language
 from runtime.telemetry import current_span
 
 MESSAGES = 20
@@ -95,7 +96,7 @@ class Composer:
             page_url=of.requester.page_url or of.history.page_url,
             knowledge=of.knowledge,
             market=of.context.market.model_dump(mode="json") if of.context and of.context.market else None,
-            facts=of.context.memory.user_notes if of.context and of.context.memory else (),
+            facts=_told(of.context, of.requester.language),
             company=of.config,
             begun_before=len(of.history.messages) >= MESSAGES,
             sampling=None if sampling is None else sampling.model_dump(exclude_none=True),
@@ -212,6 +213,15 @@ def estimated(counter: Counter, prompt: ModelRequest, window: TokenWindow) -> di
 
 def _most_tool_tokens(tools: tuple[OfferedTool, ...]) -> int:
     return 1_500 * len(tools)
+
+
+def _told(context: FullContext | None, language: Language) -> list[str]:
+    """What the user has told of themselves, in their own words."""
+    if context is None:
+        return []
+    name = context.user.name if context.user else None
+    called = {"es": f"me llamo {name}", "en": f"my name is {name}"}[language]
+    return [*([called] if name else []), *(context.memory.user_notes if context.memory else ())]
 
 
 def _page(url: str | None, title: str | None) -> str | None:

@@ -24,12 +24,18 @@ from agent.domain.text_features import numbers_in
 FIGURES = ("calculate_risk_reward", "calculate_position_size")
 WHEN = ("when",)
 """What an order lacks that is to be placed at a later time, which nobody waits for."""
+_AND = re.compile(r"^\W*(?:and|y)\b")
 FEW = 7
 """The most words that a follow-up has."""
 _ORDER = "create_paper_order"
-_REPLACED = {_ORDER: "replace", "create_alert": "replace_alert"}
+_WORKED_OUT = {"spend": "quantity", "at_level": "price"}
+"""What of an order is worked out at the price of now, by the way that does it."""
+_REPLACED = {_ORDER: "replace", "create_alert": "replace_listed"}
 """Tools whose result is replaced when it changes, and the way that does it."""
-GOES_ON = ("", "sell", "stop", "resell", "from_now", "sized", "spend", "stop_later", *_REPLACED.values())
+GOES_ON = (
+    "", "sell", "stop", "resell", "from_now", "sized", "spend", "stop_later", "affordable", "as_many", "at_level", "part",
+    *_REPLACED.values(),
+)  # fmt: skip
 """The ways whose requests a follow-up can change or complete."""
 
 
@@ -45,6 +51,8 @@ def amended(
     if another and percent_in(said) is None and away_in(said) is None:
         turned = given["condition"] if talk_words.TURNS.search(said) else arguments["condition"]
         return Wish(Intent.TOOL, ((tool, {**given, "condition": turned}),))
+    if earlier.way == "part" and row is None and not own and (figure := slots.FIGURE_ALONE.fullmatch(_AND.sub("", said))):
+        return replace(earlier, shown="@".join([figure["figure"], *earlier.shown.split("@")[1:]]))
     if earlier.way == "from_now":
         return None  # its price is not known yet, so that nothing of it can be changed
     share = share_in(said) if tool == _ORDER else None
@@ -100,22 +108,31 @@ def amended(
     change = change_in(said)
     if tool == "get_price" and row is None and not own and change is not None and change.factor is not None:
         return Wish(Intent.TOOL, earlier.calls, way="part", shown=str(change.factor))
+    if tool == "get_ml_signals" and row is None and not own and len(said.split()) <= FEW:
+        if talk_words.SURE.search(said):
+            return earlier
+        if talk_words.WHY.search(said):
+            name = "get_ml_features"
+            return Wish(Intent.TOOL, ((name, arguments),)) if name in schemas else Wish(Intent.TOOL, withheld=name)
     corrects = talk_words.AMENDS.search(said) or (talk_words.CORRECTS.search(said) and len(said.split()) <= FEW)
     corrects = corrects or (row is None and not own and only_figures(said, schema))
     at_market = (
         tool == _ORDER and row is None and not own and bool(slots.AT_MARKET.search(said)) and len(said.split()) <= FEW
     )
-    if tool in _REPLACED and (corrects or at_market) and change is None:
+    if tool in _REPLACED and (corrects or at_market) and change is None and same:
+        if earlier.way in _WORKED_OUT and (figure := _another_level(said, earlier, given)):
+            return replace(_instead(earlier, dict(arguments)), shown=figure)
         merged = _with_figures(said, tool, arguments, given, own) or (dict(arguments) if at_market else None)
         if merged is not None:
             return _instead(earlier, merged)
     if own and row is None and tool == _ORDER and talk_words.GOING_ON.search(said) and "quantity" in given:
         told = {name: given[name] for name in given if name in schema["required"] or name.endswith("_price")}
         return Wish(Intent.TOOL, ((tool, {"side": arguments["side"], **told}),))  # another order of the same side
-    if own and row is None and tool == _ORDER and talk_words.SAME.search(said) and "quantity" in arguments:
+    worked_out = earlier.way if earlier.way in _WORKED_OUT else ""
+    if own and row is None and tool == _ORDER and talk_words.SAME.search(said) and (worked_out or "quantity" in arguments):
         kept = {name: one for name, one in arguments.items() if not name.endswith("_price")}
         priced = tuple(name for name in arguments if name not in kept)
-        return Wish(Intent.TOOL, ((tool, {**kept, "symbol": own[0]}),), priced)
+        return replace(earlier, calls=((tool, {**kept, "symbol": own[0]}),), missing=priced, way=worked_out)
     if row is None and not own and tool not in (*_REPLACED, "get_ohlcv") and len(said.split()) <= FEW:
         frame = given.get("timeframe")
         if frame is not None and frame != arguments.get("timeframe"):
@@ -140,12 +157,17 @@ def amended(
     return None
 
 
-def changes_alert(said: str, row: ToolPhrase | None, earlier: Wish | None) -> bool:
-    """Whether an alert is to be changed that was not made just now: "move it to 720" after the list, "change the alert
-    to 720"."""
-    shown = earlier is not None and earlier.calls[0][0] == "list_alerts"
-    named = row is not None and row.tool == "create_alert"
-    return bool(talk_words.CHANGES_IT.search(said)) and (named or (shown and row is None)) and bool(numbers_in(said))
+def changes_listed(said: str, row: ToolPhrase | None, earlier: Wish | None) -> tuple[str, str] | None:
+    """The tools that make and end what is to be changed and was not made just now: "move it to 720" after the list of
+    alerts or orders, "change the alert to 720"."""
+    if not talk_words.CHANGES_IT.search(said) or not numbers_in(said):
+        return None
+    shown = earlier.calls[0][0] if earlier is not None and row is None else ""
+    if shown == "list_alerts" or (row is not None and row.tool == "create_alert"):
+        return "create_alert", "delete_alert"
+    named = row is None or row.tool in (_ORDER, "get_pending_orders")
+    ordered = shown == "get_pending_orders" or (named and re.search(r"\b(?:order|orden|pedido)\b", said))
+    return (_ORDER, "cancel_paper_order") if ordered else None
 
 
 def _at_another_time(text: str, said: str, earlier: Wish, given: Mapping[str, Any], own: Sequence[str]) -> Wish | None:
@@ -179,8 +201,8 @@ def _with_figures(
     """The arguments of an order or alert with the new values of the text; None if it has none."""
     told = dict(given)
     prices = [name for name in arguments if name in ("limit_price", "stop_price")]
-    if tool == _ORDER and len(prices) == 1 and "quantity" in told and slots.MOVES.search(said):
-        told[prices[0]] = told.pop("quantity")  # "raise it to 30" is about the price
+    if len(prices) == 1 and "quantity" in told and (slots.MOVES.search(said) or _nearer(told["quantity"], arguments)):
+        told[prices[0]] = told.pop("quantity")  # "raise it to 30", or "no, 185" after a stop at 180, is about the price
     other = [one for one in own if one != arguments.get("symbol")]
     # A number without a word about it was read as the quantity.
     new = {name: told[name] for name in ("quantity", "limit_price", "stop_price", "price", "side") if name in told}
@@ -201,11 +223,32 @@ def _with_figures(
     return merged if merged != arguments else None
 
 
+def _another_level(said: str, earlier: Wish, given: Mapping[str, Any]) -> str:
+    """The new sum or price of an order that is worked out by it; nothing: the text names none."""
+    if earlier.way == "at_level" and "limit_price" in given:
+        return str(given["limit_price"])
+    figure = slots.spent_in(said) or float(given.get("quantity", 0))
+    if earlier.way == "at_level":
+        near = _nearer(figure, {**earlier.calls[0][1], "limit_price": earlier.shown})
+    else:
+        near = figure > float(earlier.shown) / 5  # as money is told, and not how many
+    return str(figure) if near else ""
+
+
+def _nearer(figure: float, arguments: Mapping[str, Any]) -> bool:
+    """Whether a figure is like the order's price, and not like its quantity."""
+    price = float(arguments.get("limit_price") or arguments["stop_price"])
+    counted = float(arguments.get("quantity", 0))
+    return abs(figure - price) < 0.2 * price and not 0.5 * counted <= figure <= 2 * counted
+
+
 def _instead(earlier: Wish, arguments: dict[str, Any], missing: tuple[str, ...] = ()) -> Wish:
     """The call with other arguments. An order or alert that exists already is cancelled first."""
     (tool, before), way = earlier.calls[0], earlier.way
     if tool not in _REPLACED:
         return Wish(Intent.TOOL, ((tool, arguments),), missing)
     ends = "delete_alert" if tool == "create_alert" else "cancel_paper_order"
+    if way in _WORKED_OUT and not any(name.endswith("_price") or name == _WORKED_OUT[way] for name in arguments):
+        return replace(earlier, calls=((tool, arguments), (ends, before)))
     ways = {"sell": "resell", "stop": "resell", "resell": "resell"}
     return Wish(Intent.TOOL, ((tool, arguments), (ends, before)), missing, way=ways.get(way, _REPLACED[tool]))

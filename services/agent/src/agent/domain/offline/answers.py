@@ -161,6 +161,11 @@ def stop_later(price: float, language: Language) -> str:
     return _STOP_LATER[language].format(price=figure(price, language))
 
 
+def one_at_a_time(text: str, language: Language) -> str:
+    """That the other wish of a message has not been seen to."""
+    return _say("one_at_a_time", language, text=text)
+
+
 def multiplied(price: float, factor: float, language: Language) -> str:
     """So many times a price."""
     times, one, product = (figure(round(each, 4), language) for each in (factor, price, round(price * factor, 2)))

@@ -16,6 +16,7 @@ from agent.domain.offline.answers import (
     nobody_yet,
     not_searched,
     offers_person,
+    one_at_a_time,
     plain_answer,
     tells_nothing,
     told_before,
@@ -88,6 +89,8 @@ def respond(
         response = SayText(nobody_yet(language))
     elif not wish.calls and (events := coming_events(question, market, language)):
         response = SayText(events)
+    elif wish.intent in (Intent.SITE, Intent.UNKNOWN) and (own := asked_of(question, facts, whole=True)):
+        response = SayText(told_before(own, language))
     elif wish.intent is Intent.UNKNOWN and away and not known:
         response = SayText(not_searched(language))
     elif (
@@ -124,7 +127,7 @@ def respond(
             response = SayText(told_before(own, language))
     if isinstance(response, UseTools):
         return response if not last else SayText(plain_answer(Wish(Intent.UNKNOWN), language, missed=missed))
-    text = response.text
+    text = f"{response.text}\n{one_at_a_time(wish.later, language)}" if wish.later else response.text
     return SayText(text if introduced or _has_said(messages) else f"{NOTICE[language]} {text}")
 
 

@@ -25,6 +25,10 @@ _KEPT = re.compile(
     r"\b(?:all|everything|tod[oa]s?) (?:[^\W\d]+ ){0,4}?(?:but|except(?: for)?|menos|except[oa]|salvo) (?:l[oa]s )?"
     r"(?P<kept>\d+)\b|\b(?:keep(?:ing)?|me quedo con|dejando|deja) (?:just |only |solo )?(?P<left>\d+)\b"
 )
+ALL_BUT = re.compile(
+    r"\b(?:all|everything|every|tod[oa]s?)\b.{0,30}?\b(?:but|except(?: for)?|apart from|menos|except[oa]|salvo)\b(?P<spared>.*)"
+)
+"""All, and what is spared."""
 _TIMES = re.compile(
     r"\b(?:(?P<double>doubled?|twice|doble|duplica\w*)|(?P<triple>tripled?|triplica\w*)|"
     r"(?P<times>\d+) (?:times|veces))\b(?! (?:an?|per|al?|por|every|cada)\b)"

@@ -72,14 +72,17 @@ def waiting(order: Wish, condition: str) -> Wish:
     order = replace(order, missing=tuple(name for name in order.missing if not name.endswith("_price")))
     said = plain(condition)
     side = condition_in(said)
-    found, name = _at_a_price(arguments, side)
+    found, name = at_a_price(arguments, side)
     if (away := away_in(said)) and len(order.calls) == 1 and not order.way and not order.missing:
-        found, _ = _at_a_price(arguments, "<=" if away < 0 else ">=")
+        found, _ = at_a_price(arguments, "<=" if away < 0 else ">=")
         return _from_now(tool, found, f"{away:+}")
     percent, numbers, alone = percent_in(said), numbers_in(said), len(order.calls) == 1
     priced = not (CONCEPT.search(said) or _NO_PRICE.search(said))
     if percent is None and len(numbers) == 1 and alone and priced:
-        return replace(order, calls=((tool, {**found, name: numbers[0][1]}),))
+        level = numbers[0][1]
+        if side == "==" and not order.way and not order.missing:
+            return Wish(Intent.TOOL, ((tool, arguments),), way="at_level", shown=str(level))
+        return replace(order, calls=((tool, {**found, name: level}),))
     if percent is not None and priced and side != "==" and alone and not order.way and not order.missing:
         return _from_now(tool, found, _share(percent, side))
     return replace(order, calls=((tool, found), *order.calls[1:]), missing=(*order.missing, name))
@@ -95,7 +98,7 @@ def from_now(tool: str, arguments: Mapping[str, Any], said: str) -> Wish | None:
             kept.pop("quantity", None)  # the only number says how far
         if tool != _ORDER:
             return _from_now(tool, {**kept, "condition": side}, f"{away:+}")
-        found = _at_a_price(kept, side)[0]
+        found = at_a_price(kept, side)[0]
         return (
             _from_now(tool, found, f"{away:+}") if "quantity" in found else Wish(Intent.TOOL, ((tool, found),), _SIZE)
         )
@@ -105,7 +108,7 @@ def from_now(tool: str, arguments: Mapping[str, Any], said: str) -> Wish | None:
         return None
     name = "price"
     if tool == _ORDER:
-        found, name = _at_a_price(found, side)
+        found, name = at_a_price(found, side)
     if side == "==":
         return Wish(Intent.TOOL, ((tool, found),), (name,))
     return _from_now(tool, found, _share(percent, side))
@@ -119,7 +122,7 @@ def away_in(said: str) -> float | None:
     return number_of(match["by"] or match["moved"]) * (-1 if match["down"] or match["falls"] else 1)
 
 
-def _at_a_price(arguments: Mapping[str, Any], side: str) -> tuple[dict[str, Any], str]:
+def at_a_price(arguments: Mapping[str, Any], side: str) -> tuple[dict[str, Any], str]:
     """The order as one that waits, and the name of its price: a stop goes with the price, a limit against it."""
     goes_with = (side == "<=") if arguments.get("side") == "sell" else (side == ">=")
     kind = "stop" if goes_with else "limit"

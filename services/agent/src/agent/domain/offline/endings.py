@@ -7,10 +7,10 @@ only by what it is found: its symbol, price or place, and how much of it.
 import re
 from typing import Any
 
-from agent.domain.offline.changes import kept_in, percent_in, share_in
+from agent.domain.offline.changes import ALL_BUT, kept_in, percent_in, share_in
 from agent.domain.offline.conditions import from_now
 from agent.domain.offline.kinds import place_in
-from agent.domain.offline.slots import ParsedText, Schema, arguments_for, order_named
+from agent.domain.offline.slots import TAKES_PROFIT, ParsedText, Schema, arguments_for, order_named
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import numbers_in, symbols_in, word_set
 
@@ -30,6 +30,8 @@ def ending(way: str, tool: str, schema: Schema, said: ParsedText) -> Wish:
     found |= {"place": at} if at is not None else {}
     found |= {"share": 1.0} if whole else {}
     found |= order_named(said.plain) if way == "cancel" else {}
+    if spared := _spared(said):
+        found = {"share": 1.0, "spared": spared}
     return Wish(Intent.TOOL, ((tool, found),), way=way)
 
 
@@ -38,9 +40,15 @@ def selling(way: str, tool: str, schema: Schema, said: ParsedText) -> Wish:
     found: dict[str, Any] = arguments_for(tool, schema, said)
     if way == "stop" and "quantity" in found and not found.keys() & {"stop_price", "side"}:
         found["stop_price"] = found.pop("quantity")
+    if way == "stop" and TAKES_PROFIT.search(said.plain):
+        level = numbers_in(said.plain)[-1][1]
+        counted = {"quantity": found["quantity"]} if found.get("quantity") not in (None, level) else {}
+        found = {**counted, "order_type": "limit", "limit_price": level}
     found |= {"symbol": said.symbols[0]} if said.symbols else {}
     if "quantity" in found and "side" in found and (waits := from_now(tool, found, said.plain)) is not None:
         return waits
+    if spared := _spared(said):
+        return Wish(Intent.TOOL, ((tool, {"side": "sell", "order_type": "market", "share": 1.0, "spared": spared}),), way=way)
     kept, percent = kept_in(said.plain), percent_in(said.plain)
     # Of a stop, per cent say how far below the price it is.
     part = None if percent is not None and way == "stop" else share_in(said.plain)
@@ -53,3 +61,9 @@ def selling(way: str, tool: str, schema: Schema, said: ParsedText) -> Wish:
     share = {"share": 1.0 if counted or part is None else part} if kept is None else {"kept": kept}
     found = {name: one for name, one in found.items() if counted or name != "quantity"}
     return Wish(Intent.TOOL, ((tool, {**found, "side": "sell", **share}),), way=way)
+
+
+def _spared(said: ParsedText) -> list[str]:
+    """The shares that are left out of all: IBM in "sell everything but my IBM"."""
+    match = ALL_BUT.search(said.plain)
+    return symbols_in(match["spared"]) if match and not re.search(r"\d", match["spared"]) else []

@@ -12,7 +12,7 @@ from functools import lru_cache
 from agent.domain.number_words import large_in_figures
 from agent.domain.offline.changes import SHARE
 from agent.domain.offline.kinds import PLACES
-from agent.domain.offline.slots import TAKES
+from agent.domain.offline.slots import TAKES, TAKES_PROFIT
 from agent.domain.text_features import one_apart, plain, word_set
 
 _MINE = r"\b(my|i|me|mi|mis|tengo|mine|our|our own)\b"
@@ -70,12 +70,17 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("calculate_risk_reward",
          r"\b(risk.{0,5}reward|reward.{0,5}risk|r/r|riesgo.{0,7}(?:beneficio|recompensa)|beneficio.{0,5}riesgo|"
          r"risk ratio)\b|"
-         r"^(?=.*\bratio\b)(?=.*\bstop\b)(?=.*\b(?:target|objetivo|take profit|exit|salgo|salida|vendo)\b)|"
+         r"^(?=.*\bratio\b)(?=.*\b(?:stop|target|objetivo|take profit|exit|salgo|salida|vendo)\b)|"
          r"^(?!.*(?:\d ?%|\b(?:capital|account|cuenta)\b))(?=.*\brisk|.*\briesgo)(?=.*\bstop\D{0,20}\d)"
          r"(?=.*\b(?:target|objetivo|take profit)\D{0,20}\d)"),
     _row("get_price", r"\b(?:how (?:many|much)|cuant[oa]s?)\b.*\b(?:can|could|would|puedo|podria|da|dan|daria)\b.*"
          rf"\b(?:for|with|con|por) {BUDGET}",
          unless=r"\bstop\b|\brisk|\briesgo|\bentr(?:y|ada)\b|[%]", about=True, way="affordable"),
+    _row("get_price", r"\b(?:how much|what (?=would|will|do)|cuant[oa])\b(?!.*\b(?:risk|stop|alert\w*|ago|hace|if|capital|ratio)\b).*\b(?:would|"
+         r"will|do|does|is|are|for|costs?|serian?|son|es|cuest\w+|costar\w+|valen?|valdr\w+|sal\w+)\b.{0,20}?"
+         r"(?<![\w$€])(?P<count>\d[\d.,]*) (?!(?:day|week|month|year|hour|minute|session|dia|semana|mes|ano|hora|minuto|"
+         r"sesion|dollar|euro|dolar|usd|eur|bucks|per|por|in\b|en\b|and\b|y\b|or\b|o\b)\w*)[a-z]+"
+         r"(?:.*?\b(?:at|a) [$€]?(?P<each>\d[\d.,]*\d))?", about=True, way="part"),
     _row("calculate_position_size",
          r"\b(position siz\w*|size of (?:the|my|a) (?:position|trade)|(?:big|large|size)\b.{0,20}\b(?:position|trade)\b"
          r"|how many shares|how much (?:should|can|could) i (?:buy|risk)|"
@@ -97,12 +102,12 @@ TABLE: tuple[ToolPhrase, ...] = (
          unless=r"\b(?:will|last|expire\w*|caduc\w*|duran?|what (?:happens|would happen)|"
          r"que (?:pasa|pasaria|ocurre))\b|\bhow\b|\bcomo\b|\btypes?\b|\btipos?\b"),
     _row("get_trade_history", r"\b(trade history|my trades|past trades|order history|historial|mis operaciones|"
-         r"operaciones pasadas|mis compras|mis ventas|what have i (?:bought|sold)|(?:trades|orders) (?:did|have) i|"
-         r"(?:what|when|which|how (?:many|much)) (?:did|have) i (?:just )?(?:buy|sell|trade|bought|sold)|"
+         r"operaciones pasadas|mis compras|mis ventas|(?:trades|orders) (?:did|have) i|"
+         r"(?:did|have) i (?:\w+ )?(?:buy|sell|trade|bought|sold|traded)|"
          r"acabo de (?:comprar|vender)|"
          r"(?:last|latest|recent) (?:trades?|purchases?|sales?)\b(?! (?:price|day))|"
          r"(?:ultim|recient)\w* (?:operacion|compra|venta)(?:es|s)?|"
-         r"operaciones (?:que )?(?:hice|he hecho|realice|tuve)|que (?:compre|vendi)\b|que he (?:comprado|vendido))\b",
+         r"operaciones (?:que )?(?:hice|he hecho|realice|tuve)|que (?:compre|vendi)\b|he (?:comprado|vendido))\b",
          unless=r"\b(?:dic\w+|dij\w+|quier\w+|recom\w+|acons\w+|sugi\w+|pid\w+|espera\w*) que\b"),
     _row("get_portfolio", r"\bhow (?:did|is|has) (?:that|the|my|this)(?: \w+)? (?:trade|order|purchase|sale|buy)\b|"
          r"\bcomo (?:fue|salio|quedo|va|ha ido) (?:esa|la|mi)(?: \w+)? (?:orden|compra|venta|operacion)\b|"
@@ -118,6 +123,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          unless=_ADVICE, way="sell"),
     _row("create_paper_order", r"\b(?:put|set|place|add|pon|ponme|poner|coloca|anade)\b.{0,25}\bstop\b", r"\d",
          unless=_ALERT, way="stop"),
+    _row("create_paper_order", TAKES_PROFIT.pattern, r"\d", unless=rf"{_ALERT}|\?", way="stop"),
     _row("create_paper_order", rf"^(?:[^\d?]{{0,40}}){_BUY_SELL}", unless=f"{_ADVICE}|{_ALERT}|{_HABIT}",
          about=True),
     _row("create_paper_order", r"\b(?:place|put in|enter|submit|make|pon|poner|coloca\w*|mete|haz)\b.{0,25}\b"
@@ -132,8 +138,8 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("add_to_watchlist", r"^\W*(?:and |y )?(?:add|put|agrega|anade|pon|mete)\b.*\b"
          r"(?:to it|to that|ahi|en ella|a ella)\W*$",
          unless=r"\d", about=True),
-    _row("add_to_watchlist", r"\b(add|follow|put|agreg\w+|anad\w+|sigue|seguir|pon|mete)\b",
-         r"\b(watch ?list|my list|lista|favou?rites|favoritos|follow|sigue)\b", about=True),
+    _row("add_to_watchlist", r"\b(add|follow|put|save|track|keep|agreg\w+|anad\w+|sigue|seguir|pon\w*|mete\w*|apunta\w*|guarda\w*|vigila\w*)\b",
+         r"\b(watch ?list|my list|lista|favou?rites|favoritos|follow|track|an eye on|sigue|vigila\w*)\b", about=True),
     _row("get_watchlist", r"\b(watch ?list|lista de seguimiento|en seguimiento|(?:am i|i am|i m) (?:watching|"
                           r"following)|"
          r"estoy siguiendo|que sigo|mi lista|favou?rites|favoritos)\b"),
@@ -176,7 +182,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(predictions?|predict|forecast|ml|signals?|prediccion(?:es)?|pronosticos?|senal(?:es)?|"
          r"prevision|outlook|subira|bajara|caera)\b|"
          r"\b(?:will|going|gonna|go|ir a|va a|van a|ira a)\b.{0,30}\b(?:up|down|rise|fall|drop|climb|subir|bajar|"
-         r"caer)\b",
+         r"caer)\b|\bwhat (?:will|would)\b.{0,20}\bdo\b.{0,20}\b(?:next|tomorrow)\b|"
+         r"\b(?:pinta|expect\w*|esperas?)\b.{0,30}\b(?:tomorrow|next (?:week|days?)|manana|(?:semana|dias?) que viene)\b",
          unless=r"\b(?:did|has|have|ha|han)\b", about=True),
     _row("get_ohlcv",
          r"\b(chart|graph|plot|draw|candles?|history|bars|grafic[oa]s?|dibuja(?:me)?|velas|evolucion|historico)\b",
@@ -207,8 +214,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(?:precio|coste?|costo) (?:medio|promedio|de entrada)\b",
          _MINE),
     _row("get_price",
-         r"\b(price|trading|trade|trades|quote|quoted|worth|stock|share|cost|precio|cotiza\w*|cotizacion|vale|"
-         r"accion|acciones|cuesta|(?:a|por) (?:cuanto|como)|(?:cuanto|como) (?:estan?|andan?|van?)|"
+         r"\b(price|trading|trade|trades|quote|quoted|worth|stock|share|costs?|precio|cotiza\w*|(?<=\w )valen?|"
+         r"accion|acciones|cuestan?|(?:a|por) (?:cuanto|como)|(?:cuanto|como) (?:estan?|andan?|van?)|"
          r"how(?: much)? (?:is|are|s)|how\W?s|"
          r"(?:what|where)(?: is| was|\W?s)\b.{1,20}\bat\b|que tal|valor|going for|up or down|sube o baja|clos\w+|"
          r"cerro|cierre)\b", about=True),
@@ -244,6 +251,12 @@ UNDOES = {
     "get_portfolio": "cancel",
 }
 """What taking back means, by the tool that was spoken of last."""
+LISTED_BY = {
+    **dict.fromkeys(("create_alert", "delete_alert", "list_alerts"), "list_alerts"),
+    **dict.fromkeys(("create_paper_order", "cancel_paper_order", "get_pending_orders", "get_portfolio"), "get_portfolio"),
+    **dict.fromkeys(("add_to_watchlist", "remove_from_watchlist"), "get_watchlist"),
+}
+"""What shows how it stands, by the tool that was spoken of last."""
 _KEYS = word_set(
     "price prices quote quotes portfolio position positions watchlist alert alerts order orders pending history "
     "news headlines sentiment fundamentals earnings revenue dividend indicator indicators signal signals "

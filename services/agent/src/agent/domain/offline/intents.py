@@ -13,15 +13,15 @@ from typing import Any, cast
 from agent.domain.analysis.stretches import when_in
 from agent.domain.analysis.wanted_calls import PERFORMANCE
 from agent.domain.offline import talk_words
-from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, WHEN, amended, changes_alert
+from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, WHEN, amended, changes_listed
 from agent.domain.offline.changes import percent_in
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.concepts import CONCEPT, concepts_in
 from agent.domain.offline.conditions import from_now, order_and_condition, waiting
 from agent.domain.offline.endings import ending, selling
-from agent.domain.offline.grammar import ORDERS, TABLE, TAKES_BACK, UNDOES, ToolPhrase, put_right
+from agent.domain.offline.grammar import LISTED_BY, ORDERS, TABLE, TAKES_BACK, UNDOES, ToolPhrase, put_right
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
-from agent.domain.offline.position_size import sized
+from agent.domain.offline.position_size import as_many, sized
 from agent.domain.offline.questions import terms
 from agent.domain.offline.several import alerts_at_each, orders_of_each, protected
 from agent.domain.offline.slots import (
@@ -31,6 +31,7 @@ from agent.domain.offline.slots import (
     arguments_for,
     date_in,
     missing_from,
+    order_named,
     spent_in,
     unpriced,
 )
@@ -40,7 +41,7 @@ from agent.domain.offline.tool_words import by_words, without_symbols
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.memory_words import memory_wish, undoes
 from agent.domain.shortcuts.words import decision_in
-from agent.domain.text_features import numbers_in, plain, symbols_in, word_set
+from agent.domain.text_features import number_of, numbers_in, plain, symbols_in, word_set
 
 _ABOUT_PEOPLE = "search_memory"
 """A tool of customers: visitors are not remembered."""
@@ -58,9 +59,15 @@ _LONGEST = 600
 """Characters of a message that are read."""
 _LEANS_ON_ONE = ("create_paper_order", "create_alert")
 """What is done about one symbol, and never about another than is meant."""
-_REPLACING = {"replace": "", "replace_alert": "", "resell": "sell"}
+_REPLACING = {"replace": "", "replace_listed": "", "resell": "sell"}
 """What the way is to an order or alert in place of one that does not exist yet."""
 _WAITS_AT = frozenset(("price", "limit_price", "stop_price"))
+_AND = re.compile(r"(?:,\s*|\s+)(?:and|y|e|then|luego)\s+(?:(?:then|also|luego|tambien|también)\s+)?", re.IGNORECASE)
+_EFFECTS = word_set(
+    "create_paper_order cancel_paper_order create_alert delete_alert add_to_watchlist remove_from_watchlist"
+)
+_OF_THE_LIST = ("add_to_watchlist", "remove_from_watchlist")
+_QUOTED = re.compile(r"[\"“«][^\"”»]*[\"”»]")
 _LOOKED_UP = word_set("get_price get_indicators get_fundamentals fundamentals_events get_news market_snapshot")
 
 
@@ -76,9 +83,11 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     schemas = _schemas(offered)
     if "get_price" in schemas and talk_words.ADVICE.search(said) and talk_words.TRADING.search(said):
         return Wish(Intent.ADVICE)
+    if "create_paper_order" in schemas and talk_words.NOT_YET.search(said) and not _meant(said):
+        return Wish(Intent.NOT_YET)
     if mood(said, text) is Intent.WRONGED:
         return Wish(Intent.WRONGED)
-    found = _tool(text, schemas, before)
+    found = _both(text, schemas, before) or _tool(text, schemas, before)
     if found is None and before and talk_words.PLAN_FOR_IT.search(said):
         last = _tool(before[-1], schemas, before[:-1])
         found = last if last is not None and last.withheld else None
@@ -134,6 +143,8 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         said = plain(text) if _meant(plain(text)) else said
     row = _meant(said)
     row = by_words(text, plain(text)) or row
+    if row is not None and row.tool in _LEANS_ON_ONE and telling(own_words := _QUOTED.sub(" ", text)):
+        row = _meant(put_right(own_words))  # what somebody else said orders nothing
     looks_up = row is not None and row.tool in (*_LOOKED_UP, "get_ohlcv", "get_portfolio")
     if (
         row
@@ -156,8 +167,15 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         spoken = (_meant(put_right(one)) for one in reversed(before[-FAR:]))
         way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)
         row = next((one for one in TABLE if way and one.way == way), None)
+    if row is None and before and talk_words.IS_DONE.search(said) and len(said.split()) <= FEW:
+        spoken = (_meant(put_right(one)) for one in reversed(before[-FAR:]))
+        tool = next((LISTED_BY[one.tool] for one in spoken if one and one.tool in LISTED_BY), None)
+        row = next((one for one in TABLE if one.tool == tool), None)
     own, again = symbols_in(text), None
-    earlier = _earlier(schemas, before) if before else None
+    amends = "?" not in text and talk_words.AMENDS.search(said) is not None and len(said.split()) <= FEW
+    earlier = _earlier(schemas, before, past=amends) if before else None
+    if earlier is not None and (counted := as_many(text, said, row, earlier, schemas, before)) is not None:
+        return counted
     compares = bool(own and before and talk_words.COMPARED_WITH.search(said))
     if compares:
         own = list(dict.fromkeys([*one_before(said, before), *own]))
@@ -185,10 +203,10 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         instead = amended(text, said, earlier, schemas, own, row if row is not again or compares else None)
         if instead is not None:
             return instead
-    if changes_alert(said, row, earlier) and "create_alert" in schemas:
-        about = {"symbol": own[0]} if own else {}
-        alert = {**about, "price": numbers_in(said)[-1][1]}
-        return Wish(Intent.TOOL, (("create_alert", alert), ("delete_alert", about)), way="replace_alert")
+    if (kind := changes_listed(said, row, earlier)) is not None and kind[0] in schemas:
+        about = ({"symbol": own[0]} if own else {}) | (order_named(said) if kind[0] == "create_paper_order" else {})
+        changed = {**about, "price": numbers_in(said)[-1][1]}
+        return Wish(Intent.TOOL, ((kind[0], changed), (kind[1], about)), way="replace_listed")
     if "explain_concept" in schemas and (concepts := concepts_in(text, before, named=bool(own))):
         return Wish(Intent.TOOL, tuple(("explain_concept", {"concept": one}) for one in concepts))
     if row is None:
@@ -245,7 +263,7 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
             if talk_words.LATER.search(said)
             else several_orders
         )
-    if row.tool == "create_alert" and row.tool in schemas and len(about) == 1 and percent_in(said) is None:
+    if row.tool == "create_alert" and row.tool in schemas and about and percent_in(said) is None:
         alerts = alerts_at_each(text, row.tool, schemas[row.tool], about)
         if len(alerts) > 1:
             return Wish(Intent.TOOL, alerts)
@@ -260,6 +278,32 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         merged = {**{name: one for name, one in known.items() if name in wish.missing}, **wish.calls[0][1]}
         return Wish(Intent.TOOL, ((row.tool, merged),), missing_from(schemas[row.tool], merged))
     return wish
+
+
+def _both(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wish | None:
+    """Two wishes of one text, of which one has effects: "buy 5 AAPL and set an alert at 700"."""
+    if protected(text):
+        return None
+    waits = order_and_condition(text) is not None
+    for cut in _AND.finditer(text):
+        parts = text[: cut.start()], text[cut.end() :]
+        rows = [by_words(one, plain(one)) or _meant(put_right(one)) for one in parts]
+        if (one := next((row for row in rows if row), None)) and None in rows and one.tool in _OF_THE_LIST:
+            parts = tuple(part if row else f"{part} watchlist" for part, row in zip(parts, rows, strict=True))
+            rows = [row or _meant(put_right(part)) for part, row in zip(parts, rows, strict=True)]
+        if rows[0] is None or (rows[1] is None and not TAKES_BACK.search(plain(parts[1]))):
+            continue
+        first, then = _tool(parts[0], schemas, before), _tool(parts[1], schemas, [*before, parts[0]])
+        if first is None or then is None or not (first.calls and then.calls):
+            continue
+        tools = first.calls[0][0], then.calls[0][0]
+        alike = tools[0] == tools[1] and first.way == then.way
+        if alike or _EFFECTS.isdisjoint(tools) or (waits and tools[1] != "create_alert"):
+            continue
+        if first.way or then.way or first.missing or then.missing:
+            return replace(first, later=parts[1].strip())
+        return replace(first, calls=(*first.calls, *then.calls))
+    return None
 
 
 def _corrected(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wish | None:
@@ -303,6 +347,10 @@ def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> W
     if tool not in schemas:
         return Wish(Intent.TOOL, withheld=tool) if tool in _PERSONAL else None
     schema = schemas[tool]
+    if row.way == "part" and (asked := row.asks.match(said.plain)) is not None:
+        each = f"@{number_of(asked['each'])}" if asked["each"] else ""
+        shown = f"{number_of(asked['count'])}{each}"
+        return Wish(Intent.TOOL, ((tool, {"symbol": said.symbols[0]}),), way=row.way, shown=shown)
     if row.way == "affordable" and (spent := row.asks.match(said.plain)) is not None:
         return Wish(Intent.TOOL, ((tool, {"symbol": said.symbols[0]}),), way=row.way, shown=spent["budget"])
     if row.way in ("cancel", "delete_alert"):
@@ -336,13 +384,13 @@ def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> W
     return Wish(Intent.TOOL, ((tool, found),), missing)
 
 
-def _earlier(schemas: Mapping[str, Schema], before: Sequence[str]) -> Wish | None:
-    """The last thing that a tool was asked for, and that this may go on with."""
+def _earlier(schemas: Mapping[str, Schema], before: Sequence[str], *, past: bool = False) -> Wish | None:
+    """The last thing that a tool was asked for, and that this may go on with; `past` what was talked of since."""
     for at in range(len(before) - 1, max(len(before) - FAR, 0) - 1, -1):
         wish = _tool(before[at], schemas, before[:at])
         if wish is not None:
             return wish if wish.calls and not wish.withheld and wish.way in GOES_ON else None
-        if small(plain(before[at])) is None:
+        if not past and small(plain(before[at])) is None:
             return None
     return None
 

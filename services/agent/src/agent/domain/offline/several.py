@@ -51,6 +51,8 @@ def orders_of_each(text: str, tool: str, schema: Schema) -> Wish:
 
 
 def alerts_at_each(text: str, tool: str, schema: Schema, about: Sequence[str]) -> Calls:
-    """An alert for each price that a text names of one share: above this, or below that."""
-    parts = [arguments_for(tool, schema, ParsedText.of(part, about)) for part in _EITHER.split(text)]
-    return tuple((tool, found) for found in parts if "price" in found)
+    """An alert for each price that a text names: above this or below that of one share, or one for each of several."""
+    parts = [ParsedText.of(part, about if len(about) == 1 else ()) for part in _EITHER.split(text)]
+    found = [arguments_for(tool, schema, part) for part in parts]
+    alerts = tuple((tool, one) for one in found if {"price", "symbol"} <= one.keys())
+    return alerts if len(alerts) >= len(about) else ()

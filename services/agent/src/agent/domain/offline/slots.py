@@ -115,9 +115,12 @@ TAKES = (
     rf"(?:(?:pick up|grab|get me|put me|ponme)(?= {_COUNT})|"
     r"(?:i (?:want|ll take|will take)|give me|quiero|dame|pilla(?:me)?|coge(?:me)?)"
     rf"(?= {_COUNT}(?:\W*$|(?: (?!percent|por|per)\w+)? (?:shares?|stocks?|acciones|titulos)(?:\W*$| (?:of|de)\b)|"
-    r" (?:of|de|more|mas)\b)))"
+    r" (?:of|de|more|mas)\b))"
+    r"|(?:i (?:want|ll take|d like)|give me|get me|quiero|dame|pilla(?:me)?|coge(?:me)?|ponme)"
+    r"(?= [$€]? ?\d[\d.,]*k? ?(?:[$€]|dollars?|bucks|usd|dolares|euros?|eur|pavos)?(?: worth)? (?:of|de|in|en)\b))"
 )
 """Orders so many without the word buy."""
+TAKES_PROFIT = re.compile(r"\b(?:take[ -]?profits?|(?:toma|recoge)\w* (?:de )?(?:los )?beneficios)\b")
 _SIDES = {
     "sell": re.compile(r"\b(sell\w*|vend\w+|venta|short(?= \d))\b"),
     "buy": re.compile(
@@ -125,6 +128,10 @@ _SIDES = {
         r"(?:put|invest|invertir|invierte|mete|meter|pon)\b.{0,12}\d.{0,20}\b(?:in|into|en))\b"
     ),
 }
+_NOT_MEANT = re.compile(
+    r"\b(?:not|no|don\W?t|instead of|rather than|en (?:vez|lugar) de) (?:to |me )?(?:buy|sell|compr|vend)\w*"
+)
+"""The side that an order is not of."""
 _OVER = re.compile(r"\b(above|over|encima|mas de|al alza)\b|>")
 _UNDER = re.compile(r"\b(below|under|debajo|menos de|a la baja)\b|<")
 """Which side of the price is meant, whatever the verb: breaks above, rompe por debajo."""
@@ -133,7 +140,7 @@ _RISING = re.compile(
     r"(?:sobre)?pas[ae]\w*|rebas[ae]\w*|exced[ae]\w*|suba|sube)\b"
 )
 _FALLING = re.compile(
-    r"\b(falls?|drops?|goes down|dips?|loses|breaks|baje|baja|caiga|cae|desciend[ae]|pierd[ae]|romp[ae])\b"
+    r"\b(falls?|drops?|goes down|dips?|loses|baje|baja|caiga|cae|desciend[ae]|pierd[ae])\b"
 )
 _INDICATORS = {"bollinger": "BB", "bandas": "BB", "moving": "SMA", "media": "SMA", "stochastic": "RSI"}
 
@@ -352,7 +359,8 @@ def _query(said: ParsedText, schema: Schema) -> str | None:
 
 def _side(said: ParsedText, schema: Schema) -> str | None:
     del schema
-    sides = [(match.start(), side) for side, pattern in _SIDES.items() if (match := pattern.search(said.plain))]
+    meant = _NOT_MEANT.sub(" ", said.plain)
+    sides = [(match.start(), side) for side, pattern in _SIDES.items() if (match := pattern.search(meant))]
     return min(sides)[1] if sides else None
 
 

@@ -11,6 +11,7 @@ from math import floor
 from typing import Any, cast
 
 from agent.domain.offline.answers import answer_from, bought, multiplied, stop_later, which
+from agent.domain.offline.conditions import at_a_price
 from agent.domain.offline.position_size import with_prices
 from agent.domain.offline.wishes import Wish
 from agent.domain.text_features import number_of
@@ -24,13 +25,15 @@ _FIRST = {
     "replace": "get_pending_orders",
     "cancel": "get_pending_orders",
     "delete_alert": "list_alerts",
-    "replace_alert": "list_alerts",
+    "replace_listed": "list_alerts",
 }
 """What is looked up, by the way that leads to the call."""
 _WATCHED = 5
 """Of the own list, how many are looked up."""
 _ENDED = 20
 """Orders or alerts that are ended by one message."""
+_SAME_ORDER = ("symbol", "side", "quantity", "limit_price", "stop_price")
+"""What an order that is replaced is found by."""
 _NAMED = {"cancel": ("orders", "order_id"), "delete_alert": ("alerts", "alert_id")}
 
 
@@ -59,13 +62,20 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
         told = [answer_from(*one, "", language) for one in results]
         done = all("error" not in body for _, _, body in results)
         return SayText("\n".join([*told, *([stop_later(float(wish.shown), language)] if done else [])]))
+    if wish.way == "as_many":
+        figured = next((body for done, _, body in results if done != tool), None)
+        if figured is None:
+            return UseTools(wish.calls[1:])
+        if len(results) > 1 or not figured.get("quantity"):
+            return SayText(answer_from(*results[-1], "", language))
+        return UseTools(((tool, {**arguments, "quantity": float(figured["quantity"])}),))
     if wish.way in ("part", "affordable"):
         return _with_price(wish, results, language)
     if wish.way == "watched":
         return _watched(wish, results, language)
-    if wish.way in ("from_now", "sized", "spend"):
+    if wish.way in ("from_now", "at_level", "sized", "spend"):
         return _at_price_of_now(wish, results, language)
-    looked = _FIRST[wish.way]
+    looked = _FIRST["replace" if wish.way == "replace_listed" and tool == "create_paper_order" else wish.way]
     waits: list[dict[str, Any]] = []
     if wish.way == "resell":
         # Two are looked up: what is held, and what waits and is made anew.
@@ -90,20 +100,23 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
         return UseTools((*ended, *found.calls)) if isinstance(found, UseTools) else found
     if wish.way == "replace":
         return UseTools((*_ended(wish, _of(body, "orders")), (tool, arguments)))
-    if wish.way == "replace_alert":
+    if wish.way == "replace_listed":
         before = wish.calls[1][1]
-        old = [one for one in _of(body, "alerts")
-               if all(before.get(name) in (None, one[name]) for name in ("symbol", "price"))]  # fmt: skip
-        if "condition" not in arguments:  # of one that was made earlier: it is as it was, but for its price
+        kind, name = _NAMED["cancel" if tool == "create_paper_order" else "delete_alert"]
+        old = [one for one in _of(body, kind)
+               if all(before.get(name) in (None, one.get(name)) for name in ("symbol", "price", "side"))
+               and before.get("order_type", "") in str(one.get("order_type") or "")]  # fmt: skip
+        if kind == "orders" or "condition" not in arguments:  # it is as it was, but for one figure
             if len(old) != 1:
-                return SayText(_several(looked, "alerts", old, body, language))
-            arguments = {"symbol": old[0]["symbol"], "condition": old[0]["condition"], **arguments}
-        return UseTools((*(("delete_alert", {"alert_id": one["alert_id"]}) for one in old[-1:]), (tool, arguments)))
+                return SayText(_several(looked, kind, old, body, language))
+            arguments = _as_it_was(old[0], float(arguments["price"]))
+        return UseTools((*((wish.calls[1][0], {name: one[name]}) for one in old[-1:]), (tool, arguments)))
     kind, name = _NAMED[wish.way]
     fitting: list[dict[str, Any]] = [
         one
         for one in _of(body, kind)
         if all(arguments.get(name) in (None, one.get(name)) for name in ("symbol", "price", "side"))
+        and one["symbol"] not in arguments.get("spared", ())
         and arguments.get("order_type", "") in str(one.get("order_type") or "")
         and (not wish.shown or wish.shown in answer_from(looked, {}, {kind: [one]}, "", language).splitlines())
     ]  # fmt: skip
@@ -132,11 +145,19 @@ def _several(
     return f"{which('several', language)}\n{told}"
 
 
+def _as_it_was(old: dict[str, Any], figure: float) -> dict[str, Any]:
+    """The arguments that make an alert or order anew with another figure: its price, or else its quantity."""
+    names = ("symbol", "condition", "price", "side", "quantity", "order_type", "limit_price", "stop_price")
+    kept = {name: old[name] for name in names if old.get(name) is not None}
+    prices = [name for name in kept if name.endswith("price")]
+    return {**kept, (prices[-1] if prices else "quantity"): figure}
+
+
 def _ended(wish: Wish, orders: Sequence[dict[str, Any]]) -> tuple[tuple[str, dict[str, Any]], ...]:
     """The end of the order that waits and is made anew."""
     before = wish.calls[1][1]
-    waiting = [one for one in orders if one["status"] == "pending_confirmation"
-               and all(before.get(name) in (None, one[name]) for name in ("symbol", "side"))]  # fmt: skip
+    waiting = [one for one in orders if one["status"] in ("pending_confirmation", "open")
+               and all(before.get(name) in (None, one.get(name)) for name in _SAME_ORDER)]  # fmt: skip
     return tuple(("cancel_paper_order", {"order_id": one["order_id"]}) for one in waiting[-1:])
 
 
@@ -155,26 +176,35 @@ def _with_price(wish: Wish, results: Sequence[Result], language: Language) -> Sa
     told = [answer_from(*one, "", language) for one in results]
     worked_out = bought if wish.way == "affordable" else multiplied
     prices = [float(body["price"]) for _, _, body in results if body.get("price") is not None]
-    return SayText("\n".join([*told, *(worked_out(one, number_of(wish.shown), language) for one in prices)]))
+    figure, _, each = wish.shown.partition("@")
+    prices = [float(each)] if each and prices else prices
+    return SayText("\n".join([*told, *(worked_out(one, number_of(figure), language) for one in prices)]))
 
 
 def _at_price_of_now(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
     """An alert or order at so much of the price of now, a position's size at it, or what a sum buys at it."""
     tool, arguments = wish.calls[0]
+    replaces = len(wish.calls) > 1
     if not results:
-        return UseTools((("get_price", {"symbol": arguments["symbol"]}),))
+        look_up = ("get_price", {"symbol": arguments["symbol"]})
+        return UseTools(((_FIRST["replace"], {}), look_up) if replaces else (look_up,))
     done, _, body = results[-1]
     if done == tool or body.get("price") is None:
-        return SayText(answer_from(*results[-1], "", language))
+        done_here = [one for one in results if one[0] not in ("get_price", _FIRST["replace"])] or results[-1:]
+        return SayText("\n".join(answer_from(*one, "", language) for one in done_here))
     price, distance = float(body["price"]), float(wish.shown)
+    ended = _ended(wish, _of(results[0][2], "orders")) if replaces else ()
     if wish.way == "spend":
         price = float(arguments.get("limit_price", price))
         number = float(distance // price)
         if not number:
             return SayText(bought(price, distance, language))
-        return UseTools(((tool, {**arguments, "quantity": number}),))
+        return UseTools((*ended, (tool, {**arguments, "quantity": number})))
     if wish.way == "sized":
         return UseTools(((tool, with_prices(arguments, price, distance)),))
+    if wish.way == "at_level":
+        order, name = at_a_price(arguments, ">=" if distance > price else "<=")
+        return UseTools((*ended, (tool, {**order, name: distance})))
     name = f"{arguments['order_type']}_price" if "order_type" in arguments else "price"
     price = price + distance if wish.shown[0] in "+-" else price * distance
     return UseTools(((tool, {**arguments, name: round(price, 2)}),))
@@ -193,6 +223,11 @@ def _portfolio(results: Sequence[Result], language: Language) -> SayText | UseTo
 
 def _sell(tool: str, arguments: dict[str, Any], body: dict[str, Any], language: Language) -> SayText | UseTools:
     held = [one for one in _of(body, "positions") if arguments.get("symbol") in (None, one["symbol"])]
+    if spared := arguments.get("spared"):
+        order = {name: one for name, one in arguments.items() if name not in ("share", "spared")}
+        calls = tuple((tool, {**order, "symbol": one["symbol"], "quantity": one["quantity"]})
+                      for one in held if one["symbol"] not in spared)  # fmt: skip
+        return UseTools(calls) if calls else SayText(which("position", language))
     if not held:
         return SayText(which("position", language))
     if len(held) > 1:

@@ -47,11 +47,18 @@ AMENDS = re.compile(
     r"hazl[oa]s?|ponl[oa]s?|en vez|en su lugar|sino|pero (?:con|a|de)|i meant|qu(?:eria|iero|ise) decir|"
     rf"{_CHANGES_IT}|"
     r"(?:\d\S*|a (?:bit|little)|un poco) (?:\w+ )?(?:higher|lower|more|less|fewer|mas|menos))\b|"
-    r"^\W*(?:no|wait|espera)\b.{0,12}\d"
+    r"^\W*(?:no|wait|espera|yes|si|ok|vale|but|pero|only|just|solo)\b.{0,12}\d"
 )
 """Something else of what was just spoken of."""
+NOT_YET = re.compile(
+    r"^\W*(?:(?:no|ok|hey|please|but|and|wait|oye|pero|espera|por favor|porfa)\b\W*)*"
+    r"(?:(?:do not|don\W?t|never|not|no|nunca)\b\W*)(?:(?:me|la|lo|las|los|want (?:you )?to|quiero|quiero que) )*"
+    r"(?:buy|sell|order|place|confirm|send|execute|submit|compr|vend|confirm|envi|mand|ejecut|orden)\w*\b[^\d?]*$"
+)
+"""Nothing is to be ordered now."""
 CORRECTS = re.compile(
-    r"^\W*(?:no|sorry|perdon|wait|espera|i meant?|qu(?:eria|iero|ise) decir|digo)\b(?!\W*(?:thank|gracias))"
+    r"^\W*(?:no|not|sorry|perdon|wait|espera|i (?:meant?|said)|qu(?:eria|iero|ise) decir|digo|dije|he dicho)\b"
+    r"(?!\W*(?:thank|gracias))"
 )
 """Not that, but this."""
 SHORT_TALK = 9
@@ -222,6 +229,24 @@ EXPLAINED_TOO = re.compile(
     r"\b(?:and|y) (?:what (?:does|do|is) (?:it|that|this)\b|(?:eso )?que (?:significa|quiere decir|es eso)\b)"
 )
 """After what is looked up: what the word for it means."""
+THAT_MANY = re.compile(
+    r"\b(?:that (?:many|much)|as many|those|them|es[oa]s|tant[oa]s|compral[oa]s?)\b|"
+    r"^\W*(?:(?:ok|vale|pues|and|y|then)\b\W*)*(?:(?:place|do|take|make|enter) (?:it|that)|haz(?:lo|la)|pon(?:lo|la))\b"
+)
+"""As many as were just worked out."""
+IS_DONE = re.compile(
+    r"^\W*(?:(?:and|so|y|entonces|pero|ok)\b\W*)*(?:(?:is|are|was|were|did|has|have) (?:it|they|that|those|both|the \w+|"
+    r"my \w+)|(?:ya )?(?:se (?:ha|han)|ha sido|han sido|esta|estan|sigue\w*))\b.{0,20}\b(?:gone|there|done|filled|"
+    r"executed|through|deleted|removed|cancell?ed|set|placed|active|pending|(?:ejecut|borr|elimin|cancel|quit|activ|"
+    r"cre)ad\w+|hech\w+|puest\w+|pendientes?|activ\w+)\b"
+)
+"""What has become of an order or alert."""
+SURE = re.compile(
+    r"\b(?:sure|certain|reliable|confiden\w+|trust\w*|accura\w+|often right|fias|fiable|segur[oa]|aciert\w*|"
+    r"confianza|precis[oa])\b"
+)
+WHY = re.compile(r"^\W*(?:(?:and|y|but|pero)\b\W*)*(?:why|how come|por que|based on what|en que te basas)\b")
+"""How much a prediction is worth, and what it rests on."""
 THE_OTHER = re.compile(r"\b(?:the|el|la) (?:other|otr[oa])\b")
 SAME = re.compile(r"\b(?:same|lo mismo|igual)\b")
 MISTAKEN = re.compile(

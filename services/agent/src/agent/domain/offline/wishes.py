@@ -30,6 +30,7 @@ class Intent(Enum):
     UNDO = auto()
     ADVICE = auto()
     FINE = auto()
+    NOT_YET = auto()
     UNKNOWN = auto()
 
 
@@ -41,7 +42,7 @@ class Wish:
     """An intent with the tool calls that serve it. `missing`: arguments that the user still has to give, while `calls`
     holds the rest of the call; `withheld`: a tool that it needs and that the user's plan lacks; `way`: which look-up
     comes before `calls`; `shown`: the line of the last answer's list that is meant, or the
-    group of shares whose symbols nobody has told.
+    group of shares whose symbols nobody has told; `later`: what the same message asks for and a next one has to.
     """
 
     intent: Intent
@@ -50,3 +51,4 @@ class Wish:
     withheld: str | None = None
     way: str = ""
     shown: str = ""
+    later: str = ""

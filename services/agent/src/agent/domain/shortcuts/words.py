@@ -13,12 +13,12 @@ Decision = Literal["confirm", "reject"]
 
 _YES = (
     r"yes|yeah|yep|yup|yes sir|aye|sure|of course|absolutely|definitely|confirm(?:ed)?|i confirm|i do|go ahead|do it|"
-    r"place it|proceed|please do|approved?|i agree|"
+    r"place it|proceed|please do|approved?|i agree|go for it|let s do it|lets do it|correct(?:o)?|exact(?:o|ly)|"
     r"si|claro|claro que si|por supuesto|dale|de acuerdo|confirm(?:o|a|ar|ado|ada|alo|ala)|adelante|hazlo|hagale|"
     r"procede|acepto|aceptar|apruebo|simon|👍|✅"
 )
 _FINE = r"ok|okay|okey|vale|perfect|perfecto|sounds good"
-_WEAK_YES = r"y|s|k|bueno|va|great|genial|listo"
+_WEAK_YES = r"y|s|k|bueno|va|venga|great|genial|listo"
 _NO = (
     r"no|n|nope|nah|no way|cancel(?:led)?|cancel it|reject(?:ed)?|decline|dont|don t|do not|do not do it|don t do it|"
     r"stop|never ?mind|forget it|forget the order|not now|(?:drop|scrap|leave|bin|skip) it|call it off|"
@@ -26,15 +26,15 @@ _NO = (
     r"olvida la orden|olvida el pedido|(?:deja|descarta|quita|anula)l[oa]|ahora no|para nada|👎|❌"
 )
 _FILLER = (
-    r"please|thanks|thank you|thx|it|this|that|the order|my order|this order|now|"
-    r"por favor|porfa|porfavor|gracias|la orden|mi orden|esta orden|el pedido|ahora|ya"
+    r"please|pl[sz]|thanks|thank you|thx|it|this|that|the order|my order|this order|the other|the other one|now|"
+    r"por favor|porfa|porfavor|gracias|pues|la orden|mi orden|esta orden|el pedido|la otra|el otro|ahora|ya"
 )
 _STARTS = [
     re.compile(rf"(?P<{name}>{phrase})(?=\s|$)")
     for name, phrases in (("yes", _YES), ("no", _NO), ("fine", _FINE), ("weak", _WEAK_YES), ("filler", _FILLER))
     for phrase in re.split(r"\|(?![^(]*\))", phrases)
 ]
-_ORDER = re.compile(r"\b(order|trade|orden|pedido|operacion)\b")
+_ORDER = re.compile(r"\b(order|trade|orden|pedido|operacion|confirm\w*)\b")
 _ALL = re.compile(r"\b(all|both|all of them|todas|todos|ambas|ambos|las dos|los dos)\b")
 ORDINALS = {
     "first": 1,
@@ -129,7 +129,7 @@ def verdict_in(text: str, asked: Sequence[ShownAction]) -> Verdict | None:
 
 
 def about_an_order(text: str) -> Decision | None:
-    """A plain decision that names an order ("confirm the order"), whatever was said last."""
+    """A plain decision that names an order, or confirms one ("confirm the order", "confirmo"), whatever was said last."""
     return decision_in(text) if _ORDER.search(plain(text)) else None
 
 
