@@ -175,6 +175,12 @@ class Fixed:
     async def close(self) -> None: ...
 
 
+def nearest(texts: Neighbours[str], question: Any, most: int, **without: Any) -> dict[str, float]:
+    compared = texts.to(question)
+    assert compared is not None
+    return compared.nearest(most, **without)
+
+
 async def test_what_is_put_anew_or_taken_out_is_found_as_it_is_now() -> None:
     near, filling = Neighbours[str](), Embeddings(Fixed(), 1.0)
     for number in range(600):
@@ -183,15 +189,15 @@ async def test_what_is_put_anew_or_taken_out_is_found_as_it_is_now() -> None:
     await eventually(lambda: len(near) == 600)
     question = await filling.question("a")
     assert question is not None
-    found = near.nearest(question, 400)
+    found = nearest(near, question, 400)
     assert [key for key, share in found.items() if share == 1.0] == [f"k{number}" for number in range(1, 600, 2)]
     near.put("k1", "b")
     near.drop("k3")
-    assert not near.nearest(question, 1).keys() & {"k1", "k3"}
+    assert not nearest(near, question, 1).keys() & {"k1", "k3"}
     filling.fill(near)
     await eventually(lambda: len(near) == 599)
-    assert near.nearest(question, 599)["k1"] == 0.0
-    assert "k5" not in near.nearest(question, 10, without={"k5"})
+    assert nearest(near, question, 599)["k1"] == 0.0
+    assert "k5" not in nearest(near, question, 10, without={"k5"})
     await filling.stop()
 
 

@@ -90,8 +90,9 @@ class _HeldMessages:
         self, found: Sequence[RankedMessage], question: Vectors, without: Collection[str]
     ) -> list[RankedMessage]:
         """The ranking by words and by meaning together."""
-        near = self.near.nearest(question, without=without)
-        both = fused([(one.passage.id, one.score) for one in found], near)
+        near = self.near.to(question)
+        nearest = near.nearest(without=without) if near else {}
+        both = fused([(one.passage.id, one.score) for one in found], nearest)
         return [RankedMessage(self.index.passage(name), score) for name, score in both]
 
 

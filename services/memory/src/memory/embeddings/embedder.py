@@ -4,7 +4,10 @@ The protocol: https://platform.openai.com/docs/api-reference/embeddings/create
 """
 
 import asyncio
+import contextlib
 import importlib
+import os
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any
@@ -35,7 +38,7 @@ class WheelEmbedder:
         except (ImportError, OSError) as error:
             raise EmbeddingError(f"install nexus-memory[vectors] for NEXUS_EMBEDDINGS=wheel: {error}") from error
         self._asking = ThreadPoolExecutor(1, thread_name_prefix="question")
-        self._reading = ThreadPoolExecutor(1, thread_name_prefix="embedding")
+        self._reading = ThreadPoolExecutor(1, thread_name_prefix="embedding", initializer=_step_back)
         self._model = self._asking.submit(_loaded, package)
 
     async def passages(self, texts: Sequence[str]) -> Vectors:
@@ -58,6 +61,12 @@ class WheelEmbedder:
             return of_length_one(np.atleast_2d(np.asarray(made, dtype=np.float32)))
         except (RuntimeError, ValueError, TypeError, OSError) as error:
             raise EmbeddingError(f"the wheel's model failed: {error!r}") from error
+
+
+def _step_back() -> None:
+    """Lets everything else on the machine go before this thread."""
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 15)
 
 
 def _loaded(package: Any) -> Any:

@@ -18,6 +18,14 @@ REST = 5.0
 LONGEST_PAUSE = 60.0
 """The longest pause between two batches while they fail."""
 
+EVERYDAY = (
+    "what time do you open", "how much does it cost", "can I pay by card", "where are you", "do you have parking",
+    "can I bring my dog", "how do I cancel", "can I come on Sunday",
+    "a qué hora abrís", "cuánto cuesta", "puedo pagar con tarjeta", "dónde estáis", "tenéis aparcamiento",
+    "puedo llevar al perro", "cómo lo cancelo", "puedo ir el domingo",
+)  # fmt: skip
+"""What questions have in common shows in these."""
+
 _log = structlog.get_logger(__name__)
 
 
@@ -30,6 +38,8 @@ class Embeddings:
         self._rests_until = 0.0
         self._waiting: dict[int, Neighbours[Any]] = {}
         self._task: asyncio.Task[None] | None = None
+        self.usual: Vectors | None = None
+        """The mean of everyday questions, once it is known."""
 
     @property
     def on(self) -> bool:
@@ -77,6 +87,9 @@ class Embeddings:
             self._waiting[name] = self._waiting.pop(name)
             try:
                 vectors = await embedder.passages(list(texts.values()))
+                if self.usual is None or self.usual.shape[1] != vectors.shape[1]:
+                    asked = [await embedder.question(text) for text in EVERYDAY]
+                    self.usual = sum(asked) / len(asked)
             except EmbeddingError as error:
                 EMBEDDINGS_FAILED.labels("passages").inc()
                 _log.warning("embeddings.failed", error=str(error)[:200], again_in=pause)

@@ -1,13 +1,47 @@
 """Texts with their vectors, and the nearest to a question by meaning, in any language."""
 
-from collections.abc import Collection, Hashable, Mapping
-from typing import Generic, TypeVar
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from memory.embeddings.ports import Vectors
 
 Key = TypeVar("Key", bound=Hashable)
 POOL = 100
 """How many of the best by words, and of the nearest by meaning, are ranked together."""
+FEW = 8
+"""Below this number of texts their mean says nothing about any of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nearness(Generic[Key]):
+    """How near each text is to one question, by row. `centred`: measured from the mean of the texts and that of everyday
+    questions, so that what all of them have in common counts for nothing; 0.2 is near, 0.4 very near."""
+
+    cosines: Any
+    keys: Sequence[Key | None]
+    rows: Mapping[Key, int]
+    centred: bool
+
+    def of(self, key: Key) -> float:
+        """A text's; 0 for one that has no vector, or where too little is known to compare."""
+        row = self.rows.get(key)
+        return round(float(self.cosines[row]), 3) if self.centred and row is not None else 0.0
+
+    def nearest(self, most: int = POOL, without: Collection[Key] = ()) -> dict[Key, float]:
+        """The nearest texts with their nearness, from 1 for the nearest to 0 for the last."""
+        found: list[tuple[Key, float]] = []
+        for row in (-self.cosines).argsort(kind="stable"):
+            key = self.keys[int(row)]
+            if key is not None and key not in without:
+                found.append((key, float(self.cosines[int(row)])))
+                if len(found) >= most:
+                    break
+        if not found:
+            return {}
+        first, last = found[0][1], found[-1][1]
+        spread = first - last or 1.0
+        return {key: (cosine - last) / spread if len(found) > 1 else 1.0 for key, cosine in found}
 
 
 class Neighbours(Generic[Key]):
@@ -18,11 +52,17 @@ class Neighbours(Generic[Key]):
         self._rows: dict[Key, int] = {}
         self._keys: list[Key | None] = []
         self._vectors: Vectors | None = None
+        self._sum: Any = 0.0
         self.closed = False
         """It is no longer searched."""
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    @property
+    def size(self) -> int:
+        """Texts with a vector and without."""
+        return len(self._rows) + len(self._wanted)
 
     def put(self, key: Key, text: str) -> None:
         """Adds a text, replacing the one under its key."""
@@ -32,8 +72,9 @@ class Neighbours(Generic[Key]):
     def drop(self, key: Key) -> None:
         self._wanted.pop(key, None)
         row = self._rows.pop(key, None)
-        if row is not None:
+        if row is not None and self._vectors is not None:
             self._keys[row] = None
+            self._sum = self._sum - self._vectors[row]
 
     def wanted(self, most: int) -> dict[Key, str]:
         """Texts without a vector, at most this many."""
@@ -51,29 +92,27 @@ class Neighbours(Generic[Key]):
             held = self._vectors
             if held is None or held.shape[1] != vector.shape[0]:
                 held = np.zeros((256, vector.shape[0]), dtype=np.float32)
-                self._keys, self._rows, row = [], {}, 0
+                self._keys, self._rows, self._sum, row = [], {}, 0.0, 0
             elif row == held.shape[0]:
                 held = np.concatenate([held, np.zeros_like(held)])
             held[row] = vector
+            self._sum = self._sum + vector
             self._vectors = held
             self._keys.append(key)
             self._rows[key] = row
 
-    def nearest(self, question: Vectors, most: int = POOL, without: Collection[Key] = ()) -> dict[Key, float]:
-        """The nearest texts with their nearness, from 1 for the nearest to 0 for the last."""
+    def to(self, question: Vectors, usual: Vectors | None = None) -> Nearness[Key] | None:
+        """How near the texts are to a question; `usual`: the mean of everyday questions. None: no text has a vector."""
+        import numpy as np
+
         held, count = self._vectors, len(self._keys)
         if held is None or not self._rows or held.shape[1] != question.shape[1]:
-            return {}
-        cosines = held[:count] @ question[0]
-        found: list[tuple[Key, float]] = []
-        for row in (-cosines).argsort(kind="stable"):
-            key = self._keys[int(row)]
-            if key is not None and key not in without:
-                found.append((key, float(cosines[int(row)])))
-                if len(found) >= most:
-                    break
-        if not found:
-            return {}
-        first, last = found[0][1], found[-1][1]
-        spread = first - last or 1.0
-        return {key: (cosine - last) / spread if len(found) > 1 else 1.0 for key, cosine in found}
+            return None
+        if usual is None or usual.shape != question.shape or len(self._rows) < FEW:
+            return Nearness(held[:count] @ question[0], self._keys, self._rows, centred=False)
+        mean = self._sum / len(self._rows)
+        asked = (question - usual)[0]
+        asked = asked / (np.linalg.norm(asked) or 1.0)
+        to_asked, to_mean = (held[:count] @ np.column_stack([asked, mean])).T
+        lengths = np.sqrt(np.maximum(1.0 - 2.0 * to_mean + mean @ mean, 1e-6))
+        return Nearness((to_asked - mean @ asked) / lengths, self._keys, self._rows, centred=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from memory.domain.recall.postings import Postings
 from memory.embeddings.fusion import fused
-from memory.knowledge.passages import Section
+from memory.knowledge.passages import Section, parted
 from memory.knowledge.question import KnowledgeQuestion, QueryWord, TextProfile, telling
 from memory.knowledge.texts import StemmedDocument, StemmedPassage
 
@@ -57,7 +57,8 @@ class _Entry:
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A passage that was found. `score` 0 to 1: the share of the question's weight that it covers; `place`: its
-    number in its document; `section`: the best match of its `sections`."""
+    number in its document; `section`: the best match of its `sections`; `near`: how near in meaning each of them is,
+    where that is known."""
 
     document: StemmedDocument
     place: int
@@ -66,6 +67,7 @@ class Hit:
     sections: tuple[Section, ...]
     score: float
     exact: bool = False
+    near: tuple[float, ...] = ()
 
 
 class CompanyIndex:
@@ -211,12 +213,8 @@ class CompanyIndex:
                 for worth, stems in words
             )
 
-        ends = [*(section.start for section in sections[1:]), len(text)]
-        headings = [" ".join(section.headings) for section in sections]
-        shares = [
-            (held(f"{heading} {text[section.start : end]}"), held(heading))
-            for section, heading, end in zip(sections, headings, ends, strict=True)
-        ]
+        headings = [(" ".join(section.headings), said) for section, said in parted(text, sections)]
+        shares = [(held(f"{heading} {said}"), held(heading)) for heading, said in headings]
         return sections[shares.index(max(shares))]
 
     def _numbered(self, near: Mapping[tuple[str, int], float]) -> dict[int, float]:

@@ -57,6 +57,8 @@ SHOWN = 200
 def passage(hit: Hit) -> Passage:
     about = hit.document
     found = _passage(about, hit.place, hit.text, hit.section, hit.score, exact=hit.exact)
+    if hit.near:
+        found = found.model_copy(update={"near": list(hit.near)})
     if len(hit.sections) == 1:
         return found
     sections = [

@@ -29,6 +29,12 @@ class Section:
     anchor: str | None
 
 
+def parted(text: str, sections: Sequence[Section]) -> list[tuple[Section, str]]:
+    """The sections of a passage's text, each with what it says."""
+    ends = [*(section.start for section in sections[1:]), len(text)]
+    return [(section, text[section.start : end]) for section, end in zip(sections, ends, strict=True)]
+
+
 @dataclass(frozen=True, slots=True)
 class PassageCut:
     """One passage: Markdown as contracts.knowledge describes it, and its sections, the first of which begins at 0."""

@@ -115,6 +115,11 @@ def understood(
     return KnowledgeQuestion(tuple(asked.values()), language_of(text) or language)
 
 
+def with_earlier(text: str, earlier: Sequence[str]) -> str:
+    """A question, behind the one before it where it says little by itself."""
+    return f"{earlier[0]} {text}" if earlier and len(list(sought(text))) < SAYS_LITTLE else text
+
+
 @dataclass(frozen=True, slots=True)
 class TextProfile:
     """What a text tells, for comparing it with another. Each word has its English and its Spanish stem: what language a

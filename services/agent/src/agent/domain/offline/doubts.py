@@ -37,6 +37,9 @@ _AROUND = 0.15
 not tell."""
 _EARLIER, _THERE = 0.5, 0.15
 """What it counts there to cover what was asked before, and to stand in the section that was quoted last."""
+_NEAR_IN_MEANING, _MUCH_NEARER = 0.2, 0.12
+"""How near in meaning to the question a section is that may answer it whatever its words are, and by how much nearer than
+what was chosen one makes that uncertain (measured with multilingual-e5-small, decision 0153)."""
 _HALF = 0.5
 """How likely one must be to be shown whatever it shares with the question."""
 _SHOWN = 2
@@ -83,20 +86,32 @@ def doubts(
     untold += [word for word, keys in asked.items() if _MONTH & keys and not _is_told(keys - _MONTH, spots, among)]
     called = _called(asked, spots, sections, among)
     other_row = called is not None and any(among.passages[at].row for at in spots)
-    if not untold and not other_row and any(_tells_all(asked, must, at, among) for at in spots):
+    nearer = _nearer(mine, sections, among)
+    if not (untold or other_row or nearer) and any(_tells_all(asked, must, at, among) for at in spots):
         return None
     untold += [word for word in asked if _is_name(word) and all(not index.has(asked[word], at) for at in spots)]
     another = is_another_case(question, earlier, told, spots, among)
     first, share = sections[0], sum(one.likelihood for one in mine) / sum(one.likelihood for one in sections)
     far_behind = whole[0].likelihood >= CERTAIN and sum(one.likelihood for one in mine) < _FAR_BEHIND
-    if not (untold or another) and called is None and first in mine and not far_behind:
+    if not (untold or another or nearer) and called is None and first in mine and not far_behind:
         alike = any(_is_headed_alike(asked, among.passages[at].heading) for at in spots)
         if alike or share >= CERTAIN:
             return None
-    first = whole[0] if far_behind else called or first
+    first = whole[0] if far_behind else called or nearer or first
     shown = _extract(chosen, mine[0], among)
     other = [] if first in mine else _extract((), first, among)
     return [*other, *shown] if far_behind or other_row else [*shown, *other]
+
+
+def _nearness(section: Section, among: Candidates) -> float:
+    return among.passages[section.sentences[0]].near
+
+
+def _nearer(mine: Sequence[Section], sections: Sequence[Section], among: Candidates) -> Section | None:
+    """The section that is much nearer to the question in meaning than what words have chosen."""
+    nearest = max(sections, key=lambda one: _nearness(one, among))
+    most = max(_nearness(one, among) for one in mine)
+    return nearest if _nearness(nearest, among) >= max(_NEAR_IN_MEANING, most + _MUCH_NEARER) else None
 
 
 def _called(
@@ -175,9 +190,12 @@ def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[
     words = [*(specific or (word for word in asked if word[0] != "=")), *specific_words(before)]
     index, about = among.index, [(asked | before)[word] for word in words]
 
+    def near(section: Section) -> bool:
+        return _nearness(section, among) >= _NEAR_IN_MEANING
+
     def stands_near(section: Section) -> bool:
         at = section.sentences[0]
-        if section.likelihood >= _HALF:
+        if section.likelihood >= _HALF or near(section):
             return True
         if index.scrap(at) or not any(index.has(keys, at) >= _TOLD for keys in about):
             return False
@@ -188,7 +206,7 @@ def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[
     found = [one for one in likely(question, earlier, told, among) if stands_near(one)]
     if specific and not any(index.is_known(asked[word]) for word in specific):
         # What stands near the question before it is about other things, unless this one goes on with that.
-        found = [one for one in found if goes_on(question) and one.likelihood >= _HALF]
+        found = [one for one in found if (goes_on(question) and one.likelihood >= _HALF) or near(one)]
     if not found:
         return [], False
     # A price, or when, is told by what shows one.
@@ -202,6 +220,7 @@ def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[
         may = any(index.has(asked[word], at) >= _TOLD for word in specific)
         may = may and not (among.passages[at].row and _untold(asked, [at], among))
         may = may and index.share(asked, at) >= (NEAR if of_a_thing else NEAR_DOING)
+    may = may or near(found[0])
     shown = found[: 1 if found[0].likelihood >= _AS_WELL else _SHOWN]
     return [one for section in shown for one in _extract((), section, among)], may
 

@@ -28,7 +28,8 @@ class Excerpt:
     """A sentence, list item or table row, with the heading that it stands under and the page's address and title.
     `number`: of the passage that it is from, where it is from one that was found for the question; `row`: it stands by
     itself, as a row or an item of a list (`item`) does; `above`: the headings above its own; `column`: what a
-    table calls its rows; `columns`: what it calls the rest of each, whose texts are `cells`."""
+    table calls its rows; `columns`: what it calls the rest of each, whose texts are `cells`; `near`: how near in meaning
+    to the question its section is, 0 where that is not known."""
 
     text: str
     heading: str
@@ -42,6 +43,7 @@ class Excerpt:
     columns: tuple[str, ...] = ()
     cells: tuple[str, ...] = ()
     above: str = ""
+    near: float = 0.0
 
 
 def passages_of(page: SitePage) -> list[Excerpt]:

@@ -36,6 +36,8 @@ _NEEDED, _NOT_ASKED = 0.79, 0.5
 """
 _BEGINS_BESIDE, _BEGINS = 1.34, 1.97
 """The share of the question's words that begin like a word of its section, or like one of its own."""
+_NEAR = 6.0
+"""How near in meaning to the question its section is."""
 _HALF_ALIKE = 0.5
 _SHORTEST, _LONGEST = 4, 6
 """Letters that two words must share at their beginning to count as the same word."""
@@ -86,6 +88,7 @@ def likely(question: str, earlier: str, told: str, among: Candidates) -> list[Se
                 - _FOREIGN * (passages[at].number in among.foreign)
                 + _NEEDED * (float(index.holds(must, at)) if must else _NOT_ASKED)
                 + _BEGINS * _begun(said, index.words(at))
+                + _NEAR * passages[at].near
             )
     ranked = _ranked(places, scores)
     # Within a section, sentences that show what the question needs come first.

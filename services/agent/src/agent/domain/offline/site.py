@@ -28,7 +28,7 @@ from agent.domain.offline.shapes import FULL_NAME, OF_IT, TOLD_ITSELF, WHERE_IS
 from agent.domain.offline.steps import Result, SayText, UseTools
 from agent.domain.offline.superlatives import asks_for_most
 from agent.domain.text_features import plain
-from contracts.knowledge import KnowledgeFound
+from contracts.knowledge import KnowledgeFound, Passage
 from contracts.languages import Language
 from contracts.person_rules import path_of
 
@@ -115,8 +115,11 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
         mine = one.language is None or one.language[:2].lower() == asked.language
         above = one.heading[:-1] if heading else ()
         said = sentences_of(one.text, heading, one.url or one.id, one.title, number, above)
+        near = _nearness(one)
         (spoken if mine else others).extend(
-            each for each in said if not each.row or is_for_age(asked.question, each.text)
+            replace(each, near=near.get(each.heading, 0.0))
+            for each in said
+            if not each.row or is_for_age(asked.question, each.text)
         )
     if rows := follow_up_rows(asked.question, bool(asked.before), asked.answered, [*spoken, *others]):
         return asked.unknown(rows) if is_unknown(asked.answered) else SayText(quoted(rows, asked.language))
@@ -144,6 +147,12 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
     if len(shown) == 1:
         shown = [_of_what(shown[0])]
     return SayText(quoted(shown, asked.language))
+
+
+def _nearness(found: Passage) -> dict[str, float]:
+    """By heading, how near in meaning to the question its section is."""
+    headings = [one.heading for one in found.sections] if found.sections else [found.heading]
+    return {path[-1] if path else "": near for path, near in zip(headings, found.near or (), strict=False)}
 
 
 def _answering(asked: SiteQuestion, mine: Candidates, others: Candidates) -> list[Excerpt]:

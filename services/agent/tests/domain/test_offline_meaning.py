@@ -1,0 +1,36 @@
+"""How near a section is in meaning to the question, beside the words: what has no word of it is told with a doubt."""
+
+import pytest
+
+from agent.domain.offline.answers import is_unknown, tells_nothing
+from agent.testing.passages import answered, passage
+
+CABINS = "## Bungalows\n\nWooden houses for four, 90 € a night.\n\n## Laundry\n\nA load is 5 €."
+PARTED = [{"start": 0, "heading": ["Bungalows"]}, {"start": CABINS.index("## Laundry"), "heading": ["Laundry"]}]
+
+
+def said(question: str, near: list[float] | None, pool: float = 0.0) -> str:
+    """`near`: of the two sections of the first passage; `pool`: of the second passage."""
+    found = [
+        passage("Stay", CABINS, sections=PARTED, heading=["Bungalows"], near=near),
+        passage("Pool", "The pool opens at 10:00.", heading=["Pool hours"], near=None if near is None else [pool]),
+    ]
+    return answered(question, found, "en")
+
+
+@pytest.mark.parametrize(("near", "known"), [(None, False), ([0.1, 0.05], False), ([0.3, 0.05], True)])
+def test_what_has_no_word_of_the_question_is_told_where_it_is_near_in_meaning(
+    near: list[float] | None, known: bool
+) -> None:
+    told = said("do you rent chalets?", near)
+    assert is_unknown(told)
+    assert tells_nothing(told) is not known
+    assert ("90 €" in told, "5 €." in told) == (known, False)
+
+
+def test_what_words_have_chosen_is_uncertain_where_another_section_is_much_nearer() -> None:
+    question = "does the pool open?"
+    assert said(question, [0.3, 0.0], pool=0.25) == "The pool opens at 10:00. [2]"
+    told = said(question, [0.0, 0.4], pool=0.05)
+    assert is_unknown(told)
+    assert "10:00" in told
