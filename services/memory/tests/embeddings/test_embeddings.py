@@ -17,7 +17,7 @@ from contracts.rpc import Caller, ToolServiceRequest
 from memory.embeddings import embeddings
 from memory.embeddings.embedder import HttpEmbedder, WheelEmbedder
 from memory.embeddings.embeddings import Embeddings, configured
-from memory.embeddings.neighbours import Neighbours
+from memory.embeddings.neighbours import FEW, Neighbours
 from memory.embeddings.ports import EmbeddingError
 from memory.handlers.search_memory import SEARCH_MEMORY
 from memory.settings import EmbeddingSettings
@@ -68,12 +68,23 @@ async def test_messages_and_pages_are_found_by_what_they_mean_in_either_language
         await said(one, "I work as a nurse", "Gold fell again", "Tengo un perro pequeño")
         await document(one, "refunds", "Refunds", "We give your money back within 30 days.")
         await document(one, "ships", "Parcels", "Parcels travel for two days.")
+        others = "\n\n".join(f"## Rule {number}\n\nSomething else." for number in range(FEW))
+        await document(one, "rules", "Rules", f"{others}\n\n## Pets\n\nA dog is welcome.")
         assert "I work as a nurse" not in await recalled(one, "cuál es mi profesión")
 
         async def by_meaning() -> bool:
             assert (await recalled(one, "¿cuál es mi profesion?"))[:1] == ["I work as a nurse"]
             assert (await recalled(one, "what about my puppy"))[:1] == ["Tengo un perro pequeño"]
             assert (await known(one, "¿hacen reembolso?"))[:1] == ["Refunds"]
+            # Each section for itself; a question that says little stands behind the one before it.
+            asked = KnowledgeSearch(company_id="acme", text="and how?", earlier=["what about my puppy"], limit=5)
+            found = (await one.rpc.call(SEARCH, asked)).passages
+            near = {
+                section.heading[-1]: near
+                for passage in found
+                for section, near in zip(passage.sections or (), passage.near or (), strict=False)
+            }
+            assert near["Pets"] > 0.4 > 0.2 > near["Rule 0"]
             return True
 
         await eventually(by_meaning)
