@@ -479,3 +479,41 @@ def test_a_profit_is_taken_by_a_limit() -> None:
     assert step == UseTools(
         (("create_paper_order", {"symbol": "AAPL", "side": "sell", "order_type": "limit", "limit_price": 700.0, "quantity": 3}),)
     )
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "way", "expected"),
+    [
+        (["sell 5 MSFT if it reaches 35"], "ok then buy 5 aapl first", "", BUY),
+        (["vende todas mis AAPL menos una"], "no, todas", "resell", {**BUY, "side": "sell", "share": 1.0}),
+        ([], "vende todas mis AAPL menos una", "sell", {**BUY, "side": "sell", "kept": 1.0}),
+        (["buy MSFT", "sell MSFT"], "also protect the rest with a stop 10% below what I paid", "",
+         {"symbol": "MSFT", "side": "sell", "order_type": "stop"}),
+        ([], "grab me half a dozen AAPL", "", {**BUY, "quantity": 6.0}),
+    ],
+)  # fmt: skip
+def test_an_order_is_no_change_of_another(before: list[str], said: str, way: str, expected: dict[str, Any]) -> None:
+    wish = wish_in(said, SCHEMAS, before)
+    expected = {name: one for name, one in expected.items() if name != "quantity" or way == ""}
+    assert (wish.calls[0][1], wish.way) == (expected, way)
+
+
+def test_the_first_of_several_alerts_is_changed() -> None:
+    before = ["alert me if MSFT goes above 32", "another if it loses 28", "delete the one at 28"]
+    alerts = [{"symbol": "MSFT", "condition": ">=", "price": 32.0, "alert_id": "a"},
+              {"symbol": "IBM", "condition": "<=", "price": 190.0, "alert_id": "b"}]  # fmt: skip
+    wish = wish_in("raise the first to 33", SCHEMAS, before)
+    assert step_of(wish, [("list_alerts", {}, {"alerts": alerts})], "en") == UseTools(
+        (
+            ("delete_alert", {"alert_id": "a"}),
+            ("create_alert", {"symbol": "MSFT", "condition": ">=", "price": 33.0}),
+        )
+    )
+
+
+def test_what_the_cash_buys_is_told() -> None:
+    wish = wish_in("could I afford 600 of them", SCHEMAS, ["price of IBM"])
+    looked = [("get_price", {}, {"symbol": "IBM", "price": 200.0, "as_of": "2012-09-07"}), ("get_portfolio", {}, {"cash": 100_000})]
+    step = step_of(wish, looked, "en")
+    assert isinstance(step, SayText)
+    assert step.text.splitlines()[1:] == ["600 × 200 = 120,000", "100,000 buys 500 at that price, and leaves 0."]

@@ -69,6 +69,8 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
         if len(results) > 1 or not figured.get("quantity"):
             return SayText(answer_from(*results[-1], "", language))
         return UseTools(((tool, {**arguments, "quantity": float(figured["quantity"])}),))
+    if wish.way == "means":
+        return _with_cash(wish, results, language)
     if wish.way in ("part", "affordable"):
         return _with_price(wish, results, language)
     if wish.way == "watched":
@@ -107,6 +109,8 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
                if all(before.get(name) in (None, one.get(name)) for name in ("symbol", "price", "side"))
                and before.get("order_type", "") in str(one.get("order_type") or "")]  # fmt: skip
         if kind == "orders" or "condition" not in arguments:  # it is as it was, but for one figure
+            at = before.get("place", 0)
+            old = old[at : at + 1 or None] if "place" in before else old
             if len(old) != 1:
                 return SayText(_several(looked, kind, old, body, language))
             arguments = _as_it_was(old[0], float(arguments["price"]))
@@ -179,6 +183,19 @@ def _with_price(wish: Wish, results: Sequence[Result], language: Language) -> Sa
     figure, _, each = wish.shown.partition("@")
     prices = [float(each)] if each and prices else prices
     return SayText("\n".join([*told, *(worked_out(one, number_of(figure), language) for one in prices)]))
+
+
+def _with_cash(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
+    """How many the user's cash buys at the price of now, and what the number that they named costs."""
+    if not results:
+        return UseTools((*wish.calls, ("get_portfolio", {})))
+    price, cash = (next((body[name] for _, _, body in results if body.get(name) is not None), None)
+                   for name in ("price", "cash"))  # fmt: skip
+    if price is None or cash is None:
+        return SayText("\n".join(answer_from(*one, "", language) for one in results))
+    told = [answer_from(*one, "", language) for one in results if one[0] == wish.calls[0][0]]
+    counted = [multiplied(float(price), float(wish.shown), language)] if wish.shown else []
+    return SayText("\n".join([*told, *counted, bought(float(price), float(cash), language)]))
 
 
 def _at_price_of_now(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
