@@ -8,9 +8,18 @@ import pytest
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.relative_days import with_past_days
-from agent.domain.offline.steps import SayText, UseTools, step_of
-from agent.domain.offline.wishes import Intent
+from agent.domain.offline.steps import Result, SayText, UseTools, step_of
+from agent.domain.offline.wishes import Intent, Wish
 from agent.testing.offered import SCHEMAS
+
+def replaced(wish: Wish, looked: list[Result]) -> tuple[Any, ...]:
+    """The calls that end what is replaced, and then make it anew."""
+    ends = step_of(wish, looked, "en")
+    assert isinstance(ends, UseTools)
+    made = step_of(wish, [*looked, *((tool, of, {}) for tool, of in ends.calls)], "en")
+    assert isinstance(made, UseTools)
+    return (*ends.calls, *made.calls)
+
 
 BUY: dict[str, Any] = {"symbol": "AAPL", "side": "buy", "quantity": 5.0, "order_type": "market"}
 SELL_STOP: dict[str, Any] = {"symbol": "MSFT", "side": "sell", "quantity": 5.0, "order_type": "stop"}
@@ -220,10 +229,9 @@ def test_an_alert_is_deleted_by_its_place(said: str, ended: list[str]) -> None:
 )
 def test_an_alert_of_before_changes_its_price(said: str, before: list[str]) -> None:
     wish = wish_in(said, SCHEMAS, before)
-    step = step_of(wish, [("list_alerts", {}, {"alerts": ALERTS[1:]})], "en")
     new = {"symbol": "AAPL", "condition": "<=", "price": 720.0}
-    assert isinstance(step, UseTools)
-    assert step.calls == (("delete_alert", {"alert_id": "b"}), ("create_alert", new))
+    calls = replaced(wish, [("list_alerts", {}, {"alerts": ALERTS[1:]})])
+    assert calls == (("delete_alert", {"alert_id": "b"}), ("create_alert", new))
 
 
 def test_where_several_may_be_meant_it_is_asked_which() -> None:
@@ -412,10 +420,9 @@ def test_what_is_worked_out_is_worked_out_anew_and_the_old_order_ended(
     assert [tool for tool, _ in first.calls] == ["get_pending_orders", "get_price"]
     old = {**wish.calls[1][1], "status": "pending_confirmation", "order_id": "old"}
     looked = [("get_pending_orders", {}, {"orders": [old]}), ("get_price", {}, {"symbol": "IBM", "price": 150.0})]
-    step = step_of(wish, looked, "en")
-    assert isinstance(step, UseTools)
-    assert step.calls[0] == ("cancel_paper_order", {"order_id": "old"})
-    assert (step.calls[1][1]["symbol"], step.calls[1][1]["quantity"]) == ("IBM", quantity)
+    ends, made = replaced(wish, looked)
+    assert ends == ("cancel_paper_order", {"order_id": "old"})
+    assert (made[1]["symbol"], made[1]["quantity"]) == ("IBM", quantity)
 
 
 OPEN = {"symbol": "IBM", "side": "buy", "quantity": 10.0, "order_type": "limit", "limit_price": 190.0}
@@ -431,9 +438,10 @@ OPEN = {"symbol": "IBM", "side": "buy", "quantity": 10.0, "order_type": "limit",
 )
 def test_an_order_that_is_open_already_is_ended_when_it_changes(before: list[str], said: str) -> None:
     wish = wish_in(said, SCHEMAS, before)
-    step = step_of(wish, [("get_pending_orders", {}, {"orders": [{**OPEN, "status": "open", "order_id": "o"}]})], "en")
-    assert step == UseTools(
-        (("cancel_paper_order", {"order_id": "o"}), ("create_paper_order", {**OPEN, "limit_price": 195.0}))
+    calls = replaced(wish, [("get_pending_orders", {}, {"orders": [{**OPEN, "status": "open", "order_id": "o"}]})])
+    assert calls == (
+        ("cancel_paper_order", {"order_id": "o"}),
+        ("create_paper_order", {**OPEN, "limit_price": 195.0}),
     )
 
 
@@ -503,11 +511,9 @@ def test_the_first_of_several_alerts_is_changed() -> None:
     alerts = [{"symbol": "MSFT", "condition": ">=", "price": 32.0, "alert_id": "a"},
               {"symbol": "IBM", "condition": "<=", "price": 190.0, "alert_id": "b"}]  # fmt: skip
     wish = wish_in("raise the first to 33", SCHEMAS, before)
-    assert step_of(wish, [("list_alerts", {}, {"alerts": alerts})], "en") == UseTools(
-        (
-            ("delete_alert", {"alert_id": "a"}),
-            ("create_alert", {"symbol": "MSFT", "condition": ">=", "price": 33.0}),
-        )
+    assert replaced(wish, [("list_alerts", {}, {"alerts": alerts})]) == (
+        ("delete_alert", {"alert_id": "a"}),
+        ("create_alert", {"symbol": "MSFT", "condition": ">=", "price": 33.0}),
     )
 
 

@@ -179,8 +179,11 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     amends = talk_words.AMENDS.search(said) or (row is None and talk_words.YES_BUT.search(said))
     amends = "?" not in text and amends is not None and len(said.split()) <= FEW
     earlier = _earlier(schemas, before, past=amends) if before else None
-    if earlier is not None and (counted := as_many(text, said, row, earlier, schemas, before)) is not None:
-        return counted
+    ordered = (row is None or row.tool == "create_paper_order") and "create_paper_order" in schemas and "?" not in text
+    ordered = ordered and not numbers_in(said)
+    if earlier is not None and ordered and len(said.split()) <= FEW and talk_words.THAT_MANY.search(said):
+        if (counted := as_many(earlier, own or one_before(said, before))) is not None:
+            return counted
     compares = bool(own and before and talk_words.COMPARED_WITH.search(said))
     if compares:
         own = list(dict.fromkeys([*one_before(said, before), *own]))
