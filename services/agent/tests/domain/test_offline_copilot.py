@@ -128,7 +128,12 @@ SHARES: list[tuple[tuple[str, ...], Results, Any]] = [
     (
         ("sell half of my IBM", "no, 25 %"),
         [("get_pending_orders", {}, {"orders": [WAITS]})],
-        (("cancel_paper_order", {"order_id": "o1"}), order("IBM", "sell", 3)),
+        (("cancel_paper_order", {"order_id": "o1"}),),
+    ),
+    (
+        ("sell half of my IBM", "no, 25 %"),
+        [("get_pending_orders", {}, {"orders": [WAITS]}), ("cancel_paper_order", {}, {"order_id": "o1"})],
+        (order("IBM", "sell", 3),),
     ),
 ]
 
@@ -138,7 +143,7 @@ def test_a_share_of_what_is_held_is_worked_out_from_it(said: tuple[str, ...], re
     wish = wish_in(said[-1], TOOLS, said[:-1])
     looked = step_of(wish, [], "en")
     assert isinstance(looked, UseTools)
-    assert [tool for tool, _ in looked.calls] == ["get_portfolio", *(tool for tool, _, _ in results)]
+    assert [tool for tool, _ in looked.calls] == ["get_portfolio", *(tool for tool, _, _ in results[:1])]
     found = step_of(wish, [("get_portfolio", {}, {"positions": HELD}), *results], "en")
     assert found == (SayText(wanted) if isinstance(wanted, str) else UseTools(wanted))
 

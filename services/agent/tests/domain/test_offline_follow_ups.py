@@ -280,6 +280,8 @@ def test_what_the_plan_costs_is_no_price_of_the_share_that_it_was_wanted_for() -
     ("before", "said", "tool"),
     [
         ("delete both alerts", "are they gone?", "list_alerts"),
+        ("alert me at 32 for MSFT", "how many do I have", "list_alerts"),
+        ("add IBM to my watchlist", "whats on it", "get_watchlist"),
         ("compra 5 MSFT", "se ha ejecutado ya?", "get_portfolio"),
         ("will IBM go up?", "how sure are you", "get_ml_signals"),
         ("will IBM go up?", "y por que lo dice", "get_ml_features"),

@@ -8,9 +8,18 @@ import pytest
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.relative_days import with_past_days
-from agent.domain.offline.steps import SayText, UseTools, step_of
-from agent.domain.offline.wishes import Intent
+from agent.domain.offline.steps import Result, SayText, UseTools, step_of
+from agent.domain.offline.wishes import Intent, Wish
 from agent.testing.offered import SCHEMAS
+
+def replaced(wish: Wish, looked: list[Result]) -> tuple[Any, ...]:
+    """The calls that end what is replaced, and then make it anew."""
+    ends = step_of(wish, looked, "en")
+    assert isinstance(ends, UseTools)
+    made = step_of(wish, [*looked, *((tool, of, {}) for tool, of in ends.calls)], "en")
+    assert isinstance(made, UseTools)
+    return (*ends.calls, *made.calls)
+
 
 BUY: dict[str, Any] = {"symbol": "AAPL", "side": "buy", "quantity": 5.0, "order_type": "market"}
 SELL_STOP: dict[str, Any] = {"symbol": "MSFT", "side": "sell", "quantity": 5.0, "order_type": "stop"}
@@ -220,10 +229,9 @@ def test_an_alert_is_deleted_by_its_place(said: str, ended: list[str]) -> None:
 )
 def test_an_alert_of_before_changes_its_price(said: str, before: list[str]) -> None:
     wish = wish_in(said, SCHEMAS, before)
-    step = step_of(wish, [("list_alerts", {}, {"alerts": ALERTS[1:]})], "en")
     new = {"symbol": "AAPL", "condition": "<=", "price": 720.0}
-    assert isinstance(step, UseTools)
-    assert step.calls == (("delete_alert", {"alert_id": "b"}), ("create_alert", new))
+    calls = replaced(wish, [("list_alerts", {}, {"alerts": ALERTS[1:]})])
+    assert calls == (("delete_alert", {"alert_id": "b"}), ("create_alert", new))
 
 
 def test_where_several_may_be_meant_it_is_asked_which() -> None:
@@ -412,10 +420,9 @@ def test_what_is_worked_out_is_worked_out_anew_and_the_old_order_ended(
     assert [tool for tool, _ in first.calls] == ["get_pending_orders", "get_price"]
     old = {**wish.calls[1][1], "status": "pending_confirmation", "order_id": "old"}
     looked = [("get_pending_orders", {}, {"orders": [old]}), ("get_price", {}, {"symbol": "IBM", "price": 150.0})]
-    step = step_of(wish, looked, "en")
-    assert isinstance(step, UseTools)
-    assert step.calls[0] == ("cancel_paper_order", {"order_id": "old"})
-    assert (step.calls[1][1]["symbol"], step.calls[1][1]["quantity"]) == ("IBM", quantity)
+    ends, made = replaced(wish, looked)
+    assert ends == ("cancel_paper_order", {"order_id": "old"})
+    assert (made[1]["symbol"], made[1]["quantity"]) == ("IBM", quantity)
 
 
 OPEN = {"symbol": "IBM", "side": "buy", "quantity": 10.0, "order_type": "limit", "limit_price": 190.0}
@@ -431,9 +438,10 @@ OPEN = {"symbol": "IBM", "side": "buy", "quantity": 10.0, "order_type": "limit",
 )
 def test_an_order_that_is_open_already_is_ended_when_it_changes(before: list[str], said: str) -> None:
     wish = wish_in(said, SCHEMAS, before)
-    step = step_of(wish, [("get_pending_orders", {}, {"orders": [{**OPEN, "status": "open", "order_id": "o"}]})], "en")
-    assert step == UseTools(
-        (("cancel_paper_order", {"order_id": "o"}), ("create_paper_order", {**OPEN, "limit_price": 195.0}))
+    calls = replaced(wish, [("get_pending_orders", {}, {"orders": [{**OPEN, "status": "open", "order_id": "o"}]})])
+    assert calls == (
+        ("cancel_paper_order", {"order_id": "o"}),
+        ("create_paper_order", {**OPEN, "limit_price": 195.0}),
     )
 
 
@@ -479,3 +487,39 @@ def test_a_profit_is_taken_by_a_limit() -> None:
     assert step == UseTools(
         (("create_paper_order", {"symbol": "AAPL", "side": "sell", "order_type": "limit", "limit_price": 700.0, "quantity": 3}),)
     )
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "way", "expected"),
+    [
+        (["sell 5 MSFT if it reaches 35"], "ok then buy 5 aapl first", "", BUY),
+        (["vende todas mis AAPL menos una"], "no, todas", "resell", {**BUY, "side": "sell", "share": 1.0}),
+        ([], "vende todas mis AAPL menos una", "sell", {**BUY, "side": "sell", "kept": 1.0}),
+        (["buy MSFT", "sell MSFT"], "also protect the rest with a stop 10% below what I paid", "",
+         {"symbol": "MSFT", "side": "sell", "order_type": "stop"}),
+        ([], "grab me half a dozen AAPL", "", {**BUY, "quantity": 6.0}),
+    ],
+)  # fmt: skip
+def test_an_order_is_no_change_of_another(before: list[str], said: str, way: str, expected: dict[str, Any]) -> None:
+    wish = wish_in(said, SCHEMAS, before)
+    expected = {name: one for name, one in expected.items() if name != "quantity" or way == ""}
+    assert (wish.calls[0][1], wish.way) == (expected, way)
+
+
+def test_the_first_of_several_alerts_is_changed() -> None:
+    before = ["alert me if MSFT goes above 32", "another if it loses 28", "delete the one at 28"]
+    alerts = [{"symbol": "MSFT", "condition": ">=", "price": 32.0, "alert_id": "a"},
+              {"symbol": "IBM", "condition": "<=", "price": 190.0, "alert_id": "b"}]  # fmt: skip
+    wish = wish_in("raise the first to 33", SCHEMAS, before)
+    assert replaced(wish, [("list_alerts", {}, {"alerts": alerts})]) == (
+        ("delete_alert", {"alert_id": "a"}),
+        ("create_alert", {"symbol": "MSFT", "condition": ">=", "price": 33.0}),
+    )
+
+
+def test_what_the_cash_buys_is_told() -> None:
+    wish = wish_in("could I afford 600 of them", SCHEMAS, ["price of IBM"])
+    looked = [("get_price", {}, {"symbol": "IBM", "price": 200.0, "as_of": "2012-09-07"}), ("get_portfolio", {}, {"cash": 100_000})]
+    step = step_of(wish, looked, "en")
+    assert isinstance(step, SayText)
+    assert step.text.splitlines()[1:] == ["600 × 200 = 120,000", "100,000 buys 500 at that price, and leaves 0."]

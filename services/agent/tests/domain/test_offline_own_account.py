@@ -27,6 +27,14 @@ from agent.testing.offered import SCHEMAS
         ("dame un toque si IBM llega a 220", "create_alert"),
         ("quiero 3 acciones de IBM", "create_paper_order"),
         ("RSI", "explain_concept"),
+        ("what's my buying power left", "get_portfolio"),
+        ("¿y en efectivo?", "get_portfolio"),
+        ("qué porcentaje tengo en IBM", "get_portfolio"),
+        ("what did I pay for IBM", "get_trade_history"),
+        ("why is IBM going down", "get_news"),
+        ("cancel everything that's open", "cancel_paper_order"),
+        ("cuánto cuestan IBM y MSFT", "get_price"),
+        ("apúntame IBM en favoritos", "add_to_watchlist"),
     ],
 )
 def test_a_tool_is_asked_for_in_any_words(text: str, tool: str) -> None:

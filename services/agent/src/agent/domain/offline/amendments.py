@@ -16,6 +16,7 @@ from agent.domain.offline.bar_range import bar_range, frame_in, in_frame, names_
 from agent.domain.offline.changes import change_in, changed, percent_in, share_in
 from agent.domain.offline.conditions import away_in
 from agent.domain.offline.grammar import ToolPhrase
+from agent.domain.offline.kinds import place_in
 from agent.domain.offline.slots import ParsedText, Schema, arguments_for, as_given, date_in, missing_from, only_figures
 from agent.domain.offline.small_talk import small
 from agent.domain.offline.wishes import Intent, Wish
@@ -51,12 +52,15 @@ def amended(
     if another and percent_in(said) is None and away_in(said) is None:
         turned = given["condition"] if talk_words.TURNS.search(said) else arguments["condition"]
         return Wish(Intent.TOOL, ((tool, {**given, "condition": turned}),))
+    if tool in _REPLACED and place_in(said) is not None and talk_words.CHANGES_IT.search(said):
+        return None  # it is about one of several
     if earlier.way == "part" and row is None and not own and (figure := slots.FIGURE_ALONE.fullmatch(_AND.sub("", said))):
         return replace(earlier, shown="@".join([figure["figure"], *earlier.shown.split("@")[1:]]))
     if earlier.way == "from_now":
         return None  # its price is not known yet, so that nothing of it can be changed
     share = share_in(said) if tool == _ORDER else None
-    if "quantity" in earlier.missing and arguments.get("side") == "sell" and same and share is not None:
+    short = len(said.split()) <= FEW
+    if "quantity" in earlier.missing and arguments.get("side") == "sell" and same and share is not None and short:
         return Wish(Intent.TOOL, ((tool, {**arguments, "share": share}),), way="sell")
     if len(earlier.missing) == 1 and earlier.missing != WHEN and (figure := slots.FIGURE_ALONE.fullmatch(said)):
         given = {earlier.missing[0]: as_given(earlier.missing[0], figure["figure"])}  # the answer to our question
@@ -108,13 +112,14 @@ def amended(
     change = change_in(said)
     if tool == "get_price" and row is None and not own and change is not None and change.factor is not None:
         return Wish(Intent.TOOL, earlier.calls, way="part", shown=str(change.factor))
-    if tool == "get_ml_signals" and row is None and not own and len(said.split()) <= FEW:
+    if tool in ("get_ml_signals", "get_ml_features") and row is None and not own and len(said.split()) <= FEW:
         if talk_words.SURE.search(said):
-            return earlier
+            return Wish(Intent.TOOL, (("get_ml_signals", {"symbol": arguments["symbol"]}),))
         if talk_words.WHY.search(said):
             name = "get_ml_features"
             return Wish(Intent.TOOL, ((name, arguments),)) if name in schemas else Wish(Intent.TOOL, withheld=name)
-    corrects = talk_words.AMENDS.search(said) or (talk_words.CORRECTS.search(said) and len(said.split()) <= FEW)
+    corrects = talk_words.AMENDS.search(said) or (row is None and talk_words.YES_BUT.search(said))
+    corrects = corrects or (talk_words.CORRECTS.search(said) and len(said.split()) <= FEW)
     corrects = corrects or (row is None and not own and only_figures(said, schema))
     at_market = (
         tool == _ORDER and row is None and not own and bool(slots.AT_MARKET.search(said)) and len(said.split()) <= FEW
@@ -157,13 +162,16 @@ def amended(
     return None
 
 
-def changes_listed(said: str, row: ToolPhrase | None, earlier: Wish | None) -> tuple[str, str] | None:
+def changes_listed(
+    said: str, row: ToolPhrase | None, earlier: Wish | None, listed_by: str | None
+) -> tuple[str, str] | None:
     """The tools that make and end what is to be changed and was not made just now: "move it to 720" after the list of
-    alerts or orders, "change the alert to 720"."""
+    alerts or orders, "change the alert to 720", "change the first" where `listed_by` shows what was spoken of."""
     if not talk_words.CHANGES_IT.search(said) or not numbers_in(said):
         return None
     shown = earlier.calls[0][0] if earlier is not None and row is None else ""
-    if shown == "list_alerts" or (row is not None and row.tool == "create_alert"):
+    placed = row is None and listed_by == "list_alerts" and place_in(said) is not None
+    if shown == "list_alerts" or placed or (row is not None and row.tool == "create_alert"):
         return "create_alert", "delete_alert"
     named = row is None or row.tool in (_ORDER, "get_pending_orders")
     ordered = shown == "get_pending_orders" or (named and re.search(r"\b(?:order|orden|pedido)\b", said))
@@ -227,6 +235,8 @@ def _another_level(said: str, earlier: Wish, given: Mapping[str, Any]) -> str:
     """The new sum or price of an order that is worked out by it; nothing: the text names none."""
     if earlier.way == "at_level" and "limit_price" in given:
         return str(given["limit_price"])
+    if slots.SAYS_SIDE.search(said):
+        return ""  # another order
     figure = slots.spent_in(said) or float(given.get("quantity", 0))
     if earlier.way == "at_level":
         near = _nearer(figure, {**earlier.calls[0][1], "limit_price": earlier.shown})

@@ -46,6 +46,7 @@ DEMO = "demo"
 NOTHING_THERE = KnowledgeFound()
 _OF_A_DAY = ("get_ohlcv", "get_price", "market_snapshot", "get_performance", "market_analysis")
 """What may be asked of yesterday, or of last Friday."""
+_LIST, _LIST_CHANGES = "get_watchlist", {"add_to_watchlist", "remove_from_watchlist"}
 _Result = tuple[str, dict[str, Any], dict[str, Any]]
 
 
@@ -114,7 +115,10 @@ def respond(
         response = step_of(wish, results, language)
     elif wish.calls and not wish.missing and not results:
         response = UseTools(wish.calls)
+    elif len(results) > 1 and {tool for tool, _, _ in results} <= _LIST_CHANGES and _LIST in offered:
+        response = UseTools(((_LIST, {}),))  # they ran side by side: what each of them tells is not the end
     elif results:
+        results = [one for one in results if one[0] == _LIST] or results
         response = SayText("\n".join(answer_from(*one, question, language) for one in results))
     elif wish.intent is Intent.GREETING and company is not None and language in company.assistant.greeting:
         response = SayText(company.assistant.greeting[language])

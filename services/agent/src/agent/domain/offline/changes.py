@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agent.domain.number_words import value_of
+from agent.domain.number_words import in_figures, value_of
 from agent.domain.text_features import number_of
 
 _N = r"[$€]?(?P<{}>\d(?:[\d.,]*\d)?)"
@@ -105,7 +105,7 @@ def percent_in(said: str) -> float | None:
 
 def kept_in(said: str) -> float | None:
     """How many to keep: 5 in "sell all but five"."""
-    match = _KEPT.search(said)
+    match = _KEPT.search(in_figures(said))
     return float(match["kept"] or match["left"]) if match else None
 
 

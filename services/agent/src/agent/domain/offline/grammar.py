@@ -34,7 +34,7 @@ _ADVICE = (
     r"deberia|debo|conviene|cuando(?! (?:baj|sub|cai|cay|llegu|est|toqu|valg|pas|super|cruc|romp))|"
     r"how (?:do|can|does)|did i|have i|como(?! (?:(?:el |un )?limite|maximo|minimo|mucho|stop))|"
     r"can i|could i|puedo|se puede|do you|what)\b|"
-    r"\b(?:don'?t|do not|never|nunca|no) (?:buy|sell|compr|vend)|\?|\b(?:buy|sell|compra|vende)\w* (?:or|o|y|and) "
+    r"\b(?:don'?t|do not|never|nunca|no) (?:(?:quiero|want to|voy a|need to) )?(?:buy|sell|compr|vend)|\?|\b(?:buy|sell|compra|vende)\w* (?:or|o|y|and) "
 )
 _HABIT = (
     r"\b(?:always|usually|normally|generally|often|sometimes|(?:every|each) (?:day|week|month|year)|siempre|"
@@ -76,6 +76,9 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_price", r"\b(?:how (?:many|much)|cuant[oa]s?)\b.*\b(?:can|could|would|puedo|podria|da|dan|daria)\b.*"
          rf"\b(?:for|with|con|por) {BUDGET}",
          unless=r"\bstop\b|\brisk|\briesgo|\bentr(?:y|ada)\b|[%]", about=True, way="affordable"),
+    _row("get_price", r"\b(?:afford|permitirme|me (?:alcanza|llega))\b|\b(?:how (?:many|much)|cuant[oa]s?)\b.*\b(?:can i|could i|"
+         r"puedo|podria)\b.*\b(?:max\w*|at most|with (?:my|what|all)|con (?:lo que|mi|todo))\b",
+         unless=r"\b(?:plan|premium|pro|stop|risk|riesgo)\b", about=True, way="means"),
     _row("get_price", r"\b(?:how much|what (?=would|will|do)|cuant[oa])\b(?!.*\b(?:risk|stop|alert\w*|ago|hace|if|capital|ratio)\b).*\b(?:would|"
          r"will|do|does|is|are|for|costs?|serian?|son|es|cuest\w+|costar\w+|valen?|valdr\w+|sal\w+)\b.{0,20}?"
          r"(?<![\w$€])(?P<count>\d[\d.,]*) (?!(?:day|week|month|year|hour|minute|session|dia|semana|mes|ano|hora|minuto|"
@@ -88,14 +91,15 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"cuant[ao]s (?:acciones|titulos))\b|"
          r"(?=.*(?:\d ?(?:%|per ?cent|por ?ciento)|\bhow (?:many|much|big)\b|\bcuant[oa]s?\b))(?=.*\bstop\D{0,20}\d)"
          r"(?=.*(?:\b(?:entry|buy\w*|enter\w*|entr\w+|compr\w+)\D{0,20}\d|\b(?:at|a) [$€]?\d))",
-         unless=r"\b(i own|do i (?:have|own|hold)|tengo yo)\b"),
+         unless=r"\b(i own|do i (?:have|own|hold)|tengo yo|traded|se (?:negoci|movi|intercambi)\w+|vol\w+)\b"),
     _row("delete_alert", _DELETE, r"\b(alerts?|alertas?|alarmas?)\b", way="delete_alert"),
     _row("create_alert", _ALERT, r"\d", about=True),
     _row("list_alerts", r"\b(alerts?|alertas?|avisos)\b",
          rf"{_MINE}|\b(?:what|que) (?:alerts|alertas|avisos)\b|"
          r"\b(list\w*|show|see|which|active|activas|lista\w*|muestra\w*|ver|ensena\w*|cuales)\b|^\W*\w+\W*$",
          unless=r"\b(how|como|work\w*|funcionan?|que es una|what is an|when|cuando)\b"),
-    _row("cancel_paper_order", _DELETE, _ORDER, unless=r"\bhow\b|\bcomo\b", way="cancel"),
+    _row("cancel_paper_order", _DELETE, rf"{_ORDER}|\b(?:everything|all|todo)\b.*\b(?:open|pending|abierto|pendiente)\b",
+         unless=r"\bhow\b|\bcomo\b", way="cancel"),
     _row("cancel_paper_order", _DELETE, r"\b(?:the|my|that|el|mi|ese) (?:\w+ )?stop\b(?! loss)",
          unless=r"\d|\bhow\b|\bcomo\b", way="cancel"),
     _row("get_pending_orders", _ORDER, r"\b(pending|open|my|waiting|pendientes?|abiertas?|mis|tengo|en espera)\b",
@@ -103,7 +107,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"que (?:pasa|pasaria|ocurre))\b|\bhow\b|\bcomo\b|\btypes?\b|\btipos?\b"),
     _row("get_trade_history", r"\b(trade history|my trades|past trades|order history|historial|mis operaciones|"
          r"operaciones pasadas|mis compras|mis ventas|(?:trades|orders) (?:did|have) i|"
-         r"(?:did|have) i (?:\w+ )?(?:buy|sell|trade|bought|sold|traded)|"
+         r"(?:did|have) i (?:\w+ )?(?:buy|sell|trade|bought|sold|traded)|(?:did|have) i pa(?:y|id) (?:for|per)|"
+         r"pag(?:ue|ado) por|a (?:cuanto|como|que precio) (?:l[oa]s? )?(?:he )?(?:compr|vend)(?:e|i|ado|ido)|"
          r"acabo de (?:comprar|vender)|"
          r"(?:last|latest|recent) (?:trades?|purchases?|sales?)\b(?! (?:price|day))|"
          r"(?:ultim|recient)\w* (?:operacion|compra|venta)(?:es|s)?|"
@@ -121,7 +126,7 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("create_paper_order", rf"^(?:[^\d?]{{0,20}})\b(?:{_LETS_GO}|close|exit|cierra|cerrar)\b"
          r".{0,25}\b(?:positions?|shares|stocks?|holdings?|posicion(?:es)?|acciones|titulos)\b",
          unless=_ADVICE, way="sell"),
-    _row("create_paper_order", r"\b(?:put|set|place|add|pon|ponme|poner|coloca|anade)\b.{0,25}\bstop\b", r"\d",
+    _row("create_paper_order", r"\b(?:put|set|place|add|protect|pon|ponme|poner|coloca|anade|protege\w*)\b.{0,25}\bstop\b", r"\d",
          unless=_ALERT, way="stop"),
     _row("create_paper_order", TAKES_PROFIT.pattern, r"\d", unless=rf"{_ALERT}|\?", way="stop"),
     _row("create_paper_order", rf"^(?:[^\d?]{{0,40}}){_BUY_SELL}", unless=f"{_ADVICE}|{_ALERT}|{_HABIT}",
@@ -146,6 +151,8 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("search_memory", r"\b(did we|what did (?:we|i)|we talked|have i (?:told|said)|search (?:our|my)|hablamos|"
          r"que dijimos|que te (?:dije|conte)|busca en (?:nuestras|mis))\b",
          unless=r"\b(?:forget|olvid\w+)\b"),
+    _row("get_news", r"\b(?:why|por que)\b.*\b(?:up|down|falling|rising|dropp?\w*|fell|rose|jump\w*|crash\w*|sub(?:e|io|ido|iendo)|"
+         r"baj(?:a|o|ado|ando)|ca(?:e|yo|ido|yendo))\b", about=True),
     _row("get_sentiment", r"\b(sentiment|mood|sentimiento|animo|opinion|good or bad|bad or good|positive or negative|"
          r"buen[oa]s? o mal[oa]s?|positiv[oa]s? o negativ[oa]s?)\b", about=True),
     _row("get_news", r"\b(news|headlines?|noticias?|titulares?|novedades|prensa|(?:in|by) the (?:press|media)|"
@@ -231,7 +238,9 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(?:now|current\w*|ahora|actual\w*)\b",
          unless=r"\d"),
     _row("get_portfolio", r"\b(?:whats?|what s|how much) (?:is )?(?:in|on) my account\b|\bque hay en mi cuenta\b|"
-         r"^\W*how much (?:cash|money)\W*$|^\W*cuanto (?:efectivo|dinero)\W*$"),
+         r"^\W*(?:and |y )?(?:(?:how much|cuanto|in|en|my|mi|the|el) )?(?:cash|money|efectivo|dinero)\W*$"),
+    _row("get_portfolio", r"\b(?:porcentaje|percent\w*|proportion|cuant[oa]s?|how (?:much|many))\b.{0,30}\b(?:tengo|do i (?:have|own|"
+         r"hold)|have i got)\b", unless=r"\b(?:tiempo|time|days?|dias|plazo|hours?|horas)\b", about=True),
     _row("get_portfolio", r"^\W*(portfolio|cartera|portafolio|posiciones|positions)\W*$"),
 )  # fmt: skip
 TAKES_BACK = re.compile(

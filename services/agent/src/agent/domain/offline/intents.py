@@ -19,6 +19,7 @@ from agent.domain.offline.common_words import telling
 from agent.domain.offline.concepts import CONCEPT, concepts_in
 from agent.domain.offline.conditions import from_now, order_and_condition, waiting
 from agent.domain.offline.endings import ending, selling
+from agent.domain.offline.kinds import place_in
 from agent.domain.offline.grammar import LISTED_BY, ORDERS, TABLE, TAKES_BACK, UNDOES, ToolPhrase, put_right
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
 from agent.domain.offline.position_size import as_many, sized
@@ -30,6 +31,7 @@ from agent.domain.offline.slots import (
     Schema,
     arguments_for,
     date_in,
+    figures_in,
     missing_from,
     order_named,
     spent_in,
@@ -83,7 +85,7 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     schemas = _schemas(offered)
     if "get_price" in schemas and talk_words.ADVICE.search(said) and talk_words.TRADING.search(said):
         return Wish(Intent.ADVICE)
-    if "create_paper_order" in schemas and talk_words.NOT_YET.search(said) and not _meant(said):
+    if "create_paper_order" in schemas and talk_words.NOT_YET.search(said):
         return Wish(Intent.NOT_YET)
     if mood(said, text) is Intent.WRONGED:
         return Wish(Intent.WRONGED)
@@ -97,7 +99,8 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     own_words = found is not None and (
         found.way == "affordable" or (found.calls and found.calls[0][0] in _BESIDE_ANALYSES)
     )
-    if "market_analysis" in schemas and not own_words:
+    tells_them = _ABOUT_PEOPLE in schemas and "?" not in text and talk_words.STATED.search(said)
+    if "market_analysis" in schemas and not own_words and not tells_them:
         beside = one_before(said, before) if before and talk_words.COMPARED_WITH.search(said) else []
         return Wish(Intent.ANALYSIS, (("market_analysis", {"query": " ".join([*beside, text])}),))
     if found is not None and (found.calls or found.missing):
@@ -112,7 +115,7 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     opens = (talk_words.OPEN.search(said) or another_day) and not ORDERS.search(said)
     if trades and opens and talk_words.MARKET.search(asked):
         return Wish(Intent.MARKET)
-    if _ABOUT_PEOPLE in schemas and "?" not in text and (talk_words.STATED.search(said) or _asks_to_remember(text)):
+    if tells_them or (_ABOUT_PEOPLE in schemas and "?" not in text and _asks_to_remember(text)):
         return Wish(Intent.STATED)
     if talk := small(said) or small(put_right(text)) or mood(said, text):
         return Wish(talk)
@@ -150,7 +153,10 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         row
         and looks_up
         and "?" not in text
-        and (talk_words.MISTAKEN.match(said) or (row.about and talk_words.OF_ONESELF.match(said)))
+        and (
+            talk_words.MISTAKEN.match(said)
+            or (row.about and (talk_words.OF_ONESELF.match(said) or talk_words.STATED.search(said)))
+        )
     ):
         row = None
     elif (corrected := _corrected(text, schemas, before)) is not None:
@@ -167,15 +173,17 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         spoken = (_meant(put_right(one)) for one in reversed(before[-FAR:]))
         way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)
         row = next((one for one in TABLE if way and one.way == way), None)
-    if row is None and before and talk_words.IS_DONE.search(said) and len(said.split()) <= FEW:
-        spoken = (_meant(put_right(one)) for one in reversed(before[-FAR:]))
-        tool = next((LISTED_BY[one.tool] for one in spoken if one and one.tool in LISTED_BY), None)
-        row = next((one for one in TABLE if one.tool == tool), None)
+    if (row is None or row.tool == "get_portfolio") and before and talk_words.IS_DONE.search(said) and len(said.split()) <= FEW:
+        row = next((one for one in TABLE if one.tool == _listed_by(before)), row)
     own, again = symbols_in(text), None
-    amends = "?" not in text and talk_words.AMENDS.search(said) is not None and len(said.split()) <= FEW
+    amends = talk_words.AMENDS.search(said) or (row is None and talk_words.YES_BUT.search(said))
+    amends = "?" not in text and amends is not None and len(said.split()) <= FEW
     earlier = _earlier(schemas, before, past=amends) if before else None
-    if earlier is not None and (counted := as_many(text, said, row, earlier, schemas, before)) is not None:
-        return counted
+    ordered = (row is None or row.tool == "create_paper_order") and "create_paper_order" in schemas and "?" not in text
+    ordered = ordered and not numbers_in(said)
+    if earlier is not None and ordered and len(said.split()) <= FEW and talk_words.THAT_MANY.search(said):
+        if (counted := as_many(earlier, own or one_before(said, before))) is not None:
+            return counted
     compares = bool(own and before and talk_words.COMPARED_WITH.search(said))
     if compares:
         own = list(dict.fromkeys([*one_before(said, before), *own]))
@@ -203,8 +211,9 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         instead = amended(text, said, earlier, schemas, own, row if row is not again or compares else None)
         if instead is not None:
             return instead
-    if (kind := changes_listed(said, row, earlier)) is not None and kind[0] in schemas:
+    if (kind := changes_listed(said, row, earlier, _listed_by(before))) is not None and kind[0] in schemas:
         about = ({"symbol": own[0]} if own else {}) | (order_named(said) if kind[0] == "create_paper_order" else {})
+        about |= {"place": at} if (at := place_in(said)) is not None else {}
         changed = {**about, "price": numbers_in(said)[-1][1]}
         return Wish(Intent.TOOL, ((kind[0], changed), (kind[1], about)), way="replace_listed")
     if "explain_concept" in schemas and (concepts := concepts_in(text, before, named=bool(own))):
@@ -325,6 +334,12 @@ def _leans_on_one(wish: Wish | None) -> bool:
     return wish is not None and bool(wish.calls) and wish.calls[0][0] in _LEANS_ON_ONE
 
 
+def _listed_by(before: Sequence[str]) -> str | None:
+    """What shows the alerts, orders or list that were spoken of last."""
+    spoken = (_meant(put_right(one)) for one in reversed(before[-FAR:]))
+    return next((LISTED_BY[one.tool] for one in spoken if one and one.tool in LISTED_BY), None)
+
+
 def _figured(schemas: Mapping[str, Schema], before: Sequence[str]) -> dict[str, Any]:
     """The figures of the calculation that was asked for last."""
     earlier = _earlier(schemas, before)
@@ -347,6 +362,10 @@ def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> W
     if tool not in schemas:
         return Wish(Intent.TOOL, withheld=tool) if tool in _PERSONAL else None
     schema = schemas[tool]
+    if row.way == "means":
+        counted = figures_in(said.plain, "create_paper_order", ("quantity",)).get("quantity", "")
+        symbol = {"symbol": said.symbols[0]}
+        return Wish(Intent.TOOL, ((tool, symbol),), way=row.way if "get_portfolio" in schemas else "", shown=str(counted))
     if row.way == "part" and (asked := row.asks.match(said.plain)) is not None:
         each = f"@{number_of(asked['each'])}" if asked["each"] else ""
         shown = f"{number_of(asked['count'])}{each}"

@@ -6,15 +6,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agent.domain.offline.grammar import ToolPhrase
-from agent.domain.offline.slots import ParsedText, Schema, stop_share
-from agent.domain.offline.spoken import one_before
-from agent.domain.offline.talk_words import THAT_MANY
+from agent.domain.offline.slots import ParsedText, stop_share
 from agent.domain.offline.wishes import Intent, Wish
-from agent.domain.text_features import numbers_in, symbols_in
 
 _ORDER = "create_paper_order"
-_MOST_WORDS = 8
 _TOOL = "calculate_position_size"
 _PRICES = frozenset(("entry_price", "stop_loss_price"))
 
@@ -32,30 +27,18 @@ def sized(found: dict[str, Any], missing: tuple[str, ...], said: ParsedText) -> 
     return Wish(Intent.TOOL, ((_TOOL, found),), way="sized", shown=str(share or 1.0))
 
 
-def as_many(
-    text: str,
-    said: str,
-    row: ToolPhrase | None,
-    earlier: Wish,
-    schemas: Mapping[str, Schema],
-    before: Sequence[str],
-) -> Wish | None:
-    """The order for as many as were just worked out: "get me that many"; None: it is none."""
-    sizes = earlier.calls[0][0] == _TOOL and not earlier.missing and not earlier.way
-    if not (sizes or earlier.way == "affordable") or _ORDER not in schemas or "?" in text or numbers_in(said):
+def as_many(earlier: Wish, symbols: Sequence[str]) -> Wish | None:
+    """The order for as many as were just worked out: "get me that many"; None: no number was."""
+    if earlier.way == "affordable":
+        bought = {"symbol": earlier.calls[0][1]["symbol"], "side": "buy", "order_type": "market"}
+        return Wish(Intent.TOOL, ((_ORDER, bought),), way="spend", shown=earlier.shown)
+    if earlier.calls[0][0] != _TOOL or earlier.missing or earlier.way:
         return None
-    if not THAT_MANY.search(said) or len(said.split()) > _MOST_WORDS or (row is not None and row.tool != _ORDER):
-        return None
-    symbols = symbols_in(text) or one_before(said, before)
-    arguments = earlier.calls[0][1]
     if not symbols:
         return Wish(Intent.TOOL, ((_ORDER, {}),), ("symbol",))
-    order = {"symbol": symbols[0], "side": "buy", "order_type": "market"}
-    if not sizes:
-        return Wish(Intent.TOOL, ((_ORDER, order),), way="spend", shown=earlier.shown)
-    entry = arguments["entry_price"]
-    side = "sell" if arguments["stop_loss_price"] > entry else "buy"
-    planned = {**order, "side": side, "order_type": "limit", "limit_price": entry}
+    entry, stop = (earlier.calls[0][1][name] for name in ("entry_price", "stop_loss_price"))
+    side = "sell" if stop > entry else "buy"
+    planned = {"symbol": symbols[0], "side": side, "order_type": "limit", "limit_price": entry}
     return Wish(Intent.TOOL, ((_ORDER, planned), earlier.calls[0]), way="as_many")
 
 

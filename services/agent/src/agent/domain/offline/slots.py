@@ -110,9 +110,9 @@ _SPENT = re.compile(
     r"[$€] ?(\d[\d.,]*k?)|\b(\d[\d.,]*k?) ?(?:[$€]|(?:dollars?|bucks|usd|dolares|euros?|eur|pavos)\b)|"
     r"\b(?:put|invest|invertir|invierte|mete|meter|pon)\b\D{0,12}(\d[\d.,]*k?)\b"
 )
-_COUNT = rf"(?:\d+|{'|'.join(NUMBERS)})"
+_COUNT = rf"(?:\d+|{'|'.join(NUMBERS)}|(?:half )?an? dozen|(?:una|media) docena)"
 TAKES = (
-    rf"(?:(?:pick up|grab|get me|put me|ponme)(?= {_COUNT})|"
+    rf"(?:(?:pick up|grab|get me|put me|ponme)(?: me)?(?= {_COUNT})|"
     r"(?:i (?:want|ll take|will take)|give me|quiero|dame|pilla(?:me)?|coge(?:me)?)"
     rf"(?= {_COUNT}(?:\W*$|(?: (?!percent|por|per)\w+)? (?:shares?|stocks?|acciones|titulos)(?:\W*$| (?:of|de)\b)|"
     r" (?:of|de|more|mas)\b))"

@@ -13,7 +13,7 @@ from typing import Any, cast
 from agent.domain.offline.answers import answer_from, bought, multiplied, stop_later, which
 from agent.domain.offline.conditions import at_a_price
 from agent.domain.offline.position_size import with_prices
-from agent.domain.offline.wishes import Wish
+from agent.domain.offline.wishes import Calls, Wish
 from agent.domain.text_features import number_of
 from contracts.languages import Language
 
@@ -48,7 +48,7 @@ class SayText:
 class UseTools:
     """Tool calls, by name with arguments."""
 
-    calls: tuple[tuple[str, dict[str, Any]], ...]
+    calls: Calls
 
 
 def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
@@ -69,7 +69,7 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
         if len(results) > 1 or not figured.get("quantity"):
             return SayText(answer_from(*results[-1], "", language))
         return UseTools(((tool, {**arguments, "quantity": float(figured["quantity"])}),))
-    if wish.way in ("part", "affordable"):
+    if wish.way in ("part", "affordable", "means"):
         return _with_price(wish, results, language)
     if wish.way == "watched":
         return _watched(wish, results, language)
@@ -84,22 +84,23 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
         waits = [one for tool, _, body in results if tool == "get_pending_orders" for one in _of(body, "orders")]
         results = [one for one in results if one[0] != "get_pending_orders"]
     done = [one for one in results if one[0] != looked]
-    if done:
+    if done and (done[-1][0] == tool or "error" in done[-1][2]):
         return SayText("\n".join(answer_from(*one, "", language) for one in done))
     if wish.way in _NAMED and _NAMED[wish.way][1] in arguments:
         name = _NAMED[wish.way][1]
         return UseTools(((tool, {name: arguments[name]}),))
     if not results:
         return UseTools(((looked, {}),))
-    body = results[-1][2]
+    body = results[0][2]
     if "error" in body:
-        return SayText(answer_from(*results[-1], "", language))
+        return SayText(answer_from(*results[0], "", language))
     if wish.way in ("sell", "stop", "resell"):
         found = _sell(tool, arguments | ({"symbol": wish.shown} if wish.shown else {}), body, language)
-        ended = _ended(wish, waits) if wish.way == "resell" and isinstance(found, UseTools) else ()
-        return UseTools((*ended, *found.calls)) if isinstance(found, UseTools) else found
+        if wish.way == "resell" and isinstance(found, UseTools):
+            return _instead(_ended(wish, waits), found.calls, done)
+        return found
     if wish.way == "replace":
-        return UseTools((*_ended(wish, _of(body, "orders")), (tool, arguments)))
+        return _instead(_ended(wish, _of(body, "orders")), ((tool, arguments),), done)
     if wish.way == "replace_listed":
         before = wish.calls[1][1]
         kind, name = _NAMED["cancel" if tool == "create_paper_order" else "delete_alert"]
@@ -107,10 +108,13 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
                if all(before.get(name) in (None, one.get(name)) for name in ("symbol", "price", "side"))
                and before.get("order_type", "") in str(one.get("order_type") or "")]  # fmt: skip
         if kind == "orders" or "condition" not in arguments:  # it is as it was, but for one figure
+            at = before.get("place", 0)
+            old = old[at : at + 1 or None] if "place" in before else old
             if len(old) != 1:
                 return SayText(_several(looked, kind, old, body, language))
             arguments = _as_it_was(old[0], float(arguments["price"]))
-        return UseTools((*((wish.calls[1][0], {name: one[name]}) for one in old[-1:]), (tool, arguments)))
+        ends = tuple((wish.calls[1][0], {name: one[name]}) for one in old[-1:])
+        return _instead(ends, ((tool, arguments),), done)
     kind, name = _NAMED[wish.way]
     fitting: list[dict[str, Any]] = [
         one
@@ -153,7 +157,12 @@ def _as_it_was(old: dict[str, Any], figure: float) -> dict[str, Any]:
     return {**kept, (prices[-1] if prices else "quantity"): figure}
 
 
-def _ended(wish: Wish, orders: Sequence[dict[str, Any]]) -> tuple[tuple[str, dict[str, Any]], ...]:
+def _instead(ends: Calls, made: Calls, done: Sequence[Result]) -> UseTools:
+    """First the end of what is replaced, since it may hold the shares or the cash; then what replaces it."""
+    return UseTools(ends if ends and not done else made)
+
+
+def _ended(wish: Wish, orders: Sequence[dict[str, Any]]) -> Calls:
     """The end of the order that waits and is made anew."""
     before = wish.calls[1][1]
     waiting = [one for one in orders if one["status"] in ("pending_confirmation", "open")
@@ -170,15 +179,18 @@ def _watched(wish: Wish, results: Sequence[Result], language: Language) -> SayTe
 
 
 def _with_price(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
-    """A price, and so many times as much; or how many that much money buys."""
+    """A price, and so many times as much; or how many that much money buys, or all the cash."""
     if not results:
-        return UseTools(wish.calls)
-    told = [answer_from(*one, "", language) for one in results]
-    worked_out = bought if wish.way == "affordable" else multiplied
-    prices = [float(body["price"]) for _, _, body in results if body.get("price") is not None]
+        return UseTools((*wish.calls, *([("get_portfolio", {})] if wish.way == "means" else [])))
+    told = [answer_from(*one, "", language) for one in results if "cash" not in one[2]]
     figure, _, each = wish.shown.partition("@")
-    prices = [float(each)] if each and prices else prices
-    return SayText("\n".join([*told, *(worked_out(one, number_of(figure), language) for one in prices)]))
+    cash = next((float(body["cash"]) for _, _, body in results if "cash" in body), None)
+    for price in [float(each or body["price"]) for _, _, body in results if body.get("price") is not None]:
+        if figure and wish.way != "affordable":
+            told.append(multiplied(price, number_of(figure), language))
+        if (budget := number_of(figure) if wish.way == "affordable" else cash) is not None:
+            told.append(bought(price, budget, language))
+    return SayText("\n".join(told))
 
 
 def _at_price_of_now(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
@@ -188,23 +200,23 @@ def _at_price_of_now(wish: Wish, results: Sequence[Result], language: Language) 
     if not results:
         look_up = ("get_price", {"symbol": arguments["symbol"]})
         return UseTools(((_FIRST["replace"], {}), look_up) if replaces else (look_up,))
-    done, _, body = results[-1]
-    if done == tool or body.get("price") is None:
-        done_here = [one for one in results if one[0] not in ("get_price", _FIRST["replace"])] or results[-1:]
-        return SayText("\n".join(answer_from(*one, "", language) for one in done_here))
+    looked, done = results[: 1 + replaces], results[1 + replaces :]
+    body = looked[-1][2]
+    if body.get("price") is None or (done and (done[-1][0] == tool or "error" in done[-1][2])):
+        return SayText("\n".join(answer_from(*one, "", language) for one in done or looked[-1:]))
     price, distance = float(body["price"]), float(wish.shown)
-    ended = _ended(wish, _of(results[0][2], "orders")) if replaces else ()
+    ended = _ended(wish, _of(looked[0][2], "orders")) if replaces else ()
     if wish.way == "spend":
         price = float(arguments.get("limit_price", price))
         number = float(distance // price)
         if not number:
             return SayText(bought(price, distance, language))
-        return UseTools((*ended, (tool, {**arguments, "quantity": number})))
+        return _instead(ended, ((tool, {**arguments, "quantity": number}),), done)
     if wish.way == "sized":
         return UseTools(((tool, with_prices(arguments, price, distance)),))
     if wish.way == "at_level":
         order, name = at_a_price(arguments, ">=" if distance > price else "<=")
-        return UseTools((*ended, (tool, {**order, name: distance})))
+        return _instead(ended, ((tool, {**order, name: distance}),), done)
     name = f"{arguments['order_type']}_price" if "order_type" in arguments else "price"
     price = price + distance if wish.shown[0] in "+-" else price * distance
     return UseTools(((tool, {**arguments, name: round(price, 2)}),))

@@ -40,6 +40,8 @@ _CHANGES_IT = (
     r"(?:raise|lower|move|bring|bump|increase|reduce|double|change|edit) (?:it|that|them|the|my)|"
     r"(?:sube|baja|mueve|aumenta|reduce|duplica|cambia|modifica)(?:l[oa]s?| (?:el|la|mi))"
 )
+YES_BUT = re.compile(r"^\W*(?:yes|si|ok|vale|but|pero|only|just|solo)\b.{0,12}\d")
+"""Yes, but only 10: what is agreed to, with another figure."""
 CHANGES_IT = re.compile(rf"\b(?:{_CHANGES_IT})\b")
 """What there is already becomes something else."""
 AMENDS = re.compile(
@@ -47,12 +49,12 @@ AMENDS = re.compile(
     r"hazl[oa]s?|ponl[oa]s?|en vez|en su lugar|sino|pero (?:con|a|de)|i meant|qu(?:eria|iero|ise) decir|"
     rf"{_CHANGES_IT}|"
     r"(?:\d\S*|a (?:bit|little)|un poco) (?:\w+ )?(?:higher|lower|more|less|fewer|mas|menos))\b|"
-    r"^\W*(?:no|wait|espera|yes|si|ok|vale|but|pero|only|just|solo)\b.{0,12}\d"
+    r"^\W*(?:no|nah|nope|wait|espera)\b.{0,12}\d"
 )
 """Something else of what was just spoken of."""
 NOT_YET = re.compile(
     r"^\W*(?:(?:no|ok|hey|please|but|and|wait|oye|pero|espera|por favor|porfa)\b\W*)*"
-    r"(?:(?:do not|don\W?t|never|not|no|nunca)\b\W*)(?:(?:me|la|lo|las|los|want (?:you )?to|quiero|quiero que) )*"
+    r"(?:(?:do not|don\W?t|never|not|no|nunca) +)(?:(?:me|la|lo|las|los|want (?:you )?to|quiero|que) )*"
     r"(?:buy|sell|order|place|confirm|send|execute|submit|compr|vend|confirm|envi|mand|ejecut|orden)\w*\b[^\d?]*$"
 )
 """Nothing is to be ordered now."""
@@ -207,7 +209,8 @@ COMPARED_WITH = re.compile(
 )
 """Is that more than IBM? What was spoken of last stands beside what is named."""
 TURNS = re.compile(
-    r"\b(?:above|over|below|under|rises?|falls?|drops?|goes|sube|suba|baja|baje|cae|caiga|pasa|llega|supera)\b"
+    r"\b(?:above|over|below|under|rises?|falls?|drops?|goes|loses|sube|suba|baja|baje|cae|caiga|pierd[ae]|pasa|llega|"
+    r"supera)\b"
 )
 _TRADE = (
     r"tech\w*|tecnolog\w+|bank\w*|banc\w+|energ\w+|oil|petrol\w+|chip|semiconduct\w+|pharma\w*|farmac\w+|electric\w+|"
@@ -238,9 +241,11 @@ IS_DONE = re.compile(
     r"^\W*(?:(?:and|so|y|entonces|pero|ok)\b\W*)*(?:(?:is|are|was|were|did|has|have) (?:it|they|that|those|both|the \w+|"
     r"my \w+)|(?:ya )?(?:se (?:ha|han)|ha sido|han sido|esta|estan|sigue\w*))\b.{0,20}\b(?:gone|there|done|filled|"
     r"executed|through|deleted|removed|cancell?ed|set|placed|active|pending|(?:ejecut|borr|elimin|cancel|quit|activ|"
-    r"cre)ad\w+|hech\w+|puest\w+|pendientes?|activ\w+)\b"
+    r"cre)ad\w+|hech\w+|puest\w+|pendientes?|activ\w+)\b|"
+    r"^\W*(?:and |y )?(?:cuant[oa]s (?:llevo|tengo|van|hay)|how many (?:do i have|are there|is that))\b|"
+    r"^\W*what\W?s (?:on|in) (?:it|there)\b|^\W*que hay (?:en ella|ahi)\b"
 )
-"""What has become of an order or alert."""
+"""How orders, alerts or the own list stand now."""
 SURE = re.compile(
     r"\b(?:sure|certain|reliable|confiden\w+|trust\w*|accura\w+|often right|fias|fiable|segur[oa]|aciert\w*|"
     r"confianza|precis[oa])\b"
@@ -254,7 +259,8 @@ MISTAKEN = re.compile(
 )
 """Something that was said before is corrected."""
 OF_ONESELF = re.compile(
-    r"^(?!.*\b(?:what|how|which|when|why|where|que|cuant[oa]s?|cual|cuando|como)\b)\W*(?:[\w']+[,. ]+){0,2}?"
+    r"^(?!.*\b(?:what|how|which|when|why|where|que|cuant[oa]s?|cual|cuando|como)\b)"
+    r"\W*(?!(?:and |so )?(?:can|could|would|will|do|did|am|is|are)\b)(?:[\w']+[,. ]+){0,2}?"
     r"(?:(?:i|we)(?:['’]ve| have)? (?!(?:m|d|ll|ve|can|could|would|will|wanna|gotta|just want)\b)[a-z]+|"
     r"tengo|tenemos|llevo|compre|vendi|herede) "
 )
@@ -274,7 +280,7 @@ ASKS_HOW = re.compile(
     r"^\W*(?:(?:and|y|ok|hi|hello|hola)\W+)*(?:how (?:do|can|does|would)|como (?:se|puedo|hago|puede\w*|funciona\w*))\b"
 )
 GOING_ON = re.compile(
-    r"^\W*(?:and|y|e|what about|how about|que hay de|also|tambien|same for|lo mismo|pero|but|or|o)\b|"
+    r"^\W*(?:and|y|e|what about|how about|que hay de|also|tambien|another|otr[oa]|same for|lo mismo|pero|but|or|o)\b|"
     r"\b(?:too|as well|tambien)\W*$|"
     r"\b(?:it|its|it s|that|those|them|this|one|ese|esa|eso|esos|esas|sus?|lo|la|las|los|ello)\b"
 )

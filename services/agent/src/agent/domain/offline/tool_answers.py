@@ -16,6 +16,7 @@ from contracts.languages import Language
 
 Fields = dict[str, Any]
 _MOST = 10
+_MOST_FEATURES = 5
 _SHARES = ("gross_margin", "net_margin", "dividend_yield", "max_drawdown", "current_drawdown", "volatility")
 _FURTHER = ("volatility", "max_drawdown", "sma_20", "sma_50", "sma_200")
 _VERBS: dict[str, dict[Language, str]] = {"buy": {"es": "compra", "en": "buy"}, "sell": {"es": "vende", "en": "sell"}}
@@ -299,6 +300,13 @@ def _signals(body: Fields, language: Language) -> str:
     return _say("signals", language, **said, source=_source(body, language))
 
 
+def _features(body: Fields, language: Language) -> str:
+    names = ", ".join(
+        f"{one['name']} ({percent(one['importance'], language)})" for one in _list(body, "features")[:_MOST_FEATURES]
+    )
+    return _say("features", language, symbol=body["symbol"], names=names, source=_source(body, language))
+
+
 def _concept(body: Fields, language: Language) -> str:
     related = ", ".join(map(str, body.get("related") or ()))
     more = {"es": f" Relacionado: {related}.", "en": f" Related: {related}."}[language] if related else ""
@@ -352,6 +360,7 @@ _TOLD: dict[str, Callable[[Fields, Language], str]] = {
     "get_correlation": _stretch,
     "get_performance": _stretch,
     "get_ml_signals": _signals,
+    "get_ml_features": _features,
     "get_sentiment": _sentiment,
     "fundamentals_events": _dates,
     "explain_concept": _concept,

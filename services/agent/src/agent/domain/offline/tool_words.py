@@ -13,7 +13,7 @@ from agent.domain.text_features import stem, symbols_in
 _WORDS: dict[str, str] = {
     "get_pending_orders": "pending waiting unfilled open pendiente espera abierto",
     "get_portfolio": "account balance invested holding stock share position portfolio cuenta saldo invertido accion "
-    "posicion cartera titulo",
+    "posicion cartera titulo buying purchasing power cash money efectivo dinero liquidez",
     "get_trade_history": "bought sold traded trade comprado vendido compre vendi operacion",
 }  # fmt: skip
 _BESIDE = "doing left now today current overall total llevo queda ahora hoy actual"
@@ -21,6 +21,8 @@ _BESIDE = "doing left now today current overall total llevo queda ahora hoy actu
 _ROWS = {tool: frozenset(map(stem, words.split())) for tool, words in _WORDS.items()}
 _LEFT_OUT = frozenset(map(stem, _BESIDE.split()))
 _OWN = re.compile(r"\b(?:my|i|i ve|we|our|mis?|me|nuestr[oa]s?|tengo|llevo|he|hemos)\b|\bany")
+_ABLE = re.compile(r"\b(?:can|could|puedo|podria|podemos)\b")
+"""What could be done is not what is there."""
 _ASKS = re.compile(
     r"\?|^\W*(?:(?:and|so|hey|ok|y|pues|oye) )*(?:any\w*|what\W?s?|which|how\W?s?|show|see|list|que|cual(?:es)?|como|"
     r"cuant[oa]s?|dime|ver|muestra\w*|ensena\w*|hay|algo)\b"
@@ -30,7 +32,7 @@ _ASKS = re.compile(
 def by_words(text: str, said: str) -> ToolPhrase | None:
     """The tool that a question about what is one's own consists of the words of; `said`: the text, plain."""
     words = frozenset(map(stem, without_symbols(text))) - _LEFT_OUT
-    if not words or not _OWN.search(said) or not _ASKS.search(said):
+    if not words or not _OWN.search(said) or not _ASKS.search(said) or _ABLE.search(said):
         return None
     tool = next((tool for tool, known in _ROWS.items() if words <= known), None)
     return ToolPhrase(tool, _ASKS) if tool else None

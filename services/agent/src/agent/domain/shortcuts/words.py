@@ -21,7 +21,7 @@ _FINE = r"ok|okay|okey|vale|perfect|perfecto|sounds good"
 _WEAK_YES = r"y|s|k|bueno|va|venga|great|genial|listo"
 _NO = (
     r"no|n|nope|nah|no way|cancel(?:led)?|cancel it|reject(?:ed)?|decline|dont|don t|do not|do not do it|don t do it|"
-    r"stop|never ?mind|forget it|forget the order|not now|(?:drop|scrap|leave|bin|skip) it|call it off|"
+    r"stop|never ?mind|forget it|forget the order|not now|(?:drop|scrap|leave|bin|skip) (?:it|that)|call it off|"
     r"cancel(?:a|ar|alo|ala|ada|ado)|rechaz(?:o|a|ar|alo|ala)|mejor no|no lo hagas|no la hagas|olvidalo|"
     r"olvida la orden|olvida el pedido|(?:deja|descarta|quita|anula)l[oa]|ahora no|para nada|👎|❌"
 )
@@ -56,6 +56,8 @@ ORDINALS = {
     "quinta": 5,
     "quinto": 5,
 }
+_NOT = re.compile(r"(?:no|nah|nope)\b")
+"""Before "all of them", it is about the one that is asked: "no, all of them"."""
 _CHOOSES = re.compile(
     r"(?:both|all of them|amb[oa]s|"
     rf"(?:the|el|la|lo) (?:{'|'.join(ORDINALS)}|primer|tercer|last|other|ultim[oa]|otr[oa]))\b"
@@ -116,7 +118,7 @@ def verdict_in(text: str, asked: Sequence[ShownAction]) -> Verdict | None:
         return None
     said = " ".join(re.sub(r"[^\w/.#]+", " ", plain(text)).split()).rstrip(".")
     everything = _ALL.search(said)
-    if everything is not None:
+    if everything is not None and (len(asked) > 1 or not _NOT.match(said)):
         rest = " ".join((said[: everything.start()] + said[everything.end() :]).split())
         word = decision_in(re.sub(r" (?:to|a|con|with)$", "", rest))
         return Verdict(word, tuple(asked)) if word else None
