@@ -7,6 +7,7 @@ from pathlib import Path
 from benchmarks import (
     abuse,
     at_once,
+    bus_client,
     context,
     doors,
     first_token,
@@ -23,6 +24,7 @@ from benchmarks.report import Figure, show, write
 QUESTIONS = {
     "abuse": abuse.run,
     "at_once": at_once.run,
+    "bus_client": bus_client.run,
     "context": context.run,
     "doors": doors.run,
     "first_token": first_token.run,

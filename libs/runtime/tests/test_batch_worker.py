@@ -1,6 +1,8 @@
 """Small facts in batches on a real server: each is settled for itself, none is lost, a lone one costs two messages."""
 
+import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 import orjson
 from nats.aio.client import Client
@@ -12,7 +14,7 @@ from runtime.connection import subscribe
 from runtime.consumers import ConsumerSpec
 from runtime.dead_letters import DeadLetters
 from runtime.errors import RpcError
-from runtime.outcomes import Ack, Outcome, Retry
+from runtime.outcomes import Ack, AckAfter, Outcome, Retry
 from runtime.publisher import Publisher
 from runtime.pull_worker import Delivery
 from runtime.service import Service
@@ -34,10 +36,15 @@ async def tell(client: Client, *names: str) -> None:
         await Publisher(client).append(SUBJECT, body, stream="FACTS", msg_id=name)
 
 
-async def settled(client: Client) -> bool:
+async def waiting(client: Client, unacknowledged: int) -> bool:
+    """Whether everything is delivered, and so many messages are not acknowledged."""
     answer = await client.request(f"$JS.API.CONSUMER.INFO.FACTS.{DURABLE}", b"", timeout=10)
     info = orjson.loads(answer.data)
-    return (info["num_ack_pending"], info["num_pending"]) == (0, 0)
+    return (info["num_ack_pending"], info["num_pending"]) == (unacknowledged, 0)
+
+
+async def settled(client: Client) -> bool:
+    return await waiting(client, 0)
 
 
 def noting(seen: list[str]) -> Handler:
@@ -98,6 +105,32 @@ async def test_a_batch_that_fails_as_a_whole_comes_again_or_is_taken_one_by_one(
     assert len(batches[0]) == 3
     assert {len(batch) for batch in batches[1:]} >= {1}
     assert {body for batch in batches[1:] for body in batch} == set(batches[0])
+    await one.drain()
+
+
+async def test_work_after_a_message_delays_no_other_batch_and_if_it_fails_the_message_comes_again(
+    nats_streams: Client,
+) -> None:
+    slow, tried = asyncio.Event(), list[int]()
+
+    async def handle(deliveries: Sequence[Delivery]) -> Sequence[Outcome | AckAfter]:
+        return [AckAfter(partial(work, one)) if b"first" in one.data else Ack() for one in deliveries]
+
+    async def work(delivery: Delivery) -> None:
+        tried.append(delivery.num_delivered)
+        await slow.wait()
+        if delivery.num_delivered == 1:
+            raise ValueError("not yet")
+
+    one = worker(nats_streams, handle)
+    await tell(nats_streams, "first")
+    await one.start()
+    await eventually(lambda: tried == [1])
+    await tell(nats_streams, "second")
+    await eventually(lambda: waiting(nats_streams, 1))
+    slow.set()
+    await eventually(lambda: settled(nats_streams))
+    assert tried == [1, 2]
     await one.drain()
 
 

@@ -78,7 +78,7 @@ def _scale(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 def _ticks(days: Sequence[str]) -> list[int]:
-    """The first session of every other month, well away from the edges; of more than have room, every so many-th."""
+    """The first session of every other month, away from the edges. If there is no room for all, only every n-th."""
     starts = [
         index
         for index in range(1, len(days))

@@ -28,13 +28,13 @@ class BackupFailed(StackError):  # noqa: N818 - reads as an event, like every er
 
 
 class StreamNames(ApiAnswer):
-    """Of STREAM.NAMES."""
+    """The answer to STREAM.NAMES."""
 
     streams: NotRequired[list[str] | None]
 
 
 class RestorePlace(ApiAnswer):
-    """Of STREAM.RESTORE: where the chunks are to be sent."""
+    """The answer to STREAM.RESTORE: where to send the chunks."""
 
     deliver_subject: str
 

@@ -9,9 +9,9 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from contracts.text import Text
 from nexus_cli.commands.failures import fail, misuse
 from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language, a_company, confirmed
+from nexus_cli.texts import TEXTS
 
 app = typer.Typer(
     help="Companies: create one from its site, see and change its settings, delete it.", no_args_is_help=True
@@ -20,29 +20,6 @@ app = typer.Typer(
 DEADLINE = 180.0
 """Seconds for a company that is made: a page is read and a question answered."""
 Answer = dict[str, Any]
-LABELS = {
-    "company": Text(es="empresa", en="company"),
-    "snippet": Text(es="etiqueta", en="snippet"),
-    "sign in": Text(es="acceso", en="sign in"),
-    "question": Text(es="pregunta", en="question"),
-    "answer": Text(es="respuesta", en="answer"),
-    "missing": Text(es="falta", en="missing"),
-    "warning": Text(es="aviso", en="warning"),
-}
-PAGES_READ = Text(es="páginas leídas de {site}: {pages}", en="pages read of {site}: {pages}")
-ANSWERS = Text(es="responde", en="answers")
-SILENT = Text(es="no responde", en="silent")
-ANSWERED = Text(es="ha respondido en", en="answered in")
-REALLY = Text(
-    es="¿Eliminar {company} para siempre, con todo lo que sabe y sus conversaciones?",
-    en="Delete {company}, its knowledge and its conversations, for good?",
-)
-NO_SETTING = Text(
-    es="{key}: no existe ese ajuste; `nexus company show {company}` los muestra todos",
-    en="{key}: there is no such setting; `nexus company show {company}` prints them all",
-)
-KEPT = Text(es="no se ha eliminado nada", en="nothing is deleted")
-DELETED = Text(es="{company}: eliminada", en="{company} is deleted")
 Company = Annotated[str, typer.Argument(help="The company's id, e.g. acme-rockets.", callback=a_company)]
 
 
@@ -65,11 +42,11 @@ def new(
         _print_json(made)
         return
     tried = made.get("tried")
-    read = PAGES_READ.said_in(said).format(pages=made["pages"], site=made["site"])
+    read = TEXTS["company.pages_read"].said_in(said).format(pages=made["pages"], site=made["site"])
     _print_line("company", f"{made['companyId']} ({made['profile']}), {read}", said)
     _print_line("snippet", made["snippet"], said)
     if made.get("signInLink"):
-        _print_line("sign in", made["signInLink"], said)
+        _print_line("sign_in", made["signInLink"], said)
     if tried:
         _print_line("question", tried["question"], said)
         _print_line("answer", tried["answer"], said)
@@ -89,7 +66,7 @@ def list_companies(*, said: Language, data: Data = DEFAULT_DATA, as_json: Json =
         _print_json(items)
         return
     for one in items:
-        answers = (ANSWERS if one["aiAutoResponseEnabled"] else SILENT).said_in(said)
+        answers = TEXTS[f"company.{'answers' if one['aiAutoResponseEnabled'] else 'silent'}"].said_in(said)
         print(f"{one['companyId']:<24} {one['profile']:<8} {answers:<11} {one.get('site') or '-'}")
 
 
@@ -122,7 +99,7 @@ def get_settings(
         parent, _, name = key.rpartition(".")
         place = _found(settings, parent) if parent else settings
         if not isinstance(place, dict) or name not in place:
-            fail(NO_SETTING.said_in(said).format(key=key, company=company))
+            fail(TEXTS["company.no_setting"].said_in(said).format(key=key, company=company))
         print(f"{key}={_text(_found(settings, key))}")
 
 
@@ -193,7 +170,8 @@ def check_model(company: Company, *, said: Language, data: Data = DEFAULT_DATA, 
     if as_json:
         _print_json(found)
     elif not found.get("error"):
-        print(f"{found['model']} ({found['provider']}) {ANSWERED.said_in(said)} {found['ms']} ms: {found['text']}")
+        answered = TEXTS["company.answered"].said_in(said)
+        print(f"{found['model']} ({found['provider']}) {answered} {found['ms']} ms: {found['text']}")
     if found.get("error"):
         fail(f"{found['model']} ({found['provider']}): {found['error']}")
 
@@ -220,12 +198,12 @@ def delete(
     data: Data = DEFAULT_DATA,
 ) -> None:
     """Delete a company with everything it knows and all its conversations. For good."""
-    if not yes and not confirmed(REALLY.said_in(said).format(company=company), said):
-        fail(KEPT.said_in(said))
+    if not yes and not confirmed(TEXTS["company.really"].said_in(said).format(company=company), said):
+        fail(TEXTS["company.kept"].said_in(said))
     for one in _ask(data, "DELETE", f"/{company}", said=said)["removed"]:
         if one["removed"]:
             print(f"{one['place']:<24} {one['removed']}")
-    print(DELETED.said_in(said).format(company=company))
+    print(TEXTS["company.deleted"].said_in(said).format(company=company))
 
 
 def _found(settings: Any, key: str) -> Any:
@@ -271,7 +249,8 @@ def _print_json(answer: object) -> None:
 
 
 def _print_line(label: str, text: str, said: str) -> None:
-    print(f"{LABELS[label].said_in(said):<9} {text}")
+    word = TEXTS[f"company.label.{label}"].said_in(said)
+    print(f"{word:<9} {text}")
 
 
 def _print_missing(found: Answer, said: str) -> None:

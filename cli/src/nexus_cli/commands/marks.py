@@ -14,7 +14,7 @@ app = typer.Typer(help="Marks of facts and journals: demand them, or do so no mo
 @app.command()
 def demand(data: Data = DEFAULT_DATA) -> None:
     """From now on nothing counts without a mark: once every service of an older log has a key, and after a key was
-    replaced. Within a minute everybody goes by it."""
+    replaced. All services apply it within a minute."""
     from nexus_cli.stack.datadir import DataDirectory
     from nexus_cli.stack.errors import StackError
     from nexus_cli.stack.settings import read_settings

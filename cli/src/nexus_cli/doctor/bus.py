@@ -190,7 +190,7 @@ def _owner(durable: str) -> str:
 
 
 async def _places(asking: ReplyInbox) -> dict[str, dict[str, _Place] | None]:
-    """By stream, each consumer's; None: the stream does not answer."""
+    """Each consumer's position, by stream and name; None: the stream does not answer."""
 
     async def of(stream: str) -> tuple[str, dict[str, _Place] | None]:
         try:

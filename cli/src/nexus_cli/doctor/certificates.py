@@ -20,7 +20,7 @@ _PORTS = {"tls": 4222, "rediss": 6379, "mongodb": 27017, "https": 443}
 
 
 async def look(urls: Mapping[str, str]) -> list[Diagnosis]:
-    """`urls`: by whose they are; those that speak no TLS are passed over."""
+    """`urls`: addresses by the server's name; those without TLS are skipped."""
     found = await asyncio.gather(*(_look(name, url) for name, url in urls.items() if _speaks_tls(url)))
     return [one for one in found if one is not None]
 

@@ -13,7 +13,7 @@ HERE = "this machine"
 
 
 def compare(ahead: Mapping[str, float]) -> list[Diagnosis]:
-    """`ahead`: by how many seconds each one's clock is ahead of ours. What most agree on is right."""
+    """`ahead`: by how many seconds each clock is ahead of ours. The time that most clocks agree on counts as right."""
     clocks = {HERE: 0.0, **ahead}
     middle = statistics.median_low(list(clocks.values()))
     off = {who: seconds - middle for who, seconds in clocks.items() if abs(seconds - middle) > MOST}

@@ -26,7 +26,7 @@ WITHIN = 8.5
 
 
 async def examine(addresses: Addresses, company: str) -> list[Diagnosis]:
-    """All looks at once. What has not ended in time is said to be late."""
+    """Runs all checks at once. A check that does not end in time is reported as late."""
     ahead: dict[str, float] = {}
     looks: dict[str, Coroutine[Any, Any, list[Diagnosis]]] = {
         "certificate": certificates.look(addresses.urls),

@@ -26,7 +26,7 @@ MANY = 1_000_000
 
 @dataclass(frozen=True)
 class DrillPlan:
-    """How a drill runs. `most`: faults, at most; `kinds`: of these kinds alone, none: of all; `processes`: likewise."""
+    """How a drill runs. `most`: the most faults; `kinds` and `processes`: only these, or all if empty."""
 
     minutes: float
     seed: int
@@ -68,7 +68,7 @@ class DrillReport:
 
     @property
     def figures(self) -> dict[str, int]:
-        """What may never be, each 0 when all is well."""
+        """Counts of what must never happen; each is 0 if all is well."""
         lost, doubled, over = self.count(LOST), self.count(DOUBLED), self.count(frozenset({Wrong.OVER_A_HUMAN}))
         other = len(self.found) - lost - doubled - over
         return {"lost": lost + len(self.gave_up), "doubled": doubled, "overAHuman": over, "other": other}
@@ -118,7 +118,7 @@ something stays broken."""
 
 
 async def break_by_lot(plan: DrillPlan, stack: RunningStack, report: DrillReport, say: Say) -> None:
-    """What the seed says, one after another, until the plan's time is over."""
+    """Causes the faults that the seed determines, one after another, until the plan's time is over."""
     end = time.monotonic() + plan.minutes * 60
     for fault in itertools.islice(faults(Random(plan.seed), MANY, plan.matrix(stack)), plan.most):
         if time.monotonic() + fault.after + fault.seconds > end:

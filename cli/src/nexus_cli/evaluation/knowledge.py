@@ -55,7 +55,7 @@ class Dataset:
 
 @dataclass(slots=True)
 class RankingCounts:
-    """Of one ranking: how often the right page was first and among the first three; the best score of each question."""
+    """For one ranking: how often the right page was first and among the first three, and each question's best score."""
 
     first: int = 0
     in_three: int = 0

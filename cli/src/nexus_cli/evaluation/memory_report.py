@@ -25,7 +25,7 @@ _SINGLE = ("name", "risk_profile", "experience", "language", "timezone", "tradin
 
 @dataclass(frozen=True, slots=True)
 class CaseOutcome:
-    """One case. `why`: what is wrong, in words; None: nothing. `wrong_current`: what was ended stands as true."""
+    """One case. `why`: what is wrong, None if nothing. `wrong_current`: a fact that was ended still counts as true."""
 
     case: MemoryCase
     why: str | None = None
@@ -59,7 +59,7 @@ def measure(cases: Sequence[MemoryCase], model: Proposes | None = None) -> list[
 
 
 def figures(outcomes: Iterable[CaseOutcome], *, with_model: bool = False) -> list[KindFigure]:
-    """By kind, those that occur."""
+    """The figures of each kind of case that occurs."""
     targets = TARGETS_WITH_MODEL if with_model else TARGETS
     found: list[KindFigure] = []
     every = list(outcomes)

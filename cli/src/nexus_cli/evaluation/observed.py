@@ -23,7 +23,7 @@ class ObservedCall:
 
 @dataclass(frozen=True)
 class Observed:
-    """`seconds`: of the last turn or call. `problem`: why there is nothing to look at."""
+    """`seconds`: how long the last turn or call took. `problem`: why there is no result."""
 
     seconds: float = 0.0
     text: str = ""

@@ -92,7 +92,7 @@ class SlowerView(TypedDict):
 
 
 class ComparedRuns(TypedDict):
-    """Two runs; of each pair the earlier first."""
+    """Two runs; in each pair the earlier comes first."""
 
     models: list[str | None]
     better: list[ChangeView]
@@ -190,7 +190,7 @@ def table(run: RunView) -> Table:
 
 
 def _spread(case: CaseView) -> str:
-    """Of a case that was tried several times: how often it passed, and its fastest and slowest."""
+    """For a case that was tried several times: how often it passed, and its fastest and slowest time."""
     runs = case.get("runs")
     if runs is None or runs["seconds"] is None:
         return ""
@@ -309,5 +309,5 @@ def comparison_table(found: ComparedRuns) -> Table:
 
 
 def _slower(before: float, after: float) -> bool:
-    """By a half and by a quarter of a second, either way: less is noise."""
+    """Whether it changed by more than half and by more than a quarter of a second; less is noise."""
     return abs(after - before) > 0.25 and (after > before * 1.5 or before > after * 1.5)

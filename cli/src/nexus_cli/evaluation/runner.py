@@ -252,7 +252,7 @@ async def _answered(open_one: ChatConnection, text: str) -> dict[str, Any]:
 
 
 def _uses(journal: dict[str, Any]) -> list[ObservedCall]:
-    """The turn's own calls: what a predecessor left is not its doing."""
+    """The turn's own calls, without those of the turn before it."""
     own = re.compile(re.escape(str(journal["turnId"])) + r"-")
     return [
         ObservedCall(call["tool"], call["arguments"], call.get("result") or {})

@@ -38,7 +38,7 @@ class Program:
         port: a fixed port; None: a free one is chosen.
         keeps_port: others have been told its address, so that a restart takes the same port again.
         before_start: puts right what an earlier run left behind.
-        notable: what a line of its output is worth on the terminal; None: nothing.
+        notable: what to print on the terminal for a line of its output; None: nothing.
         refused_by: the reason in a line of its output, by which it will not start until somebody has done something.
         broken_by: whether a line of its output says that a full disk has broken it for good.
         has_room: whether its disk has room again: then a broken program is started anew.

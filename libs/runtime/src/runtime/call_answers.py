@@ -13,7 +13,7 @@ _Completed = CloudEvent[ToolCallCompleted]
 
 
 class CallAnswers:
-    """Says of each reply whether it is the last (replies.Pending).
+    """Decides for each reply whether it is the last one (replies.Pending).
 
     What the executor has recorded stands, whichever request it answers. A refusal that is not recorded is good for its
     own request alone: while another one still lies in the queue, the call may be made all the same, and whoever said

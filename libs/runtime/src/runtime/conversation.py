@@ -21,6 +21,7 @@ from runtime.direct import DirectReader, StoredFact
 from runtime.errors import ConversationBusy, FenceRefused, LogBehind, ReadFailed
 from runtime.jetstream_api import StreamInfo, ask, why
 from runtime.publisher import Appended, Fence, Publisher
+from runtime.recent import Bounded
 from runtime.replies import ReplyInbox
 from runtime.streams import first_made
 
@@ -86,7 +87,7 @@ class ConversationLog:
         self._direct = DirectReader(client, stream)
         self._inbox = ReplyInbox.of(client)
         self._scans = asyncio.Semaphore(CONCURRENT_READS)
-        self._stand_ins: dict[tuple[int, str], Fact | None] = {}
+        self._stand_ins = Bounded[tuple[int, str], Fact | None](STAND_INS)
 
     async def snapshot(self, company: str, conversation: str, at_least: int = 0, *, deadline: float = 5.0) -> Snapshot:
         """The newest fact of each kind, at least as new as the sequence `at_least`.
@@ -130,8 +131,6 @@ class ConversationLog:
             if len(earlier) < len(batch.facts) or not batch.more or not batch.facts:
                 break
             position = batch.facts[-1].seq + 1
-        if len(self._stand_ins) >= STAND_INS:
-            del self._stand_ins[next(iter(self._stand_ins))]
         self._stand_ins[key] = found
         return found
 

@@ -85,7 +85,7 @@ class Cluster(TypedDict):
 
 
 class StreamInfo(ApiAnswer):
-    """Of STREAM.INFO, CREATE and UPDATE. Times of the server's clock, RFC 3339."""
+    """The answer to STREAM.INFO, CREATE and UPDATE. Times are the server's, in RFC 3339."""
 
     config: StreamConfig
     state: StreamState
@@ -116,14 +116,14 @@ class ConsumerConfig(ConsumerFilter):
 
 
 class Place(TypedDict):
-    """A consumer's position: by its own count, and in its stream."""
+    """A consumer's position: its own sequence, and the stream's."""
 
     consumer_seq: int
     stream_seq: int
 
 
 class ConsumerInfo(ApiAnswer):
-    """Of CONSUMER.INFO and CREATE."""
+    """The answer to CONSUMER.INFO and CREATE."""
 
     name: str
     config: ConsumerConfig
@@ -139,13 +139,13 @@ class ConsumerInfo(ApiAnswer):
 
 
 class Purged(ApiAnswer):
-    """Of STREAM.PURGE."""
+    """The answer to STREAM.PURGE."""
 
     purged: int
 
 
 class ConsumerPage(ApiAnswer):
-    """Of CONSUMER.LIST. `missing`: those whose leaders are away."""
+    """The answer to CONSUMER.LIST. `missing`: consumers without a leader."""
 
     total: int
     consumers: NotRequired[list[ConsumerInfo] | None]
@@ -159,7 +159,7 @@ class AccountLimits(TypedDict):
 
 
 class AccountInfo(ApiAnswer):
-    """Of INFO: `storage` in bytes."""
+    """The answer to INFO; `storage` in bytes."""
 
     storage: NotRequired[int]
     limits: NotRequired[AccountLimits]

@@ -1,11 +1,11 @@
 """Pull consumers for work that is long or must run side by side: turns and tool calls.
 
-There is always a request at the server, so a message starts without a round trip. At rest it is for one message and
-waits for five minutes: next to no traffic, and a worker that stands still meanwhile takes one message and no second.
-When messages come close behind each other it is for as many as there are free slots (at most 100), for two seconds.
-What arrives beyond what was asked for waits in a backlog. What a handler raises is never an acknowledgement. A delivery
-is a lease: the server gives the message to another worker unless it hears "in progress" within `ack_wait`; one ticker
-says so for all that it holds.
+The server always has a request, so a message is delivered without a round trip. At rest the request is for one message
+and lasts five minutes: that causes hardly any traffic, and a worker that stands still takes at most one message. When
+messages follow each other closely, it asks for as many as there are free slots (at most 100), for two seconds.
+Messages without a free slot wait in a backlog. An exception from a handler is never an acknowledgement. A delivery is a
+lease: the server gives the message to another worker unless it hears "in progress" within `ack_wait`; one ticker
+sends this for all messages that the worker holds.
 """
 
 from __future__ import annotations

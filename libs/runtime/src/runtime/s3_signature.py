@@ -42,7 +42,7 @@ def signed_headers(
     Args:
         path: encoded, from the slash on.
         query: as `query_of` writes it.
-        headers: what else is signed; `host` must be among them.
+        headers: further headers to sign; `host` must be among them.
         body_hash: SHA-256 of the body in hexadecimal.
         now: the request's time; a server refuses what is a quarter of an hour off.
     """

@@ -244,7 +244,7 @@ async def _bring(inbox: ReplyInbox, wanted: StreamConfig, answer: StreamInfo, en
 
 
 def _no_less(wanted: StreamConfig, current: StreamConfig) -> StreamConfig:
-    """Of a newer release's stream, this one changes only what it needs itself, and limits that become higher."""
+    """Keeps what a newer release has set, except for what this release needs, and for limits that become higher."""
     less: StreamConfig = {**current, "subjects": wanted["subjects"], "num_replicas": wanted["num_replicas"]}
     for key in ("max_bytes", "max_age"):
         if current[key] > 0 and not 0 < wanted[key] < current[key]:

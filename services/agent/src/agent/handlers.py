@@ -59,7 +59,7 @@ class TurnHandler:
 class AnalysisHandler:
     """Requests for analyses, from their own consumer.
 
-    One that cannot be read is told to have failed, where it says whose it is, and put aside.
+    A request that cannot be read becomes a dead letter; if it names its user, the analysis is reported as failed.
     """
 
     def __init__(self, analyst: Analyst) -> None:

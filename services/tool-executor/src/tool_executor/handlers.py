@@ -69,8 +69,8 @@ class CallHandler:
     async def handle(self, delivery: Delivery) -> Outcome | AckThen:
         """Ack when the call has been answered and logged; Retry when it has to come again.
 
-        What is not recorded of a call that may have effects (nobody serves its tool now, a limit) is told when its
-        message is gone: delivered again the call could be made, after its caller was told that nothing was done.
+        An unrecorded refusal (no service for the tool, a limit) of a call that may have effects is sent only when the
+        message is gone: if it were delivered again, the call could still be made after its caller was refused.
         """
         try:
             request = requested(delivery.data)

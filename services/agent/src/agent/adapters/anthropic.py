@@ -149,8 +149,8 @@ def _read_text(reading: _AnthropicStream, told: dict[str, Any], sink: TextSink, 
 
 
 def _count(reading: _AnthropicStream, usage: Any) -> None:
-    """Anthropic's token counts. What was read from or written to its cache is part of the prompt. The last count is
-    the valid one."""
+    """Anthropic's token counts. Tokens read from or written to its cache belong to the prompt. The last count is
+    valid."""
     counts: dict[str, Any] = object_of(usage)
     parts = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     if counts.get("input_tokens") is not None:

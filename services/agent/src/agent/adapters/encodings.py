@@ -97,7 +97,7 @@ class Encodings:
             self._loading[name] = asyncio.create_task(self._load(name))
 
     async def counter(self, model: str) -> Counter:
-        """Counts exactly; by estimate while the encoding is not there, which lasts for a moment after the start."""
+        """Counts exactly, or estimates for a moment after the start, until the encoding is loaded."""
         name = encoding_of(model)
         counter = self._counters.get(name)
         if counter is None:

@@ -103,7 +103,7 @@ class FailedTurnList:
 
 
 def _data_of(fact: StoredFact, company: str) -> TurnFailed | None:
-    """What it says; None: it fits no contract, or another company, and is nobody's fact."""
+    """Its data; None: it does not match its contract, or belongs to another company."""
     try:
         data = CloudEvent[TurnFailed].parse(fact.event).data
     except ValueError:

@@ -84,7 +84,7 @@ class FollowedConversations:
         return kind is ChatKind.VISITOR or key in self._kept
 
     def take(self, key: ConversationKey, stored: StoredFact, fact: Fact | None) -> None:
-        """What was heard, of a conversation that is followed, or is from now on; `fact` is None: it is none."""
+        """Takes a fact of a conversation, which is followed from now on; `fact` None: it is not a valid fact."""
         kept = self._kept.get(key)
         if kept is None:
             kept = self._kept[key] = _Conversation(stored.seq, self._clock())

@@ -21,7 +21,7 @@ class WriteBehind:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def write(self, writing: Callable[[], Awaitable[object]], **about: str | None) -> bool:
-        """Begins to publish one fact; False: it is lost. `about`: what the log says if it is lost later."""
+        """Begins to publish one fact; False: it is lost. `about`: fields of the log entry if it is lost later."""
         if len(self._tasks) >= self._most:
             self._lost.inc()
             return False

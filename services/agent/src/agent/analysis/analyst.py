@@ -2,8 +2,8 @@
 next.
 
 The record is replaced by compare-and-set: if two agents drive the same analysis, one of them stops at its next save.
-What a dead agent recorded is not asked for again. A tool call that it had sent is requested under the same id and
-returns the recorded result.
+Results that a dead agent recorded are not requested again. A tool call that it had sent is repeated under the same id
+and returns the recorded result.
 """
 
 import asyncio

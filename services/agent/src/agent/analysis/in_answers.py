@@ -20,6 +20,7 @@ from agent.domain.tool_results import data_of
 from agent.domain.turn.journal import Journal, ModelAnswer
 from agent.measures import SENTENCES
 from agent.ports import ModelChoice, ModelRequest, TextSink
+from agent.texts import TEXTS
 from contracts.json_values import is_list, is_object, list_of, object_of
 from contracts.languages import Language
 from contracts.symbols import InvalidSymbolError, parse_symbol
@@ -27,14 +28,6 @@ from contracts.symbols import InvalidSymbolError, parse_symbol
 CATEGORIES = frozenset(("market", "news", "ml", "portfolio"))
 _NO_FIGURES = frozenset((PAGE_TOOL, "get_watchlist", "add_to_watchlist", "remove_from_watchlist"))
 _NUMBER = re.compile(r"\d(?:[\d.,]*\d)?")
-_LEFT_OUT: dict[Language, str] = {
-    "es": "(Frases que los datos no respaldan, quitadas o acortadas: {count}.)",
-    "en": "(Sentences that the data does not back, left out or shortened: {count}.)",
-}
-_NOTHING: dict[Language, str] = {
-    "es": "Los datos consultados no respaldan la respuesta que había preparada, y no la doy.",
-    "en": "The data that was looked up does not back the answer that was prepared, so it is not given.",
-}
 
 
 def checked_answer(
@@ -102,9 +95,9 @@ class CheckedAnswer:
         SENTENCES.labels("chat").inc(self.dropped)
         if not reply.calls:
             said = "".join(self._said)
-            parts = [_LEFT_OUT[self._language].format(count=self.dropped)]
+            parts = [TEXTS["analysis.checked.left_out"].said_in(self._language).format(count=self.dropped)]
             if not said.strip():
-                parts.insert(0, _NOTHING[self._language])
+                parts.insert(0, TEXTS["analysis.checked.nothing"].said_in(self._language))
             elif not said.endswith("\n"):
                 parts.insert(0, "")
             self._pass("\n\n".join(parts))

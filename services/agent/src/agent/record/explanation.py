@@ -69,7 +69,7 @@ def _call(call: TurnCall) -> ExplainedCall:
 
 
 def _cost(journal: Journal, prices: Prices) -> tuple[float | None, str | None]:
-    """Of the turn's model calls by today's list; the built-in provider is free."""
+    """The cost of the turn's model calls by today's prices; the built-in provider is free."""
     if journal.provider == "offline":
         return 0.0, "USD"
     asked: list[tuple[str, str, TokenCount]] = [(step.provider, step.model, step.usage) for step in journal.steps]

@@ -141,7 +141,7 @@ class TurnArchive:
 
 
 def _record(fact: StoredFact) -> RecordedTurn | None:
-    """The turn on record; None: it is none that can be read, which is nobody's."""
+    """The recorded turn; None: it cannot be read."""
     try:
         return recorded_turn(fact.event)
     except ValueError as error:

@@ -57,7 +57,7 @@ def compared(turn: RecordedTurn, outcome: ReplayOutcome, prices: Prices, notes: 
 
 
 def _cost(journal: Journal, prices: Prices) -> float | None:
-    """By today's list, so that both sides are compared alike; None: the list has no price."""
+    """The cost by today's prices, for both sides alike; None: there is no price."""
     if journal.provider == "offline":
         return 0.0
     price = prices.get((journal.provider, journal.model))

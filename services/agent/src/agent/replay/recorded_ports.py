@@ -195,7 +195,7 @@ class FixedPorts:
     async def reserve(
         self, wanted: Reservation, daily: int | None, hourly: int | None, search: Search | None = None
     ) -> Reservation:
-        """A replay is nobody's spending."""
+        """Always granted: a replay is not charged to anybody."""
         del daily, hourly, search
         return wanted
 
@@ -226,7 +226,7 @@ class ReplayUsage:
 
 
 def results_of(journal: Journal) -> dict[tuple[str, str], str]:
-    """Result texts by tool and canonical arguments; of repeats the first, which carries no note."""
+    """Result texts by tool and canonical arguments; for repeated calls the first result, which has no note."""
     found: dict[tuple[str, str], str] = {}
     for call in journal.calls:
         if call.result is not None:

@@ -146,7 +146,7 @@ class TurnDriver:
         return (self._deltas.said, self._deltas.next_seq - 1) if self._deltas and shown else ("", -1)
 
     def end_run(self, reason: StopReason) -> None:
-        """Another delivery has the turn's place now: what this one still does is shown to nobody."""
+        """Another delivery drives the turn now, so what this one still writes is not shown."""
         if self._deltas is not None and self._deltas.open:
             self._deltas.end("run.cancelled", {"reason": reason.value})
 

@@ -42,7 +42,7 @@ class PassageQuery:
         return await asyncio.shield(self._found)
 
     def close(self) -> None:
-        """Nobody wants to know any more."""
+        """Cancels the search: its result is no longer needed."""
         self._found.cancel()
         if self._asking is not None:
             self._asking.cancel()

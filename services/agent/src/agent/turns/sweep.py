@@ -1,8 +1,8 @@
 """The safety net for messages without an answer: looks again at a visitor's message that has waited too long.
 
 The turn consumer delivers every message until it is acknowledged, so this finds something only when the consumer was
-lost. It goes by the standing live subscription, and begins with a look back into the log. Half its patience between two
-looks, it settles what is left within a minute.
+lost. It follows the live subscription, and begins by reading the log. It looks twice in the time that
+it allows a message, so that what is left is settled within a minute.
 """
 
 import asyncio
@@ -83,7 +83,7 @@ class TurnSweep:
             await asyncio.wait(looks)
 
     def missed(self) -> None:
-        """The connection was away: what was stored meanwhile was shown to nobody, and is looked back at."""
+        """The connection was lost: the facts stored since then are read from the log."""
         self._missed = True
 
     def waits(self, key: ConversationKey) -> bool:

@@ -6,6 +6,7 @@ from contracts.company import CompanySettings
 from gateway.domain import server_frames
 from gateway.ports import ClientSocket
 from runtime.companies import KEPT
+from runtime.recent import Bounded
 
 
 class Assistants:
@@ -13,19 +14,17 @@ class Assistants:
 
     def __init__(self, sessions: Iterable[ClientSocket]) -> None:
         self._sessions = sessions
-        self._told: dict[str, bool] = {}
+        self._told = Bounded[str, bool](KEPT)
 
     def changed(self, company: str, settings: CompanySettings | None) -> None:
         """Tells the company's visitors and customers, if this change switches the assistant."""
         if settings is None:
             return  # nobody can say how it is; the next answer of memory does
         ai = settings.config.ai_auto_response_enabled
-        if self._told.pop(company, None) != ai:
+        if self._told.get(company) != ai:
             frame = server_frames.assistant_changed(ai=ai)
             for session in list(self._sessions):
                 caller = session.caller
                 if caller is not None and caller.company == company and not caller.is_operator:
                     session.push(frame)
         self._told[company] = ai
-        if len(self._told) > KEPT:
-            del self._told[next(iter(self._told))]

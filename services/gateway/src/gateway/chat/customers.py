@@ -5,7 +5,6 @@ alert once, however often its fact comes, and a chat opened later sees what nobo
 """
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 
 import structlog
@@ -17,6 +16,7 @@ from gateway.domain import server_frames
 from gateway.errors import GatewayError
 from gateway.ports import ClientSocket, TokenCaller
 from runtime.deadlines import detached_context
+from runtime.recent import Bounded
 
 log = structlog.get_logger(__name__)
 
@@ -25,7 +25,7 @@ KEPT_ALERTS = 256
 CATCHING_UP = 16
 """Customers who catch up at the same time after the bus was away."""
 
-Seen = OrderedDict[str, None]
+Seen = Bounded[str, None]
 Push = Callable[[bytes], None]
 """Receives a frame about a decision."""
 
@@ -53,7 +53,7 @@ class Customers:
 
     def enter(self, caller: TokenCaller, socket: ClientSocket) -> None:
         if has_account(caller):
-            self._here.setdefault((caller.company, caller.subject), {})[socket] = OrderedDict()
+            self._here.setdefault((caller.company, caller.subject), {})[socket] = Seen(KEPT_ALERTS)
 
     def watch(self, company: str, conversation: str, push: Push) -> None:
         """Subscribes a socket that is not the customer's own to decisions in this conversation."""
@@ -151,8 +151,6 @@ def _unaware(sockets: Iterable[tuple[ClientSocket, Seen]], alert: str) -> list[C
         if alert not in seen:
             found.append(socket)
             seen[alert] = None
-            if len(seen) > KEPT_ALERTS:
-                seen.popitem(last=False)
     return found
 
 

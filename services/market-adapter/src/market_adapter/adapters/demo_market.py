@@ -120,7 +120,7 @@ def load_demo(ends: date) -> tuple[SampleData, SampleFacts]:
 
 
 def demo_note(ends: date) -> Text:
-    """What is said of every answer."""
+    """The note in every answer."""
     recorded = ", ".join(sorted(load_sample().series))
     return TEXTS["sample.demo_note"].format(recorded=recorded, ends=ends)
 

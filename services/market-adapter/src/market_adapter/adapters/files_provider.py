@@ -94,7 +94,7 @@ class FilesProvider:
         return self._history(self._series(symbol, timeframe), limit)
 
     async def bars_since(self, symbol: Symbol, moment: datetime) -> BarHistory | None:
-        """Of the finest file that reaches back that far."""
+        """The bars of the finest file that reaches back that far."""
         for timeframe in FINEST_FIRST:
             series = self._folder.get((symbol.name, timeframe))
             if series is None or (series.bars[0].time > moment and timeframe is not Timeframe.D1):

@@ -8,7 +8,6 @@ failed, and why.
 """
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
@@ -65,7 +64,7 @@ class Guard:
         self._next = 0.0
         self._source = _Breaker()
         self._failing: set[str] = set()
-        self._tickers: OrderedDict[str, _Breaker] = OrderedDict()
+        self._tickers = Bounded[str, _Breaker](KEPT)
         self._limited = 0
         self._cooling_until = 0.0
         self._kept = Bounded[str, tuple[float, Any]](KEPT)
@@ -168,10 +167,7 @@ class Guard:
         self._tickers.pop(ticker, None)
 
     def _failed(self, ticker: str) -> None:
-        own = self._tickers.setdefault(ticker, _Breaker())
-        self._tickers.move_to_end(ticker)
-        if len(self._tickers) > KEPT:
-            self._tickers.popitem(last=False)
+        self._tickers[ticker] = own = self._tickers.get(ticker) or _Breaker()
         self._failing.add(ticker)
         own.failures += 1
         self._source.failures += 1

@@ -69,5 +69,5 @@ class FollowingSessions:
 
 
 def following_sessions() -> FollowingSessions:
-    """By the packaged file."""
+    """Reads the packaged file."""
     return FollowingSessions(load_following())

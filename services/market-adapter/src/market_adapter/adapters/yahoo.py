@@ -74,7 +74,7 @@ class Yahoo:
     """Asks Yahoo, in a thread because the library blocks. Failures are MarketErrors."""
 
     def __init__(self, session: Any = None) -> None:
-        """`session`: of curl_cffi, instead of one of our own."""
+        """`session`: a session of curl_cffi to use instead of a new one."""
         self._politeness = Politeness()
         self._session = None if session is None else self._politeness.on(session)
         self._library: Any = None
@@ -83,7 +83,7 @@ class Yahoo:
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="yahoo")
 
     async def load(self) -> None:
-        """Imports the library and the home exchange's calendar: that takes seconds, and nobody's patience."""
+        """Imports the library and the home exchange's calendar, which takes seconds, before anybody asks."""
         if self._library is None:
             await asyncio.get_running_loop().run_in_executor(self._threads, self._loaded)
 

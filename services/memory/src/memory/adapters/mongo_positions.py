@@ -55,7 +55,7 @@ class MongoPositions:
         return _positions(await self._row())
 
     async def position(self, name: str) -> LogPosition:
-        """Of one source; raises NexusError."""
+        """The position of one source; raises NexusError."""
         return (await self.load()).get(name, BEGINNING)
 
     async def move(self, name: str, before: LogPosition | None, to: LogPosition) -> bool:

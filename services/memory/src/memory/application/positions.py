@@ -72,7 +72,7 @@ class PositionStore(Protocol):
         ...
 
     async def load(self) -> dict[str, LogPosition]:
-        """By the source's name; raises NexusError."""
+        """The positions by the source's name; raises NexusError."""
         ...
 
     async def move(self, name: str, before: LogPosition | None, to: LogPosition) -> bool:

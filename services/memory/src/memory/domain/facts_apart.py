@@ -191,7 +191,7 @@ def is_over(said: str, old: str) -> bool:
 
 
 def _denies(clause: str, held: Claims) -> bool:
-    """Whether a clause says, in words of the fact, that it is not so."""
+    """Whether a clause denies the fact in the fact's own words."""
     return bool(telling := _telling(clause)) and telling <= held.words and claims(clause).denied
 
 

@@ -19,7 +19,7 @@ MOST_BEGINNINGS = 500
 
 @dataclass(frozen=True, slots=True)
 class Findable:
-    """What a conversation is found by. `latest`: sorts by newest activity; `written`: ms since the epoch."""
+    """The values by which it is found. `latest`: sorts by newest activity; `written`: ms since the epoch."""
 
     name: str
     latest: str

@@ -71,7 +71,7 @@ def subjects(text: str) -> tuple[tuple[str, bool], ...]:
 
 
 def newest(named: Iterable[tuple[datetime, Iterable[str]]], most: int) -> list[str]:
-    """The names, newest first, each once, at most `most`; of one moment, those named last come first."""
+    """The names, newest first, each once, at most `most`. Among names of the same moment the last comes first."""
     found: dict[str, None] = {}
     for _, names in sorted(named, key=lambda one: one[0], reverse=True):
         for name in reversed(list(names)):

@@ -12,6 +12,7 @@ import secrets
 
 from contracts.events.tool import ToolResult
 from runtime.pull_worker import LEASE
+from runtime.recent import Bounded
 from tool_executor.adapters.redis_store import RedisStore, Script, texts
 from tool_executor.adapters.renewals import Renewals
 from tool_executor.ports import (
@@ -83,7 +84,7 @@ class RedisCallRecords:
         self._store = store
         self._renewals = renewals
         self._keep = keep * 1000
-        self._unanswered: dict[str, str] = {}
+        self._unanswered = Bounded[str, str](_UNANSWERED)
         """Owners by key of claims that Redis may still carry out: what slept for a moment reads what was sent to it."""
 
     async def claim(self, key: CallKey, fingerprint: str, lease: float, *, renewed: bool) -> Claim:
@@ -101,7 +102,7 @@ class RedisCallRecords:
         try:
             answer = texts(await self._store.run(_CLAIM, name, fingerprint, owner, milliseconds, self._keep))
         except RedisUnavailable:
-            self._remember(name, owner)
+            self._unanswered[name] = owner
             raise
         match answer[0]:
             case b"done":
@@ -132,13 +133,8 @@ class RedisCallRecords:
             await self._store.run(_RELEASE, _name(key), owner, 1 if forget else 0)
         except RedisUnavailable:
             if forget:
-                self._remember(_name(key), owner)
+                self._unanswered[_name(key)] = owner
             raise
-
-    def _remember(self, name: str, owner: str) -> None:
-        while len(self._unanswered) >= _UNANSWERED:
-            del self._unanswered[next(iter(self._unanswered))]
-        self._unanswered[name] = owner
 
 
 def _name(key: CallKey) -> str:

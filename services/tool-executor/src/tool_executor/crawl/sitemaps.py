@@ -17,7 +17,7 @@ _PIECE = 64 * 1024
 
 @dataclass(slots=True)
 class Sitemap:
-    """Addresses as they are written: of pages, and of further sitemaps."""
+    """The addresses of pages and of further sitemaps, as they are written."""
 
     pages: list[str] = field(default_factory=list[str])
     sitemaps: list[str] = field(default_factory=list[str])

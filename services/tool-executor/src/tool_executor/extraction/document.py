@@ -49,7 +49,7 @@ class Extracted:
 
     @property
     def hash(self) -> str:
-        """Of all that is said: two documents with the same hash say the same in the same order."""
+        """A hash of the whole content: documents with the same hash have the same text in the same order."""
         said = [self.title, self.language, *(block.model_dump(mode="json") for block in self.blocks)]
         return hashlib.sha256(json.dumps(said, ensure_ascii=False, sort_keys=True).encode()).hexdigest()[:32]
 

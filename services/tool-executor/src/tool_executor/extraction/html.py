@@ -257,7 +257,7 @@ class _Reader:
             self._framed_in = self._open
 
     def _entries_of(self, text: str) -> int:
-        """Of how many links a text is all, as a menu's are; then those are counted anew."""
+        """Returns how many links make up the whole text, as in a menu, and starts counting again."""
         links, beside = self._links, self._beside_links
         self._links, self._beside_links = self._linking, False
         menu = not beside and is_menu(text, links)
@@ -360,7 +360,7 @@ class _Reader:
             self._head(text)
 
     def _head(self, text: str) -> None:
-        """What is said from here on, until what holds it ends, is said below this."""
+        """Starts a section under this heading; it ends with the element that contains the heading."""
         self._emit_list()
         self._heading = [text]
         self._end_heading(_UNFOLDED)

@@ -69,8 +69,7 @@ class Idempotency:
 
 
 def _may_run_twice(entry: Entry) -> bool:
-    """Whether it does no harm if a call is taken for dead too early: it has no effects, or they are identified by
-    its id."""
+    """Whether a second execution does no harm: the call has no effects, or its service recognises its id."""
     return not entry.tool.side_effects or entry.tool.reconcile is not None
 
 

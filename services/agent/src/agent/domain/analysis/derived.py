@@ -158,7 +158,7 @@ def _stretches(
 
 
 def _parts(figures: Sequence[Mapping[str, Any]], language: Language, most: Mapping[str, int]) -> list[str]:
-    """Each figure in words; of the best and worst parts as many as are asked for, together."""
+    """Each figure as text; of the best and worst parts, as many as the question asks for, in one sentence."""
     parts: dict[str, list[str]] = {}
     for at, one in enumerate(figures):
         name = str(one["figure"])
@@ -330,7 +330,7 @@ def _years(finding: Finding, names: Sequence[str], language: Language, lowest_fi
 
 
 def _order_of(name: str, language: Language, lowest_first: bool, *, by_size: bool = False) -> str:
-    """By what, and from which end, tickers or years are told."""
+    """Says by what the tickers or years are sorted, and in which direction."""
     label = figure_name(name, language)
     if name in _DATES:
         return label

@@ -25,7 +25,7 @@ _WINDOW = ("first", "last", "bars", "open", "high", "low", "close", "volume")
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What came of the calls. `findings` in the order of the tickers; `unanswered`: (ticker, tool) without a word."""
+    """The results of the calls. `findings` by ticker, in order; `unanswered`: (ticker, tool) without a result."""
 
     findings: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     sources: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])

@@ -4,126 +4,28 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 
-from agent.domain.analysis.asked import Period
 from agent.domain.analysis.stretches import ALL_TIME
+from agent.texts import TEXTS
 from contracts.languages import Language
 from contracts.spoken import MONTH_NAMES
 
 _SPANISH = str.maketrans(",.", ".,")
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:|$)")
-OVER: dict[Period, dict[Language, str]] = {
-    "1d": {"es": "En la última sesión, {date}", "en": "On the last session, {date}"},
-    "1w": {"es": "En la semana hasta el {date}", "en": "Over the week to {date}"},
-    "1m": {"es": "En el mes hasta el {date}", "en": "Over the month to {date}"},
-    "3m": {"es": "En los tres meses hasta el {date}", "en": "Over the three months to {date}"},
-    "1y": {"es": "En el año hasta el {date}", "en": "Over the year to {date}"},
-    "ytd": {"es": "En lo que va de año, hasta el {date}", "en": "Year to date, up to {date}"},
-}
-SHORT: dict[Period, dict[Language, str]] = {
-    "1d": {"es": "1 día", "en": "1 day"},
-    "1w": {"es": "1 semana", "en": "1 week"},
-    "1m": {"es": "1 mes", "en": "1 month"},
-    "3m": {"es": "3 meses", "en": "3 months"},
-    "1y": {"es": "1 año", "en": "1 year"},
-    "ytd": {"es": "en lo que va de año", "en": "year to date"},
-}
-_PARTS = (
-    ("day", "día", "días"),
-    ("week", "semana", "semanas"),
-    ("month", "mes", "meses"),
-    ("quarter", "trimestre", "trimestres"),
-    ("year", "año", "años"),
-)
-"""Parts of a stretch: in English, in Spanish, several in Spanish."""
-FIGURES: dict[str, dict[Language, str]] = {
-    **{
-        f"{end}_{en}": {"es": f"{una} {es}", "en": f"{end} {en}"}
-        for en, es, _ in _PARTS
-        for end, una in (("best", "mejor"), ("worst", "peor"))
-    },
-    **{
-        f"{end}_{en}s": {"es": f"{unas} {es}", "en": f"{end} {en}s"}
-        for en, _, es in _PARTS
-        for end, unas in (("best", "mejores"), ("worst", "peores"))
-    },
-    **{
-        f"{way}_{en}s": {"es": f"{es} {hacia}", "en": f"{en}s {way}"}
-        for en, _, es in _PARTS
-        for way, hacia in (("up", "al alza"), ("down", "a la baja"))
-    },
-    "pe": {"es": "PER", "en": "P/E"},
-    "eps": {"es": "beneficio por acción", "en": "EPS"},
-    "revenue": {"es": "ingresos", "en": "revenue"},
-    "market_cap": {"es": "capitalización", "en": "market cap"},
-    "gross_margin": {"es": "margen bruto", "en": "gross margin"},
-    "net_margin": {"es": "margen neto", "en": "net margin"},
-    "dividend_yield": {"es": "rentabilidad por dividendo", "en": "dividend yield"},
-    "beta": {"es": "beta", "en": "beta"},
-    "max_drawdown": {"es": "caída máxima", "en": "maximum drawdown"},
-    "current_drawdown": {"es": "caída actual", "en": "current drawdown"},
-    "volatility": {"es": "volatilidad anualizada", "en": "annualised volatility"},
-    "sma_20": {"es": "media de 20 sesiones", "en": "20-day average"},
-    "sma_50": {"es": "media de 50 sesiones", "en": "50-day average"},
-    "sma_200": {"es": "media de 200 sesiones", "en": "200-day average"},
-    "atr_14": {"es": "ATR de 14 sesiones", "en": "14-day ATR"},
-    "atr_share": {"es": "ATR en proporción al precio", "en": "ATR as a share of the price"},
-    "volume_zscore": {"es": "z del volumen", "en": "volume z-score"},
-    "return": {"es": "rentabilidad", "en": "return"},
-    "high": {"es": "máximo", "en": "high"},
-    "low": {"es": "mínimo", "en": "low"},
-    "close": {"es": "cierre", "en": "close"},
-    "price": {"es": "precio", "en": "price"},
-    "cagr": {"es": "rentabilidad anualizada", "en": "annualised return"},
-    "total_return": {"es": "rentabilidad con dividendos reinvertidos", "en": "return with dividends reinvested"},
-    "dividends": {"es": "dividendos por acción", "en": "dividends a share"},
-    "up_streak": {"es": "racha alcista más larga en sesiones", "en": "longest winning streak in sessions"},
-    "down_streak": {"es": "racha bajista más larga en sesiones", "en": "longest losing streak in sessions"},
-    "up_days": {"es": "sesiones al alza", "en": "sessions up"},
-    "down_days": {"es": "sesiones a la baja", "en": "sessions down"},
-    "week_return": {"es": "rentabilidad", "en": "return"},
-    "month_return": {"es": "rentabilidad", "en": "return"},
-    "quarter_return": {"es": "rentabilidad", "en": "return"},
-    "year_return": {"es": "rentabilidad", "en": "return"},
-    "total_cagr": {
-        "es": "rentabilidad anualizada con dividendos reinvertidos",
-        "en": "annualised return with dividends reinvested",
-    },
-    "shares": {"es": "acciones", "en": "shares"},
-    "base": {"es": "cierre", "en": "close"},
-    "highest_close": {"es": "cierre más alto", "en": "highest close"},
-    "lowest_close": {"es": "cierre más bajo", "en": "lowest close"},
-    "average_volume": {"es": "volumen medio diario", "en": "average daily volume"},
-    "highest_volume": {"es": "mayor volumen", "en": "highest volume"},
-    "drawdowns": {"es": "los periodos de caída", "en": "the drawdown periods"},
-    "crossings": {"es": "los cruces de medias", "en": "the crossings of averages"},
-    "averages": {"es": "las medias", "en": "the averages"},
-    "news": {"es": "las noticias", "en": "the news"},
-    "sentiment": {"es": "el tono de las noticias", "en": "the tone of the news"},
-    "backtest": {"es": "la prueba de la regla", "en": "the trial of the rule"},
-    "fundamentals": {"es": "los fundamentales", "en": "the fundamentals"},
-    "BB": {"es": "las bandas de Bollinger", "en": "Bollinger bands"},
-    "macd": {"es": "MACD", "en": "MACD"},
-    "signal": {"es": "señal del MACD", "en": "MACD signal"},
-    "histogram": {"es": "histograma del MACD", "en": "MACD histogram"},
-    "upper": {"es": "banda superior", "en": "upper band"},
-    "middle": {"es": "banda media", "en": "middle band"},
-    "lower": {"es": "banda inferior", "en": "lower band"},
-    "growth": {"es": "la cantidad se habría convertido en", "en": "the amount would have become"},
-    "final": {"es": "capital final", "en": "final capital"},
-    "costs": {"es": "costes", "en": "costs"},
-    "exposure": {"es": "tiempo invertido", "en": "time invested"},
-    "correlation": {"es": "correlación", "en": "correlation"},
-    "next_earnings_date": {"es": "próximos resultados", "en": "next earnings date"},
-    "next_dividend_date": {"es": "próximo dividendo", "en": "next dividend date"},
-}
+_FIGURES = TEXTS.section("analysis.figure")
+_PERIODS = TEXTS.section("analysis.period")
 
 
 def figure_name(name: str, language: Language) -> str:
     """What a person calls a figure; returns by their period."""
     group, _, period = name.partition(".")
-    if group == "returns" and period in SHORT:
-        return f"{FIGURES['return'][language]} ({SHORT[period][language]})"
-    return FIGURES[name][language] if name in FIGURES else name
+    if group == "returns" and period in _PERIODS:
+        return f"{_FIGURES['return'].said_in(language)} ({period_name(period, language)})"
+    return _FIGURES[name].said_in(language) if name in _FIGURES else name
+
+
+def period_name(period: str, language: Language) -> str:
+    """1y as "1 year"."""
+    return _PERIODS[period].said_in(language)
 
 
 def percent(fraction: float, language: Language) -> str:

@@ -130,7 +130,7 @@ class _QuestionReader:
         return found
 
     def _ordered(self) -> None:
-        """Of which one in an order of several something is asked for."""
+        """Which position of a ranking the question asks about."""
         place = self._unread.first(patterns.PLACE) if len(self._tickers) > 1 else None
         if place is not None:
             places = {"first": 0, "second": 1, "third": 2, "last": -1}
@@ -216,7 +216,7 @@ class _QuestionReader:
         return {"rule": rule, **(lengths or ({"fast": 14} if rule == "rsi_reversion" else {})), **costs}
 
     def _crossing(self) -> dict[str, Any] | None:
-        """The arguments of a search for crossings: of two averages, or of the price and one."""
+        """The arguments of a search for crossings of two averages, or of the price and one average."""
         match = self._unread.first(patterns.CROSSING)
         if match is None:
             return None
@@ -227,7 +227,7 @@ class _QuestionReader:
         return lengths
 
     def _of_averages(self) -> dict[str, int] | None:
-        """Of two averages that are named apart; of one, the close and that one."""
+        """The crossing of two averages that are named separately; for one average, its crossing with the close."""
         taken = [
             *self._unread.take(patterns.AVERAGES, numbers_of),
             *self._unread.take(patterns.OTHER_AVERAGE, numbers_of),

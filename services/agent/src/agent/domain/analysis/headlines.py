@@ -23,6 +23,6 @@ def told_news(finding: Mapping[str, Any], language: Language) -> list[str]:
 
 
 def _published(moment: str) -> date:
-    """The day in New York: what is known of a day alone is told as its end there."""
+    """The day in New York; a source that knows only the day gives the end of that day."""
     found = datetime.fromisoformat(moment)
     return found.astimezone(_NEW_YORK).date() if found.tzinfo else found.date()

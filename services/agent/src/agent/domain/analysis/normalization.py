@@ -80,7 +80,7 @@ MONTHS_OF_A_YEAR = 12
 
 
 def _rule(pattern: str, put: Callable[[re.Match[str]], str]) -> tuple[re.Pattern[str], Callable[[re.Match[str]], str]]:
-    """What is found by the pattern, and what is put in its place."""
+    """A pattern, and the text that replaces what it matches."""
     return re.compile(pattern), put
 
 

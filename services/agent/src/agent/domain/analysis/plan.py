@@ -145,7 +145,7 @@ def read_tickers(text: str) -> tuple[str, ...] | None:
 
 
 def _symbols(texts: list[Any]) -> tuple[str, ...]:
-    """In their internal form and order; repeats stay, since they count; what is no symbol is left out."""
+    """The symbols in their internal form and order, without texts that are none. Repeats stay, since they count."""
     names: list[str] = []
     for text in texts:
         try:

@@ -133,7 +133,7 @@ _PARTS = re.compile(r"[,;]|\b(?:and|y|e|while|mientras(?: que)?|versus|vs\.?|aga
 
 
 def own_stretches(query: str) -> dict[str, When]:
-    """Of "IBM in 2008 and MSFT in 2010" each ticker's own stretch; empty where the parts are no such pairs."""
+    """Each ticker's own stretch in "IBM in 2008 and MSFT in 2010"; empty if the parts are not such pairs."""
     found: dict[str, When] = {}
     parts = _PARTS.split(query)
     for part in parts:
@@ -294,7 +294,7 @@ def _week_of(match: re.Match[str]) -> str | None:
 
 
 def _on_a_session(when: When) -> When:
-    """Of a Saturday or Sunday, the Friday before."""
+    """The Friday before a Saturday or Sunday; any other day as it is."""
     day = date.fromisoformat(str(when.arguments["end"]))
     day -= timedelta(days=max(day.weekday() - 4, 0))
     return _days(f"{day}/{day}")

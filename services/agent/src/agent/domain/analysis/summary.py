@@ -7,8 +7,9 @@ from typing import Any
 from agent.domain.analysis.asked import Period
 from agent.domain.analysis.comparison import PERIODS, value_of
 from agent.domain.analysis.figures import has_prices
-from agent.domain.analysis.formats import OVER, SHORT, as_date, day, figure_name, joined, money, percent
+from agent.domain.analysis.formats import as_date, day, figure_name, joined, money, percent, period_name
 from agent.domain.analysis.formats import number as plain_number
+from agent.texts import TEXTS
 from contracts.languages import Language
 
 Finding = Mapping[str, Any]
@@ -36,52 +37,36 @@ def basis(findings: Sequence[Finding], sources: Sequence[Mapping[str, Any]], lan
     if not dates or not findings:
         return ""
     shown = day(dates[-1], language)
-    return {
-        "es": f"Cifras de la fuente {names}, a {shown}; rentabilidades sin dividendos.",
-        "en": f"Figures from source {names}, as of {shown}; returns without dividends.",
-    }[language]
+    return _text("basis", language, names=names, date=shown)
 
 
 def _moves(priced: Sequence[Finding], period: Period, language: Language) -> list[str]:
     name = f"returns.{period}"
     known = [(finding, value) for finding in priced if (value := value_of(finding, name)) is not None]
     if not known:
-        label = SHORT[period][language]
+        label = period_name(period, language)
         tickers = joined([str(finding["ticker"]) for finding in priced], language)
-        return [
-            {
-                "es": f"No hay historia suficiente para la rentabilidad de {label} de {tickers}.",
-                "en": f"There is not enough history for the return of {tickers} over {label}.",
-            }[language]
-        ]
-    over = OVER[period][language].format(date=day(known[0][0]["as_of"], language))
+        return [_text("too_short", language, period=label, tickers=tickers)]
+    over = TEXTS[f"analysis.over.{period}"].said_in(language).format(date=day(known[0][0]["as_of"], language))
     known.sort(key=lambda pair: -pair[1])
     said = [f"{finding['ticker']} {_moved(value, language)}" for finding, value in known]
-    note = {"es": "(precio, sin dividendos)", "en": "(price alone, dividends not counted)"}[language]
-    sentences = [f"{over} {note}, {joined(said, language)}."]
+    sentences = [f"{over} {_text('price_alone', language)}, {joined(said, language)}."]
     if len(known) > 1:
         best, worst = known[0], known[-1]
         if percent(best[1], language) == percent(worst[1], language):
-            sentences.append({"es": "La diferencia es mínima.", "en": "There is next to no difference."}[language])
+            sentences.append(_text("no_difference", language))
         elif len(known) == 2:
-            verb = {"es": "lo hizo mejor que", "en": "did better than"}[language]
-            sentences.append(f"{best[0]['ticker']} {verb} {worst[0]['ticker']}.")
+            sentences.append(_text("better", language, best=best[0]["ticker"], worst=worst[0]["ticker"]))
         else:
-            sentences.append(
-                {
-                    "es": f"La mejor fue {best[0]['ticker']} y la peor {worst[0]['ticker']}.",
-                    "en": f"{best[0]['ticker']} did best and {worst[0]['ticker']} worst.",
-                }[language]
-            )
+            sentences.append(_text("best", language, best=best[0]["ticker"], worst=worst[0]["ticker"]))
     return sentences
 
 
 def _moved(value: float, language: Language) -> str:
     text = percent(abs(value), language)
     if text == percent(0.0, language):
-        return {"es": "apenas se movió", "en": "hardly moved"}[language]
-    verb = {"es": ("bajó un", "subió un"), "en": ("fell", "rose")}[language][value > 0]
-    return f"{verb} {text}"
+        return _text("unmoved", language)
+    return _text("rose" if value > 0 else "fell", language, change=text)
 
 
 def _risk(priced: Sequence[Finding], language: Language) -> list[str]:
@@ -93,18 +78,9 @@ def _risk(priced: Sequence[Finding], language: Language) -> list[str]:
         if volatility is None or worst is None:
             continue
         vol, fall = percent(volatility, language), percent(abs(worst), language)
-        words.append(
-            {
-                "es": f"{finding['ticker']}, volatilidad {vol} y caída máxima {fall}",
-                "en": f"{finding['ticker']}, volatility {vol} and maximum drawdown {fall}",
-            }[language]
-        )
+        words.append(_text("one_risk", language, ticker=finding["ticker"], volatility=vol, fall=fall))
     if words:
-        start = {
-            "es": "Riesgo en un año como mucho (volatilidad anualizada, caída desde el máximo): ",
-            "en": "Risk over at most a year (annualised volatility, fall from a peak): ",
-        }[language]
-        sentences.append(start + "; ".join(words) + ".")
+        sentences.append(_text("risk", language, each="; ".join(words)))
     if len(known) == 2:
         sentences += _calmer(known[0], known[1], language)
     return sentences
@@ -121,26 +97,20 @@ def _calmer(one: Finding, other: Finding, language: Language) -> list[str]:
         calm, rough = other, one
     else:
         return []
-    return [
-        {
-            "es": f"{calm['ticker']} fluctuó menos que {rough['ticker']}, con una caída máxima menor.",
-            "en": f"{calm['ticker']} fluctuated less than {rough['ticker']}, with a smaller maximum drawdown.",
-        }[language]
-    ]
+    return [_text("calmer", language, calm=calm["ticker"], rough=rough["ticker"])]
 
 
 def _other_periods(priced: Sequence[Finding], period: Period, language: Language) -> list[str]:
     parts: list[str] = []
     for finding in priced:
         said = [
-            f"{SHORT[other][language]} {_signed(value, language)}"
+            f"{period_name(other, language)} {_signed(value, language)}"
             for other in PERIODS
             if other not in (period, "1d", "1w") and (value := value_of(finding, f"returns.{other}")) is not None
         ]
         if said:
             parts.append(f"{finding['ticker']}: {', '.join(said)}")
-    start = {"es": "Otros periodos: ", "en": "Other periods: "}[language]
-    return [start + "; ".join(parts) + "."] if parts else []
+    return [_text("other_periods", language, each="; ".join(parts))] if parts else []
 
 
 def _signed(value: float, language: Language) -> str:
@@ -159,22 +129,14 @@ def _trend(finding: Finding, language: Language) -> list[str]:
     if known:
         shown = _averages(known, finding.get("currency"), language)
         above = {price > value for _, value in known}
-        places = {"es": ("por debajo de", "por encima de"), "en": ("below", "above")}[language]
-        place = {"es": "entre", "en": "between"}[language] if len(above) > 1 else places[above.pop()]
+        place = "between" if len(above) > 1 else "above" if above.pop() else "below"
         if any(price == value for _, value in known):
-            place = {"es": "junto a", "en": "beside"}[language]
-        verb = {"es": "cierra en", "en": "closes at"}[language]
-        sentences.append(f"{ticker} {verb} {close}, {place} {shown}.")
+            place = "beside"
+        sentences.append(_text(f"closes_{place}", language, ticker=ticker, close=close, averages=shown))
     unusual = value_of(finding, "volume_zscore")
     if unusual is not None and abs(unusual) >= UNUSUAL_VOLUME:
         size = plain_number(abs(unusual), language, 1)
-        more = {"es": ("menor", "mayor"), "en": ("below", "above")}[language][unusual > 0]
-        sentences.append(
-            {
-                "es": f"Su último volumen fue mucho {more} de lo habitual (z {size}).",
-                "en": f"Its last volume was far {more} the usual (z {size}).",
-            }[language]
-        )
+        sentences.append(_text("more_volume" if unusual > 0 else "less_volume", language, size=size))
     return sentences
 
 
@@ -196,8 +158,7 @@ def _value(findings: Sequence[Finding], language: Language) -> list[str]:
             period = str(finding.get("period") or "").partition(" (")[0]
             head = f"{finding['ticker']}, {period}" if period else str(finding["ticker"])
             parts.append(f"{head}: {', '.join(said)}")
-    start = {"es": "Fundamentales publicados: ", "en": "Published fundamentals: "}[language]
-    return [start + "; ".join(parts) + "."] if parts else []
+    return [_text("fundamentals", language, each="; ".join(parts))] if parts else []
 
 
 _VALUES = ("pe", "market_cap", "net_margin", "dividend_yield")
@@ -213,19 +174,13 @@ def _dates(finding: Finding, language: Language) -> list[str]:
     sentences: list[str] = []
     earnings, dividend = finding.get("next_earnings_date"), finding.get("next_dividend_date")
     if earnings:
-        expected: bool = finding.get("next_earnings_status") != "confirmed"
-        sure: str = {"es": (", confirmados", ", previstos"), "en": (", confirmed", ", expected")}[language][expected]
-        sentences.append(
-            {
-                "es": f"Próximos resultados de {finding['ticker']}: {day(earnings, language)}{sure}.",
-                "en": f"Next earnings of {finding['ticker']}: {day(earnings, language)}{sure}.",
-            }[language]
-        )
+        sure = "confirmed" if finding.get("next_earnings_status") == "confirmed" else "expected"
+        on = day(earnings, language)
+        sentences.append(_text(f"earnings_{sure}", language, ticker=finding["ticker"], date=on))
     if dividend:
-        sentences.append(
-            {
-                "es": f"Próximo dividendo de {finding['ticker']}: {day(dividend, language)}.",
-                "en": f"Next dividend of {finding['ticker']}: {day(dividend, language)}.",
-            }[language]
-        )
+        sentences.append(_text("dividend", language, ticker=finding["ticker"], date=day(dividend, language)))
     return sentences
+
+
+def _text(key: str, language: Language, **parts: object) -> str:
+    return TEXTS[f"analysis.rule.{key}"].said_in(language).format(**parts)

@@ -252,7 +252,7 @@ class ClaimChecker:
         return found
 
     def _in_every_stretch(self, claims: Sequence[Claim]) -> Iterator[Claim]:
-        """What is said of both years, once of each stretch that the tools told of."""
+        """A claim about several stretches, repeated for each stretch of the tools' results."""
         known = {one.period: None for one in self._facts.facts if one.period and "/" in one.period}
         for claim in claims:
             if claim.relation in _OF_STRETCHES and known:

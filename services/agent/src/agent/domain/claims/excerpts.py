@@ -27,8 +27,8 @@ _ARTICLES = frozenset(("the", "el", "la", "los", "las", "s"))
 
 
 def excerpts(sentence: str) -> Iterator[tuple[str, bool]]:
-    """What a sentence says without some of its clauses, the longest first, and whether that is from its beginning on.
-    None of it is judged yet."""
+    """The sentence without some of its clauses, the longest first, and whether each excerpt starts at the beginning.
+    Nothing is checked yet."""
     if "|" in sentence or "?" in sentence:
         return
     mark = match[0] if (match := _MARK.match(sentence)) else ""

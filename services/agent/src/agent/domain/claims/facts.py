@@ -42,7 +42,7 @@ _TEXTS = frozenset(
 
 
 def is_fraction(name: str) -> bool:
-    """Whether a figure of this name is told in per cent: best_month and month_return too."""
+    """Whether a figure of this name is given in per cent, such as best_month and month_return."""
     return name in FRACTIONS or name.startswith(("gap_", "best_", "worst_")) or name.endswith("_return")
 
 

@@ -112,7 +112,7 @@ def _segments(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 
 def _joined(segments: list[list[Token]]) -> list[list[Token]]:
-    """Numbers that are told one after the other, of tickers that were: IBM and MSFT rose 5.9% and 4.6%."""
+    """Assigns numbers in a row to tickers in a row: IBM and MSFT rose 5.9% and 4.6%."""
     found: list[list[Token]] = []
     named = 0
     for index, segment in enumerate(segments):

@@ -10,7 +10,7 @@ from typing import Any, cast
 from agent.domain.analysis.chat_text import told
 from agent.domain.analysis.comparison import PERIODS
 from agent.domain.analysis.derived import told_derived
-from agent.domain.analysis.formats import FIGURES, SHORT, figure, moment, number, percent, signed
+from agent.domain.analysis.formats import figure, figure_name, moment, number, percent, period_name, signed
 from agent.texts import TEXTS
 from contracts.languages import Language
 
@@ -188,7 +188,7 @@ def _news(body: Fields, language: Language) -> str:
 def _figures(body: Fields, language: Language) -> str:
     names = ("pe", "eps", "revenue", "market_cap", "gross_margin", "net_margin", "dividend_yield", "beta")
     known = [_named(name, body[name], language) for name in names if body.get(name) is not None]
-    unknown = [FIGURES[name][language] for name in names if body.get(name) is None]
+    unknown = [figure_name(name, language) for name in names if body.get(name) is None]
     missing = f" ({_none(language, 'datos de', 'data for')[:-1]} {', '.join(unknown)})" if unknown else ""
     return f"{body['symbol']}, {body.get('period')}: {'; '.join(known)}{missing}. {_source(body, language)}"
 
@@ -196,7 +196,7 @@ def _figures(body: Fields, language: Language) -> str:
 def _named(name: str, value: float, language: Language) -> str:
     """A figure with its name; shares as percentages."""
     share = name in _SHARES
-    return f"{FIGURES[name][language]} {percent(value, language) if share else figure(round(value, 2), language)}"
+    return f"{figure_name(name, language)} {percent(value, language) if share else figure(round(value, 2), language)}"
 
 
 def _indicators(body: Fields, language: Language) -> str:
@@ -217,7 +217,7 @@ def _moves(body: Fields, language: Language) -> str:
     for symbol, one in cast("dict[str, Fields]", body.get("tickers") or {}).items():
         returns = cast("Fields", one.get("returns") or {})
         moved = [
-            f"{SHORT[name][language]} {signed(percent(returns[name], language))}"
+            f"{period_name(name, language)} {signed(percent(returns[name], language))}"
             for name in PERIODS[1:]  # a day's move is told with the price
             if returns.get(name) is not None
         ]

@@ -78,7 +78,7 @@ class Journal:
 
     `answer` (with `citations` and `grounding`) or `failure` (a code), once there, is what the turn ends in: no model is
     called again for it.
-    `released`: by its driver's own word nobody drives it now.
+    `released`: its driver has said that it no longer drives the turn.
     """
 
     turn_id: str

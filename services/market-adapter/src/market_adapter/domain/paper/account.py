@@ -272,7 +272,7 @@ def _carried(account: Account, symbol: str, news: News, to: date) -> Account:
 
 
 def _paid(held: Position, dividend: Dividend, splits: Iterable[Split]) -> Decimal:
-    """What a holding from before the ex-date is paid, in the shares of that day."""
+    """The dividend of a holding from before the ex-date, by its number of shares on that day."""
     ratio = adjustment(splits, held.session, dividend.on)
     quantity = held.quantity if ratio == 1 else scaled_quantity(held.quantity, ratio)
     return to_cents(quantity * dividend.amount)

@@ -43,7 +43,7 @@ FINAL = frozenset({OrderState.FILLED, OrderState.CANCELLED, OrderState.REJECTED,
 
 
 class Decision(StrEnum):
-    """What became of the question whether to place the order."""
+    """The user's decision whether to place the order."""
 
     CONFIRMED = "confirmed"
     REJECTED = "rejected"
@@ -127,7 +127,7 @@ def may_change(order: Order) -> tuple[str, ...]:
 
 
 def content_hash(owner: str, order_id: str, content: dict[str, str | None]) -> str:
-    """What a person's yes is bound to: SHA-256 of whose order it is and everything that it says."""
+    """The hash that a confirmation refers to: SHA-256 of the order's owner and all its values."""
     text = json.dumps([owner, order_id, content], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
