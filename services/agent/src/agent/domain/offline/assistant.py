@@ -5,6 +5,7 @@ The newest message is read as a wish (`intents`). A wish with tool calls makes t
 """
 
 import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from typing import Any, cast
@@ -124,7 +125,8 @@ def respond(
             response = SayText(told_before(own, language))
     if isinstance(response, UseTools):
         return response if not last else SayText(plain_answer(Wish(Intent.UNKNOWN), language, missed=missed))
-    text = response.text
+    # Markdown takes a line right behind a list for a part of its last item.
+    text = re.sub(r"(?m)^(- .*)\n(?=[^\s-])", r"\1\n\n", response.text)
     return SayText(text if introduced or _has_said(messages) else f"{NOTICE[language]} {text}")
 
 
