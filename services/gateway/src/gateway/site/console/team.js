@@ -78,7 +78,7 @@ class TeamView {
       const made = await this.#do(() => call("POST", "/v2/team", { body }), "invited");
       this.#showLink(made);
       if (made) event.target.reset();
-    } }, make("label", { for: "invite-name" }, say("memberName")), name, make("label", { for: "invite-email" }, say("memberEmail")), email,
+    } }, make("label", { for: "invite-name" }, say("name")), name, make("label", { for: "invite-email" }, say("email")), email,
     make("label", { for: "invite-role" }, say("role")), role, make("p", { class: "row end" }, make("button", { type: "submit", class: "primary" }, say("invite"))));
   }
   #showLink(made) {
