@@ -167,7 +167,7 @@ class SettingsView {
     const on = this.#settings.aiAutoResponseEnabled;
     this.#switch.dataset.on = String(on);
     this.#switch.replaceChildren(
-      make("div", {}, make("b", {}, say(on ? "setting_aiAutoResponseEnabled" : "assistantOff")), make("p", { class: "hint" }, say(on ? "assistantOnHint" : "assistantOffHint"))),
+      make("div", {}, make("b", {}, say(on ? "assistantOn" : "assistantOff")), make("p", { class: "hint" }, say(on ? "assistantOnHint" : "assistantOffHint"))),
       button(say(on ? "switchOff" : "switchOn"), () => this.#ask(on), { class: on ? "danger" : "primary" }));
   }
   #ask(on) {

@@ -63,7 +63,7 @@ function spent({ days, budget }, names) {
         card("today", number.format(budget.usedToday), limit ? say("ofBudget", { limit: number.format(limit) }) : say("noBudget"))),
       limit && make("div", { class: "meter", role: "meter", "aria-label": say("today"), "aria-valuemin": "0", "aria-valuemax": String(limit), "aria-valuenow": String(budget.usedToday) },
         bar(part)),
-      bars(say("setting_budget.dailyTokens"), names, new Map(days.map((day) => [day.date, tokens(day)])))),
+      bars(say("tokensPerDay"), names, new Map(days.map((day) => [day.date, tokens(day)])))),
   ];
 }
 
