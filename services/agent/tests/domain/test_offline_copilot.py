@@ -1,5 +1,7 @@
 """The offline copilot: orders, portfolio, watchlist, alerts, research by rules, es and en; figures are the tools'."""
 
+import json
+import re
 from typing import Any
 
 import pytest
@@ -278,6 +280,12 @@ def test_orders_and_trades_are_listed_in_words_not_in_codes(language: Language, 
     assert trade in str(tool_answer("get_trade_history", trades, language))
 
 
+def _called(tool: str, data: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A call as a prompt has it, and what came of it."""
+    call = {"id": tool, "function": {"name": tool, "arguments": "{}"}}
+    return call, {"role": "tool", "tool_call_id": tool, "content": json.dumps(data)}
+
+
 @pytest.mark.parametrize(("language", "order"), [("es", "compra 4 IBM límite"), ("en", "buy 4 IBM limit")])
 def test_a_portfolio_names_what_waits_beside_what_is_held(language: Language, order: str) -> None:
     wish = wish_in("show me my portfolio", TOOLS)
@@ -293,6 +301,13 @@ def test_a_portfolio_names_what_waits_beside_what_is_held(language: Language, or
     said = step_of(wish, told, language)
     assert isinstance(said, SayText)
     assert order in said.text
+    # In the chat the orders are a list of their own, and no part of what is held last.
+    results = (held | {"positions": [{"quantity": 5, "symbol": "AAPL", "average_price": 1.0}]}, {"orders": [waits]})
+    calls, came = zip(*(_called(tool, data) for (tool, _, _), data in zip(told, results, strict=True)), strict=True)
+    asked = {"role": "user", "content": {"es": "enséñame mi cartera", "en": "show me my portfolio"}[language]}
+    answer = respond([asked, {"role": "assistant", "tool_calls": calls}, *came], TOOLS, language)
+    assert isinstance(answer, SayText)
+    assert re.search(rf"AAPL · 1[.,]00\n\n\w+ \w+:\n- {order}", answer.text)
     none = step_of(wish, [told[0], ("get_pending_orders", {}, {"orders": []})], language)
     assert isinstance(none, SayText)
     assert len(none.text.splitlines()) == 1

@@ -99,8 +99,7 @@ def summary_of(spoken: Sequence[PromptMessage], journal: Journal, language: Lang
     tools = dict.fromkeys(call.tool for call in journal.calls if call.tool != NAME)
     if tools:
         lines.append(line("tried", ", ".join(tools)))
-    answers = [one for one in spoken if one.mine] if asked else []
-    if answers:
+    if asked and (answers := [one for one in spoken if one.mine]):
         answer = next((one for one in answers if one.seq > asked[-1].seq), answers[-1]).text
         lines.append(line("nothing") if is_unknown(answer) else line("found", f"«{one_line(answer, 240)}»"))
     return lines[:MAX_SUMMARY_LINES]

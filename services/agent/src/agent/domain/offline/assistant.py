@@ -5,6 +5,7 @@ The newest message is read as a wish (`intents`). A wish with tool calls makes t
 """
 
 import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from typing import Any, cast
@@ -132,6 +133,8 @@ def respond(
     if isinstance(response, UseTools):
         return response if not last else SayText(plain_answer(Wish(Intent.UNKNOWN), language, missed=missed))
     text = f"{response.text}\n{one_at_a_time(wish.later, language)}" if wish.later else response.text
+    # Markdown takes a line right behind a list for a part of its last item.
+    text = re.sub(r"(?m)^(- .*)\n(?=[^\s-])", r"\1\n\n", text)
     return SayText(text if introduced or _has_said(messages) else f"{NOTICE[language]} {text}")
 
 

@@ -70,8 +70,8 @@ _KINDS = (
     rf" (?:(?:a|ver|tener|ayuda|atencion|la|de|hablarle|el|contacto|con|que intervenga) )*"
     rf"(?:(?:un|una|algun|alguna|otra|otro|el|la) )*{_WHO}{_END}",
     # Being attended to.
-    rf"\b(?:can|could|may|will|would|might|let|have|make) {_ANY}{_WHO_EN} (?:please )?(?:help|assist|call|ring|phone|contact|"
-    rf"answer|"
+    rf"\b(?:can|could|may|will|would|might|let|have|make) {_ANY}{_WHO_EN} (?:please )?(?:help|assist|call|ring|phone|"
+    rf"contact|answer|"
     rf"attend|join|take over|take this|respond|reply|look (?:at|into)|talk|speak|step in|get in touch|come|write)\b",
     rf"\b(?:me|nos) (?:pued[ae]n?|podria\w*|quiera\w*|va|van)? ?(?:a )?(?:atender|atienda\w*|ayudar|ayude\w*|"
     rf"contest\w+|respond\w+|llam\w+|contact\w+|escrib\w+|hable\w*|lo expli\w+|expli\w+|resuelv\w+) {_ANY}{_WHO_ES}\b",
@@ -148,7 +148,9 @@ _AROUND = 4
 def asks_for_person(text: str) -> bool:
     """Whether the text asks for a person to go on."""
     said = _said(text)
-    return _is_bare(_POLITE.sub(r"\1", said)) or any(True for kind in _ASKS for match in kind.finditer(said) if not _unwanted(said, match))
+    return _is_bare(_POLITE.sub(r"\1", said)) or any(
+        True for kind in _ASKS for match in kind.finditer(said) if not _unwanted(said, match)
+    )
 
 
 @lru_cache(64)

@@ -32,7 +32,7 @@ export class Composer {
     });
     this.#picker = new Picker(this.field, replySource((text, company) => this.put(filled(text, { ...places(), company }))),
       colleagueSource(mine, () => this.#isNote, (typed, mention) => this.#name(typed, mention)));
-    const tone = make("select", { "aria-label": say("tone") }, make("option", { value: "" }, say("toneAny")),
+    const tone = make("select", { "aria-label": say("tone") }, make("option", { value: "" }, say("tone")),
       ...TONES.map((one) => make("option", { value: one }, say(`tone_${one}`))));
     this.#improve = button(say("improve"), () => this.#better(tone.value), {});
     this.#files = files.picker(() => { if (!this.#files.busy) this.untell(say("filesComing")); });

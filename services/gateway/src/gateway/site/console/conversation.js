@@ -310,36 +310,29 @@ export class ConversationView {
     this.#composer.tell(why);
   }
 
-  /* What the same person has asked before: read once, for it changes no more while one looks at this. */
-  #earlier = make("div", { class: "earlier" }); #earlierOf = null;
-  async #showEarlier(found) {
-    const who = found.visitor?.id;
-    if (!who || who === "-" || who === this.#earlierOf) return;
-    this.#earlierOf = who;
-    this.#earlier.replaceChildren();
+  /* What the same person has asked before, and what is remembered of a customer, in their own words: read once, for it
+     changes no more while one looks at this. */
+  #earlier = make("div", { class: "earlier" }); #remembered = make("div", { class: "earlier" }); #whose = {};
+  async #showOf(who, what, node, read) {
+    if (who === this.#whose[what]) return;
+    this.#whose[what] = who;
+    node.replaceChildren();
     try {
-      const { items } = await get(`/v2/conversations?${new URLSearchParams({ visitor: who, limit: 20 })}`);
-      const others = items.filter((one) => one.id !== this.#id);
-      if (others.length && who === this.#earlierOf) {
-        this.#earlier.replaceChildren(make("h2", {}, say("earlier")), make("ul", {}, ...others.map((one) =>
-          make("li", {}, make("a", { href: `#/inbox/${encodeURIComponent(one.id)}` }, one.topic || one.lastMessage?.text.slice(0, 60) || one.id), " ",
-            make("small", {}, moment(one.lastMessage?.createdAt || one.startedAt))))));
-      }
-    } catch { this.#earlierOf = null; }
+      const told = who ? await read() : [];
+      if (told.length && who === this.#whose[what]) node.replaceChildren(make("h2", {}, say(what)), make("ul", {}, ...told.map((one) => make("li", { dir: "auto" }, ...one))));
+    } catch { this.#whose[what] = null; }
   }
-  /* What is remembered of a customer, in their own words: read once, too. */
-  #remembered = make("div", { class: "earlier" }); #rememberedOf = null;
-  async #showRemembered({ visitor }) {
-    const who = visitor?.plan || visitor?.was ? visitor.id : null;
-    if (who === this.#rememberedOf) return;
-    this.#rememberedOf = who;
-    this.#remembered.replaceChildren();
-    if (!who) return;
-    try {
-      const known = await get(`/v2/users/${encodeURIComponent(who)}/memory`);
-      const told = [known.name, ...(known.preferences || []), ...(known.userNotes || []), (known.favoriteSymbols || []).join(", ")].filter(Boolean);
-      if (told.length && who === this.#rememberedOf) this.#remembered.replaceChildren(make("h2", {}, say("remembered")), make("ul", {}, ...told.slice(0, 20).map((one) => make("li", { dir: "auto" }, one))));
-    } catch { this.#rememberedOf = null; }
+  #showPerson({ id, plan, was }) {
+    this.#showOf(id !== "-" && id, "earlier", this.#earlier, async () => {
+      const { items } = await get(`/v2/conversations?${new URLSearchParams({ visitor: id, limit: 20 })}`);
+      return items.filter((one) => one.id !== this.#id).map((one) => [
+        make("a", { href: `#/inbox/${encodeURIComponent(one.id)}` }, one.topic || one.lastMessage?.text.slice(0, 60) || one.id), " ",
+        make("small", {}, moment(one.lastMessage?.createdAt || one.startedAt))]);
+    });
+    this.#showOf((plan || was) && id, "remembered", this.#remembered, async () => {
+      const known = await get(`/v2/users/${encodeURIComponent(id)}/memory`);
+      return [known.name, ...(known.preferences || []), ...(known.userNotes || []), (known.favoriteSymbols || []).join(", ")].filter(Boolean).slice(0, 20).map((one) => [one]);
+    });
   }
   #rating = null;
   /* Why a person was asked for, and what they should know: open while they wait, later one line. */
@@ -358,13 +351,12 @@ export class ConversationView {
     this.#view = found;
     this.#desk.show(found);
     this.#explain(found);
-    this.#showEarlier(found);
-    this.#showRemembered(found);
+    this.#showPerson(visitor);
     const rows = [
-      ["visitorName", visitor.name], ["visitorEmail", visitor.email], ["visitorId", visitor.id], ["plan", visitor.plan], ["page", visitor.page && placeOf(visitor.page)],
+      ["name", visitor.name], ["email", visitor.email], ["visitorId", visitor.id], ["plan", visitor.plan], ["page", visitor.page && placeOf(visitor.page)],
       ["pages", visitor.pages?.length > 1 && visitor.pages.map((page) => page.title || page.url).join(" → ")],
       ["visits", visitor.visits && number.format(visitor.visits)], ["startedAt", exactly(found.startedAt)],
-      ["messageCount", number.format(found.messageCount)],
+      ["messages", number.format(found.messageCount)],
       ["rating", this.#rating && [`${this.#rating.score} / 5`, this.#rating.comment].filter(Boolean).join(" · ")],
     ].filter(([, value]) => value);
     const saved = (accept, ending) => () => save(this.#at("transcript"), accept, `${this.#id}.${ending}`, (why) => this.#composer.tell(why));

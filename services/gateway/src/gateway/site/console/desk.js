@@ -84,11 +84,10 @@ export class Desk {
   /* Of the labels that there are when it is its turn: two that are given one after the other are both there. */
   #label(change, undone) { return this.#change(() => ({ labels: [...new Set(change(this.#view.labels || []))] }), undone); }
   #topic(view) {
-    const field = make("input", {
+    return make("input", {
       "aria-label": say("topic"), placeholder: say("topic"), value: view.topic || "", "data-what": "topic", maxlength: "200", size: "18",
-      onchange: () => this.#change({ topic: field.value.trim() || null }),
+      onchange: ({ target }) => this.#change({ topic: target.value.trim() || null }),
     });
-    return field;
   }
   /* Whom the visitor has turned out to be: their conversations are then one person's. */
   #customer({ visitor }) {

@@ -18,9 +18,11 @@ export const say = (name, places = {}) => {
 export const fill = (text, places) => text.replace(/\{(\w+)\}/g, (whole, place) => places[place] ?? whole);
 export const speak = (other) => { localStorage.setItem(KEY, other); location.reload(); };
 
-const clock = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit" });
-const calendar = new Intl.DateTimeFormat(language, { day: "numeric", month: "short" });
-const whole = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "medium" });
+/* In London the clock has 24 hours, in New York 12. */
+const place = navigator.language.startsWith(language) ? navigator.language : language;
+const clock = new Intl.DateTimeFormat(place, { hour: "numeric", minute: "2-digit" });
+const calendar = new Intl.DateTimeFormat(place, { day: "numeric", month: "short" });
+const whole = new Intl.DateTimeFormat(place, { dateStyle: "medium", timeStyle: "medium" });
 export const number = new Intl.NumberFormat(language);
 export const percent = new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 });
 export const money = (amount, currency = "USD") =>

@@ -8,7 +8,7 @@ import { isUnread } from "./seen.js";
 import { moment, say, span } from "./i18n.js";
 
 const WORDS_OF = {
-  all: "stateAll", needs_human: "stateNeeds", mine: "stateMine", unassigned: "stateUnassigned", ai: "stateAi", stuck: "stateStuck",
+  all: "stateAll", needs_human: "stateNeeds", mine: "stateMine", unassigned: "stateUnassigned", ai: "short_assistant", stuck: "stateStuck",
   snoozed: "stateSnoozed", resolved: "stateResolved",
 };
 const PRESSING = ["needs_human", "mine", "stuck"], PAUSE = 300;
@@ -58,7 +58,7 @@ class InboxView {
       make("section", { class: "list", "aria-label": say("inbox") },
         make("div", { class: "listhead" },
           make("div", { class: "titled" }, make("h1", {}, say("inbox")), this.#order),
-          make("div", { class: "find" }, this.#search, this.#days, button(say("saveFilter"), () => this.#save(), { class: "quiet small" })),
+          make("div", { class: "find" }, this.#search, this.#days, button(say("save"), () => this.#save(), { class: "quiet small" })),
           this.#saved,
           make("div", { class: "filters", role: "group", "aria-label": say("show") }, ...Object.values(this.#filters)),
           this.#said),
@@ -309,5 +309,5 @@ export function stateTag(item) {
   if (item.state === "stuck") return make("span", { class: "tag stuck" }, glyph("failed"), say("isStuck"));
   if (item.state === "resolved" || item.state === "snoozed") return make("span", { class: "tag" }, glyph(item.state === "resolved" ? "done" : "clock"), say(`is_${item.state}`));
   if (item.owner?.kind === "human") return make("span", { class: "tag human" }, glyph("person"), item.owner.name || item.owner.operatorId || say("stateHuman"));
-  return make("span", { class: "tag" }, glyph("spark"), say("stateAi"));
+  return make("span", { class: "tag" }, glyph("spark"), say("short_assistant"));
 }

@@ -9,7 +9,7 @@ const nameOf = (day) => named.format(new Date(Date.UTC(2024, 0, 1 + DAYS.indexOf
 const lines = (text) => text.split("\n").map((one) => one.trim()).filter(Boolean);
 
 export function officeHours({ changed }) {
-  const zone = make("input", { type: "text", class: "mono", spellcheck: "false", maxlength: 64, "aria-label": say("hoursZone"), placeholder: "Europe/Madrid", oninput: changed });
+  const zone = make("input", { type: "text", class: "mono", spellcheck: "false", maxlength: 64, "aria-label": say("setting_timeZone"), placeholder: "Europe/Madrid", oninput: changed });
   const rows = make("div", { class: "hooks" });
   const holidays = make("textarea", { rows: "2", class: "mono", spellcheck: "false", "aria-label": say("hoursHolidays"), placeholder: "2026-12-25", oninput: changed });
   const address = make("input", { type: "checkbox", onchange: changed });

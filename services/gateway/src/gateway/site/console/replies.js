@@ -54,7 +54,7 @@ export const repliesView = {
           await call("PUT", `/v2/replies/${encodeURIComponent(shortcut.value.trim())}`, { body: { text: text.value } });
           shortcut.value = text.value = "";
         });
-      } }, shortcut, text, make("p", { class: "row" }, make("button", { type: "submit", class: "primary" }, say("keep")))),
+      } }, shortcut, text, make("p", { class: "row" }, make("button", { type: "submit", class: "primary" }, say("save")))),
       fault, list));
     reading.now();
     return { end: () => reading.end() };

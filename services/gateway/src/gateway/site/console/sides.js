@@ -53,7 +53,7 @@ export class Sides {
     return make("section", { class: "side", "aria-labelledby": `side-${name}` },
       make("h4", { id: `side-${name}` }, say("sideName", { name })),
       make("form", { onsubmit: answer },
-        make("label", { for: model.id }, say("sideModel")), model,
+        make("label", { for: model.id }, say("model")), model,
         make("label", { for: prompt.id }, say("sidePrompt")), prompt, run),
       told);
   }

@@ -13,8 +13,6 @@ export const teamView = {
   open: (stage, context) => new TeamView(stage, context),
 };
 
-const called = ({ userId, name, email }) => name || email || userId;
-
 class TeamView {
   #company; #told; #people; #provider; #link; #reading = new Refresh(() => this.#load(), (text) => { this.#told.textContent = text; });
 
@@ -55,7 +53,7 @@ class TeamView {
       make("option", { value: role, ...(role === chosen && { selected: true }) }, say(`role_${role}`))));
   }
   #row({ userId, name, email, role, joined }) {
-    const who = called({ userId, name, email }), path = `/v2/team/${userId}`;
+    const who = name || email || userId, path = `/v2/team/${userId}`;
     const roles = this.#roles(`role-${userId}`, role, () => this.#do(() => call("PATCH", path, { body: { role: roles.value } }), "roleChanged"));
     const remove = button(say("remove"), () => {
       if (remove.dataset.sure) return this.#do(() => call("DELETE", path), "memberGone");
@@ -78,13 +76,13 @@ class TeamView {
       const made = await this.#do(() => call("POST", "/v2/team", { body }), "invited");
       this.#showLink(made);
       if (made) event.target.reset();
-    } }, make("label", { for: "invite-name" }, say("memberName")), name, make("label", { for: "invite-email" }, say("memberEmail")), email,
+    } }, make("label", { for: "invite-name" }, say("name")), name, make("label", { for: "invite-email" }, say("email")), email,
     make("label", { for: "invite-role" }, say("role")), role, make("p", { class: "row end" }, make("button", { type: "submit", class: "primary" }, say("invite"))));
   }
   #showLink(made) {
     if (!made) return;
-    const { member, link } = made.body;
-    this.#link.replaceChildren(make("p", {}, say("inviteLink", { name: called(member) })), make("pre", { tabindex: "0" }, make("code", {}, link)), copying(link));
+    const { member: { name, email, userId }, link } = made.body;
+    this.#link.replaceChildren(make("p", {}, say("inviteLink", { name: name || email || userId })), make("pre", { tabindex: "0" }, make("code", {}, link)), copying(link));
   }
 
   async #showProvider() {

@@ -152,8 +152,7 @@ export class Thread {
   }
   /* A note or a change at its time: it is in no order with the messages but that. */
   aside(id, at, text, kind, by = "") {
-    const known = this.#seen.get(id);
-    if (known) return;
+    if (this.#seen.has(id)) return;
     const time = make("time", { datetime: at, title: exactly(at) }, moment(at));
     const row = kind === "note"
       ? make("li", { class: "said note", "data-at": at }, make("p", { class: "by" }, glyph("note"), make("b", {}, say("noteBy", { name: by })), time), make("div", { class: "text plain", dir: "auto" }, text))

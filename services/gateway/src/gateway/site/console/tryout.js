@@ -19,7 +19,7 @@ export class TryOut {
       this.#one("personText", "seeWhere", "personHint", (text) => this.#ruled(text)),
       this.#one("toolCall", "callTool", "toolHint", (text) => this.#called(text)),
       this.#button("model", "checkModel", () => this.#model()),
-      this.#button("prompt", "showPrompt", () => this.#prompt()));
+      this.#button("prompt", "show", () => this.#prompt()));
   }
 
   #one(label, action, hint, work) {

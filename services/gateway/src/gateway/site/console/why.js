@@ -9,7 +9,7 @@ import { cost, exactly, number, percent, say, span } from "./i18n.js";
 export async function showWhy(conversation, message) {
   const body = make("div", { class: "why" }, make("p", {}, say("loading")));
   const dialog = make("dialog", { "aria-labelledby": "why-title", onclose: () => dialog.remove() },
-    make("header", {}, make("h2", { id: "why-title" }, say("whyTitle")), button(say("close"), () => dialog.close(), { class: "small" })),
+    make("header", {}, make("h2", { id: "why-title" }, say("why")), button(say("close"), () => dialog.close(), { class: "small" })),
     body);
   document.body.append(dialog);
   dialog.showModal();
