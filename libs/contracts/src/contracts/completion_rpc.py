@@ -88,6 +88,7 @@ class CompleteRequest(Wire):
     sampling: Sampling | None = None
     parallel_calls: bool = Field(default=True, description="false: the model asks for one tool at a time")
     language: Language | None = None
+    door: str | None = Field(default=None, max_length=32, description="by which protocol it came")
     stream: bool = Field(default=True, description="false: texts come when they are whole, so that none breaks off")
 
 

@@ -49,8 +49,8 @@ class Requester:
 @dataclass(frozen=True, slots=True)
 class AskedSnapshot:
     """One snapshot of the log, with who asks in it. `text`: their newest message; `asked`: what the newest answer asks
-    them a yes or no for; `wishes`: how their own program wants it answered; `trades`: whether the company is a trading
-    platform.
+    them a yes or no for; `wishes`: how their own program wants it answered; `door`: by which protocol it came;
+    `trades`: whether the company is a trading platform.
     """
 
     view: Snapshot
@@ -58,6 +58,7 @@ class AskedSnapshot:
     text: str = ""
     asked: tuple[ShownAction, ...] = ()
     wishes: Wishes | None = None
+    door: str | None = None
     trades: bool = True
 
 

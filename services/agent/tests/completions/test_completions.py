@@ -102,7 +102,9 @@ async def test_the_answer_streams_with_its_usage_and_nothing_becomes_a_conversat
             CompletionMessage(role="user", content="count"),
         ]
         drawn = {"top_p": 0.5, "frequency_penalty": 0.1, "presence_penalty": -0.1, "seed": 7}
-        request = asking(messages=brought, max_tokens=7, temperature=1.5, stop=["END"], sampling=drawn)
+        request = asking(
+            messages=brought, max_tokens=7, temperature=1.5, stop=["END"], sampling=drawn, door="responses"
+        )
         got = await complete(scene.nats, request)
         assert (got.text, len(got.texts)) == ("One two three.", 3)
         assert got.end is not None
@@ -114,7 +116,7 @@ async def test_the_answer_streams_with_its_usage_and_nothing_becomes_a_conversat
         assert (asked["max_tokens"], asked["temperature"], asked["stop"]) == (7, 1.5, ["END"])
         assert {name: asked[name] for name in drawn} == drawn
         (usage,) = await scene.usage(1)
-        assert (usage["userId"], usage["turnId"]) == ("ana", request.request_id)
+        assert (usage["userId"], usage["turnId"], usage["door"]) == ("ana", request.request_id, "responses")
         assert "conversationId" not in usage
         assert (await scene.log.bounds()).last_seq == 0
         assert scene.live == []

@@ -10,7 +10,7 @@ from agent.domain.offline.assistant import respond
 from agent.domain.offline.excerpts import SitePage
 from agent.domain.offline.passages import best_passages
 from agent.domain.offline.steps import SayText, UseTools
-from agent.domain.prompt.messages import conversation
+from agent.domain.prompt.messages import INTERRUPTED, conversation
 from agent.domain.text_features import language_of, number_of, symbols_in
 from agent.domain.turn.journal import TurnCall, TurnStep
 from agent.testing.offered import SCHEMAS
@@ -206,6 +206,8 @@ def test_a_failed_call_is_admitted() -> None:
     error = {"code": "EXECUTION_ERROR", "message": "ZZZZ is not in the sample data."}
     text = answered("ZZZZ price", "get_price", {"symbol": "ZZZZ"}, {"success": False, "error": error})
     assert "I could not look up ZZZZ: ZZZZ is not in the sample data." in text
+    silent = answered("¿A cuánto cotiza IBM?", "get_price", {"symbol": "IBM"}, json.loads(INTERRUPTED))
+    assert "No he podido consultar IBM: el servidor no ha respondido a tiempo" in silent
 
 
 def read(path: str, text: str, *links: tuple[str, str, str | None]) -> tuple[str, dict[str, Any], dict[str, Any]]:

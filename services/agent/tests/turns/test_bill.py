@@ -102,6 +102,6 @@ async def test_a_turn_of_the_built_in_assistant_counts_as_one_that_used_nothing(
         await scene.answered("c1")
         (fact,) = await scene.usage(1)
         assert (fact["provider"], fact["usage"]) == ("offline", {"promptTokens": 0, "completionTokens": 0})
-        assert fact["turnId"] == (await scene.answers("c1"))[0]["turnId"]
+        assert (fact["turnId"], fact["door"]) == ((await scene.answers("c1"))[0]["turnId"], "chat")
         assert "cost" not in fact
         assert scene.reserved == []

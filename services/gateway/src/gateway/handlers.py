@@ -112,7 +112,7 @@ async def _decide_action(
     decision = "confirm" if isinstance(frame, ws.ActionConfirm) else "reject"
     actions = session.chat.customers.actions
     edits = frame.edits if isinstance(frame, ws.ActionConfirm) else None
-    action = await actions.decide(caller.company, caller.subject, frame.action_id, decision, session.locale, edits)
+    action = await actions.decide(caller, frame.action_id, decision, session.locale, edits)
     # Whoever asks is answered, also when the action was decided before and no fact comes of it.
     session.push(server_frames.action_updated(frame.conversation_id or session.home, action.to_wire()))
 

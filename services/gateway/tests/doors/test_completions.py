@@ -55,7 +55,7 @@ async def test_an_answer_in_one_piece(client: AsyncOpenAI, completions: Completi
     (asked,) = completions.asked
     assert [(m.role, m.content) for m in asked.messages] == [("system", "Rhyme."), ("user", "one\ntwo")]
     assert (asked.temperature, asked.max_tokens, asked.stop, asked.stream) == (0.5, 8192, ["END"], False)
-    assert (asked.company_id, answer.id) == ("acme", f"chatcmpl-{asked.request_id}")
+    assert (asked.company_id, asked.door, answer.id) == ("acme", "completions", f"chatcmpl-{asked.request_id}")
 
 
 async def test_an_answer_as_it_comes(client: AsyncOpenAI, completions: CompletionsStandIn) -> None:

@@ -68,6 +68,7 @@ class UsageRecorded(Wire):
     model: str
     usage: Usage
     purpose: Annotated[Literal["turn", "suggest", "improve"], OPEN] | None = None
+    door: str | None = Field(default=None, max_length=32, description="by which protocol the message came")
     cost: float | None = Field(default=None, ge=0)
     currency: str | None = None
     priced_on: Date | None = None

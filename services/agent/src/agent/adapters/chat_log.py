@@ -50,7 +50,7 @@ class JetStreamChatLog:
             return AskedSnapshot(view, _ANONYMOUS)
         requester, message = self._requester(newest, view.last.get(ChatKind.ASSISTANT), key)
         asked = _asked(view.last) if requester.role == "user" and view.unanswered else ()
-        return AskedSnapshot(view, requester, message.text, asked, message.wishes)
+        return AskedSnapshot(view, requester, message.text, asked, message.wishes, message.door)
 
     async def _read(self, key: ConversationKey, at_least: int) -> Snapshot:
         # The first unanswered message is asked for at the same time, by the basis that is known from the last turn.

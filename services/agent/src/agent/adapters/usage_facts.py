@@ -50,6 +50,7 @@ class UsageBook:
             model=model,
             usage=Usage(prompt_tokens=use.usage.prompt, completion_tokens=use.usage.completion),
             purpose=account.purpose,
+            door=account.door,
             cost=None if price is None else round(price.cost(use.usage), 9),
             currency=None if price is None else price.currency,
             priced_on=None if price is None else price.as_of,

@@ -166,7 +166,9 @@ class Completions:
             await check_fits(prompt, self._ports.encoders, name, window)
         # The hourly limit is a person's; a service spends the company's.
         payer = requester.user if requester.role == "user" else None
-        account = SpendingAccount(request.company_id, payer=payer, user=requester.user, turn_id=journal.turn_id)
+        account = SpendingAccount(
+            request.company_id, payer=payer, user=requester.user, turn_id=journal.turn_id, door=request.door
+        )
         reply = await ask_paid(self._ports.spending, self._ports.models, account, config, prompt, speech, choice)
         speech.finish_reply()
         if journal.iterations >= config.tool_config.max_iterations or request.tool_choice == "none":

@@ -29,6 +29,7 @@ class SpendingAccount:
     user: str | None = None
     turn_id: str | None = None
     purpose: Purpose | None = "turn"
+    door: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

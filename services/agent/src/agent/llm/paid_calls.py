@@ -20,13 +20,13 @@ from agent.early_start import start_early
 from agent.errors import BudgetSpentError, ModelError, ModelRefusedError
 from agent.llm.fallback import ask
 from agent.ports import (
+    AskedSnapshot,
     Budgets,
     ConversationKey,
     Model,
     ModelChoice,
     ModelRequest,
     Models,
-    Requester,
     Search,
     TextSink,
     UsageFacts,
@@ -52,10 +52,11 @@ class Spending:
     facts: UsageFacts
 
 
-def account_of(key: ConversationKey, requester: Requester, journal: Journal) -> SpendingAccount:
+def account_of(key: ConversationKey, seen: AskedSnapshot, journal: Journal) -> SpendingAccount:
     """Who pays for a turn: the visitor or user, or where nobody is known the conversation."""
+    user = seen.requester.user
     return SpendingAccount(
-        key.company, key.conversation, requester.user or key.conversation, requester.user, journal.turn_id
+        key.company, key.conversation, user or key.conversation, user, journal.turn_id, door=seen.door
     )
 
 

@@ -157,6 +157,7 @@ class Stage:
             text=text,
             principal=principal,
             locale=locale,
+            door="chat",
             wishes=wishes,
             files=files,
         )

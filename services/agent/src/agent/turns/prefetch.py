@@ -87,7 +87,7 @@ class Prefetch:
             if unread is not None:
                 return unread
         left = ask.journal.deadline - ports.clock.now()
-        account = account_of(key, seen.requester, ask.journal)
+        account = account_of(key, seen, ask.journal)
 
         paid = choice.candidates[0][0].provider != "offline" and is_limited(config.budget, account)
 

@@ -12,6 +12,7 @@ from contracts.tools_rpc import OWN_ACTION_DECIDE, OWN_ACTIONS_GET, OWN_ACTIONS_
 from gateway.adapters.companies import BusCompanies
 from gateway.adapters.service_calls import ask
 from gateway.errors import not_found
+from gateway.ports import TokenCaller
 from runtime.rpc import RpcClient
 
 DECIDE_SECONDS = 10.0
@@ -34,25 +35,24 @@ class BusActions:
 
     async def decide(
         self,
-        company: str,
-        user: str,
+        caller: TokenCaller,
         action: str,
         decision: Literal["confirm", "reject"],
         language: str | None = None,
         edits: Mapping[str, object] | None = None,
     ) -> Action:
-        """Decides an action and returns it as it is now; the first decision counts. `edits`, with a yes: new values
-        of editable fields. Raises Refused (NOT_FOUND; BAD_FIELD for the edits, and nothing is decided; in
-        `language`), Unavailable."""
+        """Decides an action of the caller's and returns it as it is now; the first decision counts. `edits`, with a
+        yes: new values of editable fields. Raises Refused (NOT_FOUND; BAD_FIELD for the edits, and nothing is decided;
+        in `language`), Unavailable."""
         own = action.startswith(ACTION_PREFIX)
-        if not own and not await self._trades(company):
+        if not own and not await self._trades(caller.company):
             raise not_found("action waiting for a decision")
         request = market_rpc.ActionDecideRequest(
-            company_id=company,
-            user_id=user,
+            company_id=caller.company,
+            user_id=caller.subject,
             action_id=action,
             decision=decision,
-            language=await self._companies.language_for(company, language),
+            language=await self._companies.language_for(caller.company, language),
             edits=None if edits is None else dict(edits),
         )
         if own:

@@ -299,11 +299,9 @@ class Thread:
 
     async def decide(self, action: str, decision: Literal["confirm", "reject"]) -> Action:
         """The caller's decision on a waiting action; the first decision counts. Raises NOT_FOUND, Unavailable."""
-        caller = self.place.caller
-        if not has_account(caller):
+        if not has_account(self.place.caller):
             raise not_found("action waiting for a decision")
-        decided = self._chat.customers.actions.decide
-        return await decided(caller.company, caller.subject, action, decision, self._locale)
+        return await self._chat.customers.actions.decide(self.place.caller, action, decision, self._locale)
 
     async def words(self, error: GatewayError) -> str:
         """What went wrong, in the language that its client names, else that of the message, else the company's."""

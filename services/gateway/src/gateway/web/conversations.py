@@ -271,7 +271,7 @@ async def decide_action(
     if body.edits and body.decision == "reject":
         raise bad_field("edits", "only a yes has some")
     check_json(body.edits or {})
-    return await api.actions.decide(caller.company, caller.subject, action, body.decision, language, body.edits)
+    return await api.actions.decide(caller, action, body.decision, language, body.edits)
 
 
 async def _view(api: Api, caller: TokenCaller, conversation: str) -> ConversationView:

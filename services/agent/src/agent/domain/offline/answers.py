@@ -20,6 +20,7 @@ from agent.domain.offline.tool_answers import how_many, needs_a_plan, tool_answe
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import plain
 from agent.texts import TEXTS
+from contracts.errors import ToolCode
 from contracts.languages import Language
 
 NOTICE = TEXTS["offline.notice"].by_language
@@ -198,6 +199,8 @@ def _error(tool: str, arguments: dict[str, Any], error: dict[str, Any], language
     if error.get("code") == NOT_ASKED:
         return _say("not_asked", language)
     reason = error.get("message") or error.get("code") or "?"
+    if error.get("code") == ToolCode.UNKNOWN_OUTCOME:
+        reason = TEXTS["step.reasons.outcome_unknown"].said_in(language)
     if tool in ("create_paper_order", "cancel_paper_order", "create_alert", "delete_alert"):
         return _say("not_done", language, reason=reason)
     return _say("not_looked_up", language, about=about, reason=reason)

@@ -230,15 +230,10 @@ class Tasks:
             return []
 
     async def _decide(self, task: Task, decision: Literal["confirm", "reject"], edits: Json | None = None) -> None:
-        caller, decide = self.caller, self.api.actions.decide
         if edits is not None and len(task.actions) > 1:
             raise invalid("message.parts", "which of the orders do the edits change? say it in words")
-        task.decided(
-            [
-                await decide(caller.company, caller.subject, one.id, decision, self.language, edits)
-                for one in task.actions
-            ]
-        )
+        decide = self.api.actions.decide
+        task.decided([await decide(self.caller, one.id, decision, self.language, edits) for one in task.actions])
 
     async def _decisions(self, task: Task, thread: Thread, tell: Tell) -> None:
         """The decision on its question, by anyone. Expiry is not announced, so the state is polled."""

@@ -140,9 +140,7 @@ async def _decided(
         raise Refused(ErrorCode.CONFLICT, f"answer what waits first: resume must name {', '.join(open_ones)}")
     decide = api.actions.decide
     return [
-        await decide(
-            caller.company, caller.subject, identity, "confirm" if approved else "reject", locale, edits[identity]
-        )
+        await decide(caller, identity, "confirm" if approved else "reject", locale, edits[identity])
         for identity, approved in yes.items()
     ]
 

@@ -185,7 +185,7 @@ class ChatCompletionRequest(Sampling, Open):
 
 
 def request_of(
-    body: ChatCompletionRequest, *, company: str, request_id: str, principal: str, language: Language | None
+    body: ChatCompletionRequest, *, company: str, request_id: str, principal: str, language: Language | None, door: str
 ) -> CompleteRequest:
     """The request to an agent; raises Refused BAD_FIELD, naming the parameter."""
     check_parameters(body.model_extra or {}, _NOT_DONE)
@@ -218,6 +218,7 @@ def request_of(
         company_id=company,
         request_id=request_id,
         principal=principal,
+        door=door,
         model=body.model,
         messages=messages,
         tools=tools,

@@ -105,6 +105,7 @@ async def complete(
         request_id=request_id,
         principal=api.principals.sign(caller, None, language),
         language=language,
+        door="completions",
     )
     admit(request, api, caller, asked)
     answering = ChunkedAnswer(f"chatcmpl-{request_id}", int(api.clock.now().timestamp()), body.model)

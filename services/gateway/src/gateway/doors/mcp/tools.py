@@ -140,9 +140,8 @@ class McpTools:
         if decision is None:
             return told(done(waiting.data))
         edits = edits_in(waiting, answer) if decision == "confirm" else None
-        decide = self._api.actions.decide
         try:
-            action = await decide(caller.company, caller.subject, waiting.action, decision, language, edits)
+            action = await self._api.actions.decide(caller, waiting.action, decision, language, edits)
         except GatewayError as error:
             return refused(_code(error), error.message)
         changed = with_tool_names(edits or {}) if action.state is ActionState.CONFIRMED else {}
@@ -160,9 +159,7 @@ class McpTools:
             return refused(str(ErrorCode.FORBIDDEN), "confirmation: it is not of this order")
         edits = said.edits if said.decision == "confirm" else None
         try:
-            action = await self._api.actions.decide(
-                caller.company, caller.subject, said.action_id, said.decision, language, edits or None
-            )
+            action = await self._api.actions.decide(caller, said.action_id, said.decision, language, edits or None)
         except GatewayError as error:
             return refused(_code(error), error.message)
         data = {"action_id": action.id, "status": action.state.value, "action": action.to_wire()}

@@ -5,6 +5,7 @@ from typing import Any
 from gateway.doors.responses.requests import CreateResponse
 
 Json = dict[str, Any]
+_TEXT: Json = {"type": "text"}
 _NO_TOOL: Json = {"description": None, "parameters": None, "strict": None}
 
 
@@ -29,7 +30,7 @@ def about(body: CreateResponse | None, identity: str, created: float, *, convers
         "tool_choice": choice if isinstance(choice, str) else choice.model_dump(exclude_unset=True),
         "parallel_tool_calls": body.parallel_tool_calls is not False,
         "truncation": body.truncation or "disabled",
-        "text": {"format": body.format.model_dump(mode="json", by_alias=True, exclude_none=True)},
+        "text": {"format": _TEXT if body.text is None else body.format.model_dump(by_alias=True, exclude_none=True)},
         "reasoning": {"effort": None, "summary": None},
         "temperature": 1.0 if body.temperature is None else body.temperature,
         "top_p": 1.0 if body.top_p is None else body.top_p,

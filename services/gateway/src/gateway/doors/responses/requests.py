@@ -2,7 +2,6 @@
 are refused by name (docs/architecture/doors.md has the list)."""
 
 import hashlib
-import json
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -136,6 +135,7 @@ _NOT_DONE: dict[str, NotDone] = {
     "context_management": (([],), "a kept conversation is summed up by itself: leave it out"),
     "moderation": ((), "there is none to ask for here: leave it out"),
 }
+_HOW_TOLD = {"stream", "stream_options", "background", "include"}
 _ECHOES = frozenset({"reasoning", "mcp_call", "mcp_list_tools", "mcp_approval_request"})
 """Our own items that a client sends back with its history; they are ignored in favour of the log."""
 
@@ -197,6 +197,5 @@ def is_echo(item: InputItem) -> bool:
 
 def fingerprint(body: CreateResponse) -> str:
     """The same for the same request, whether its answer is streamed or not."""
-    said = body.model_dump(mode="json", by_alias=True, exclude={"stream", "background", "include"}, exclude_unset=True)
-    said.pop("stream_options", None)
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+    said = body.model_dump_json(by_alias=True, exclude=_HOW_TOLD, exclude_unset=True)
+    return hashlib.sha256(said.encode()).hexdigest()

@@ -56,6 +56,7 @@ def request_of(
             request_id=request_id,
             principal=principal,
             language=language,
+            door="responses",
         )
     except ValidationError as error:
         raise bad_field("input", f"{message_of(error.errors()[0])}, with the instructions") from None

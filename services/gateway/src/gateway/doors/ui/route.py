@@ -137,17 +137,13 @@ async def _decided(
     asked = actions_in(await newest_messages(api, place, wanted)) if has_account(caller) else {}
     if alone and not asked.keys() >= set(wanted):
         raise not_found("approval in this chat")
+    decide = api.actions.decide
     return [
-        await api.actions.decide(
-            caller.company,
-            caller.subject,
-            answer.approval,
-            "confirm" if answer.approved else "reject",
-            locale,
-            answer.edits(asked[answer.approval]),
+        await decide(
+            caller, one.approval, "confirm" if one.approved else "reject", locale, one.edits(asked[one.approval])
         )
-        for answer in answers
-        if answer.approval in asked
+        for one in answers
+        if one.approval in asked
     ]
 
 
