@@ -7,6 +7,8 @@ import importlib.util
 import json
 import signal
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from nexus_cli.evaluation.recall import RecallReport
     from nexus_cli.evaluation.runner import Result
     from nexus_cli.evaluation.stage import StageModels
+    from nexus_cli.evaluation.vectors import EvaluationVectors
 
 app = typer.Typer(help="Measure how good answers and recall are.")
 
@@ -31,7 +34,6 @@ NOT_TRIED = 3
 """Exit code: nothing failed, and something could not be tried, so that nothing is shown either."""
 MOST_HELD = 0.01
 """The share of true sentences that may be held back."""
-TITLES = {"search_memory": "search_memory", "bm25": "plain BM25", "overlap": "word overlap"}
 
 
 @app.callback(invoke_without_command=True)
@@ -185,6 +187,7 @@ def recall(
 
     With vectors where NEXUS_EMBEDDINGS names an embedder, as in a running memory service."""
     _needs_memory()
+    from nexus_cli.evaluation import recall_report
     from nexus_cli.evaluation.dataset import BadDatasetError, read
 
     try:
@@ -193,9 +196,9 @@ def recall(
         fail(error)
     report = _measured(cases)
     if as_json:
-        print(json.dumps(_view(cases, report), indent=2, ensure_ascii=False))
+        print(json.dumps(recall_report.view(cases, report), indent=2, ensure_ascii=False))
     else:
-        _show(cases, report)
+        recall_report.show(cases, report)
 
 
 @app.command()
@@ -277,7 +280,9 @@ def knowledge(
     file: Annotated[Path, typer.Option("--data", metavar="FILE", help="Dataset: {site, cases}.")],
     as_json: Json = False,
 ) -> None:
-    """Measure how often the right page of a site is found, and questions that it does not answer are told."""
+    """Measure how often the right page of a site is found, and questions that it does not answer are told.
+
+    With vectors where NEXUS_EMBEDDINGS names an embedder, as in a running memory service."""
     _needs_memory()
     if importlib.util.find_spec("tool_executor") is None:
         fail(
@@ -296,7 +301,8 @@ def knowledge(
     columns = (TextColumn("asking"), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("", total=len(data.cases))
-        found = measure(data, lambda: progress.advance(task))
+        with _vectors() as vectors:
+            found = measure(data, lambda: progress.advance(task), vectors)
     traps = sum(not case.pages for case in data.cases)
     if as_json:
         view = {"pages": len(data.pages), "questions": len(data.cases) - traps, "traps": traps}
@@ -352,56 +358,24 @@ def _measured(cases: list[DatasetCase]) -> RecallReport:
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from memory.embeddings.ports import EmbeddingError
     from nexus_cli.evaluation.recall import measure
-    from nexus_cli.evaluation.vectors import evaluation_vectors
 
     console = Console(stderr=True)
     columns = (TextColumn("asking"), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("", total=sum(len(case.questions) for case in cases))
-        try:
-            with evaluation_vectors() as vectors:
-                return measure(cases, lambda: progress.advance(task), vectors)
-        except (ImportError, EmbeddingError) as error:
-            fail(f"NEXUS_EMBEDDINGS: {error}")
+        with _vectors() as vectors:
+            return measure(cases, lambda: progress.advance(task), vectors)
 
 
-def _view(cases: list[DatasetCase], report: RecallReport) -> dict[str, object]:
-    return {
-        "conversations": len(cases),
-        "messages": sum(len(session) for case in cases for session in case.sessions),
-        "questions": report.whole.questions,
-        "leftOut": sum(case.left_out for case in cases),
-        "unknownEvidence": sum(case.unknown for case in cases),
-        "undatedSessions": sum(case.undated for case in cases),
-        "recall": report.whole.view(),
-        "categories": {
-            name: {"questions": measured.questions, "recall": measured.view()}
-            for name, measured in sorted(report.categories.items())
-        },
-    }
+@contextmanager
+def _vectors() -> Generator[EvaluationVectors | None]:
+    """Ends the command where NEXUS_EMBEDDINGS names an embedder that is not there."""
+    from memory.embeddings.ports import EmbeddingError
+    from nexus_cli.evaluation.vectors import evaluation_vectors
 
-
-def _show(cases: list[DatasetCase], report: RecallReport) -> None:
-    from nexus_cli.evaluation.recall import AT, RANKINGS
-
-    messages = sum(len(session) for case in cases for session in case.sessions)
-    print(f"{len(cases)} conversations, {messages} messages, {report.whole.questions} questions")
-    for count, what in (
-        (sum(case.left_out for case in cases), "questions left out: none of their evidence names a message"),
-        (sum(case.unknown for case in cases), "pieces of evidence name no message"),
-        (sum(case.undated for case in cases), "sessions without a date that can be read"),
-    ):
-        if count:
-            print(f"{count} {what}")
-    print()
-    print(f"{'recall at':<18}" + "".join(f"{depth:>8}" for depth in AT))
-    for name in RANKINGS:
-        print(f"{TITLES[name]:<18}" + "".join(f"{report.whole.recall(name, depth):>8.1%}" for depth in AT))
-    if len(report.categories) > 1:
-        print()
-        print(f"{'at 10, by category':<22}{'questions':>10}" + "".join(f"{TITLES[name]:>16}" for name in RANKINGS))
-        for name, measured in sorted(report.categories.items()):
-            row = "".join(f"{measured.recall(ranking, 10):>16.1%}" for ranking in RANKINGS)
-            print(f"{name[:21]:<22}{measured.questions:>10}{row}")
+    try:
+        with evaluation_vectors() as vectors:
+            yield vectors
+    except (ImportError, EmbeddingError) as error:
+        fail(f"NEXUS_EMBEDDINGS: {error}")

@@ -1,7 +1,7 @@
 """Measures how often the page that answers a question is found, and how often unanswerable questions are recognised.
 
 The dataset: {site: a folder or an address, cases: [{question, language, pages: [paths or addresses] or none}]}. Pages
-are read by the tool-executor's own readers and ranked by memory's search.
+are read by the tool-executor's own readers and ranked by memory's search, with vectors where an embedder is configured.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 
 from contracts.json_values import is_list, is_object, list_of, object_of
 from memory.knowledge.index import CompanyIndex
+from memory.knowledge.indexes import SectionKey, meanings_of, nearest_passages
 from memory.knowledge.passages import passages
 from memory.knowledge.question import understood
 from memory.knowledge.texts import StemmedDocument, text_of
 from nexus_cli.evaluation.baselines import PlainBm25, WordOverlap
+from nexus_cli.evaluation.vectors import EvaluationVectors
 from tool_executor.extraction.document import Extracted, Unreadable
 from tool_executor.extraction.formats import extract
 
@@ -103,9 +105,11 @@ def read(path: Path) -> Dataset:
     return Dataset(pages, asked)
 
 
-def measure(data: Dataset, on_question: Callable[[], None]) -> dict[str, RankingCounts]:
+def measure(
+    data: Dataset, on_question: Callable[[], None], vectors: EvaluationVectors | None = None
+) -> dict[str, RankingCounts]:
     found = {name: RankingCounts() for name in RANKINGS}
-    rankings = _rankings(data.pages)
+    rankings = _rankings(data.pages, vectors)
     for case in data.cases:
         for name in RANKINGS:
             ranked, measured = rankings[name](case), found[name]
@@ -121,20 +125,27 @@ def measure(data: Dataset, on_question: Callable[[], None]) -> dict[str, Ranking
     return found
 
 
-def _rankings(pages: Mapping[str, Extracted]) -> dict[str, Ranking]:
+def _rankings(pages: Mapping[str, Extracted], vectors: EvaluationVectors | None) -> dict[str, Ranking]:
     index, now = CompanyIndex(), datetime.now(UTC)
     texts: list[str] = []
     owners: list[str] = []
+    meanings: dict[SectionKey, str] = {}
     for name, page in pages.items():
         cuts = passages(page.blocks)
         document = StemmedDocument(name, "site", page.title, name, page.language, page.hash, now)
-        index.put(document, [text_of(cut, page.title) for cut in cuts])
+        held = [text_of(cut, page.title) for cut in cuts]
+        index.put(document, held)
+        if vectors:
+            meanings |= meanings_of(document, held)
         texts += [f"{page.title} {cut.text}" for cut in cuts]
         owners += [name] * len(cuts)
     overlap, bm25 = WordOverlap(texts), PlainBm25(texts)
+    near = vectors.neighbours(meanings) if vectors else None
 
     def ours(case: KnowledgeCase) -> list[tuple[str, float]]:
-        hits = index.search(understood(case.text, language=case.language), case.text, DEEP)
+        to_question = near.to(vectors.question(case.text)) if vectors and near else None
+        nearest = nearest_passages(to_question) if to_question else None
+        hits = index.search(understood(case.text, language=case.language), case.text, DEEP, nearest)
         return [(hit.document.id, hit.score) for hit in hits]
 
     def by(ranking: WordOverlap | PlainBm25) -> Ranking:

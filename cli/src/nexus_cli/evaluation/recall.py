@@ -93,7 +93,9 @@ def _rankings(case: DatasetCase, vectors: EvaluationVectors | None) -> dict[str,
         by_words = [(one.passage.id, one.score) for one in index.search(question, max(limit, POOL), now)]
         if vectors is None or near is None:
             return [name for name, _ in by_words[:limit]]
-        return [name for name, _ in fused(by_words, near.nearest(vectors.question(question)))[:limit]]
+        to_question = near.to(vectors.question(question))
+        nearest = to_question.nearest() if to_question else {}
+        return [name for name, _ in fused(by_words, nearest)[:limit]]
 
     texts = [message.text for message in messages]
     bm25, overlap = PlainBm25(texts), WordOverlap(texts)

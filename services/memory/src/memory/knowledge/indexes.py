@@ -4,7 +4,7 @@ by other replicas' messages (knowledge.changed.v1) and, if one is missed, by per
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -95,7 +95,7 @@ class KnowledgeIndexes:
         near = index.near.to(vector, self._embeddings.usual) if vector is not None else None
         hits: list[Hit] = []
         if index.passages.documents:
-            meant = _by_passage(near.nearest(NEAREST)) if near else None
+            meant = nearest_passages(near) if near else None
             hits = index.passages.search(understood(text, earlier, language, index.synonyms), text, limit, meant)
         if near and near.centred:
             hits = [replace(one, near=_of_sections(one, near)) for one in hits]
@@ -253,12 +253,11 @@ class KnowledgeIndexes:
         index.passages.put(document, kept)
         index.editions[record.id] = record.edition or ""
         if self._embeddings.on:
-            mine = index.sections[record.id] = list[SectionKey]()
-            for place, text in enumerate(kept):
-                for number, (section, said) in enumerate(parted(text.text, text.sections)):
-                    if index.near.size < MOST_SECTIONS:
-                        mine.append((record.id, place, number))
-                        index.near.put(mine[-1], "\n".join([document.title, *section.headings, said]))
+            meanings = meanings_of(document, kept)
+            mine = list(meanings)[: max(MOST_SECTIONS - index.near.size, 0)]
+            index.sections[record.id] = mine
+            for section in mine:
+                index.near.put(section, meanings[section])
 
     def _make_room(self, company: str) -> None:
         held = sum(len(index.passages) for index in self._indexes.values())
@@ -271,10 +270,19 @@ class KnowledgeIndexes:
                 held -= len(gone.passages)
 
 
-def _by_passage(near: Mapping[SectionKey, float]) -> dict[tuple[str, int], float]:
-    """Of each passage its nearest section."""
+def meanings_of(document: StemmedDocument, texts: Sequence[StemmedPassage]) -> dict[SectionKey, str]:
+    """The text of each section that gets a vector: with the title and the headings above it."""
+    return {
+        (document.id, place, number): "\n".join([document.title, *section.headings, said])
+        for place, text in enumerate(texts)
+        for number, (section, said) in enumerate(parted(text.text, text.sections))
+    }
+
+
+def nearest_passages(near: Nearness[SectionKey]) -> dict[tuple[str, int], float]:
+    """The passages of the nearest sections; of each passage its nearest one counts."""
     found: dict[tuple[str, int], float] = {}
-    for (document, place, _), share in near.items():
+    for (document, place, _), share in near.nearest(NEAREST).items():
         found[document, place] = max(share, found.get((document, place), 0.0))
     return found
 

@@ -1,0 +1,50 @@
+"""What `nexus eval recall` prints of its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nexus_cli.evaluation.dataset import DatasetCase
+from nexus_cli.evaluation.recall import AT, RANKINGS, RecallReport
+
+TITLES = {"search_memory": "search_memory", "bm25": "plain BM25", "overlap": "word overlap"}
+
+
+def view(cases: Sequence[DatasetCase], report: RecallReport) -> dict[str, object]:
+    """The figures, for JSON."""
+    return {
+        "conversations": len(cases),
+        "messages": sum(len(session) for case in cases for session in case.sessions),
+        "questions": report.whole.questions,
+        "leftOut": sum(case.left_out for case in cases),
+        "unknownEvidence": sum(case.unknown for case in cases),
+        "undatedSessions": sum(case.undated for case in cases),
+        "recall": report.whole.view(),
+        "categories": {
+            name: {"questions": measured.questions, "recall": measured.view()}
+            for name, measured in sorted(report.categories.items())
+        },
+    }
+
+
+def show(cases: Sequence[DatasetCase], report: RecallReport) -> None:
+    """Prints the figures as a table."""
+    messages = sum(len(session) for case in cases for session in case.sessions)
+    print(f"{len(cases)} conversations, {messages} messages, {report.whole.questions} questions")
+    for count, what in (
+        (sum(case.left_out for case in cases), "questions left out: none of their evidence names a message"),
+        (sum(case.unknown for case in cases), "pieces of evidence name no message"),
+        (sum(case.undated for case in cases), "sessions without a date that can be read"),
+    ):
+        if count:
+            print(f"{count} {what}")
+    print()
+    print(f"{'recall at':<18}" + "".join(f"{depth:>8}" for depth in AT))
+    for name in RANKINGS:
+        print(f"{TITLES[name]:<18}" + "".join(f"{report.whole.recall(name, depth):>8.1%}" for depth in AT))
+    if len(report.categories) > 1:
+        print()
+        print(f"{'at 10, by category':<22}{'questions':>10}" + "".join(f"{TITLES[name]:>16}" for name in RANKINGS))
+        for name, measured in sorted(report.categories.items()):
+            row = "".join(f"{measured.recall(ranking, 10):>16.1%}" for ranking in RANKINGS)
+            print(f"{name[:21]:<22}{measured.questions:>10}{row}")
