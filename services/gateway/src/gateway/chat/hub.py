@@ -33,6 +33,7 @@ MOST_NEWER = 16
 
 
 _HERE, _numbers = uuid7(), count()
+"""Together an attachment's id, which no other gateway gives."""
 
 
 class Attachment:
