@@ -25,7 +25,7 @@ STAND_IN = """() => {
 
 
 async def as_colleague(visits: Visits, stack: RunningStack) -> Page:
-    page = await visits.open("/console")
+    page = await visits.open("/console", locale="en-GB")
     await page.get_by_label("Access token").fill(stack.mint("commercial", "ben", "demo"))
     await page.get_by_role("button", name="Sign in", exact=True).click()
     return page
@@ -53,6 +53,7 @@ async def test_the_ais_hand_over_is_explained_and_each_change_of_owner_stands_in
         place = f'.talks a[data-id="{visitor.conversation}"]'
         ben = await as_colleague(visits, stack)
         await expect(ben.locator(place)).to_have_attribute("data-unread", "")
+        await expect(ben.locator(place).locator("time")).to_have_text(re.compile(r"^\d{1,2}:\d\d$"))  # as in London
         await page.evaluate("window.notice.onclick()")
         row = page.locator(place)
         await expect(row).to_contain_text("What does the Pro plan cost?")

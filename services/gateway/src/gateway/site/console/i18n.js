@@ -18,8 +18,8 @@ export const say = (name, places = {}) => {
 export const fill = (text, places) => text.replace(/\{(\w+)\}/g, (whole, place) => places[place] ?? whole);
 export const speak = (other) => { localStorage.setItem(KEY, other); location.reload(); };
 
-/* In London the clock has 24 hours, in New York 12. */
-const place = navigator.language.startsWith(language) ? navigator.language : language;
+/* In London the clock has 24 hours, in New York 12; some browsers name a place that is none (en-US@posix). */
+const place = new RegExp(`^${language}-[A-Z]{2}$`).test(navigator.language) ? navigator.language : language;
 const clock = new Intl.DateTimeFormat(place, { hour: "numeric", minute: "2-digit" });
 const calendar = new Intl.DateTimeFormat(place, { day: "numeric", month: "short" });
 const whole = new Intl.DateTimeFormat(place, { dateStyle: "medium", timeStyle: "medium" });
