@@ -53,6 +53,8 @@ _AND = re.compile(r"(?:,\s*|\s+)(?:and|y|e|then|luego)\s+(?:(?:then|also|luego|t
 _EFFECTS = word_set(
     "create_paper_order cancel_paper_order create_alert delete_alert add_to_watchlist remove_from_watchlist"
 )
+_MOST_WISHES = 3
+"""Places at which a text is cut in two."""
 _OF_THE_LIST = ("add_to_watchlist", "remove_from_watchlist")
 _QUOTED = re.compile(r"[\"“«][^\"”»]*[\"”»]")
 _LOOKED_UP = word_set("get_price get_indicators get_fundamentals fundamentals_events get_news market_snapshot")
@@ -278,10 +280,10 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
 
 def _both(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wish | None:
     """Two wishes of one text, of which one has effects: "buy 5 AAPL and set an alert at 700"."""
-    if protected(text):
+    if protected(text) or len(text) > _LONGEST_TALK:
         return None
     waits = order_and_condition(text) is not None
-    for cut in _AND.finditer(text):
+    for cut in list(_AND.finditer(text))[:_MOST_WISHES]:
         parts = text[: cut.start()], text[cut.end() :]
         rows = [by_words(one, plain(one)) or _meant(put_right(one)) for one in parts]
         if (one := next((row for row in rows if row), None)) and None in rows and one.tool in _OF_THE_LIST:
