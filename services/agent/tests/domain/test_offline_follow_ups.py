@@ -283,6 +283,8 @@ def test_what_the_plan_costs_is_no_price_of_the_share_that_it_was_wanted_for() -
         ("alert me at 32 for MSFT", "how many do I have", "list_alerts"),
         ("add IBM to my watchlist", "whats on it", "get_watchlist"),
         ("compra 5 MSFT", "se ha ejecutado ya?", "get_portfolio"),
+        ("buy 5 MSFT", "did it go through?", "get_portfolio"),
+        ("buy 5 MSFT", "go ahead", "get_pending_orders"),
         ("will IBM go up?", "how sure are you", "get_ml_signals"),
         ("will IBM go up?", "y por que lo dice", "get_ml_features"),
         ("price of IBM", "did i already sell anything", "get_trade_history"),

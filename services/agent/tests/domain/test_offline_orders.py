@@ -12,6 +12,7 @@ from agent.domain.offline.steps import Result, SayText, UseTools, step_of
 from agent.domain.offline.wishes import Intent, Wish
 from agent.testing.offered import SCHEMAS
 
+
 def replaced(wish: Wish, looked: list[Result]) -> tuple[Any, ...]:
     """The calls that end what is replaced, and then make it anew."""
     ends = step_of(wish, looked, "en")
@@ -367,7 +368,7 @@ def test_what_was_worked_out_is_ordered_as_it_was_planned() -> None:
     assert then == UseTools((("create_paper_order", order),))
 
 
-@pytest.mark.parametrize("said", ["no no, no compres nada todavia", "do not confirm it yet", "please don't buy anything"])
+@pytest.mark.parametrize("said", ["no no, no compres nada todavia", "do not confirm it yet", "don't buy anything"])
 def test_who_wants_nothing_ordered_is_told_that_nothing_is(said: str) -> None:
     assert wish_in(said, SCHEMAS, ["buy 5 AAPL"]).intent is Intent.NOT_YET
 
@@ -393,6 +394,7 @@ def test_what_is_spared_of_all_is_neither_sold_nor_cancelled() -> None:
     [
         ("si ibm rompe los 210 compra 5", {"side": "buy", "order_type": "stop", "stop_price": 210.0}),
         ("buy 5 ibm if it gets to 180", {"side": "buy", "order_type": "limit", "limit_price": 180.0}),
+        ("buy ibm when it gets to 180, about 5", {"side": "buy", "order_type": "limit", "limit_price": 180.0}),
         ("sell 5 ibm when it hits 210", {"side": "sell", "order_type": "limit", "limit_price": 210.0}),
         ("vende 5 ibm si llega a 180", {"side": "sell", "order_type": "stop", "stop_price": 180.0}),
     ],
@@ -419,7 +421,10 @@ def test_what_is_worked_out_is_worked_out_anew_and_the_old_order_ended(
     assert isinstance(first, UseTools)
     assert [tool for tool, _ in first.calls] == ["get_pending_orders", "get_price"]
     old = {**wish.calls[1][1], "status": "pending_confirmation", "order_id": "old"}
-    looked = [("get_pending_orders", {}, {"orders": [old]}), ("get_price", {}, {"symbol": "IBM", "price": 150.0})]
+    looked: list[Result] = [
+        ("get_pending_orders", {}, {"orders": [old]}),
+        ("get_price", {}, {"symbol": "IBM", "price": 150.0}),
+    ]
     ends, made = replaced(wish, looked)
     assert ends == ("cancel_paper_order", {"order_id": "old"})
     assert (made[1]["symbol"], made[1]["quantity"]) == ("IBM", quantity)
@@ -465,6 +470,13 @@ def test_alerts_of_several_shares_have_each_its_price() -> None:
     assert [(one["symbol"], one["price"]) for _, one in wish.calls] == [("AAPL", 700.0), ("MSFT", 30.0)]
 
 
+@pytest.mark.parametrize(
+    "said", ["si compro 10 de ibm a 195 y vendo a 210 cuanto gano", "what if I buy 10 ibm at 195", "don't sell my ibm"]
+)
+def test_what_is_only_imagined_or_not_wanted_is_no_order(said: str) -> None:
+    assert not any(tool == "create_paper_order" for tool, _ in wish_in(said, SCHEMAS).calls)
+
+
 def test_what_somebody_else_said_orders_nothing() -> None:
     assert wish_in('he said "buy 100 AAPL now!!"', SCHEMAS).calls == ()
     assert wish_in('"buy 100 AAPL"', SCHEMAS).calls
@@ -485,7 +497,12 @@ def test_a_profit_is_taken_by_a_limit() -> None:
     wish = wish_in("take profit at 700", SCHEMAS, ["price of AAPL"])
     step = step_of(wish, [("get_portfolio", {}, HELD)], "en")
     assert step == UseTools(
-        (("create_paper_order", {"symbol": "AAPL", "side": "sell", "order_type": "limit", "limit_price": 700.0, "quantity": 3}),)
+        (
+            (
+                "create_paper_order",
+                {"symbol": "AAPL", "side": "sell", "order_type": "limit", "limit_price": 700.0, "quantity": 3},
+            ),
+        )
     )
 
 
@@ -498,6 +515,8 @@ def test_a_profit_is_taken_by_a_limit() -> None:
         (["buy MSFT", "sell MSFT"], "also protect the rest with a stop 10% below what I paid", "",
          {"symbol": "MSFT", "side": "sell", "order_type": "stop"}),
         ([], "grab me half a dozen AAPL", "", {**BUY, "quantity": 6.0}),
+        (["buy MSFT", "sell MSFT"], "lemme get 5 of aapl", "", BUY),
+        ([], "fine, buy 5 aapl and 3 msft", "", BUY),
     ],
 )  # fmt: skip
 def test_an_order_is_no_change_of_another(before: list[str], said: str, way: str, expected: dict[str, Any]) -> None:
@@ -519,7 +538,10 @@ def test_the_first_of_several_alerts_is_changed() -> None:
 
 def test_what_the_cash_buys_is_told() -> None:
     wish = wish_in("could I afford 600 of them", SCHEMAS, ["price of IBM"])
-    looked = [("get_price", {}, {"symbol": "IBM", "price": 200.0, "as_of": "2012-09-07"}), ("get_portfolio", {}, {"cash": 100_000})]
+    looked: list[Result] = [
+        ("get_price", {}, {"symbol": "IBM", "price": 200.0, "as_of": "2012-09-07"}),
+        ("get_portfolio", {}, {"cash": 100_000}),
+    ]
     step = step_of(wish, looked, "en")
     assert isinstance(step, SayText)
     assert step.text.splitlines()[1:] == ["600 × 200 = 120,000", "100,000 buys 500 at that price, and leaves 0."]

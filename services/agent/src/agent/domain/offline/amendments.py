@@ -25,6 +25,7 @@ from agent.domain.text_features import numbers_in
 FIGURES = ("calculate_risk_reward", "calculate_position_size")
 WHEN = ("when",)
 """What an order lacks that is to be placed at a later time, which nobody waits for."""
+_ANOTHER = re.compile(r"\b(?:another|otr[oa])\b")
 _AND = re.compile(r"^\W*(?:and|y)\b")
 FEW = 7
 """The most words that a follow-up has."""
@@ -34,8 +35,8 @@ _WORKED_OUT = {"spend": "quantity", "at_level": "price"}
 _REPLACED = {_ORDER: "replace", "create_alert": "replace_listed"}
 """Tools whose result is replaced when it changes, and the way that does it."""
 GOES_ON = (
-    "", "sell", "stop", "resell", "from_now", "sized", "spend", "stop_later", "affordable", "as_many", "at_level", "part",
-    *_REPLACED.values(),
+    "", "sell", "stop", "resell", "from_now", "sized", "spend", "stop_later", "affordable", "means", "as_many",
+    "at_level", "part", *_REPLACED.values(),
 )  # fmt: skip
 """The ways whose requests a follow-up can change or complete."""
 
@@ -50,14 +51,18 @@ def amended(
     same = row is None or row.tool == tool
     another = own and row is None and tool == "create_alert" and talk_words.GOING_ON.search(said) and "price" in given
     if another and percent_in(said) is None and away_in(said) is None:
-        turned = given["condition"] if talk_words.TURNS.search(said) else arguments["condition"]
+        told = talk_words.TURNS.search(said) or _ANOTHER.search(said)
+        turned = given["condition"] if told else arguments["condition"]
         return Wish(Intent.TOOL, ((tool, {**given, "condition": turned}),))
     if tool in _REPLACED and place_in(said) is not None and talk_words.CHANGES_IT.search(said):
         return None  # it is about one of several
-    if earlier.way == "part" and row is None and not own and (figure := slots.FIGURE_ALONE.fullmatch(_AND.sub("", said))):
-        return replace(earlier, shown="@".join([figure["figure"], *earlier.shown.split("@")[1:]]))
+    bare = slots.FIGURE_ALONE.fullmatch(_AND.sub("", said))
+    if earlier.way == "part" and row is None and not own and bare is not None:
+        return replace(earlier, shown="@".join([bare["figure"], *earlier.shown.split("@")[1:]]))
     if earlier.way == "from_now":
         return None  # its price is not known yet, so that nothing of it can be changed
+    if tool == _ORDER and earlier.missing and row is not None and own and arguments.get("symbol", own[0]) != own[0]:
+        return None  # an order of its own, and no answer to how many
     share = share_in(said) if tool == _ORDER else None
     short = len(said.split()) <= FEW
     if "quantity" in earlier.missing and arguments.get("side") == "sell" and same and share is not None and short:
@@ -106,7 +111,9 @@ def amended(
         new = {name: value for name, value in given.items() if name in earlier.missing or name.endswith("_price")}
         if new:
             merged = {**given, **arguments, **new}
-            return replace(earlier, calls=((tool, merged), *earlier.calls[1:]), missing=missing_from(schema, merged))
+            waits = (name for name in earlier.missing if name.endswith("_price") and name not in merged)
+            missing = tuple(dict.fromkeys([*missing_from(schema, merged), *waits]))
+            return replace(earlier, calls=((tool, merged), *earlier.calls[1:]), missing=missing)
     if earlier.missing:
         return None
     change = change_in(said)
@@ -134,7 +141,13 @@ def amended(
         told = {name: given[name] for name in given if name in schema["required"] or name.endswith("_price")}
         return Wish(Intent.TOOL, ((tool, {"side": arguments["side"], **told}),))  # another order of the same side
     worked_out = earlier.way if earlier.way in _WORKED_OUT else ""
-    if own and row is None and tool == _ORDER and talk_words.SAME.search(said) and (worked_out or "quantity" in arguments):
+    if (
+        own
+        and row is None
+        and tool == _ORDER
+        and talk_words.SAME.search(said)
+        and (worked_out or "quantity" in arguments)
+    ):
         kept = {name: one for name, one in arguments.items() if not name.endswith("_price")}
         priced = tuple(name for name in arguments if name not in kept)
         return replace(earlier, calls=((tool, {**kept, "symbol": own[0]}),), missing=priced, way=worked_out)

@@ -26,7 +26,8 @@ _KEPT = re.compile(
     r"(?P<kept>\d+)\b|\b(?:keep(?:ing)?|me quedo con|dejando|deja) (?:just |only |solo )?(?P<left>\d+)\b"
 )
 ALL_BUT = re.compile(
-    r"\b(?:all|everything|every|tod[oa]s?)\b.{0,30}?\b(?:but|except(?: for)?|apart from|menos|except[oa]|salvo)\b(?P<spared>.*)"
+    r"\b(?:all|everything|every|tod[oa]s?)\b.{0,30}?\b"
+    r"(?:but|except(?: for)?|apart from|menos|except[oa]|salvo)\b(?P<spared>.*)"
 )
 """All, and what is spared."""
 _TIMES = re.compile(

@@ -26,6 +26,8 @@ _CONDITION_LAST = re.compile(
 _CONDITION_FIRST = re.compile(
     rf"^\W*{_IF}\s+(?P<condition>.*?)[,;]?\s+(?P<order>{_VERB}.*)$", re.IGNORECASE | re.DOTALL
 )
+_COUNT_LAST = re.compile(r"(?<=\d),\s+(?:unos|unas|about|some|say)?\s*(?P<count>\d+)(?: (?:shares|acciones))?\W*$")
+"""How many, said after the condition: "buy IBM if it gets to 180, about 3"."""
 _NO_PRICE = re.compile(
     r"\d[\d.,]*(?:st|nd|rd|th|pm|am)?[- ]?(?:days?|weeks?|months?|years?|hours?|minutes?|sessions?|shares?|"
     r"dias?|semanas?|mes(?:es)?|anos?|horas?|minutos?|sesion(?:es)?|acciones)\b|"
@@ -57,10 +59,13 @@ def order_and_condition(text: str) -> ConditionalOrder | None:
     match = _CONDITION_LAST.match(text) or _CONDITION_FIRST.match(text)
     if match is None or _POLITE.search(plain(match["condition"])):
         return None
-    ordered, watched = symbols_in(match["order"]), symbols_in(match["condition"])
+    order, condition = match["order"], match["condition"]
+    if count := _COUNT_LAST.search(condition):
+        order, condition = f"{order} {count['count']}", condition[: count.start()]
+    ordered, watched = symbols_in(order), symbols_in(condition)
     if ordered and watched and ordered != watched:
-        return ConditionalOrder(match["order"], "")  # an order waits for its own price alone
-    return ConditionalOrder(" ".join([match["order"], *([] if ordered else watched)]), match["condition"])
+        return ConditionalOrder(order, "")  # an order waits for its own price alone
+    return ConditionalOrder(" ".join([order, *([] if ordered else watched)]), condition)
 
 
 def waiting(order: Wish, condition: str) -> Wish:

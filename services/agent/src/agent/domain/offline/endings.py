@@ -25,7 +25,8 @@ def ending(way: str, tool: str, schema: Schema, said: ParsedText) -> Wish:
     whole = share_in(said.plain) == 1 or _BOTH.search(said.plain) is not None
     if way == "delete_alert" and at is None and (level := numbers_in(said.plain)):
         found["price"] = level[-1][1]
-    symbols = symbols_in(said.text) if whole or at is not None else said.symbols
+    # One that is named by its price, its place or as all of them is of whatever share.
+    symbols = symbols_in(said.text) if whole or at is not None or "price" in found else said.symbols
     found |= {"symbol": symbols[0]} if symbols else {}
     found |= {"place": at} if at is not None else {}
     found |= {"share": 1.0} if whole else {}
@@ -48,7 +49,9 @@ def selling(way: str, tool: str, schema: Schema, said: ParsedText) -> Wish:
     if "quantity" in found and "side" in found and (waits := from_now(tool, found, said.plain)) is not None:
         return waits
     if spared := _spared(said):
-        return Wish(Intent.TOOL, ((tool, {"side": "sell", "order_type": "market", "share": 1.0, "spared": spared}),), way=way)
+        return Wish(
+            Intent.TOOL, ((tool, {"side": "sell", "order_type": "market", "share": 1.0, "spared": spared}),), way=way
+        )
     kept, percent = kept_in(said.plain), percent_in(said.plain)
     # Of a stop, per cent say how far below the price it is.
     part = None if percent is not None and way == "stop" else share_in(said.plain)

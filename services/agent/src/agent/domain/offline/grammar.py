@@ -34,14 +34,18 @@ _ADVICE = (
     r"deberia|debo|conviene|cuando(?! (?:baj|sub|cai|cay|llegu|est|toqu|valg|pas|super|cruc|romp))|"
     r"how (?:do|can|does)|did i|have i|como(?! (?:(?:el |un )?limite|maximo|minimo|mucho|stop))|"
     r"can i|could i|puedo|se puede|do you|what)\b|"
-    r"\b(?:don'?t|do not|never|nunca|no) (?:(?:quiero|want to|voy a|need to) )?(?:buy|sell|compr|vend)|\?|\b(?:buy|sell|compra|vende)\w* (?:or|o|y|and) "
+    r"\b(?:don'?t|do not|never|nunca|no) (?:(?:quiero|want to|voy a|need to) )?"
+    r"(?:buy|sell|compr|vend)|\?|\b(?:buy|sell|compra|vende)\w* (?:or|o|y|and) "
 )
 _HABIT = (
     r"\b(?:always|usually|normally|generally|often|sometimes|(?:every|each) (?:day|week|month|year)|siempre|"
     r"normalmente|a menudo|a veces|suelo|solemos|cada (?:dia|semana|mes|ano))\b|"
-    r"\b(?:i (?:only )?(?:buy|sell)|yo (?:solo )?(?:compr|vend)o)\b"
+    r"\b(?:i (?:only )?(?:buy|sell)|yo (?:solo )?(?:compr|vend)o)\b|"
+    r"\b(?:si|if|what if|suppos\w+|imagin\w+|supon\w*)\b.{0,15}\b(?:compr(?:o|as|ara|ase|aba)|"
+    r"vend(?:o|es|iera|iese|ia)|(?:i|you) (?:were to )?(?:buy|sell|bought|sold))\b|"
+    r"\bcuanto (?:gano|gan[ae]ria|pierdo|perderia)\b"
 )
-"""What somebody tells of how they trade."""
+"""What somebody tells of how they trade, or only imagines."""
 BUDGET = r"[$€]?(?P<budget>\d(?:[\d.,]*\d)?k?)(?!\d| ?%)"
 """The money that somebody would spend."""
 _LETS_GO = r"dump|offload|liquidate|liquida|get rid of|deshazte de|deshacerme de"
@@ -76,13 +80,15 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_price", r"\b(?:how (?:many|much)|cuant[oa]s?)\b.*\b(?:can|could|would|puedo|podria|da|dan|daria)\b.*"
          rf"\b(?:for|with|con|por) {BUDGET}",
          unless=r"\bstop\b|\brisk|\briesgo|\bentr(?:y|ada)\b|[%]", about=True, way="affordable"),
-    _row("get_price", r"\b(?:afford|permitirme|me (?:alcanza|llega))\b|\b(?:how (?:many|much)|cuant[oa]s?)\b.*\b(?:can i|could i|"
-         r"puedo|podria)\b.*\b(?:max\w*|at most|with (?:my|what|all)|con (?:lo que|mi|todo))\b",
+    _row("get_price", r"\b(?:afford|permitirme|me (?:alcanza|llega))\b|"
+         r"\b(?:how (?:many|much)|cuant[oa]s?)\b.*\b(?:can i|could i|puedo|podria)\b.*"
+         r"\b(?:max\w*|at most|with (?:my|what|all)|con (?:lo que|mi|todo))\b",
          unless=r"\b(?:plan|premium|pro|stop|risk|riesgo)\b", about=True, way="means"),
-    _row("get_price", r"\b(?:how much|what (?=would|will|do)|cuant[oa])\b(?!.*\b(?:risk|stop|alert\w*|ago|hace|if|capital|ratio)\b).*\b(?:would|"
+    _row("get_price", r"\b(?:how much|what (?=would|will|do)|cuant[oa])\b"
+         r"(?!.*\b(?:risk|stop|alert\w*|ago|hace|if|capital|ratio)\b).*\b(?:would|"
          r"will|do|does|is|are|for|costs?|serian?|son|es|cuest\w+|costar\w+|valen?|valdr\w+|sal\w+)\b.{0,20}?"
-         r"(?<![\w$€])(?P<count>\d[\d.,]*) (?!(?:day|week|month|year|hour|minute|session|dia|semana|mes|ano|hora|minuto|"
-         r"sesion|dollar|euro|dolar|usd|eur|bucks|per|por|in\b|en\b|and\b|y\b|or\b|o\b)\w*)[a-z]+"
+         r"(?<![\w$€])(?P<count>\d[\d.,]*) (?!(?:day|week|month|year|hour|minute|session|dia|semana|mes|ano|hora|"
+         r"minuto|sesion|dollar|euro|dolar|usd|eur|bucks|per|por|in\b|en\b|and\b|y\b|or\b|o\b)\w*)[a-z]+"
          r"(?:.*?\b(?:at|a) [$€]?(?P<each>\d[\d.,]*\d))?", about=True, way="part"),
     _row("calculate_position_size",
          r"\b(position siz\w*|size of (?:the|my|a) (?:position|trade)|(?:big|large|size)\b.{0,20}\b(?:position|trade)\b"
@@ -98,7 +104,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          rf"{_MINE}|\b(?:what|que) (?:alerts|alertas|avisos)\b|"
          r"\b(list\w*|show|see|which|active|activas|lista\w*|muestra\w*|ver|ensena\w*|cuales)\b|^\W*\w+\W*$",
          unless=r"\b(how|como|work\w*|funcionan?|que es una|what is an|when|cuando)\b"),
-    _row("cancel_paper_order", _DELETE, rf"{_ORDER}|\b(?:everything|all|todo)\b.*\b(?:open|pending|abierto|pendiente)\b",
+    _row("cancel_paper_order", _DELETE,
+         rf"{_ORDER}|\b(?:everything|all|todo)\b.*\b(?:open|pending|abierto|pendiente)\b",
          unless=r"\bhow\b|\bcomo\b", way="cancel"),
     _row("cancel_paper_order", _DELETE, r"\b(?:the|my|that|el|mi|ese) (?:\w+ )?stop\b(?! loss)",
          unless=r"\d|\bhow\b|\bcomo\b", way="cancel"),
@@ -126,7 +133,8 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("create_paper_order", rf"^(?:[^\d?]{{0,20}})\b(?:{_LETS_GO}|close|exit|cierra|cerrar)\b"
          r".{0,25}\b(?:positions?|shares|stocks?|holdings?|posicion(?:es)?|acciones|titulos)\b",
          unless=_ADVICE, way="sell"),
-    _row("create_paper_order", r"\b(?:put|set|place|add|protect|pon|ponme|poner|coloca|anade|protege\w*)\b.{0,25}\bstop\b", r"\d",
+    _row("create_paper_order",
+         r"\b(?:put|set|place|add|protect|pon|ponme|poner|coloca|anade|protege\w*)\b.{0,25}\bstop\b", r"\d",
          unless=_ALERT, way="stop"),
     _row("create_paper_order", TAKES_PROFIT.pattern, r"\d", unless=rf"{_ALERT}|\?", way="stop"),
     _row("create_paper_order", rf"^(?:[^\d?]{{0,40}}){_BUY_SELL}", unless=f"{_ADVICE}|{_ALERT}|{_HABIT}",
@@ -143,7 +151,8 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("add_to_watchlist", r"^\W*(?:and |y )?(?:add|put|agrega|anade|pon|mete)\b.*\b"
          r"(?:to it|to that|ahi|en ella|a ella)\W*$",
          unless=r"\d", about=True),
-    _row("add_to_watchlist", r"\b(add|follow|put|save|track|keep|agreg\w+|anad\w+|sigue|seguir|pon\w*|mete\w*|apunta\w*|guarda\w*|vigila\w*)\b",
+    _row("add_to_watchlist", r"\b(add|follow|put|save|track|keep|agreg\w+|anad\w+|sigue|seguir|pon\w*|mete\w*|"
+         r"apunta\w*|guarda\w*|vigila\w*)\b",
          r"\b(watch ?list|my list|lista|favou?rites|favoritos|follow|track|an eye on|sigue|vigila\w*)\b", about=True),
     _row("get_watchlist", r"\b(watch ?list|lista de seguimiento|en seguimiento|(?:am i|i am|i m) (?:watching|"
                           r"following)|"
@@ -151,8 +160,8 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("search_memory", r"\b(did we|what did (?:we|i)|we talked|have i (?:told|said)|search (?:our|my)|hablamos|"
          r"que dijimos|que te (?:dije|conte)|busca en (?:nuestras|mis))\b",
          unless=r"\b(?:forget|olvid\w+)\b"),
-    _row("get_news", r"\b(?:why|por que)\b.*\b(?:up|down|falling|rising|dropp?\w*|fell|rose|jump\w*|crash\w*|sub(?:e|io|ido|iendo)|"
-         r"baj(?:a|o|ado|ando)|ca(?:e|yo|ido|yendo))\b", about=True),
+    _row("get_news", r"\b(?:why|por que)\b.*\b(?:up|down|falling|rising|dropp?\w*|fell|rose|jump\w*|crash\w*|"
+         r"sub(?:e|io|ido|iendo)|baj(?:a|o|ado|ando)|ca(?:e|yo|ido|yendo))\b", about=True),
     _row("get_sentiment", r"\b(sentiment|mood|sentimiento|animo|opinion|good or bad|bad or good|positive or negative|"
          r"buen[oa]s? o mal[oa]s?|positiv[oa]s? o negativ[oa]s?)\b", about=True),
     _row("get_news", r"\b(news|headlines?|noticias?|titulares?|novedades|prensa|(?:in|by) the (?:press|media)|"
@@ -190,7 +199,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"prevision|outlook|subira|bajara|caera)\b|"
          r"\b(?:will|going|gonna|go|ir a|va a|van a|ira a)\b.{0,30}\b(?:up|down|rise|fall|drop|climb|subir|bajar|"
          r"caer)\b|\bwhat (?:will|would)\b.{0,20}\bdo\b.{0,20}\b(?:next|tomorrow)\b|"
-         r"\b(?:pinta|expect\w*|esperas?)\b.{0,30}\b(?:tomorrow|next (?:week|days?)|manana|(?:semana|dias?) que viene)\b",
+         r"\b(?:pinta|expect\w*|esperas?)\b.{0,30}\b(?:tomorrow|next (?:week|days?)|manana|"
+         r"(?:semana|dias?) que viene)\b",
          unless=r"\b(?:did|has|have|ha|han)\b", about=True),
     _row("get_ohlcv",
          r"\b(chart|graph|plot|draw|candles?|history|bars|grafic[oa]s?|dibuja(?:me)?|velas|evolucion|historico)\b",
@@ -239,8 +249,9 @@ TABLE: tuple[ToolPhrase, ...] = (
          unless=r"\d"),
     _row("get_portfolio", r"\b(?:whats?|what s|how much) (?:is )?(?:in|on) my account\b|\bque hay en mi cuenta\b|"
          r"^\W*(?:and |y )?(?:(?:how much|cuanto|in|en|my|mi|the|el) )?(?:cash|money|efectivo|dinero)\W*$"),
-    _row("get_portfolio", r"\b(?:porcentaje|percent\w*|proportion|cuant[oa]s?|how (?:much|many))\b.{0,30}\b(?:tengo|do i (?:have|own|"
-         r"hold)|have i got)\b", unless=r"\b(?:tiempo|time|days?|dias|plazo|hours?|horas)\b", about=True),
+    _row("get_portfolio", r"\b(?:porcentaje|percent\w*|proportion|cuant[oa]s?|how (?:much|many))\b.{0,30}"
+         r"\b(?:tengo|do i (?:have|own|hold)|have i got)\b",
+         unless=r"\b(?:tiempo|time|days?|dias|plazo|hours?|horas)\b", about=True),
     _row("get_portfolio", r"^\W*(portfolio|cartera|portafolio|posiciones|positions)\W*$"),
 )  # fmt: skip
 TAKES_BACK = re.compile(
@@ -250,7 +261,7 @@ TAKES_BACK = re.compile(
     r"undo(?: (?:it|that|this))?|take (?:it|that) back|deshaz(?:lo|la| (?:eso|esto))|"
     r"(?:borra|elimina|quita|cancela|anula)r?(?:me)?(?:l[oa]s?(?: tod[oa]s| dos)?| l[oa]s dos| amb[oa]s|"
     rf"(?: (?:el|la|es[ea]|es[oa]s|eso|esto))(?: (?:{'|'.join(PLACES)}))?(?: de [\w.,]++)?)?)"
-    r"\W*+(?:please|por favor)?\W*+$"
+    r"\W*+(?:please|pl[sz]|por favor|porfa)?\W*+$"
 )
 UNDOES = {
     "create_alert": "delete_alert",
@@ -262,7 +273,9 @@ UNDOES = {
 """What taking back means, by the tool that was spoken of last."""
 LISTED_BY = {
     **dict.fromkeys(("create_alert", "delete_alert", "list_alerts"), "list_alerts"),
-    **dict.fromkeys(("create_paper_order", "cancel_paper_order", "get_pending_orders", "get_portfolio"), "get_portfolio"),
+    **dict.fromkeys(
+        ("create_paper_order", "cancel_paper_order", "get_pending_orders", "get_portfolio"), "get_portfolio"
+    ),
     **dict.fromkeys(("add_to_watchlist", "remove_from_watchlist"), "get_watchlist"),
 }
 """What shows how it stands, by the tool that was spoken of last."""

@@ -10,32 +10,25 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from agent.domain.analysis.stretches import when_in
-from agent.domain.analysis.wanted_calls import PERFORMANCE
 from agent.domain.offline import talk_words
 from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, WHEN, amended, changes_listed
+from agent.domain.offline.calls import LEANS_ON_ONE, PERSONAL, call_of
 from agent.domain.offline.changes import percent_in
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.concepts import CONCEPT, concepts_in
-from agent.domain.offline.conditions import from_now, order_and_condition, waiting
-from agent.domain.offline.endings import ending, selling
-from agent.domain.offline.kinds import place_in
+from agent.domain.offline.conditions import order_and_condition, waiting
 from agent.domain.offline.grammar import LISTED_BY, ORDERS, TABLE, TAKES_BACK, UNDOES, ToolPhrase, put_right
+from agent.domain.offline.kinds import place_in
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
-from agent.domain.offline.position_size import as_many, sized
+from agent.domain.offline.position_size import as_many
 from agent.domain.offline.questions import terms
 from agent.domain.offline.several import alerts_at_each, orders_of_each, protected
 from agent.domain.offline.slots import (
     AT_MARKET,
     ParsedText,
     Schema,
-    arguments_for,
-    date_in,
-    figures_in,
     missing_from,
     order_named,
-    spent_in,
-    unpriced,
 )
 from agent.domain.offline.small_talk import mood, past_greeting, small
 from agent.domain.offline.spoken import FAR, both_before, one_before
@@ -43,31 +36,25 @@ from agent.domain.offline.tool_words import by_words, without_symbols
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.memory_words import memory_wish, undoes
 from agent.domain.shortcuts.words import decision_in
-from agent.domain.text_features import number_of, numbers_in, plain, symbols_in, word_set
+from agent.domain.text_features import numbers_in, plain, symbols_in, word_set
 
 _ABOUT_PEOPLE = "search_memory"
 """A tool of customers: visitors are not remembered."""
 _PAGE = "fetch_page"
-_PERSONAL = word_set(
-    "create_paper_order cancel_paper_order create_alert delete_alert list_alerts get_portfolio get_pending_orders "
-    "get_trade_history get_sentiment get_ml_signals get_ml_features get_watchlist add_to_watchlist"
-)
-"""What a customer of another plan has: said so. Whatever else is not offered does not exist here."""
-_BESIDE_ANALYSES = (_PERSONAL - {"get_sentiment"}) | {"remove_from_watchlist", "get_ohlcv", "search_memory", *FIGURES}
+_BESIDE_ANALYSES = (PERSONAL - {"get_sentiment"}) | {"remove_from_watchlist", "get_ohlcv", "search_memory", *FIGURES}
 """What is meant by its own words, though a text could be read as a question for an analysis."""
 _LONGEST_TALK = 200
 """Characters of small talk."""
 _LONGEST = 600
 """Characters of a message that are read."""
-_LEANS_ON_ONE = ("create_paper_order", "create_alert")
-"""What is done about one symbol, and never about another than is meant."""
 _REPLACING = {"replace": "", "replace_listed": "", "resell": "sell"}
 """What the way is to an order or alert in place of one that does not exist yet."""
-_WAITS_AT = frozenset(("price", "limit_price", "stop_price"))
 _AND = re.compile(r"(?:,\s*|\s+)(?:and|y|e|then|luego)\s+(?:(?:then|also|luego|tambien|también)\s+)?", re.IGNORECASE)
 _EFFECTS = word_set(
     "create_paper_order cancel_paper_order create_alert delete_alert add_to_watchlist remove_from_watchlist"
 )
+_MOST_WISHES = 3
+"""Places at which a text is cut in two."""
 _OF_THE_LIST = ("add_to_watchlist", "remove_from_watchlist")
 _QUOTED = re.compile(r"[\"“«][^\"”»]*[\"”»]")
 _LOOKED_UP = word_set("get_price get_indicators get_fundamentals fundamentals_events get_news market_snapshot")
@@ -125,8 +112,9 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return Wish(Intent.FORGET)
     if _ABOUT_PEOPLE in schemas and (asked := memory_wish(text)) is not None and asked.kind == "forget":
         return Wish(Intent.NOT_REMEMBERED)
-    if decision_in(text) is not None:
-        return Wish(Intent.FINE)
+    if (decision := decision_in(text)) is not None:
+        waits = decision == "confirm" and _listed_by(before[-3:]) == "get_portfolio" and "get_pending_orders" in schemas
+        return Wish(Intent.TOOL, (("get_pending_orders", {}),)) if waits else Wish(Intent.FINE)  # what is confirmed?
     if found is not None or _PAGE not in schemas:
         return found or Wish(Intent.UNKNOWN)
     bare = talk_words.THIS_PLACE.sub("this", talk_words.YOU_ALL.sub("you", said))
@@ -146,7 +134,7 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         said = plain(text) if _meant(plain(text)) else said
     row = _meant(said)
     row = by_words(text, plain(text)) or row
-    if row is not None and row.tool in _LEANS_ON_ONE and telling(own_words := _QUOTED.sub(" ", text)):
+    if row is not None and row.tool in LEANS_ON_ONE and telling(own_words := _QUOTED.sub(" ", text)):
         row = _meant(put_right(own_words))  # what somebody else said orders nothing
     looks_up = row is not None and row.tool in (*_LOOKED_UP, "get_ohlcv", "get_portfolio")
     if (
@@ -173,17 +161,18 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         spoken = (_meant(put_right(one)) for one in reversed(before[-FAR:]))
         way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)
         row = next((one for one in TABLE if way and one.way == way), None)
-    if (row is None or row.tool == "get_portfolio") and before and talk_words.IS_DONE.search(said) and len(said.split()) <= FEW:
+    short = len(said.split()) <= FEW
+    loose = row is None or row.tool in ("get_portfolio", "market_snapshot")
+    if loose and before and short and talk_words.IS_DONE.search(said):
         row = next((one for one in TABLE if one.tool == _listed_by(before)), row)
     own, again = symbols_in(text), None
     amends = talk_words.AMENDS.search(said) or (row is None and talk_words.YES_BUT.search(said))
-    amends = "?" not in text and amends is not None and len(said.split()) <= FEW
+    amends = "?" not in text and amends is not None and short
     earlier = _earlier(schemas, before, past=amends) if before else None
-    ordered = (row is None or row.tool == "create_paper_order") and "create_paper_order" in schemas and "?" not in text
-    ordered = ordered and not numbers_in(said)
-    if earlier is not None and ordered and len(said.split()) <= FEW and talk_words.THAT_MANY.search(said):
-        if (counted := as_many(earlier, own or one_before(said, before))) is not None:
-            return counted
+    orders = short and "create_paper_order" in schemas and (row is None or row.tool == "create_paper_order")
+    orders = orders and talk_words.THAT_MANY.search(said) is not None and "?" not in text and not numbers_in(said)
+    if earlier is not None and orders and (counted := as_many(earlier, own or one_before(said, before))):
+        return counted
     compares = bool(own and before and talk_words.COMPARED_WITH.search(said))
     if compares:
         own = list(dict.fromkeys([*one_before(said, before), *own]))
@@ -252,13 +241,13 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         both_before(before) if both else one_before(said, before) if leans and (row.about or row.way) else ()
     )
     several = own or (both_before(before) if about else ())
-    if row.tool in _LEANS_ON_ONE and len(several) > 1 and len(own) != 1 and talk_words.ONE_OF_THEM.search(said):
-        return _call(row, ParsedText(text, said, ()), schemas)  # which of them that is, nobody has said
+    if row.tool in LEANS_ON_ONE and len(several) > 1 and len(own) != 1 and talk_words.ONE_OF_THEM.search(said):
+        return call_of(row, ParsedText(text, said, ()), schemas)  # which of them that is, nobody has said
     if row.about and not about:
         if re.search(r"\b(?:my|mis?)\b", said) and (other := _meant(said, alone=True)):
-            return _call(other, ParsedText(text, said, ()), schemas)  # what my portfolio is worth is no share's price
+            return call_of(other, ParsedText(text, said, ()), schemas)  # what my portfolio is worth is no share's price
         if row.tool == "create_paper_order" and row.tool in schemas and not row.way:
-            asked = _call(row, ParsedText(text, said, ()), schemas)
+            asked = call_of(row, ParsedText(text, said, ()), schemas)
             return asked if asked is not None and "quantity" in asked.calls[0][1] else None
         if (term := CONCEPT.fullmatch(said.strip(" ?!.¿¡"))) and not before and "explain_concept" in schemas:
             return Wish(Intent.TOOL, (("explain_concept", {"concept": term[0]}),))
@@ -276,7 +265,7 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
         alerts = alerts_at_each(text, row.tool, schemas[row.tool], about)
         if len(alerts) > 1:
             return Wish(Intent.TOOL, alerts)
-    wish = _call(row, ParsedText(text, said, tuple(about)), schemas)
+    wish = call_of(row, ParsedText(text, said, tuple(about)), schemas)
     meaning = CONCEPT.search(said) if wish is not None and talk_words.EXPLAINED_TOO.search(said) else None
     if meaning and wish is not None and row.tool in _LOOKED_UP and "explain_concept" in schemas:
         return replace(wish, calls=(*wish.calls, ("explain_concept", {"concept": meaning[0]})))
@@ -291,10 +280,10 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
 
 def _both(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wish | None:
     """Two wishes of one text, of which one has effects: "buy 5 AAPL and set an alert at 700"."""
-    if protected(text):
+    if protected(text) or len(text) > _LONGEST_TALK:
         return None
     waits = order_and_condition(text) is not None
-    for cut in _AND.finditer(text):
+    for cut in list(_AND.finditer(text))[:_MOST_WISHES]:
         parts = text[: cut.start()], text[cut.end() :]
         rows = [by_words(one, plain(one)) or _meant(put_right(one)) for one in parts]
         if (one := next((row for row in rows if row), None)) and None in rows and one.tool in _OF_THE_LIST:
@@ -331,7 +320,7 @@ def _corrected(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) 
 
 
 def _leans_on_one(wish: Wish | None) -> bool:
-    return wish is not None and bool(wish.calls) and wish.calls[0][0] in _LEANS_ON_ONE
+    return wish is not None and bool(wish.calls) and wish.calls[0][0] in LEANS_ON_ONE
 
 
 def _listed_by(before: Sequence[str]) -> str | None:
@@ -344,63 +333,6 @@ def _figured(schemas: Mapping[str, Schema], before: Sequence[str]) -> dict[str, 
     """The figures of the calculation that was asked for last."""
     earlier = _earlier(schemas, before)
     return earlier.calls[0][1] if earlier is not None and earlier.calls[0][0] in FIGURES else {}
-
-
-def _call(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> Wish | None:
-    tool = row.tool
-    when = when_in(said.text)
-    if tool == "get_price" and date_in(said.plain):
-        tool = "get_ohlcv"
-    elif tool == "get_price" and when.period not in (None, "", "1d") and "market_snapshot" in schemas:
-        tool = "market_snapshot"
-    elif tool == "market_snapshot" and re.search(r"\b(?:today|hoy)\b", said.plain):
-        tool = "get_price"  # which tells the move of the day
-    averages = re.search(r"\b(?:average|sma|media)\b", said.plain)
-    if tool == "market_snapshot" and not averages and PERFORMANCE in schemas and when.arguments:
-        # A snapshot looks back from now, over lengths of its own.
-        return Wish(Intent.TOOL, ((PERFORMANCE, {"tickers": list(said.symbols), **when.arguments}),))
-    if tool not in schemas:
-        return Wish(Intent.TOOL, withheld=tool) if tool in _PERSONAL else None
-    schema = schemas[tool]
-    if row.way == "means":
-        counted = figures_in(said.plain, "create_paper_order", ("quantity",)).get("quantity", "")
-        symbol = {"symbol": said.symbols[0]}
-        return Wish(Intent.TOOL, ((tool, symbol),), way=row.way if "get_portfolio" in schemas else "", shown=str(counted))
-    if row.way == "part" and (asked := row.asks.match(said.plain)) is not None:
-        each = f"@{number_of(asked['each'])}" if asked["each"] else ""
-        shown = f"{number_of(asked['count'])}{each}"
-        return Wish(Intent.TOOL, ((tool, {"symbol": said.symbols[0]}),), way=row.way, shown=shown)
-    if row.way == "affordable" and (spent := row.asks.match(said.plain)) is not None:
-        return Wish(Intent.TOOL, ((tool, {"symbol": said.symbols[0]}),), way=row.way, shown=spent["budget"])
-    if row.way in ("cancel", "delete_alert"):
-        return ending(row.way, tool, schema, said)
-    if row.way in ("sell", "stop"):
-        return selling(row.way, tool, schema, said)
-    if (
-        "symbol" in (schema.get("properties") or {})
-        and len(said.symbols) > 1
-        and "quantity" not in schema["properties"]
-    ):
-        calls = tuple((tool, arguments_for(tool, schema, replace(said, symbols=(one,)))) for one in said.symbols)
-        return Wish(Intent.TOOL, calls)
-    found = arguments_for(tool, schema, said)
-    if tool == "get_portfolio" and "get_pending_orders" in schemas:
-        return Wish(Intent.TOOL, ((tool, found),), way="portfolio")
-    if tool == "get_watchlist" and "get_price" in schemas and talk_words.DOING.search(said.plain):
-        return Wish(Intent.TOOL, ((tool, found),), way="watched")
-    missing = missing_from(schema, found)
-    if tool == "calculate_position_size" and (size := sized(found, missing, said)) is not None:
-        return size
-    if tool == "create_paper_order":
-        missing += unpriced(found, said.plain)
-        money = spent_in(said.plain)
-        if missing == ("quantity",) and money is not None and money not in found.values():  # it is no price
-            return Wish(Intent.TOOL, ((tool, found),), way="spend", shown=str(money))
-    if tool in _LEANS_ON_ONE and set(missing) <= _WAITS_AT and (waits := from_now(tool, found, said.plain)) is not None:
-        return waits
-    if tool == "search_memory" and missing:
-        return None
-    return Wish(Intent.TOOL, ((tool, found),), missing)
 
 
 def _earlier(schemas: Mapping[str, Schema], before: Sequence[str], *, past: bool = False) -> Wish | None:

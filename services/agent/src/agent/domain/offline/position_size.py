@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from agent.domain.offline.slots import ParsedText, stop_share
@@ -29,9 +30,10 @@ def sized(found: dict[str, Any], missing: tuple[str, ...], said: ParsedText) -> 
 
 def as_many(earlier: Wish, symbols: Sequence[str]) -> Wish | None:
     """The order for as many as were just worked out: "get me that many"; None: no number was."""
-    if earlier.way == "affordable":
+    if earlier.way in ("affordable", "means"):
         bought = {"symbol": earlier.calls[0][1]["symbol"], "side": "buy", "order_type": "market"}
-        return Wish(Intent.TOOL, ((_ORDER, bought),), way="spend", shown=earlier.shown)
+        asked = Wish(Intent.TOOL, ((_ORDER, bought),), ("quantity",))
+        return asked if earlier.way == "means" else replace(asked, missing=(), way="spend", shown=earlier.shown)
     if earlier.calls[0][0] != _TOOL or earlier.missing or earlier.way:
         return None
     if not symbols:

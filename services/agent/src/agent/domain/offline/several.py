@@ -42,6 +42,8 @@ def orders_of_each(text: str, tool: str, schema: Schema) -> Wish:
     calls: list[tuple[str, dict[str, Any]]] = []
     for part in filter(str.strip, _EACH.split(text)):
         said = ParsedText.of(part)
+        if not said.symbols and not re.search(r"\d", part):
+            continue  # "fine, buy 2 IBM and 3 MSFT"
         found = {"side": side, **arguments_for(tool, schema, said)}
         side = found["side"]
         if len(said.symbols) != 1 or "quantity" not in found or not _ORDERS_ONE.search(in_figures(said.plain)):

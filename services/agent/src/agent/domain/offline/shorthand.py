@@ -8,7 +8,16 @@ from agent.domain.tickers import NAMES
 from contracts.languages import Language
 
 _SPELLED: dict[Language, dict[str, str]] = {
-    "es": {"kiero": "quiero", "q": "que", "k": "que", "ke": "que", "xq": "por que", "pq": "por que", "tb": "también", "tmb": "también"},
+    "es": {
+        "kiero": "quiero",
+        "q": "que",
+        "k": "que",
+        "ke": "que",
+        "xq": "por que",
+        "pq": "por que",
+        "tb": "también",
+        "tmb": "también",
+    },
     "en": {"u": "you", "ur": "your", "r": "are", "pls": "please", "plz": "please", "wat": "what"},
 }
 _WORD = {

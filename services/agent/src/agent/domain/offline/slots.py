@@ -112,7 +112,7 @@ _SPENT = re.compile(
 )
 _COUNT = rf"(?:\d+|{'|'.join(NUMBERS)}|(?:half )?an? dozen|(?:una|media) docena)"
 TAKES = (
-    rf"(?:(?:pick up|grab|get me|put me|ponme)(?: me)?(?= {_COUNT})|"
+    rf"(?:(?:pick up|grab|get me|put me|ponme|lemme get|let me (?:get|have)|i ll (?:get|have))(?: me)?(?= {_COUNT})|"
     r"(?:i (?:want|ll take|will take)|give me|quiero|dame|pilla(?:me)?|coge(?:me)?)"
     rf"(?= {_COUNT}(?:\W*$|(?: (?!percent|por|per)\w+)? (?:shares?|stocks?|acciones|titulos)(?:\W*$| (?:of|de)\b)|"
     r" (?:of|de|more|mas)\b))"
@@ -139,9 +139,7 @@ _RISING = re.compile(
     r"\b(exceeds?|surpass\w*|tops?|ris(?:es?|ing)|goes up|go(?:es)? past|climbs?|super(?:a|e)\w*|"
     r"(?:sobre)?pas[ae]\w*|rebas[ae]\w*|exced[ae]\w*|suba|sube)\b"
 )
-_FALLING = re.compile(
-    r"\b(falls?|drops?|goes down|dips?|loses|baje|baja|caiga|cae|desciend[ae]|pierd[ae])\b"
-)
+_FALLING = re.compile(r"\b(falls?|drops?|goes down|dips?|loses|baje|baja|caiga|cae|desciend[ae]|pierd[ae])\b")
 _INDICATORS = {"bollinger": "BB", "bandas": "BB", "moving": "SMA", "media": "SMA", "stochastic": "RSI"}
 
 

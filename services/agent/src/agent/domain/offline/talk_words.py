@@ -150,13 +150,14 @@ STATED = re.compile(
     r"\b(?:swing|day[ -]?trad\w+|intraday|intradia|scalping|long[ -]term|largo plazo))"
 )
 TELLS = re.compile(
-    r"^(?!.*\b(?:need|want|would like|looking for|problem|help|error|question|wonder|can ?(?:'t|not)|stolen|forgot|"
-    r"know|(?:don'?t|do not|didn'?t|did not) (?:see|understand|get|receive)|quiero|necesito|quisiera|gustaria|busco|"
-    r"ayuda|problemas?|duda|puedo|podria|robaron|olvide|saber|"
+    r"^(?!.*\b(?:need|wan(?:t|na)|would like|looking for|problem|help|error|question|wonder|can ?(?:'t|not)|stolen|"
+    r"forgot|know|(?:don'?t|do not|didn'?t|did not) (?:see|understand|get|receive)|quiero|necesito|quisiera|gustaria|"
+    r"busco|ayuda|problemas?|duda|puedo|podria|robaron|olvide|saber|"
     r"no (?:se|entiendo|encuentro|veo|me (?:llega|deja|sale)))\b)"
     r"\W*(?:(?!(?:what|which|who|how|why|when|where)s?\b|(?:is|are|do|does|did|can|could|would|will|que|como|cuando|cual|"
-    r"donde|cuant[oa]s?)\b)[\w']+[,.!]* ){0,5}?(?:i|we|my|our|i[' ](?:m|ve)|soy|estoy|somos|estamos|mis?|me|nos|"
-    r"nuestr[oa]s?|(?!como\b|cuando\b|cuanto\b)[a-z]{3,}o) "
+    r"donde|cuant[oa]s?)\b)[\w']+[,.!]* ){0,5}?(?:i|we|my|our|i[' ](?:m|ve)|soy|estoy|somos|estamos|mis?|"
+    r"(?<!get )(?<!give )(?<!grab )me|"
+    r"nos|nuestr[oa]s?|(?!como\b|cuando\b|cuanto\b|into\b|onto\b|also\b)[a-z]{3,}o) "
 )
 """What somebody tells of themselves, and wants nothing with: "I work nights", "manejo un taxi"."""
 MARKET = re.compile(
@@ -233,13 +234,15 @@ EXPLAINED_TOO = re.compile(
 )
 """After what is looked up: what the word for it means."""
 THAT_MANY = re.compile(
-    r"\b(?:that (?:many|much)|as many|those|them|es[oa]s|tant[oa]s|compral[oa]s?)\b|"
+    r"\b(?:that (?:many|much)|as many|those|them|es[oa]s|tant[oa]s|compral[oa]s?|"
+    r"(?:compra|mete|pon)(?:me)? es[oa])\b|"
     r"^\W*(?:(?:ok|vale|pues|and|y|then)\b\W*)*(?:(?:place|do|take|make|enter) (?:it|that)|haz(?:lo|la)|pon(?:lo|la))\b"
 )
 """As many as were just worked out."""
 IS_DONE = re.compile(
-    r"^\W*(?:(?:and|so|y|entonces|pero|ok)\b\W*)*(?:(?:is|are|was|were|did|has|have) (?:it|they|that|those|both|the \w+|"
-    r"my \w+)|(?:ya )?(?:se (?:ha|han)|ha sido|han sido|esta|estan|sigue\w*))\b.{0,20}\b(?:gone|there|done|filled|"
+    r"^\W*(?:(?:and|so|y|entonces|pero|ok)\b\W*)*(?:(?:is|are|was|were|did|has|have) (?:it|they|that|those|both|"
+    r"the \w+|my \w+)|(?:ya )?(?:se (?:ha|han)|ha sido|han sido|esta|estan|sigue\w*))\b.{0,20}\b(?:gone|there|done|"
+    r"filled|"
     r"executed|through|deleted|removed|cancell?ed|set|placed|active|pending|(?:ejecut|borr|elimin|cancel|quit|activ|"
     r"cre)ad\w+|hech\w+|puest\w+|pendientes?|activ\w+)\b|"
     r"^\W*(?:and |y )?(?:cuant[oa]s (?:llevo|tengo|van|hay)|how many (?:do i have|are there|is that))\b|"

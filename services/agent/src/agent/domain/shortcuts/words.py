@@ -23,7 +23,7 @@ _NO = (
     r"no|n|nope|nah|no way|cancel(?:led)?|cancel it|reject(?:ed)?|decline|dont|don t|do not|do not do it|don t do it|"
     r"stop|never ?mind|forget it|forget the order|not now|(?:drop|scrap|leave|bin|skip) (?:it|that)|call it off|"
     r"cancel(?:a|ar|alo|ala|ada|ado)|rechaz(?:o|a|ar|alo|ala)|mejor no|no lo hagas|no la hagas|olvidalo|"
-    r"olvida la orden|olvida el pedido|(?:deja|descarta|quita|anula)l[oa]|ahora no|para nada|👎|❌"
+    r"olvida(?:te)?(?: de)? (?:la orden|el pedido)|(?:deja|descarta|quita|anula)l[oa]|ahora no|para nada|👎|❌"
 )
 _FILLER = (
     r"please|pl[sz]|thanks|thank you|thx|it|this|that|the order|my order|this order|the other|the other one|now|"
@@ -131,7 +131,7 @@ def verdict_in(text: str, asked: Sequence[ShownAction]) -> Verdict | None:
 
 
 def about_an_order(text: str) -> Decision | None:
-    """A plain decision that names an order, or confirms one ("confirm the order", "confirmo"), whatever was said last."""
+    """A plain decision that names an order, or confirms one ("confirmo"), whatever was said last."""
     return decision_in(text) if _ORDER.search(plain(text)) else None
 
 

@@ -1,0 +1,98 @@
+"""Makes the call of a tool that is asked for, with the arguments that the text gives, and says what is missing.
+
+"what is IBM at?" is a price, "what was it at on 5 October 2012?" the bar of a day;
+"sell half" looks the holding up first.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from agent.domain.analysis.stretches import when_in
+from agent.domain.analysis.wanted_calls import PERFORMANCE
+from agent.domain.offline import talk_words
+from agent.domain.offline.conditions import from_now
+from agent.domain.offline.endings import ending, selling
+from agent.domain.offline.grammar import ToolPhrase
+from agent.domain.offline.position_size import sized
+from agent.domain.offline.slots import (
+    ParsedText,
+    Schema,
+    arguments_for,
+    date_in,
+    figures_in,
+    missing_from,
+    spent_in,
+    unpriced,
+)
+from agent.domain.offline.wishes import Intent, Wish
+from agent.domain.text_features import number_of, word_set
+
+PERSONAL = word_set(
+    "create_paper_order cancel_paper_order create_alert delete_alert list_alerts get_portfolio get_pending_orders "
+    "get_trade_history get_sentiment get_ml_signals get_ml_features get_watchlist add_to_watchlist"
+)
+"""What a customer of another plan has: said so. Whatever else is not offered does not exist here."""
+LEANS_ON_ONE = ("create_paper_order", "create_alert")
+"""What is done about one symbol, and never about another than is meant."""
+_WAITS_AT = frozenset(("price", "limit_price", "stop_price"))
+
+
+def call_of(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> Wish | None:
+    """The call that a row of the grammar and the text make, with what is missing; None: there is no such tool here."""
+    tool = row.tool
+    when = when_in(said.text)
+    if tool == "get_price" and date_in(said.plain):
+        tool = "get_ohlcv"
+    elif tool == "get_price" and when.period not in (None, "", "1d") and "market_snapshot" in schemas:
+        tool = "market_snapshot"
+    elif tool == "market_snapshot" and re.search(r"\b(?:today|hoy)\b", said.plain):
+        tool = "get_price"  # which tells the move of the day
+    averages = re.search(r"\b(?:average|sma|media)\b", said.plain)
+    if tool == "market_snapshot" and not averages and PERFORMANCE in schemas and when.arguments:
+        # A snapshot looks back from now, over lengths of its own.
+        return Wish(Intent.TOOL, ((PERFORMANCE, {"tickers": list(said.symbols), **when.arguments}),))
+    if tool not in schemas:
+        return Wish(Intent.TOOL, withheld=tool) if tool in PERSONAL else None
+    schema = schemas[tool]
+    if row.way == "means":
+        counted = figures_in(said.plain, "create_paper_order", ("quantity",)).get("quantity", "")
+        symbol = {"symbol": said.symbols[0]}
+        return Wish(
+            Intent.TOOL, ((tool, symbol),), way=row.way if "get_portfolio" in schemas else "", shown=str(counted)
+        )
+    if row.way == "part" and (asked := row.asks.match(said.plain)) is not None:
+        each = f"@{number_of(asked['each'])}" if asked["each"] else ""
+        shown = f"{number_of(asked['count'])}{each}"
+        return Wish(Intent.TOOL, ((tool, {"symbol": said.symbols[0]}),), way=row.way, shown=shown)
+    if row.way == "affordable" and (spent := row.asks.match(said.plain)) is not None:
+        return Wish(Intent.TOOL, ((tool, {"symbol": said.symbols[0]}),), way=row.way, shown=spent["budget"])
+    if row.way in ("cancel", "delete_alert"):
+        return ending(row.way, tool, schema, said)
+    if row.way in ("sell", "stop"):
+        return selling(row.way, tool, schema, said)
+    if (
+        "symbol" in (schema.get("properties") or {})
+        and len(said.symbols) > 1
+        and "quantity" not in schema["properties"]
+    ):
+        calls = tuple((tool, arguments_for(tool, schema, replace(said, symbols=(one,)))) for one in said.symbols)
+        return Wish(Intent.TOOL, calls)
+    found = arguments_for(tool, schema, said)
+    if tool == "get_portfolio" and "get_pending_orders" in schemas:
+        return Wish(Intent.TOOL, ((tool, found),), way="portfolio")
+    if tool == "get_watchlist" and "get_price" in schemas and talk_words.DOING.search(said.plain):
+        return Wish(Intent.TOOL, ((tool, found),), way="watched")
+    missing = missing_from(schema, found)
+    if tool == "calculate_position_size" and (size := sized(found, missing, said)) is not None:
+        return size
+    if tool == "create_paper_order":
+        missing += unpriced(found, said.plain)
+        money = spent_in(said.plain)
+        if missing == ("quantity",) and money is not None and money not in found.values():  # it is no price
+            return Wish(Intent.TOOL, ((tool, found),), way="spend", shown=str(money))
+    if tool in LEANS_ON_ONE and set(missing) <= _WAITS_AT and (waits := from_now(tool, found, said.plain)) is not None:
+        return waits
+    if tool == "search_memory" and missing:
+        return None
+    return Wish(Intent.TOOL, ((tool, found),), missing)
