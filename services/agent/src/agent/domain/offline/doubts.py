@@ -220,7 +220,8 @@ def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[
         may = any(index.has(asked[word], at) >= _TOLD for word in specific)
         may = may and not (among.passages[at].row and _untold(asked, [at], among))
         may = may and index.share(asked, at) >= (NEAR if of_a_thing else NEAR_DOING)
-    may = may or near(found[0])
+    # A thing that is named and stands nowhere is not there, however near other things of its kind are.
+    may = may or (near(found[0]) and not nowhere(question, among))
     shown = found[: 1 if found[0].likelihood >= _AS_WELL else _SHOWN]
     return [one for section in shown for one in _extract((), section, among)], may
 
