@@ -42,3 +42,12 @@ def test_a_service_starts_without_what_it_does_not_need_and_finds_it_later(main:
 def test_what_a_service_imports_is_compiled_once_whatever_the_environment_says(name: str) -> None:
     program = service_program(name, gateway_port=1, secrets=DevSecrets("", "", "", ""))
     assert program.environment(1, {})["PYTHONDONTWRITEBYTECODE"] == ""
+
+
+@pytest.mark.parametrize(("said", "found_by"), [("", "wheel"), ("none", "none"), ("openai", "openai")])
+def test_memory_finds_by_meaning_where_the_model_is_installed_and_nothing_else_is_said(
+    monkeypatch: pytest.MonkeyPatch, said: str, found_by: str
+) -> None:
+    monkeypatch.setenv("NEXUS_EMBEDDINGS", said)
+    program = service_program("memory", gateway_port=1, secrets=DevSecrets("", "", "", ""))
+    assert program.environment(1, {})["NEXUS_EMBEDDINGS"] == found_by

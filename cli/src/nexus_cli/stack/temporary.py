@@ -21,8 +21,8 @@ _STOPPED_WITHIN = 60.0
 
 
 def nobodys_environment() -> dict[str, str]:
-    """This process's environment without anybody's settings and keys, and without a model of meaning, which takes a core
-    for a while."""
+    """This process's environment without anybody's settings and keys, and without a model of meaning, which takes a
+    core for a while."""
     kept = {
         name: value
         for name, value in os.environ.items()

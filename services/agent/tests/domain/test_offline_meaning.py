@@ -18,14 +18,17 @@ def said(question: str, near: list[float] | None, pool: float = 0.0) -> str:
     return answered(question, found, "en")
 
 
-@pytest.mark.parametrize(("near", "known"), [(None, False), ([0.1, 0.05], False), ([0.3, 0.05], True)])
-def test_what_has_no_word_of_the_question_is_told_where_it_is_near_in_meaning(
-    near: list[float] | None, known: bool
+@pytest.mark.parametrize(("near", "quoted"), [(None, False), ([0.1, 0.05], False), ([0.3, 0.05], True)])
+@pytest.mark.parametrize(("question", "missing"), [("any roof over our heads?", ""), ("do you rent igloos?", "igloos")])
+def test_what_has_no_word_of_the_question_is_quoted_where_it_is_near_in_meaning(
+    near: list[float] | None, quoted: bool, question: str, missing: str
 ) -> None:
-    told = said("do you rent chalets?", near)
+    told = said(question, near)
     assert is_unknown(told)
-    assert tells_nothing(told) is not known
-    assert ("90 €" in told, "5 €." in told) == (known, False)
+    assert ("90 €" in told, "5 €." in told) == (quoted, False)
+    # What is named and stands nowhere is not there, whatever is near.
+    assert tells_nothing(told) is (bool(missing) or not quoted)
+    assert missing in told
 
 
 def test_what_words_have_chosen_is_uncertain_where_another_section_is_much_nearer() -> None:

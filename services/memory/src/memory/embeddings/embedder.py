@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import importlib
 import os
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -64,7 +65,9 @@ class WheelEmbedder:
 
 
 def _step_back() -> None:
-    """Lets everything else on the machine go before this thread."""
+    """Lets everything else on the machine go before this thread, where threads have priorities of their own."""
+    if sys.platform != "linux":
+        return
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 15)
 

@@ -89,7 +89,7 @@ class Embeddings:
                 vectors = await embedder.passages(list(texts.values()))
                 if self.usual is None or self.usual.shape[1] != vectors.shape[1]:
                     asked = [await embedder.question(text) for text in EVERYDAY]
-                    self.usual = sum(asked) / len(asked)
+                    self.usual = (sum(asked[1:], asked[0]) / len(asked)).astype(asked[0].dtype)
             except EmbeddingError as error:
                 EMBEDDINGS_FAILED.labels("passages").inc()
                 _log.warning("embeddings.failed", error=str(error)[:200], again_in=pause)

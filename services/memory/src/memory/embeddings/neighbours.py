@@ -15,8 +15,8 @@ FEW = 8
 
 @dataclass(frozen=True, slots=True)
 class Nearness(Generic[Key]):
-    """How near each text is to one question, by row. `centred`: measured from the mean of the texts and that of everyday
-    questions, so that what all of them have in common counts for nothing; 0.2 is near, 0.4 very near."""
+    """How near each text is to one question, by row. `centred`: measured from the mean of the texts and that of
+    everyday questions, so that what all of them have in common counts for nothing; 0.2 is near, 0.4 very near."""
 
     cosines: Any
     keys: Sequence[Key | None]

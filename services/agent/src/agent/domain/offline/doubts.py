@@ -38,8 +38,8 @@ not tell."""
 _EARLIER, _THERE = 0.5, 0.15
 """What it counts there to cover what was asked before, and to stand in the section that was quoted last."""
 _NEAR_IN_MEANING, _MUCH_NEARER = 0.2, 0.12
-"""How near in meaning to the question a section is that may answer it whatever its words are, and by how much nearer than
-what was chosen one makes that uncertain (measured with multilingual-e5-small, decision 0153)."""
+"""How near in meaning to the question a section is that may answer it whatever its words are, and by how much nearer
+one is than what was chosen to make that uncertain (measured with multilingual-e5-small, decision 0153)."""
 _HALF = 0.5
 """How likely one must be to be shown whatever it shares with the question."""
 _SHOWN = 2
@@ -220,7 +220,8 @@ def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[
         may = any(index.has(asked[word], at) >= _TOLD for word in specific)
         may = may and not (among.passages[at].row and _untold(asked, [at], among))
         may = may and index.share(asked, at) >= (NEAR if of_a_thing else NEAR_DOING)
-    may = may or near(found[0])
+    # A thing that is named and stands nowhere is not there, however near other things of its kind are.
+    may = may or (near(found[0]) and not nowhere(question, among))
     shown = found[: 1 if found[0].likelihood >= _AS_WELL else _SHOWN]
     return [one for section in shown for one in _extract((), section, among)], may
 

@@ -28,8 +28,8 @@ class Excerpt:
     """A sentence, list item or table row, with the heading that it stands under and the page's address and title.
     `number`: of the passage that it is from, where it is from one that was found for the question; `row`: it stands by
     itself, as a row or an item of a list (`item`) does; `above`: the headings above its own; `column`: what a
-    table calls its rows; `columns`: what it calls the rest of each, whose texts are `cells`; `near`: how near in meaning
-    to the question its section is, 0 where that is not known."""
+    table calls its rows; `columns`: what it calls the rest of each, whose texts are `cells`; `near`: how near in
+    meaning to the question its section is, 0 where that is not known."""
 
     text: str
     heading: str
