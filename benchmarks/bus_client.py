@@ -64,7 +64,7 @@ async def _seconds(kind: type[Client], url: str, profile: cProfile.Profile | Non
     if isinstance(client, BusClient):
         await listen(client, "bench.>", take)
     else:
-        await client.subscribe("bench.>", cb=heard)
+        await client.subscribe("bench.>", cb=heard)  # pyright: ignore[reportUnknownMemberType]
     await client.flush()
     if profile is not None:
         profile.enable()

@@ -21,7 +21,7 @@ class Migration(Wire):
 
 
 class MigrationsReply(Wire):
-    """All migrations of this release, in the order in which to run them. `format`: the store's (see
+    """All migrations of this release, in the order in which to run them. `format`: of the store (see
     runtime.store_format)."""
 
     migrations: list[Migration]

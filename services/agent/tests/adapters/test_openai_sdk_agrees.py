@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import cast
 
 import aiohttp
-import httpx
+import httpx2
 import pytest
 from openai import AsyncOpenAI, OpenAIError
 
@@ -121,11 +121,11 @@ async def sdk() -> AsyncIterator[Callable[[bytes], AsyncOpenAI]]:
         for one in body:
             yield bytes((one,))
 
-    def answer(_: httpx.Request) -> httpx.Response:
-        return httpx.Response(200, headers={"content-type": "text/event-stream"}, content=byte_by_byte())
+    def answer(_: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(200, headers={"content-type": "text/event-stream"}, content=byte_by_byte())
 
     client = AsyncOpenAI(
-        api_key="k", max_retries=0, http_client=httpx.AsyncClient(transport=httpx.MockTransport(answer))
+        api_key="k", max_retries=0, http_client=httpx2.AsyncClient(transport=httpx2.MockTransport(answer))
     )
 
     def reading(next_body: bytes) -> AsyncOpenAI:

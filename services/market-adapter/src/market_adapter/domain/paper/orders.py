@@ -43,7 +43,7 @@ FINAL = frozenset({OrderState.FILLED, OrderState.CANCELLED, OrderState.REJECTED,
 
 
 class Decision(StrEnum):
-    """The user's decision whether to place the order."""
+    """What became of the question whether to place the order."""
 
     CONFIRMED = "confirmed"
     REJECTED = "rejected"
