@@ -143,8 +143,8 @@ def _rankings(pages: Mapping[str, Extracted], vectors: EvaluationVectors | None)
     near = vectors.neighbours(meanings) if vectors else None
 
     def ours(case: KnowledgeCase) -> list[tuple[str, float]]:
-        to_question = near.to(vectors.question(case.text)) if vectors and near else None
-        nearest = nearest_passages(to_question) if to_question else None
+        nearness = vectors.nearness(near, case.text) if vectors and near else None
+        nearest = nearest_passages(nearness) if nearness else None
         hits = index.search(understood(case.text, language=case.language), case.text, DEEP, nearest)
         return [(hit.document.id, hit.score) for hit in hits]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memory.domain.recall.index import IndexedMessage, RecallIndex
-from memory.embeddings.fusion import fused
+from memory.embeddings.fusion import fused_messages
 from memory.embeddings.neighbours import POOL
 from nexus_cli.evaluation.baselines import PlainBm25, WordOverlap
 from nexus_cli.evaluation.dataset import DatasetCase
@@ -93,9 +93,9 @@ def _rankings(case: DatasetCase, vectors: EvaluationVectors | None) -> dict[str,
         by_words = [(one.passage.id, one.score) for one in index.search(question, max(limit, POOL), now)]
         if vectors is None or near is None:
             return [name for name, _ in by_words[:limit]]
-        to_question = near.to(vectors.question(question))
-        nearest = to_question.nearest() if to_question else {}
-        return [name for name, _ in fused(by_words, nearest)[:limit]]
+        nearness = vectors.nearness(near, question)
+        ranked = fused_messages(by_words, nearness, (), index.nearby) if nearness else by_words
+        return [name for name, _ in ranked[:limit]]
 
     texts = [message.text for message in messages]
     bm25, overlap = PlainBm25(texts), WordOverlap(texts)

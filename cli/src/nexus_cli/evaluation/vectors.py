@@ -7,12 +7,12 @@ from collections.abc import Generator, Hashable, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from memory.embeddings.embeddings import embedder_of
-from memory.embeddings.neighbours import Neighbours
+from memory.embeddings.embeddings import embedder_of, usual_questions
+from memory.embeddings.neighbours import Nearness, Neighbours
 from memory.settings import EmbeddingSettings
 
 if TYPE_CHECKING:
-    from memory.embeddings.ports import Embedder, Vectors
+    from memory.embeddings.ports import Embedder
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -23,6 +23,7 @@ class EvaluationVectors:
     def __init__(self, embedder: Embedder, runner: asyncio.Runner) -> None:
         self._embedder = embedder
         self._runner = runner
+        self._usual = runner.run(usual_questions(embedder))
 
     def neighbours(self, texts: Mapping[Name, str]) -> Neighbours[Name]:
         """The texts with their vectors; raises EmbeddingError."""
@@ -33,9 +34,9 @@ class EvaluationVectors:
             made.take(wanted, self._runner.run(self._embedder.passages(list(wanted.values()))))
         return made
 
-    def question(self, text: str) -> Vectors:
-        """The question's vector; raises EmbeddingError."""
-        return self._runner.run(self._embedder.question(text))
+    def nearness(self, texts: Neighbours[Name], question: str) -> Nearness[Name] | None:
+        """How near the texts are to a question; raises EmbeddingError."""
+        return texts.to(self._runner.run(self._embedder.question(question)), self._usual)
 
 
 @contextmanager

@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 
+from agent.domain.offline import intents
 from agent.domain.offline.answers import plain_answer
+from agent.domain.offline.calls import OfferedTools
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.steps import UseTools, step_of
+from agent.domain.offline.wishes import Wish
 from agent.testing.offered import SCHEMAS
 
 ORDER, ALERT = "create_paper_order", "create_alert"
@@ -167,3 +170,19 @@ def test_an_order_for_a_later_time_does_not_go_to_the_market_at_once(said: list[
 def test_it_is_placed_now_or_waits_for_a_price(answer: str, order: dict[str, Any]) -> None:
     told = {"symbol": "IBM", "quantity": 10.0, "side": "buy", **order}
     assert asked(answer, "buy 10 IBM tomorrow") == (ORDER, told, (), "")
+
+
+@pytest.mark.parametrize("clause", ["if i buy ", "if it drops to 600 buy 5, ", "buy 5 IBM, no wait, 3. "])
+def test_clauses_within_clauses_are_read_a_bounded_number_of_times(
+    clause: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    inner = intents._tool_read  # pyright: ignore[reportPrivateUsage]
+
+    def counted(text: str, tools: OfferedTools, before: Sequence[str]) -> Wish | None:
+        read.append(text)
+        return inner(text, tools, before)
+
+    monkeypatch.setattr(intents, "_tool_read", counted)
+    wish_in(clause * 20, SCHEMAS, [clause * 20] * 6)
+    assert len(read) <= 100

@@ -22,9 +22,8 @@ from memory.domain.outdated import OutdatedSince, outdated
 from memory.domain.recall.index import IndexedMessage, RankedMessage, RecallIndex
 from memory.domain.remembered import Remembered
 from memory.embeddings.embeddings import Embeddings
-from memory.embeddings.fusion import fused
-from memory.embeddings.neighbours import POOL, Neighbours
-from memory.embeddings.ports import Vectors
+from memory.embeddings.fusion import fused_messages
+from memory.embeddings.neighbours import POOL, Nearness, Neighbours
 from memory.errors import MemoryFault, StoreUnavailable
 from runtime.clock import Clock
 from runtime.deadlines import detached_context
@@ -87,12 +86,12 @@ class _HeldMessages:
     gone: bool = False
 
     def ranked(
-        self, found: Sequence[RankedMessage], question: Vectors, without: Collection[str]
+        self, found: Sequence[RankedMessage], near: Nearness[str] | None, without: Collection[str]
     ) -> list[RankedMessage]:
         """The ranking by words and by meaning together."""
-        near = self.near.to(question)
-        nearest = near.nearest(without=without) if near else {}
-        both = fused([(one.passage.id, one.score) for one in found], nearest)
+        if near is None:
+            return list(found)
+        both = fused_messages([(one.passage.id, one.score) for one in found], near, without, self.index.nearby)
         return [RankedMessage(self.index.passage(name), score) for name, score in both]
 
 
@@ -145,7 +144,8 @@ class MessageSearch:
                 most = limit + spare if vector is None else max(limit + spare, POOL)
                 found = await asyncio.to_thread(held.index.search, query, most, now, without)
                 if vector is not None:
-                    found = held.ranked(found, vector, without)[: limit + spare]
+                    near = held.near.to(vector, self._embeddings.usual)
+                    found = held.ranked(found, near, without)[: limit + spare]
                 recalled = [self._recalled(held, one, known) for one in found if not _is_gone(one.passage, known.gone)]
             if not held.gone:
                 recalled.sort(key=lambda one: -one.found.score)

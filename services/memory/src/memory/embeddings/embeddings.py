@@ -8,7 +8,7 @@ from typing import Any
 
 import structlog
 
-from memory.embeddings.neighbours import Neighbours
+from memory.embeddings.neighbours import Neighbours, UsualQuestions
 from memory.embeddings.ports import Embedder, EmbeddingError, Vectors
 from memory.metrics import EMBEDDED, EMBEDDINGS_FAILED
 from memory.settings import EmbeddingSettings
@@ -29,6 +29,13 @@ EVERYDAY = (
 _log = structlog.get_logger(__name__)
 
 
+async def usual_questions(embedder: Embedder) -> UsualQuestions:
+    """What everyday questions have in common; raises EmbeddingError."""
+    asked, told = [await embedder.question(text) for text in EVERYDAY], await embedder.passages(EVERYDAY)
+    mean = (sum(asked[1:], asked[0]) / len(asked)).astype(asked[0].dtype)
+    return UsualQuestions(mean, told.mean(axis=0, keepdims=True))
+
+
 class Embeddings:
     """`embedder` None: there are none."""
 
@@ -38,8 +45,8 @@ class Embeddings:
         self._rests_until = 0.0
         self._waiting: dict[int, Neighbours[Any]] = {}
         self._task: asyncio.Task[None] | None = None
-        self.usual: Vectors | None = None
-        """The mean of everyday questions, once it is known."""
+        self.usual: UsualQuestions | None = None
+        """Once they are known."""
 
     @property
     def on(self) -> bool:
@@ -87,9 +94,8 @@ class Embeddings:
             self._waiting[name] = self._waiting.pop(name)
             try:
                 vectors = await embedder.passages(list(texts.values()))
-                if self.usual is None or self.usual.shape[1] != vectors.shape[1]:
-                    asked = [await embedder.question(text) for text in EVERYDAY]
-                    self.usual = (sum(asked[1:], asked[0]) / len(asked)).astype(asked[0].dtype)
+                if self.usual is None or self.usual.asked.shape[1] != vectors.shape[1]:
+                    self.usual = await usual_questions(embedder)
             except EmbeddingError as error:
                 EMBEDDINGS_FAILED.labels("passages").inc()
                 _log.warning("embeddings.failed", error=str(error)[:200], again_in=pause)

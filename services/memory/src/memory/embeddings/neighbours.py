@@ -13,6 +13,18 @@ FEW = 8
 """Below this number of texts their mean says nothing about any of them."""
 
 
+HERE = 0.5
+"""How much of what the texts have in common their questions have too (decisions 0153 and 0158)."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsualQuestions:
+    """The mean of everyday questions, as questions and as texts; one row each."""
+
+    asked: Vectors
+    told: Vectors
+
+
 @dataclass(frozen=True, slots=True)
 class Nearness(Generic[Key]):
     """How near each text is to one question, by row. `centred`: measured from the mean of the texts and that of
@@ -101,17 +113,18 @@ class Neighbours(Generic[Key]):
             self._keys.append(key)
             self._rows[key] = row
 
-    def to(self, question: Vectors, usual: Vectors | None = None) -> Nearness[Key] | None:
-        """How near the texts are to a question; `usual`: the mean of everyday questions. None: no text has a vector."""
+    def to(self, question: Vectors, usual: UsualQuestions | None = None) -> Nearness[Key] | None:
+        """How near the texts are to a question. None: no text has a vector."""
         import numpy as np
 
         held, count = self._vectors, len(self._keys)
         if held is None or not self._rows or held.shape[1] != question.shape[1]:
             return None
-        if usual is None or usual.shape != question.shape or len(self._rows) < FEW:
+        if usual is None or usual.asked.shape != question.shape or len(self._rows) < FEW:
             return Nearness(held[:count] @ question[0], self._keys, self._rows, centred=False)
         mean = self._sum / len(self._rows)
-        asked = (question - usual)[0]
+        # What is asked here has something of what is told here.
+        asked = (question - usual.asked)[0] - HERE * (mean - usual.told[0])
         asked = asked / (np.linalg.norm(asked) or 1.0)
         to_asked, to_mean = (held[:count] @ np.column_stack([asked, mean])).T
         lengths = np.sqrt(np.maximum(1.0 - 2.0 * to_mean + mean @ mean, 1e-6))

@@ -5,8 +5,9 @@
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import Any, cast
 
 from agent.domain.analysis.stretches import when_in
 from agent.domain.analysis.wanted_calls import PERFORMANCE
@@ -36,6 +37,15 @@ PERSONAL = word_set(
 LEANS_ON_ONE = ("create_paper_order", "create_alert")
 """What is done about one symbol, and never about another than is meant."""
 _WAITS_AT = frozenset(("price", "limit_price", "stop_price"))
+
+
+class OfferedTools(dict[str, Schema]):
+    """The offered tools with their schemas, and what was read by them so far of one message and those before it."""
+
+    def __init__(self, offered: Collection[str]) -> None:
+        schemas: Mapping[str, Schema] = cast("Any", offered) if isinstance(offered, Mapping) else {}
+        super().__init__({name: schemas.get(name, {}) for name in offered})
+        self.read: dict[tuple[str, tuple[str, ...]], Wish | None] = {}
 
 
 def call_of(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> Wish | None:

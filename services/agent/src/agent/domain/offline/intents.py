@@ -6,13 +6,14 @@ talk.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from functools import lru_cache
+from typing import Any
 
 from agent.domain.offline import talk_words
 from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, WHEN, amended, changes_listed
-from agent.domain.offline.calls import LEANS_ON_ONE, PERSONAL, call_of
+from agent.domain.offline.calls import LEANS_ON_ONE, PERSONAL, OfferedTools, call_of
 from agent.domain.offline.changes import percent_in
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.concepts import CONCEPT, concepts_in
@@ -26,7 +27,6 @@ from agent.domain.offline.several import alerts_at_each, orders_of_each, protect
 from agent.domain.offline.slots import (
     AT_MARKET,
     ParsedText,
-    Schema,
     missing_from,
     order_named,
 )
@@ -53,6 +53,8 @@ _AND = re.compile(r"(?:,\s*|\s+)(?:and|y|e|then|luego)\s+(?:(?:then|also|luego|t
 _EFFECTS = word_set(
     "create_paper_order cancel_paper_order create_alert delete_alert add_to_watchlist remove_from_watchlist"
 )
+_MOST_READ = 100
+"""Parts of a message, and of those before it, that are read for one answer."""
 _MOST_WISHES = 3
 """Places at which a text is cut in two."""
 _OF_THE_LIST = ("add_to_watchlist", "remove_from_watchlist")
@@ -69,7 +71,7 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return Wish(Intent.HANDOFF)
     if talk_words.ABILITIES.search(said):
         return Wish(Intent.ABILITIES)
-    schemas = _schemas(offered)
+    schemas = OfferedTools(offered)
     if "get_price" in schemas and talk_words.ADVICE.search(said) and talk_words.TRADING.search(said):
         return Wish(Intent.ADVICE)
     if "create_paper_order" in schemas and talk_words.NOT_YET.search(said):
@@ -127,8 +129,17 @@ def _asks_to_remember(text: str) -> bool:
     return wish is not None and wish.kind == "remember"
 
 
-def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wish | None:
-    """The tool that is asked for, with what is known of its arguments; None: none is."""
+def _tool(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish | None:
+    """The tool that is asked for, with what is known of its arguments; None: none is, or the message has too many parts
+    that may ask for one."""
+    key = text, tuple(before)
+    if key not in schemas.read and len(schemas.read) < _MOST_READ:
+        schemas.read[key] = None
+        schemas.read[key] = _tool_read(text, schemas, before)
+    return schemas.read.get(key)
+
+
+def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish | None:
     said = put_right(text)
     if _meant(said) is None:
         said = plain(text) if _meant(plain(text)) else said
@@ -278,7 +289,7 @@ def _tool(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     return wish
 
 
-def _both(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wish | None:
+def _both(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish | None:
     """Two wishes of one text, of which one has effects: "buy 5 AAPL and set an alert at 700"."""
     if protected(text) or len(text) > _LONGEST_TALK:
         return None
@@ -304,7 +315,7 @@ def _both(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wi
     return None
 
 
-def _corrected(text: str, schemas: Mapping[str, Schema], before: Sequence[str]) -> Wish | None:
+def _corrected(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish | None:
     """An order or alert that the same message corrects: "buy 2, no wait, 3"."""
     parts = [(text[: end.start()], text[end.end() :]) for end in re.finditer(r"[,.;]\s+", text)]
     corrections = [part for part in parts if talk_words.CORRECTS.search(plain(part[1]))]
@@ -329,13 +340,13 @@ def _listed_by(before: Sequence[str]) -> str | None:
     return next((LISTED_BY[one.tool] for one in spoken if one and one.tool in LISTED_BY), None)
 
 
-def _figured(schemas: Mapping[str, Schema], before: Sequence[str]) -> dict[str, Any]:
+def _figured(schemas: OfferedTools, before: Sequence[str]) -> dict[str, Any]:
     """The figures of the calculation that was asked for last."""
     earlier = _earlier(schemas, before)
     return earlier.calls[0][1] if earlier is not None and earlier.calls[0][0] in FIGURES else {}
 
 
-def _earlier(schemas: Mapping[str, Schema], before: Sequence[str], *, past: bool = False) -> Wish | None:
+def _earlier(schemas: OfferedTools, before: Sequence[str], *, past: bool = False) -> Wish | None:
     """The last thing that a tool was asked for, and that this may go on with; `past` what was talked of since."""
     for at in range(len(before) - 1, max(len(before) - FAR, 0) - 1, -1):
         wish = _tool(before[at], schemas, before[:at])
@@ -346,6 +357,7 @@ def _earlier(schemas: Mapping[str, Schema], before: Sequence[str], *, past: bool
     return None
 
 
+@lru_cache(maxsize=512)
 def _meant(said: str, *, alone: bool = False) -> ToolPhrase | None:
     """The first row that fits; `alone`: of those that are about no symbol."""
     fitting = (row for row in TABLE if row.asks.match(said) and not (row.unless and row.unless.search(said)))
@@ -382,7 +394,3 @@ def tells(text: str) -> bool:
 def goes_on(text: str, words: int = 2) -> bool:
     """Whether a question of so many telling words leans on the last."""
     return bool(talk_words.GOING_ON.search(plain(text))) and len(telling(text)) <= words
-
-
-def _schemas(offered: Collection[str]) -> Mapping[str, Schema]:
-    return cast("Mapping[str, Schema]", offered) if isinstance(offered, Mapping) else {name: {} for name in offered}

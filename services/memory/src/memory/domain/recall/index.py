@@ -22,6 +22,8 @@ from memory.domain.recall.words import STOP, QueryTerm, folded, sought, stems, w
 
 AROUND = ((0, 1.0), (1, 0.7), (-1, 0.4), (2, 0.35), (-2, 0.2), (3, 0.2), (-3, 0.1))
 """The weight of a word for the message this many places after (+) or before (-) the one that contains it."""
+NEARBY = ((1, 0.5), (-1, 0.5), (2, 0.25), (-2, 0.25))
+"""The weight for a message of the meaning of that this many places after (+) or before (-) it (decision 0158)."""
 APART = timedelta(hours=6)
 """Messages further apart than this do not influence each other."""
 SAME_DAY = 0.2
@@ -92,6 +94,15 @@ class RecallIndex:
         before = self._passages[talk[place - 1][1]] if place else None
         after = self._passages[talk[place + 1][1]] if place + 1 < len(talk) else None
         return _if_near(before, passage), _if_near(after, passage)
+
+    def nearby(self, name: str) -> list[tuple[str, float]]:
+        """The ids of the messages near one, with the weight that their meaning has for it."""
+        passage = self.passage(name)
+        talk = self._talks[passage.conversation]
+        place = bisect_left(talk, (passage.order,))
+        there = [(place + away, weight) for away, weight in NEARBY if 0 <= place + away < len(talk)]
+        found = [(_if_near(self._passages[talk[at][1]], passage), weight) for at, weight in there]
+        return [(one.id, weight) for one, weight in found if one is not None]
 
     def newest(self, conversation: str, count: int) -> frozenset[str]:
         """The ids of a conversation's newest messages."""
