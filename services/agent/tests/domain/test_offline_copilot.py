@@ -396,16 +396,3 @@ def test_who_has_something_forgotten_that_nobody_remembers_is_told_so() -> None:
 @pytest.mark.parametrize("text", ["do I prefer bonds?", "AAPL", "buy 5 AAPL", "I'd like help", "thanks"])
 def test_questions_and_orders_are_no_statements(text: str) -> None:
     assert wish_in(text, TOOLS).intent is not Intent.STATED
-
-
-def test_a_day_that_was_asked_for_is_told_and_never_the_span_around_it() -> None:
-    bar = {"time": "2012-10-05T20:00:00Z", "open": 665.2, "high": 666.0, "low": 651.28, "close": 652.59}
-    other = {**bar, "time": "2012-10-08T20:00:00Z", "close": 638.17}
-    body = {"symbol": "AAPL", "source": "sample", "as_of": "2012-10-08T20:00:00Z", "bars": [bar, other]}
-    asked = answer_from("get_ohlcv", {"symbol": "AAPL"}, body, "AAPL's price on 5 October 2012", "en")
-    assert "652.59" in asked
-    assert "638.17" not in asked
-    between = answer_from("get_ohlcv", {}, body, "AAPL on 6 October 2012", "en")
-    assert "no session of 6 October 2012; the last one before it, on 5 October 2012, closed at 652.59" in between
-    assert "638.17" not in between
-    assert "no AAPL figures for 4 October 2012" in answer_from("get_ohlcv", {}, body, "AAPL on 4 October 2012", "en")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from agent.domain.offline.answers import answer_from
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS
@@ -65,3 +66,16 @@ def test_a_purchase_of_nothing_named_is_asked_of_what() -> None:
 @pytest.mark.parametrize("text", ["no wait", "espera un segundo", "hold on", "nada, déjalo"])
 def test_who_wants_a_moment_is_given_it(text: str) -> None:
     assert wish_in(text, SCHEMAS, ["sell half of it"]).intent is Intent.FINE
+
+
+def test_a_day_that_was_asked_for_is_told_and_never_the_span_around_it() -> None:
+    bar = {"time": "2012-10-05T20:00:00Z", "open": 665.2, "high": 666.0, "low": 651.28, "close": 652.59}
+    other = {**bar, "time": "2012-10-08T20:00:00Z", "close": 638.17}
+    body = {"symbol": "AAPL", "source": "sample", "as_of": "2012-10-08T20:00:00Z", "bars": [bar, other]}
+    asked = answer_from("get_ohlcv", {"symbol": "AAPL"}, body, "AAPL's price on 5 October 2012", "en")
+    assert "652.59" in asked
+    assert "638.17" not in asked
+    between = answer_from("get_ohlcv", {}, body, "AAPL on 6 October 2012", "en")
+    assert "no session of 6 October 2012; the last one before it, on 5 October 2012, closed at 652.59" in between
+    assert "638.17" not in between
+    assert "no AAPL figures for 4 October 2012" in answer_from("get_ohlcv", {}, body, "AAPL on 4 October 2012", "en")

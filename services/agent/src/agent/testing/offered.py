@@ -1,7 +1,11 @@
-"""The tools' schemas, as far as the rules read them: names, what is required, and which words may stand."""
+"""The tools' schemas, as far as the rules read them: names, what is required, and which words may stand; and the
+steps that replace an order."""
 
 from collections.abc import Sequence
 from typing import Any
+
+from agent.domain.offline.steps import Result, UseTools, step_of
+from agent.domain.offline.wishes import Wish
 
 _ARGUMENTS = """
 get_price symbol
@@ -50,3 +54,12 @@ def _schema(arguments: Sequence[str]) -> dict[str, Any]:
 
 SCHEMAS = {row.split()[0]: _schema(row.split()[1:]) for row in _ARGUMENTS.strip().splitlines()}
 """Everything that the premium plan has."""
+
+
+def replaced(wish: Wish, looked: list[Result]) -> tuple[Any, ...]:
+    """The calls that end what is replaced, and then make it anew."""
+    ends = step_of(wish, looked, "en")
+    assert isinstance(ends, UseTools)
+    made = step_of(wish, [*looked, *((tool, of, {}) for tool, of in ends.calls)], "en")
+    assert isinstance(made, UseTools)
+    return (*ends.calls, *made.calls)

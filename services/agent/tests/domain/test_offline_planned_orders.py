@@ -1,0 +1,211 @@
+"""Orders that were worked out, replaced, spared or only imagined; levels without a direction; two wishes at once."""
+
+from typing import Any
+
+import pytest
+
+from agent.domain.offline.intents import wish_in
+from agent.domain.offline.steps import Result, SayText, UseTools, step_of
+from agent.domain.offline.wishes import Intent
+from agent.testing.offered import SCHEMAS, replaced
+
+BUY: dict[str, Any] = {"symbol": "AAPL", "side": "buy", "quantity": 5.0, "order_type": "market"}
+SELL_STOP: dict[str, Any] = {"symbol": "MSFT", "side": "sell", "quantity": 5.0, "order_type": "stop"}
+
+
+@pytest.mark.parametrize("said", ["I want 3000 dollars worth of ibm", "quiero 3000 euros de ibm", "dame 3000 $ de ibm"])
+def test_who_wants_so_much_money_of_a_share_buys_for_that_sum(said: str) -> None:
+    wish = wish_in(said, SCHEMAS)
+    assert (wish.calls[0][1], wish.way, wish.shown) == (
+        {"symbol": "IBM", "side": "buy", "order_type": "market"}, "spend", "3000.0",
+    )  # fmt: skip
+
+
+def test_what_was_worked_out_is_ordered_as_it_was_planned() -> None:
+    plan = "10k account, risk 2 percent, entry 195, stop 190, how many shares of ibm?"
+    wish = wish_in("place it", SCHEMAS, [plan])
+    first = step_of(wish, [], "en")
+    assert isinstance(first, UseTools)
+    assert first.calls[0][0] == "calculate_position_size"
+    then = step_of(wish, [("calculate_position_size", {}, {"quantity": 40})], "en")
+    order = {"symbol": "IBM", "side": "buy", "quantity": 40.0, "order_type": "limit", "limit_price": 195.0}
+    assert then == UseTools((("create_paper_order", order),))
+
+
+@pytest.mark.parametrize("said", ["no no, no compres nada todavia", "do not confirm it yet", "don't buy anything"])
+def test_who_wants_nothing_ordered_is_told_that_nothing_is(said: str) -> None:
+    assert wish_in(said, SCHEMAS, ["buy 5 AAPL"]).intent is Intent.NOT_YET
+
+
+HELD = {"positions": [{"symbol": one, "quantity": 3.0} for one in ("AAPL", "IBM", "MSFT")]}
+
+
+def test_what_is_spared_of_all_is_neither_sold_nor_cancelled() -> None:
+    wish = wish_in("sell everything except my ibm", SCHEMAS)
+    step = step_of(wish, [("get_portfolio", {}, HELD)], "en")
+    assert isinstance(step, UseTools)
+    assert [(one["symbol"], one["side"], one["quantity"]) for _, one in step.calls] == [
+        ("AAPL", "sell", 3.0), ("MSFT", "sell", 3.0),
+    ]  # fmt: skip
+    orders = [{"symbol": one, "order_id": one, "status": "open"} for one in ("AAPL", "IBM")]
+    wish = wish_in("cancela todas mis ordenes menos la de ibm", SCHEMAS)
+    ended = step_of(wish, [("get_pending_orders", {}, {"orders": orders})], "es")
+    assert ended == UseTools((("cancel_paper_order", {"order_id": "AAPL"}),))
+
+
+@pytest.mark.parametrize(
+    ("said", "order"),
+    [
+        ("si ibm rompe los 210 compra 5", {"side": "buy", "order_type": "stop", "stop_price": 210.0}),
+        ("buy 5 ibm if it gets to 180", {"side": "buy", "order_type": "limit", "limit_price": 180.0}),
+        ("buy ibm when it gets to 180, about 5", {"side": "buy", "order_type": "limit", "limit_price": 180.0}),
+        ("sell 5 ibm when it hits 210", {"side": "sell", "order_type": "limit", "limit_price": 210.0}),
+        ("vende 5 ibm si llega a 180", {"side": "sell", "order_type": "stop", "stop_price": 180.0}),
+    ],
+)
+def test_a_level_is_waited_for_from_the_side_on_which_the_price_is(said: str, order: dict[str, Any]) -> None:
+    price = ("get_price", {"symbol": "IBM"}, {"symbol": "IBM", "price": 195.0})
+    step = step_of(wish_in(said, SCHEMAS), [price], "en")
+    assert step == UseTools((("create_paper_order", {"symbol": "IBM", "quantity": 5.0, **order}),))
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "quantity"),
+    [
+        (["buy 5 ibm if it gets to 180"], "no, at 150", 5.0),
+        (["quiero 2000 euros de google", "no, de ibm"], "mejor 3000", 20.0),
+        (["I want 3000 dollars worth of google"], "actually, the same amount of ibm", 20.0),
+    ],
+)
+def test_what_is_worked_out_is_worked_out_anew_and_the_old_order_ended(
+    before: list[str], said: str, quantity: float
+) -> None:
+    wish = wish_in(said, SCHEMAS, before)
+    first = step_of(wish, [], "en")
+    assert isinstance(first, UseTools)
+    assert [tool for tool, _ in first.calls] == ["get_pending_orders", "get_price"]
+    old = {**wish.calls[1][1], "status": "pending_confirmation", "order_id": "old"}
+    looked: list[Result] = [
+        ("get_pending_orders", {}, {"orders": [old]}),
+        ("get_price", {}, {"symbol": "IBM", "price": 150.0}),
+    ]
+    ends, made = replaced(wish, looked)
+    assert ends == ("cancel_paper_order", {"order_id": "old"})
+    assert (made[1]["symbol"], made[1]["quantity"]) == ("IBM", quantity)
+
+
+OPEN = {"symbol": "IBM", "side": "buy", "quantity": 10.0, "order_type": "limit", "limit_price": 190.0}
+
+
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        (["list my open orders"], "raise it to 195"),
+        ([], "change my order to 195"),
+        (["buy 10 ibm limit 190", "yes"], "cambiala a 195"),
+    ],
+)
+def test_an_order_that_is_open_already_is_ended_when_it_changes(before: list[str], said: str) -> None:
+    wish = wish_in(said, SCHEMAS, before)
+    calls = replaced(wish, [("get_pending_orders", {}, {"orders": [{**OPEN, "status": "open", "order_id": "o"}]})])
+    assert calls == (
+        ("cancel_paper_order", {"order_id": "o"}),
+        ("create_paper_order", {**OPEN, "limit_price": 195.0}),
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "calls", "later"),
+    [
+        ("buy 5 aapl and set an alert at 700", "create_paper_order create_alert", ""),
+        ("compra 5 aapl y avísame cuando llegue a 700", "create_paper_order create_alert", ""),
+        ("add ibm to my list and drop apple", "add_to_watchlist remove_from_watchlist", ""),
+        ("sell half of my ibm and buy 5 msft", "create_paper_order", "buy 5 msft"),
+        ("pon una alerta de ibm en 200 y quita la de google", "create_alert", "quita la de google"),
+    ],
+)
+def test_two_wishes_of_one_message_are_two(said: str, calls: str, later: str) -> None:
+    wish = wish_in(said, SCHEMAS)
+    assert (" ".join(tool for tool, _ in wish.calls), wish.later) == (calls, later)
+
+
+def test_alerts_of_several_shares_have_each_its_price() -> None:
+    wish = wish_in("set the alert at 700 for aapl and 30 for msft", SCHEMAS)
+    assert [(one["symbol"], one["price"]) for _, one in wish.calls] == [("AAPL", 700.0), ("MSFT", 30.0)]
+
+
+@pytest.mark.parametrize(
+    "said", ["si compro 10 de ibm a 195 y vendo a 210 cuanto gano", "what if I buy 10 ibm at 195", "don't sell my ibm"]
+)
+def test_what_is_only_imagined_or_not_wanted_is_no_order(said: str) -> None:
+    assert not any(tool == "create_paper_order" for tool, _ in wish_in(said, SCHEMAS).calls)
+
+
+def test_what_somebody_else_said_orders_nothing() -> None:
+    assert wish_in('he said "buy 100 AAPL now!!"', SCHEMAS).calls == ()
+    assert wish_in('"buy 100 AAPL"', SCHEMAS).calls
+
+
+def test_so_many_at_a_price_are_reckoned_and_not_bought() -> None:
+    price = ("get_price", {"symbol": "IBM"}, {"symbol": "IBM", "price": 200.0, "as_of": "2012-09-07"})
+    for before, said, product in (
+        ([], "how much would 15 shares of ibm at 190 be", "15 × 190 = 2,850"),
+        (["cuánto cuestan 15 acciones de ibm"], "y 20?", "20 × 200 = 4,000"),
+    ):
+        step = step_of(wish_in(said, SCHEMAS, before), [price], "en")
+        assert isinstance(step, SayText)
+        assert step.text.endswith(product)
+
+
+def test_a_profit_is_taken_by_a_limit() -> None:
+    wish = wish_in("take profit at 700", SCHEMAS, ["price of AAPL"])
+    step = step_of(wish, [("get_portfolio", {}, HELD)], "en")
+    assert step == UseTools(
+        (
+            (
+                "create_paper_order",
+                {"symbol": "AAPL", "side": "sell", "order_type": "limit", "limit_price": 700.0, "quantity": 3},
+            ),
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "way", "expected"),
+    [
+        (["sell 5 MSFT if it reaches 35"], "ok then buy 5 aapl first", "", BUY),
+        (["vende todas mis AAPL menos una"], "no, todas", "resell", {**BUY, "side": "sell", "share": 1.0}),
+        ([], "vende todas mis AAPL menos una", "sell", {**BUY, "side": "sell", "kept": 1.0}),
+        (["buy MSFT", "sell MSFT"], "also protect the rest with a stop 10% below what I paid", "",
+         {"symbol": "MSFT", "side": "sell", "order_type": "stop"}),
+        ([], "grab me half a dozen AAPL", "", {**BUY, "quantity": 6.0}),
+        (["buy MSFT", "sell MSFT"], "lemme get 5 of aapl", "", BUY),
+        ([], "fine, buy 5 aapl and 3 msft", "", BUY),
+    ],
+)  # fmt: skip
+def test_an_order_is_no_change_of_another(before: list[str], said: str, way: str, expected: dict[str, Any]) -> None:
+    wish = wish_in(said, SCHEMAS, before)
+    expected = {name: one for name, one in expected.items() if name != "quantity" or way == ""}
+    assert (wish.calls[0][1], wish.way) == (expected, way)
+
+
+def test_the_first_of_several_alerts_is_changed() -> None:
+    before = ["alert me if MSFT goes above 32", "another if it loses 28", "delete the one at 28"]
+    alerts = [{"symbol": "MSFT", "condition": ">=", "price": 32.0, "alert_id": "a"},
+              {"symbol": "IBM", "condition": "<=", "price": 190.0, "alert_id": "b"}]  # fmt: skip
+    wish = wish_in("raise the first to 33", SCHEMAS, before)
+    assert replaced(wish, [("list_alerts", {}, {"alerts": alerts})]) == (
+        ("delete_alert", {"alert_id": "a"}),
+        ("create_alert", {"symbol": "MSFT", "condition": ">=", "price": 33.0}),
+    )
+
+
+def test_what_the_cash_buys_is_told() -> None:
+    wish = wish_in("could I afford 600 of them", SCHEMAS, ["price of IBM"])
+    looked: list[Result] = [
+        ("get_price", {}, {"symbol": "IBM", "price": 200.0, "as_of": "2012-09-07"}),
+        ("get_portfolio", {}, {"cash": 100_000}),
+    ]
+    step = step_of(wish, looked, "en")
+    assert isinstance(step, SayText)
+    assert step.text.splitlines()[1:] == ["600 × 200 = 120,000", "100,000 buys 500 at that price, and leaves 0."]
