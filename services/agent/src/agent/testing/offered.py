@@ -58,8 +58,11 @@ SCHEMAS = {row.split()[0]: _schema(row.split()[1:]) for row in _ARGUMENTS.strip(
 
 def replaced(wish: Wish, looked: list[Result]) -> tuple[Any, ...]:
     """The calls that end what is replaced, and then make it anew."""
-    ends = step_of(wish, looked, "en")
-    assert isinstance(ends, UseTools)
-    made = step_of(wish, [*looked, *((tool, of, {}) for tool, of in ends.calls)], "en")
-    assert isinstance(made, UseTools)
-    return (*ends.calls, *made.calls)
+    ended: tuple[Any, ...] = calls_of(wish, looked)
+    return (*ended, *calls_of(wish, [*looked, *((tool, of, {}) for tool, of in ended)]))
+
+
+def calls_of(wish: Wish, looked: list[Result]) -> tuple[Any, ...]:
+    """The calls of the next step; none if something is said instead."""
+    step = step_of(wish, looked, "en")
+    return step.calls if isinstance(step, UseTools) else ()
