@@ -19,12 +19,12 @@ from contracts.files import file_key, unsent_key
 from contracts.ids import uuid7
 from nexus_cli.backup import documents, files, streams
 from nexus_cli.backup.backup import backup, read, restored_settings
-from nexus_cli.backup.streams import BackupFailed
+from nexus_cli.backup.streams import BackupFailedError
 from nexus_cli.stack.errors import StackError
 from nexus_cli.target import Addresses
 from runtime.connection import connect
 from runtime.conversation import ConversationLog
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.file_store import FileMetadata, FileStore, read_whole
 from runtime.folder_store import FolderStore
 from runtime.mongo import Database
@@ -54,7 +54,7 @@ async def test_a_restored_stream_counts_on_under_another_epoch(nats_streams: Cli
             assert after.epoch != before.epoch
             info = await streams.state(client, "CHAT")
             assert info["state"].get("consumer_count") == 1
-            with pytest.raises(BackupFailed):
+            with pytest.raises(BackupFailedError):
                 await streams.load(client, kept, tmp_path / "CHAT", 1)
             # A backup of what was restored says the same.
             assert (await streams.save(client, "CHAT", tmp_path / "again")).made == kept.made
@@ -101,19 +101,19 @@ async def test_files_are_copied_by_their_checksums_and_what_is_missing_is_told(
         for key, content in contents.items():
             assert (await place.about(key), await read_whole(place, key, 10**6)) == (described(content), content)
         assert len(await place.list("unsent/", 10)) == 5
-    with pytest.raises(BackupFailed, match="already holds files"):
+    with pytest.raises(BackupFailedError, match="already holds files"):
         async with files.empty_place(kept, new):
             pass
-    with pytest.raises(BackupFailed, match="set NEXUS_FILES_URL"):
+    with pytest.raises(BackupFailedError, match="set NEXUS_FILES_URL"):
         async with files.empty_place(kept, None):
             pass
     (one, *_), (last, *_) = contents, reversed(contents)
     (copy / "files" / one).unlink()
-    with pytest.raises(BackupFailed, match=one):
+    with pytest.raises(BackupFailedError, match=one):
         await files.check(kept, copy)
     for content in ((copy / "files" / last).read_bytes(), b"X", b""):
         (copy / "files" / one).write_bytes(content)
-        with pytest.raises(BackupFailed, match="damaged or missing"):
+        with pytest.raises(BackupFailedError, match="damaged or missing"):
             await files.check(kept, copy)
 
 
@@ -126,7 +126,7 @@ async def test_a_bucket_is_its_owners_to_back_up_and_a_folder_that_is_not_here_i
     assert await files.save(tmp_path, tmp_path, said.append) is None
     assert "aws s3 sync s3://pictures TARGET --endpoint-url https://s3.example" in said[0]
     monkeypatch.setenv("NEXUS_FILES_URL", str(tmp_path / "elsewhere"))
-    with pytest.raises(BackupFailed, match="not on this machine"):
+    with pytest.raises(BackupFailedError, match="not on this machine"):
         await files.save(None, tmp_path, said.append)
     monkeypatch.delenv("NEXUS_FILES_URL")
     assert await files.save(None, tmp_path, said.append) is None
@@ -142,7 +142,7 @@ async def broken_off(target: documents.Database) -> None:
 @pytest.mark.parametrize("manifest", ["", "[]", "{}", '{"form": "two"}', '{"form": 2'])
 async def test_a_manifest_that_is_damaged_is_told(manifest: str, tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text(manifest)
-    with pytest.raises(BackupFailed, match=r"manifest.json is damaged or missing: take another backup"):
+    with pytest.raises(BackupFailedError, match=r"manifest.json is damaged or missing: take another backup"):
         await read(tmp_path)
 
 
@@ -166,7 +166,7 @@ def test_the_secrets_of_a_restore_that_failed_are_gone_and_it_can_be_tried_again
         (data / "bus.json").touch(exist_ok=False)
     with restored_settings(manifest, tmp_path, data):
         pass
-    with pytest.raises(BackupFailed, match="has been in use"), restored_settings(manifest, tmp_path, data):
+    with pytest.raises(BackupFailedError, match="has been in use"), restored_settings(manifest, tmp_path, data):
         pass
 
 
@@ -174,9 +174,9 @@ async def test_no_service_starts_on_half_a_backup(mongo_server: MongoDatabase) -
     kept = {"_id": "format", "format": FORMAT, "release": "1.0"}
     async with documents.database(mongo_server.url, mongo_server.database) as target:
         store = cast("Database", target)  # it knows each command that is used here
-        with pytest.raises(BackupFailed, match=r"^MongoDB: a duplicate key; the restore is incomplete: "):
+        with pytest.raises(BackupFailedError, match=r"^MongoDB: a duplicate key; the restore is incomplete: "):
             await broken_off(target)
-        with pytest.raises(NotReady, match=r"backup of 2026-01-01 .* restore again"):
+        with pytest.raises(NotReadyError, match=r"backup of 2026-01-01 .* restore again"):
             await check_format(store)
         await target["meta"].delete_many({})
         async with documents.being_restored(target, "2026-01-01"):
@@ -190,7 +190,7 @@ async def test_a_mongodb_that_stands_still_is_told_soon(
     monkeypatch.setattr(documents, "ANSWERS_WITHIN", 0.3)
     mongo_server.server.pause()
     try:
-        with pytest.raises(BackupFailed, match="MongoDB: "):
+        with pytest.raises(BackupFailedError, match="MongoDB: "):
             async with asyncio.timeout(10), documents.database(mongo_server.url, mongo_server.database):
                 pass
     finally:

@@ -27,7 +27,7 @@ from runtime.analyses import Analyses
 from runtime.connection import jetstream
 from runtime.conversation import ConversationLog, ConversationWriter, NewFact
 from runtime.direct import DirectReader
-from runtime.errors import FenceRefused, NotReady
+from runtime.errors import FenceRefusedError, NotReadyError
 from runtime.marks import HEADER, Marks, demand, lift
 from runtime.publisher import Fence, Publisher
 from runtime.streams import ensure_streams
@@ -231,7 +231,7 @@ async def test_a_true_fact_that_is_copied_is_refused_by_the_log_that_has_gone_on
         await thief.flush()
         copied = await thief.request("$JS.API.DIRECT.GET.CHAT", orjson.dumps({"seq": first}), timeout=30)
         told = {k: v for k, v in (copied.headers or {}).items() if k == HEADER or k.startswith("Nats-Expected")}
-        with pytest.raises(FenceRefused):
+        with pytest.raises(FenceRefusedError):
             # Not even who may publish there can have it stored with the fence that its mark covers,
             await Publisher(gateway).append(
                 subject, copied.data, stream="CHAT", msg_id="again", fence=Fence(first - 1, f"chat.{COMPANY}.copied.>")
@@ -281,7 +281,7 @@ async def test_a_service_with_another_key_or_none_says_so_and_does_not_start(add
     async with bus(address, "agent", ()) as client:
         for keys in ((), (b"another key that is long enough too",)):
             Marks.of(client).use(keys)
-            with pytest.raises(NotReady, match="NEXUS_MARK_KEY"):
+            with pytest.raises(NotReadyError, match="NEXUS_MARK_KEY"):
                 await Marks.of(client).learn()
 
 

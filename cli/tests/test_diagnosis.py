@@ -8,7 +8,7 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
 from gateway.chat.limits import Door
-from gateway.errors import Limited
+from gateway.errors import RateLimitedError
 from gateway.metrics import ADDRESSES, VISITORS
 from gateway.settings import GatewaySettings
 from nexus_cli.diagnosis import visitors_addresses
@@ -46,7 +46,7 @@ async def test_the_figures_are_those_that_the_gateway_exports() -> None:
     door.token("192.0.2.1")
     door.token("")
     door.token("192.0.2.1")
-    with pytest.raises(Limited):
+    with pytest.raises(RateLimitedError):
         door.token("192.0.2.1")
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

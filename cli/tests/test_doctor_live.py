@@ -25,7 +25,7 @@ from nexus_cli.target import Addresses
 from nexus_cli.testing import production_nats
 from runtime.connection import connect
 from runtime.dead_letters import DeadLetters
-from runtime.errors import RuntimeFault
+from runtime.errors import RuntimeLibraryError
 from runtime.outcomes import Outcome
 from runtime.publisher import Publisher
 from runtime.pull_worker import Ack, Delivery, PullWorker
@@ -142,7 +142,7 @@ async def test_a_stream_that_is_missing(nats_client: Client) -> None:
 async def test_a_stream_that_is_full(nats_client: Client) -> None:
     await ensure_streams(nats_client, [replace(CHAT, max_bytes=1024 * 1024), *STREAMS[1:]])
     publisher = Publisher(nats_client)
-    with suppress(RuntimeFault):
+    with suppress(RuntimeLibraryError):
         for number in range(1_000):
             await publisher.append(CHAT_SUBJECT, b"x" * 10_000, stream="CHAT", msg_id=str(number), deadline=1.0)
     assert said(await bus.look(nats_client), "stream CHAT", "full")

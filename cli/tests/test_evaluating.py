@@ -18,7 +18,7 @@ from nexus_cli.evaluation.figures import figures_in, recomputed, unknown_figures
 from nexus_cli.evaluation.observed import Observed, ObservedCall
 from nexus_cli.evaluation.results import BadRunError, RunView, closing, compared, read_run, sign_test, view
 from nexus_cli.evaluation.runner import Result, Trial
-from nexus_cli.evaluation.stage import NoModel, Stage, StageModels, chosen_models
+from nexus_cli.evaluation.stage import NoModelError, Stage, StageModels, chosen_models
 from nexus_cli.target import Target
 
 
@@ -219,7 +219,7 @@ def test_a_model_is_served_under_a_name_that_recorded_ones_do_not_use(
     for name in ("GROQ_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "NEXUS_LLM_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     assert chosen_models(None) == StageModels()
-    with pytest.raises(NoModel, match="OPENAI_API_KEY"):
+    with pytest.raises(NoModelError, match="OPENAI_API_KEY"):
         chosen_models("gpt-4.1")
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     chosen = chosen_models("gpt-4.1")

@@ -11,7 +11,7 @@ from nexus_cli.stack.bus_users import USERS
 from nexus_cli.stack.servers import embedded
 from nexus_cli.stack.supervisor import Supervisor
 from runtime.connection import connect
-from runtime.errors import PublishFailed
+from runtime.errors import PublishFailedError
 from runtime.publisher import Publisher
 from runtime.settings import NatsSettings
 from runtime.streams import ensure_streams
@@ -43,7 +43,7 @@ async def test_a_full_disk_breaks_the_bus_and_room_alone_mends_it(small_disk: Sm
             try:
                 subject, name = "chat.a.b.message.visitor.v1", str(number)
                 await publisher.append(subject, b"x" * 60_000, stream=CHAT.name, msg_id=name, deadline=deadline)
-            except PublishFailed:
+            except PublishFailedError:
                 return False
             return True
 

@@ -36,7 +36,7 @@ class Cluster(RunningStack):
         self._urls: dict[str, str] = {"nats": layout.operators_url}
 
     async def start(self, programs: Sequence[Program]) -> Supervisor:
-        """Runs these until they are stopped. Raises StartFailed."""
+        """Runs these until they are stopped. Raises StartFailedError."""
         group: list[Supervisor] = []
 
         def changed(processes: Sequence[StackProcess], urls: Mapping[str, str]) -> None:

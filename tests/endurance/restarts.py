@@ -24,7 +24,7 @@ from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 
 from contracts.methods import METHODS
-from nexus_cli.chat.client import ChatFailed, conversation, visitor_token
+from nexus_cli.chat.client import ChatFailedError, conversation, visitor_token
 from nexus_cli.drill.drill import Say
 from nexus_cli.drill.people import COMPANY, LOCALE
 from nexus_cli.drill.stack import RunningStack, drills_environment
@@ -66,7 +66,7 @@ async def served(nats_url: str) -> frozenset[str]:
 
 
 async def ask(stack: RunningStack, question: str = QUESTION) -> float:
-    """A new visitor's question; seconds until its answer. Raises ChatFailed, TimeoutError."""
+    """A new visitor's question; seconds until its answer. Raises ChatFailedError, TimeoutError."""
     began = time.monotonic()
     async with asyncio.timeout(ANSWERED_WITHIN):
         token = await visitor_token(stack.url, COMPANY, LOCALE)
@@ -90,7 +90,7 @@ async def endure(stack: RunningStack, urls: Mapping[str, str], restarts: int, se
         try:
             await stack.ready_again(stack.names, READY_WITHIN)
             found.waits.append(await ask(stack))
-        except (ChatFailed, TimeoutError) as error:
+        except (ChatFailedError, TimeoutError) as error:
             found.wrong.append(f"after restart {number}, of {server}: {error or 'not ready, or no answer, in time'}")
         found.restarts = number
         if number == min(WARM_UP, restarts):

@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nexus_cli.chat.client import ChatFailed
+from nexus_cli.chat.client import ChatFailedError
 from nexus_cli.drill.drill import Say
 from nexus_cli.drill.stack import RunningStack, drills_environment
 from nexus_cli.stack.temporary import stack_in
@@ -49,7 +49,7 @@ async def visit(stack: RunningStack, end: float, found: Soaked) -> None:
     while time.monotonic() < end:
         try:
             found.waits.append(await ask(stack))
-        except (ChatFailed, TimeoutError, OSError) as error:
+        except (ChatFailedError, TimeoutError, OSError) as error:
             found.wrong.append(f"a visitor was not answered: {error or 'in time'}")
             await stack.ready_again(["gateway"], READY_WITHIN)
 

@@ -21,7 +21,7 @@ from tests.support.chat_client import ChatClient, Frame
 
 COMPANY = "acme"
 BROKEN = (aiohttp.ClientError, OSError, TimeoutError, AssertionError)
-"""What a client meets while something is broken; ConnectionEnded is an AssertionError."""
+"""What a client meets while something is broken; ConnectionEndedError is an AssertionError."""
 CONNECTED_WITHIN = 8.0
 ACKNOWLEDGED_WITHIN = 6.0
 ANSWERED_WITHIN = 150.0

@@ -55,7 +55,7 @@ SAMPLES = {
 Parsed = Sequence[tuple[Any, Any]]
 
 
-class TooSlow(Exception):  # noqa: N818 - how a search ends
+class TooSlowError(Exception):
     """It was broken off."""
 
 
@@ -210,7 +210,7 @@ def seconds(made: re.Pattern[str], text: str, how: set[str]) -> float:
             made.match(text)
         if "fullmatch" in how:
             made.fullmatch(text)
-    except TooSlow:
+    except TooSlowError:
         return LONGEST
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
@@ -243,7 +243,7 @@ def main() -> int:
     only = asked.parse_args().only
 
     def stop(number: int, frame: FrameType | None) -> None:
-        raise TooSlow
+        raise TooSlowError
 
     signal.signal(signal.SIGVTALRM, stop)
     found = {made: use for made, use in expressions().items() if any(only in place for place in use.places)}

@@ -17,12 +17,12 @@ import aiohttp
 import pytest
 
 from memory.adapters.webhook_client import WebhookPosting
-from runtime.guarded_http import AddressNotAllowed, guarded_session
+from runtime.guarded_http import AddressNotAllowedError, guarded_session
 from runtime.public_address import is_public
 from tests.security.inside import FORMS, HOSTS, V4, V6
 from tool_executor.adapters.page_fetcher import FetchLimits, FetchRequest, PageFetcher
-from tool_executor.domain.declaration import ToolFailed
-from tool_executor.domain.site_address import AddressRefused, Origin, Site, site_of
+from tool_executor.domain.declaration import ToolFailedError
+from tool_executor.domain.site_address import AddressRefusedError, Origin, Site, site_of
 
 PUBLIC = "93.184.216.34"
 PORT = 9
@@ -75,7 +75,7 @@ async def got(url: str) -> None:
     """By the guarded client alone, redirects and all."""
     session = guarded_session(is_public, seconds=5, headers={}, lookup=resolved)
     async with session:
-        with pytest.raises((AddressNotAllowed, aiohttp.ClientError, ValueError, OSError)):
+        with pytest.raises((AddressNotAllowedError, aiohttp.ClientError, ValueError, OSError)):
             await session.get(url, max_redirects=3)
 
 
@@ -86,11 +86,11 @@ async def test_a_host_that_is_inside_is_never_connected_to(host: str) -> None:
     await got(url)
     await posted(url)
     # Nor is it a company's site, nor where one leads.
-    with pytest.raises(AddressRefused):
+    with pytest.raises(AddressRefusedError):
         site_of([url.rstrip("/")], (), None)
     here = Site((Origin("https", "www.shop.example", 443),))
     for location in (url, url.removeprefix("https:"), f"https://www.shop.example@{host}:{PORT}/"):
-        with pytest.raises(AddressRefused):
+        with pytest.raises(AddressRefusedError):
             here.redirected(here.page("/"), location)
 
 
@@ -102,7 +102,7 @@ async def test_an_address_that_reads_as_another_one_leads_nowhere_inside(form: s
     await got(url)
     await posted(url)
     here = Site((Origin("https", "www.shop.example", 443),))
-    with contextlib.suppress(AddressRefused):
+    with contextlib.suppress(AddressRefusedError):
         # A path of the site's own may be left, and nothing else.
         assert here.redirected(here.page("/"), url).origin == here.origins[0]
 
@@ -125,7 +125,7 @@ async def a_page(answers: list[list[str]]) -> None:
     site = Site((Origin("https", "www.shop.example", PORT),))
     try:
         for ask in (fetcher.fetch(site, site.page("/")), fetcher.visit(site.page("/robots.txt"), FetchRequest())):
-            with pytest.raises(ToolFailed):
+            with pytest.raises(ToolFailedError):
                 await ask
     finally:
         await fetcher.close()
@@ -224,7 +224,7 @@ async def test_a_connection_that_is_made_anew_is_judged_anew(places: Places, cha
     async with guarded([[OUTSIDE], changed]) as session:
         async with session.get(f"http://shop.example:{places.port}/1") as answer:
             assert answer.status == 200
-        with pytest.raises(AddressNotAllowed):
+        with pytest.raises(AddressNotAllowedError):
             await session.get(f"http://shop.example:{places.port}/2")
     assert places.served == ["/1"]
 
@@ -233,7 +233,7 @@ async def test_a_connection_that_is_made_anew_is_judged_anew(places: Places, cha
 async def test_a_redirect_is_looked_up_and_judged_like_a_first_address(places: Places, location: str) -> None:
     places.closing, places.location = True, location.format(port=places.port)
     async with guarded([[OUTSIDE], [WITHIN]]) as session:
-        with pytest.raises(AddressNotAllowed):
+        with pytest.raises(AddressNotAllowedError):
             await session.get(f"http://shop.example:{places.port}/first")
     assert places.served == ["/first"]
 
@@ -241,7 +241,7 @@ async def test_a_redirect_is_looked_up_and_judged_like_a_first_address(places: P
 async def test_a_redirect_to_an_address_inside_is_refused_at_the_socket(places: Places) -> None:
     places.location = f"http://{WITHIN}:{places.port}/next"
     async with guarded([[OUTSIDE]]) as session:
-        with pytest.raises(AddressNotAllowed):
+        with pytest.raises(AddressNotAllowedError):
             await session.get(f"http://shop.example:{places.port}/first")
 
 
@@ -251,7 +251,7 @@ async def test_a_request_that_the_client_repeats_by_itself_is_judged_anew(places
             assert answer.status == 200
         # The kept connection ends as the next request arrives: the client tries again on one of its own.
         places.hangs_up = True
-        with pytest.raises(AddressNotAllowed):
+        with pytest.raises(AddressNotAllowedError):
             await session.get(f"http://shop.example:{places.port}/again")
     assert places.served == ["/kept", "/again"]
 

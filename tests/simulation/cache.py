@@ -16,7 +16,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from contracts.memory_rpc import FurtherCall
 from memory.domain.spending_limits import Payer, Purse, Settlement
-from memory.errors import RedisUnavailable
+from memory.errors import RedisUnavailableError
 from tests.simulation.store import StoreRates
 
 
@@ -188,7 +188,7 @@ class SimulatedLedger:
         try:
             return await self._server.ask(step)
         except RedisConnectionError as error:
-            raise RedisUnavailable(f"Redis could not answer for a budget: {error}") from error
+            raise RedisUnavailableError(f"Redis could not answer for a budget: {error}") from error
 
 
 def _tell(done: asyncio.Future[Any], answer: Any) -> None:

@@ -48,7 +48,7 @@ from runtime.clock import SystemClock
 from runtime.connection import ConnectionHooks
 from runtime.conversation import ConversationLog
 from runtime.direct import DirectReader
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.principals import PrincipalVerifier
 from runtime.publisher import Publisher
 from runtime.rpc import Handler, RpcServer
@@ -132,13 +132,13 @@ class Memory:
         """Ready when it returns.
 
         Raises:
-            NotReady, and the bus's errors: start again.
+            NotReadyError, and the bus's errors: start again.
         """
         fresh = str(uuid4())
         try:
             store = await mongo.name_of(self._asked, fresh)
         except NexusError as error:
-            raise NotReady(str(error)) from error
+            raise NotReadyError(str(error)) from error
         consumer = ChatConsumer(
             self._client,
             self.log,
@@ -180,7 +180,7 @@ class Memory:
         try:
             await self.positions.compare()
         except NexusError as error:
-            raise NotReady(str(error)) from error
+            raise NotReadyError(str(error)) from error
 
         hooks.on_reconnect.append(self.log.reconnected)
         compared = PeriodicSweep("position of MongoDB", positions.POSITIONS_EVERY, self.positions.look)

@@ -20,7 +20,7 @@ from contracts.identity_rpc import KnownUser
 from gateway.app import Gateway
 from gateway.chat.session import ClientSession
 from gateway.domain.close_codes import CloseCode
-from gateway.errors import TokenInvalid
+from gateway.errors import TokenInvalidError
 from gateway.ports import TokenCaller, Visit, VisitorToken
 from tests.simulation.network import Network
 from tests.simulation.streams import SimulatedStream
@@ -40,7 +40,7 @@ class SimulatedTokens:
         """Who it is."""
         role, _, subject = token.partition("/")
         if not subject:
-            raise TokenInvalid("not a token")
+            raise TokenInvalidError("not a token")
         return TokenCaller(subject, role, COMPANY, "free", 4e9, None)
 
     verify_for_renewal = verify

@@ -12,7 +12,7 @@ from nats.errors import NoRespondersError
 from runtime.connection import connect, subscribe
 from runtime.consumers import ConsumerSpec, ensure_consumer
 from runtime.direct import DirectReader, StoredFact
-from runtime.errors import PublishFailed
+from runtime.errors import PublishFailedError
 from runtime.publisher import Fence, Publisher
 from runtime.replies import ReplyInbox, headers_of, status_of
 from runtime.settings import NatsSettings
@@ -35,7 +35,7 @@ async def _appended(publisher: Publisher, subject: str, msg_id: str, **options: 
     given: dict[str, Any] = {"stream": "CHAT", "event": b'{"data":{}}', **options}
     try:
         stored = await publisher.append(subject, msg_id=msg_id, **given)
-    except PublishFailed as error:
+    except PublishFailedError as error:
         return type(error).__name__, getattr(error, "code", 0)
     return stored.seq, stored.duplicate
 

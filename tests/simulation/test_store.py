@@ -25,7 +25,7 @@ from memory.domain.facts import LogFact, decode
 from memory.domain.keys import BEGINNING, LogPosition
 from memory.domain.progress import Missed
 from memory.domain.spending_limits import Purse
-from memory.errors import StoreUnavailable
+from memory.errors import StoreUnavailableError
 from memory.ports import InboxFilter
 from runtime.mongo import Database, Document
 from runtime.testing import MongoDatabase, ValkeyServer
@@ -213,7 +213,7 @@ def test_what_a_mongodb_that_dies_had_acknowledged_is_there_afterwards() -> None
             await store.away(0.01)
             try:
                 await adding
-            except StoreUnavailable:
+            except StoreUnavailableError:
                 lost += not await facts.holds([fact])
             else:
                 stored.append(fact)

@@ -15,7 +15,7 @@ from agent.testing.stage import Stage
 from contracts.company_rpc import COMPANY_GET, COMPANY_PATCH, CompanyPatchRequest, CompanyRequest
 from contracts.envelope import CloudEvent, Wire
 from gateway.app import Gateway
-from runtime.errors import RpcError, RuntimeFault
+from runtime.errors import RpcError, RuntimeLibraryError
 from runtime.rpc import RpcClient
 from tests.simulation import checks, services
 from tests.simulation.bus import Bus, Rates
@@ -157,7 +157,7 @@ class World:
                 return
             error = starting.exception() if starting.done() else None
             self.bus.note(f"{process.incarnation}: {error!r}")
-            if error is not None and not isinstance(error, (RuntimeFault, OSError, TimeoutError)):
+            if error is not None and not isinstance(error, (RuntimeLibraryError, OSError, TimeoutError)):
                 self.loop.faults.append(f"{process.incarnation} did not start: {error!r}")
             self._end(process)
             await asyncio.sleep(0.5)
@@ -244,7 +244,7 @@ class World:
     async def _note(self, stage: Stage, conversation: str) -> None:
         event = CloudEvent(source="/nexus/newer", type="chat.note.added.v1", data=Wire())
         subject = f"chat.{COMPANY}.{conversation}.note.added.v1"
-        with suppress(RuntimeFault):
+        with suppress(RuntimeLibraryError):
             await self._in(
                 self.loop.process("stage"), stage.publisher.append(subject, event, stream="CHAT", msg_id=event.id)
             )

@@ -15,7 +15,7 @@ DEADLINE = 30.0
 FINAL_ROLES = frozenset({"assistant", "system"})
 
 
-class ConnectionEnded(AssertionError):  # noqa: N818 - it fails the test that waits, with the close code as its text
+class ConnectionEndedError(AssertionError):
     """The socket was closed while a frame was waited for; `code` is the close code."""
 
     def __init__(self, code: int | None, wanted: str) -> None:
@@ -131,7 +131,7 @@ class ChatClient:
             async with asyncio.timeout(deadline), self._news:
                 while (frame := found()) is None:
                     if self.close_code is not None:
-                        raise ConnectionEnded(self.close_code, type_)
+                        raise ConnectionEndedError(self.close_code, type_)
                     await self._news.wait()
                 return frame
         except TimeoutError:

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import aiohttp
 
-from tests.support.chat_client import FINAL_ROLES, ChatClient, ConnectionEnded, Frame
+from tests.support.chat_client import FINAL_ROLES, ChatClient, ConnectionEndedError, Frame
 from tests.support.running_stack import RunningStack
 
 PAUSE = 0.5
@@ -50,7 +50,7 @@ class PatientChat:
                 if self._client.epoch:
                     known["since"] = {"epoch": self._client.epoch, "seq": self._client.seq}
                 await self._client.send_frame("hello", token=self._token, locale="en", **known)
-                with contextlib.suppress(ConnectionEnded):
+                with contextlib.suppress(ConnectionEndedError):
                     told = await self._any(mark, lambda f: f["type"] in {"welcome", "error"})
                     if told["type"] == "welcome":
                         self._client.conversation = told["conversationId"]
@@ -84,7 +84,7 @@ class PatientChat:
                         and f["message"]["role"] in FINAL_ROLES
                     ),
                 )
-            except ConnectionEnded:
+            except ConnectionEndedError:
                 await self.enter()
             else:
                 return found["message"]
@@ -107,7 +107,7 @@ class PatientChat:
             try:
                 await self._client.send_frame(type_, **fields, **retry)
                 frame = await self._any(mark, told)
-            except (ConnectionEnded, ConnectionResetError, aiohttp.ClientError):
+            except (ConnectionEndedError, ConnectionResetError, aiohttp.ClientError):
                 await self.enter()
                 frame: Frame = {"type": "error"}
             if frame["type"] == answer:

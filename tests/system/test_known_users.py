@@ -7,7 +7,7 @@ import jwt
 import pytest
 
 from nexus_cli.drill.log_reader import read_log
-from tests.support.chat_client import ChatClient, ConnectionEnded
+from tests.support.chat_client import ChatClient, ConnectionEndedError
 from tests.support.running_stack import RunningStack
 
 SECRET = "the shop's own secret, of more than 32 characters"
@@ -89,7 +89,7 @@ async def test_a_user_whom_the_company_has_signed_chats_as_a_customer_of_that_co
             await keep_keys(key | {"key": "********"}, key | {"id": "next", "key": NEXT_SECRET})
             await chat.ask("am I still here?")
             await keep_keys(key | {"key": NEXT_SECRET})
-            with pytest.raises(ConnectionEnded) as ended:
+            with pytest.raises(ConnectionEndedError) as ended:
                 await chat.wait_for("never")
             assert ended.value.code == 4500
             async with http.get(f"{stack.url}/v2/memory", headers=memory) as answer:
@@ -98,7 +98,7 @@ async def test_a_user_whom_the_company_has_signed_chats_as_a_customer_of_that_co
             async with ChatClient(stack.url, again) as chat:
                 await chat.hello()
                 await keep_keys()
-                with pytest.raises(ConnectionEnded) as ended:
+                with pytest.raises(ConnectionEndedError) as ended:
                     await chat.wait_for("never")
             assert ended.value.code == 4500
             await visitor_chat.ask("and me?")

@@ -17,14 +17,14 @@ from contracts.providers import KEYS
 from nexus_cli.doctor.diagnosis import Diagnosis
 from nexus_cli.stack import handshakes, ports
 from nexus_cli.stack.datadir import DataDirectory
-from nexus_cli.stack.errors import NotRunning, StackError
+from nexus_cli.stack.errors import NotRunningError, StackError
 from nexus_cli.stack.external_servers import require_answer
 from nexus_cli.stack.servers import binary
 from nexus_cli.stack.services import SERVICES
 from nexus_cli.stack.settings import read_settings
 from nexus_cli.target import bus, find_target
 from runtime import setting_names
-from runtime.errors import RuntimeFault
+from runtime.errors import RuntimeLibraryError
 from runtime.rpc import RpcClient
 
 _KEYS = (*KEYS.values(), "NEXUS_LLM_BASE_URL")
@@ -137,7 +137,7 @@ async def _running_market(data: Path) -> MarketStatusReply | None:
     try:
         async with bus(find_target(data).nats) as client:
             return await RpcClient(client).call(MARKET_STATUS, MarketStatusRequest(), deadline=_MARKET_SECONDS)
-    except (StackError, RuntimeFault):
+    except (StackError, RuntimeLibraryError):
         return None
 
 
@@ -169,7 +169,7 @@ async def _stack(data: Path) -> list[Diagnosis]:
     directory = DataDirectory(data)
     try:
         processes = cast(list[dict[str, Any]], directory.recorded()["processes"])
-    except NotRunning:
+    except NotRunningError:
         if ports.is_free(_PAGE_PORT):
             return [Diagnosis("stack", "note", f"not running on {data}", "`nexus up` starts it")]
         who = ports.owner(_PAGE_PORT) or "another program"
@@ -184,7 +184,7 @@ async def _stack(data: Path) -> list[Diagnosis]:
         url = f"{scheme}://{place.rpartition('@')[2]}"
         try:
             await probes.get(name, handshakes.service)(int(process["port"]))
-        except (handshakes.NotServing, OSError, EOFError, ValueError) as error:
+        except (handshakes.NotServingError, OSError, EOFError, ValueError) as error:
             log = directory.logs / f"{name}.log"
             return Diagnosis(name, "wrong", f"{url}: {error or type(error).__name__}", f"its log: {log}")
         return Diagnosis(name, "ok", f"ready on {url}")

@@ -15,7 +15,7 @@ def development_token(secret: str, *, role: str, user: str, company: str, plan: 
     """A user's token, valid for `hours`.
 
     Raises:
-        InvalidToken: one of the parts cannot be what it says.
+        InvalidTokenError: one of the parts cannot be what it says.
     """
     minter = TokenMinter(TokenSettings(jwt_secret=SecretStr(secret)))
     return minter.mint(sub=user, role=role, company=company, plan=plan, ttl=int(hours * 3600))
@@ -25,7 +25,7 @@ def development_principal(key: str, *, user: str, role: str, company: str, plan:
     """A principal as the gateway would put it into a message, valid for ten minutes.
 
     Raises:
-        NotReady: the key is a public one, as the services have it in production.
+        NotReadyError: the key is a public one, as the services have it in production.
     """
     signer = PrincipalSigner(TokenSettings(principal_key=SecretStr(key)))
     return signer.issue(sub=user, role=role, company=company, plan=plan, ttl=_PRINCIPAL_SECONDS)

@@ -12,11 +12,11 @@ from typing import cast
 from nats.aio.client import Client
 
 from nexus_cli.stack.datadir import DataDirectory
-from nexus_cli.stack.errors import NotRunning, StackError
+from nexus_cli.stack.errors import NotRunningError, StackError
 from nexus_cli.stack.settings import read_settings
 
 
-class Unreachable(StackError):  # noqa: N818 - reads as an event, like every error here
+class UnreachableError(StackError):
     """A server that the command needs does not answer."""
 
 
@@ -34,8 +34,8 @@ def find_target(data: Path) -> Target:
     """The environment first, then the running stack.
 
     Raises:
-        NotRunning: neither names a bus.
-        BadSetting: a variable has a value that it cannot have.
+        NotRunningError: neither names a bus.
+        BadSettingError: a variable has a value that it cannot have.
     """
     settings = read_settings()
     directory = DataDirectory(data)
@@ -74,15 +74,15 @@ def find_addresses(data: Path, services: Mapping[str, Sequence[str]] | None = No
     """The environment first, then the running stack; `services`: those of a cluster, which it keeps no list of.
 
     Raises:
-        NotRunning: neither names a bus.
-        BadSetting: a variable has a value that it cannot have.
+        NotRunningError: neither names a bus.
+        BadSettingError: a variable has a value that it cannot have.
     """
     from runtime.settings import MongoSettings
 
     settings = read_settings()
     try:
         recorded: dict[str, object] = DataDirectory(data).recorded()
-    except NotRunning:
+    except NotRunningError:
         if settings.nats_url is None:
             raise
         recorded = {}
@@ -99,20 +99,20 @@ async def bus(url: str, *, deadline: float = 5.0) -> AsyncGenerator[Client]:
     """A connection to the bus for the length of the block.
 
     Raises:
-        Unreachable: nothing answers at the address within `deadline` seconds.
+        UnreachableError: nothing answers at the address within `deadline` seconds.
     """
     import structlog
 
     from runtime.connection import connect
-    from runtime.errors import RuntimeFault
+    from runtime.errors import RuntimeLibraryError
     from runtime.settings import NatsSettings
 
     # Failures come back as errors, and are told by the command; the library's own log would stand in its output.
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     try:
         client = await connect(NatsSettings(url=url, connect_deadline=deadline), name="nexus-cli")
-    except RuntimeFault as error:
-        raise Unreachable(f"{error}; is the stack running? `nexus up` starts it") from error
+    except RuntimeLibraryError as error:
+        raise UnreachableError(f"{error}; is the stack running? `nexus up` starts it") from error
     try:
         yield client
     finally:

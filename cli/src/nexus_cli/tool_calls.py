@@ -66,7 +66,7 @@ async def call_tool(
 
     Raises:
         RpcError: no result within 75 s.
-        PublishFailed: the bus did not take the call.
+        PublishFailedError: the bus did not take the call.
     """
     inbox = client.new_inbox()
     answers = await client.subscribe(inbox, max_msgs=1)  # pyright: ignore[reportUnknownMemberType]

@@ -23,7 +23,7 @@ from nexus_cli.stack import handshakes
 from nexus_cli.stack.backoff import Backoff
 from nexus_cli.stack.child import LogFile
 from nexus_cli.stack.datadir import StackProcess
-from nexus_cli.stack.errors import StartFailed
+from nexus_cli.stack.errors import StartFailedError
 from nexus_cli.stack.program import Program, StopStage
 from nexus_cli.stack.supervisor import Supervisor
 from nexus_cli.testing import all_gone, is_gone
@@ -152,7 +152,7 @@ async def test_a_program_that_cannot_start_fails_the_start_with_its_last_words(s
         seen, tmp_path, [tiny("one", "crash")], lambda: Backoff(first=0.001, longest=0.001)
     ) as supervisor:
         with pytest.raises(
-            StartFailed, match=r"one ended with exit code 1; .*cannot start: no reason \(log: .*one\.log"
+            StartFailedError, match=r"one ended with exit code 1; .*cannot start: no reason \(log: .*one\.log"
         ):
             await supervisor.start()
 
@@ -169,14 +169,14 @@ async def test_a_program_that_says_why_it_cannot_start_is_not_started_again(seen
 
     program = replace(tiny("one"), command=command, notable=str, refused_by=reason)
     async with supervised(seen, tmp_path, [program]) as supervisor:
-        with pytest.raises(StartFailed, match=r"^one cannot start: no reason \(log: "):
+        with pytest.raises(StartFailedError, match=r"^one cannot start: no reason \(log: "):
             await supervisor.start()
     assert (len(starts), seen.lines) == (1, [])
 
 
 async def test_a_program_that_never_gets_ready_fails_the_start_with_its_reason(seen: Seen, tmp_path: Path) -> None:
     async with supervised(seen, tmp_path, [replace(tiny("one", "unready"), ready_within=5.0)]) as supervisor:
-        with pytest.raises(StartFailed, match=r"one was not ready within 5 s: .*not connected"):
+        with pytest.raises(StartFailedError, match=r"one was not ready within 5 s: .*not connected"):
             await supervisor.start()
 
 
@@ -233,7 +233,7 @@ async def test_a_foreign_server_on_the_port_is_not_taken_for_the_program(seen: S
 
         squatted = replace(tiny("one"), command=sleep, port=port, ready_within=2.0)
         async with supervised(Seen(), tmp_path, [squatted]) as second:
-            with pytest.raises(StartFailed, match=f"port {port} belongs to another program"):
+            with pytest.raises(StartFailedError, match=f"port {port} belongs to another program"):
                 await second.start()
 
 

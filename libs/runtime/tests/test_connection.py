@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from runtime.bus_client import BusClient
 from runtime.connection import ConnectionHooks, connect
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.settings import NatsSettings
 from runtime.testing import NatsServer, eventually
 from runtime.testing_network import proxy_to
@@ -68,7 +68,7 @@ async def test_a_server_that_freezes_is_left_and_found_again(nats_server: NatsSe
 
 
 async def test_no_server_is_an_error_that_says_what_to_do_and_hides_the_password() -> None:
-    with pytest.raises(NotReady, match="NEXUS_NATS_URL") as raised:
+    with pytest.raises(NotReadyError, match="NEXUS_NATS_URL") as raised:
         await connect(NatsSettings(url="nats://me:hunter2@127.0.0.1:1", connect_deadline=0.3), name="test")
     assert "hunter2" not in str(raised.value)
 
@@ -87,7 +87,7 @@ async def test_that_the_password_was_refused_is_said_though_the_server_was_lost_
             after: list[str] = []
             hooks = ConnectionHooks(on_error=[lost])
             url = proxy.url.replace("nats://", "nats://me:wrong@")
-            with pytest.raises(NotReady, match="uthorization"):
+            with pytest.raises(NotReadyError, match="uthorization"):
                 await connect(NatsSettings(url=url, connect_deadline=3), name="test", hooks=hooks)
             assert "uthorization" not in after[-1]
     finally:
@@ -106,9 +106,9 @@ async def test_a_server_that_asks_for_a_certificate_is_shown_one(tmp_path: Path,
     client = await connect(shown, name="test")
     assert (await client.request("$JS.API.INFO", b"", timeout=10)).data
     await client.close()
-    with pytest.raises(NotReady, match="no NATS server answered"):
+    with pytest.raises(NotReadyError, match="no NATS server answered"):
         await connect(shown.model_copy(update={"tls_certificate": None, "connect_deadline": 1.0}), name="test")
-    with pytest.raises(NotReady, match=r"NEXUS_NATS_TLS_CA.* cannot be used \(/nowhere.pem.*: .*No such file"):
+    with pytest.raises(NotReadyError, match=r"NEXUS_NATS_TLS_CA.* cannot be used \(/nowhere.pem.*: .*No such file"):
         await connect(shown.model_copy(update={"tls_ca": "/nowhere.pem"}), name="test")
 
 

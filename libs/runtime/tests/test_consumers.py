@@ -12,7 +12,7 @@ from nats.aio.client import Client
 
 from contracts.channels import fact
 from runtime.consumers import ConsumerSpec, ensure_consumer
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.publisher import Publisher
 from runtime.release import RELEASE, is_newers
 from runtime.subjects import combined, covers
@@ -89,9 +89,9 @@ async def test_a_consumer_that_is_as_it_should_be_is_not_written_again(nats_stre
 
 
 async def test_what_the_server_refuses_is_said_in_its_words(nats_streams: Client) -> None:
-    with pytest.raises(NotReady, match=r"consumer shared of stream FACTS is unavailable: .*overlap"):
+    with pytest.raises(NotReadyError, match=r"consumer shared of stream FACTS is unavailable: .*overlap"):
         await ensure_consumer(nats_streams, replace(OLDER, subjects=("usage.recorded.v1.>", "usage.recorded.v1.a.b")))
-    with pytest.raises(NotReady, match=r"stream NONE is unavailable: .*not found"):
+    with pytest.raises(NotReadyError, match=r"stream NONE is unavailable: .*not found"):
         await ensure_consumer(nats_streams, replace(OLDER, stream="NONE"), deadline=0.3)
 
 

@@ -10,7 +10,7 @@ from contracts.conversation import Snapshot
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind, SystemMessage
 from runtime.connection import connect
 from runtime.conversation import MOST_TRIES, ConversationLog, ConversationWriter, NewFact
-from runtime.errors import ConversationBusy
+from runtime.errors import ConversationBusyError
 from runtime.publisher import Appended, Publisher
 from runtime.settings import NatsSettings
 from runtime.testing import NatsServer, eventually
@@ -68,7 +68,7 @@ async def test_a_conversation_that_changes_before_each_try_is_busy(nats_streams:
         await writer(nats_streams).append(*PLACE, notice(f"n{len(tries)}"))
         return owner(OwnerKind.HUMAN, "take")
 
-    with pytest.raises(ConversationBusy) as busy:
+    with pytest.raises(ConversationBusyError) as busy:
         await writer(nats_streams).append_if(*PLACE, overtaken)
     assert busy.value.retryable
     # Each look is at least as new as what overtook the one before.

@@ -7,7 +7,7 @@ import pytest
 from nats.aio.client import Client
 
 from runtime.direct import Batch, DirectReader
-from runtime.errors import ReadFailed
+from runtime.errors import ReadFailedError
 from runtime.publisher import Publisher
 
 MINE, ALL = "chat.a.b.message.visitor.v1", "chat.>"
@@ -58,5 +58,5 @@ async def test_a_batch_begins_at_a_moment_in_whatever_zone_it_is_told(stored: Di
 
 
 async def test_a_stream_that_is_not_there_is_an_error_in_time(nats_client: Client) -> None:
-    with pytest.raises(ReadFailed, match="CHAT"):
+    with pytest.raises(ReadFailedError, match="CHAT"):
         await DirectReader(nats_client, "CHAT").last(MINE, deadline=0.1)

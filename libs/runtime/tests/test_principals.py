@@ -7,7 +7,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from pydantic import SecretStr
 
-from runtime.errors import ExpiredToken, InvalidToken, NotReady
+from runtime.errors import ExpiredTokenError, InvalidTokenError, NotReadyError
 from runtime.principals import Principal, PrincipalSigner, PrincipalVerifier
 from runtime.settings import TokenSettings
 from runtime.testing_clock import FakeClock
@@ -36,7 +36,7 @@ def test_a_principal_is_what_the_gateway_signed(settings: tuple[TokenSettings, T
     assert verifier.verify(token) is verifier.verify(token)
     head, body, signature = token.split(".")
     for broken in (f"{head}.{body}.", f"{head}.{body[:-2]}.{signature}", token + "x", "x", ""):
-        with pytest.raises(InvalidToken):
+        with pytest.raises(InvalidTokenError):
             verifier.verify(broken)
 
 
@@ -46,7 +46,7 @@ async def test_an_expired_principal_proves_who_wrote_and_nothing_more() -> None:
     token = signer.issue(sub="u1", role="user", company="acme", ttl=60)
     assert verifier.verify(token).sub == "u1"
     await now.advance(61)
-    with pytest.raises(ExpiredToken):
+    with pytest.raises(ExpiredTokenError):
         verifier.verify(token)
     assert verifier.verify(token, expired_too=True).sub == "u1"
 
@@ -56,8 +56,8 @@ def test_another_key_and_another_algorithm_are_refused() -> None:
     other_private, _ = ed25519()
     verifier = PrincipalVerifier(public, FakeClock(NOW))
     for signer in (PrincipalSigner(other_private, FakeClock(NOW)), PrincipalSigner(SHARED, FakeClock(NOW))):
-        with pytest.raises(InvalidToken):
+        with pytest.raises(InvalidTokenError):
             verifier.verify(signer.issue(sub="u1", role="user", company="acme"))
-    with pytest.raises(NotReady, match="private"):
+    with pytest.raises(NotReadyError, match="private"):
         PrincipalSigner(public)
     assert PrincipalVerifier(private, FakeClock(NOW))

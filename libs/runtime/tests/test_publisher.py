@@ -12,7 +12,14 @@ from contracts.channels import ChatKind, chat, conversation_tree
 from contracts.envelope import CloudEvent
 from contracts.events.turn import RunStarted
 from runtime.conversation import CONCURRENT_READS, ConversationLog, fence_at
-from runtime.errors import FenceRefused, LogBehind, PublishRefused, PublishTimeout, ReadFailed, Unavailable
+from runtime.errors import (
+    FenceRefusedError,
+    LogBehindError,
+    PublishRefusedError,
+    PublishTimeoutError,
+    ReadFailedError,
+    UnavailableError,
+)
 from runtime.publisher import Fence, Publisher, event_json
 from runtime.testing import NatsServer, eventually
 
@@ -42,7 +49,7 @@ async def test_the_fence_refuses_an_answer_that_something_newer_overtook(nats_st
     await publisher.append(VISITOR, b"1", stream=CHAT, msg_id="m1")
     before = await log.snapshot("acme", "c1")
     await publisher.append(VISITOR, b"2", stream=CHAT, msg_id="m2")
-    with pytest.raises(FenceRefused) as refused:
+    with pytest.raises(FenceRefusedError) as refused:
         await publisher.append(ANSWER, b"a", stream=CHAT, msg_id="a1", fence=fence_at("acme", "c1", before.seq))
     assert not refused.value.maybe_own
     after = await log.snapshot("acme", "c1", at_least=before.seq + 1)
@@ -56,17 +63,17 @@ async def test_a_fence_at_zero_holds_for_an_empty_conversation_only(nats_streams
     assert empty.seq == 0
     assert not empty.last
     await publisher.append(ANSWER, b"a", stream=CHAT, msg_id="a1", fence=fence_at("acme", "c1", empty.seq))
-    with pytest.raises(FenceRefused):
+    with pytest.raises(FenceRefusedError):
         await publisher.append(ANSWER, b"b", stream=CHAT, msg_id="a2", fence=Fence(0, TREE))
 
 
 async def test_a_subject_of_no_stream_and_an_oversized_event_are_errors(nats_streams: Client) -> None:
     publisher = Publisher(nats_streams)
-    with pytest.raises(Unavailable, match="no stream"):
+    with pytest.raises(UnavailableError, match="no stream"):
         await publisher.append("nowhere.at.all", b"{}", stream=CHAT, msg_id="m1", deadline=0.2)
-    with pytest.raises(PublishRefused):
+    with pytest.raises(PublishRefusedError):
         await publisher.append(VISITOR, b"x" * 300_000, stream=CHAT, msg_id="m2")
-    with pytest.raises(PublishRefused):
+    with pytest.raises(PublishRefusedError):
         await publisher.append(VISITOR, b"x" * 3_000_000, stream=CHAT, msg_id="m3")
 
 
@@ -99,7 +106,7 @@ async def test_a_deadline_without_acknowledgement_leaves_the_outcome_unknown(
     publisher = Publisher(nats_streams)
     nats_server.pause()
     try:
-        with pytest.raises(PublishTimeout):
+        with pytest.raises(PublishTimeoutError):
             await publisher.append(VISITOR, b"{}", stream=CHAT, msg_id="m1", deadline=0.7)
     finally:
         nats_server.resume()
@@ -134,7 +141,7 @@ async def test_the_snapshot_has_the_newest_fact_of_each_kind(nats_streams: Clien
 
 
 async def test_a_snapshot_that_stays_behind_is_an_error(nats_streams: Client) -> None:
-    with pytest.raises(LogBehind):
+    with pytest.raises(LogBehindError):
         await ConversationLog(nats_streams).snapshot("acme", "c1", at_least=7, deadline=0.1)
 
 
@@ -175,7 +182,7 @@ async def test_a_reader_that_gets_no_turn_in_time_is_told_so(nats_server: NatsSe
         asyncio.create_task(log.read("acme", f"c{number}", 0, 1, deadline=60)) for number in range(CONCURRENT_READS)
     ]
     await asyncio.sleep(0)
-    with pytest.raises(ReadFailed, match="at once"):
+    with pytest.raises(ReadFailedError, match="at once"):
         await asyncio.wait_for(log.read("acme", "late", 0, 1, deadline=0.1), 20)
     nats_server.resume()
     assert await asyncio.wait_for(asyncio.gather(*readers), 60) == [[]] * CONCURRENT_READS

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import SecretStr
 
-from runtime.seal import NotSealable, Seal
+from runtime.seal import NotSealableError, Seal
 from runtime.settings import SealSettings
 
 OLD, NEW = "o" * 32, "n" * 32
@@ -19,11 +19,11 @@ def test_a_sealed_secret_says_nothing_and_opens_for_its_company_alone() -> None:
     assert closed != seal(OLD).close("s3cret", "acme")
     assert seal(OLD).open(closed, "acme") == "s3cret"
     for other in (seal(NEW), seal()):
-        with pytest.raises(NotSealable, match="NEXUS_SECRETS_KEY"):
+        with pytest.raises(NotSealableError, match="NEXUS_SECRETS_KEY"):
             other.open(closed, "acme")
-    with pytest.raises(NotSealable):
+    with pytest.raises(NotSealableError):
         seal(OLD).open(closed, "other")
-    with pytest.raises(NotSealable):
+    with pytest.raises(NotSealableError):
         seal(OLD).open(closed[:-6] + "AAAAAA", "acme")
 
 
@@ -34,7 +34,7 @@ def test_a_key_is_replaced_without_a_secret_lost() -> None:
 
 
 def test_without_a_key_nothing_is_kept_and_what_is_plain_stays_plain() -> None:
-    with pytest.raises(NotSealable, match="NEXUS_SECRETS_KEY"):
+    with pytest.raises(NotSealableError, match="NEXUS_SECRETS_KEY"):
         seal().close("s3cret", "acme")
     assert seal().open("plain", "acme") == "plain"
     with pytest.raises(ValueError, match="32 characters"):

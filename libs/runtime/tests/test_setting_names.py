@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, ValidationError
 from pydantic_settings import SettingsConfigDict
 from structlog.testing import capture_logs
 
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.setting_names import REMOVED, as_one_line, check_names, distance, known, slips
 from runtime.settings import EnvSettings, MarkSettings, NatsSettings, StreamSettings
 
@@ -66,7 +66,9 @@ def test_every_slip_is_named_with_what_was_meant(monkeypatch: pytest.MonkeyPatch
     check_names()
     monkeypatch.setenv("NEXUS_NATS_REPLCAS", "3")
     monkeypatch.setenv("nexus_redis_deadlin", "3")
-    with pytest.raises(NotReady, match=r"NEXUS_NATS_REPLCAS .*NEXUS_NATS_REPLICAS\?; NEXUS_REDIS_DEADLIN .*DEADLINE\?"):
+    with pytest.raises(
+        NotReadyError, match=r"NEXUS_NATS_REPLCAS .*NEXUS_NATS_REPLICAS\?; NEXUS_REDIS_DEADLIN .*DEADLINE\?"
+    ):
         check_names()
 
 

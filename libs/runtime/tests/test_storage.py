@@ -19,7 +19,7 @@ from redis.exceptions import RedisError
 
 from contracts.streams import STREAMS, Stream
 from runtime.connection import connect, jetstream
-from runtime.errors import NotReady, PublishTimeout, Unavailable
+from runtime.errors import NotReadyError, PublishTimeoutError, UnavailableError
 from runtime.health import Check
 from runtime.publisher import Publisher
 from runtime.settings import NatsSettings
@@ -57,7 +57,7 @@ async def fill(client: Client, stream: Stream, most: int) -> int:
     for number in range(most):
         try:
             await append(client, stream, number, deadline=2.0)
-        except (Unavailable, PublishTimeout):  # both say: try again
+        except (UnavailableError, PublishTimeoutError):  # both say: try again
             return number
     return most
 
@@ -74,7 +74,7 @@ def check_of(client: Client, *streams: Stream) -> Check:
 async def holds(check: Check) -> bool:
     try:
         await check()
-    except NotReady:
+    except NotReadyError:
         return False
     return True
 
@@ -82,7 +82,7 @@ async def holds(check: Check) -> bool:
 async def is_told(check: Check) -> str:
     try:
         await check()
-    except NotReady as error:
+    except NotReadyError as error:
         return str(error)
     return ""
 
@@ -98,7 +98,7 @@ async def test_a_stream_at_its_end_is_told_of_and_goes_on_when_there_is_room(
         taken = await fill(nats_client, stream, 100)
     assert 10 < taken < 20
     assert [line["stream"] for line in told if line["event"] == "storage.refuses"] == [stream.name]
-    with pytest.raises(NotReady, match=f"stream {stream.name}: .*maximum bytes"):
+    with pytest.raises(NotReadyError, match=f"stream {stream.name}: .*maximum bytes"):
         await check()
     assert await held(nats_client, stream) == taken
     await jetstream(nats_client).purge_stream(stream.name)

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from contracts.streams import CHAT, STREAMS, TOOLS, TURNS
 from runtime.connection import connect, subscribe
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.publisher import Publisher
 from runtime.settings import NatsSettings, StreamSettings
 from runtime.streams import await_streams, ensure_streams, stream_config
@@ -112,7 +112,7 @@ async def test_what_somebody_else_has_set_and_can_be_changed_is_changed(
 )
 async def test_what_nats_never_changes_stops_the_start_with_its_name(nats_client: Client, odd: dict[str, Any]) -> None:
     await made_otherwise(nats_client, odd)
-    with pytest.raises(NotReady, match=f"stream CHAT is not what this release needs: {next(iter(odd))} is "):
+    with pytest.raises(NotReadyError, match=f"stream CHAT is not what this release needs: {next(iter(odd))} is "):
         await ensure_streams(nats_client, [CHAT])
 
 
@@ -123,7 +123,7 @@ async def made_otherwise(client: Client, odd: dict[str, Any]) -> None:
 
 async def test_a_stream_that_cannot_be_changed_is_named(nats_client: Client) -> None:
     await ensure_streams(nats_client, [replace(TOOLS, retention="limits")])
-    with pytest.raises(NotReady, match="stream TOOLS"):
+    with pytest.raises(NotReadyError, match="stream TOOLS"):
         await ensure_streams(nats_client, [TOOLS])
 
 
@@ -163,7 +163,7 @@ async def test_who_may_not_make_streams_waits_for_who_may(nats_client: Client) -
 
 
 async def test_streams_that_nobody_makes_are_named_in_the_error(nats_client: Client) -> None:
-    with pytest.raises(NotReady, match=r"no stream CHAT .* NEXUS_NATS_MANAGE_STREAMS"):
+    with pytest.raises(NotReadyError, match=r"no stream CHAT .* NEXUS_NATS_MANAGE_STREAMS"):
         await await_streams(nats_client, [CHAT], deadline=0.3)
 
 

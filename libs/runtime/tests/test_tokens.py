@@ -20,12 +20,12 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from jwt.algorithms import RSAAlgorithm
 from pydantic import SecretStr
 
-from runtime.errors import ExpiredToken, InvalidToken, NotReady
+from runtime.errors import ExpiredTokenError, InvalidTokenError, NotReadyError
 from runtime.principals import AUDIENCE, PrincipalSigner, PrincipalVerifier
 from runtime.settings import TokenSettings
 from runtime.testing import eventually
 from runtime.testing_clock import FakeClock
-from runtime.tokens import KeySet, KeysUnavailable, TokenMinter, TokenVerifier
+from runtime.tokens import KeySet, KeysUnavailableError, TokenMinter, TokenVerifier
 
 SECRET = "s" * 32
 SHARED = TokenSettings(jwt_secret=SecretStr(SECRET), principal_key=SecretStr(SECRET))
@@ -78,10 +78,10 @@ async def test_an_expired_token_counts_only_within_its_grace() -> None:
     token = TokenMinter(SHARED, now).mint(sub="v1", role="visitor", company="acme", ttl=60)
     await now.advance(120)
     verifier = TokenVerifier(SHARED, now)
-    with pytest.raises(ExpiredToken):
+    with pytest.raises(ExpiredTokenError):
         await verifier.verify(token)
     assert (await verifier.verify(token, grace=100)).sub == "v1"
-    with pytest.raises(ExpiredToken):
+    with pytest.raises(ExpiredTokenError):
         await verifier.verify(token, grace=10)
 
 
@@ -104,7 +104,7 @@ async def test_an_expired_token_counts_only_within_its_grace() -> None:
 )
 async def test_an_identity_that_cannot_be_one_is_refused(change: dict[str, Any]) -> None:
     claims = {key: value for key, value in {**CLAIMS, **change}.items() if value is not None}
-    with pytest.raises(InvalidToken):
+    with pytest.raises(InvalidTokenError):
         await TokenVerifier(SHARED, clock()).verify(jwt.encode(claims, SECRET, algorithm="HS256"))
 
 
@@ -135,7 +135,7 @@ async def test_another_secret_no_signature_and_nonsense_are_refused() -> None:
         "",
         "a" * 9000,
     ):
-        with pytest.raises(InvalidToken):
+        with pytest.raises(InvalidTokenError):
             await verifier.verify(token)
 
 
@@ -144,7 +144,7 @@ async def test_a_public_key_is_no_secret(rsa_key: RSAPrivateKey) -> None:
     verifier = TokenVerifier(settings, clock())
     assert (await verifier.verify(jwt.encode(CLAIMS, rsa_key, algorithm="RS256"))).sub == "u1"
     header = base64.urlsafe_b64encode(b'{"alg":"HS256","typ":"JWT"}').rstrip(b"=").decode()
-    with pytest.raises(InvalidToken):
+    with pytest.raises(InvalidTokenError):
         await verifier.verify(f"{header}.e30.c2ln")
 
 
@@ -188,7 +188,7 @@ async def test_a_key_set_is_fetched_once_and_for_unknown_keys_once_more(
         unknown = jwt.encode(CLAIMS, rsa_key, algorithm="RS256", headers={"kid": "other"})
         for _ in range(3):
             assert (await verifier.verify(known)).company == "acme"
-            with pytest.raises(InvalidToken):
+            with pytest.raises(InvalidTokenError):
                 await verifier.verify(unknown)
     assert len(asked) == 2
     assert (await verifier.verify(known)).company == "acme"
@@ -214,7 +214,7 @@ async def test_keys_that_could_not_be_fetched_a_moment_ago_are_not_said_to_be_wr
     verifier = TokenVerifier(TokenSettings(jwt_jwks_url="http://127.0.0.1:1/keys"), clock())
     token = jwt.encode(CLAIMS, rsa_key, algorithm="RS256", headers={"kid": "k1"})
     for _ in range(2):
-        with pytest.raises(KeysUnavailable):
+        with pytest.raises(KeysUnavailableError):
             await verifier.verify(token)
 
 
@@ -240,11 +240,11 @@ async def test_a_token_that_was_checked_counts_no_longer_than_its_key(rsa_key: R
         # Another key under the same id, and then none.
         keys[0] = {**json.loads(RSAAlgorithm.to_jwk(newer.public_key())), "kid": "k1", "use": "sig"}
         await now.advance(301)
-        with pytest.raises(InvalidToken):
+        with pytest.raises(InvalidTokenError):
             await verifier.verify(token)
         keys[0]["kid"] = "k2"
         await now.advance(301)
-        with pytest.raises(InvalidToken):
+        with pytest.raises(InvalidTokenError):
             await verifier.verify(token)
 
 
@@ -256,17 +256,17 @@ async def test_a_token_that_was_checked_proves_nothing_for_another_one_and_expir
     head, said, signature = token.split(".")
     forged = jwt.encode({**CLAIMS, "sub": "u2"}, SECRET, algorithm="HS256").split(".")[1]
     for wrong in (f"{head}.{forged}.{signature}", f"{head}.{said}.{signature[::-1]}", f"{head}.{said}."):
-        with pytest.raises(InvalidToken):
+        with pytest.raises(InvalidTokenError):
             await verifier.verify(wrong)
     await now.advance(606)
-    with pytest.raises(ExpiredToken):
+    with pytest.raises(ExpiredTokenError):
         await verifier.verify(token)
     assert (await verifier.verify(token, grace=10)).sub == "u1"
 
 
 async def test_a_key_set_that_cannot_be_had_is_said_to_be_so(rsa_key: RSAPrivateKey) -> None:
     verifier = TokenVerifier(TokenSettings(jwt_jwks_url="http://127.0.0.1:1/keys"), clock())
-    with pytest.raises(KeysUnavailable) as raised:
+    with pytest.raises(KeysUnavailableError) as raised:
         await verifier.verify(jwt.encode(CLAIMS, rsa_key, algorithm="RS256", headers={"kid": "k1"}))
     assert raised.value.retryable
 
@@ -278,7 +278,7 @@ async def test_a_key_set_of_any_other_shape_is_none(said: bytes) -> None:
     async def fetch() -> bytes:
         return said
 
-    with pytest.raises(KeysUnavailable):
+    with pytest.raises(KeysUnavailableError):
         await KeySet(fetch, clock()).get("k1")
 
 
@@ -301,23 +301,23 @@ async def test_no_signature_is_checked_with_a_private_or_a_short_key(rsa_key: RS
     with jwks([{**public, "kid": "k1"}, {**private, "kid": "private"}, {**short, "kid": "short"}]) as (url, _):
         verifier = TokenVerifier(TokenSettings(jwt_jwks_url=url), clock())
         for kid in ("private", "short"):
-            with pytest.raises(InvalidToken, match="not in the key set"):
+            with pytest.raises(InvalidTokenError, match="not in the key set"):
                 await verifier.verify(jwt.encode(CLAIMS, rsa_key, algorithm="RS256", headers={"kid": kid}))
 
 
 def test_without_any_key_it_says_what_to_set() -> None:
-    with pytest.raises(NotReady, match="NEXUS_JWT_SECRET"):
+    with pytest.raises(NotReadyError, match="NEXUS_JWT_SECRET"):
         TokenVerifier(TokenSettings())
-    with pytest.raises(NotReady, match="NEXUS_PRINCIPAL_KEY"):
+    with pytest.raises(NotReadyError, match="NEXUS_PRINCIPAL_KEY"):
         PrincipalVerifier(TokenSettings())
 
 
 async def test_a_users_token_is_no_principal_and_a_principal_no_users_token() -> None:
     token = TokenMinter(SHARED, clock()).mint(sub="u1", role="user", company="acme")
-    with pytest.raises(InvalidToken):
+    with pytest.raises(InvalidTokenError):
         PrincipalVerifier(SHARED, clock()).verify(token)
     principal = PrincipalSigner(SHARED, clock()).issue(sub="u1", role="user", company="acme")
-    with pytest.raises(InvalidToken):
+    with pytest.raises(InvalidTokenError):
         await TokenVerifier(SHARED, clock()).verify(principal)
 
 
@@ -347,9 +347,9 @@ async def test_two_keys_count_while_one_is_replaced_and_the_first_one_signs(
     principal = PrincipalSigner(both, clock()).issue(sub="u1", role="user", company="acme")
     assert (await TokenVerifier(alone["n"], clock()).verify(token)).sub == "u1"
     assert PrincipalVerifier(alone["n"], clock()).verify(principal).sub == "u1"
-    with pytest.raises(InvalidToken):
+    with pytest.raises(InvalidTokenError):
         await TokenVerifier(alone["o"], clock()).verify(token)
-    with pytest.raises(InvalidToken):
+    with pytest.raises(InvalidTokenError):
         PrincipalVerifier(alone["o"], clock()).verify(principal)
     signed = jwt.encode(CLAIMS, rsa_key, algorithm="RS256")
     assert (await TokenVerifier(both, clock()).verify(signed)).sub == "u1"

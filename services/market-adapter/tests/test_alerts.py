@@ -28,7 +28,7 @@ from market_adapter.paper_trading import PaperTrading
 from market_adapter.testing import FIRST_DAY, ScriptedProvider, bar
 from market_adapter.testing_desk import HeardFacts, MemoryAccounts
 from market_adapter.unseen_news import UnseenNews
-from runtime.errors import PublishFailed, RpcError
+from runtime.errors import PublishFailedError, RpcError
 from runtime.testing import MongoDatabase
 from runtime.testing_clock import FakeClock
 
@@ -199,7 +199,7 @@ async def test_an_alert_that_fired_while_the_bus_was_away_is_announced_later(des
     await desk.create()
     desk.heard.away = True
     desk.provider.today = 3
-    with pytest.raises(PublishFailed):
+    with pytest.raises(PublishFailedError):
         await desk.alarms.attend()
     desk.heard.away = False
     await desk.alarms.attend()

@@ -5,7 +5,7 @@ from pymongo import AsyncMongoClient
 
 from market_adapter.adapters.mongo import bounded
 from market_adapter.app import prepare_stores
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.mongo import Document
 from runtime.testing import MongoDatabase
 
@@ -17,7 +17,7 @@ async def test_a_newer_store_is_refused_and_its_own_is_kept(mongo_server: MongoD
         await prepare_stores(bounded(database))
         await prepare_stores(bounded(database))
         await database["meta"].update_one({"_id": "format"}, {"$set": {"format": 7, "release": "9.4.0"}})
-        with pytest.raises(NotReady, match=r"start release 9\.4\.0 or newer"):
+        with pytest.raises(NotReadyError, match=r"start release 9\.4\.0 or newer"):
             await prepare_stores(bounded(database))
     finally:
         await client.close()

@@ -14,7 +14,7 @@ from memory.application.history import HistoryReader
 from memory.domain.conversation import InboxConversation
 from memory.domain.facts import LogFact
 from memory.domain.recent import HELD, RecentMessages
-from memory.errors import StoreUnavailable
+from memory.errors import StoreUnavailableError
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.errors import RpcError
 from runtime.testing import eventually
@@ -171,10 +171,10 @@ class Gone:
     """A database that does not answer."""
 
     async def newest_messages(self, *_: Any, **__: Any) -> list[LogFact]:
-        raise StoreUnavailable("MongoDB is away")
+        raise StoreUnavailableError("MongoDB is away")
 
     async def load(self, *_: Any) -> dict[tuple[str, str], InboxConversation]:
-        raise StoreUnavailable("MongoDB is away")
+        raise StoreUnavailableError("MongoDB is away")
 
 
 class LongLog:
@@ -211,7 +211,7 @@ async def test_without_a_database_what_is_at_hand_is_told_when_the_log_is_too_lo
 
     found = await histories(RecentMessages(seq, held, whole=False)).since("acme", "c", 0, seq, 500)
     assert (found.messages, found.complete) == (held, False)
-    with pytest.raises(StoreUnavailable):
+    with pytest.raises(StoreUnavailableError):
         await histories(None).since("acme", "c", 0, seq, 500)
 
 
@@ -232,5 +232,5 @@ async def test_where_the_log_was_trimmed_it_is_not_read_instead_of_the_store() -
     log: Any = TrimmedLog()
     windows: Any = One(RecentMessages(10, (), whole=False))
     histories = HistoryReader(facts=gone, conversations=gone, windows=windows, log=log, floor=floor, deadline=1)
-    with pytest.raises(StoreUnavailable):
+    with pytest.raises(StoreUnavailableError):
         await histories.newest("acme", "c", 20, 20, exact=True)

@@ -24,7 +24,7 @@ from memory.adapters.mongo import asked
 from memory.adapters.mongo_memories import MongoMemories
 from memory.application.memories import Memories
 from memory.domain.remembered import Remembered
-from memory.errors import StoreUnavailable
+from memory.errors import StoreUnavailableError
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.clock import SystemClock
 from runtime.direct import DirectReader
@@ -140,7 +140,7 @@ class Unanswering(MongoMemories):
         saved = await super().save(company, user, state, over, version)
         if self.unanswered:
             self.unanswered -= 1
-            raise StoreUnavailable("no answer in time")
+            raise StoreUnavailableError("no answer in time")
         return saved
 
 

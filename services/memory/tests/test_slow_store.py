@@ -19,7 +19,7 @@ from contracts.rpc import (
     SnapshotRequest,
 )
 from memory.adapters.mongo import asked, limit, speaking
-from memory.errors import StoreRefused, StoreUnavailable
+from memory.errors import StoreRefusedError, StoreUnavailableError
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.command_limit import TRIALS
 from runtime.errors import RpcError
@@ -121,7 +121,7 @@ async def test_the_newest_command_is_refused_first_and_a_caller_that_gives_up_br
     running = [asyncio.create_task(bound.run(lambda name=name: command(name))) for name in "ab"]
     waiting = asyncio.create_task(bound.run(lambda: command("c")))
     await asyncio.sleep(0)
-    with pytest.raises(StoreUnavailable):
+    with pytest.raises(StoreUnavailableError):
         await bound.run(lambda: command("d"))
     running[0].cancel()
     await asyncio.wait(running[:1])
@@ -138,7 +138,7 @@ async def test_who_waits_too_long_is_refused_and_its_place_is_free_again() -> No
     running = asyncio.create_task(bound.run(release.wait))
     await asyncio.sleep(0)
     for _ in range(3):
-        with pytest.raises(StoreUnavailable):
+        with pytest.raises(StoreUnavailableError):
             await bound.run(release.wait)
     release.set()
     assert await running
@@ -151,7 +151,7 @@ async def test_a_store_that_hangs_gets_a_few_trials_until_it_answers(monkeypatch
     release = asyncio.Event()
     running = [asyncio.create_task(bound.run(release.wait)) for _ in range(TRIALS)]
     await eventually(lambda: bound.hanging)
-    with pytest.raises(StoreUnavailable):
+    with pytest.raises(StoreUnavailableError):
         await bound.run(release.wait)
     release.set()
     await asyncio.gather(*running)
@@ -162,11 +162,14 @@ async def test_a_store_that_hangs_gets_a_few_trials_until_it_answers(monkeypatch
 @pytest.mark.parametrize(
     ("error", "raised"),
     [
-        (WriteError("Cannot apply $inc to a value of non-numeric type", 14), StoreRefused),
-        (BulkWriteError({"writeErrors": [{"index": 0, "code": 10334, "errmsg": "too large"}]}), StoreRefused),
-        (BulkWriteError({"writeErrors": [{"index": 0, "code": 11000, "errmsg": "duplicate key"}]}), StoreUnavailable),
-        (OperationFailure("not primary", 10107), StoreUnavailable),
-        (AutoReconnect("connection closed"), StoreUnavailable),
+        (WriteError("Cannot apply $inc to a value of non-numeric type", 14), StoreRefusedError),
+        (BulkWriteError({"writeErrors": [{"index": 0, "code": 10334, "errmsg": "too large"}]}), StoreRefusedError),
+        (
+            BulkWriteError({"writeErrors": [{"index": 0, "code": 11000, "errmsg": "duplicate key"}]}),
+            StoreUnavailableError,
+        ),
+        (OperationFailure("not primary", 10107), StoreUnavailableError),
+        (AutoReconnect("connection closed"), StoreUnavailableError),
     ],
 )
 async def test_what_mongodb_refuses_for_its_form_is_not_tried_for_ever(

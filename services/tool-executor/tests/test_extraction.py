@@ -11,7 +11,7 @@ from contracts.knowledge import MAX_PART, Block
 from tests.support.made_sites import HIDDEN, SITES
 from tool_executor.adapters.page_text import readable_text
 from tool_executor.extraction.charsets import decoded
-from tool_executor.extraction.document import Extracted, Unreadable, in_parts
+from tool_executor.extraction.document import Extracted, UnreadableError, in_parts
 from tool_executor.extraction.formats import extract
 from tool_executor.extraction.html import extract_html
 from tool_executor.extraction.isolation import Extraction
@@ -225,7 +225,7 @@ def test_markdown_and_text_become_the_same_blocks():
 async def test_what_cannot_be_read_is_said_in_a_word_and_a_sentence(
     body: bytes | Callable[[], bytes], name: str, reason: str
 ):
-    with pytest.raises(Unreadable) as refused:
+    with pytest.raises(UnreadableError) as refused:
         await Extraction().extract(body() if callable(body) else body, name=name)
     assert refused.value.reason == reason
     assert set(refused.value.text.by_language) == {"es", "en"}
@@ -242,10 +242,10 @@ def test_the_head_ends_with_the_first_element_that_is_none_of_it_where_no_tag_en
 
 async def test_a_reader_that_hangs_or_eats_memory_ends_alone():
     page = pdf_of([[f"line {number}" for number in range(50)] for _ in range(50)])
-    with pytest.raises(Unreadable) as slow:
+    with pytest.raises(UnreadableError) as slow:
         await Extraction(seconds=0.05).extract(page, name="slow.pdf")
     assert slow.value.reason == "too_slow"
-    with pytest.raises(Unreadable) as big:
+    with pytest.raises(UnreadableError) as big:
         await Extraction(memory=200 * 1024 * 1024).extract(b"# x\n\n" + b"- word\n" * 2_000_000, name="big.md")
     assert big.value.reason == "crashed"
 
@@ -313,5 +313,5 @@ def test_a_csv_is_one_table_whose_first_row_names_the_columns(between: str):
 
 
 def test_a_csv_that_is_none_says_so():
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableError):
         extract(b'a,"' + b"x" * 200_000, "text/csv")

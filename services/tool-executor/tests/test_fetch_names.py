@@ -7,7 +7,7 @@ import pytest
 
 from tool_executor.adapters.page_fetcher import FetchLimits, PageFetcher
 from tool_executor.adapters.site_pages import SitePages
-from tool_executor.domain.declaration import ToolFailed
+from tool_executor.domain.declaration import ToolFailedError
 from tool_executor.domain.plans import CompanyTools
 from tool_executor.domain.site_address import Origin, Site, SiteUrl
 from tool_executor.testing import Served, html_page, serving
@@ -53,7 +53,7 @@ async def fetching(addresses: list[list[str]]) -> AsyncGenerator[tuple[PageFetch
 async def test_a_name_that_leads_inside_is_refused_before_anything_is_connected(served: Served, addresses: list[str]):
     origin = Origin("https", "shop.example.com", served.origin.port)
     async with fetching([addresses]) as (fetcher, asked):
-        with pytest.raises(ToolFailed) as failed:
+        with pytest.raises(ToolFailedError) as failed:
             await fetcher.fetch(Site((origin,)), SiteUrl(origin, "/"))
         assert failed.value.reason == "address_refused"
         assert asked == ["shop.example.com"]
@@ -63,7 +63,7 @@ async def test_a_name_that_leads_inside_is_refused_before_anything_is_connected(
 async def test_an_address_that_is_the_host_itself_is_refused_at_the_socket(served: Served):
     # The site's rules never let such an origin through; the fetcher does not rely on them.
     async with fetching([["93.184.216.34"]]) as (fetcher, asked):
-        with pytest.raises(ToolFailed) as failed:
+        with pytest.raises(ToolFailedError) as failed:
             await fetcher.fetch(Site((served.origin,)), SiteUrl(served.origin, "/"))
         assert failed.value.reason == "address_refused"
         assert asked == []
@@ -94,7 +94,7 @@ async def test_a_company_whose_name_leads_to_the_demo_sites_port_does_not_reach_
     fetcher = PageFetcher(demo=served.origin, lookup=lookup)
     origin = Origin("https", "evil.example.com", served.origin.port)
     try:
-        with pytest.raises(ToolFailed) as failed:
+        with pytest.raises(ToolFailedError) as failed:
             await fetcher.fetch(Site((origin,)), SiteUrl(origin, "/"))
         assert failed.value.reason == "address_refused"
     finally:
@@ -105,7 +105,7 @@ async def test_a_company_whose_name_leads_to_the_demo_sites_port_does_not_reach_
 async def test_without_the_demo_setting_loopback_is_no_site(served: Served):
     fetcher = PageFetcher()
     try:
-        with pytest.raises(ToolFailed) as failed:
+        with pytest.raises(ToolFailedError) as failed:
             await SitePages(fetcher, demo=None, budget=100).read(CompanyTools(True, (str(served.origin),)), "/")
         assert failed.value.reason == "no_site"
     finally:

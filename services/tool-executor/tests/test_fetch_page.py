@@ -18,7 +18,7 @@ from runtime.testing import ValkeyServer
 from tool_executor.adapters.page_fetcher import FetchLimits, PageFetcher
 from tool_executor.adapters.page_text import readable_text
 from tool_executor.adapters.site_pages import SitePages
-from tool_executor.domain.declaration import ToolFailed, ToolRefused
+from tool_executor.domain.declaration import ToolFailedError, ToolRefusedError
 from tool_executor.domain.plans import CompanyTools
 from tool_executor.ports import ReadablePage
 from tool_executor.testing import (
@@ -62,7 +62,7 @@ async def read(
 
 
 async def refusal(served: Served, path: str, **more: float) -> str:
-    with pytest.raises(ToolFailed) as failed:
+    with pytest.raises(ToolFailedError) as failed:
         await read(served, path, seconds=more.get("seconds", 5.0))
     return failed.value.reason
 
@@ -147,7 +147,7 @@ async def test_a_long_page_is_cut_to_the_budget_at_a_word(served: Served):
 )
 async def test_a_page_with_nothing_to_read_is_no_page(served: Served, body: str):
     served.pages["/empty"] = html_page(body)
-    with pytest.raises(ToolFailed) as caught:
+    with pytest.raises(ToolFailedError) as caught:
         await read(served, "/empty")
     assert caught.value.reason == "no_text"
     assert isinstance(caught.value.message, Text)
@@ -235,7 +235,7 @@ async def test_a_redirect_off_the_site_is_never_followed(served: Served):
 async def test_a_redirect_to_a_path_that_is_not_allowed_is_not_followed(served: Served):
     served.pages["/docs/a"] = redirect("/admin")
     served.pages["/admin"] = html_page("<p>secret")
-    with pytest.raises(ToolFailed) as failed:
+    with pytest.raises(ToolFailedError) as failed:
         await read(served, "/docs/a", paths=("/docs",))
     assert failed.value.reason == "path_not_allowed"
     assert [request.path for request in served.asked] == ["/docs/a"]
@@ -249,9 +249,9 @@ async def test_redirects_in_a_circle_end(served: Served):
 
 async def test_a_path_outside_the_rules_never_reaches_the_site(served: Served):
     for path in ("//evil.com/", "/\\evil.com", "/..", "/%2e%2e/x", "https://evil.com/", "evil"):
-        with pytest.raises(ToolRefused):
+        with pytest.raises(ToolRefusedError):
             await read(served, path)
-    with pytest.raises(ToolFailed):
+    with pytest.raises(ToolFailedError):
         await read(served, "/admin", paths=("/docs",))
     assert served.asked == []
 
@@ -321,7 +321,7 @@ async def test_hostile_markup_costs_little(served: Served, markup: str):
     served.pages["/x"] = html_page(markup)
     started = time.monotonic()
     # Most of these hold no text at all.
-    with suppress(ToolFailed):
+    with suppress(ToolFailedError):
         await read(served, "/x")
     assert time.monotonic() - started < 20
 

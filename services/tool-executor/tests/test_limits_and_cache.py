@@ -15,7 +15,7 @@ from tool_executor.adapters.rate_limiter import RedisRateLimiter
 from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.adapters.renewals import Renewals
 from tool_executor.adapters.result_cache import RedisResultCache
-from tool_executor.domain.declaration import CacheScope, CallContext, Data, ToolFailed
+from tool_executor.domain.declaration import CacheScope, CallContext, Data, ToolFailedError
 from tool_executor.domain.limits import CallWindow, limits_of
 from tool_executor.domain.plans import Arguments, VerifiedCaller
 from tool_executor.ports import RateLimiter
@@ -190,7 +190,7 @@ async def test_who_misses_at_once_hears_of_a_failure_in_their_own_language(
 
     async def fails(arguments: Arguments, context: CallContext) -> Data:
         await go_on.wait()
-        raise ToolFailed("gone", Text(es="ya no está", en="it is gone"))
+        raise ToolFailedError("gone", Text(es="ya no está", en="it is gone"))
 
     tools = (tool_named("fails", fails, category="news", cache=CacheScope.PUBLIC, time_limit=30.0),)
     async with running_executor(nats_client, valkey_server.url, tools=tools) as executor:

@@ -28,7 +28,14 @@ from tool_executor.domain.declaration import CallContext, Data
 from tool_executor.domain.plans import Arguments, VerifiedCaller
 from tool_executor.pipeline.call import CallProgress, Outcome, Postponed
 from tool_executor.pipeline.idempotency import Idempotency
-from tool_executor.ports import CallKey, Claimed, OtherArguments, RecordedResult, RedisUnavailable, RunningElsewhere
+from tool_executor.ports import (
+    CallKey,
+    Claimed,
+    OtherArguments,
+    RecordedResult,
+    RedisUnavailableError,
+    RunningElsewhere,
+)
 from tool_executor.testing import CountingHandler, Someone, ToolRequester, listen, running_executor, tool_named
 
 KEY = CallKey("demo", "user-1", "call-1")
@@ -191,11 +198,11 @@ async def test_a_store_that_hangs_costs_one_deadline_and_not_each_call_one(valke
         loop = asyncio.get_running_loop()
         started = loop.time()
         answers = await asyncio.gather(*(store.ping() for _ in range(2000)), return_exceptions=True)
-        assert all(isinstance(answer, RedisUnavailable) for answer in answers)
+        assert all(isinstance(answer, RedisUnavailableError) for answer in answers)
         assert loop.time() - started < 30
         started = loop.time()
         for _ in range(20):
-            with pytest.raises(RedisUnavailable):
+            with pytest.raises(RedisUnavailableError):
                 await store.ping()
         assert loop.time() - started < 5
         valkey_server.resume()
@@ -203,7 +210,7 @@ async def test_a_store_that_hangs_costs_one_deadline_and_not_each_call_one(valke
         async def back() -> bool:
             try:
                 await store.ping()
-            except RedisUnavailable:
+            except RedisUnavailableError:
                 return False
             return True
 
@@ -302,7 +309,7 @@ class Slept(RedisStore):
         answer = await super().run(script, key, *arguments)
         if not self.lost:
             self.lost = True
-            raise RedisUnavailable("too late")
+            raise RedisUnavailableError("too late")
         return answer
 
 
@@ -319,7 +326,7 @@ async def test_a_claim_whose_answer_was_lost_is_found_again_by_the_next_attempt(
             assert isinstance(first, Claimed)
             await died.release(key, first.owner, forget=False)
         records = RedisCallRecords(store, Renewals(store), keep=60)
-        with pytest.raises(RedisUnavailable):
+        with pytest.raises(RedisUnavailableError):
             await records.claim(key, "f", 30.0, renewed=False)
         claim = await records.claim(key, "f", 30.0, renewed=False)
         assert isinstance(claim, Claimed)
@@ -336,7 +343,7 @@ class Refusing(RedisStore):
 
     async def run(self, script: Script, key: str, *arguments: Part) -> Any:
         if self.refuses:
-            raise RedisUnavailable("away")
+            raise RedisUnavailableError("away")
         return await super().run(script, key, *arguments)
 
 
@@ -348,7 +355,7 @@ async def test_a_claim_that_could_not_be_given_back_is_found_again_by_the_next_a
         first = await records.claim(key, "f", 30.0, renewed=False)
         assert isinstance(first, Claimed)
         store.refuses = True
-        with pytest.raises(RedisUnavailable):
+        with pytest.raises(RedisUnavailableError):
             await records.release(key, first.owner, forget=True)
         store.refuses = False
         assert await records.claim(key, "f", 30.0, renewed=False) == first

@@ -28,7 +28,7 @@ from nats.errors import NoRespondersError
 from contracts.json_values import JsonObject, object_of, objects_of
 from gateway.domain.close_codes import CloseCode
 from tests.security.hostile.odd_values import OddValues, as_json
-from tests.support.chat_client import ChatClient, ConnectionEnded
+from tests.support.chat_client import ChatClient, ConnectionEndedError
 from tests.support.running_stack import RunningStack
 
 COMPANY = "odd"
@@ -202,7 +202,7 @@ class Hostile:
                 for frame in client.of_type("error"):
                     if any(words in json.dumps(frame) for words in SAYS_NOTHING):
                         self.found.tell(f"a frame's error: {frame['message']}", sent[-5:])
-        except ConnectionEnded as ended:
+        except ConnectionEndedError as ended:
             if ended.code not in list(CloseCode):
                 self.found.tell(f"a socket was closed with {ended.code}", sent[-5:])
         except (AssertionError, aiohttp.ClientError) as error:

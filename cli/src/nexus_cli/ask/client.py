@@ -15,7 +15,7 @@ from contracts.ids import uuid7
 from nexus_cli.identity import development_principal
 from nexus_cli.tool_calls import TerminalCaller, call_tool
 from runtime.analyses import Analyses
-from runtime.errors import RpcError, RuntimeFault
+from runtime.errors import RpcError, RuntimeLibraryError
 
 FINISHED_WITHIN = 180.0
 TAKEN_WITHIN = 20.0
@@ -45,7 +45,7 @@ async def analyse(
 
     Raises:
         RpcError: no agent takes it, or it is not finished in time.
-        RuntimeFault: the bus does not answer.
+        RuntimeLibraryError: the bus does not answer.
     """
     analyses = Analyses(client, "/nexus/cli")
     request = AnalysisRequested(
@@ -117,7 +117,7 @@ async def closes(
                     category="market",
                     arguments={"symbol": ticker, **days},
                 )
-            except RuntimeFault:
+            except RuntimeLibraryError:
                 continue
             bars = cast("list[dict[str, Any]]", (result.data or {}).get("bars") or [])
             points |= {str(bar["time"])[:10]: float(bar["close"]) for bar in bars}

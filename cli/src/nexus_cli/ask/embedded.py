@@ -19,7 +19,7 @@ async def embedded() -> AsyncGenerator[Target]:
     """Servers and the services that an analysis needs, for the length of the block.
 
     Raises:
-        StartFailed: something did not start; the message is the supervisor's own.
+        StartFailedError: something did not start; the message is the supervisor's own.
     """
     # A question is asked at one moment: the sample market stands on its last day, unless told otherwise.
     environment = {"NEXUS_SAMPLE_SECONDS_PER_BAR": "0", **os.environ}

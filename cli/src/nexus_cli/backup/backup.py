@@ -22,7 +22,7 @@ from typing import Any, cast
 
 from contracts.streams import CHAT, DLQ, FACTS, TRACES
 from nexus_cli.backup import documents, files, streams
-from nexus_cli.backup.streams import BackupFailed
+from nexus_cli.backup.streams import BackupFailedError
 from nexus_cli.target import Addresses, bus
 
 FORM = 2
@@ -38,7 +38,7 @@ async def backup(addresses: Addresses, settings: Path | None, directory: Path, s
     """Makes a backup of what runs at the addresses; the manifest. `settings`: the data directory of a local stack.
 
     Raises:
-        BackupFailed: the directory holds something, or a server does not give what it has.
+        BackupFailedError: the directory holds something, or a server does not give what it has.
     """
     with _made(directory):
         return await _backup(directory, addresses, settings, say)
@@ -46,7 +46,7 @@ async def backup(addresses: Addresses, settings: Path | None, directory: Path, s
 
 async def _backup(directory: Path, addresses: Addresses, settings: Path | None, say: Say) -> dict[str, Any]:
     if addresses.mongodb is None:
-        raise BackupFailed("no MongoDB is known: set NEXUS_MONGODB_URL")
+        raise BackupFailedError("no MongoDB is known: set NEXUS_MONGODB_URL")
     manifest: dict[str, Any] = {"form": FORM, "madeAt": datetime.now(UTC).isoformat(timespec="seconds")}
     manifest["database"] = addresses.database
     count = 0
@@ -83,23 +83,23 @@ async def read(directory: Path) -> dict[str, Any]:
     """The manifest of a backup that is whole: each file is there as it was written.
 
     Raises:
-        BackupFailed: it is no backup, not whole, damaged, or of a newer release.
+        BackupFailedError: it is no backup, not whole, damaged, or of a newer release.
     """
     try:
         manifest = cast(dict[str, Any], json.loads((directory / MANIFEST).read_text()))
         newer = manifest["form"] > FORM
     except FileNotFoundError:
-        raise BackupFailed(f"{directory} is not a complete backup: {MANIFEST} is missing") from None
+        raise BackupFailedError(f"{directory} is not a complete backup: {MANIFEST} is missing") from None
     except (ValueError, TypeError, KeyError):
-        raise BackupFailed(_DAMAGED.format(directory / MANIFEST)) from None
+        raise BackupFailedError(_DAMAGED.format(directory / MANIFEST)) from None
     if newer:
-        raise BackupFailed(f"{directory} was made by a newer release: restore it with that one")
+        raise BackupFailedError(f"{directory} was made by a newer release: restore it with that one")
     parts = {f"documents/{name}.bson": one["digest"] for name, one in manifest["documents"].items()}
     parts |= {f"streams/{name}": one["digest"] for name, one in manifest["streams"].items()}
     parts |= {f"settings/{name}": digest for name, digest in manifest["settings"].items()}
     for name, digest in parts.items():
         if not (directory / name).is_file() or _digest(directory / name) != digest:
-            raise BackupFailed(_DAMAGED.format(directory / name))
+            raise BackupFailedError(_DAMAGED.format(directory / name))
     if (kept := _files(manifest)) is not None:
         await files.check(kept, directory)
     return manifest
@@ -111,11 +111,11 @@ def restored_settings(manifest: dict[str, Any], directory: Path, data: Path) -> 
     same command can be given again.
 
     Raises:
-        BackupFailed: the data directory has some.
+        BackupFailedError: the data directory has some.
     """
     for name in manifest["settings"]:
         if (data / name).exists():
-            raise BackupFailed(f"{data} has been in use: restore into a directory that is new")
+            raise BackupFailedError(f"{data} has been in use: restore into a directory that is new")
     data.mkdir(parents=True, exist_ok=True, mode=0o700)
     for name in manifest["settings"]:
         shutil.copyfile(directory / "settings" / name, data / name)
@@ -135,14 +135,16 @@ async def restore(
     streams. `data`: the data directory of a local stack.
 
     Raises:
-        BackupFailed: they are not empty, or a server does not take it.
+        BackupFailedError: they are not empty, or a server does not take it.
     """
     if addresses.mongodb is None:
-        raise BackupFailed("no MongoDB is known: set NEXUS_MONGODB_URL")
+        raise BackupFailedError("no MongoDB is known: set NEXUS_MONGODB_URL")
     secrets = manifest["settings"].get("secrets.json")
     if data is not None and secrets not in {None, _digest(data / "secrets.json")}:
         # Services take a log only with the keys that it was written with.
-        raise BackupFailed(f"{data} has secrets of its own: stop its stack, and restore into a directory that is new")
+        raise BackupFailedError(
+            f"{data} has secrets of its own: stop its stack, and restore into a directory that is new"
+        )
     async with (
         bus(addresses.nats) as client,
         documents.database(addresses.mongodb, addresses.database) as target,
@@ -150,9 +152,9 @@ async def restore(
     ):
         there = sorted(await streams.names(client))
         if there:
-            raise BackupFailed(f"the bus holds streams already ({', '.join(there)}): restore into an empty one")
+            raise BackupFailedError(f"the bus holds streams already ({', '.join(there)}): restore into an empty one")
         if await documents.names(target):
-            raise BackupFailed(f"the database {addresses.database} is not empty: restore into an empty one")
+            raise BackupFailedError(f"the database {addresses.database} is not empty: restore into an empty one")
         async with documents.being_restored(target, manifest["madeAt"]):
             count = 0
             for name in manifest["documents"]:
@@ -166,7 +168,7 @@ async def restore(
                 kept = streams.KeptStream(**one)
                 info = await streams.load(client, kept, directory / "streams" / name, replicas)
                 if info["state"]["last_seq"] != kept.state["last_seq"]:
-                    raise BackupFailed(
+                    raise BackupFailedError(
                         f"stream {name} ends at {info['state']['last_seq']}, not {kept.state['last_seq']}"
                     )
                 say(f"{name} up to {kept.state['last_seq']}: {info['state']['messages']} messages")
@@ -181,7 +183,7 @@ def _files(manifest: dict[str, Any]) -> files.BackupFiles | None:
 def _made(directory: Path) -> Generator[None]:
     """The new directory. It is emptied where the block fails, so that the same command can be given again."""
     if directory.exists() and any(directory.iterdir()):
-        raise BackupFailed(f"{directory} is not empty: name a new directory for each backup")
+        raise BackupFailedError(f"{directory} is not empty: name a new directory for each backup")
     directory.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
         for part in ("streams", "documents", "settings"):

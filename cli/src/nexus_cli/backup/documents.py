@@ -16,7 +16,7 @@ from pymongo import AsyncMongoClient
 from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import PyMongoError
 
-from nexus_cli.backup.streams import BackupFailed
+from nexus_cli.backup.streams import BackupFailedError
 from runtime.mongo import driver_says
 from runtime.settings import MongoSettings
 from runtime.store_format import RESTORED
@@ -42,7 +42,7 @@ class KeptCollection:
 
 @asynccontextmanager
 async def database(url: str, name: str) -> AsyncGenerator[Database]:
-    """The database for the length of the block; its errors become BackupFailed."""
+    """The database for the length of the block; its errors become BackupFailedError."""
     client: AsyncMongoClient[RawBSONDocument] = AsyncMongoClient(
         url, document_class=RawBSONDocument, **MongoSettings(url=url, deadline=DEADLINE).client_options
     )
@@ -51,7 +51,7 @@ async def database(url: str, name: str) -> AsyncGenerator[Database]:
             await client.admin.command("ping")
         yield client[name]
     except PyMongoError as error:
-        raise BackupFailed(f"{_said(error)}; try again when it is well") from error
+        raise BackupFailedError(f"{_said(error)}; try again when it is well") from error
     finally:
         await client.close()
 
@@ -84,9 +84,9 @@ async def being_restored(target: Database, made_at: str) -> AsyncGenerator[None]
         await target[POSITIONS].insert_one(RawBSONDocument(encode({"_id": RESTORED, "madeAt": made_at})))
         yield
         await target[POSITIONS].delete_one({"_id": RESTORED})
-    except (BackupFailed, PyMongoError, OSError) as error:
+    except (BackupFailedError, PyMongoError, OSError) as error:
         said = _said(error) if isinstance(error, PyMongoError) else error
-        raise BackupFailed(
+        raise BackupFailedError(
             f"{said}; the restore is incomplete: fix the cause, empty bus and store, restore again"
         ) from error
 

@@ -19,11 +19,11 @@ import orjson
 from pydantic import ValidationError
 
 from contracts.files import UNSENT
-from nexus_cli.backup.streams import BackupFailed
-from nexus_cli.stack.errors import BadSetting
+from nexus_cli.backup.streams import BackupFailedError
+from nexus_cli.stack.errors import BadSettingError
 from runtime.clock import SystemClock
-from runtime.errors import NotReady
-from runtime.file_store import FileDamaged, FileMetadata, FileStore, FilesUnavailable
+from runtime.errors import NotReadyError
+from runtime.file_store import FileDamagedError, FileMetadata, FileStore, FilesUnavailableError
 from runtime.file_stores import file_store
 from runtime.folder_store import FolderStore
 from runtime.settings import FileSettings
@@ -50,12 +50,12 @@ def settings_of(data: Path | None) -> FileSettings:
     """Where files lie: the environment says it, else in the data directory of a local stack.
 
     Raises:
-        BadSetting: a variable has a value that it cannot have.
+        BadSettingError: a variable has a value that it cannot have.
     """
     try:
         settings = FileSettings()
     except ValidationError as error:
-        raise BadSetting(str(error.errors()[0]["msg"])) from None
+        raise BadSettingError(str(error.errors()[0]["msg"])) from None
     if settings.url is None and data is not None:
         return settings.model_copy(update={"url": str(data.absolute() / FOLDER)})
     return settings
@@ -65,7 +65,7 @@ async def save(data: Path | None, directory: Path, say: Callable[[str], None]) -
     """Copies the files into the backup's directory and says what was done; None: they are not in it.
 
     Raises:
-        BackupFailed: their folder is not there, or cannot be read.
+        BackupFailedError: their folder is not there, or cannot be read.
     """
     settings = settings_of(data)
     place = settings.url
@@ -78,7 +78,9 @@ async def save(data: Path | None, directory: Path, say: Callable[[str], None]) -
         return None
     folder = Path(place)
     if data is None and not await asyncio.to_thread(folder.is_dir):
-        raise BackupFailed(f"the folder of files {place} is not on this machine: mount it, or unset NEXUS_FILES_URL")
+        raise BackupFailedError(
+            f"the folder of files {place} is not on this machine: mount it, or unset NEXUS_FILES_URL"
+        )
     async with _opened(FolderStore(folder)) as source, _opened(FolderStore(directory / FOLDER)) as target:
         kept = await _copied(source, target, directory / LIST, say)
     say(f"{kept.count} files of conversations" + (f"; {kept.gone} were deleted meanwhile" if kept.gone else ""))
@@ -86,14 +88,14 @@ async def save(data: Path | None, directory: Path, say: Callable[[str], None]) -
 
 
 async def check(kept: BackupFiles, directory: Path) -> None:
-    """Whether each file is there as it was stored; raises BackupFailed."""
+    """Whether each file is there as it was stored; raises BackupFailedError."""
     with (directory / LIST).open("rb") as listed:
         if hashlib.file_digest(listed, "sha256").hexdigest() != kept.digest:
-            raise BackupFailed(f"{directory / LIST} is damaged: take another backup")
+            raise BackupFailedError(f"{directory / LIST} is damaged: take another backup")
     async with _opened(FolderStore(directory / FOLDER)) as store:
         for key, about in _listed(directory):
             if await _fetched(store, key, about) is None:
-                raise BackupFailed(f"{directory / FOLDER / key} is damaged or missing: take another backup")
+                raise BackupFailedError(f"{directory / FOLDER / key} is damaged or missing: take another backup")
 
 
 @contextlib.asynccontextmanager
@@ -101,34 +103,36 @@ async def empty_place(kept: BackupFiles | None, data: Path | None) -> AsyncGener
     """Where the files of a backup go, for the length of the block; None: it has none.
 
     Raises:
-        BackupFailed: no place is known, or it holds files already.
+        BackupFailedError: no place is known, or it holds files already.
     """
     if kept is None:
         yield None
         return
     try:
         store = file_store(settings_of(data), SystemClock())
-    except NotReady as error:
-        raise BackupFailed(str(error)) from error
+    except NotReadyError as error:
+        raise BackupFailedError(str(error)) from error
     if store is None:
-        raise BackupFailed(f"the backup has {kept.count} files, but there is no place for them: set NEXUS_FILES_URL")
+        raise BackupFailedError(
+            f"the backup has {kept.count} files, but there is no place for them: set NEXUS_FILES_URL"
+        )
     async with _opened(store):
         for prefix in PREFIXES:
             if await store.list(prefix, 1):
-                raise BackupFailed(
+                raise BackupFailedError(
                     "the object storage (NEXUS_FILES_URL) already holds files: restore into an empty one"
                 )
         yield store
 
 
 async def load(target: FileStore, directory: Path) -> int:
-    """Puts the files of a backup into the object storage; how many of conversations. Raises BackupFailed."""
+    """Puts the files of a backup into the object storage; how many of conversations. Raises BackupFailedError."""
     count = 0
     async with _opened(FolderStore(directory / FOLDER)) as source:
         for key, about in _listed(directory):
             content = await _fetched(source, key, about)
             if content is None:
-                raise BackupFailed(f"{directory / FOLDER / key} is damaged or missing: take another backup")
+                raise BackupFailedError(f"{directory / FOLDER / key} is damaged or missing: take another backup")
             with content:
                 await target.put(key, content, about)
             count += not key.startswith(UNSENT)
@@ -144,7 +148,7 @@ async def _copied(source: FileStore, target: FileStore, listing: Path, say: Call
                     about = await source.about(key)
                     content = None if about is None else await _fetched(source, key, about)
                     damaged = content is None and await source.about(key) is not None
-                except FileDamaged:
+                except FileDamagedError:
                     about, content, damaged = None, None, True
                 if about is None or content is None:
                     if damaged:
@@ -172,7 +176,7 @@ async def _fetched(store: FileStore, key: str, about: FileMetadata) -> BinaryIO 
     """The content, in a temporary file without a name; None: it is not there, or not what was stored."""
     try:
         found = await store.open(key)
-    except FileDamaged:
+    except FileDamagedError:
         return None
     if found is None or found.about != about:
         return None
@@ -197,10 +201,10 @@ def _listed(directory: Path) -> Iterator[tuple[str, FileMetadata]]:
 
 @contextlib.asynccontextmanager
 async def _opened(store: FileStore) -> AsyncGenerator[FileStore]:
-    """The storage for the length of the block; its errors become BackupFailed."""
+    """The storage for the length of the block; its errors become BackupFailedError."""
     try:
         yield store
-    except FilesUnavailable as error:
-        raise BackupFailed(f"files: {error}; try again") from error
+    except FilesUnavailableError as error:
+        raise BackupFailedError(f"files: {error}; try again") from error
     finally:
         await store.close()

@@ -23,7 +23,7 @@ ANSWER = 10.0
 CHUNK = 128 * 1024
 
 
-class BackupFailed(StackError):  # noqa: N818 - reads as an event, like every error here
+class BackupFailedError(StackError):
     """A backup could not be made, or not be restored; the message says what to do."""
 
 
@@ -63,7 +63,7 @@ async def save(client: Client, name: str, file: Path) -> KeptStream:
     """Writes the stream, as it is now, into `file`; it goes on meanwhile.
 
     Raises:
-        BackupFailed: the server broke off, or does not answer.
+        BackupFailedError: the server broke off, or does not answer.
     """
     chunks: asyncio.Queue[Msg] = asyncio.Queue(maxsize=1024)
     inbox = client.new_inbox()
@@ -81,9 +81,13 @@ async def save(client: Client, name: str, file: Path) -> KeptStream:
                     await client.publish(chunk.reply, b"")
             size = out.tell()
         if status_of(chunk) not in {None, "204"}:
-            raise BackupFailed(f"stream {name}: the server stopped sending: {headers_of(chunk).get('Description')}")
+            raise BackupFailedError(
+                f"stream {name}: the server stopped sending: {headers_of(chunk).get('Description')}"
+            )
     except (TimeoutError, NatsError) as error:
-        raise BackupFailed(f"stream {name}: the server sent nothing more within {ANSWER:g} s; try again") from error
+        raise BackupFailedError(
+            f"stream {name}: the server sent nothing more within {ANSWER:g} s; try again"
+        ) from error
     finally:
         await subscription.unsubscribe()
     return KeptStream(made, answer["config"], answer["state"], digest.hexdigest(), size)
@@ -94,7 +98,7 @@ async def load(client: Client, kept: KeptStream, file: Path, replicas: int) -> S
     clients see another epoch; its metadata say since when its sequences count.
 
     Raises:
-        BackupFailed: the stream is there already, or the server refuses.
+        BackupFailedError: the stream is there already, or the server refuses.
     """
     name = kept.config["name"]
     config = {**kept.config, "num_replicas": replicas}
@@ -105,12 +109,12 @@ async def load(client: Client, kept: KeptStream, file: Path, replicas: int) -> S
             while chunk := content.read(CHUNK):
                 said = (await inbox.request(to, chunk, deadline=ANSWER)).data
                 if said.startswith(b"-ERR") or b'"error"' in said:
-                    raise BackupFailed(f"stream {name}: {said.decode(errors='replace')}")
+                    raise BackupFailedError(f"stream {name}: {said.decode(errors='replace')}")
         done: StreamInfo = orjson.loads((await inbox.request(to, b"", deadline=60.0)).data)
     except (TimeoutError, NatsError) as error:
-        raise BackupFailed(f"stream {name}: the server accepted nothing more in time") from error
+        raise BackupFailedError(f"stream {name}: the server accepted nothing more in time") from error
     if "error" in done:
-        raise BackupFailed(f"stream {name}: {why(done)}")
+        raise BackupFailedError(f"stream {name}: {why(done)}")
     metadata: dict[str, str] = {**(done["config"].get("metadata") or {}), FIRST_MADE: kept.made}
     return await _ask(client, StreamInfo, f"STREAM.UPDATE.{name}", {**done["config"], "metadata": metadata})
 
@@ -119,10 +123,10 @@ async def _ask(client: Client, of: type[AnswerT], method: str, body: Mapping[str
     try:
         answer = await ask(ReplyInbox.of(client), of, method, body, deadline=ANSWER)
     except (TimeoutError, NatsError) as error:
-        raise BackupFailed(
+        raise BackupFailedError(
             f"JetStream did not answer {method} within {ANSWER:g} s: is the bus paused, or does the user "
             "lack the operator's rights?"
         ) from error
     if "error" in answer:
-        raise BackupFailed(f"{method}: {why(answer)}")
+        raise BackupFailedError(f"{method}: {why(answer)}")
     return answer

@@ -30,7 +30,7 @@ def pause_before(attempt: int, lot: float) -> float:
     return min(0.2 * 2.0 ** min(attempt, 10), 2.0) * (0.25 + 0.75 * lot)
 
 
-class ChatFailed(Exception):  # noqa: N818 - reads as an event
+class ChatFailedError(Exception):
     """The gateway is unreachable, refuses, or has closed the socket; the message is one line about it."""
 
 
@@ -64,18 +64,18 @@ class ChatConnection:
         """Opens the socket and says hello; returns the welcome.
 
         Raises:
-            ChatFailed: no connection, a refusal, or no welcome within 10 s.
+            ChatFailedError: no connection, a refusal, or no welcome within 10 s.
         """
         try:
             socket = await asyncio.wait_for(self._http.ws_connect(self._address, heartbeat=25), _CONNECT_WITHIN)
         except (aiohttp.ClientError, TimeoutError) as error:
-            raise ChatFailed(f"{self._address} cannot be reached: {error}") from error
+            raise ChatFailedError(f"{self._address} cannot be reached: {error}") from error
         try:
             await socket.send_json(self._hello())
             welcome = await asyncio.wait_for(_welcome(socket), _CONNECT_WITHIN)
         except TimeoutError as error:
             await socket.close()
-            raise ChatFailed(f"{self._address} did not say welcome within {_CONNECT_WITHIN:g} s") from error
+            raise ChatFailedError(f"{self._address} did not say welcome within {_CONNECT_WITHIN:g} s") from error
         except BaseException:
             await socket.close()
             raise
@@ -97,23 +97,23 @@ class ChatConnection:
         """Sends one frame; while the connection is made again, after that.
 
         Raises:
-            ChatFailed: the connection is gone.
+            ChatFailedError: the connection is gone.
         """
         try:
             await asyncio.wait_for(self._open.wait(), _RECONNECT_WITHIN)
             await self._write(frame_type, **fields)
         except (ConnectionError, aiohttp.ClientError, TimeoutError) as error:
-            raise ChatFailed(f"the connection was lost: {error}") from error
+            raise ChatFailedError(f"the connection was lost: {error}") from error
 
     async def say(self, text: str, again: str | None = None) -> str:
         """Sends a message; returns its clientMessageId. One that was not acknowledged is sent again after a reconnect.
         `again`: the clientMessageId of one that was refused for the moment.
 
         Raises:
-            ChatFailed: too many messages wait for their acknowledgement.
+            ChatFailedError: too many messages wait for their acknowledgement.
         """
         if len(self._unacknowledged) >= _UNANSWERED:
-            raise ChatFailed(f"{_UNANSWERED} messages were not acknowledged")
+            raise ChatFailedError(f"{_UNANSWERED} messages were not acknowledged")
         identity = again or str(uuid.uuid4())
         self._unacknowledged[identity] = text
         if self._open.is_set():
@@ -126,7 +126,7 @@ class ChatConnection:
         """Frames as they come, over every reconnect.
 
         Raises:
-            ChatFailed: the gateway has closed the socket for good, or was away for a minute.
+            ChatFailedError: the gateway has closed the socket for good, or was away for a minute.
         """
         while True:
             socket = self._connected()
@@ -136,7 +136,7 @@ class ChatConnection:
                         yield frame
             code = socket.close_code
             if code in _FINAL_CODES:
-                raise ChatFailed(f"the gateway closed the conversation (code {code})")
+                raise ChatFailedError(f"the gateway closed the conversation (code {code})")
             self._open.clear()
             self._tell("reconnecting")
             welcome = await self._again()
@@ -149,13 +149,13 @@ class ChatConnection:
                 for attempt in itertools.count():
                     try:
                         return await self.connect()
-                    except SessionRefused:
+                    except SessionRefusedError:
                         raise
-                    except (ChatFailed, ConnectionError, aiohttp.ClientError):
+                    except (ChatFailedError, ConnectionError, aiohttp.ClientError):
                         await asyncio.sleep(pause_before(attempt, random.random()))
         except TimeoutError:
             pass
-        raise ChatFailed(f"the gateway was away for {_RECONNECT_WITHIN:g} s")
+        raise ChatFailedError(f"the gateway was away for {_RECONNECT_WITHIN:g} s")
 
     def _seen(self, frame: Frame) -> list[Frame]:
         """What the frame shows that was not shown before; moves the cursor."""
@@ -189,11 +189,11 @@ class ChatConnection:
 
     def _connected(self) -> aiohttp.ClientWebSocketResponse:
         if self._socket is None:
-            raise ChatFailed("connect first")
+            raise ChatFailedError("connect first")
         return self._socket
 
 
-class SessionRefused(ChatFailed):
+class SessionRefusedError(ChatFailedError):
     """The gateway answered hello with an error, or closed the socket for good; trying again would not help."""
 
 
@@ -205,9 +205,9 @@ async def _welcome(socket: aiohttp.ClientWebSocketResponse) -> Frame:
         if frame["type"] == "welcome":
             return frame
         if frame["type"] == "error":
-            failed = ChatFailed if frame.get("retryable") else SessionRefused
+            failed = ChatFailedError if frame.get("retryable") else SessionRefusedError
             raise failed(f"{frame['code']}: {frame['message']}")
-    failed = SessionRefused if socket.close_code in _FINAL_CODES else ChatFailed
+    failed = SessionRefusedError if socket.close_code in _FINAL_CODES else ChatFailedError
     raise failed(f"the gateway closed the conversation (code {socket.close_code})")
 
 
@@ -215,7 +215,7 @@ async def visitor_token(gateway: str, company: str, locale: str) -> str:
     """A new visitor's token (POST /v2/visitors).
 
     Raises:
-        ChatFailed: no answer, or a refusal.
+        ChatFailedError: no answer, or a refusal.
     """
     try:
         async with (
@@ -224,10 +224,10 @@ async def visitor_token(gateway: str, company: str, locale: str) -> str:
         ):
             body = cast(Frame, await answer.json(content_type=None))
             if answer.status != 201:
-                raise ChatFailed(str(body.get("detail") or body.get("title") or f"refused with {answer.status}"))
+                raise ChatFailedError(str(body.get("detail") or body.get("title") or f"refused with {answer.status}"))
             return str(body["token"])
     except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-        raise ChatFailed(f"{gateway} does not answer like a gateway: {error}") from error
+        raise ChatFailedError(f"{gateway} does not answer like a gateway: {error}") from error
 
 
 @asynccontextmanager
@@ -237,7 +237,7 @@ async def conversation(
     """A conversation and its welcome. `page`: where on the company's site it is held, {url, title?}.
 
     Raises:
-        ChatFailed: no connection, or no welcome within 10 s.
+        ChatFailedError: no connection, or no welcome within 10 s.
     """
     address = gateway.rstrip("/").replace("http", "ws", 1) + "/v2/chat/ws"
     async with aiohttp.ClientSession() as http:

@@ -10,7 +10,7 @@ from collections.abc import Coroutine
 from typing import Any, Literal, NamedTuple, TextIO, TypeVar
 
 from contracts.languages import named_language
-from nexus_cli.chat.client import ChatConnection, ChatFailed, conversation, visitor_token
+from nexus_cli.chat.client import ChatConnection, ChatFailedError, conversation, visitor_token
 from nexus_cli.chat.decisions import decision
 from nexus_cli.chat.screen import FINAL, Screen
 from nexus_cli.texts import TEXTS
@@ -35,7 +35,7 @@ async def converse(gateway: str, *, token: str | None, company: str, locale: str
     A line that is a plain yes or no decides what waits for one. A broken connection is made again, and nothing is lost.
 
     Raises:
-        ChatFailed: the gateway is out of reach, refuses, or does not answer in time.
+        ChatFailedError: the gateway is out of reach, refuses, or does not answer in time.
     """
     gateway = gateway.rstrip("/")
     token = token or await visitor_token(gateway, company, locale)
@@ -59,7 +59,7 @@ async def converse(gateway: str, *, token: str | None, company: str, locale: str
                 if not sys.stdin.isatty():
                     await _or_failure(_until_answered(line.strip(), awaited, open_one, screen, answered), reading)
         except TimeoutError:
-            raise ChatFailed(f"no answer within {_ANSWER_WITHIN:g} s") from None
+            raise ChatFailedError(f"no answer within {_ANSWER_WITHIN:g} s") from None
         finally:
             reading.cancel()
 
@@ -77,7 +77,7 @@ async def _until_answered(
             await open_one.say(line, found.identity)
         else:
             awaited = await _take(line, open_one, screen)
-    raise ChatFailed(f"refused {_TRIES} times")
+    raise ChatFailedError(f"refused {_TRIES} times")
 
 
 async def until(awaited: Answer, answered: asyncio.Queue[Answer | Refused]) -> Answer | Refused:

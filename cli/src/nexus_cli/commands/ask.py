@@ -54,7 +54,7 @@ def ask(
     Uses the running stack; where none runs it starts what it needs, and ends it afterwards.
     """
     from nexus_cli.stack.errors import StackError
-    from runtime.errors import RuntimeFault
+    from runtime.errors import RuntimeLibraryError
 
     names = _tickers(query, tickers)
     if chart is not None and chart.suffix.lower() != _SVG:
@@ -66,7 +66,7 @@ def ask(
     try:
         with _progress() as tell:
             record, series = asyncio.run(_asked(data, query, names, use_llm, chart is not None or not as_json, tell))
-    except (StackError, RuntimeFault, OSError) as error:
+    except (StackError, RuntimeLibraryError, OSError) as error:
         fail(error)
     except KeyboardInterrupt:
         fail("stopped before the report was there")
@@ -132,12 +132,12 @@ def _doing(record: AnalysisRecord) -> str:
 @contextlib.asynccontextmanager
 async def _target(data: Path, tell: Callable[[str], None]) -> AsyncGenerator[Target]:
     from nexus_cli.ask.embedded import embedded
-    from nexus_cli.stack.errors import NotRunning
+    from nexus_cli.stack.errors import NotRunningError
     from nexus_cli.target import find_target
 
     try:
         target = find_target(data)
-    except NotRunning:
+    except NotRunningError:
         tell("starting what the question needs")
         async with embedded() as target:
             yield target

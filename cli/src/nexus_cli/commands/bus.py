@@ -22,7 +22,7 @@ def on_bus(data: Path, work: Callable[[Client], Awaitable[T]]) -> T:
     from contracts.errors import ErrorCode
     from nexus_cli.stack.errors import StackError
     from nexus_cli.target import bus, find_addresses
-    from runtime.errors import RpcError, RuntimeFault
+    from runtime.errors import RpcError, RuntimeLibraryError
 
     async def connected() -> T:
         async with bus(find_addresses(data).nats) as client:
@@ -33,7 +33,7 @@ def on_bus(data: Path, work: Callable[[Client], Awaitable[T]]) -> T:
     except RpcError as error:
         lasts = error.code in (ErrorCode.TIMEOUT, ErrorCode.UNAVAILABLE)
         fail(f"{error}; if that lasts, `nexus doctor --live` says what is wrong" if lasts else error)
-    except (StackError, RuntimeFault, TimeoutError) as error:
+    except (StackError, RuntimeLibraryError, TimeoutError) as error:
         fail(str(error) or "the bus did not answer in time")
 
 

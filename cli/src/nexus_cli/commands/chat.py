@@ -35,12 +35,12 @@ def chat(
 
     Works in a pipe too: `echo "What does the Pro plan cost?" | nexus chat`.
     """
-    from nexus_cli.chat.client import ChatFailed
+    from nexus_cli.chat.client import ChatFailedError
     from nexus_cli.chat.terminal import converse
     from nexus_cli.identity import development_token
     from nexus_cli.stack.errors import StackError
     from nexus_cli.target import find_target
-    from runtime.errors import InvalidToken
+    from runtime.errors import InvalidTokenError
 
     if url is not None and not url.startswith(("http://", "https://")):
         misuse(f"--url {url}: write http://host:port")
@@ -56,7 +56,7 @@ def chat(
         if gateway is None:
             fail("no gateway is running here: `nexus up` starts one, or name one with --url")
         asyncio.run(converse(gateway, token=token, company=company, locale=locale, as_json=as_json))
-    except (ChatFailed, StackError, InvalidToken) as error:
+    except (ChatFailedError, StackError, InvalidTokenError) as error:
         fail(error)
     except KeyboardInterrupt:
         print(file=sys.stderr)

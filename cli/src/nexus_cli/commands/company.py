@@ -280,13 +280,13 @@ def _ask(
     from nexus_cli.identity import development_token
     from nexus_cli.stack.errors import StackError
     from nexus_cli.target import find_target
-    from runtime.errors import InvalidToken
+    from runtime.errors import InvalidTokenError
 
     try:
         target = find_target(data)
         secret = target.jwt_secret
         token = development_token(secret, role="operator", user="nexus", company="-", plan="free", hours=1)
-    except (StackError, InvalidToken, OSError) as error:
+    except (StackError, InvalidTokenError, OSError) as error:
         fail(error)
     if target.gateway is None:
         fail("no gateway runs here: start one with `nexus up`")

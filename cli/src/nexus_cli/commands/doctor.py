@@ -46,11 +46,11 @@ def doctor(
 
 def _examine(data: Path) -> Sequence[Diagnosis]:
     from nexus_cli.diagnosis import examine
-    from runtime.errors import NotReady
+    from runtime.errors import NotReadyError
 
     try:
         return asyncio.run(examine(data))
-    except NotReady as error:
+    except NotReadyError as error:
         fail(error)
 
 

@@ -68,7 +68,7 @@ def _run(directory: Path | None, model: str | None, repeat: int, *, as_json: boo
     from nexus_cli.evaluation.cases import BadCaseError, own_cases, read_cases
     from nexus_cli.evaluation.stage import chosen_models
     from nexus_cli.stack.errors import StackError
-    from runtime.errors import RuntimeFault
+    from runtime.errors import RuntimeLibraryError
 
     started = time.perf_counter()
     # Told to end, it ends as on Ctrl-C: with everything that it has started.
@@ -76,7 +76,7 @@ def _run(directory: Path | None, model: str | None, repeat: int, *, as_json: boo
     try:
         found = read_cases(directory or own_cases())
         done = asyncio.run(_tried(found, chosen_models(model), repeat))
-    except (BadCaseError, StackError, RuntimeFault) as error:
+    except (BadCaseError, StackError, RuntimeLibraryError) as error:
         fail(error)
     run = results.view(done, model, time.perf_counter() - started)
     if as_json:
@@ -149,13 +149,13 @@ def conversations(
     from nexus_cli.evaluation.conversation_cases import counted, own_conversations, read_conversations, verdict
     from nexus_cli.evaluation.stage import chosen_models
     from nexus_cli.stack.errors import StackError
-    from runtime.errors import RuntimeFault
+    from runtime.errors import RuntimeLibraryError
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         cases = read_conversations(path or own_conversations())
         done = asyncio.run(_tried(cases, chosen_models(model), 1))
-    except (BadCaseError, StackError, RuntimeFault) as error:
+    except (BadCaseError, StackError, RuntimeLibraryError) as error:
         fail(error)
     counts = counted(done)
     if as_json:

@@ -81,11 +81,11 @@ def down(data: Data = DEFAULT_DATA) -> None:
     """Stop the stack that runs on a data directory. Its data stays. Fine if there is none."""
     from nexus_cli.stack.datadir import DataDirectory
     from nexus_cli.stack.detach import stop_running
-    from nexus_cli.stack.errors import NotRunning, StackError
+    from nexus_cli.stack.errors import NotRunningError, StackError
 
     try:
         stop_running(DataDirectory(data))
-    except NotRunning as error:
+    except NotRunningError as error:
         print(f"nexus: {error}", file=sys.stderr)
     except StackError as error:
         fail(error)

@@ -48,7 +48,7 @@ def token(
     from nexus_cli.stack.datadir import DataDirectory
     from nexus_cli.stack.errors import StackError
     from nexus_cli.stack.settings import read_settings
-    from runtime.errors import InvalidToken
+    from runtime.errors import InvalidTokenError
 
     who = user or f"demo-{plan if role is TokenRole.USER else role}"
     try:
@@ -62,7 +62,7 @@ def token(
             fail(f"no stack has run on {data}: start one with `nexus up --data {data}`, or set NEXUS_JWT_SECRET")
         secret = given.get_secret_value() if given else directory.secrets().jwt_secret
         print(development_token(secret, role=role, user=who, company=company, plan=plan, hours=hours))
-    except (InvalidToken, StackError, OSError) as error:
+    except (InvalidTokenError, StackError, OSError) as error:
         fail(error)
 
 
@@ -78,13 +78,13 @@ def env(
     from nexus_cli.identity import development_token
     from nexus_cli.stack.errors import StackError
     from nexus_cli.target import find_target
-    from runtime.errors import InvalidToken
+    from runtime.errors import InvalidTokenError
 
     user = f"demo-{plan}"
     try:
         target = find_target(data)
         made = development_token(target.jwt_secret, role="user", user=user, company=company, plan=plan)
-    except (InvalidToken, StackError, OSError) as error:
+    except (InvalidTokenError, StackError, OSError) as error:
         fail(error)
     found = {
         "NEXUS_URL": target.gateway,

@@ -16,7 +16,7 @@ from contracts.streams import STREAMS
 from nexus_cli.doctor.diagnosis import Diagnosis, fine, wrong
 from nexus_cli.stack.services import SERVICES
 from runtime.dead_letters import DeadLetters
-from runtime.errors import RuntimeFault
+from runtime.errors import RuntimeLibraryError
 from runtime.jetstream_api import (
     AccountInfo,
     AnswerT,
@@ -209,7 +209,7 @@ async def _dead_letters(client: Client) -> list[Diagnosis]:
     try:
         state = (await _ask(asking, StreamInfo, "STREAM.INFO.DLQ"))["state"]
         letters = await DeadLetters(client).list(after=max(state["last_seq"] - SHOWN, 0), limit=SHOWN)
-    except (TimeoutError, NatsError, KeyError, RuntimeFault):
+    except (TimeoutError, NatsError, KeyError, RuntimeLibraryError):
         return []
     now = datetime.now(UTC)
     new = [one for one in letters if (now - one.time).total_seconds() < NEW]

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from nexus_cli.chat.client import ChatFailed
+from nexus_cli.chat.client import ChatFailedError
 from nexus_cli.drill.faults import READY_WITHIN, Fault, FaultWindow, Kind, Pair, faults
 from nexus_cli.drill.ledger import Mismatch, Wrong
-from nexus_cli.drill.people import COMPANY, GaveUp, Scene, Wait, take_over, visit
+from nexus_cli.drill.people import COMPANY, GaveUpError, Scene, Wait, take_over, visit
 from nexus_cli.drill.stack import RunningStack
 from nexus_cli.stack.errors import StackError
 
@@ -162,7 +162,7 @@ async def repeat_until_over(scene: Scene, one: Callable[[Scene, Random], Awaitab
             return
         try:
             await one(scene, Random(f"{seed}/{number}"))
-        except (GaveUp, ChatFailed) as error:
+        except (GaveUpError, ChatFailedError) as error:
             scene.gave_up.append(f"{one.__name__}: {error}")
 
 

@@ -17,11 +17,11 @@ from typing import Any, TypeVar
 import aiohttp
 from nats.errors import Error as NatsError
 
-from nexus_cli.chat.client import ChatConnection, ChatFailed, Frame, conversation, visitor_token
+from nexus_cli.chat.client import ChatConnection, ChatFailedError, Frame, conversation, visitor_token
 from nexus_cli.drill.ledger import ConversationLedger, DrillMessage, settled_at
 from nexus_cli.drill.log_reader import LoggedFact, read_log
 from nexus_cli.drill.stack import RunningStack
-from runtime.errors import RuntimeFault
+from runtime.errors import RuntimeLibraryError
 
 COMPANY = "demo"
 LOCALE = "en"
@@ -37,7 +37,7 @@ QUESTIONS = ("What does the Pro plan cost?", "What is IBM trading at?", "What is
 T = TypeVar("T")
 
 
-class GaveUp(Exception):  # noqa: N818 - reads as an event
+class GaveUpError(Exception):
     """A person could not continue for as long as they tried."""
 
 
@@ -132,13 +132,14 @@ class Visitor:
                 self._news.notify_all()
 
     async def say(self, text: str) -> None:
-        """Sends a message, and waits until it is acknowledged and answered. Raises GaveUp if it is not acknowledged."""
+        """Sends a message, and waits until it is acknowledged and answered. Raises GaveUpError if it is not
+        acknowledged."""
         said, self._handed_over = DrillMessage(text, sent_at=time.monotonic()), False
         self._reconnects = 0
         self.ledger.said.append(said)
         self._waiting[await self._chat.say(text)] = said
         if not await self._until(lambda: said.seq is not None, ACKNOWLEDGED_WITHIN):
-            raise GaveUp(f"{text!r} was not acknowledged within {ACKNOWLEDGED_WITHIN:g} s")
+            raise GaveUpError(f"{text!r} was not acknowledged within {ACKNOWLEDGED_WITHIN:g} s")
 
         def settled() -> bool:
             return self._settled > (said.seq or 0)
@@ -159,7 +160,7 @@ class Visitor:
             if self.ledger in self._scene.taken:
                 await asyncio.sleep(PAUSE)
                 continue
-            with contextlib.suppress(RuntimeFault, NatsError, OSError, TimeoutError):
+            with contextlib.suppress(RuntimeLibraryError, NatsError, OSError, TimeoutError):
                 log = await asyncio.wait_for(self._scene.log(self.ledger), ASKED_WITHIN)
                 newest = max((fact.seq for fact in log if fact.kind == "visitor"), default=0)
                 last = max((fact.seq for fact in log if "messageId" in fact.data), default=0)
@@ -238,14 +239,14 @@ async def _speak_in(scene: Scene, random: Random, ledger: ConversationLedger) ->
 
 
 async def retry_until_done(ask: Callable[[], Awaitable[T]]) -> T:
-    """Asks until it is done: whatever people ask for here may be asked again. Raises GaveUp."""
+    """Asks until it is done: whatever people ask for here may be asked again. Raises GaveUpError."""
     end = time.monotonic() + ACKNOWLEDGED_WITHIN
     while True:
         try:
             return await asyncio.wait_for(ask(), ASKED_WITHIN)
-        except (ChatFailed, aiohttp.ClientError, OSError, TimeoutError) as error:
+        except (ChatFailedError, aiohttp.ClientError, OSError, TimeoutError) as error:
             if time.monotonic() > end:
-                raise GaveUp(f"nobody answered within {ACKNOWLEDGED_WITHIN:g} s: {error}") from error
+                raise GaveUpError(f"nobody answered within {ACKNOWLEDGED_WITHIN:g} s: {error}") from error
             await asyncio.sleep(PAUSE)
 
 
@@ -256,14 +257,14 @@ async def _post(scene: Scene, token: str, path: str, body: dict[str, Any]) -> An
             http.post(f"{scene.stack.url}{path}", json=body) as answer,
         ):
             if answer.status not in (200, 201):
-                raise ChatFailed(f"{path} was refused with {answer.status}: {(await answer.text())[:200]}")
+                raise ChatFailedError(f"{path} was refused with {answer.status}: {(await answer.text())[:200]}")
             return await answer.json()
 
     return await retry_until_done(post)
 
 
 async def _or_end(work: Awaitable[None], reading: asyncio.Task[None]) -> None:
-    """The work, unless the conversation ends first. Raises GaveUp, ChatFailed."""
+    """The work, unless the conversation ends first. Raises GaveUpError, ChatFailedError."""
     task = asyncio.ensure_future(work)
     await asyncio.wait([task, reading], return_when=asyncio.FIRST_COMPLETED)
     if not task.done():

@@ -134,7 +134,7 @@ async def running_stack(data: Path) -> RunningStack:
     """The stack that runs on `data`, once all of it is ready.
 
     Raises:
-        NotRunning: none does.
+        NotRunningError: none does.
         StackError: it has no gateway, or is not ready within ten seconds, so that it would be blamed on the drill.
     """
     stack = RunningStack(DataDirectory(data), find_target(data).jwt_secret)
@@ -151,7 +151,7 @@ async def drilled_stack(directory: Path) -> AsyncGenerator[DrilledStack]:
     """A stack below `directory` for the length of the block, ready.
 
     Raises:
-        StartFailed: something did not start.
+        StartFailedError: something did not start.
     """
     network = Network()
     data = directory / "data"

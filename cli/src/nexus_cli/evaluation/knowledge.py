@@ -21,7 +21,7 @@ from memory.knowledge.question import understood
 from memory.knowledge.texts import StemmedDocument, text_of
 from nexus_cli.evaluation.baselines import PlainBm25, WordOverlap
 from nexus_cli.evaluation.vectors import EvaluationVectors
-from tool_executor.extraction.document import Extracted, Unreadable
+from tool_executor.extraction.document import Extracted, UnreadableError
 from tool_executor.extraction.formats import extract
 
 ENDINGS = frozenset({".html", ".htm", ".md", ".markdown", ".txt", ".pdf", ".docx"})
@@ -178,7 +178,7 @@ def _in_folder(folder: Path) -> dict[str, Extracted]:
     for file in sorted(one for one in folder.rglob("*") if one.suffix.lower() in ENDINGS)[:MOST_PAGES]:
         try:
             found[file.relative_to(folder).as_posix()] = extract(file.read_bytes(), name=file.name)
-        except (Unreadable, OSError):
+        except (UnreadableError, OSError):
             continue
     if not found:
         raise BadKnowledgeError(f"{folder} holds no readable page")
@@ -196,7 +196,7 @@ def _fetched(site: str) -> dict[str, Extracted]:
         try:
             with urllib.request.urlopen(url, timeout=SECONDS) as answer:  # noqa: S310 - http(s), as the dataset says
                 page = extract(answer.read(MOST_BYTES), answer.headers.get("Content-Type", ""), name=url)
-        except (OSError, ValueError, Unreadable):
+        except (OSError, ValueError, UnreadableError):
             continue
         found[url] = page
         for link in page.links:

@@ -19,7 +19,7 @@ async def record_of(client: Client, company: str, turn: str) -> dict[str, Any] |
     """The turn's record (the newest, when no turn is named), which comes a moment after its answer; None: it has not.
 
     Raises:
-        ReadFailed: the bus does not answer.
+        ReadFailedError: the bus does not answer.
     """
     reader = DirectReader(client, FACTS.name)
     end = asyncio.get_running_loop().time() + WITHIN

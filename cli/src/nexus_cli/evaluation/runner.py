@@ -14,7 +14,7 @@ from nats.aio.client import Client
 
 from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
 from contracts.errors import HANDOFF_WAITING
-from nexus_cli.chat.client import ChatConnection, ChatFailed, conversation, visitor_token
+from nexus_cli.chat.client import ChatConnection, ChatFailedError, conversation, visitor_token
 from nexus_cli.evaluation.cases import Case
 from nexus_cli.evaluation.checks import CaseCheck, checks
 from nexus_cli.evaluation.observed import Observed, ObservedCall
@@ -22,7 +22,7 @@ from nexus_cli.evaluation.records import record_of
 from nexus_cli.evaluation.stage import Stage
 from nexus_cli.identity import development_token
 from nexus_cli.target import bus
-from runtime.errors import RuntimeFault
+from runtime.errors import RuntimeLibraryError
 from runtime.rpc import RpcClient
 
 AT_ONCE = 6
@@ -102,9 +102,9 @@ class Trial:
             async with asyncio.timeout(ANSWERED_WITHIN * max(len(case.say), 1)):
                 await self._found(case, company)
                 seen = await self._seen(case, company)
-        except TurnRefused as error:
+        except TurnRefusedError as error:
             seen = Observed(problem=str(error))
-        except (ChatFailed, RuntimeFault, aiohttp.ClientError) as error:
+        except (ChatFailedError, RuntimeLibraryError, aiohttp.ClientError) as error:
             return Result(case, None, error=str(error) or type(error).__name__)
         except TimeoutError:
             seen = Observed(problem=f"no end within {ANSWERED_WITHIN:g} s")
@@ -227,7 +227,7 @@ class Trial:
         return cast("list[dict[str, Any]]", data.get("bars") or [])
 
 
-class TurnRefused(Exception):  # noqa: N818 - reads as an event
+class TurnRefusedError(Exception):
     """What was said was refused; code and message."""
 
 
@@ -239,7 +239,7 @@ async def _answered(open_one: ChatConnection, text: str) -> dict[str, Any]:
         if frame["type"] == "message.ack" and frame["clientMessageId"] == identity:
             asked = int(frame["seq"])
         elif frame["type"] == "error":
-            raise TurnRefused(f"{frame['code']}: {frame['message']}")
+            raise TurnRefusedError(f"{frame['code']}: {frame['message']}")
         elif frame["type"] == "message.created" and frame["message"]["role"] in ("assistant", "system"):
             early.append(frame["message"])
         # After a reconnect an answer can come before the acknowledgement of what it answers.
@@ -248,7 +248,7 @@ async def _answered(open_one: ChatConnection, text: str) -> dict[str, Any]:
                 if message["seq"] > asked:
                     return message
             early.clear()
-    raise ChatFailed("the conversation ended without an answer")
+    raise ChatFailedError("the conversation ended without an answer")
 
 
 def _uses(journal: dict[str, Any]) -> list[ObservedCall]:

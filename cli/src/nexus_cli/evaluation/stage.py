@@ -32,7 +32,7 @@ _OPENAIS = [provider for provider in KEYED.values() if provider.client == OPENAI
 """Providers under whose names another server of that API can stand."""
 
 
-class NoModel(StackError):  # noqa: N818 - reads as an event, like every error here
+class NoModelError(StackError):
     """No configured provider serves the requested model."""
 
 
@@ -60,12 +60,12 @@ def chosen_models(name: str | None) -> StageModels:
     """The names, for a run with this model or with none.
 
     Raises:
-        NoModel: its provider has no key.
+        NoModelError: its provider has no key.
     """
     if name is None:
         return StageModels()
     if importlib.util.find_spec("agent") is None:
-        raise NoModel("the agent is not installed here: install the distribution nexus-agent")
+        raise NoModelError("the agent is not installed here: install the distribution nexus-agent")
     from agent.domain.providers import owner_of
     from agent.replay.overrides import OverrideError, chosen_model
     from agent.settings import ModelSettings
@@ -74,7 +74,7 @@ def chosen_models(name: str | None) -> StageModels:
     try:
         chosen = chosen_model(name, settings)
     except OverrideError as error:
-        raise NoModel(str(error)) from error
+        raise NoModelError(str(error)) from error
     given = {key: value for key, value in {**dotenv_values(".env"), **os.environ}.items() if value}
     if chosen.provider == OFFLINE.name:
         return StageModels(provider=OFFLINE.name, model=chosen.model)
@@ -99,7 +99,7 @@ async def stage(cases: Sequence[Case], models: StageModels) -> AsyncGenerator[St
     """Everything, for the length of the block; nothing outlives it.
 
     Raises:
-        StartFailed: something did not start; the message says what.
+        StartFailedError: something did not start; the message says what.
     """
     with tempfile.TemporaryDirectory(prefix="nexus-eval-") as name:
         # A directory of its own, so that no `.env` is read either.

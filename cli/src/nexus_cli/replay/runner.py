@@ -19,7 +19,7 @@ from nexus_cli.stack.errors import StackError
 Line = JsonObject
 
 
-class ReplayFailed(StackError):  # noqa: N818 - reads as an event, like every error here
+class ReplayFailedError(StackError):
     """The replay gave no comparison; one line that says why."""
 
 
@@ -27,10 +27,10 @@ def replayed(nats: str, options: Sequence[str]) -> Iterator[Line]:
     """The lines of `python -m agent.replay`: the plan, then one for each turn.
 
     Raises:
-        ReplayFailed: it ended without, or said why it could not.
+        ReplayFailedError: it ended without, or said why it could not.
     """
     if importlib.util.find_spec("agent") is None:
-        raise ReplayFailed("the agent is not installed here: install the distribution nexus-agent")
+        raise ReplayFailedError("the agent is not installed here: install the distribution nexus-agent")
     process = subprocess.Popen(
         [sys.executable, "-m", "agent.replay", *options],
         env={**os.environ, "NEXUS_NATS_URL": nats},
@@ -44,12 +44,12 @@ def replayed(nats: str, options: Sequence[str]) -> Iterator[Line]:
         for text in output or ():
             line = cast(Line, json.loads(text))
             if line["type"] == "error":
-                raise ReplayFailed(str(line["message"]))
+                raise ReplayFailedError(str(line["message"]))
             yield line
         _, errors = process.communicate(timeout=10)
         if process.returncode:
             last = errors.strip().splitlines()[-1:] or [f"exit code {process.returncode}"]
-            raise ReplayFailed(f"the replay failed: {last[0]}")
+            raise ReplayFailedError(f"the replay failed: {last[0]}")
     finally:
         with suppress(ProcessLookupError):
             process.kill()

@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from nexus_cli.stack.errors import AlreadyRunning, DamagedSecrets, NotRunning
+from nexus_cli.stack.errors import AlreadyRunningError, DamagedSecretsError, NotRunningError
 
 # After a kill -9 of the supervisor its processes are gone within milliseconds; this is how long a new one waits.
 _ORPHANS_GONE_WITHIN = 3.0
@@ -70,7 +70,7 @@ class DataDirectory:
             The lock's file descriptor, for the children to inherit.
 
         Raises:
-            AlreadyRunning: a stack runs on it.
+            AlreadyRunningError: a stack runs on it.
         """
         descriptor = os.open(self.path / "stack.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         end = time.monotonic() + _ORPHANS_GONE_WITHIN
@@ -82,7 +82,7 @@ class DataDirectory:
                 holder = self._holder()
                 if _alive(holder.get("pid")) or time.monotonic() > end:
                     os.close(descriptor)
-                    raise AlreadyRunning(
+                    raise AlreadyRunningError(
                         f"a stack is already running on {self.path} (pid {holder.get('pid')}, "
                         f"{holder.get('address', 'starting')}); stop it with `nexus down --data {self.path}`"
                     ) from None
@@ -96,7 +96,7 @@ class DataDirectory:
     def announce(self, address: str | None) -> None:
         """Writes the holder of the lock, and the address of its page."""
         if self._lock is None:
-            raise NotRunning(f"{self.path} is not held by this process")
+            raise NotRunningError(f"{self.path} is not held by this process")
         text = json.dumps({"pid": os.getpid(), **({"address": address} if address else {})}).encode()
         os.ftruncate(self._lock, 0)
         os.pwrite(self._lock, text, 0)
@@ -127,11 +127,11 @@ class DataDirectory:
         """The pid of the running supervisor.
 
         Raises:
-            NotRunning: there is none.
+            NotRunningError: there is none.
         """
         pid = self._holder().get("pid") if self.is_held() else None
         if not isinstance(pid, int):
-            raise NotRunning(f"no stack is running on {self.path}; start one with `nexus up --data {self.path}`")
+            raise NotRunningError(f"no stack is running on {self.path}; start one with `nexus up --data {self.path}`")
         return pid
 
     def _holder(self) -> dict[str, Any]:
@@ -151,13 +151,13 @@ class DataDirectory:
         """The content of stack.json.
 
         Raises:
-            NotRunning: no stack runs here, or it is not ready yet.
+            NotRunningError: no stack runs here, or it is not ready yet.
         """
         self.supervisor()
         try:
             return cast(dict[str, Any], json.loads((self.path / "stack.json").read_bytes()))
         except FileNotFoundError:
-            raise NotRunning(f"the stack on {self.path} is still starting; try again in a moment") from None
+            raise NotRunningError(f"the stack on {self.path} is still starting; try again in a moment") from None
 
     # ---- secrets
 
@@ -192,7 +192,7 @@ class DataDirectory:
             made = cast(dict[str, str], json.loads(path.read_bytes()))
             return made | {key: made[key] for key in keys}
         except (ValueError, KeyError, TypeError):
-            raise DamagedSecrets(
+            raise DamagedSecretsError(
                 f"{path} is damaged: put back the one of a backup (settings/{name}), since what was signed and sealed "
                 "with it is valid with no other"
             ) from None

@@ -11,7 +11,7 @@ import sys
 import time
 
 from nexus_cli.stack.datadir import DataDirectory
-from nexus_cli.stack.errors import StackError, StartFailed
+from nexus_cli.stack.errors import StackError, StartFailedError
 
 # Longer than the longest time that a program may take to get ready, so that the supervisor's own message comes first.
 _READY_WITHIN = 180.0
@@ -47,7 +47,7 @@ def start_detached(directory: DataDirectory, *, port: int, services: str) -> str
     if not address:
         supervisor.wait(_STOPPED_WITHIN)
         text = log.read_text(errors="replace").strip().removeprefix("nexus: ")
-        raise StartFailed(text or f"the stack did not start; see {directory.logs}")
+        raise StartFailedError(text or f"the stack did not start; see {directory.logs}")
     return address
 
 
@@ -55,7 +55,7 @@ def stop_running(directory: DataDirectory) -> None:
     """Asks the running supervisor to stop, and waits until it and all it started are gone.
 
     Raises:
-        NotRunning: there is none.
+        NotRunningError: there is none.
         StackError: something is left after 60 s.
     """
     pid = directory.supervisor()
@@ -75,5 +75,5 @@ def _first_line(process: subprocess.Popen[bytes]) -> str:
         return ""
     readable, _, _ = select.select([output], [], [], _READY_WITHIN)
     if not readable:
-        raise StartFailed(f"the stack was not ready within {_READY_WITHIN:g} s")
+        raise StartFailedError(f"the stack was not ready within {_READY_WITHIN:g} s")
     return output.readline().decode().strip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from nexus_cli.stack import handshakes
-from nexus_cli.stack.errors import ServerUnreachable
+from nexus_cli.stack.errors import ServerUnreachableError
 
 DEFAULT_PORTS = {"nats": 4222, "redis": 6379, "mongodb": 27017}
 
@@ -15,7 +15,7 @@ async def require_answer(name: str, url: str) -> None:
     any host that takes it will do. Addresses behind a DNS record (mongodb+srv) are left to the services.
 
     Raises:
-        ServerUnreachable: none does. The message holds hosts and ports, and never the password.
+        ServerUnreachableError: none does. The message holds hosts and ports, and never the password.
     """
     if url.startswith("mongodb+srv://"):
         return
@@ -30,7 +30,7 @@ async def require_answer(name: str, url: str) -> None:
             tried.append(f"{host}:{port} ({error.strerror or type(error).__name__})")
         else:
             return
-    raise ServerUnreachable(
+    raise ServerUnreachableError(
         f"NEXUS_{name.upper()}_URL is set, but nothing answers at {', '.join(tried)}: start that server, or unset the "
         "variable to use the embedded one"
     )

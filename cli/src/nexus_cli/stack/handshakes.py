@@ -1,7 +1,7 @@
 """The first words of each protocol, spoken over a plain socket: a server is ready when it answers them itself.
 
 Written by hand so that the supervisor needs no client library and starts at once. Every function raises OSError,
-EOFError, TimeoutError or NotServing when the server does not answer as it should.
+EOFError, TimeoutError or NotServingError when the server does not answer as it should.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MONGO_HELLO = (
 )
 
 
-class NotServing(Exception):  # noqa: N818 - an answer, not a fault
+class NotServingError(Exception):
     """The server is there, but says that it cannot serve yet."""
 
 
@@ -38,7 +38,7 @@ async def nats(port: int, login: tuple[str, str] | None = None) -> None:
     async with _connection(port) as (reader, writer):
         info = cast(dict[str, object], json.loads((await reader.readline()).removeprefix(b"INFO ") or b"{}"))
         if not info.get("jetstream"):
-            raise NotServing("JetStream is not on")
+            raise NotServingError("JetStream is not on")
         if login is None and info.get("auth_required"):
             return
         options: dict[str, object] = {"verbose": False, "pedantic": False}
@@ -47,7 +47,7 @@ async def nats(port: int, login: tuple[str, str] | None = None) -> None:
         writer.write(f"CONNECT {json.dumps(options)}\r\nPING\r\n".encode())
         answer = await reader.readline()
         if not answer.startswith(b"PONG"):
-            raise NotServing(answer.decode(errors="replace").strip())
+            raise NotServingError(answer.decode(errors="replace").strip())
 
 
 async def redis(port: int) -> None:
@@ -56,7 +56,7 @@ async def redis(port: int) -> None:
         writer.write(b"PING\r\n")
         answer = await reader.readline()
         if not answer.startswith(b"+PONG"):
-            raise NotServing(answer.decode(errors="replace").strip())
+            raise NotServingError(answer.decode(errors="replace").strip())
 
 
 async def mongodb(port: int) -> None:
@@ -66,7 +66,7 @@ async def mongodb(port: int) -> None:
         length = int.from_bytes(await reader.readexactly(4), "little")
         answer = await reader.readexactly(min(length, 65_536) - 4)
         if b"\x08isWritablePrimary\x00\x01" not in answer:
-            raise NotServing("it does not take writes yet")
+            raise NotServingError("it does not take writes yet")
 
 
 async def service(port: int) -> None:
@@ -87,7 +87,7 @@ async def _says_yes(port: int, path: str) -> None:
         status = head.split(b" ", 2)[1:2]
         if status != [b"200"]:
             body += await reader.read(4096)
-            raise NotServing(body.decode(errors="replace").strip() or head.decode(errors="replace").strip())
+            raise NotServingError(body.decode(errors="replace").strip() or head.decode(errors="replace").strip())
 
 
 async def metrics(port: int) -> dict[str, float]:

@@ -32,7 +32,7 @@ class Program:
         command: the argument vector for a port.
         url: its address for a port.
         probe: returns when the program on this port is ready, raises when it is not (yet).
-        alive: raises NotServing when the program says that it cannot go on by itself; None: it never says so.
+        alive: raises NotServingError when the program says that it cannot go on by itself; None: it never says so.
         environment: variables for a port and the addresses of the servers, on top of the inherited ones.
         needs: names of programs that have to be ready before this one is started.
         port: a fixed port; None: a free one is chosen.

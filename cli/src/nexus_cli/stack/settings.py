@@ -5,8 +5,8 @@ from __future__ import annotations
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from nexus_cli.stack.errors import BadSetting
-from runtime.errors import NotReady
+from nexus_cli.stack.errors import BadSettingError
+from runtime.errors import NotReadyError
 from runtime.setting_names import dotenv
 
 
@@ -35,13 +35,13 @@ def read_settings() -> StackSettings:
     """The settings as they are now.
 
     Raises:
-        BadSetting: a variable has a value that it cannot have; the message names it, and not the value.
+        BadSettingError: a variable has a value that it cannot have; the message names it, and not the value.
     """
     try:
         dotenv()
         return StackSettings()
-    except NotReady as error:
-        raise BadSetting(str(error)) from None
+    except NotReadyError as error:
+        raise BadSettingError(str(error)) from None
     except ValidationError as error:
         problems = "; ".join(f"NEXUS_{'_'.join(map(str, e['loc'])).upper()}: {e['msg']}" for e in error.errors())
-        raise BadSetting(f"{problems}: correct it in the environment or in .env") from None
+        raise BadSettingError(f"{problems}: correct it in the environment or in .env") from None

@@ -15,8 +15,8 @@ from nexus_cli.stack import guard, ports
 from nexus_cli.stack.backoff import Backoff
 from nexus_cli.stack.child import Child, LogFile
 from nexus_cli.stack.datadir import StackProcess
-from nexus_cli.stack.errors import StartFailed
-from nexus_cli.stack.handshakes import NotServing
+from nexus_cli.stack.errors import StartFailedError
+from nexus_cli.stack.handshakes import NotServingError
 from nexus_cli.stack.program import FORK_SERVER, Program, StopStage
 
 _PROBE_PAUSE = 0.03
@@ -85,7 +85,7 @@ class Supervisor:
         """Starts everything; returns when all of it has been ready once.
 
         Raises:
-            StartFailed: something ended again and again, or was not ready in time. Nothing is stopped then: call
+            StartFailedError: something ended again and again, or was not ready in time. Nothing is stopped then: call
                 `stop` in any case.
         """
         self._guard = await _start_guard()
@@ -105,7 +105,7 @@ class Supervisor:
         """Runs until `stop` is called, or until something has failed for good.
 
         Raises:
-            StartFailed: a program's keeper gave up.
+            StartFailedError: a program's keeper gave up.
         """
         await asyncio.wait(self._keepers.values(), return_when=asyncio.FIRST_COMPLETED)
         self._raise_failure()
@@ -149,7 +149,9 @@ class Supervisor:
                 first = not self._ready[program.name].is_set()
                 failures += first
                 if first and (run.late or failures == _FIRST_STARTS):
-                    raise StartFailed(f"{program.name} {run.how}; its last line: {log.last_line()} (log: {log.path})")
+                    raise StartFailedError(
+                        f"{program.name} {run.how}; its last line: {log.last_line()} (log: {log.path})"
+                    )
                 wait = 0.0 if run.in_order else backoff.after(run.served)
                 if not first:
                     again = f"in {wait:g} s" if wait else "at once"
@@ -195,7 +197,7 @@ class Supervisor:
             if ended.done():
                 self._forget_port(program)
                 if refusals:
-                    raise StartFailed(f"{program.name} cannot start: {refusals[0]} (log: {log.path})")
+                    raise StartFailedError(f"{program.name} cannot start: {refusals[0]} (log: {log.path})")
                 return _ProgramRun(ended.result())
             if (reason := ready.result()) is not None:
                 return _ProgramRun(f"was not ready within {program.ready_within:g} s: {reason}", late=True)
@@ -231,7 +233,7 @@ class Supervisor:
             try:
                 await program.alive(port)
                 said = 0
-            except NotServing as error:
+            except NotServingError as error:
                 said += 1
                 if said == _NOT_ALIVE:
                     self._say(f"{program.name} cannot go on by itself and is ended: {error}")
@@ -260,7 +262,7 @@ class Supervisor:
                 if ports.listens(pid, port):
                     return None
                 reason = f"port {port} belongs to another program"
-            except NotServing as error:
+            except NotServingError as error:
                 reason = str(error)
             except (OSError, EOFError, ValueError) as error:
                 reason = str(error) or type(error).__name__

@@ -13,7 +13,7 @@ from pathlib import Path
 from contracts.providers import KEYS
 from nexus_cli.stack.child import end_with_parent
 from nexus_cli.stack.datadir import DataDirectory
-from nexus_cli.stack.errors import StartFailed
+from nexus_cli.stack.errors import StartFailedError
 from nexus_cli.stack.program import FORK_SERVER
 
 _READY_WITHIN = 180.0
@@ -39,7 +39,7 @@ async def stack_in(
     is looked for; else where this process runs. It ends with this process, however that ends.
 
     Raises:
-        StartFailed: something did not start; the message is the supervisor's own.
+        StartFailedError: something did not start; the message is the supervisor's own.
     """
     data = directory / "data"
     command = ["-m", "nexus_cli", "up", "--data", str(data), "--port", "0", *options]
@@ -55,7 +55,7 @@ async def ready_program(
     stop when this process dies.
 
     Raises:
-        StartFailed: it ended without the line, or took too long; the message holds the last line of its log.
+        StartFailedError: it ended without the line, or took too long; the message holds the last line of its log.
     """
     with log.open("wb") as errors:
         process = await asyncio.create_subprocess_exec(
@@ -82,9 +82,9 @@ async def _first_line(process: asyncio.subprocess.Process, log: Path) -> str:
         try:
             line = await asyncio.wait_for(process.stdout.readline(), _READY_WITHIN)
         except TimeoutError:
-            raise StartFailed(f"not ready within {_READY_WITHIN:g} s; its last line: {_last_words(log)}") from None
+            raise StartFailedError(f"not ready within {_READY_WITHIN:g} s; its last line: {_last_words(log)}") from None
     if not line:
-        raise StartFailed(_last_words(log))
+        raise StartFailedError(_last_words(log))
     return line.decode().strip()
 
 

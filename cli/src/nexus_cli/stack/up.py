@@ -12,7 +12,7 @@ from typing import Any
 from nexus_cli.stack import ports
 from nexus_cli.stack.bus_users import USERS
 from nexus_cli.stack.datadir import DataDirectory, DevSecrets
-from nexus_cli.stack.errors import PortTaken
+from nexus_cli.stack.errors import PortTakenError
 from nexus_cli.stack.external_servers import DEFAULT_PORTS, require_answer
 from nexus_cli.stack.program import Program
 from nexus_cli.stack.servers import embedded
@@ -146,7 +146,7 @@ async def _first(work: Coroutine[Any, Any, None], stop: asyncio.Task[bool]) -> b
 def _require_free(port: int) -> None:
     if not ports.is_free(port):
         who = ports.owner(port)
-        raise PortTaken(
+        raise PortTakenError(
             f"port {port} is in use{f' by {who}' if who else ''}: stop that program, or choose another port with "
             f"`nexus up --port N` (`make up PORT=N`)"
         )

@@ -37,7 +37,7 @@ async def spans_of(client: Client, turn: str) -> list[ServiceSpan]:
     A turn that was handed back and taken up again has the same trace; one that another message took over has two.
 
     Raises:
-        ReadFailed: the bus, or the stream, does not answer.
+        ReadFailedError: the bus, or the stream, does not answer.
     """
     reader = DirectReader(client, TRACES.name)
     for moment in MOMENTS:

@@ -18,7 +18,7 @@ from contracts.envelope import CloudEvent
 from contracts.events.analysis import AnalysisProblem, AnalysisRecord, AnalysisRequested
 from contracts.ids import uuid7
 from runtime.direct import DirectReader
-from runtime.errors import FenceRefused, PublishTimeout, Unavailable
+from runtime.errors import FenceRefusedError, PublishTimeoutError, UnavailableError
 from runtime.publisher import Fence, Publisher
 from runtime.watch import STALE, watch
 
@@ -56,7 +56,7 @@ class Analyses:
         """The current value; None: there is none. `sure`: read twice before saying so.
 
         Raises:
-            ReadFailed: no answer in time.
+            ReadFailedError: no answer in time.
         """
         subject = channels.analysis(company, user, analysis_id)
         stored = await self._reader.last(subject)
@@ -70,7 +70,7 @@ class Analyses:
 
     async def save(self, record: AnalysisRecord, revision: int) -> int | None:
         """The new revision; None: another value was stored first, or it is unknown whether this one is stored.
-        Raises ReadFailed."""
+        Raises ReadFailedError."""
         request = record.request
         subject = channels.analysis(request.company_id, request.user_id, request.analysis_id)
         event = _RecordEvent(
@@ -80,11 +80,11 @@ class Analyses:
             stored = await self._publisher.append(
                 subject, event, stream="TURNS", msg_id=f"analysis.{uuid7()}", fence=Fence(revision, subject)
             )
-        except FenceRefused:
+        except FenceRefusedError:
             # A value that is not ours counts as none: it is written over.
             there = None if revision else await self._reader.last(subject)
             return None if there is None or there.genuine else await self.save(record, there.seq)
-        except (PublishTimeout, Unavailable):
+        except (PublishTimeoutError, UnavailableError):
             return None
         return stored.seq
 
@@ -93,7 +93,7 @@ class Analyses:
         again.
 
         Raises:
-            ReadFailed, PublishFailed: the bus does not answer; repeating the call is safe.
+            ReadFailedError, PublishFailedError: the bus does not answer; repeating the call is safe.
         """
         where = (request.company_id, request.user_id, request.analysis_id)
         kept = await self.read(*where)
@@ -106,7 +106,7 @@ class Analyses:
                 else KeptAnalysis(record, revision, record.asked_at)
             )
         if kept is None:
-            raise Unavailable("the analysis could not be started: the bus did not accept it in time")
+            raise UnavailableError("the analysis could not be started: the bus did not accept it in time")
         if kept.record.status == "running":
             event = _RequestEvent(
                 source=self._source,
@@ -126,8 +126,8 @@ class Analyses:
         """Ends it as failed, if it runs: its driver cannot save the next step. None: there is none.
 
         Raises:
-            ReadFailed: the bus does not answer.
-            Unavailable: its driver saved first each time; repeating the call is safe.
+            ReadFailedError: the bus does not answer.
+            UnavailableError: its driver saved first each time; repeating the call is safe.
         """
         for _ in range(CANCEL_TRIES):
             kept = await self.read(company, user, analysis_id, sure=True)
@@ -137,7 +137,7 @@ class Analyses:
             ended = kept.record.model_copy(update={"status": "failed", "stage": "finished", "error": error})
             if await self.save(ended, kept.revision) is not None:
                 return ended
-        raise Unavailable("the analysis could not be cancelled: try again")
+        raise UnavailableError("the analysis could not be cancelled: try again")
 
     async def follow(
         self, company: str, user: str, analysis_id: str, seconds: float
@@ -145,7 +145,7 @@ class Analyses:
         """The value now and after each change, up to the finished one, for at most `seconds`.
 
         Raises:
-            ReadFailed: the bus does not answer.
+            ReadFailedError: the bus does not answer.
         """
         last = 0
         async with watch(self._client, channels.analysis(company, user, analysis_id), seconds) as changed:
@@ -160,7 +160,7 @@ class Analyses:
                     return
 
     async def finished(self, company: str, user: str, analysis_id: str, seconds: float) -> AnalysisRecord | None:
-        """The finished value; None if it has not finished within `seconds`. Raises ReadFailed."""
+        """The finished value; None if it has not finished within `seconds`. Raises ReadFailedError."""
         async for record in self.follow(company, user, analysis_id, seconds):
             if record.status != "running":
                 return record

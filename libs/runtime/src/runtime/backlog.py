@@ -29,7 +29,7 @@ from prometheus_client import Gauge
 
 from runtime.connection import listen, subscribe
 from runtime.direct import DirectReader
-from runtime.errors import ReadFailed
+from runtime.errors import ReadFailedError
 from runtime.jetstream_api import ConsumerInfo, ask
 from runtime.pull_worker import LEASE, PullWorker
 from runtime.replies import ReplyInbox
@@ -109,7 +109,7 @@ class Backlog:
                 return
             try:
                 await self.look()
-            except (NatsError, TimeoutError, ReadFailed, KeyError, ValueError) as error:
+            except (NatsError, TimeoutError, ReadFailedError, KeyError, ValueError) as error:
                 log.debug("waiting.unknown", consumer=self._worker.spec.durable, error=str(error))
             known = time.monotonic() - self._looked <= UNKNOWN_AFTER
             self._due.set(self.figures.due if known else math.nan)
@@ -119,7 +119,7 @@ class Backlog:
         """The current figures; the previous ones while the consumer is gone or without a leader.
 
         Raises:
-            TimeoutError, NatsError, ReadFailed: the server did not answer.
+            TimeoutError, NatsError, ReadFailedError: the server did not answer.
         """
         await self._ask()
         with suppress(TimeoutError):

@@ -25,7 +25,7 @@ from runtime.batches import PullBatches
 from runtime.consumers import ConsumerSpec, ensure_consumer
 from runtime.dead_letters import DeadLetters
 from runtime.deliveries import Delivery, delivery_of, pause_after
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.marks import Marks
 from runtime.metrics import CONSUME_SECONDS, CONSUMED
 from runtime.outcomes import Ack, AckAfter, DeadLetter, Outcome, Retry
@@ -99,7 +99,7 @@ class BatchWorker:
         """Creates or updates the consumer and starts consuming.
 
         Raises:
-            NotReady: the stream is missing, or the consumer exists in a form that cannot be changed.
+            NotReadyError: the stream is missing, or the consumer exists in a form that cannot be changed.
         """
         await self.ensure()
         await self._batches.open()
@@ -107,7 +107,7 @@ class BatchWorker:
         self._task = asyncio.create_task(self._run(), name=self._spec.durable)
 
     async def ensure(self, deadline: float = 15.0) -> None:
-        """Creates or updates the consumer within `deadline` seconds; raises NotReady."""
+        """Creates or updates the consumer within `deadline` seconds; raises NotReadyError."""
         await ensure_consumer(self._client, self._spec, deadline=deadline)
 
     async def drain(self, deadline: float = 20.0) -> None:
@@ -137,7 +137,7 @@ class BatchWorker:
                     "batch.consumer_away", consumer=self._spec.durable, error=str(error) or type(error).__name__
                 )
                 await asyncio.sleep(PAUSE)
-                with contextlib.suppress(NotReady):
+                with contextlib.suppress(NotReadyError):
                     await self.ensure(deadline=2.0)
             except Exception:
                 # What was taken is delivered again; the one thing that must not happen is that this ends.

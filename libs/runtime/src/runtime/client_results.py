@@ -9,7 +9,7 @@ from contracts.envelope import CloudEvent
 from contracts.events.turn import ClientResult
 from contracts.ids import uuid7
 from runtime.direct import DirectReader, StoredFact
-from runtime.errors import FenceRefused
+from runtime.errors import FenceRefusedError
 from runtime.publisher import Fence, Publisher
 from runtime.watch import watch
 
@@ -28,7 +28,7 @@ class ClientResults:
         self._publisher = Publisher(client)
 
     async def give(self, company: str, conversation: str, call: str, result: dict[str, Any]) -> None:
-        """Stores a result, unless there is one already. Raises PublishFailed, ReadFailed."""
+        """Stores a result, unless there is one already. Raises PublishFailedError, ReadFailedError."""
         subject = channels.client_result(company, conversation, call)
         data = ClientResult(call_id=call, result=result)
         event = _Event(source=self._source, type=TYPE, subject=f"{company}/{conversation}", data=data).to_json()
@@ -39,7 +39,7 @@ class ClientResults:
                     subject, event, stream="TURNS", msg_id=f"client_result.{uuid7()}", fence=Fence(over, subject)
                 )
                 return
-            except FenceRefused:
+            except FenceRefusedError:
                 # What nobody with the key has written counts as none: it is written over.
                 there = await self._reader.last(subject)
                 if there is None or there.genuine or there.seq == over:
@@ -47,7 +47,7 @@ class ClientResults:
                 over = there.seq
 
     async def awaited(self, company: str, conversation: str, call: str, seconds: float) -> dict[str, Any] | None:
-        """The result as soon as it exists; None: not within this many seconds. Raises ReadFailed."""
+        """The result as soon as it exists; None: not within this many seconds. Raises ReadFailedError."""
         subject = channels.client_result(company, conversation, call)
         async with watch(self._client, subject, seconds) as changed:
             while True:

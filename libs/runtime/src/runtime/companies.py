@@ -24,7 +24,7 @@ from contracts.company_rpc import COMPANY_GET, CompanyRequest
 from contracts.streams import FACTS
 from runtime.deadlines import detached_context
 from runtime.direct import DirectReader
-from runtime.errors import ReadFailed, RpcError
+from runtime.errors import ReadFailedError, RpcError
 from runtime.metrics import SETTINGS_AGE
 from runtime.recent import Bounded
 from runtime.rpc import RpcClient
@@ -196,7 +196,7 @@ class CompanyCache:
     async def _told(self, company: str) -> CompanySettings | None:
         try:
             stored = await self._facts.last(fact(COMPANY_CHANGED, company, None), deadline=TOLD_DEADLINE)
-        except ReadFailed:
+        except ReadFailedError:
             return None
         return None if stored is None else _settings(stored.subject, stored.event)
 

@@ -20,7 +20,7 @@ from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 
 from runtime.bus_client import BusClient, Take
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.logging import masked_text
 from runtime.settings import NatsSettings
 
@@ -87,7 +87,7 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
     Publishes made while it is disconnected are buffered (8 MiB) and sent after the reconnect.
 
     Raises:
-        NotReady: no server answered within `settings.connect_deadline`, or a file that it names cannot be used.
+        NotReadyError: no server answered within `settings.connect_deadline`, or a file that it names cannot be used.
     """
     hooks = hooks or ConnectionHooks()
     # All that differ: a server that refuses the password and closes is a lost connection in the next moment.
@@ -139,25 +139,25 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
 
 
 def _tls_of(settings: NatsSettings) -> ssl.SSLContext | None:
-    """The TLS settings. Raises NotReady if a file that they name cannot be used."""
+    """The TLS settings. Raises NotReadyError if a file that they name cannot be used."""
     try:
         return settings.tls
     except (OSError, ValueError) as error:
         named = ", ".join(filter(None, (settings.tls_ca, settings.tls_certificate, settings.tls_key)))
-        raise NotReady(f"NEXUS_NATS_TLS_CA, …_CERTIFICATE or …_KEY cannot be used ({named}): {error}") from error
+        raise NotReadyError(f"NEXUS_NATS_TLS_CA, …_CERTIFICATE or …_KEY cannot be used ({named}): {error}") from error
 
 
-def _not_connected(settings: NatsSettings, met: Sequence[str]) -> NotReady:
+def _not_connected(settings: NatsSettings, met: Sequence[str]) -> NotReadyError:
     """Why there is no connection, and what to do; `met`: the errors so far."""
     reason = f" ({'; '.join(met)})" if met else ""
     where = masked_text(", ".join(settings.servers))
     if any("authorization" in one.lower() for one in met):
-        return NotReady(
+        return NotReadyError(
             f"NATS at {where} refuses the user {settings.user or 'of this address'}{reason}: set "
             "NEXUS_NATS_USER and NEXUS_NATS_PASSWORD (or NEXUS_NATS_CREDENTIALS) to what the server has for this "
             "service"
         )
-    return NotReady(
+    return NotReadyError(
         f"no NATS server answered at {where} within {settings.connect_deadline:g} s{reason}: "
         "start one, or point NEXUS_NATS_URL at one",
         retryable=True,
@@ -165,7 +165,7 @@ def _not_connected(settings: NatsSettings, met: Sequence[str]) -> NotReady:
 
 
 async def connect_afresh(settings: NatsSettings, *, name: str) -> None:
-    """Checks that the bus accepts a new connection soon; raises NotReady if it does not."""
+    """Checks that the bus accepts a new connection soon; raises NotReadyError if it does not."""
     await (await connect(settings.model_copy(update={"connect_deadline": AFRESH}), name=name)).close()
 
 

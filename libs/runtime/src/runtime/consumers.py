@@ -12,7 +12,7 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
 from runtime.connection import subscribe
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.jetstream_api import ConsumerConfig, ConsumerFilter, ConsumerInfo, call, error_code, granted, why
 from runtime.release import RELEASE, is_newers, release
 from runtime.replies import ReplyInbox
@@ -62,7 +62,7 @@ async def ensure_consumer(client: Client, spec: ConsumerSpec, *, deadline: float
     skipped for good. If a newer release has written the consumer, nothing else is changed either.
 
     Raises:
-        NotReady: JetStream did not answer in time, or it refuses the consumer.
+        NotReadyError: JetStream did not answer in time, or it refuses the consumer.
     """
     inbox, clock = ReplyInbox.of(client), asyncio.get_running_loop().time
     end = clock() + deadline
@@ -80,7 +80,7 @@ async def ensure_consumer(client: Client, spec: ConsumerSpec, *, deadline: float
                 return
         if error_code(answer) not in _COMES or clock() + _LOOK_AGAIN > end:
             said = f"{why(answer)} ({error_code(answer)})"
-            raise NotReady(
+            raise NotReadyError(
                 f"consumer {spec.durable} of stream {spec.stream} is unavailable: {said}",
                 retryable=error_code(answer) in _COMES,
             )
@@ -92,7 +92,7 @@ async def may_be_anothers(client: Client, spec: ConsumerSpec, stored_at: float) 
     clock it is older than a lease, and the consumer has delivered something again.
 
     Raises:
-        NotReady: JetStream did not answer in time, or it refuses.
+        NotReadyError: JetStream did not answer in time, or it refuses.
     """
     inbox = ReplyInbox.of(client)
     info = await granted(inbox, ConsumerInfo, f"CONSUMER.INFO.{spec.stream}.{spec.durable}", deadline=_ANSWER)

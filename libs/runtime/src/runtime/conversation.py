@@ -18,7 +18,7 @@ from contracts.conversation import Fact, Snapshot, read_fact, snapshot_of
 from contracts.envelope import CloudEvent, Wire
 from contracts.ids import derive_id
 from runtime.direct import DirectReader, StoredFact
-from runtime.errors import ConversationBusy, FenceRefused, LogBehind, ReadFailed
+from runtime.errors import ConversationBusyError, FenceRefusedError, LogBehindError, ReadFailedError
 from runtime.jetstream_api import StreamInfo, ask, why
 from runtime.publisher import Appended, Fence, Publisher
 from runtime.recent import Bounded
@@ -93,8 +93,8 @@ class ConversationLog:
         """The newest fact of each kind, at least as new as the sequence `at_least`.
 
         Raises:
-            LogBehind: the answering replicas were older than that.
-            ReadFailed: no answer in time.
+            LogBehindError: the answering replicas were older than that.
+            ReadFailedError: no answer in time.
         """
         tree = conversation_tree(company, conversation)
         clock = asyncio.get_running_loop().time
@@ -109,7 +109,9 @@ class ConversationLog:
                 known = [one for one in stored if one.subject[tail:] in _KINDS]
                 return snapshot_of([fact for one in known if (fact := await self._newest(one)) is not None], n)
             if clock() + pause >= end:
-                raise LogBehind(f"the log of {company}/{conversation} was read up to {n}, but {at_least} is needed")
+                raise LogBehindError(
+                    f"the log of {company}/{conversation} was read up to {n}, but {at_least} is needed"
+                )
             await asyncio.sleep(pause)
             pause = min(pause * 2, 0.1)
 
@@ -143,7 +145,7 @@ class ConversationLog:
         than 20,000 before its end, read from memory instead.
 
         Raises:
-            ReadFailed: no answer in time, or too many concurrent reads.
+            ReadFailedError: no answer in time, or too many concurrent reads.
         """
         tree = conversation_tree(company, conversation)
         facts: list[StoredFact] = []
@@ -156,7 +158,7 @@ class ConversationLog:
             async with asyncio.timeout_at(end):
                 await self._scans.acquire()
         except TimeoutError as error:
-            raise ReadFailed(f"{company}/{conversation}: too many are reading the log at once") from error
+            raise ReadFailedError(f"{company}/{conversation}: too many are reading the log at once") from error
         try:
             while True:
                 batch = await self._direct.batch(tree, position, BATCH, deadline=max(end - clock(), 0.001))
@@ -184,14 +186,14 @@ class ConversationLog:
         """First and last sequence and the epoch, from the stream's leader.
 
         Raises:
-            ReadFailed: no answer in time.
+            ReadFailedError: no answer in time.
         """
         try:
             answer = await ask(self._inbox, StreamInfo, f"STREAM.INFO.{self._stream}", deadline=deadline)
         except (TimeoutError, NatsError) as error:
-            raise ReadFailed(f"no answer about the stream {self._stream}: is JetStream up?") from error
+            raise ReadFailedError(f"no answer about the stream {self._stream}: is JetStream up?") from error
         if "error" in answer:
-            raise ReadFailed(f"stream {self._stream}: {why(answer)}")
+            raise ReadFailedError(f"stream {self._stream}: {why(answer)}")
         state, most = answer["state"], answer["config"]["max_bytes"]
         return LogBounds(
             first_seq=state["first_seq"],
@@ -256,9 +258,9 @@ class ConversationWriter:
             Where it is stored, `duplicate` if an earlier try stored it; None: there was nothing to append.
 
         Raises:
-            ConversationBusy: something newer was stored first each time.
-            ReadFailed: no snapshot in time.
-            PublishFailed: not stored in time, or unknown.
+            ConversationBusyError: something newer was stored first each time.
+            ReadFailedError: no snapshot in time.
+            PublishFailedError: not stored in time, or unknown.
         """
         tried, at_least = repeats, 0
         for _ in range(MOST_TRIES):
@@ -274,16 +276,18 @@ class ConversationWriter:
             tried = (new.kind, new.event_id)
             try:
                 return await self.append(company, conversation, new, fence=now.seq)
-            except FenceRefused as error:
+            except FenceRefusedError as error:
                 at_least = error.newest or now.seq + 1
-        raise ConversationBusy(f"{company}/{conversation} changes too quickly: something newer came {MOST_TRIES} times")
+        raise ConversationBusyError(
+            f"{company}/{conversation} changes too quickly: something newer came {MOST_TRIES} times"
+        )
 
     async def append(self, company: str, conversation: str, new: NewFact, *, fence: int | None = None) -> Appended:
         """Appends a fact, optionally fenced by the sequence of the decision's snapshot.
 
         Raises:
-            FenceRefused: the conversation holds something newer than `fence`.
-            PublishFailed: not stored in time, or unknown.
+            FenceRefusedError: the conversation holds something newer than `fence`.
+            PublishFailedError: not stored in time, or unknown.
         """
         event = CloudEvent(
             id=new.event_id,

@@ -21,7 +21,7 @@ from contracts.channels import dead_letter
 from contracts.ids import derive_id
 from runtime.deliveries import Delivery
 from runtime.direct import DirectReader
-from runtime.errors import FenceRefused, RuntimeFault
+from runtime.errors import FenceRefusedError, RuntimeLibraryError
 from runtime.logging import masked_text
 from runtime.metrics import DEAD_LETTERS
 from runtime.outcomes import DeadLetter, Retry
@@ -41,7 +41,7 @@ _MAX_REASON = 1000
 _PAGE = 256
 
 
-class NoSuchLetter(RuntimeFault):
+class NoSuchLetterError(RuntimeLibraryError):
     """There is no dead letter at this sequence."""
 
 
@@ -107,7 +107,7 @@ class DeadLetters:
                 headers=kept,
                 deadline=deadline,
             )
-        except FenceRefused:
+        except FenceRefusedError:
             return False
         DEAD_LETTERS.labels(service, stream).inc()
         return True
@@ -127,13 +127,13 @@ class DeadLetters:
                 origin_seq=delivery.seq,
                 deliveries=delivery.num_delivered,
             )
-        except RuntimeFault as error:
+        except RuntimeLibraryError as error:
             log.warning("dead_letter.failed", service=service, seq=delivery.seq, error=str(error))
             return Retry(1.0)
         return DeadLetter(reason)
 
     async def has(self, service: str, stream: str, letter: str) -> bool:
-        """Whether there is a letter of this name; raises ReadFailed."""
+        """Whether there is a letter of this name; raises ReadFailedError."""
         return await self._direct.last(dead_letter(service, stream, letter)) is not None
 
     async def list(self, *, service: str | None = None, after: int = 0, limit: int = 100) -> list[Letter]:
@@ -144,7 +144,7 @@ class DeadLetters:
         while len(letters) < limit:
             batch = await self._direct.batch(subject, position, min(_PAGE, limit - len(letters)))
             for fact in batch.facts:
-                with suppress(NoSuchLetter):  # deleted since it was listed
+                with suppress(NoSuchLetterError):  # deleted since it was listed
                     letters.append(await self.get(fact.seq))
             if not batch.more or not batch.facts:
                 break
@@ -155,12 +155,12 @@ class DeadLetters:
         """The letter at this position in DLQ.
 
         Raises:
-            NoSuchLetter: there is none (any more).
+            NoSuchLetterError: there is none (any more).
         """
         body = b'{"seq":%d}' % seq
         message = await self._inbox.request(f"$JS.API.DIRECT.GET.{STREAM}", body, deadline=5)
         if status_of(message) is not None:
-            raise NoSuchLetter(f"there is no dead letter {seq}; `nexus dlq list` shows those there are")
+            raise NoSuchLetterError(f"there is no dead letter {seq}; `nexus dlq list` shows those there are")
         headers = headers_of(message)
         return Letter(
             seq=seq,

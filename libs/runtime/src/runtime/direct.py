@@ -17,7 +17,7 @@ from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 
-from runtime.errors import ReadFailed
+from runtime.errors import ReadFailedError
 from runtime.marks import Marks
 from runtime.replies import ReplyInbox, headers_of, status_of
 
@@ -107,7 +107,9 @@ class DirectReader:
                 return self._fact(message)
             if status == "404":
                 return None
-            raise ReadFailed(f"direct read of {self.stream} refused: {status} {headers_of(message).get('Description')}")
+            raise ReadFailedError(
+                f"direct read of {self.stream} refused: {status} {headers_of(message).get('Description')}"
+            )
 
     async def _many(self, query: dict[str, object], deadline: float) -> Batch:
         clock = asyncio.get_running_loop().time
@@ -129,7 +131,7 @@ class DirectReader:
             if status == "404":
                 return Batch([], more=False)
             if status != "204":
-                raise ReadFailed(
+                raise ReadFailedError(
                     f"direct read of {self.stream} refused: {status} {headers_of(last).get('Description')}"
                 )
             facts = [self._fact(message) for message in messages]
@@ -144,7 +146,7 @@ class DirectReader:
     async def _again(self, end: float, error: Exception) -> None:
         left = end - asyncio.get_running_loop().time()
         if left <= 0 or self._client.is_closed:
-            raise ReadFailed(
+            raise ReadFailedError(
                 f"no answer to a direct read of {self.stream}: is the stream there, the server up?"
             ) from error
         await asyncio.sleep(min(0.05, left))

@@ -1,22 +1,22 @@
 """What can go wrong between a service and the bus.
 
     NexusError (contracts)
-    └── RuntimeFault
-        ├── PublishFailed                 append() did not store the event, or cannot say so
-        │   ├── FenceRefused              something newer is in the conversation (10071, 10164)
-        │   ├── PublishRefused            the server will never take it: too large, wrong stream, no permission
-        │   ├── PublishTimeout            no acknowledgement within the deadline: the outcome is unknown
-        │   ├── ConversationBusy          something newer got into the conversation before each try
+    └── RuntimeLibraryError
+        ├── PublishFailedError                 append() did not store the event, or cannot say so
+        │   ├── FenceRefusedError              something newer is in the conversation (10071, 10164)
+        │   ├── PublishRefusedError            the server will never take it: too large, wrong stream, no permission
+        │   ├── PublishTimeoutError            no acknowledgement within the deadline: the outcome is unknown
+        │   ├── ConversationBusyError          something newer got into the conversation before each try
         │   └── Unavailable               nobody took it within the deadline, and it was certainly not stored
-        ├── ReadFailed                    the log could not be read within the deadline
-        │   └── LogBehind                 the answering replica stayed older than the reader needs
+        ├── ReadFailedError                    the log could not be read within the deadline
+        │   └── LogBehindError                 the answering replica stayed older than the reader needs
         ├── RpcError                      an error reply, or no reply in time
-        │   └── NobodyServes              no server of the method is there: nobody has seen the request
-        ├── FilesUnavailable              the object storage did not answer in time (file_store)
-        │   └── FileDamaged               the file's metadata cannot be read
-        ├── InvalidToken                  a user's token or a principal that proves nothing
-        │   └── ExpiredToken              it was valid once
-        └── NotReady                      a service could not start: a server is away, or a stream is in conflict
+        │   └── NobodyServesError              no server of the method is there: nobody has seen the request
+        ├── FilesUnavailableError              the object storage did not answer in time (file_store)
+        │   └── FileDamagedError               the file's metadata cannot be read
+        ├── InvalidTokenError                  a user's token or a principal that proves nothing
+        │   └── ExpiredTokenError              it was valid once
+        └── NotReadyError                      a service could not start: a server is away, or a stream is in conflict
 
 `retryable` says whether the same call may succeed later.
 """
@@ -28,15 +28,15 @@ from collections.abc import Sequence
 from contracts.errors import ErrorCode, FieldFault, NexusError
 
 
-class RuntimeFault(NexusError):  # noqa: N818 - the tree above reads as a list of events
+class RuntimeLibraryError(NexusError):
     """Base of everything this library raises on purpose."""
 
 
-class PublishFailed(RuntimeFault):
+class PublishFailedError(RuntimeLibraryError):
     """An event was not stored, or it is not known to be."""
 
 
-class FenceRefused(PublishFailed):
+class FenceRefusedError(PublishFailedError):
     """The log already holds something newer than the fence.
 
     `maybe_own` is true if an earlier attempt of this same call got no acknowledgement: the newer thing may then be this
@@ -51,13 +51,13 @@ class FenceRefused(PublishFailed):
         self.newest = newest
 
 
-class ConversationBusy(PublishFailed):
+class ConversationBusyError(PublishFailedError):
     """Something newer was stored before each try; decided and tried again later, it may succeed."""
 
     retryable = True
 
 
-class PublishRefused(PublishFailed):
+class PublishRefusedError(PublishFailedError):
     """The server will always refuse it: fix the event, the stream or the permissions."""
 
     def __init__(self, message: str, *, code: int) -> None:
@@ -65,29 +65,29 @@ class PublishRefused(PublishFailed):
         self.code = code
 
 
-class PublishTimeout(PublishFailed):
+class PublishTimeoutError(PublishFailedError):
     """No acknowledgement within the deadline; the event may or may not be stored. Publish again with the same id."""
 
     retryable = True
 
 
-class Unavailable(PublishFailed):
+class UnavailableError(PublishFailedError):
     """The bus did not take the event within the deadline, and it is not stored."""
 
     retryable = True
 
 
-class ReadFailed(RuntimeFault):
+class ReadFailedError(RuntimeLibraryError):
     """A direct read got no answer within the deadline."""
 
     retryable = True
 
 
-class LogBehind(ReadFailed):
+class LogBehindError(ReadFailedError):
     """Every answer was older than the sequence that the reader needs."""
 
 
-class RpcError(RuntimeFault):
+class RpcError(RuntimeLibraryError):
     """An error reply: `code` from the contract, `message` for people, `retryable` as the answering service says.
 
     Codes made by this library: TIMEOUT (no reply in time), UNAVAILABLE (nobody serves the method, or too many
@@ -112,22 +112,22 @@ class RpcError(RuntimeFault):
         self.fields = tuple(fields)
 
 
-class NobodyServes(RpcError):  # noqa: N818 - as above
+class NobodyServesError(RpcError):
     """UNAVAILABLE, because no server of the method was there: nobody has seen the request."""
 
     def __init__(self, subject: str) -> None:
         super().__init__(ErrorCode.UNAVAILABLE, f"nobody serves {subject}", retryable=True)
 
 
-class InvalidToken(RuntimeFault):
+class InvalidTokenError(RuntimeLibraryError):
     """Not signed by us, not for us, malformed, or with an impossible identity."""
 
 
-class ExpiredToken(InvalidToken):
+class ExpiredTokenError(InvalidTokenError):
     """Correctly signed, but its time has passed."""
 
 
-class NotReady(RuntimeFault):
+class NotReadyError(RuntimeLibraryError):
     """The service cannot start; the message says which setting, server or stream is at fault and what to do.
     `retryable`: it may start a moment later without anybody's help."""
 

@@ -1,6 +1,6 @@
 """The port of the object storage: by default a folder, or any server that speaks S3.
 
-Keys are made in contracts.files. A storage that does not answer in time raises FilesUnavailable.
+Keys are made in contracts.files. A storage that does not answer in time raises FilesUnavailableError.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
-from runtime.errors import RuntimeFault
+from runtime.errors import RuntimeLibraryError
 
 LOOKING = 3.0
 """Deadline in seconds of looking up, deleting or listing files."""
@@ -19,13 +19,13 @@ PIECE = 256 * 1024
 """Bytes of a file in memory at a time."""
 
 
-class FilesUnavailable(RuntimeFault):
+class FilesUnavailableError(RuntimeLibraryError):
     """The object storage did not answer in time, or could not do it."""
 
     retryable = True
 
 
-class FileDamaged(FilesUnavailable):
+class FileDamagedError(FilesUnavailableError):
     """The file is there, and its metadata cannot be read."""
 
 
@@ -48,7 +48,7 @@ class StoredFile:
 
 
 class FileStore(Protocol):
-    """An object storage. Each method raises FilesUnavailable."""
+    """An object storage. Each method raises FilesUnavailableError."""
 
     async def put(self, key: str, content: BinaryIO, about: FileMetadata) -> None:
         """Stores `content` from its beginning, replacing what is there; readers see all of it or nothing."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from runtime.clock import Clock
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.file_store import FileStore
 from runtime.folder_store import FolderStore
 from runtime.s3_signature import S3Key
@@ -11,13 +11,13 @@ from runtime.settings import FileSettings
 
 
 def file_store(settings: FileSettings, clock: Clock) -> FileStore | None:
-    """None: there is none, and files are refused. Raises NotReady if its key is missing."""
+    """None: there is none, and files are refused. Raises NotReadyError if its key is missing."""
     if settings.url is None:
         return None
     if not settings.url.startswith("s3://"):
         return FolderStore(Path(settings.url))
     if settings.key is None or settings.secret is None:
-        raise NotReady("NEXUS_FILES_URL names a bucket: set NEXUS_FILES_KEY and NEXUS_FILES_SECRET too")
+        raise NotReadyError("NEXUS_FILES_URL names a bucket: set NEXUS_FILES_KEY and NEXUS_FILES_SECRET too")
     from runtime.s3_store import S3Store
 
     key = S3Key(settings.key, settings.secret.get_secret_value(), settings.region)

@@ -21,7 +21,15 @@ from uuid import uuid4
 
 import orjson
 
-from runtime.file_store import LOOKING, PIECE, STORING, FileDamaged, FileMetadata, FilesUnavailable, StoredFile
+from runtime.file_store import (
+    LOOKING,
+    PIECE,
+    STORING,
+    FileDamagedError,
+    FileMetadata,
+    FilesUnavailableError,
+    StoredFile,
+)
 
 T = TypeVar("T")
 AT_ONCE = 4
@@ -93,7 +101,7 @@ class FolderStore:
             async with asyncio.timeout(seconds):
                 return await asyncio.get_running_loop().run_in_executor(self._threads, work)
         except (OSError, ValueError) as error:  # TimeoutError is an OSError
-            raise FilesUnavailable(f"the folder for files cannot be used: {error.__class__.__name__}") from error
+            raise FilesUnavailableError(f"the folder for files cannot be used: {error.__class__.__name__}") from error
 
     async def _pieces(self, file: BinaryIO) -> AsyncGenerator[bytes]:
         try:
@@ -152,4 +160,4 @@ def _described(file: BinaryIO) -> FileMetadata:
     try:
         return FileMetadata(**orjson.loads(file.readline(16 * 1024)))
     except (TypeError, ValueError) as error:
-        raise FileDamaged("the file's metadata cannot be read") from error
+        raise FileDamagedError("the file's metadata cannot be read") from error

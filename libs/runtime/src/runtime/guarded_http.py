@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from runtime.errors import RuntimeFault
+from runtime.errors import RuntimeLibraryError
 from runtime.public_address import is_public
 
 Lookup = Callable[[str, int], Awaitable[list[str]]]
@@ -26,7 +26,7 @@ Accepts = Callable[[str], bool]
 _AddressInfo = tuple[int, int, int, str, tuple[object, ...]]
 
 
-class AddressNotAllowed(RuntimeFault):
+class AddressNotAllowedError(RuntimeLibraryError):
     """The name resolves to an address that must not be reached from here."""
 
 
@@ -53,7 +53,7 @@ def guarded_session(
     """A session that connects only to accepted addresses, with `seconds` for a whole request. Bodies are not
     decompressed.
 
-    Its requests raise AddressNotAllowed if the address is not accepted.
+    Its requests raise AddressNotAllowedError if the address is not accepted.
     """
 
     def checked_socket(info: _AddressInfo) -> socket.socket:
@@ -132,5 +132,5 @@ class _PinningResolver(AbstractResolver):
         """Nothing to release."""
 
 
-def _not_allowed() -> AddressNotAllowed:
-    return AddressNotAllowed("the name leads to an address that is not on the public Internet")
+def _not_allowed() -> AddressNotAllowedError:
+    return AddressNotAllowedError("the name leads to an address that is not on the public Internet")

@@ -24,7 +24,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.liveness import Liveness
 from runtime.metrics import CHECK_HOLDS, LOOP_LAG, NATS_CONNECTED
 from runtime.replies import ReplyInbox
@@ -219,15 +219,15 @@ def bus_check(client: Client) -> Check:
     async def check() -> None:
         NATS_CONNECTED.set(0)
         if not client.is_connected:
-            raise NotReady("disconnected")
+            raise NotReadyError("disconnected")
         try:
             with await inbox.expect() as pending:
                 await client.publish(pending.reply_to, b"")
                 await pending.wait(CHECK_DEADLINE * 0.9)
         except TimeoutError:
-            raise NotReady(f"connected, but no round trip within {CHECK_DEADLINE * 0.9:g} s") from None
+            raise NotReadyError(f"connected, but no round trip within {CHECK_DEADLINE * 0.9:g} s") from None
         except NatsError as error:
-            raise NotReady(str(error)) from error
+            raise NotReadyError(str(error)) from error
         NATS_CONNECTED.set(1)
 
     return check
@@ -261,13 +261,13 @@ class HealthServer:
         """Listens; sets `port` if it was 0.
 
         Raises:
-            NotReady: the port is taken.
+            NotReadyError: the port is taken.
         """
         self._thread.start()
         end = time.monotonic() + 10
         while not self._server.started:
             if not self._thread.is_alive() or time.monotonic() > end:
-                raise NotReady(
+                raise NotReadyError(
                     f"cannot listen on {self._host}:{self._wanted}: is another service there? Choose another port "
                     "(0: any free one)",
                     retryable=True,

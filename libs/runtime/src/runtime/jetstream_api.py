@@ -12,7 +12,7 @@ from typing import NotRequired, TypedDict, TypeVar
 import orjson
 from nats.errors import NoRespondersError
 
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.replies import ReplyInbox
 
 
@@ -187,13 +187,13 @@ async def call(
     """The answer, with retries while JetStream is starting, until the loop's clock shows `end`.
 
     Raises:
-        NotReady: there was none.
+        NotReadyError: there was none.
     """
     clock = asyncio.get_running_loop().time
     while True:
         left = end - clock()
         if left <= 0:
-            raise NotReady(
+            raise NotReadyError(
                 "JetStream did not answer in time: start nats-server with -js, or check the account's limits",
                 retryable=True,
             )
@@ -226,11 +226,11 @@ async def granted(
     """The answer to a request that JetStream must not refuse.
 
     Raises:
-        NotReady: there was none within `deadline` seconds, or it refuses.
+        NotReadyError: there was none within `deadline` seconds, or it refuses.
     """
     answer = await call(inbox, of, method, body, asyncio.get_running_loop().time() + deadline)
     if error_code(answer) != 0:
-        raise NotReady(f"{method}: {why(answer)}")
+        raise NotReadyError(f"{method}: {why(answer)}")
     return answer
 
 

@@ -21,7 +21,7 @@ from nats.aio.msg import Msg
 
 from contracts.channels import ChatKind
 from contracts.streams import CHAT, TURNS
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.jetstream_api import StreamInfo, granted, metadata_of
 from runtime.per_client import PerClient
 from runtime.replies import ReplyInbox, headers_of
@@ -76,7 +76,7 @@ class Marks(PerClient):
         """Reads since when marks are demanded.
 
         Raises:
-            NotReady: no answer in time; or they are made with a key that this service does not have, so that
+            NotReadyError: no answer in time; or they are made with a key that this service does not have, so that
                 nothing it
                 wrote would count.
         """
@@ -89,7 +89,7 @@ class Marks(PerClient):
                     log.warning("marks.not_demanded", stream=name, advice="see `nexus marks demand`")
                 continue
             if metadata.get(KEY_NAME) not in [key_name(key) for key in self._keys]:
-                raise NotReady(
+                raise NotReadyError(
                     f"the stream {name} wants marks that are made with another key (named {metadata.get(KEY_NAME)}): "
                     "give this service the NEXUS_MARK_KEY that gateway, agent and memory share"
                 )
@@ -135,7 +135,7 @@ async def demand(client: Client, keys: tuple[bytes, ...]) -> dict[str, int]:
     """From now on nothing counts without a mark; what is already stored does. Returns the sequences, by stream.
 
     Raises:
-        NotReady: JetStream does not answer, or refuses.
+        NotReadyError: JetStream does not answer, or refuses.
     """
     since: dict[str, int] = {}
     for name in MARKED:
@@ -146,7 +146,7 @@ async def demand(client: Client, keys: tuple[bytes, ...]) -> dict[str, int]:
 
 
 async def lift(client: Client) -> None:
-    """From now on messages without a mark count again, as before `demand`. Raises NotReady."""
+    """From now on messages without a mark count again, as before `demand`. Raises NotReadyError."""
     for name in MARKED:
         info = await _info(client, name)
         await _update(client, info, {k: v for k, v in metadata_of(info).items() if k not in (SINCE, KEY_NAME)})

@@ -10,7 +10,7 @@ import asyncio
 import re
 
 from contracts.streams import STREAMS
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 
 _REFUSAL = re.compile(r"permissions violation for (publish|subscription) to \"([^\"]+)\"", re.IGNORECASE)
 _OWN_TREES = frozenset(subject.partition(".")[0] for stream in STREAMS for subject in stream.subjects) | {
@@ -44,15 +44,15 @@ class Permissions:
         self._refused.clear()
 
     async def check(self) -> None:
-        """Raises NotReady if something was refused on this connection."""
+        """Raises NotReadyError if something was refused on this connection."""
         if self._refused:
-            raise NotReady(self._told())
+            raise NotReadyError(self._told())
 
     async def missing(self) -> None:
-        """Waits for the first refusal. Always raises NotReady."""
+        """Waits for the first refusal. Always raises NotReadyError."""
         await self._first.wait()
         await asyncio.sleep(0)
-        raise NotReady(self._told())
+        raise NotReadyError(self._told())
 
     def _told(self) -> str:
         said = ", ".join(list(self._refused)[:_SAID])

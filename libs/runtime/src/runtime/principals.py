@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key, l
 
 from contracts.ids import check_company, check_id
 from runtime.clock import Clock, SystemClock
-from runtime.errors import ExpiredToken, InvalidToken, NotReady
+from runtime.errors import ExpiredTokenError, InvalidTokenError, NotReadyError
 from runtime.recent import Recent
 from runtime.settings import TokenSettings
 from runtime.signatures import read_signed
@@ -45,14 +45,14 @@ class Principal:
 
 
 Verify = Callable[[str], Principal]
-"""The principal in a compact JWS; raises runtime.errors.InvalidToken."""
+"""The principal in a compact JWS; raises runtime.errors.InvalidTokenError."""
 
 
 class PrincipalSigner:
     """Signs principals; only the gateway has one."""
 
     def __init__(self, settings: TokenSettings, clock: Clock | None = None) -> None:
-        """Raises NotReady if NEXUS_PRINCIPAL_KEY is not set, or is a public key."""
+        """Raises NotReadyError if NEXUS_PRINCIPAL_KEY is not set, or is a public key."""
         self._ttl = settings.principal_ttl
         self._clock = clock or SystemClock()
         text = _key_texts(settings)[0]
@@ -64,9 +64,11 @@ class PrincipalSigner:
         try:
             key = load_pem_private_key(text.encode(), password=None)
         except ValueError as error:
-            raise NotReady("NEXUS_PRINCIPAL_KEY cannot sign: give the gateway an Ed25519 private key in PEM") from error
+            raise NotReadyError(
+                "NEXUS_PRINCIPAL_KEY cannot sign: give the gateway an Ed25519 private key in PEM"
+            ) from error
         if not isinstance(key, Ed25519PrivateKey):
-            raise NotReady("NEXUS_PRINCIPAL_KEY must be an Ed25519 key")
+            raise NotReadyError("NEXUS_PRINCIPAL_KEY must be an Ed25519 key")
         self._key = key
 
     def issue(
@@ -104,7 +106,7 @@ class PrincipalVerifier:
     """Verifies principals, and caches those of the last minutes: a turn shows the same one many times."""
 
     def __init__(self, settings: TokenSettings, clock: Clock | None = None) -> None:
-        """Raises NotReady if NEXUS_PRINCIPAL_KEY is not set or unusable."""
+        """Raises NotReadyError if NEXUS_PRINCIPAL_KEY is not set or unusable."""
         self._clock = clock or SystemClock()
         self._seen = Recent[str, Principal](_REMEMBERED)
         self._keys: list[tuple[Ed25519PublicKey | str, str]] = [
@@ -118,15 +120,15 @@ class PrincipalVerifier:
             expired_too: accept an expired one: it still proves who wrote an old message.
 
         Raises:
-            ExpiredToken: it was valid once.
-            InvalidToken: it proves nothing.
+            ExpiredTokenError: it was valid once.
+            InvalidTokenError: it proves nothing.
         """
         principal = self._seen.get(token)
         if principal is None:
             principal = self._read(token)
             self._seen.keep(token, principal)
         if not expired_too and principal.exp <= self._clock.now().timestamp():
-            raise ExpiredToken("the principal has expired")
+            raise ExpiredTokenError("the principal has expired")
         return principal
 
     def _read(self, token: str) -> Principal:
@@ -138,7 +140,7 @@ class PrincipalVerifier:
                 options={"require": ["exp", "sub", "aud"], "verify_exp": False, "verify_iat": False},
             )
         except jwt.InvalidTokenError as error:
-            raise InvalidToken(f"not a principal of this installation: {error}") from error
+            raise InvalidTokenError(f"not a principal of this installation: {error}") from error
         sub, role, company, plan, exp = read_identity(claims)
         conversation, language = claims.get("conversation"), claims.get("language")
         if conversation is not None:
@@ -152,15 +154,15 @@ def read_identity(claims: Mapping[str, object]) -> tuple[str, str, str, str, int
     An unknown or missing plan counts as free.
 
     Raises:
-        InvalidToken: one is missing or invalid.
+        InvalidTokenError: one is missing or invalid.
     """
     role, plan, exp = claims.get("role"), claims.get("plan"), claims.get("exp")
     if not isinstance(role, str) or role not in ROLES:
-        raise InvalidToken(f"role must be one of {', '.join(sorted(ROLES))}")
+        raise InvalidTokenError(f"role must be one of {', '.join(sorted(ROLES))}")
     if not isinstance(plan, str) or plan not in PLANS:
         plan = "free"
     if not isinstance(exp, int | float) or not 0 <= exp < _NEVER:
-        raise InvalidToken("exp must be a number of seconds since the epoch")
+        raise InvalidTokenError("exp must be a number of seconds since the epoch")
     sub = _checked(check_id, claims.get("sub"), "sub")
     company = _checked(check_company, claims.get("company"), "company")
     return sub, role, company, plan, int(exp)
@@ -168,16 +170,18 @@ def read_identity(claims: Mapping[str, object]) -> tuple[str, str, str, str, int
 
 def _checked(check: Callable[[str], str], value: object, name: str) -> str:
     if not isinstance(value, str):
-        raise InvalidToken(f"{name} is missing")
+        raise InvalidTokenError(f"{name} is missing")
     try:
         return check(value)
     except ValueError as error:
-        raise InvalidToken(f"{name} cannot be an id") from error
+        raise InvalidTokenError(f"{name} cannot be an id") from error
 
 
 def _key_texts(settings: TokenSettings) -> list[str]:
     if not settings.principal_keys:
-        raise NotReady("NEXUS_PRINCIPAL_KEY is not set: a shared secret in development, an Ed25519 PEM in production")
+        raise NotReadyError(
+            "NEXUS_PRINCIPAL_KEY is not set: a shared secret in development, an Ed25519 PEM in production"
+        )
     # Environment files cannot hold line ends; a PEM may come with \n spelled out.
     return [text.replace("\\n", "\n").strip() for text in settings.principal_keys]
 
@@ -194,7 +198,7 @@ def _public_key(text: str) -> Ed25519PublicKey:
         else:
             key = load_pem_public_key(text.encode())
     except ValueError as error:
-        raise NotReady("NEXUS_PRINCIPAL_KEY is not a readable PEM") from error
+        raise NotReadyError("NEXUS_PRINCIPAL_KEY is not a readable PEM") from error
     if not isinstance(key, Ed25519PublicKey):
-        raise NotReady("NEXUS_PRINCIPAL_KEY must be an Ed25519 key")
+        raise NotReadyError("NEXUS_PRINCIPAL_KEY must be an Ed25519 key")
     return key

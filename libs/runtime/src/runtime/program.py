@@ -12,17 +12,17 @@ import uvloop
 from pydantic import ValidationError
 
 from runtime import logging as logs
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.setting_names import as_one_line, dotenv
 from runtime.settings import LogSettings
 
 
 def run(service: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Runs a service to its end. It cannot start if it raises NotReady, or a setting is invalid."""
+    """Runs a service to its end. It cannot start if it raises NotReadyError, or a setting is invalid."""
     try:
         dotenv()
         uvloop.run(service())
-    except NotReady as error:
+    except NotReadyError as error:
         problem, again = str(error), error.retryable
     except ValidationError as error:
         told = as_one_line(error)

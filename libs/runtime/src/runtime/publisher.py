@@ -21,7 +21,13 @@ from nats.errors import MaxPayloadError
 from contracts.envelope import CloudEvent
 from contracts.ids import uuid7
 from runtime.bus_client import BusClient
-from runtime.errors import FenceRefused, PublishFailed, PublishRefused, PublishTimeout, Unavailable
+from runtime.errors import (
+    FenceRefusedError,
+    PublishFailedError,
+    PublishRefusedError,
+    PublishTimeoutError,
+    UnavailableError,
+)
 from runtime.jetstream_api import ApiAnswer
 from runtime.marks import HEADER, Marks
 from runtime.metrics import PUBLISHED
@@ -99,10 +105,10 @@ class Publisher:
         """Stores an event, retrying under the same id for up to `deadline` seconds.
 
         Raises:
-            FenceRefused: something newer matches the fence's filter.
-            PublishRefused: the server will never accept it.
-            PublishTimeout: no acknowledgement in time; whether it is stored is unknown.
-            Unavailable: not stored, and nobody took it in time.
+            FenceRefusedError: something newer matches the fence's filter.
+            PublishRefusedError: the server will never accept it.
+            PublishTimeoutError: no acknowledgement in time; whether it is stored is unknown.
+            UnavailableError: not stored, and nobody took it in time.
         """
         body = event if isinstance(event, bytes) else event.to_json()
         more = dict(headers or {})
@@ -116,7 +122,7 @@ class Publisher:
                 stored = await self._until_stored(subject, body, head, pending, stream, deadline)
                 self._storage.took(stream)
                 return stored
-        except PublishFailed as error:
+        except PublishFailedError as error:
             outcome = type(error).__name__
             raise
         finally:
@@ -149,17 +155,23 @@ class Publisher:
             left = end - clock()
             if left <= 0:
                 if unacknowledged:
-                    raise PublishTimeout(f"{subject} got no acknowledgement within {deadline:g} s; it may be stored")
-                raise Unavailable(f"{subject} was not stored within {deadline:g} s: {why}")
+                    raise PublishTimeoutError(
+                        f"{subject} got no acknowledgement within {deadline:g} s; it may be stored"
+                    )
+                raise UnavailableError(f"{subject} was not stored within {deadline:g} s: {why}")
             if not self._client.is_connected:
                 if self._client.is_closed and not unacknowledged:
-                    raise Unavailable(f"{subject} was not stored: the connection is closed, the service is stopping")
+                    raise UnavailableError(
+                        f"{subject} was not stored: the connection is closed, the service is stopping"
+                    )
                 await asyncio.sleep(min(PAUSE, left))
                 continue
             try:
                 await self._client.publish(subject, body, reply=pending.reply_to, headers=head)
             except MaxPayloadError as error:
-                raise PublishRefused(f"{subject}: {len(body)} bytes are more than the server takes", code=0) from error
+                raise PublishRefusedError(
+                    f"{subject}: {len(body)} bytes are more than the server takes", code=0
+                ) from error
             except NatsError as error:
                 why = str(error)
                 await asyncio.sleep(min(PAUSE, left))
@@ -233,9 +245,9 @@ def _read_answer(message: Msg, *, maybe_own: bool) -> Appended | str:
     if code in FENCE_CODES:
         told = re.search(r"sequence: (\d+)", text)
         newest = int(told[1]) if told else 0
-        raise FenceRefused(f"{text} ({code})", code=code, maybe_own=maybe_own, newest=newest)
+        raise FenceRefusedError(f"{text} ({code})", code=code, maybe_own=maybe_own, newest=newest)
     if code == _DUPLICATE_IN_PROGRESS:
         return _IN_PROGRESS
     if error.get("code", 500) >= 500:
         return f"{text} ({code})"
-    raise PublishRefused(f"{text} ({code})", code=code)
+    raise PublishRefusedError(f"{text} ({code})", code=code)

@@ -28,7 +28,7 @@ from runtime.connection import listen, post
 from runtime.consumers import ConsumerSpec, ensure_consumer, may_be_anothers, on_new_leader
 from runtime.dead_letters import DeadLetters
 from runtime.deliveries import Delivery, delivery_of, pause_after
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.marks import Marks
 from runtime.metrics import CONSUME_SECONDS, CONSUMED, IN_WORK
 from runtime.outcomes import Ack, AckThen, DeadLetter, Outcome, Retry
@@ -178,7 +178,7 @@ class PullWorker:
         """Makes or updates the consumer and starts taking messages.
 
         Raises:
-            NotReady: the stream is missing, or the consumer is there in a form that cannot be changed.
+            NotReadyError: the stream is missing, or the consumer is there in a form that cannot be changed.
         """
         await ensure_consumer(self._client, self._spec)
         self._reconnects = self._client.stats["reconnects"]
@@ -313,7 +313,7 @@ class PullWorker:
             if first and await may_be_anothers(self._client, self._spec, delivery.stored_at):
                 return False  # whoever has it settles it; if nobody does, it comes again
             await self._inbox.request(message.reply, b"+ACK", deadline=min(self._spec.ack_wait, ACK_DEADLINE))
-        except (TimeoutError, NatsError, NotReady):
+        except (TimeoutError, NatsError, NotReadyError):
             log.warning("pull.ack_unconfirmed", consumer=self._spec.durable, seq=delivery.seq)
             return False
         others = (delivery_of(other).seq for other, _ in self._running.values() if other is not message)
@@ -394,7 +394,7 @@ class PullWorker:
                     await ensure_consumer(self._client, self._spec, deadline=2.0)
                     self._consumer_lost = False
                 self._ask()
-            except NotReady as error:
+            except NotReadyError as error:
                 log.warning("pull.consumer_missing", consumer=self._spec.durable, error=str(error))
             except Exception:
                 log.exception("pull.keeper_failed", consumer=self._spec.durable)

@@ -26,7 +26,7 @@ from contracts.rpc import Method, Rpc
 from runtime import correlation
 from runtime.connection import listen, post
 from runtime.deadlines import HEADER, Arrivals, ClockOrigin, serve_for
-from runtime.errors import NobodyServes, RpcError
+from runtime.errors import NobodyServesError, RpcError
 from runtime.metrics import RPC_REPEATS, RPC_SECONDS, RPC_SERVED
 from runtime.refusals import EXPIRED, Answers, ErrorBody, error_body, error_of, expired, refusal
 from runtime.replies import Pending, ReplyInbox, headers_of, is_no_responders
@@ -126,7 +126,7 @@ class RpcClient:
                 raise refused
             if left <= 0:
                 if out == 0:
-                    raise NobodyServes(method.subject)
+                    raise NobodyServesError(method.subject)
                 raise RpcError(
                     ErrorCode.TIMEOUT, f"no reply from {method.subject} within {deadline:g} s", retryable=method.safe
                 )
@@ -175,7 +175,7 @@ class RpcClient:
                     return reply
             if nobody:
                 if method.queue is None and out == 0:
-                    raise NobodyServes(method.subject)
+                    raise NobodyServesError(method.subject)
                 await asyncio.sleep(min(PAUSE, max(end - clock(), 0)))
 
     async def _send(self, method: Method, body: bytes, reply_to: str, left: float) -> None:

@@ -18,7 +18,7 @@ import structlog
 from yarl import URL
 
 from runtime.clock import Clock
-from runtime.file_store import LOOKING, PIECE, STORING, FileMetadata, FilesUnavailable, StoredFile
+from runtime.file_store import LOOKING, PIECE, STORING, FileMetadata, FilesUnavailableError, StoredFile
 from runtime.s3_signature import NOTHING, S3Key, encoded, query_of, signed_headers
 
 PAGE = 1000
@@ -70,7 +70,7 @@ class S3Store:
                 async for piece in answer.content.iter_chunked(PIECE):
                     yield piece
             except (aiohttp.ClientError, TimeoutError) as error:
-                raise FilesUnavailable(f"a file broke off: {error.__class__.__name__}") from error
+                raise FilesUnavailableError(f"a file broke off: {error.__class__.__name__}") from error
             finally:
                 answer.close()
 
@@ -83,17 +83,21 @@ class S3Store:
         answer = await self._ask("GET", "", query=query)
         if answer.status == NOT_FOUND:
             answer.release()
-            raise FilesUnavailable("the object storage has no such bucket")
+            raise FilesUnavailableError("the object storage has no such bucket")
         try:
             said = (await answer.read()).decode(errors="replace")
         except (aiohttp.ClientError, TimeoutError) as error:
-            raise FilesUnavailable(f"a list broke off: {error.__class__.__name__}") from error
+            raise FilesUnavailableError(f"a list broke off: {error.__class__.__name__}") from error
         if "<ListBucketResult" not in said:
-            raise FilesUnavailable("the object storage answered something else than a list: is it an address of S3?")
+            raise FilesUnavailableError(
+                "the object storage answered something else than a list: is it an address of S3?"
+            )
         keys = [html.unescape(key) for key in _KEYS.findall(said)]
         if after and keys and min(keys) <= after:
             # Whoever turns the pages would never come to an end.
-            raise FilesUnavailable("the object storage lists from the beginning again: it does not know start-after")
+            raise FilesUnavailableError(
+                "the object storage lists from the beginning again: it does not know start-after"
+            )
         return keys
 
     async def delete(self, keys: Sequence[str]) -> None:
@@ -120,7 +124,7 @@ class S3Store:
         body_hash: str = NOTHING,
         limit: aiohttp.ClientTimeout | None = None,
     ) -> aiohttp.ClientResponse:
-        """The response, success or not found; raises FilesUnavailable otherwise."""
+        """The response, success or not found; raises FilesUnavailableError otherwise."""
         path, asked = f"{self._base}/{encoded(key, '/')}".rstrip("/"), query_of(query or {})
         signed = {"host": self._host, **(headers or {})}
         sent = signed_headers(self._key, method, path, asked, signed, body_hash, self._clock.now())
@@ -135,10 +139,10 @@ class S3Store:
             said = (await answer.content.read(1000)).decode(errors="replace")
             answer.close()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise FilesUnavailable(f"the object storage does not answer: {error.__class__.__name__}") from error
+            raise FilesUnavailableError(f"the object storage does not answer: {error.__class__.__name__}") from error
         code = found[1] if (found := re.search(r"<Code>(\w+)</Code>", said)) else ""
         log.warning("files.refused", method=method, status=answer.status, code=code)
-        raise FilesUnavailable(f"the object storage answered {answer.status} {code}".rstrip())
+        raise FilesUnavailableError(f"the object storage answered {answer.status} {code}".rstrip())
 
     @property
     def _session(self) -> aiohttp.ClientSession:

@@ -16,13 +16,13 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from contracts.sealed import PREFIX, is_sealed
-from runtime.errors import RuntimeFault
+from runtime.errors import RuntimeLibraryError
 from runtime.settings import SealSettings
 
 _NONCE = 12
 
 
-class NotSealable(RuntimeFault):
+class NotSealableError(RuntimeLibraryError):
     """There is no key to seal with, or none that opens what was sealed."""
 
 
@@ -33,27 +33,29 @@ class Seal:
         self._keys = [AESGCM(_derived(key)) for key in settings.keys]
 
     def close(self, secret: str, owner: str) -> str:
-        """The sealed secret. Raises NotSealable."""
+        """The sealed secret. Raises NotSealableError."""
         if not self._keys:
-            raise NotSealable("secrets cannot be kept here: give memory, agent and tool-executor a NEXUS_SECRETS_KEY")
+            raise NotSealableError(
+                "secrets cannot be kept here: give memory, agent and tool-executor a NEXUS_SECRETS_KEY"
+            )
         nonce = os.urandom(_NONCE)
         body = nonce + self._keys[0].encrypt(nonce, secret.encode(), owner.encode())
         return PREFIX + base64.urlsafe_b64encode(body).decode()
 
     def open(self, secret: str, owner: str) -> str:
-        """The secret in plain text; a value that is not sealed stays as it is. Raises NotSealable."""
+        """The secret in plain text; a value that is not sealed stays as it is. Raises NotSealableError."""
         if not is_sealed(secret):
             return secret
         try:
             body = base64.urlsafe_b64decode(secret.removeprefix(PREFIX))
         except (ValueError, binascii.Error) as error:
-            raise NotSealable("this secret is damaged") from error
+            raise NotSealableError("this secret is damaged") from error
         for key in self._keys:
             try:
                 return key.decrypt(body[:_NONCE], body[_NONCE:], owner.encode()).decode()
             except (InvalidTag, ValueError):
                 continue
-        raise NotSealable("no key of NEXUS_SECRETS_KEY opens this secret: give it anew, or the key back")
+        raise NotSealableError("no key of NEXUS_SECRETS_KEY opens this secret: give it anew, or the key back")
 
 
 def company_seal() -> Callable[[str, str], str] | None:

@@ -40,7 +40,7 @@ from runtime import logging as logs
 from runtime.batch_worker import BatchWorker
 from runtime.connection import ConnectionHooks, Hook, connect, connect_afresh
 from runtime.conversation import ConversationLog
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.health import Check, Health, HealthServer, Refresh, bus_check
 from runtime.liveness import Store, StuckCheck
 from runtime.marks import Marks
@@ -119,7 +119,7 @@ class Service:
     @property
     def nats(self) -> Client:
         if self._client is None:
-            raise NotReady(f"{self.name} is not connected yet: use it from an on_start hook")
+            raise NotReadyError(f"{self.name} is not connected yet: use it from an on_start hook")
         return self._client
 
     @property
@@ -187,7 +187,7 @@ class Service:
         """Everything up to ready.
 
         Raises:
-            NotReady: the bus, a stream or the port is not available; the message says what to do.
+            NotReadyError: the bus, a stream or the port is not available; the message says what to do.
         """
         logs.configure(self.name, self._log_settings)
         self.health.started()
@@ -298,7 +298,7 @@ class Service:
         """Starts, serves until SIGTERM, SIGINT or `end`, and stops. A second signal ends the process at once.
 
         Raises:
-            NotReady: it could not start.
+            NotReadyError: it could not start.
         """
         loop = asyncio.get_running_loop()
 

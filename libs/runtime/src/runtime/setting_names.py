@@ -16,7 +16,7 @@ from dotenv import dotenv_values
 from pydantic import AliasChoices, ValidationError
 from pydantic_settings import BaseSettings
 
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.settings import EnvSettings
 
 PREFIX = "NEXUS_"
@@ -49,11 +49,11 @@ def known() -> frozenset[str]:
 
 
 def dotenv() -> dict[str, str | None]:
-    """The content of `.env`. Raises NotReady: it is no text."""
+    """The content of `.env`. Raises NotReadyError: it is no text."""
     try:
         return dotenv_values(".env")
     except UnicodeDecodeError:
-        raise NotReady("the file .env in this folder is not UTF-8 text: save it as that") from None
+        raise NotReadyError("the file .env in this folder is not UTF-8 text: save it as that") from None
 
 
 def written() -> frozenset[str]:
@@ -77,12 +77,12 @@ def removed(names: frozenset[str]) -> Mapping[str, str]:
 
 
 def check_names() -> None:
-    """Warns of removed settings. Raises NotReady, naming every mistake and the likely setting."""
+    """Warns of removed settings. Raises NotReadyError, naming every mistake and the likely setting."""
     for name, instead in removed(written()).items():
         log.warning("setting.removed", setting=name, advice=instead)
     if found := slips(written(), known()):
         told = "; ".join(f"{name} is no setting: did you mean {meant}?" for name, meant in found.items())
-        raise NotReady(f"{told} Write it right in the environment, in .env or in the values of your deployment")
+        raise NotReadyError(f"{told} Write it right in the environment, in .env or in the values of your deployment")
 
 
 def as_one_line(error: ValidationError) -> str | None:

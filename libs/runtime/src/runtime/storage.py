@@ -17,7 +17,7 @@ from nats.aio.client import Client
 from nats.errors import Error as NatsError
 
 from contracts.streams import Stream
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.jetstream_api import StreamInfo, ask, why
 from runtime.metrics import APPENDS_REFUSED
 from runtime.per_client import PerClient
@@ -79,7 +79,7 @@ class Storage(PerClient):
             log.error("storage.refuses", stream=stream, why=why, advice=_ADVICE)
 
     async def check(self, streams: Sequence[Stream]) -> None:
-        """Raises NotReady if one of the streams accepts nothing; asks the server at most every few seconds."""
+        """Raises NotReadyError if one of the streams accepts nothing; asks the server at most every few seconds."""
         now = time.monotonic()
         if now >= self._next_look and streams:
             self._next_look = now + LOOK_EVERY
@@ -96,7 +96,7 @@ class Storage(PerClient):
         found = {name: one.why for name, one in self._refused.items() if name in names and now - one.last < BELIEVED}
         found |= self._problems
         if found:
-            raise NotReady("; ".join(f"stream {name}: {why}" for name, why in sorted(found.items())))
+            raise NotReadyError("; ".join(f"stream {name}: {why}" for name, why in sorted(found.items())))
 
     async def _look(self, stream: Stream) -> str | None:
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pymongo.errors import DuplicateKeyError
 
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.mongo import Database
 from runtime.release import release
 
@@ -23,10 +23,10 @@ async def check_format(database: Database) -> int:
     """The store's format; a new store gets this release's.
 
     Raises:
-        NotReady: a newer release has written it, or a restore was not completed; the message says what to do.
+        NotReadyError: a newer release has written it, or a restore was not completed; the message says what to do.
     """
     if half := await database["meta"].find_one({"_id": RESTORED}):
-        raise NotReady(
+        raise NotReadyError(
             f"the backup of {half.get('madeAt')} is not wholly restored into this store: wait for `nexus restore`; if "
             "it was broken off, empty bus and store (a local stack: delete its data directory) and restore again"
         )
@@ -36,7 +36,7 @@ async def check_format(database: Database) -> int:
         found = await database["meta"].find_one({"_id": _KEY}) or {}
         stored, by = int(found.get("format", FORMAT)), str(found.get("release", "a newer one"))
         if stored > FORMAT:
-            raise NotReady(
+            raise NotReadyError(
                 f"the store is of release {by} (format {stored}), and this is {release()}, which reads format "
                 f"{FORMAT}: start release {by} or newer, or restore a backup that this one has made"
             ) from None

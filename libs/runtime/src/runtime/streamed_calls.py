@@ -32,7 +32,7 @@ from contracts.rpc import Method, Rpc
 from runtime import correlation
 from runtime.connection import subscribe
 from runtime.deadlines import HEADER, Arrivals, ClockOrigin
-from runtime.errors import NobodyServes, RpcError
+from runtime.errors import NobodyServesError, RpcError
 from runtime.metrics import RPC_SERVED
 from runtime.refusals import EXPIRED, Answers, ErrorBody, error_body, error_of, expired, refusal
 from runtime.replies import ReplyInbox, headers_of, is_no_responders
@@ -327,7 +327,7 @@ class StreamClient:
             if frame is not None:
                 return
             if time.monotonic() >= end:
-                raise NobodyServes(method.subject)
+                raise NobodyServesError(method.subject)
             await asyncio.sleep(0.05)
 
 

@@ -10,7 +10,7 @@ import structlog
 from nats.aio.client import Client
 
 from contracts.streams import STREAMS, Stream
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.jetstream_api import (
     ApiAnswer,
     ApiError,
@@ -73,7 +73,7 @@ async def leave_out(client: Client, name: str, up_to: int, keep: Callable[[int],
     before it has returned. Meanwhile the stream counts as full, so writers retry.
 
     Raises:
-        NotReady: JetStream does not answer, or refuses.
+        NotReadyError: JetStream does not answer, or refuses.
         What `keep` raises: the stream's content is then unchanged.
     """
     inbox = ReplyInbox.of(client)
@@ -127,7 +127,7 @@ async def ensure_streams(
     the key, marks are demanded from its first message on (runtime.marks).
 
     Raises:
-        NotReady: JetStream did not answer in time, or a stream exists in a form that cannot be changed.
+        NotReadyError: JetStream did not answer in time, or a stream exists in a form that cannot be changed.
     """
     now = asyncio.get_running_loop().time()
     end, peers_known = now + deadline, now + min(deadline, _PEERS_WITHIN)
@@ -150,7 +150,7 @@ async def ensure_streams(
             answer = await _ensure(inbox, wanted, share, end, None, metadata)
         if (error := answer.get("error")) is not None:
             there = await call(inbox, StreamInfo, f"STREAM.INFO.{stream.name}", None, end)
-            raise NotReady(_in_conflict(stream.name, _conflicts(wanted, there.get("config")), error))
+            raise NotReadyError(_in_conflict(stream.name, _conflicts(wanted, there.get("config")), error))
 
 
 async def await_streams(client: Client, streams: Sequence[Stream] = STREAMS, *, deadline: float = 60.0) -> None:
@@ -158,7 +158,7 @@ async def await_streams(client: Client, streams: Sequence[Stream] = STREAMS, *, 
     perhaps still starting, or about to change them.
 
     Raises:
-        NotReady: they are not, within `deadline` seconds.
+        NotReadyError: they are not, within `deadline` seconds.
     """
     clock = asyncio.get_running_loop().time
     end = clock() + deadline
@@ -174,7 +174,7 @@ async def await_streams(client: Client, streams: Sequence[Stream] = STREAMS, *, 
             if not missing and not conflicts:
                 return
             if clock() + _LOOK_AGAIN > end:
-                raise NotReady(
+                raise NotReadyError(
                     f"there is no stream {stream.name} after {deadline:g} s: start the service that makes the streams "
                     "(memory), or set NEXUS_NATS_MANAGE_STREAMS=true where the user may"
                     if missing
@@ -296,6 +296,6 @@ async def _room(inbox: ReplyInbox, total: int, end: float) -> float:
             await call(inbox, ApiAnswer, f"STREAM.DELETE.{_PROBE}", None, end)
             return share
         share /= 2
-    raise NotReady(
+    raise NotReadyError(
         "the server has no storage left for the streams: give JetStream more (max_file_store), or a larger disk"
     )

@@ -47,7 +47,7 @@ BOUND = (SETPRIV, "--pdeathsig", "KILL") if SETPRIV is not None else ()
 test run's whole memory copied for each server."""
 
 
-class ServerFailed(RuntimeError):  # noqa: N818 - reads as an event, as every error here does
+class ServerFailedError(RuntimeError):
     """A server did not start, or not in time; the message holds its last output."""
 
 
@@ -98,7 +98,7 @@ class ServerProcess(ABC):
     @property
     def pid(self) -> int:
         if self._process is None:
-            raise ServerFailed(f"{type(self).__name__} is not running")
+            raise ServerFailedError(f"{type(self).__name__} is not running")
         return self._process.pid
 
     @property
@@ -119,7 +119,7 @@ class ServerProcess(ABC):
         """Starts the server and waits until it answers. Does nothing if it is running.
 
         Raises:
-            ServerFailed: it ended or did not answer within `start_deadline` seconds.
+            ServerFailedError: it ended or did not answer within `start_deadline` seconds.
         """
         if self._process is not None:
             return
@@ -144,7 +144,7 @@ class ServerProcess(ABC):
             self.port = chosen
             while chosen and not _can_bind(self.host, chosen) and time.monotonic() < end:
                 time.sleep(0.002)
-        raise ServerFailed(f"{type(self).__name__} did not start:\n{self.log[-2000:]}")
+        raise ServerFailedError(f"{type(self).__name__} did not start:\n{self.log[-2000:]}")
 
     def stop(self) -> None:
         """Ends it in good order."""
@@ -371,11 +371,12 @@ def _can_bind(host: str, port: int) -> bool:
 
 
 def until(holds: Callable[[], bool], seconds: float, failure: str) -> None:
-    """Waits without an event loop; raises ServerFailed with this text when it does not hold within so many seconds."""
+    """Waits without an event loop; raises ServerFailedError with this text when it does not hold within so many
+    seconds."""
     end = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > end:
-            raise ServerFailed(failure)
+            raise ServerFailedError(failure)
         time.sleep(0.002)
 
 

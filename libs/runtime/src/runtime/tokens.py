@@ -23,7 +23,7 @@ from jwt import PyJWK
 from contracts import plain_text
 from contracts.json_values import JsonObject, object_of, objects_of
 from runtime.clock import Clock, SystemClock
-from runtime.errors import ExpiredToken, InvalidToken, NotReady, RuntimeFault
+from runtime.errors import ExpiredTokenError, InvalidTokenError, NotReadyError, RuntimeLibraryError
 from runtime.principals import AUDIENCE, read_identity
 from runtime.recent import Recent
 from runtime.settings import TokenSettings
@@ -72,7 +72,7 @@ class _ProvenToken:
     claims: TokenClaims
 
 
-class KeysUnavailable(RuntimeFault):
+class KeysUnavailableError(RuntimeLibraryError):
     """A key set cannot be fetched, and none is cached."""
 
     retryable = True
@@ -80,7 +80,7 @@ class KeysUnavailable(RuntimeFault):
 
 class TokenVerifier:
     def __init__(self, settings: TokenSettings, clock: Clock | None = None) -> None:
-        """Raises NotReady if no key is set at all."""
+        """Raises NotReadyError if no key is set at all."""
         self._clock = clock or SystemClock()
         self._audience = settings.jwt_audience
         self._issuer = settings.jwt_issuer
@@ -89,7 +89,7 @@ class TokenVerifier:
         self._keys = KeySet(lambda: asyncio.to_thread(_fetch, url), self._clock) if url else None
         self._known = Recent[bytes, _ProvenToken](MOST_KNOWN)
         if not (any(self._fixed.values()) or self._keys):
-            raise NotReady("no key for tokens: set NEXUS_JWT_SECRET, NEXUS_JWT_PUBLIC_KEY or NEXUS_JWT_JWKS_URL")
+            raise NotReadyError("no key for tokens: set NEXUS_JWT_SECRET, NEXUS_JWT_PUBLIC_KEY or NEXUS_JWT_JWKS_URL")
 
     async def verify(self, token: str, *, grace: float = 0.0) -> TokenClaims:
         """The claims of a valid token.
@@ -98,20 +98,20 @@ class TokenVerifier:
             grace: seconds after its expiry during which it is still accepted (for a visitor who renews it).
 
         Raises:
-            ExpiredToken: it was valid once.
-            InvalidToken: it proves nothing.
-            KeysUnavailable: the key set cannot be fetched.
+            ExpiredTokenError: it was valid once.
+            InvalidTokenError: it proves nothing.
+            KeysUnavailableError: the key set cannot be fetched.
         """
         claims = await self._proven(token)
         if claims.exp + LEEWAY + grace <= self._clock.now().timestamp():
-            raise ExpiredToken("the token has expired")
+            raise ExpiredTokenError("the token has expired")
         return claims
 
     async def _proven(self, token: str) -> TokenClaims:
         """The token's content, expired or not. Signatures are verified once: a token that a client sends with every
         request is cached by its hash, and valid as long as its key is."""
         if len(token) > LONGEST:
-            raise InvalidToken("the token is too long")
+            raise InvalidTokenError("the token is too long")
         digest = hashlib.sha256(token.encode(errors="surrogatepass")).digest()
         known = self._known.get(digest)
         if known and known.key in await self._keys_for(known.algorithm, known.kid):
@@ -119,12 +119,12 @@ class TokenVerifier:
         try:
             header = jwt.get_unverified_header(token)
         except jwt.InvalidTokenError as error:
-            raise InvalidToken("not a token") from error
+            raise InvalidTokenError("not a token") from error
         algorithm = header.get("alg")
         key, claims = self._read(token, str(algorithm), await self._keys_for(algorithm, header.get("kid")))
         audience: object = claims.get("aud")
         if audience == AUDIENCE or (isinstance(audience, list) and AUDIENCE in audience):
-            raise InvalidToken("a principal is no user's token")
+            raise InvalidTokenError("a principal is no user's token")
         verified = TokenClaims(
             *read_identity(claims), name=one_line(claims.get("name")), iat=_issued(claims.get("iat"))
         )
@@ -143,14 +143,14 @@ class TokenVerifier:
                 options={"require": ["exp", "sub"], "verify_exp": False, "verify_aud": self._audience is not None},
             )
         except jwt.InvalidTokenError as error:
-            raise InvalidToken(f"the token is not valid: {error}") from error
+            raise InvalidTokenError(f"the token is not valid: {error}") from error
 
     async def _keys_for(self, algorithm: object, kid: object) -> Sequence[str | PyJWK]:
         if isinstance(algorithm, str) and (fixed := self._fixed.get(algorithm)):
             return fixed
         if algorithm == "RS256" and self._keys:
             return [await self._keys.get(kid if isinstance(kid, str) else None)]
-        raise InvalidToken(f"tokens signed with {algorithm!r} are not accepted")
+        raise InvalidTokenError(f"tokens signed with {algorithm!r} are not accepted")
 
 
 def one_line(said: object) -> str | None:
@@ -169,9 +169,9 @@ class TokenMinter:
     """Makes HS256 tokens: visitors' in the gateway, everybody's in development."""
 
     def __init__(self, settings: TokenSettings, clock: Clock | None = None) -> None:
-        """Raises NotReady without NEXUS_JWT_SECRET."""
+        """Raises NotReadyError without NEXUS_JWT_SECRET."""
         if not settings.jwt_secrets:
-            raise NotReady("NEXUS_JWT_SECRET is not set: it signs the tokens made here (at least 32 characters)")
+            raise NotReadyError("NEXUS_JWT_SECRET is not set: it signs the tokens made here (at least 32 characters)")
         self._secret = settings.jwt_secrets[0]
         self._audience = settings.jwt_audience
         self._issuer = settings.jwt_issuer
@@ -183,7 +183,7 @@ class TokenMinter:
         """A token that is valid for `ttl` seconds. `name`: what people are shown.
 
         Raises:
-            InvalidToken: one of the parts is invalid.
+            InvalidTokenError: one of the parts is invalid.
         """
         now = int(self._clock.now().timestamp())
         claims: dict[str, object] = {
@@ -218,8 +218,8 @@ class KeySet:
         """The key of this id; without an id the only one.
 
         Raises:
-            InvalidToken: there is no such key.
-            KeysUnavailable: no keys are cached and none can be fetched.
+            InvalidTokenError: there is no such key.
+            KeysUnavailableError: no keys are cached and none can be fetched.
         """
         if self._due(kid):
             if self._keys and kid not in self._keys:
@@ -227,9 +227,9 @@ class KeySet:
             await self._fetching.result("keys", self._refresh)
         key = self._keys.get(kid)
         if not self._keys:
-            raise KeysUnavailable("the key set for tokens could not be fetched a moment ago")
+            raise KeysUnavailableError("the key set for tokens could not be fetched a moment ago")
         if key is None:
-            raise InvalidToken("the token is signed with a key that is not in the key set")
+            raise InvalidTokenError("the token is signed with a key that is not in the key set")
         return key
 
     def _due(self, kid: str | None) -> bool:
@@ -246,7 +246,7 @@ class KeySet:
         except (OSError, HTTPException, ValueError, RecursionError) as error:
             log.warning("tokens.keys_unavailable", error=str(error))
             if not self._keys:
-                raise KeysUnavailable("the key set for tokens cannot be fetched") from error
+                raise KeysUnavailableError("the key set for tokens cannot be fetched") from error
             return
         finally:
             self._fetched = self._clock.monotonic()

@@ -14,7 +14,7 @@ from nats.errors import Error as NatsError
 
 from runtime.background import BackgroundLoop
 from runtime.connection import subscribe
-from runtime.errors import RuntimeFault
+from runtime.errors import RuntimeLibraryError
 from runtime.marks import MARKED, Marks
 
 log = structlog.get_logger(__name__)
@@ -69,7 +69,7 @@ class Upkeep:
                 await self._streams()
             await Marks.of(self._client).learn()
             self._woken.clear()
-        except (RuntimeFault, NatsError) as error:
+        except (RuntimeLibraryError, NatsError) as error:
             # The connection may have gone in the middle: whatever it is, the next look is soon.
             self._woken.set()
             self._due.set()

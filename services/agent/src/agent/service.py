@@ -9,7 +9,7 @@ from runtime.settings import DevSettings, DrainSettings, LogSettings, MarkSettin
 
 
 async def serve() -> None:
-    """Runs until SIGTERM; raises NotReady when it cannot start."""
+    """Runs until SIGTERM; raises NotReadyError when it cannot start."""
     settings, drain = AgentSettings(), DrainSettings()
     service = Service(
         "agent",

@@ -64,7 +64,7 @@ from runtime.companies import CHANGES, CompanyCache
 from runtime.connection import ConnectionHooks, subscribe
 from runtime.conversation import ConversationLog
 from runtime.deletions import follow_deletions
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.file_store import FileStore
 from runtime.file_stores import file_store
 from runtime.publisher import Publisher
@@ -280,7 +280,7 @@ async def main() -> None:
         try:
             await server.start()
         except OSError as error:
-            raise NotReady(
+            raise NotReadyError(
                 f"cannot listen on {dev.bind_host}:{settings.port} ({error.strerror}): is another server there? "
                 "Choose another port with NEXUS_GATEWAY_PORT (0: any free one)"
             ) from error

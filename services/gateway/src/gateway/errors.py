@@ -2,18 +2,22 @@
 
 NexusError                      contracts/errors.py
 └── GatewayError                has a code of contracts.errors.ErrorCode and says what to do
-    ├── Refused                 the caller may not, or what is asked for is not there
-    ├── Limited                 too much at once: `retry_after` seconds
-    ├── Unavailable             a service or the bus does not answer; retryable
-    ├── TookTooLong             what was asked for takes more time than there is
-    ├── TokenInvalid            not a token of ours
-    └── TokenExpired            was one
+    ├── RefusedError            the caller may not, or what is asked for is not there
+    ├── RateLimitedError        too much at once: `retry_after` seconds
+    ├── UnavailableError        a service or the bus does not answer; retryable
+    ├── TookTooLongError        what was asked for takes more time than there is
+    ├── TokenInvalidError       not a token of ours
+    └── TokenExpiredError       was one
 """
 
 import math
 from collections.abc import Sequence
 
+import structlog
+
 from contracts.errors import ErrorCode, FieldFault, NexusError
+
+log = structlog.get_logger(__name__)
 
 RETRY_AFTER = 2
 """Seconds after which to retry what failed because a dependency is away."""
@@ -23,6 +27,8 @@ class GatewayError(NexusError):
     """Base of the gateway's errors."""
 
     code: ErrorCode = ErrorCode.INTERNAL
+    wait_ms: int | None = None
+    """Milliseconds after which a client is told to try again."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -34,7 +40,7 @@ class GatewayError(NexusError):
         return RETRY_AFTER if self.retryable else None
 
 
-class Refused(GatewayError):  # noqa: N818 - reads as an event, as all of these do
+class RefusedError(GatewayError):
     """Not found, not allowed, or invalid, as the code says; `fields` say what is wrong with which."""
 
     def __init__(self, code: ErrorCode, message: str, fields: Sequence[FieldFault] = ()) -> None:
@@ -43,7 +49,7 @@ class Refused(GatewayError):  # noqa: N818 - reads as an event, as all of these 
         self.fields = tuple(fields)
 
 
-class Limited(GatewayError):  # noqa: N818 - reads as an event, as all of these do
+class RateLimitedError(GatewayError):
     """A limit is reached; it has room again after `retry_after` seconds."""
 
     code = ErrorCode.RATE_LIMITED
@@ -53,6 +59,7 @@ class Limited(GatewayError):  # noqa: N818 - reads as an event, as all of these 
         """`spent`: it is a budget, so that retrying soon does not help."""
         super().__init__(message)
         self.retry_after = retry_after
+        self.wait_ms = int(retry_after * 1000) + 1
         self.spent = spent
 
     @property
@@ -60,34 +67,41 @@ class Limited(GatewayError):  # noqa: N818 - reads as an event, as all of these 
         return math.ceil(self.retry_after)
 
 
-class Unavailable(GatewayError):  # noqa: N818 - reads as an event, as all of these do
+class UnavailableError(GatewayError):
     """A service or the bus did not answer in time."""
 
     code = ErrorCode.UNAVAILABLE
     retryable = True
+    wait_ms = 1000 * RETRY_AFTER
 
 
-class TookTooLong(GatewayError):  # noqa: N818 - reads as an event, as all of these do
+class TookTooLongError(GatewayError):
     """The work was begun but not finished in time."""
 
     code = ErrorCode.TIMEOUT
 
 
-class TokenInvalid(GatewayError):  # noqa: N818 - reads as an event, as all of these do
+class TokenInvalidError(GatewayError):
     """No token, a forged one, or one of somebody else's."""
 
     code = ErrorCode.UNAUTHORIZED
 
 
-class TokenExpired(TokenInvalid):
+class TokenExpiredError(TokenInvalidError):
     """The token has expired."""
 
 
-def not_found(what: str) -> Refused:
+def not_found(what: str) -> RefusedError:
     """The error for what does not exist and for what is somebody else's; they must look alike."""
-    return Refused(ErrorCode.NOT_FOUND, f"there is no such {what}")
+    return RefusedError(ErrorCode.NOT_FOUND, f"there is no such {what}")
 
 
-def bad_field(field: str, message: str, code: ErrorCode = ErrorCode.BAD_FIELD) -> Refused:
+def bad_field(field: str, message: str, code: ErrorCode = ErrorCode.BAD_FIELD) -> RefusedError:
     """The error for one field that is wrong."""
-    return Refused(code, f"{field}: {message}", [FieldFault(field=field, message=message)])
+    return RefusedError(code, f"{field}: {message}", [FieldFault(field=field, message=message)])
+
+
+def unexpected(failure: Exception) -> UnavailableError:
+    """What a client is told of a fault of the gateway's own, which is logged."""
+    log.error("chat.failed", exc_info=failure)
+    return UnavailableError("something went wrong here: try again")

@@ -15,7 +15,7 @@ from gateway.chat.customers import has_account
 from gateway.chat.hub import Attachment
 from gateway.chat.session import ClientSession, Handler
 from gateway.domain import server_frames
-from gateway.errors import Refused, not_found
+from gateway.errors import RefusedError, not_found
 from gateway.metrics import ACKNOWLEDGED_SECONDS
 from gateway.ports import TokenCaller
 from runtime.gen_ai import CONVERSATION
@@ -125,7 +125,7 @@ async def _feedback(session: ClientSession, caller: TokenCaller, frame: ws.Feedb
 async def _rate(session: ClientSession, caller: TokenCaller, frame: ws.ConversationRate) -> None:
     place = _place(session, caller, frame)
     if caller.is_operator:
-        raise Refused(ErrorCode.FORBIDDEN, "only the visitor or customer it belongs to can rate a conversation")
+        raise RefusedError(ErrorCode.FORBIDDEN, "only the visitor or customer it belongs to can rate a conversation")
     await session.chat.commands.rate(place, frame.score, frame.comment)
     session.push(server_frames.conversation_rated(place.conversation, frame.score, frame.comment))
 
@@ -163,7 +163,7 @@ def _tell_owner(session: ClientSession, frame: ws.Frame, unchanged: Snapshot | N
 async def _watch(session: ClientSession, caller: TokenCaller, frame: ws.ConversationWatch) -> None:
     _operators_only(caller)
     if frame.conversation_id is None:
-        raise Refused(ErrorCode.BAD_FIELD, "conversationId: say which conversation to watch")
+        raise RefusedError(ErrorCode.BAD_FIELD, "conversationId: say which conversation to watch")
     await _open(session, caller, frame.conversation_id, frame.since)
 
 
@@ -194,7 +194,7 @@ def _place(session: ClientSession, caller: TokenCaller, frame: ws.Frame) -> Conv
 
 def _operators_only(caller: TokenCaller) -> None:
     if not caller.is_operator:
-        raise Refused(ErrorCode.FORBIDDEN, "this is for human agents")
+        raise RefusedError(ErrorCode.FORBIDDEN, "this is for human agents")
 
 
 HANDLERS: dict[type[ws.ClientFrame], Handler] = {

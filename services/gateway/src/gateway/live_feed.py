@@ -15,7 +15,7 @@ from gateway.adapters.bus import ORIGIN_HEADER
 from gateway.chat.hub import Hub
 from gateway.chat.inboxes import Inboxes
 from gateway.chat.shares import CompanyShares
-from gateway.errors import Unavailable
+from gateway.errors import UnavailableError
 from gateway.ports import Unsubscribe
 from runtime.connection import listen
 from runtime.conversation import fact_of
@@ -65,7 +65,7 @@ class NatsLive:
         try:
             subscription = await listen(self._client, subject, heard)
         except NatsError as error:
-            raise Unavailable("the bus is away: try again") from error
+            raise UnavailableError("the bus is away: try again") from error
 
         async def unsubscribe() -> None:
             try:

@@ -110,11 +110,11 @@ class TokenReader(Protocol):
     """Users' tokens."""
 
     async def verify(self, token: str) -> TokenCaller:
-        """The caller; raises TokenExpired or TokenInvalid (errors.py)."""
+        """The caller; raises TokenExpiredError or TokenInvalidError (errors.py)."""
         ...
 
     async def verify_for_renewal(self, token: str) -> TokenCaller:
-        """The visitor of a token that expired at most 30 days ago; raises TokenInvalid."""
+        """The visitor of a token that expired at most 30 days ago; raises TokenInvalidError."""
         ...
 
     def visitor(self, company: str, subject: str, visit: Visit) -> VisitorToken:

@@ -10,7 +10,7 @@ import pytest
 from gateway.adapters.log import NatsLog
 from gateway.testing import ChatClient, Frame, GatewayUnderTest, TokenMaker
 from runtime.conversation import ConversationWriter
-from runtime.errors import PublishTimeout
+from runtime.errors import PublishTimeoutError
 from runtime.publisher import Appended
 
 pytestmark = pytest.mark.usefixtures("memory")
@@ -29,7 +29,7 @@ class LateLog:
             stored: Appended = await append(writer, *place, **message)
             await self.told.wait()
             if self.lost:
-                raise PublishTimeout("no acknowledgement came")
+                raise PublishTimeoutError("no acknowledgement came")
             return stored
 
         monkeypatch.setattr(ConversationWriter, "append_event", late)

@@ -8,10 +8,10 @@ from nats.aio.client import Client
 
 from contracts.streams import CHAT
 from gateway.chat.shares import HOUR, HOURS, UNCOUNTED, CompanyShares
-from gateway.errors import Limited
+from gateway.errors import RateLimitedError
 from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker
 from runtime.connection import jetstream
-from runtime.errors import Unavailable
+from runtime.errors import UnavailableError
 from runtime.publisher import Publisher
 from runtime.streams import ensure_streams
 from runtime.testing_clock import FakeClock
@@ -36,7 +36,7 @@ class SmallLog:
         for number in range(most):
             try:
                 await self.shares.admit(company)
-            except Limited:
+            except RateLimitedError:
                 return number
             self.shares.wrote(company, MIB)
             self.free -= MIB
@@ -99,9 +99,9 @@ async def test_on_a_full_log_a_message_is_refused_for_now_and_taken_when_there_i
     gateway: GatewayUnderTest, memory: MemoryStandIn, tokens: TokenMaker, nats_client: Client
 ) -> None:
     await ensure_streams(nats_client, SMALL)
-    with pytest.raises(Unavailable):
+    with pytest.raises(UnavailableError):
         await fill(nats_client, "others", 100)
-    with pytest.raises(Unavailable):
+    with pytest.raises(UnavailableError):
         await fill(nats_client, "others", 10_000, size=500)  # the last bytes too
     text, identity = "x" * 4_000, str(uuid.uuid4())
     async with ChatClient(gateway.url) as client:

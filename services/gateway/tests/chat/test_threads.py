@@ -19,7 +19,7 @@ from gateway.chat.hub import Attachment, Hub, Standing
 from gateway.chat.sent_messages import SentMessage
 from gateway.chat.thread import Thread
 from gateway.chat.threads import Threads
-from gateway.errors import Refused, Unavailable
+from gateway.errors import RefusedError, UnavailableError
 from gateway.ports import TokenCaller, Unsubscribe
 from gateway.testing import AgentStandIn, GatewayUnderTest, MemoryStandIn
 from runtime.connection import listen, subscribe
@@ -231,12 +231,12 @@ async def test_names_belong_to_their_user_and_company(threads: Threads) -> None:
     for mine in (conversation, issued):
         assert await threads.named(ANA, "x", mine) == mine
         for stranger in (BOB, other):
-            with pytest.raises(Refused):
+            with pytest.raises(RefusedError):
                 await threads.named(stranger, "x", mine)
-            with pytest.raises(Refused):
+            with pytest.raises(RefusedError):
                 await threads.own(stranger, mine)
     for bad in ("*", "a.b", "", "x" * 65):
-        with pytest.raises(Refused):
+        with pytest.raises(RefusedError):
             await threads.own(ANA, bad)
 
 
@@ -246,7 +246,7 @@ async def test_nothing_stays_open_and_a_gateway_that_goes_says_so(threads: Threa
         telling = asyncio.create_task(_all(thread, asked))
         await eventually(lambda: gateway.gateway.chat.hub.conversations == 1)
         threads.drain()
-        with pytest.raises(Unavailable):
+        with pytest.raises(UnavailableError):
             await telling
     assert gateway.gateway.chat.hub.conversations == 0
 
@@ -295,7 +295,7 @@ async def test_the_next_request_in_a_conversation_finds_it_open_and_as_it_stands
     assert not [one for one in read if conversation.encode() in one]
     assert threads.just_sent(ANA, conversation, asked)
     assert not threads.just_sent(BOB, conversation, asked)
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedError):
         await threads.own(BOB, conversation)
     read_elsewhere = turn.Receipt(actor="user", up_to_seq=asked)
     await gateway.gateway.chat.bus.presence("acme", conversation, PresenceKind.RECEIPT, read_elsewhere, "elsewhere")

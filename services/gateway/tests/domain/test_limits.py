@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.domain.limits import RateLimit, SlidingLog, address_key, admit
-from gateway.errors import Limited
+from gateway.errors import RateLimitedError
 
 
 @given(st.lists(st.floats(0, 5, allow_nan=False), max_size=60))
@@ -68,4 +68,4 @@ def test_an_ipv6_subscriber_counts_as_one_address(one: str, other: str, same: bo
 
 
 def test_whoever_has_to_wait_is_told_whole_seconds() -> None:
-    assert Limited("full", 59.27).wait == 60
+    assert RateLimitedError("full", 59.27).wait == 60

@@ -21,8 +21,8 @@ ERRORS = {
     "Refused": 1,
     "Unavailable": 0,
     "Limited": 0,
-    "TokenInvalid": 0,
-    "TokenExpired": 0,
+    "TokenInvalidError": 0,
+    "TokenExpiredError": 0,
     "FrameError": 1,
     "bad_field": 1,
 }

@@ -18,7 +18,7 @@ from jwt.algorithms import RSAAlgorithm
 from pydantic import SecretStr
 
 from gateway.adapters.identity import IdentityKeys, build_identity
-from gateway.errors import TokenInvalid
+from gateway.errors import TokenInvalidError
 from gateway.ports import TokenCaller, Visit
 from gateway.testing import ChatClient, run_gateway
 from gateway.testing_http import Http, assert_problem
@@ -148,5 +148,5 @@ def test_tokens_of_visitors_and_of_the_console_outlive_the_replacement_of_a_key(
         member = made(*old).console.make("acme", "ana", "admin", None)
         assert asyncio.run(made(*both).tokens.verify(visitor.token)).subject == "v1"
         assert asyncio.run(made(*both).tokens.verify(member.token)).subject == "ana"
-        with pytest.raises(TokenInvalid):
+        with pytest.raises(TokenInvalidError):
             asyncio.run(made(*old).tokens.verify(made(*both).tokens.visitor("acme", "v1", Visit()).token))

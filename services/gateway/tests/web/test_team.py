@@ -13,7 +13,7 @@ from contracts.company import CompanySettings
 from contracts.sign_in_rpc import SIGN_IN_BEGIN, SIGN_IN_FINISH, Problem, SignedIn
 from gateway.adapters.identity import IdentityKeys
 from gateway.chat.admission import Admission
-from gateway.errors import Unavailable
+from gateway.errors import UnavailableError
 from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, run_gateway
 from gateway.testing_http import Http, assert_problem
 from runtime.companies import COMPANY_CHANGED
@@ -193,7 +193,7 @@ class _Away:
     """Companies that nobody can look up."""
 
     async def get(self, company: str) -> None:
-        raise Unavailable(company)
+        raise UnavailableError(company)
 
     def held(self, company: str) -> None:
         return None
@@ -203,6 +203,6 @@ async def test_where_a_company_cannot_be_looked_up_its_members_wait_and_who_othe
     identity: IdentityKeys, tokens: TokenMaker
 ) -> None:
     admission = Admission(identity.tokens, _Away(), [])
-    with pytest.raises(Unavailable):
+    with pytest.raises(UnavailableError):
         await admission.verify(identity.console.make("acme", "bea", "commercial", None).token)
     assert (await admission.verify(tokens.user("elena", "commercial"))).subject == "elena"

@@ -51,7 +51,7 @@ from market_adapter.tools.watchlists import WatchlistTools
 from market_adapter.unseen_news import UnseenNews
 from market_adapter.user_data import UserData
 from runtime.clock import SystemClock
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.mongo import Database, driver_says, watch_database
 from runtime.service import Service
 from runtime.settings import DevSettings, MongoSettings, NatsSettings
@@ -111,12 +111,12 @@ def live_market(service: Service, crypto_exchange: str) -> Market:
 
 
 async def recorded_market(settings: MarketSettings, database: Database) -> Market:
-    """Sample, demo or a folder of files. Raises NotReady when it cannot be had."""
+    """Sample, demo or a folder of files. Raises NotReadyError when it cannot be had."""
     if settings.folder is not None:
         try:
             files = await asyncio.to_thread(FilesProvider, settings.folder, SystemClock())
         except BadBarsError as error:
-            raise NotReady(f"NEXUS_MARKET_PROVIDER={settings.provider}: {error}") from error
+            raise NotReadyError(f"NEXUS_MARKET_PROVIDER={settings.provider}: {error}") from error
         return Market(files, duties=[files.refresh])
     if settings.provider == "demo":
         ends = await asyncio.to_thread(last_session, SystemClock().now())
@@ -209,7 +209,7 @@ def connect(service: Service, mongo: MongoSettings) -> Database:
 
 
 async def prepare_stores(database: Database) -> None:
-    """Creates the indexes. Raises NotReady when MongoDB does not answer, or is a newer release's."""
+    """Creates the indexes. Raises NotReadyError when MongoDB does not answer, or is a newer release's."""
     with store_must_answer():
         await check_format(database)
         await asyncio.gather(MongoAccounts(database).prepare(), MongoAlerts(database).prepare())
@@ -217,12 +217,12 @@ async def prepare_stores(database: Database) -> None:
 
 @contextmanager
 def store_must_answer() -> Generator[None]:
-    """MongoDB's errors at the start as NotReady, which says what to look at."""
+    """MongoDB's errors at the start as NotReadyError, which says what to look at."""
     try:
         yield
     except PyMongoError as error:
         told = f"MongoDB does not answer: is NEXUS_MONGODB_URL right? {driver_says(error)}"
-        raise NotReady(told, retryable=True) from error
+        raise NotReadyError(told, retryable=True) from error
 
 
 async def start_replay(
@@ -231,7 +231,7 @@ async def start_replay(
     """Puts the sample clock where the store says it stands, and moves it on for as long as the service lives.
 
     Raises:
-        NotReady: MongoDB does not answer.
+        NotReadyError: MongoDB does not answer.
     """
     nudge = NatsNudge(service.nats)
     replay = SampleMover(clock, store, nudge.send, SystemClock(), seconds_per_bar=seconds_per_bar, moved=moved)

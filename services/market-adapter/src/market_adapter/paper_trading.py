@@ -19,7 +19,7 @@ from market_adapter.errors import BusyError, MarketError
 from market_adapter.ports import AccountStore, MarketProvider, Tell
 from market_adapter.texts import TEXTS
 from runtime.clock import Clock
-from runtime.errors import PublishFailed
+from runtime.errors import PublishFailedError
 
 ResultT = TypeVar("ResultT")
 Change = Callable[[Account, Mapping[str, News]], tuple[Account, ResultT]]
@@ -131,7 +131,7 @@ class PaperTrading:
             for fact in outbox:
                 await self._publish(owner, fact)
                 told.add((fact.kind, fact.key))
-        except PublishFailed as error:
+        except PublishFailedError as error:
             self._log.warning("paper.fact_waits", owner=str(owner), error=str(error))
         for _ in range(TRIES if told else 0):
             account = await self._store.load(owner)

@@ -101,4 +101,4 @@ class AccountStore(Protocol):
 
 
 Tell = Callable[[Owner, Fact], Awaitable[None]]
-"""Stores a fact on the bus; the same one again is the same event. Raises PublishFailed."""
+"""Stores a fact on the bus; the same one again is the same event. Raises PublishFailedError."""

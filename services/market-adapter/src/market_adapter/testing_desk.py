@@ -15,7 +15,7 @@ from market_adapter.handlers import user_tools
 from market_adapter.paper_trading import PaperTrading
 from market_adapter.ports import AccountStore
 from market_adapter.testing import ScriptedProvider, bar
-from runtime.errors import Unavailable
+from runtime.errors import UnavailableError
 from runtime.testing_clock import FakeClock
 
 ANN = Owner("demo", "ann")
@@ -35,7 +35,7 @@ class HeardFacts:
 
     async def tell(self, owner: Owner, fact: Fact) -> None:
         if self.away:
-            raise Unavailable("the bus is away")
+            raise UnavailableError("the bus is away")
         self.times += 1
         self.facts[str(owner), fact.kind, fact.key] = fact.data
 

@@ -59,7 +59,7 @@ from memory.knowledge.part import KnowledgePart
 from memory.settings import MemorySettings
 from runtime.clock import Clock, SystemClock
 from runtime.direct import DirectReader
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.mongo import watch_database
 from runtime.redis_client import redis_client
 from runtime.seal import company_seal
@@ -148,7 +148,7 @@ class MemoryReplica:
         """Builds everything on the connected service.
 
         Raises:
-            NotReady: MongoDB, the stream or its consumer is not available.
+            NotReadyError: MongoDB, the stream or its consumer is not available.
         """
         service, settings = self._service, self._settings
         for close in (self._mongo.close, self._redis.aclose, self._budgets.aclose):
@@ -347,7 +347,7 @@ class MemoryReplica:
             # Before anything is read: what the store has lost is read from the log until it has it again.
             await mongodb.compare()
         except NexusError as error:
-            raise NotReady(str(error), retryable=error.retryable) from error
+            raise NotReadyError(str(error), retryable=error.retryable) from error
 
         service.on_reconnect(log.reconnected)
         service.on_reconnect(knowledge.indexes.look)

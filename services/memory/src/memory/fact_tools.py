@@ -20,7 +20,7 @@ from memory.application.memories import Memories
 from memory.domain.fact_changes import MemoryChange, NotMeantError, forget, is_said, remember, update
 from memory.domain.long_term.concepts import plain
 from memory.domain.remembered import Remembered
-from memory.errors import MemoryFault
+from memory.errors import MemoryServiceError
 from memory.tool_arguments import arguments
 from runtime.clock import Clock
 from runtime.errors import RpcError
@@ -110,7 +110,7 @@ class FactTools:
         caller = request.caller
         try:
             held = await self._memories.held(caller.company_id, caller.user_id or "")
-        except MemoryFault:
+        except MemoryServiceError:
             return ToolOutcome(state="unknown")
         if request.call_id not in held.done:
             return ToolOutcome(state="not_done")
@@ -173,7 +173,7 @@ def _answering(method: Method) -> Method:
     async def answer(request: ToolServiceRequest) -> ToolServiceData:
         try:
             return await method(request)
-        except MemoryFault as error:
+        except MemoryServiceError as error:
             raise RpcError(ToolCode.UNAVAILABLE, str(error), retryable=True, reason="store") from error
 
     return answer

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from memory.adapters.durables import durables
-from memory.errors import BusUnavailable
+from memory.errors import BusUnavailableError
 
 
 def named(*names: str) -> list[dict[str, Any]]:
@@ -30,5 +30,5 @@ async def test_consumers_whose_leaders_are_away_are_not_taken_for_gone() -> None
         del method, body
         return {"total": 1, "consumers": named("one"), "missing": ["memory-webhooks"]}
 
-    with pytest.raises(BusUnavailable):
+    with pytest.raises(BusUnavailableError):
         await durables(ask, "CHAT")

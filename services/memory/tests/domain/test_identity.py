@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from contracts.company import CompanyConfig, CompanySettings
 from memory.domain.company import HIDDEN, BadSettingsError, checked, patched, shown
-from memory.domain.identity import IdentityRefused, known_user
+from memory.domain.identity import IdentityRefusedError, known_user
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 SECRET = "a secret of the company's, of forty characters"
@@ -66,7 +66,7 @@ def test_a_plan_is_never_more_than_the_settings_allow(claimed: str, highest: str
     ],
 )
 def test_what_is_missing_wrong_or_too_long_is_said(claims: dict[str, Any], problem: str) -> None:
-    with pytest.raises(IdentityRefused, match=problem):
+    with pytest.raises(IdentityRefusedError, match=problem):
         known_user(config(), token(**claims), NOW)
 
 
@@ -83,12 +83,12 @@ def test_only_the_companys_keys_count_each_with_its_own_algorithm(rsa: RSAPrivat
         "no token",
     ]
     for one in forged:
-        with pytest.raises(IdentityRefused):
+        with pytest.raises(IdentityRefusedError):
             known_user(config(), one, NOW)
     other = generate_private_key(public_exponent=65537, key_size=2048)
-    with pytest.raises(IdentityRefused):
+    with pytest.raises(IdentityRefusedError):
         known_user(config(public), token(other, "RS256"), NOW)
-    with pytest.raises(IdentityRefused, match="no identity keys"):
+    with pytest.raises(IdentityRefusedError, match="no identity keys"):
         known_user(checked({"companyId": "acme"}), token(), NOW)
 
 

@@ -8,7 +8,7 @@ import pytest
 from memory.application.positions import MANY, Positions, ProjectionSource
 from memory.domain.keys import LogPosition
 from memory.domain.progress import ConsumerProgress, Missed
-from memory.errors import StoreUnavailable
+from memory.errors import StoreUnavailableError
 from runtime.direct import StoredFact
 
 
@@ -139,7 +139,7 @@ async def test_nothing_read_of_a_store_that_was_started_again_is_told_before_it_
     async with looked.same_server():
         pass
     for _ in range(2):
-        with pytest.raises(StoreUnavailable):
+        with pytest.raises(StoreUnavailableError):
             async with looked.same_server():
                 store.lives = 2
     assert hurried == ["now", "now"]

@@ -22,7 +22,7 @@ from contracts.knowledge_rpc import (
 from contracts.migration_rpc import MIGRATE, MIGRATIONS, MigrateRequest, Migration, MigrationsRequest
 from memory.knowledge.texts import StemmedPassage, packed, unpacked
 from memory.testing import Replica, Servers, replica
-from runtime.errors import NotReady, RpcError
+from runtime.errors import NotReadyError, RpcError
 from runtime.mongo import Document
 from runtime.testing import eventually
 
@@ -117,7 +117,7 @@ async def test_memory_does_not_begin_on_the_store_of_a_newer_release(servers: Se
     async with stored(servers) as database:
         await database["meta"].insert_one({"_id": "format", "format": 7, "release": "9.4.0"})
         with pytest.raises(
-            NotReady, match=r"of release 9\.4\.0 \(format 7\).*start release 9\.4\.0 or newer, or restore"
+            NotReadyError, match=r"of release 9\.4\.0 \(format 7\).*start release 9\.4\.0 or newer, or restore"
         ):
             async with replica(servers):
                 pass

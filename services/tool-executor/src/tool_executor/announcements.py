@@ -18,7 +18,7 @@ from contracts.events.tool import ToolsAnnounced, ToolsWithdrawn
 from contracts.streams import FACTS
 from runtime.connection import subscribe
 from runtime.direct import DirectReader, StoredFact
-from runtime.errors import ReadFailed
+from runtime.errors import ReadFailedError
 from tool_executor.catalogue.announced import Offers
 
 log = structlog.get_logger(__name__)
@@ -74,7 +74,7 @@ class AnnouncedTools:
             try:
                 async with asyncio.timeout(_DEADLINE):
                     await self._read_back()
-            except (ReadFailed, TimeoutError) as error:
+            except (ReadFailedError, TimeoutError) as error:
                 # Owners announce again within their ttl.
                 log.warning("tools.announcements_not_read", error=str(error) or type(error).__name__)
 

@@ -1,13 +1,13 @@
 """The errors of this service, and where each is raised.
 
     CatalogueError     catalogue/registry.py     a declaration is wrong: the service does not start
-    ToolFailed         domain/declaration.py     a handler could not do its work: EXECUTION_ERROR with a reason
-    ToolRefused        domain/declaration.py     the arguments were wrong after all: VALIDATION_ERROR
-    ServiceUnavailable domain/declaration.py     something that the tool needs does not answer: UNAVAILABLE
-    AddressRefused     domain/site_address.py    fetch_page may not go there
+    ToolFailedError         domain/declaration.py     a handler could not do its work: EXECUTION_ERROR with a reason
+    ToolRefusedError        domain/declaration.py     the arguments were wrong after all: VALIDATION_ERROR
+    ServiceUnavailableError domain/declaration.py     something that the tool needs does not answer: UNAVAILABLE
+    AddressRefusedError     domain/site_address.py    fetch_page may not go there
     SizingError        domain/position_size.py   figures that make no trade
-    RedisUnavailable   ports.py                  Redis does not answer: calls go on with less, or UNAVAILABLE
-    SchemaBroken       ports.py                  a JSON Schema does not compile
+    RedisUnavailableError   ports.py                  Redis does not answer: calls go on with less, or UNAVAILABLE
+    SchemaBrokenError       ports.py                  a JSON Schema does not compile
 
 None of them leaves the service: callers always get results (contracts.events.tool.ToolResult).
 """

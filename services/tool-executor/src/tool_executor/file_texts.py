@@ -10,8 +10,8 @@ from contracts.files import MOST_FILE_BYTES, file_key
 from contracts.knowledge import Block
 from contracts.tools_rpc import PIECE, FilePieceReply, FilePieceRequest, FileTextReply, FileTextRequest
 from runtime.errors import RpcError
-from runtime.file_store import FileStore, FilesUnavailable, read_whole
-from tool_executor.extraction.document import Unreadable
+from runtime.file_store import FileStore, FilesUnavailableError, read_whole
+from tool_executor.extraction.document import UnreadableError
 from tool_executor.extraction.isolation import Extraction
 from tool_executor.texts import TEXTS
 
@@ -36,12 +36,12 @@ class FileTexts:
             if about.type.startswith("image/"):
                 return FileTextReply(problem=TEXTS["document.unreadable_kind"].said_in(said))
             body = await read_whole(self._store, key, MOST_FILE_BYTES)
-        except FilesUnavailable as error:
+        except FilesUnavailableError as error:
             log.warning("files.not_read", company=request.company_id, error=str(error)[:300])
             raise RpcError("UNAVAILABLE", "the file cannot be read now", retryable=True) from error
         try:
             found = await self._extraction.extract(body or b"", about.type, name=about.name)
-        except Unreadable as unreadable:
+        except UnreadableError as unreadable:
             why = TEXTS["document.unreadable_kind"] if unreadable.reason == "unknown_type" else unreadable.text
             return FileTextReply(problem=why.said_in(said))
         text = "\n".join(map(_said, found.blocks))
@@ -61,7 +61,7 @@ class FileTexts:
                     passed += len(piece)
                     if len(found) >= PIECE:
                         break
-        except FilesUnavailable as error:
+        except FilesUnavailableError as error:
             log.warning("files.not_read", company=request.company_id, error=str(error)[:300])
             raise RpcError("UNAVAILABLE", "the file cannot be read now", retryable=True) from error
         return FilePieceReply(content=b64encode(found[:PIECE]).decode())

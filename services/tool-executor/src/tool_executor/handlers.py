@@ -19,7 +19,7 @@ from contracts.rpc import CatalogueReply, CatalogueRequest
 from contracts.streams import STREAMS
 from contracts.tools_rpc import ToolDetailsReply, ToolDetailsRequest
 from contracts.wrong_fields import message_of
-from runtime.errors import InvalidToken, PublishFailed, RpcError
+from runtime.errors import InvalidTokenError, PublishFailedError, RpcError
 from runtime.gen_ai import SPAN_TOOL, TOOL_CALL, TOOL_NAME
 from runtime.outcomes import Ack, AckThen, DeadLetter, Outcome, Retry
 from runtime.principals import Verify
@@ -32,7 +32,7 @@ from tool_executor.catalogue.announced import Offers
 from tool_executor.catalogue.export import catalogue_view, details_view
 from tool_executor.catalogue.quota import QuotaReader
 from tool_executor.catalogue.registry import Entry
-from tool_executor.domain.declaration import ServiceUnavailable
+from tool_executor.domain.declaration import ServiceUnavailableError
 from tool_executor.domain.plans import CompanyTools, VerifiedCaller, plan_of
 from tool_executor.domain.redaction import masked
 from tool_executor.pipeline.call import CallProgress, Pipeline, Postponed
@@ -118,7 +118,7 @@ class CallHandler:
             return None
         try:
             claims = self._verify(request.principal)
-        except InvalidToken as error:
+        except InvalidTokenError as error:
             log.info("tool.principal_refused", call_id=request.call_id, why=str(error))
             return None
         if claims.conversation is not None and request.conversation_id not in {None, claims.conversation}:
@@ -192,7 +192,7 @@ class CallHandler:
                 msg_id=identity,
                 deadline=_LOG_DEADLINE,
             )
-        except PublishFailed as failure:
+        except PublishFailedError as failure:
             log.warning("tool.not_logged", call_id=completed.call_id, error=str(failure))
             return not failure.retryable
         return True
@@ -251,7 +251,7 @@ class CatalogueHandler:
     async def _offered(self, caller: VerifiedCaller) -> list[Entry]:
         try:
             company = await self._companies.tools_of(caller.company)
-        except ServiceUnavailable as away:
+        except ServiceUnavailableError as away:
             if caller.is_visitor:
                 raise RpcError(ErrorCode.UNAVAILABLE, str(away), retryable=True) from away
             company = CompanyTools()  # see pipeline.permission.Find

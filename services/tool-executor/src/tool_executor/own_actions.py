@@ -23,14 +23,21 @@ from contracts.market_rpc import ActionDecideRequest, ActionReply, ActionsReply,
 from contracts.memory_rpc import UserRef
 from contracts.own_tools import ACTION_KIND, ACTION_PREFIX
 from runtime.deadlines import passed
-from runtime.errors import PublishFailed, RpcError
+from runtime.errors import PublishFailedError, RpcError
 from runtime.publisher import Publisher
 from tool_executor.adapters.companies import ExecutorCompanies
 from tool_executor.adapters.redis_store import RedisStore, Script
 from tool_executor.catalogue.own import OwnCatalogue
-from tool_executor.domain.declaration import CallContext, Data, Handler, ServiceUnavailable, ToolFailed, ToolRefused
+from tool_executor.domain.declaration import (
+    CallContext,
+    Data,
+    Handler,
+    ServiceUnavailableError,
+    ToolFailedError,
+    ToolRefusedError,
+)
 from tool_executor.domain.plans import Arguments, VerifiedCaller, plan_of
-from tool_executor.ports import RedisUnavailable
+from tool_executor.ports import RedisUnavailableError
 from tool_executor.texts import TEXTS, spoken
 
 log = structlog.get_logger(__name__)
@@ -115,10 +122,10 @@ class OwnActions:
             try:
                 waiting = [one for one in await self._all(key) if _now(one).state == "pending" and one.id != call.id]
                 if len(waiting) >= MOST_WAITING:
-                    raise ToolFailed("too_many_waiting", TEXTS["call.too_many_waiting"])
+                    raise ToolFailedError("too_many_waiting", TEXTS["call.too_many_waiting"])
                 await self._swap(key, call.id, b"", call)
-            except RedisUnavailable as away:
-                raise ServiceUnavailable(str(away)) from away
+            except RedisUnavailableError as away:
+                raise ServiceUnavailableError(str(away)) from away
             return {
                 "action_id": call.id,
                 "status": "pending_confirmation",
@@ -173,7 +180,7 @@ class OwnActions:
 
         try:
             await self._companies.tools_of(asked.company_id)
-        except ServiceUnavailable:
+        except ServiceUnavailableError:
             return failed("unavailable")
         tool = self._catalogue().runs(asked.company_id).get(call.tool)
         if tool is None or tool.version != call.version:
@@ -192,9 +199,9 @@ class OwnActions:
                 data = await cast("Handler", tool.handler)(call.arguments, context)
         except TimeoutError:
             return failed(OUTCOME_UNKNOWN)
-        except ToolFailed as error:
+        except ToolFailedError as error:
             return failed(error.reason, spoken(error.message, language))
-        except ToolRefused as error:
+        except ToolRefusedError as error:
             return failed("refused", str(error)[:_SHOWN])
         except Exception as fault:
             log.error("tool.fault", tool=call.tool, call_id=call.id, kind=type(fault).__name__, exc_info=fault)
@@ -220,7 +227,7 @@ class OwnActions:
         try:
             subject = fact(DECIDED, asked.company_id, asked.user_id)
             await self._publisher.append(subject, event, stream="FACTS", msg_id=identity, deadline=_LOG_SECONDS)
-        except PublishFailed as error:
+        except PublishFailedError as error:
             # Whoever has decided is told by the reply; the others see it when they open the chat.
             log.warning("tool.decision_not_told", action=call.id, error=str(error))
         return ActionReply(action=_action(call))
@@ -228,7 +235,7 @@ class OwnActions:
     async def _found(self, key: str, action: str) -> tuple[bytes, HeldCall]:
         try:
             raw: bytes | None = await self._store.command("HGET", key, action)
-        except RedisUnavailable as away:
+        except RedisUnavailableError as away:
             raise _away(away) from away
         if raw is None:
             raise RpcError(ErrorCode.NOT_FOUND, f"there is no action {action!r} of yours")
@@ -237,7 +244,7 @@ class OwnActions:
     async def _listed(self, key: str) -> list[HeldCall]:
         try:
             return await self._all(key)
-        except RedisUnavailable as away:
+        except RedisUnavailableError as away:
             raise _away(away) from away
 
     async def _all(self, key: str) -> list[HeldCall]:
@@ -248,13 +255,13 @@ class OwnActions:
     async def _store_swap(self, key: str, raw: bytes, call: HeldCall) -> bool:
         try:
             return await self._swap(key, call.id, raw, call)
-        except RedisUnavailable as away:
+        except RedisUnavailableError as away:
             raise _away(away) from away
 
     async def _swap(self, key: str, action: str, over: bytes, call: HeldCall) -> bool:
         done = await self._store.run(_SWAP, key, action, over, call.to_json(), KEPT_SECONDS, _MOST_KEPT)
         if int(done) < 0:
-            raise ToolFailed("too_many_waiting", TEXTS["call.too_many_waiting"])
+            raise ToolFailedError("too_many_waiting", TEXTS["call.too_many_waiting"])
         return int(done) == 1
 
 
@@ -262,7 +269,7 @@ def _key(company: str, user: str) -> str:
     return f"tool:action:{company}:{user}"
 
 
-def _away(away: RedisUnavailable) -> RpcError:
+def _away(away: RedisUnavailableError) -> RpcError:
     return RpcError(ErrorCode.UNAVAILABLE, f"{away}: try again", retryable=True)
 
 

@@ -12,7 +12,7 @@ from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.adapters.mcp_tools import McpToolHandlers
 from tool_executor.catalogue.own import OwnCatalogue
 from tool_executor.catalogue.registry import CatalogueError, check
-from tool_executor.domain.declaration import CallContext, Handler, ToolFailed, ToolRefused
+from tool_executor.domain.declaration import CallContext, Handler, ToolFailedError, ToolRefusedError
 from tool_executor.domain.defaults import with_defaults
 from tool_executor.domain.plans import VerifiedCaller
 from tool_executor.texts import TEXTS, spoken
@@ -56,13 +56,13 @@ class OwnChecks:
         context = CallContext(f"try-{uuid7()}", caller, None, tool.time_limit)
         try:
             if problems:
-                raise ToolRefused(*problems)
+                raise ToolRefusedError(*problems)
             async with asyncio.timeout(tool.time_limit):
                 data = await cast("Handler", tool.handler)(given, context)
-        except ToolRefused as wrong:
+        except ToolRefusedError as wrong:
             said = "; ".join(f"{one.field or 'arguments'}: {spoken(one.message, language)}" for one in wrong.problems)
             return refused(ToolCode.VALIDATION_ERROR, said[:1000])
-        except ToolFailed as error:
+        except ToolFailedError as error:
             return refused(ToolCode.EXECUTION_ERROR, spoken(error.message, language), error.reason)
         except TimeoutError:
             seconds = f"{tool.time_limit:.0f}"
@@ -78,7 +78,7 @@ class OwnChecks:
         try:
             async with asyncio.timeout(LIST_SECONDS):
                 return McpToolsReply(tools=await self._servers.listed(request.config.company_id, server))
-        except ToolFailed as error:
+        except ToolFailedError as error:
             return McpToolsReply(error=spoken(error.message, request.language))
         except TimeoutError:
             seconds = f"{LIST_SECONDS:.0f}"

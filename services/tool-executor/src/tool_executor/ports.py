@@ -10,11 +10,11 @@ from tool_executor.domain.limits import LimitDecision, Limits
 from tool_executor.domain.plans import Arguments, CompanyTools, VerifiedCaller
 
 
-class RedisUnavailable(Exception):  # noqa: N818 - named after what happened
+class RedisUnavailableError(Exception):
     """The shared store (Redis) did not answer in time."""
 
 
-class SchemaBroken(Exception):  # noqa: N818
+class SchemaBrokenError(Exception):
     """A JSON Schema does not compile; the message says why."""
 
 
@@ -58,7 +58,7 @@ class CallKey:
 
 
 class RateLimiter(Protocol):
-    """Limits per user and tool. Every method raises RedisUnavailable."""
+    """Limits per user and tool. Every method raises RedisUnavailableError."""
 
     async def admit(self, caller: VerifiedCaller, tool: str, limits: Limits, call_id: str) -> LimitDecision:
         """One atomic step; a refused call consumes nothing, a repeated id consumes once."""
@@ -73,7 +73,7 @@ class RemoteTools(Protocol):
     """Tools that other services serve."""
 
     async def call(self, tool: str, subject: str | None, arguments: Arguments, context: CallContext) -> Data:
-        """Raises ToolFailed, ToolRefused, ServiceUnavailable or TimeoutError."""
+        """Raises ToolFailedError, ToolRefusedError, ServiceUnavailableError or TimeoutError."""
         ...
 
     async def outcome(self, tool: str, subject: str | None, arguments: Arguments, context: CallContext) -> Data | None:
@@ -102,4 +102,5 @@ class ReadablePage:
 
 
 ReadPage = Callable[[CompanyTools, str], Awaitable[ReadablePage]]
-"""Reads a page of a company's own site. Raises ToolFailed with the reason, ToolRefused for a path that is none."""
+"""Reads a page of a company's own site. Raises ToolFailedError with the reason, ToolRefusedError for a path that is
+none."""

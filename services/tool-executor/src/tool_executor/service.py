@@ -14,7 +14,7 @@ from contracts.tools_rpc import (
     USER_FORGET,
 )
 from runtime.clock import SystemClock
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.file_stores import file_store
 from runtime.liveness import Store
 from runtime.principals import PrincipalVerifier
@@ -31,14 +31,14 @@ from runtime.settings import (
 from tool_executor.adapters.user_keys import UserKeys
 from tool_executor.app import Executor, ExecutorConnections
 from tool_executor.catalogue.registry import CatalogueError
-from tool_executor.domain.site_address import AddressRefused, Origin, parse_demo_origin
+from tool_executor.domain.site_address import AddressRefusedError, Origin, parse_demo_origin
 from tool_executor.file_texts import FileTexts
 from tool_executor.settings import ExecutorSettings
 from tool_executor.site_checks import SiteChecks
 
 
 async def serve() -> None:
-    """Runs until SIGTERM; raises NotReady when it cannot start."""
+    """Runs until SIGTERM; raises NotReadyError when it cannot start."""
     settings, dev, redis = ExecutorSettings(), DevSettings(), RedisSettings()
     service = Service(
         "tool-executor",
@@ -58,7 +58,7 @@ async def serve() -> None:
         try:
             executor = Executor(connections, settings)
         except CatalogueError as error:
-            raise NotReady(str(error)) from error
+            raise NotReadyError(str(error)) from error
         service.on_stop(executor.close)
         service.on_reconnect(executor.reconnected)
         store = executor.store
@@ -93,10 +93,10 @@ async def serve() -> None:
 
 
 def demo_origin(dev: DevSettings) -> Origin | None:
-    """The demo site's origin, in development alone. Raises NotReady when it is set to anything off loopback."""
+    """The demo site's origin, in development alone. Raises NotReadyError when it is set to anything off loopback."""
     if not dev.dev or not dev.demo_origin:
         return None
     try:
         return parse_demo_origin(dev.demo_origin)
-    except AddressRefused as refused:
-        raise NotReady(f"NEXUS_DEMO_ORIGIN: {refused}") from refused
+    except AddressRefusedError as refused:
+        raise NotReadyError(f"NEXUS_DEMO_ORIGIN: {refused}") from refused

@@ -4,7 +4,7 @@ text alone, by the same code as fetch_page: no name is resolved, and nothing is 
 from urllib.parse import urlsplit
 
 from contracts.preview_rpc import SiteCheckReply, SiteCheckRequest
-from tool_executor.domain.site_address import AddressRefused, Origin, parse_origin, site_of
+from tool_executor.domain.site_address import AddressRefusedError, Origin, parse_origin, site_of
 from tool_executor.texts import TEXTS
 
 OFF = TEXTS["site.reading_is_off"]
@@ -31,7 +31,7 @@ class SiteChecks:
             origin = parse_origin(f"{parts.scheme}://{parts.netloc}")
             path = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
             return SiteCheckReply(allowed=True, url=str(site.at(origin, path)))
-        except AddressRefused as refused:
+        except AddressRefusedError as refused:
             return SiteCheckReply(allowed=False, reason=refused.text.said_in(request.language))
         except ValueError:
             return SiteCheckReply(allowed=False, reason=NO_ADDRESS.said_in(request.language))

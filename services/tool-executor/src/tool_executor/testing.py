@@ -24,7 +24,7 @@ from contracts.own_tools import OwnTools
 from contracts.rpc import CATALOGUE
 from contracts.text import Text
 from contracts.tools_rpc import TOOL_DETAILS
-from runtime.errors import InvalidToken
+from runtime.errors import InvalidTokenError
 from runtime.principals import Principal
 from runtime.publisher import Publisher
 from runtime.rpc import RpcServer
@@ -63,7 +63,7 @@ def verify(principal: str) -> Principal:
     """Stands in for the signature check alone, which runtime.principals owns and tests."""
     parts = principal.split("/")
     if len(parts) != 6:
-        raise InvalidToken("not a principal")
+        raise InvalidTokenError("not a principal")
     role, sub, company, plan, language, conversation = parts
     return Principal(sub, role, company, plan, 2**40, conversation or None, language)
 

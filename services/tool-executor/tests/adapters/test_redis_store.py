@@ -6,7 +6,7 @@ import pytest
 
 from runtime.testing import ValkeyServer
 from tool_executor.adapters.redis_store import RedisStore
-from tool_executor.ports import RedisUnavailable
+from tool_executor.ports import RedisUnavailableError
 
 
 async def test_who_waits_when_the_connection_is_closed_is_told_and_not_cancelled(valkey_server: ValkeyServer):
@@ -17,7 +17,7 @@ async def test_who_waits_when_the_connection_is_closed_is_told_and_not_cancelled
     await asyncio.sleep(0)
     await asyncio.wait_for(store.close(), 20)
     told = await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), 20)
-    assert {type(one) for one in told} == {RedisUnavailable}
-    with pytest.raises(RedisUnavailable):
+    assert {type(one) for one in told} == {RedisUnavailableError}
+    with pytest.raises(RedisUnavailableError):
         await RedisStore(valkey_server.url, deadline=0.1).ping()
     valkey_server.resume()

@@ -12,10 +12,10 @@ from tool_executor.adapters.site_pages import SitePages
 from tool_executor.catalogue.all_tools import all_tools
 from tool_executor.catalogue.export import catalogue_view
 from tool_executor.catalogue.registry import CatalogueError, Registry, build_registry
-from tool_executor.domain.declaration import CallContext, Category, Data, OverTheBus, ToolRefused
+from tool_executor.domain.declaration import CallContext, Category, Data, OverTheBus, ToolRefusedError
 from tool_executor.domain.defaults import with_defaults
 from tool_executor.domain.plans import Arguments, CompanyTools, Plan, VerifiedCaller
-from tool_executor.ports import SchemaBroken
+from tool_executor.ports import SchemaBrokenError
 from tool_executor.testing import NOTHING, CountingHandler, tool_named
 
 SCHEMAS = CompiledSchemas()
@@ -114,7 +114,7 @@ async def test_a_calculator_refuses_what_makes_no_trade_by_field(registry: Regis
     handler = entry.tool.handler
     assert not isinstance(handler, OverTheBus)
     wrong: Arguments = {"capital": 1, "entry_price": 5, "stop_loss_price": 5, "risk_percent": 0.1, "lot_size": 1}
-    with pytest.raises(ToolRefused) as refused:
+    with pytest.raises(ToolRefusedError) as refused:
         await handler(wrong, CallContext("c", VerifiedCaller("demo", "u", "user"), None, 5.0))
     assert [problem.field for problem in refused.value.problems] == ["stop_loss_price"]
 
@@ -177,5 +177,5 @@ def test_a_new_tool_is_one_declaration_and_one_function():
 
 
 def test_a_schema_of_another_document_is_never_fetched():
-    with pytest.raises(SchemaBroken, match="put the definition into the schema"):
+    with pytest.raises(SchemaBrokenError, match="put the definition into the schema"):
         SCHEMAS.compile({"$ref": "https://example.com/schema.json"})

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from runtime.public_address import is_public
 from tool_executor.domain.site_address import (
-    AddressRefused,
+    AddressRefusedError,
     Origin,
     Site,
     canonical_path,
@@ -92,7 +92,7 @@ def test_a_plain_path_has_one_spelling(path: str, canonical: str):
     ],
 )
 def test_a_path_that_could_be_read_in_two_ways_is_refused(path: str):
-    with pytest.raises(AddressRefused):
+    with pytest.raises(AddressRefusedError):
         canonical_path(path)
 
 
@@ -100,7 +100,7 @@ def test_a_path_that_could_be_read_in_two_ways_is_refused(path: str):
 def test_whatever_the_path_the_address_stays_on_the_site(path: str):
     try:
         address = site().page("/" + path)
-    except AddressRefused:
+    except AddressRefusedError:
         return
     assert str(address).startswith(SHOP + "/")
     assert str(address).isascii()
@@ -139,7 +139,7 @@ def test_allowed_paths_are_prefixes_by_segment_or_globs(rule: str, path: str, al
     if allowed:
         site(rule).page(path)
     else:
-        with pytest.raises(AddressRefused, match="does not let"):
+        with pytest.raises(AddressRefusedError, match="does not let"):
             site(rule).page(path)
 
 
@@ -177,7 +177,7 @@ def test_allowed_paths_are_prefixes_by_segment_or_globs(rule: str, path: str, al
 )
 def test_a_host_that_is_an_address_or_a_local_name_is_no_site(host: str):
     assert not is_site_host(host)
-    with pytest.raises(AddressRefused):
+    with pytest.raises(AddressRefusedError):
         site(domains=(f"https://{host}",))
 
 
@@ -201,7 +201,7 @@ def test_a_host_that_is_an_address_or_a_local_name_is_no_site(host: str):
     ],
 )
 def test_only_https_origins_are_sites(origin: str):
-    with pytest.raises(AddressRefused):
+    with pytest.raises(AddressRefusedError):
         site(domains=(origin,))
 
 
@@ -210,9 +210,9 @@ def test_the_demo_origin_counts_exactly_as_configured_and_only_when_the_company_
     assert listed.origins == (Origin("https", "www.example.com", 443), DEMO)
     assert site(demo=DEMO).origins == (Origin("https", "www.example.com", 443),)
     for other in ("http://127.0.0.1:8081", "https://127.0.0.1:8080", "http://localhost:8080", "http://127.0.0.2:8080"):
-        with pytest.raises(AddressRefused):
+        with pytest.raises(AddressRefusedError):
             site(domains=(other,), demo=DEMO)
-    with pytest.raises(AddressRefused):
+    with pytest.raises(AddressRefusedError):
         parse_demo_origin("http://10.0.0.1:8080")
     assert str(parse_demo_origin("http://[::1]:8080")) == "http://[::1]:8080"
 
@@ -265,13 +265,13 @@ def test_a_redirect_may_stay_on_the_site(location: str, target: str):
 )
 def test_a_redirect_off_the_site_is_refused(location: str):
     here = site()
-    with pytest.raises(AddressRefused):
+    with pytest.raises(AddressRefusedError):
         here.redirected(here.page("/docs/a"), location)
 
 
 def test_a_redirect_to_a_path_that_is_not_allowed_is_refused():
     here = site("/docs")
-    with pytest.raises(AddressRefused):
+    with pytest.raises(AddressRefusedError):
         here.redirected(here.page("/docs/a"), "/admin")
 
 
@@ -348,11 +348,11 @@ def test_a_blocked_address_is_blocked_in_every_notation(address: str):
     for notation, text in _notations(address).items():
         assert not is_public(text), notation
         host = f"[{text}]" if ":" in text else text
-        with pytest.raises(AddressRefused):
+        with pytest.raises(AddressRefusedError):
             site(domains=(f"https://{host}",))
         here = site()
         for location in (f"https://{host}/", f"https://www.example.com@{host}/", f"//{host}/"):
-            with pytest.raises(AddressRefused):
+            with pytest.raises(AddressRefusedError):
                 here.redirected(here.page("/"), location)
 
 
@@ -374,10 +374,10 @@ def test_origins_are_compared_without_case_and_usual_ports():
 @pytest.mark.parametrize("path", ["/metrics", "/metrics?x=1", "/%6detrics", "/metrics/", "/healthz", "/readyz"])
 def test_what_the_gateway_says_of_itself_is_no_page_of_its_demo_site(path: str):
     demo = site("/metrics", "/healthz", "/readyz", domains=(str(DEMO), SHOP), demo=DEMO)
-    with pytest.raises(AddressRefused) as refused:
+    with pytest.raises(AddressRefusedError) as refused:
         demo.page(path)
     assert refused.value.reason == "path_not_allowed"
-    with pytest.raises(AddressRefused):
+    with pytest.raises(AddressRefusedError):
         demo.redirected(demo.at(demo.origins[1], "/metrics"), f"{DEMO}{path}")
     # A company's own site may well have a page of that name.
     assert str(demo.at(demo.origins[1], path)).startswith(SHOP)

@@ -18,11 +18,11 @@ class AnalysisFacts:
         self._publisher = publisher
 
     async def tell(self, outcome: AnalysisCompleted) -> None:
-        """Raises PublishFailed."""
+        """Raises PublishFailedError."""
         await self._tell(outcome, "completed")
 
     async def refuse(self, outcome: AnalysisCompleted) -> None:
-        """Raises PublishFailed."""
+        """Raises PublishFailedError."""
         await self._tell(outcome, "refused")
 
     async def _tell(self, outcome: AnalysisCompleted, ending: str) -> None:

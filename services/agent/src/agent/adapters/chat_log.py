@@ -15,7 +15,7 @@ from contracts.events.chat import VisitorMessage
 from contracts.ids import answer_id
 from contracts.languages import spoken_language
 from runtime.conversation import ConversationLog, ConversationWriter
-from runtime.errors import FenceRefused, InvalidToken, PublishTimeout, ReadFailed, Unavailable
+from runtime.errors import FenceRefusedError, InvalidTokenError, PublishTimeoutError, ReadFailedError, UnavailableError
 from runtime.principals import Principal, Verify
 from runtime.publisher import event_json
 from runtime.recent import Recent
@@ -70,7 +70,7 @@ class JetStreamChatLog:
                 if first is None or first.seq > newest.seq:
                     first = newest
                 view = replace(view, first_unanswered_at=first.at, first_unanswered=first.seq)
-        except ReadFailed as error:
+        except ReadFailedError as error:
             raise UnreachableError(str(error)) from error
         return view
 
@@ -83,10 +83,10 @@ class JetStreamChatLog:
         event = event_json(kind.event_type, SOURCE, data, subject=about, identity=event_id)
         try:
             stored = await self._writer.append_event(*key, kind, event, ending.journal.turn_id, fence=fence)
-        except FenceRefused as error:
+        except FenceRefusedError as error:
             self._followed.drop(key)
             return AppendOutcome("refused", error.newest)
-        except (PublishTimeout, Unavailable):
+        except (PublishTimeoutError, UnavailableError):
             self._followed.drop(key)
             return AppendOutcome("unknown")
         self._bases.keep(key, ending.journal.basis)
@@ -116,7 +116,7 @@ class JetStreamChatLog:
         """The principal's claims if it is valid for this conversation; otherwise the writer is an anonymous visitor."""
         try:
             proven = self._verify(principal)
-        except InvalidToken:
+        except InvalidTokenError:
             return None
         if proven.company != key.company or proven.conversation not in (None, key.conversation):
             return None

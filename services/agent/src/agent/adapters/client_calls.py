@@ -6,7 +6,7 @@ from agent.domain.client_tools import CATEGORY
 from agent.domain.turn.journal import TurnCall
 from agent.ports import ConversationKey, Requester, ToolCalls
 from runtime.client_results import ClientResults
-from runtime.errors import ReadFailed
+from runtime.errors import ReadFailedError
 
 _NOTHING = json.dumps(
     {
@@ -31,6 +31,6 @@ class ClientCalls:
             return await self._others.outcome(key, call, category, requester, turn_id, seconds)
         try:
             given = await self._results.awaited(key.company, key.conversation, call.call_id, seconds)
-        except ReadFailed:
+        except ReadFailedError:
             given = None
         return _NOTHING if given is None else json.dumps(given, ensure_ascii=False)

@@ -14,7 +14,7 @@ from contracts.failed_rpc import FailedTurn, FailedTurnsReply, FailedTurnsReques
 from contracts.streams import CHAT, FACTS
 from runtime.conversation import ConversationLog, facts_of
 from runtime.direct import DirectReader, StoredFact
-from runtime.errors import ReadFailed
+from runtime.errors import ReadFailedError
 
 TYPE = "turn.failed.v1"
 FIRST_SPAN, WIDER = 20_000, 4
@@ -38,7 +38,7 @@ class FailedTurnList:
         try:
             found, before = await self._newest(request)
             items = await asyncio.gather(*(self._told(fact, data) for fact, data in reversed(found)))
-        except ReadFailed as error:
+        except ReadFailedError as error:
             raise UnreachableError(f"failed turns cannot be read: {error}") from error
         return FailedTurnsReply(items=list(items), before=before)
 

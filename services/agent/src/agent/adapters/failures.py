@@ -14,7 +14,7 @@ from contracts.ids import derive_id
 from contracts.streams import CHAT
 from runtime.conversation import ConversationLog
 from runtime.dead_letters import DeadLetters
-from runtime.errors import RuntimeFault
+from runtime.errors import RuntimeLibraryError
 from runtime.publisher import Publisher
 
 SOURCE = "/nexus/agent"
@@ -70,5 +70,5 @@ class FailureReports:
                 deliveries=journal.attempts,
                 letter=letter,
             )
-        except RuntimeFault as error:
+        except RuntimeLibraryError as error:
             raise UnreachableError(f"the failed turn {journal.turn_id} could not be told: {error}") from error

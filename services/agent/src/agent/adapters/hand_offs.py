@@ -15,7 +15,7 @@ from contracts.events.chat import Owner, OwnerChanged, OwnerKind
 from contracts.ids import derive_id
 from contracts.office_hours import OfficeHours, away_notice, opening
 from runtime.conversation import ConversationWriter, NewFact
-from runtime.errors import RuntimeFault
+from runtime.errors import RuntimeLibraryError
 
 REASON = "budget_spent"
 BY = "agent"
@@ -59,7 +59,7 @@ class HandOffs:
 
         try:
             await self._writer.append_if(*key, decide)
-        except RuntimeFault as error:
+        except RuntimeLibraryError as error:
             raise UnreachableError(f"no person could be asked for in {key.conversation}: {error}") from error
 
     async def hand_over(self, key: ConversationKey, call: TurnCall) -> str:
@@ -81,7 +81,7 @@ class HandOffs:
 
         try:
             stored = await self._writer.append_if(*key, decide, repeats=(ChatKind.OWNER, identity))
-        except RuntimeFault as error:
+        except RuntimeLibraryError as error:
             raise UnreachableError(f"no person could be asked for in {key.conversation}: {error}") from error
         if stored is None:
             return result(found[0])

@@ -11,7 +11,7 @@ from agent.errors import UnreachableError
 from agent.ports import ConversationKey, PromptHistory
 from contracts.rpc import HISTORY, HistoryRequest
 from runtime.conversation import ConversationLog, facts_of
-from runtime.errors import ReadFailed, RpcError
+from runtime.errors import ReadFailedError, RpcError
 from runtime.rpc import RpcClient
 
 log = structlog.get_logger(__name__)
@@ -81,7 +81,7 @@ class HistoryClient:
             if heard and heard[-1].seq == seq:
                 return held.extended(heard, seq)
             stored = await self._chat.read(*key, held.up_to, seq, deadline=GAP_DEADLINE)
-        except ReadFailed:
+        except ReadFailedError:
             return None
         # A replica that lags does not say so: only the fact that was named shows that none is missing.
         return held.extended(facts_of(stored), seq) if stored and stored[-1].seq == seq else None
@@ -91,7 +91,7 @@ class HistoryClient:
         for pause in LAGGING:
             try:
                 facts = await self._chat.read(*key, max(seq - TAIL, 0), seq)
-            except ReadFailed as error:
+            except ReadFailedError as error:
                 raise UnreachableError(f"neither memory nor the log tells what was said: {error}") from error
             if facts and facts[-1].seq == seq:
                 return NOTHING.extended(facts_of(facts), seq).history

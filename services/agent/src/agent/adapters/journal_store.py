@@ -14,7 +14,7 @@ from agent.errors import UnreachableError
 from agent.ports import ConversationKey
 from contracts import channels
 from runtime.direct import DirectReader
-from runtime.errors import FenceRefused, PublishTimeout, ReadFailed, Unavailable
+from runtime.errors import FenceRefusedError, PublishTimeoutError, ReadFailedError, UnavailableError
 from runtime.publisher import Fence, Publisher, event_json
 from runtime.recent import Recent
 from runtime.unknown_fields import UnknownFields
@@ -55,7 +55,7 @@ class JournalStore:
             return kept
         try:
             stored = await self._turns.last(channels.journal(*key))
-        except ReadFailed as error:
+        except ReadFailedError as error:
             raise UnreachableError(str(error)) from error
         if stored is None:
             return None, 0
@@ -88,7 +88,7 @@ class JournalStore:
                 fence=Fence(revision, subject),
                 deadline=5.0,
             )
-        except (FenceRefused, PublishTimeout, Unavailable):
+        except (FenceRefusedError, PublishTimeoutError, UnavailableError):
             self._kept.drop(key)
             return None
         self._kept.keep(key, (journal, stored.seq))

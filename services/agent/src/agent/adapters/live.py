@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from agent.ports import ConversationKey
 from contracts.channels import LiveTurnKind, live_turn
-from runtime.errors import RuntimeFault
+from runtime.errors import RuntimeLibraryError
 from runtime.publisher import Publisher, event_json
 
 SOURCE = "/nexus/agent"
@@ -42,5 +42,5 @@ class LiveEvents:
     async def _send(self, subject: str, event: bytes) -> None:
         try:
             await self._publisher.publish_live(subject, event)
-        except RuntimeFault:
+        except RuntimeLibraryError:
             return

@@ -3,7 +3,7 @@
 from agent.errors import UnreachableError
 from agent.ports import ConversationKey
 from runtime.conversation import ConversationLog
-from runtime.errors import ReadFailed
+from runtime.errors import ReadFailedError
 
 
 class NewestFacts:
@@ -16,5 +16,5 @@ class NewestFacts:
         try:
             snapshot = await self._chat.snapshot(*key)
             return snapshot.seq or (await self._chat.bounds()).whole_from
-        except ReadFailed as error:
+        except ReadFailedError as error:
             raise UnreachableError(str(error)) from error

@@ -95,7 +95,7 @@ def taken_back(held: memory_rpc.MemoryReply, note: str) -> MemoryPatch:
     return MemoryPatch(patch, held.version, {"forgotten": [note], "restored": ended, "facts": True})
 
 
-class _Unanswered(Exception):  # noqa: N818 - it never leaves this module
+class _UnansweredError(Exception):
     """An attempt at a change that got no answer. `outcome`: the outcome if it was made; None: it was never
     requested."""
 
@@ -216,7 +216,7 @@ class BusOwnCalls:
         for _ in range(ATTEMPTS):
             try:
                 outcome = await self._changed(who, look, call_id, end)
-            except _Unanswered as error:
+            except _UnansweredError as error:
                 sent = error.outcome or sent
                 if asyncio.get_running_loop().time() + PAUSE >= end:
                     raise (error.cause if sent is None else _unknown()) from error
@@ -256,7 +256,7 @@ class BusOwnCalls:
             if error.code == ErrorCode.PRECONDITION_FAILED:
                 return None
             if error.code in UNKNOWN_AFTER:
-                raise _Unanswered(outcome, error) from error
+                raise _UnansweredError(outcome, error) from error
             raise
         return outcome
 

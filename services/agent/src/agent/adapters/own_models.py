@@ -19,9 +19,9 @@ from contracts.company import CompanyConfig
 from contracts.own_model import OwnModel
 from contracts.own_tools import is_local
 from contracts.providers import COMPATIBLE, KEYED
-from runtime.guarded_http import AddressNotAllowed, GuardedSessions
+from runtime.guarded_http import AddressNotAllowedError, GuardedSessions
 from runtime.recent import Bounded
-from runtime.seal import NotSealable, Seal
+from runtime.seal import NotSealableError, Seal
 
 KEPT = 1_000
 """Companies' models with what is known of their health."""
@@ -71,7 +71,7 @@ class OwnModels:
         provider = KEYED.get(own.provider, COMPATIBLE)
         try:
             secret = None if own.key is None else self._seal.open(own.key, company)
-        except NotSealable:
+        except NotSealableError:
             return _Refusing(own.provider, "the company's key cannot be read any more: give it again in the settings")
         silence = self._settings.limits.get(provider.name, self._silence)
         address = own.address or self._settings.provider_addresses.get(provider.name, provider.address)
@@ -128,7 +128,7 @@ class _Reached:
     async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
         try:
             return await self._client.reply(prompt, sink)
-        except AddressNotAllowed as error:
+        except AddressNotAllowedError as error:
             raise ModelRefusedError("the company's model is at an address that is not public") from error
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from agent.ports import Requester
 from contracts.languages import spoken_language
-from runtime.errors import InvalidToken
+from runtime.errors import InvalidTokenError
 from runtime.principals import Verify
 
 
@@ -17,7 +17,7 @@ def prover(verify: Verify) -> Callable[[str, str], Requester | None]:
     def prove(principal: str, company: str) -> Requester | None:
         try:
             proven = verify(principal)
-        except InvalidToken:
+        except InvalidTokenError:
             return None
         if proven.company != company or proven.conversation is not None or proven.exp <= time.time():
             return None

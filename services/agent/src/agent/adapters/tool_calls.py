@@ -20,7 +20,7 @@ from contracts.errors import ToolCode
 from contracts.events.tool import ToolCallRequested
 from contracts.json_values import object_of
 from runtime.call_answers import CallAnswers, last_of
-from runtime.errors import PublishFailed
+from runtime.errors import PublishFailedError
 from runtime.publisher import Publisher
 from runtime.replies import Pending, ReplyInbox
 
@@ -119,7 +119,7 @@ class ToolRequests:
             left = end - time.monotonic()
             await self._publisher.append(subject, event, stream="TOOLS", msg_id=msg_id, deadline=max(left, 0))
             left = end - time.monotonic()
-        except PublishFailed:
+        except PublishFailedError:
             left = 0.0  # what was sent before may have been answered: left lying, that would answer the next request
         with suppress(TimeoutError):
             return await pending.wait(left)

@@ -13,7 +13,7 @@ from contracts.envelope import CloudEvent
 from contracts.events.chat import Usage
 from contracts.events.fact import UsageRecorded, UsageReservation
 from contracts.ids import is_id
-from runtime.errors import PublishFailed
+from runtime.errors import PublishFailedError
 from runtime.publisher import Publisher
 
 SOURCE = "/nexus/agent"
@@ -91,7 +91,7 @@ class UsageBook:
         subject = channels.fact(TYPE, data.company_id, user if user and is_id(user) else None)
         try:
             await self._publisher.append(subject, event, stream="FACTS", msg_id=event.id)
-        except PublishFailed:
+        except PublishFailedError:
             self._unsettled(data)
             raise
 

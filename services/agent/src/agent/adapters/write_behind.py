@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import structlog
 from prometheus_client import Counter
 
-from runtime.errors import PublishFailed
+from runtime.errors import PublishFailedError
 
 log = structlog.get_logger(__name__)
 
@@ -42,6 +42,6 @@ class WriteBehind:
     async def _write(self, writing: Callable[[], Awaitable[object]], about: dict[str, str | None]) -> None:
         try:
             await writing()
-        except PublishFailed as error:
+        except PublishFailedError as error:
             self._lost.inc()
             log.warning("fact.lost", fact=self._name, reason=str(error), **about)

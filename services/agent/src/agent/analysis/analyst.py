@@ -38,7 +38,7 @@ from contracts.events.analysis import (
 from contracts.languages import Language
 from contracts.symbols import InvalidSymbolError
 from runtime.correlation import learn
-from runtime.errors import InvalidToken, ReadFailed
+from runtime.errors import InvalidTokenError, ReadFailedError
 from runtime.outcomes import Ack, Outcome, Retry
 from runtime.principals import Principal
 from runtime.pull_worker import LEASE
@@ -54,7 +54,7 @@ MAX_TOKENS = 1_000
 _REPORT = report_schema()
 
 
-class Lost(Exception):  # noqa: N818 - what happened
+class LostAnalysisError(Exception):
     """Another agent has replaced the record, or it is unknown whether ours was stored."""
 
 
@@ -76,10 +76,10 @@ class Analyst:
         self._driven.add(key)
         try:
             return await self._handle(request)
-        except (Lost, ReadFailed, UnreachableError) as error:
+        except (LostAnalysisError, ReadFailedError, UnreachableError) as error:
             log.info("analysis.postponed", analysis_id=request.analysis_id, reason=str(error) or type(error).__name__)
             # Who took a lost one over renews the same delivery, so that it comes again only when that one is dead.
-            return Retry(LEASE if isinstance(error, Lost) else AGAIN)
+            return Retry(LEASE if isinstance(error, LostAnalysisError) else AGAIN)
         finally:
             self._driven.discard(key)
 
@@ -87,7 +87,7 @@ class Analyst:
         """Tells that a request cannot be read; the id of an analysis that is there already stays that one's.
 
         Raises:
-            ReadFailed, PublishFailed: the bus does not answer.
+            ReadFailedError, PublishFailedError: the bus does not answer.
         """
         if await self._ports.store.read(outcome.company_id, outcome.user_id, outcome.analysis_id) is None:
             await self._ports.outcomes.refuse(outcome)
@@ -257,10 +257,10 @@ class _RecordHold:
         self.record = record
 
     async def save(self, record: AnalysisRecord) -> None:
-        """Raises Lost."""
+        """Raises LostAnalysisError."""
         revision = await self._ports.store.save(record, self._revision)
         if revision is None:
-            raise Lost("the record is somebody else's now")
+            raise LostAnalysisError("the record is somebody else's now")
         self.record, self._revision = record, revision
 
     async def failed(self, problem: AnalysisProblem) -> AnalysisRecord:
@@ -290,7 +290,7 @@ def _proof(ports: AnalysisPorts, request: AnalysisRequested) -> Principal | Anal
         return AnalysisProblem(code="UNAUTHORIZED", message="send a principal: POST /v2/principals gives one")
     try:
         proof = ports.verify(request.principal)
-    except InvalidToken as error:
+    except InvalidTokenError as error:
         return AnalysisProblem(code="UNAUTHORIZED", message=f"the principal proves nothing: {error}")
     if (proof.company, proof.sub) != (request.company_id, request.user_id):
         return AnalysisProblem(code="FORBIDDEN", message="the principal is of another company or user")

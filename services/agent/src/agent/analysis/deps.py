@@ -17,7 +17,7 @@ class AnalysisStore(Protocol):
     """The one value of each analysis."""
 
     async def read(self, company: str, user: str, analysis_id: str) -> KeptAnalysis | None:
-        """The value and its revision; raises ReadFailed."""
+        """The value and its revision; raises ReadFailedError."""
         ...
 
     async def save(self, record: AnalysisRecord, revision: int) -> int | None:

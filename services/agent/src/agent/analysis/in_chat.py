@@ -20,7 +20,7 @@ from contracts.events.analysis import MAX_QUERY, MAX_TICKERS, AnalysisRequested
 from contracts.languages import Language
 from contracts.symbols import InvalidSymbolError
 from runtime.analyses import Analyses
-from runtime.errors import RuntimeFault
+from runtime.errors import RuntimeLibraryError
 
 NAME = "market_analysis"
 CATEGORY = "market"
@@ -101,7 +101,7 @@ class AnalysisCalls:
             result = await self._analysed(key, call, requester, seconds)
         except (ValueError, InvalidSymbolError) as error:
             result = _failed("VALIDATION_ERROR", str(error))
-        except (RuntimeFault, UnreachableError) as error:
+        except (RuntimeLibraryError, UnreachableError) as error:
             result = _failed("UNAVAILABLE", f"the analysis cannot be made now: {error}")
         result["metadata"] = {"executionTime": round((time.monotonic() - started) * 1000, 3), "cached": False}
         return json.dumps(result, ensure_ascii=False)

@@ -23,7 +23,7 @@ from contracts.json_values import JsonObject
 from contracts.streams import CHAT, FACTS
 from runtime.deadlines import part
 from runtime.direct import DirectReader, StoredFact
-from runtime.errors import ReadFailed, RpcError
+from runtime.errors import ReadFailedError, RpcError
 from runtime.rpc import CALL_DEADLINE, RpcClient
 
 log = structlog.get_logger(__name__)
@@ -65,7 +65,7 @@ class TurnArchive:
         subject = channels.fact(TYPE, company, user if user and is_id(user) else None)
         try:
             batch = await self._facts.batch_since(subject, answered_at - RECORDED_WITHIN, NEAR)
-        except ReadFailed as error:
+        except ReadFailedError as error:
             raise UnreachableError(f"the records of turns cannot be read: {error}") from error
         for fact in batch.facts:
             # Told apart before it is taken apart: a record can be large.

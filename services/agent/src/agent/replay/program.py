@@ -30,7 +30,7 @@ from agent.replay.replayer import Changes, Replayer
 from agent.settings import AgentSettings, ModelSettings
 from contracts.ids import is_id
 from runtime.connection import connect
-from runtime.errors import RuntimeFault
+from runtime.errors import RuntimeLibraryError
 from runtime.rpc import RpcClient
 from runtime.settings import NatsSettings
 
@@ -101,7 +101,7 @@ async def run(wanted: ReplayOptions) -> int:
                 _cases(turns)
             else:
                 await _all(replay.replayer(models), turns)
-        except (OverrideError, UnreachableError, RuntimeFault) as error:
+        except (OverrideError, UnreachableError, RuntimeLibraryError) as error:
             say({"type": "error", "message": str(error)})
             return 1
         finally:

@@ -59,7 +59,7 @@ from contracts.rpc import (
 from runtime.connection import connect, subscribe
 from runtime.conversation import ConversationLog, facts_of, fence_at
 from runtime.direct import DirectReader, StoredFact
-from runtime.errors import FenceRefused, InvalidToken, RpcError
+from runtime.errors import FenceRefusedError, InvalidTokenError, RpcError
 from runtime.outcomes import Ack, Outcome, Retry
 from runtime.principals import Principal
 from runtime.publisher import Publisher
@@ -79,7 +79,7 @@ def verify(principal: str) -> Principal:
     """Stands in for the signature check alone: "role/plan/user"."""
     parts = principal.split("/")
     if len(parts) != 3:
-        raise InvalidToken("not a principal")
+        raise InvalidTokenError("not a principal")
     return Principal(parts[2], parts[0], COMPANY, parts[1], exp=LATER)
 
 
@@ -204,7 +204,7 @@ class Stage:
             fence = fence_at(COMPANY, conversation, newest.seq) if newest else None
             try:
                 return (await self.publisher.append(subject, event, stream="CHAT", msg_id=msg_id, fence=fence)).seq
-            except FenceRefused:
+            except FenceRefusedError:
                 continue
 
     # ------------------------------------------------------------ what came of it

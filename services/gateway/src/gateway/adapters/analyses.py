@@ -9,10 +9,10 @@ from contracts.events.analysis import AnalysisRecord, AnalysisRequested
 from contracts.ids import is_id
 from contracts.languages import Language
 from gateway.adapters.identity import CallerSigner
-from gateway.errors import Unavailable, not_found
+from gateway.errors import UnavailableError, not_found
 from gateway.ports import TokenCaller
 from runtime.analyses import Analyses, KeptAnalysis
-from runtime.errors import RuntimeFault
+from runtime.errors import RuntimeLibraryError
 
 log = structlog.get_logger(__name__)
 
@@ -31,8 +31,8 @@ class AskedAnalysis:
 
 
 class BusAnalyses:
-    """The caller's own analyses; another user's id is not found. Each method raises Unavailable if the bus does not
-    answer in time."""
+    """The caller's own analyses; another user's id is not found. Each method raises UnavailableError if the bus
+    does not answer in time."""
 
     def __init__(self, analyses: Analyses, principals: CallerSigner) -> None:
         self._analyses = analyses
@@ -52,9 +52,9 @@ class BusAnalyses:
         )
         try:
             return await self._analyses.begin(request)
-        except RuntimeFault as error:
+        except RuntimeLibraryError as error:
             log.warning("analysis.not_begun", analysis_id=asked.analysis_id, error=str(error))
-            raise Unavailable(_AWAY) from error
+            raise UnavailableError(_AWAY) from error
 
     async def get(self, caller: TokenCaller, analysis_id: str) -> KeptAnalysis:
         """The analysis as it is now; raises Refused (NOT_FOUND), for another user's too."""
@@ -62,8 +62,8 @@ class BusAnalyses:
             raise not_found("analysis")
         try:
             kept = await self._analyses.read(caller.company, caller.subject, analysis_id, sure=True)
-        except RuntimeFault as error:
-            raise Unavailable(_AWAY) from error
+        except RuntimeLibraryError as error:
+            raise UnavailableError(_AWAY) from error
         if kept is None:
             raise not_found("analysis")
         return kept
@@ -72,8 +72,8 @@ class BusAnalyses:
         """Cancels it if it runs."""
         try:
             await self._analyses.cancel(caller.company, caller.subject, analysis_id)
-        except RuntimeFault as error:
-            raise Unavailable(_AWAY) from error
+        except RuntimeLibraryError as error:
+            raise UnavailableError(_AWAY) from error
 
     async def follow(
         self, caller: TokenCaller, analysis_id: str, seconds: float
@@ -82,12 +82,12 @@ class BusAnalyses:
         try:
             async for record in self._analyses.follow(caller.company, caller.subject, analysis_id, seconds):
                 yield record
-        except RuntimeFault as error:
-            raise Unavailable(_AWAY) from error
+        except RuntimeLibraryError as error:
+            raise UnavailableError(_AWAY) from error
 
     async def finished(self, caller: TokenCaller, analysis_id: str, seconds: float) -> AnalysisRecord | None:
         """The analysis, once it has finished within this many seconds; None if it has not."""
         try:
             return await self._analyses.finished(caller.company, caller.subject, analysis_id, seconds)
-        except RuntimeFault as error:
-            raise Unavailable(_AWAY) from error
+        except RuntimeLibraryError as error:
+            raise UnavailableError(_AWAY) from error

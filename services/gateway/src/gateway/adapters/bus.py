@@ -4,8 +4,8 @@ from contracts.channels import PresenceKind, fact, live_presence
 from contracts.envelope import CloudEvent, Wire
 from contracts.ids import derive_id
 from gateway.adapters.log import SOURCE, event_json
-from gateway.errors import Unavailable
-from runtime.errors import PublishFailed
+from gateway.errors import UnavailableError
+from runtime.errors import PublishFailedError
 from runtime.publisher import Publisher
 
 ORIGIN_HEADER = "Nexus-Origin"
@@ -30,7 +30,7 @@ class NatsBus:
         await self._publisher.publish_live(subject, event_json(event), {ORIGIN_HEADER: source})
 
     async def fact(self, kind: str, company: str, user: str | None, data: Wire, *, identity: str) -> None:
-        """Appends a fact to FACTS; raises Unavailable."""
+        """Appends a fact to FACTS; raises UnavailableError."""
         event = CloudEvent[Wire](
             id=derive_id(identity), source=SOURCE, type=kind, subject=f"{company}/{user or '-'}", data=data
         )
@@ -38,5 +38,5 @@ class NatsBus:
             await self._publisher.append(
                 fact(kind, company, user), event_json(event), stream="FACTS", msg_id=identity, deadline=15.0
             )
-        except PublishFailed as error:
-            raise Unavailable("it could not be stored now: try again") from error
+        except PublishFailedError as error:
+            raise UnavailableError("it could not be stored now: try again") from error

@@ -20,7 +20,7 @@ from contracts.company_rpc import (
 from contracts.json_values import JsonObject
 from contracts.languages import DEFAULT_LANGUAGE, MOST_READ, Language, named_language, written_language
 from gateway.adapters.service_calls import ask, meaning
-from gateway.errors import Unavailable
+from gateway.errors import UnavailableError
 from runtime.companies import CompanyCache
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
@@ -41,7 +41,7 @@ class BusCompanies:
         self._cache = cache
 
     async def get(self, company: str) -> CompanySettings | None:
-        """The settings; None if there is no such company. Raises Unavailable."""
+        """The settings; None if there is no such company. Raises UnavailableError."""
         try:
             return await self._cache.get(company)
         except RpcError as error:
@@ -65,7 +65,7 @@ class BusCompanies:
         named = named_language(tags) or written_language(text[:MOST_READ])
         settings = self.held(company)
         if settings is None and named is None:
-            with suppress(Unavailable, TimeoutError):
+            with suppress(UnavailableError, TimeoutError):
                 async with asyncio.timeout(LANGUAGE_SECONDS):
                     settings = await self.get(company)
         return settings.config.spoken(named) if settings is not None else named or DEFAULT_LANGUAGE

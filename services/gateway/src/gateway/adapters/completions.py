@@ -20,7 +20,7 @@ from contracts.errors import ErrorCode, FieldFault
 from gateway.adapters.service_calls import ask
 from gateway.domain.budget_windows import seconds_left
 from gateway.domain.concurrency_limit import ConcurrencyLimit
-from gateway.errors import GatewayError, Limited, Refused, TookTooLong, Unavailable
+from gateway.errors import GatewayError, RateLimitedError, RefusedError, TookTooLongError, UnavailableError
 from gateway.ports import TokenCaller
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
@@ -42,7 +42,7 @@ class BusCompletions:
         self._running = ConcurrencyLimit(AT_ONCE, _BUSY)
 
     async def models(self, company: str) -> list[ModelName]:
-        """The model names that a completion may use; raises Refused (NOT_FOUND: no such company), Unavailable."""
+        """The model names that a completion may use; raises RefusedError (NOT_FOUND: no such company), Unavailable."""
         return (await ask(self._client, MODELS, ModelsRequest(company_id=company))).models
 
     @asynccontextmanager
@@ -52,8 +52,8 @@ class BusCompletions:
         """The answer in parts, the last one with its end; leaving the block early stops the work.
 
         Raises:
-            Refused: NOT_FOUND with the field model, BAD_FIELD.
-            Limited, TookTooLong, Unavailable: among the parts too.
+            RefusedError: NOT_FOUND with the field model, BAD_FIELD.
+            Limited, TookTooLongError, Unavailable: among the parts too.
         """
         with self._running.one_more((caller.company, caller.subject)):
             try:
@@ -65,16 +65,18 @@ class BusCompletions:
 
 def _refusal(error: RpcError) -> GatewayError:
     if error.code == ErrorCode.NOT_FOUND and error.reason == "model":
-        return Refused(ErrorCode.NOT_FOUND, error.message, [FieldFault(field="model", message=error.message)])
+        return RefusedError(ErrorCode.NOT_FOUND, error.message, [FieldFault(field="model", message=error.message)])
     if error.reason == CONTEXT_LENGTH:
-        return Refused(ErrorCode.TEXT_TOO_LONG, error.message, [FieldFault(field="messages", message=error.message)])
+        return RefusedError(
+            ErrorCode.TEXT_TOO_LONG, error.message, [FieldFault(field="messages", message=error.message)]
+        )
     if error.reason == NO_PICTURES:
-        return Refused(ErrorCode.BAD_FIELD, error.message, [FieldFault(field="messages", message=error.message)])
+        return RefusedError(ErrorCode.BAD_FIELD, error.message, [FieldFault(field="messages", message=error.message)])
     if error.code in {ErrorCode.NOT_FOUND, ErrorCode.BAD_FIELD}:
-        return Refused(ErrorCode(error.code), error.message, error.fields)
+        return RefusedError(ErrorCode(error.code), error.message, error.fields)
     if error.code == ErrorCode.RATE_LIMITED:
-        return Limited(error.message, seconds_left(error.reason, datetime.now(UTC)), spent=True)
+        return RateLimitedError(error.message, seconds_left(error.reason, datetime.now(UTC)), spent=True)
     if error.code == ErrorCode.TIMEOUT:
-        return TookTooLong(error.message)
+        return TookTooLongError(error.message)
     log.warning("completion.failed", code=error.code, error=error.message)
-    return Unavailable("no model can answer now: try again")
+    return UnavailableError("no model can answer now: try again")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway.adapters import own_tokens
-from gateway.errors import TokenExpired, TokenInvalid
+from gateway.errors import TokenExpiredError, TokenInvalidError
 from gateway.ports import TokenCaller, VisitorToken
 from runtime.clock import Clock
 
@@ -48,10 +48,10 @@ class ConsoleTokens:
         return self._made({"sub": member, "company": company, "role": _INVITATION}, INVITED_SECONDS)
 
     def verify(self, token: str) -> TokenCaller:
-        """Who signed in; raises TokenExpired, or TokenInvalid if it is not one of ours."""
+        """Who signed in; raises TokenExpiredError, or TokenInvalidError if it is not one of ours."""
         claims = self._read(token)
         if claims["role"] not in {"commercial", "admin"}:
-            raise TokenInvalid("the token is not valid")
+            raise TokenInvalidError("the token is not valid")
         name = claims.get("name")
         return TokenCaller(
             subject=claims["sub"],
@@ -65,10 +65,10 @@ class ConsoleTokens:
         )
 
     def invited(self, token: str) -> InvitedMember:
-        """Who is invited; raises TokenExpired, TokenInvalid."""
+        """Who is invited; raises TokenExpiredError, TokenInvalidError."""
         claims = self._read(token)
         if claims["role"] != _INVITATION:
-            raise TokenInvalid("this is not an invitation")
+            raise TokenInvalidError("this is not an invitation")
         return InvitedMember(claims["company"], claims["sub"], float(claims["iat"]))
 
     def _made(self, claims: dict[str, Any], seconds: int) -> VisitorToken:
@@ -81,5 +81,5 @@ class ConsoleTokens:
     def _read(self, token: str) -> dict[str, Any]:
         claims = own_tokens.read(token, self.keys, "iat")
         if claims["exp"] <= self.clock.now().timestamp():
-            raise TokenExpired("the token has expired: sign in again")
+            raise TokenExpiredError("the token has expired: sign in again")
         return claims

@@ -7,10 +7,10 @@ import orjson
 from nats.aio.client import Client
 
 from contracts import channels
-from gateway.errors import Unavailable
+from gateway.errors import UnavailableError
 from runtime.client_results import ClientResults
 from runtime.direct import DirectReader
-from runtime.errors import RuntimeFault
+from runtime.errors import RuntimeLibraryError
 
 SOURCE = "/nexus/gateway"
 Json = dict[str, Any]
@@ -28,7 +28,7 @@ class HandedCalls:
         turn, including ones whose result comes late.
 
         Raises:
-            Unavailable: the turn cannot be read, or the results not be stored, now.
+            UnavailableError: the turn cannot be read, or the results not be stored, now.
         """
         try:
             stored = await self._turns.last(channels.journal(company, conversation))
@@ -37,6 +37,6 @@ class HandedCalls:
             for call, result in known.items():
                 if result is None:
                     await self._results.give(company, conversation, call, results[call])
-        except RuntimeFault as error:
-            raise Unavailable("the result could not be stored now: send it again") from error
+        except RuntimeLibraryError as error:
+            raise UnavailableError("the result could not be stored now: send it again") from error
         return frozenset(known)

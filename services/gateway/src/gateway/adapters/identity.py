@@ -7,14 +7,14 @@ from contracts.identity_rpc import KnownUser
 from gateway.adapters.console_tokens import ConsoleTokens
 from gateway.adapters.own_tokens import derive_key
 from gateway.adapters.visitor_tokens import RENEWABLE_SECONDS, VisitorTokens
-from gateway.errors import TokenExpired, TokenInvalid, Unavailable
+from gateway.errors import TokenExpiredError, TokenInvalidError, UnavailableError
 from gateway.ports import SignedPrincipal, TokenCaller, TokenReader, Visit, VisitorToken
 from runtime.clock import Clock
-from runtime.errors import ExpiredToken, InvalidToken, NotReady
+from runtime.errors import ExpiredTokenError, InvalidTokenError, NotReadyError
 from runtime.principals import Principal, PrincipalSigner, PrincipalVerifier
 from runtime.recent import Recent
 from runtime.settings import TokenSettings
-from runtime.tokens import KeysUnavailable, TokenClaims, TokenVerifier
+from runtime.tokens import KeysUnavailableError, TokenClaims, TokenVerifier
 
 MAX_PRINCIPALS = 20_000
 _SHORTEST_SECRET = 32
@@ -33,18 +33,18 @@ class IdentityKeys:
 
 
 def require_long_secrets(settings: TokenSettings) -> None:
-    """Raises NotReady if a shared secret that signs is shorter than HS256 needs (RFC 7518, section 3.2). One that only
-    verifies, while it is replaced, may be."""
+    """Raises NotReadyError if a shared secret that signs is shorter than HS256 needs (RFC 7518, section 3.2). One
+    that only verifies, while it is replaced, may be."""
     for name, keys in (("NEXUS_JWT_SECRET", settings.jwt_secrets), ("NEXUS_PRINCIPAL_KEY", settings.principal_keys)):
         if keys and (length := len(keys[0].encode())) < _SHORTEST_SECRET:
-            raise NotReady(
+            raise NotReadyError(
                 f"{name} has {length} characters and needs {_SHORTEST_SECRET} (openssl rand -hex 32). To keep what the "
                 "old one has signed valid for a while, write both: NEW,OLD"
             )
 
 
 def build_identity(settings: TokenSettings, visitor_token_seconds: int, clock: Clock) -> IdentityKeys:
-    """Raises NotReady if a key is missing or cannot sign."""
+    """Raises NotReadyError if a key is missing or cannot sign."""
     signer, verifier = PrincipalSigner(settings, clock), PrincipalVerifier(settings, clock)
     shared = settings.principal_keys
     # Where tokens are HS256 anyway visitors' ones are signed alike; elsewhere with a key that only gateways derive.
@@ -88,12 +88,12 @@ class GatewayTokens:
             return self._console.verify(token)
         try:
             return _caller(await self._users.verify(token, grace=grace))
-        except ExpiredToken as error:
-            raise TokenExpired("the token has expired: get a new one") from error
-        except InvalidToken as error:
-            raise TokenInvalid("the token is not valid") from error
-        except KeysUnavailable as error:
-            raise Unavailable("tokens cannot be checked now: try again") from error
+        except ExpiredTokenError as error:
+            raise TokenExpiredError("the token has expired: get a new one") from error
+        except InvalidTokenError as error:
+            raise TokenInvalidError("the token is not valid") from error
+        except KeysUnavailableError as error:
+            raise UnavailableError("tokens cannot be checked now: try again") from error
 
 
 class CallerSigner:
@@ -135,7 +135,7 @@ class CallerSigner:
         company."""
         try:
             read = self._verifier.verify(principal, expired_too=True)
-        except InvalidToken:
+        except InvalidTokenError:
             return None
         if read.company != company:
             return None
@@ -145,7 +145,7 @@ class CallerSigner:
         """The subject of a principal, even if it has expired; None if it is not ours or belongs to another company."""
         try:
             read = self._verifier.verify(principal, expired_too=True)
-        except InvalidToken:
+        except InvalidTokenError:
             return None
         return read.sub if read.company == company else None
 

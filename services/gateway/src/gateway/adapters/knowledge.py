@@ -7,8 +7,8 @@ from contracts.events.knowledge import FileReceived
 from contracts.knowledge_rpc import FILE_PUT, DocumentView, FilePut
 from contracts.streams import UPLOADS
 from gateway.adapters.service_calls import ask
-from gateway.errors import Unavailable
-from runtime.errors import PublishFailed
+from gateway.errors import UnavailableError
+from runtime.errors import PublishFailedError
 from runtime.publisher import Publisher
 from runtime.rpc import RpcClient
 
@@ -29,12 +29,12 @@ class BusKnowledge:
         self.uploads = asyncio.Semaphore(AT_ONCE)
 
     async def hand_over(self, file: FileReceived, content: bytes) -> DocumentView | None:
-        """Puts a file into UPLOADS and tells memory, which tells an executor; raises Unavailable."""
+        """Puts a file into UPLOADS and tells memory, which tells an executor; raises UnavailableError."""
         for piece in range(file.pieces):
             body = content[piece * PIECE : (piece + 1) * PIECE]
             subject = upload_piece(file.company_id, file.upload_id, piece)
             try:
                 await self._publisher.append(subject, body, stream=UPLOADS.name, msg_id=f"{file.upload_id}.{piece}")
-            except PublishFailed as error:
-                raise Unavailable("files cannot be received now: try again in a while") from error
+            except PublishFailedError as error:
+                raise UnavailableError("files cannot be received now: try again in a while") from error
         return (await ask(self._rpc, FILE_PUT, FilePut(file=file))).document

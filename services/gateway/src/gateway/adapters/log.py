@@ -12,11 +12,11 @@ from contracts.envelope import CloudEvent, Wire
 from contracts.ids import begun_at, derive_id
 from contracts.json_values import JsonObject
 from gateway.domain.recovery import Bounds
-from gateway.errors import Unavailable
+from gateway.errors import UnavailableError
 from gateway.ports import Decide
 from runtime.clock import Clock
 from runtime.conversation import ConversationLog, ConversationWriter, NewFact, facts_of
-from runtime.errors import ConversationBusy, FenceRefused, PublishFailed, ReadFailed
+from runtime.errors import ConversationBusyError, FenceRefusedError, PublishFailedError, ReadFailedError
 from runtime.publisher import Appended, Publisher
 from runtime.single_flight import SingleFlight
 
@@ -56,14 +56,14 @@ class NatsLog:
         """The newest fact of each kind, at least as new as `at_least`."""
         try:
             return await self._conversations.snapshot(company, conversation, at_least, deadline=READ_DEADLINE)
-        except ReadFailed as error:
+        except ReadFailedError as error:
             raise _away() from error
 
     async def read(self, company: str, conversation: str, after: int, up_to: int) -> list[Fact]:
         """The facts in (after, up_to], in order."""
         try:
             return facts_of(await self._conversations.read(company, conversation, after, up_to, deadline=READ_DEADLINE))
-        except ReadFailed as error:
+        except ReadFailedError as error:
             raise _away() from error
 
     async def near(self, company: str, conversation: str, up_to: int, distance: int) -> tuple[list[Fact], bool]:
@@ -89,7 +89,7 @@ class NatsLog:
             return False
         try:
             first = await self._conversations.at(seq + 1)
-        except ReadFailed as error:
+        except ReadFailedError as error:
             raise _away() from error
         return first is not None and begun > first.time.timestamp() + CLOCKS
 
@@ -97,7 +97,7 @@ class NatsLog:
         """The first visitor message that the stream still holds."""
         try:
             return await self._conversations.first_visitor(company, conversation)
-        except ReadFailed as error:
+        except ReadFailedError as error:
             raise _away() from error
 
     async def bounds(self) -> Bounds:
@@ -113,7 +113,7 @@ class NatsLog:
         now = self._clock.monotonic()
         try:
             read = await self._conversations.bounds(deadline=READ_DEADLINE)
-        except ReadFailed as error:
+        except ReadFailedError as error:
             raise _away() from error
         bounds = Bounds(read.epoch, read.first_seq, read.last_seq)
         self._bounds = (now, bounds)
@@ -130,13 +130,13 @@ class NatsLog:
     async def room(self) -> int | None:
         """Bytes that the log may still hold, as of some seconds ago; None: unknown."""
         if self._room is None or self._clock.monotonic() - self._room[0] >= ROOM_AGE:
-            with contextlib.suppress(Unavailable):
+            with contextlib.suppress(UnavailableError):
                 await self.bounds()
         return self._room[1] if self._room else None
 
     async def append(self, company: str, conversation: str, kind: ChatKind, data: Wire, *, identity: str) -> Appended:
-        """Appends a fact under an id derived from company, conversation, kind and `identity`; raises Unavailable: no
-        acknowledgement within 15 s, retry with the same identity."""
+        """Appends a fact under an id derived from company, conversation, kind and `identity`; raises
+        UnavailableError: no acknowledgement within 15 s, retry with the same identity."""
         new = _new_fact(company, conversation, kind, data, identity)
         with _publishing():
             return await self._writer.append(company, conversation, new)
@@ -161,7 +161,7 @@ class NatsLog:
         """Appends a fact once more, with its own event and id, with `data`.
 
         Raises:
-            FenceRefused: the conversation holds something newer than `fence`.
+            FenceRefusedError: the conversation holds something newer than `fence`.
         """
         body = orjson.dumps({**fact.event, "data": data})
         with _publishing():
@@ -172,13 +172,13 @@ class NatsLog:
 def _publishing() -> Generator[None]:
     try:
         yield
-    except FenceRefused:
+    except FenceRefusedError:
         raise
-    except ConversationBusy as error:
-        raise Unavailable("the conversation changes too quickly: try again") from error
-    except PublishFailed as error:
-        raise Unavailable("it could not be stored now: try again with the same id") from error
-    except ReadFailed as error:
+    except ConversationBusyError as error:
+        raise UnavailableError("the conversation changes too quickly: try again") from error
+    except PublishFailedError as error:
+        raise UnavailableError("it could not be stored now: try again with the same id") from error
+    except ReadFailedError as error:
         raise _away() from error
 
 
@@ -192,5 +192,5 @@ def event_json(event: CloudEvent[Wire]) -> bytes:
     return orjson.dumps({**envelope, "data": event.data.to_wire()})
 
 
-def _away() -> Unavailable:
-    return Unavailable("the conversations' log cannot be read now: try again")
+def _away() -> UnavailableError:
+    return UnavailableError("the conversations' log cannot be read now: try again")

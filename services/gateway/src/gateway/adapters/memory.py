@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from contracts import file_rpc, identity_rpc, owner_rpc, rpc, withdrawal_rpc
 from contracts.ids import uuid7
 from gateway.adapters.service_calls import ask
-from gateway.errors import Unavailable
+from gateway.errors import UnavailableError
 from runtime.rpc import RpcClient
 
 BEGINNING = 2.0
@@ -34,7 +34,7 @@ class BusMemory:
         deadline = SHORTLY if time.monotonic() < self._away_until else BEGINNING
         try:
             return await ask(self._client, method, request, deadline=deadline)
-        except Unavailable:
+        except UnavailableError:
             self._away_until = time.monotonic() + AWAY
             raise
 

@@ -9,7 +9,7 @@ from typing import Any
 import jwt
 
 from contracts.ids import check_company, check_id
-from gateway.errors import TokenInvalid
+from gateway.errors import TokenInvalidError
 from runtime.signatures import read_signed
 
 _ALGORITHM = "HS256"
@@ -46,7 +46,7 @@ def read(token: str, keys: Sequence[bytes], *required: str) -> dict[str, Any]:
     (not checked yet).
 
     Raises:
-        TokenInvalid: it is not one of ours.
+        TokenInvalidError: it is not one of ours.
     """
     try:
         _, claims = read_signed(
@@ -60,5 +60,5 @@ def read(token: str, keys: Sequence[bytes], *required: str) -> dict[str, Any]:
         check_id(sub, "user")
         check_company(company)
     except (jwt.InvalidTokenError, ValueError, KeyError, TypeError) as error:
-        raise TokenInvalid("the token is not valid") from error
+        raise TokenInvalidError("the token is not valid") from error
     return claims

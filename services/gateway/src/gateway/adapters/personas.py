@@ -33,7 +33,7 @@ class DemoPersonas:
     """Makes tokens of the company `demo` with the stack's own secret."""
 
     def __init__(self, settings: TokenSettings, clock: Clock) -> None:
-        """Raises NotReady without NEXUS_JWT_SECRET."""
+        """Raises NotReadyError without NEXUS_JWT_SECRET."""
         self._minter = TokenMinter(settings, clock)
         self._clock = clock
 

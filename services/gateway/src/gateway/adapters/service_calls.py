@@ -10,7 +10,7 @@ from contracts import agent_rpc, preview_rpc
 from contracts.errors import ErrorCode
 from contracts.rpc import Method, Rpc
 from gateway.domain.budget_windows import seconds_left
-from gateway.errors import GatewayError, Limited, Refused, Unavailable
+from gateway.errors import GatewayError, RateLimitedError, RefusedError, UnavailableError
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
 
@@ -51,7 +51,7 @@ _AWAY = {
 async def ask(
     client: RpcClient, method: Rpc[RequestT, ReplyT], request: RequestT, *, deadline: float = DEADLINE
 ) -> ReplyT:
-    """The reply; raises Unavailable if none comes in time, Refused or Limited with the service's own code."""
+    """The reply; raises UnavailableError if none comes in time, Refused or Limited with the service's own code."""
     try:
         return await client.call(method, request, deadline=deadline)
     except RpcError as error:
@@ -61,8 +61,8 @@ async def ask(
 def meaning(method: Method, error: RpcError) -> GatewayError:
     """Another service's error as an error of this one's caller."""
     if error.code in _PASSED_ON:
-        return Refused(ErrorCode(error.code), error.message, error.fields)
+        return RefusedError(ErrorCode(error.code), error.message, error.fields)
     if error.code == ErrorCode.RATE_LIMITED:
-        return Limited(error.message, seconds_left(error.reason, datetime.now(UTC)), spent=True)
+        return RateLimitedError(error.message, seconds_left(error.reason, datetime.now(UTC)), spent=True)
     log.warning("ask.failed", method=method.subject, code=error.code, error=error.message)
-    return Unavailable(next(said for begins, said in _AWAY.items() if method.subject.startswith(begins)))
+    return UnavailableError(next(said for begins, said in _AWAY.items() if method.subject.startswith(begins)))

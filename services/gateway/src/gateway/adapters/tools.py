@@ -15,11 +15,11 @@ from contracts.rpc import CATALOGUE, CatalogueRequest, CatalogueTool
 from contracts.tools_rpc import TOOL_DETAILS, ToolDetails, ToolDetailsRequest
 from gateway.adapters.identity import CallerSigner
 from gateway.adapters.log import SOURCE
-from gateway.errors import Unavailable
+from gateway.errors import UnavailableError
 from gateway.ports import GatewayToolCall, TokenCaller
 from gateway.texts import TEXTS
 from runtime.call_answers import CallAnswers, last_of
-from runtime.errors import PublishFailed, PublishTimeout, RpcError
+from runtime.errors import PublishFailedError, PublishTimeoutError, RpcError
 from runtime.publisher import Publisher
 from runtime.recent import Bounded
 from runtime.replies import Pending, ReplyInbox
@@ -53,30 +53,31 @@ class ToolClient:
         self._categories = Bounded[str, str](_MOST_NAMES)
 
     async def catalogue(self, caller: TokenCaller, language: str) -> list[CatalogueTool]:
-        """The caller's tools, with quota; raises Unavailable."""
+        """The caller's tools, with quota; raises UnavailableError."""
         request = _request(caller, language).model_copy(update={"with_quota": True})
         try:
             return (await self._rpc.call(CATALOGUE, request, deadline=_CATALOGUE_SECONDS)).tools
         except RpcError as error:
-            raise Unavailable("the tools cannot be listed now: try again") from error
+            raise UnavailableError("the tools cannot be listed now: try again") from error
 
     async def every(self, company: str, language: str) -> list[CatalogueTool]:
-        """All tools that a user of the company could have on any plan; raises Unavailable."""
+        """All tools that a user of the company could have on any plan; raises UnavailableError."""
         request = CatalogueRequest(company_id=company, role="user", plan="premium", language=language)
         try:
             return (await self._rpc.call(CATALOGUE, request, deadline=_CATALOGUE_SECONDS)).tools
         except RpcError as error:
-            raise Unavailable("the tools cannot be listed now: try again") from error
+            raise UnavailableError("the tools cannot be listed now: try again") from error
 
     async def details(self, caller: TokenCaller, language: str) -> list[ToolDetails]:
-        """The caller's tools with both schemas and descriptions, in the catalogue's own order; raises Unavailable."""
+        """The caller's tools with both schemas and descriptions, in the catalogue's own order; raises
+        UnavailableError."""
         request = ToolDetailsRequest(
             company_id=caller.company, role=caller.role, plan=caller.plan, language=language, names=None
         )
         try:
             return (await self._rpc.call(TOOL_DETAILS, request, deadline=_CATALOGUE_SECONDS)).tools
         except RpcError as error:
-            raise Unavailable("the tools cannot be listed now: try again") from error
+            raise UnavailableError("the tools cannot be listed now: try again") from error
 
     async def quota(self, caller: TokenCaller, name: str) -> CatalogueTool | None:
         """One tool with its remaining quota; None if it is not the caller's or the quota is unknown now."""
@@ -114,10 +115,10 @@ class ToolClient:
                 answers.expect(request.reply_to or "")
                 try:
                     result = await self._once(request, category, pending, min(patience, left))
-                except PublishFailed as error:
+                except PublishFailedError as error:
                     log.warning("tool.not_asked", call_id=asked.call_id, error=str(error))
                     # A request may be on its way, this one too: what a silent bus has taken in is done when it goes on.
-                    if attempt > 1 or isinstance(error, PublishTimeout):
+                    if attempt > 1 or isinstance(error, PublishTimeoutError):
                         break
                     return _failed(ToolCode.UNAVAILABLE, TEXTS["tool.not_asked"].said_in(asked.language), started)
                 if result is not None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from contracts.identity_rpc import KnownUser
 from gateway.adapters import own_tokens
-from gateway.errors import TokenExpired, TokenInvalid
+from gateway.errors import TokenExpiredError, TokenInvalidError
 from gateway.ports import TokenCaller, Visit, VisitorToken
 from runtime.clock import Clock
 
@@ -54,12 +54,12 @@ class VisitorTokens:
         return VisitorToken(own_tokens.signed(claims | _claims_of(visit), self.keys[0], KEY_ID), subject, float(until))
 
     def verify(self, token: str, *, grace: float = 0.0) -> TokenCaller:
-        """The visitor or known user; raises TokenExpired after the expiry (plus `grace` seconds for a visitor),
-        TokenInvalid if it is not one of ours."""
+        """The visitor or known user; raises TokenExpiredError after the expiry (plus `grace` seconds for a visitor),
+        TokenInvalidError if it is not one of ours."""
         claims = own_tokens.read(token, self.keys)
         known = claims["role"] == "user"
         if not known and claims["role"] != "visitor":
-            raise TokenInvalid("the token is not a visitor's")
+            raise TokenInvalidError("the token is not a visitor's")
         try:
             caller = TokenCaller(
                 subject=claims["sub"],
@@ -77,9 +77,9 @@ class VisitorTokens:
                 ),
             )
         except (ValueError, KeyError, TypeError) as error:
-            raise TokenInvalid("the token is not valid") from error
+            raise TokenInvalidError("the token is not valid") from error
         if caller.expires + (0.0 if known else grace) <= self.clock.now().timestamp():
-            raise TokenExpired("the token has expired: get a new one")
+            raise TokenExpiredError("the token has expired: get a new one")
         return caller
 
 

@@ -8,7 +8,7 @@ from gateway.adapters.identity import CallerSigner
 from gateway.adapters.log import NatsLog
 from gateway.adapters.memory import BusMemory
 from gateway.domain.conversation_ids import is_issued_to, new_conversation_id
-from gateway.errors import Refused, Unavailable, not_found
+from gateway.errors import RefusedError, UnavailableError, not_found
 from gateway.ports import TokenCaller
 
 log = structlog.get_logger(__name__)
@@ -27,8 +27,8 @@ class Access:
         """The requested conversation, if it is the visitor's or customer's.
 
         Raises:
-            Refused: NOT_FOUND, it is not theirs.
-            Unavailable: it cannot be checked now.
+            RefusedError: NOT_FOUND, it is not theirs.
+            UnavailableError: it cannot be checked now.
         """
         if not await self.owns(caller, wanted):
             raise not_found("conversation")
@@ -39,7 +39,7 @@ class Access:
         then begins without its past."""
         try:
             return await self._memory.latest(caller.company, caller.subject)
-        except Unavailable:
+        except UnavailableError:
             log.warning("chat.begun_anew", company=caller.company)
             return None
 
@@ -80,7 +80,7 @@ class Access:
         """As `usable`; a customer may also read what they wrote as a visitor before they signed in."""
         try:
             await self.usable(caller, conversation)
-        except Refused:
+        except RefusedError:
             view = await self._memory.conversation(caller.company, conversation)
             if view is None or not view.visitor.signed_in or view.visitor.id != caller.subject:
                 raise

@@ -8,7 +8,7 @@ from typing import Protocol
 from contracts.company import CompanySettings
 from contracts.identity_rpc import KnownUser
 from gateway.domain.close_codes import CloseCode
-from gateway.errors import TokenInvalid, Unavailable
+from gateway.errors import TokenInvalidError, UnavailableError
 from gateway.ports import ClientSocket, TokenCaller, TokenReader, Visit, VisitorToken
 
 
@@ -16,7 +16,7 @@ class KnownCompanies(Protocol):
     """Companies' settings, by a call or from the cache."""
 
     async def get(self, company: str) -> CompanySettings | None:
-        """Raises Unavailable."""
+        """Raises UnavailableError."""
         ...
 
     def held(self, company: str) -> CompanySettings | None:
@@ -38,12 +38,12 @@ class Admission:
         if _revocable(caller):
             try:
                 await self._companies.get(caller.company)
-            except Unavailable:
+            except UnavailableError:
                 # Another signer's word stands by itself, and who is in should be able to come back; ours does not.
                 if caller.member:
                     raise
             if not self.counts(caller):
-                raise TokenInvalid("this session has ended: sign in again")
+                raise TokenInvalidError("this session has ended: sign in again")
         return caller
 
     def counts(self, caller: TokenCaller) -> bool:
@@ -63,7 +63,7 @@ class Admission:
         """Reads the settings that tokens of open sockets depend on again, after changes may have been missed."""
         callers = [session.caller for session in self._sessions]
         for company in {one.company for one in callers if one is not None and _revocable(one)}:
-            with suppress(Unavailable):  # they are asked for again with the next change, and after a minute
+            with suppress(UnavailableError):  # they are asked for again with the next change, and after a minute
                 await self._companies.get(company)
 
     async def verify_for_renewal(self, token: str) -> TokenCaller:

@@ -38,7 +38,7 @@ from gateway.adapters.log import CLOCKS, NatsLog
 from gateway.adapters.memory import BusMemory
 from gateway.chat.shares import CompanyShares
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
-from gateway.errors import Refused, Unavailable, not_found
+from gateway.errors import RefusedError, UnavailableError, not_found
 from gateway.ports import Decide, TokenCaller
 from runtime.clock import Clock
 from runtime.publisher import Appended
@@ -98,13 +98,13 @@ class Commands:
         """The message, if an earlier try stored it: looked up by id, since deduplication forgets after two minutes.
 
         Raises:
-            Unavailable: this cannot be determined; sending now could store it twice.
+            UnavailableError: this cannot be determined; sending now could store it twice.
         """
         kind = ChatKind.OPERATOR if place.caller.is_operator else ChatKind.VISITOR
         identity = message_id(place, client_message_id)
         try:
             view = await self._memory.message(place.company, place.conversation, identity)
-        except Unavailable:
+        except UnavailableError:
             return await self._find_in_log(place, kind, identity)
         return Appended(view.seq, duplicate=True) if view else None
 
@@ -115,14 +115,14 @@ class Commands:
             if fact.kind is kind and fact.data.get("messageId") == identity:
                 return Appended(fact.seq, duplicate=True)
         if not complete:
-            raise Unavailable("whether this message was stored cannot be told now: try again")
+            raise UnavailableError("whether this message was stored cannot be told now: try again")
         return None
 
     async def message_at(self, place: ConversationPlace, seq: int) -> MessageView | None:
         """The message at a sequence of the log; None: the log no longer has it.
 
         Raises:
-            Unavailable: the log cannot be read now.
+            UnavailableError: the log cannot be read now.
         """
         facts = await self._log.read(place.company, place.conversation, seq - 1, seq)
         view = message_view(facts[0]) if facts else None
@@ -132,7 +132,7 @@ class Commands:
         """A visitor's or customer's message. Not fenced: an answer may land just before it, and it is still answered.
 
         Raises:
-            Unavailable: no acknowledgement within 15 s; send again with the same id.
+            UnavailableError: no acknowledgement within 15 s; send again with the same id.
             Limited: the company has filled its share of the log.
         """
         caller = place.caller
@@ -173,7 +173,7 @@ class Commands:
 
         stored = await self._append_if(place, ChatKind.OPERATOR, draft.client_message_id, always)
         if stored is None:
-            raise Refused(ErrorCode.CONFLICT, "the message was not sent: try again")
+            raise RefusedError(ErrorCode.CONFLICT, "the message was not sent: try again")
         return stored
 
     async def ask_for_person(self, place: ConversationPlace, locale: str | None) -> Snapshot | None:
@@ -204,7 +204,7 @@ class Commands:
             text, page = told.text, told.page.url if told.page else page
         found = ruling(rules, Asking(text, place.caller.plan, page))
         if found is not None and found.to == "never":
-            raise Refused(ErrorCode.FORBIDDEN, "the company's rules say that this goes to the assistant alone")
+            raise RefusedError(ErrorCode.FORBIDDEN, "the company's rules say that this goes to the assistant alone")
 
     async def take(self, place: ConversationPlace, seen_seq: int | None = None) -> Snapshot | None:
         """Makes the human agent the owner; returns the snapshot if they already are. `seen_seq`: the newest change
@@ -220,7 +220,7 @@ class Commands:
                 return False
             if seen_seq is not None and now.owner_seq > seen_seq:
                 name = theirs.get("name") or theirs.get("operatorId")
-                raise Refused(ErrorCode.CONFLICT, f"{name} took the conversation a moment ago")
+                raise RefusedError(ErrorCode.CONFLICT, f"{name} took the conversation a moment ago")
             return True
 
         return await self._change_owner(place, owner, differs)
@@ -316,7 +316,7 @@ class Commands:
             return True
         try:
             return await self._memory.message(place.company, place.conversation, message) is not None
-        except Unavailable:
+        except UnavailableError:
             return True
 
     async def _basis_of(self, place: ConversationPlace, turn: str, now: Snapshot) -> int | None:

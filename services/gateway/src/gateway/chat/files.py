@@ -24,13 +24,13 @@ from contracts.languages import Language
 from gateway.adapters.memory import BusMemory
 from gateway.chat.commands import ConversationPlace
 from gateway.domain.concurrency_limit import ConcurrencyLimit
-from gateway.domain.file_kinds import NotTaken, look
+from gateway.domain.file_kinds import NotTakenError, look
 from gateway.domain.file_names import clean_name
 from gateway.domain.limits import RateLimit, SlidingLog, admit
-from gateway.errors import Limited, Refused, TookTooLong, Unavailable, not_found
+from gateway.errors import RateLimitedError, RefusedError, TookTooLongError, UnavailableError, not_found
 from gateway.texts import TEXTS
 from runtime.clock import Clock
-from runtime.file_store import FileMetadata, FileStore, FilesUnavailable, StoredFile
+from runtime.file_store import FileMetadata, FileStore, FilesUnavailableError, StoredFile
 
 TAKING = 60.0
 """Deadline in seconds of an upload."""
@@ -66,13 +66,13 @@ class Files:
         """Uploads a file for a message to name. `language`: of an error message.
 
         Raises:
-            Refused: the kind is not accepted, the conversation has too many files, or the company no room.
-            HTTPException: 413, it is too large. Limited: too many at once. TookTooLong: it came too slowly.
-            Unavailable: it cannot be stored now.
+            RefusedError: the kind is not accepted, the conversation has too many files, or the company no room.
+            HTTPException: 413, it is too large. Limited: too many at once. TookTooLongError: it came too slowly.
+            UnavailableError: it cannot be stored now.
         """
         store, person = self._there(), f"{place.company}/{place.caller.subject}"
         if (wait := admit(self._clock.monotonic(), (self._by_person, person))) > 0:
-            raise Limited(TEXTS["file.many"].said_in(language), wait)
+            raise RateLimitedError(TEXTS["file.many"].said_in(language), wait)
         with self._each.one_more(person), self._all.one_more(None):
             try:
                 await self._room(store, place, language)
@@ -80,23 +80,23 @@ class Files:
                     file = await self._received(name, body, content, language)
                     await self._put(store, place, file, content, language)
                 return file
-            except (FilesUnavailable, OSError) as error:
+            except (FilesUnavailableError, OSError) as error:
                 log.warning("files.not_stored", company=place.company, error=str(error)[:300])
-                raise Unavailable(TEXTS["file.away"].said_in(language)) from error
+                raise UnavailableError(TEXTS["file.away"].said_in(language)) from error
 
     async def named(self, place: ConversationPlace, files: Sequence[str] | None) -> list[FileRef] | None:
-        """What a message stores about the files that it names; raises Refused (NOT_FOUND), Unavailable."""
+        """What a message stores about the files that it names; raises RefusedError (NOT_FOUND), Unavailable."""
         if not files:
             return None
         found = await asyncio.gather(*(self._ref(place, file) for file in dict.fromkeys(files[:MOST_FILES])))
         return list(found)
 
     async def open(self, company: str, conversation: str, file: str) -> StoredFile:
-        """A file's content; raises Refused (NOT_FOUND), Unavailable."""
+        """A file's content; raises RefusedError (NOT_FOUND), Unavailable."""
         try:
             found = await self._store.open(file_key(company, conversation, file)) if self._store is not None else None
-        except FilesUnavailable as error:
-            raise Unavailable("the file cannot be read now: try again in a while") from error
+        except FilesUnavailableError as error:
+            raise UnavailableError("the file cannot be read now: try again in a while") from error
         if found is None:
             raise not_found("file")
         return found
@@ -108,17 +108,17 @@ class Files:
         return f"/files/{where}?until={ends}&proof={self._proof(where, ends)}", until
 
     async def linked(self, company: str, conversation: str, file: str, until: str, proof: str) -> StoredFile:
-        """The file behind a link; raises Refused (NOT_FOUND) if it is forged or has expired, Unavailable."""
+        """The file behind a link; raises RefusedError (NOT_FOUND) if it is forged or has expired, Unavailable."""
         known = is_company(company) and is_id(conversation) and is_id(file) and until.isdecimal() and len(until) < 12
         proven = self._proof(f"{company}/{conversation}/{file}", until)
         right = known and hmac.compare_digest(proven.encode(), proof.encode())
         if not right or int(until) < self._clock.now().timestamp():
-            raise Refused(ErrorCode.NOT_FOUND, "this link has expired: open the file from its conversation again")
+            raise RefusedError(ErrorCode.NOT_FOUND, "this link has expired: open the file from its conversation again")
         return await self.open(company, conversation, file)
 
     def _there(self) -> FileStore:
         if self._store is None:
-            raise Refused(ErrorCode.FORBIDDEN, "files cannot be sent here: no storage is set up for them")
+            raise RefusedError(ErrorCode.FORBIDDEN, "files cannot be sent here: no storage is set up for them")
         return self._store
 
     def _proof(self, where: str, until: str) -> str:
@@ -127,7 +127,7 @@ class Files:
     async def _room(self, store: FileStore, place: ConversationPlace, language: Language) -> None:
         kept = await store.list(folder_of(place.company, place.conversation), MOST_KEPT)
         if len(kept) >= MOST_KEPT:
-            raise Refused(ErrorCode.CONFLICT, _FULL.said_in(language))
+            raise RefusedError(ErrorCode.CONFLICT, _FULL.said_in(language))
 
     async def _received(self, name: str, body: AsyncIterator[bytes], content: BinaryIO, language: Language) -> FileRef:
         digest, size = hashlib.sha256(), 0
@@ -140,12 +140,12 @@ class Files:
                     digest.update(part)
                     content.write(part)
         except TimeoutError as error:
-            raise TookTooLong(_SLOW.said_in(language)) from error
+            raise TookTooLongError(_SLOW.said_in(language)) from error
         if not size:
             raise _refused(TEXTS["file.empty"].said_in(language))
         try:
             looked = await asyncio.to_thread(look, content, clean_name(name))
-        except NotTaken as error:
+        except NotTakenError as error:
             raise _refused(error.text.said_in(language)) from error
         return FileRef(id=uuid7(), name=looked.name, type=looked.type, size=size, hash=digest.hexdigest())
 
@@ -159,8 +159,8 @@ class Files:
         await self._count(store, place, file, language)
         try:
             await store.put(key, content, FileMetadata(file.name, file.type, file.size, file.hash))
-        except FilesUnavailable:
-            with suppress(FilesUnavailable):  # its mark lets it be found and deleted in a day
+        except FilesUnavailableError:
+            with suppress(FilesUnavailableError):  # its mark lets it be found and deleted in a day
                 await store.delete([key, mark])
             raise
 
@@ -169,21 +169,21 @@ class Files:
         if kept.kept:
             return
         log.warning("files.share_used_up", company=place.company, bytes=kept.most)
-        with suppress(FilesUnavailable):  # as above: the mark is found in a day
+        with suppress(FilesUnavailableError):  # as above: the mark is found in a day
             await store.delete([unsent_key(place.company, place.conversation, file.id)])
-        raise Refused(ErrorCode.CONFLICT, TEXTS["file.no_room"].said_in(language))
+        raise RefusedError(ErrorCode.CONFLICT, TEXTS["file.no_room"].said_in(language))
 
     async def _ref(self, place: ConversationPlace, file: str) -> FileRef:
         try:
             key = file_key(place.company, place.conversation, file)
             about = await self._store.about(key) if self._store is not None else None
-        except FilesUnavailable as error:
-            raise Unavailable("whether the files are there cannot be told now: try again in a while") from error
+        except FilesUnavailableError as error:
+            raise UnavailableError("whether the files are there cannot be told now: try again in a while") from error
         if about is None:
             fault = FieldFault(field="files", message="there is no such file in this conversation")
-            raise Refused(ErrorCode.NOT_FOUND, f"files: {fault.message}: send it first", [fault])
+            raise RefusedError(ErrorCode.NOT_FOUND, f"files: {fault.message}: send it first", [fault])
         return FileRef(id=file, name=about.name, type=about.type, size=about.size, hash=about.hash)
 
 
-def _refused(why: str) -> Refused:
-    return Refused(ErrorCode.BAD_FIELD, why, [FieldFault(field="file", message=why)])
+def _refused(why: str) -> RefusedError:
+    return RefusedError(ErrorCode.BAD_FIELD, why, [FieldFault(field="file", message=why)])

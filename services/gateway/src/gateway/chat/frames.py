@@ -6,7 +6,7 @@ from collections import deque
 import orjson
 
 from gateway.domain.close_codes import REASONS, CloseCode
-from gateway.errors import GatewayError, Unavailable
+from gateway.errors import GatewayError, UnavailableError
 
 MOST_WAITING = 1024 * 1024
 """Bytes that may wait for the reader, as for a websocket; one more frame is accepted."""
@@ -37,7 +37,7 @@ class FrameQueue:
 
     def terminate(self, code: CloseCode) -> None:
         """Ends it: the reader is told to come again."""
-        self.fail(Unavailable(REASONS[code]))
+        self.fail(UnavailableError(REASONS[code]))
 
     def fail(self, error: GatewayError) -> None:
         """Ends it with this error, after the queued frames."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gateway.domain.forwarded import NOBODY
 from gateway.domain.limits import RateLimit, SlidingLog, address_key, admit
-from gateway.errors import Limited
+from gateway.errors import RateLimitedError
 from gateway.metrics import ADDRESSES, VISITORS
 from runtime.clock import Clock
 
@@ -43,7 +43,7 @@ class Door:
         self._addresses: set[str] = set()
 
     def message(self, subject: str, address: str, *, opens_conversation: bool) -> None:
-        """Counts a message; raises Limited (and counts nothing) if the limit is reached."""
+        """Counts a message; raises RateLimitedError (and counts nothing) if the limit is reached."""
         windows = [(self._by_visitor, subject)]
         key = address_key(address)
         if address != NOBODY:
@@ -55,18 +55,20 @@ class Door:
         if wait > 0:
             begun = (self._conversations, key) in windows and self._conversations.retry_after(key, now) == wait
             if begun:
-                raise Limited(f"too many new conversations from one address: try again in {_spoken(wait)}", wait)
-            raise Limited(f"too many messages: try again in {_spoken(wait)}", wait)
+                raise RateLimitedError(
+                    f"too many new conversations from one address: try again in {_spoken(wait)}", wait
+                )
+            raise RateLimitedError(f"too many messages: try again in {_spoken(wait)}", wait)
 
     def token(self, address: str) -> None:
-        """Counts a visitor's token; raises Limited if the limit is reached."""
+        """Counts a visitor's token; raises RateLimitedError if the limit is reached."""
         if address == NOBODY:
             VISITORS.labels("unknown").inc()
             return
         key = address_key(address)
         wait = admit(self._clock.monotonic(), (self._tokens, key))
         if wait > 0:
-            raise Limited(f"too many tokens for this address: try again in {_spoken(wait)}", wait)
+            raise RateLimitedError(f"too many tokens for this address: try again in {_spoken(wait)}", wait)
         VISITORS.labels("known").inc()
         if len(self._addresses) < MOST_ADDRESSES:
             self._addresses.add(key)

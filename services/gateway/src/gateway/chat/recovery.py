@@ -28,7 +28,7 @@ from gateway.domain.recovery import (
     plan_recovery,
 )
 from gateway.domain.server_frames import Json
-from gateway.errors import GatewayError, Unavailable
+from gateway.errors import GatewayError, UnavailableError
 from gateway.metrics import RESYNCED
 
 log = structlog.get_logger(__name__)
@@ -94,7 +94,7 @@ class Recovery:
         `is_new`: the conversation's id was made just now, so it is empty.
 
         Raises:
-            Unavailable: it could not be read; the attachment is then not joined.
+            UnavailableError: it could not be read; the attachment is then not joined.
         """
         async with attachment.recovering:
             try:
@@ -108,7 +108,7 @@ class Recovery:
         """Sends live frames from now on, without a welcome; returns the snapshot it began from.
 
         Raises:
-            Unavailable: it could not be read; the attachment is then not joined.
+            UnavailableError: it could not be read; the attachment is then not joined.
         """
         async with attachment.recovering:
             company, conversation = attachment.company, attachment.conversation
@@ -248,7 +248,7 @@ class Recovery:
             case AskMemory(after, up_to):
                 try:
                     facts = await self._from_memory(company, conversation, after, up_to)
-                except Unavailable:
+                except UnavailableError:
                     facts = None
                 if facts is not None:
                     return _Missed(facts=facts)
@@ -270,7 +270,7 @@ class Recovery:
             if reply.complete:
                 return facts
             if not reply.facts:
-                raise Unavailable("memory has not caught up with the log: try again")
+                raise UnavailableError("memory has not caught up with the log: try again")
         return None
 
     async def _last_messages(self, company: str, conversation: str, snapshot: Snapshot, *, recovered: bool) -> _Missed:
@@ -278,7 +278,7 @@ class Recovery:
             # A conversation that the log has let go of may have had owners too.
             owned = snapshot.owner_seq > 0 or snapshot.seq == 0
             reply = await self._memory.snapshot(company, conversation, snapshot.seq, SNAPSHOT_MESSAGES, events=owned)
-        except Unavailable:
+        except UnavailableError:
             return await self._near_messages(company, conversation, snapshot, recovered=recovered)
         # Memory may know more than this snapshot; what is newer comes from the buffer, other kinds of facts with it.
         held = list(reply.messages)

@@ -10,8 +10,8 @@ from contracts.ids import turn_id
 from gateway.adapters.companies import BusCompanies
 from gateway.adapters.identity import CallerSigner
 from gateway.adapters.log import NatsLog
-from gateway.errors import Refused
-from runtime.errors import FenceRefused
+from gateway.errors import RefusedError
+from runtime.errors import FenceRefusedError
 from runtime.publisher import Appended
 
 
@@ -27,7 +27,7 @@ class Replays:
         """The message's new position.
 
         Raises:
-            Refused: CONFLICT, with the reason why nobody would answer it, or nobody needs to.
+            RefusedError: CONFLICT, with the reason why nobody would answer it, or nobody needs to.
             Unavailable: it may or may not be stored; repeating the call is safe.
         """
         now = await self._log.snapshot(company, conversation)
@@ -44,7 +44,7 @@ class Replays:
             return await self._log.append_again(
                 company, conversation, message, data, identity=f"replay-{turn}", fence=now.seq
             )
-        except FenceRefused as error:
+        except FenceRefusedError as error:
             raise _conflict("something has just happened in this conversation: look at it, then try again") from error
 
     async def _somebody_answers(self, company: str, now: Snapshot) -> None:
@@ -71,5 +71,5 @@ def _to_ask_again(now: Snapshot, company: str, conversation: str, turn: str) -> 
     return message
 
 
-def _conflict(message: str) -> Refused:
-    return Refused(ErrorCode.CONFLICT, message)
+def _conflict(message: str) -> RefusedError:
+    return RefusedError(ErrorCode.CONFLICT, message)

@@ -9,8 +9,6 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import structlog
-
 from contracts import ws
 from contracts.errors import ErrorCode
 from contracts.events.chat import OwnerKind, Page
@@ -30,14 +28,21 @@ from gateway.chat.recovery import Recovery
 from gateway.chat.topics import Topics
 from gateway.domain import client_frames, server_frames
 from gateway.domain.close_codes import CloseCode
-from gateway.errors import GatewayError, Limited, Refused, TokenExpired, TokenInvalid, Unavailable, not_found
+from gateway.errors import (
+    GatewayError,
+    RateLimitedError,
+    RefusedError,
+    TokenExpiredError,
+    TokenInvalidError,
+    UnavailableError,
+    not_found,
+    unexpected,
+)
 from gateway.metrics import FRAMES, REFUSED, SOCKETS
 from gateway.ports import Socket, TokenCaller
 from runtime.clock import Clock
 from runtime.correlation import Correlation
 from runtime.read_deadline import ReadDeadline
-
-log = structlog.get_logger(__name__)
 
 MAX_WAITING = 64
 """Frames of one socket that may be queued."""
@@ -214,7 +219,7 @@ class ClientSession:
         if wanted is None and len(self._attachments) == 1:
             wanted = next(iter(self._attachments))
         if wanted is None:
-            raise Refused(ErrorCode.BAD_FIELD, "conversationId: say which conversation this is about")
+            raise RefusedError(ErrorCode.BAD_FIELD, "conversationId: say which conversation this is about")
         attachment = self._attachments.get(wanted)
         if attachment is None:
             raise not_found("conversation")
@@ -231,7 +236,7 @@ class ClientSession:
         if earlier is not None:
             await self.chat.hub.leave(earlier)
         if len(self._attachments) >= MAX_FOLLOWED:
-            raise Refused(ErrorCode.FORBIDDEN, f"a socket follows at most {MAX_FOLLOWED} conversations")
+            raise RefusedError(ErrorCode.FORBIDDEN, f"a socket follows at most {MAX_FOLLOWED} conversations")
         attachment = Attachment(self._socket, caller.company, conversation)
         pending = await self.chat.customers.pending(caller)
         actions = [action.to_wire() for action in pending]
@@ -250,16 +255,13 @@ class ClientSession:
     def send_error(self, error: GatewayError, frame: ws.ClientFrame) -> None:
         """Tells the client why a frame failed."""
         REFUSED.labels(error.code).inc()
-        retry_after = RETRY_AFTER_MS if isinstance(error, Unavailable) else None
-        if isinstance(error, Limited):
-            retry_after = int(error.retry_after * 1000) + 1
         self.push(
             server_frames.error(
                 frame.conversation_id or self.home,
                 error.code,
                 error.message,
                 retryable=error.retryable,
-                retry_after_ms=retry_after,
+                retry_after_ms=error.wait_ms,
                 ref=client_frames.reference(frame),
                 locale=self.locale,
             )
@@ -275,7 +277,7 @@ class ClientSession:
             self._waiting = deque()
             self._worker = asyncio.get_running_loop().create_task(self._work(self._waiting))
         if len(self._waiting) >= MAX_WAITING:
-            self.send_error(Limited("too much at once: wait for the answers", 1.0), frame)
+            self.send_error(RateLimitedError("too much at once: wait for the answers", 1.0), frame)
             return
         self._waiting.append((caller, frame))
 
@@ -296,11 +298,11 @@ class ClientSession:
         except GatewayError as error:
             self.send_error(error, frame)
         except Exception as failure:
-            self.send_error(_unexpected(failure), frame)
+            self.send_error(unexpected(failure), frame)
 
     async def _hello(self, frame: ws.Hello) -> None:
         if self.caller is not None:
-            self.send_error(Refused(ErrorCode.BAD_FIELD, "type: hello was already sent"), frame)
+            self.send_error(RefusedError(ErrorCode.BAD_FIELD, "type: hello was already sent"), frame)
             return
         # It was said in time: how long it takes to let them in is not theirs to answer for.
         self._hello_timer.cancel()
@@ -309,7 +311,7 @@ class ClientSession:
             async with asyncio.timeout(COMING_IN_SECONDS):
                 await self.chat.coming_in.acquire()
         except TimeoutError:
-            self._refuse_hello(Unavailable("too many requests are arriving at once: try again"))
+            self._refuse_hello(UnavailableError("too many requests are arriving at once: try again"))
             return
         try:
             await self._come_in(frame)
@@ -319,10 +321,10 @@ class ClientSession:
     async def _come_in(self, frame: ws.Hello) -> None:
         try:
             caller = await self.chat.tokens.verify(frame.token)
-        except TokenExpired:
+        except TokenExpiredError:
             self._socket.terminate(CloseCode.TOKEN_EXPIRED)
             return
-        except TokenInvalid:
+        except TokenInvalidError:
             self._socket.terminate(CloseCode.BAD_TOKEN)
             return
         except GatewayError as error:
@@ -338,7 +340,7 @@ class ClientSession:
             await self._let_in(caller, frame)
         except Exception as failure:
             self.chat.door.leave_subject(caller.company, caller.subject)
-            self._refuse_hello(failure if isinstance(failure, GatewayError) else _unexpected(failure))
+            self._refuse_hello(failure if isinstance(failure, GatewayError) else unexpected(failure))
 
     def _refuse_hello(self, error: GatewayError) -> None:
         REFUSED.labels(error.code).inc()
@@ -351,7 +353,7 @@ class ClientSession:
 
     async def _let_in(self, caller: TokenCaller, frame: ws.Hello) -> None:
         if not (caller.is_operator or caller.writes_as_visitor):
-            raise Refused(ErrorCode.FORBIDDEN, f"the role {caller.role} has no chat")
+            raise RefusedError(ErrorCode.FORBIDDEN, f"the role {caller.role} has no chat")
         self.locale = frame.locale or caller.visit.locale
         self.page = frame.page or (Page(url=caller.visit.page) if caller.visit.page else None)
         if caller.is_operator:
@@ -393,8 +395,3 @@ class ClientSession:
         # A timer of weeks would outlive any deployment; and its expiry is looked at again with the next hello.
         if left < MAX_TIMER_SECONDS:
             self._expiry = loop.call_later(max(left, 0.0), self._socket.terminate, CloseCode.TOKEN_EXPIRED)
-
-
-def _unexpected(failure: Exception) -> GatewayError:
-    log.error("chat.failed", exc_info=failure)
-    return Unavailable("something went wrong here: try again")

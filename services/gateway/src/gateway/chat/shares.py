@@ -8,7 +8,7 @@ everything that is stored, since it sees every fact, from its own start on.
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable
 
-from gateway.errors import Limited
+from gateway.errors import RateLimitedError
 from runtime.clock import Clock
 
 HOUR = 3_600.0
@@ -36,14 +36,14 @@ class CompanyShares:
         self._written[company] += size
 
     async def admit(self, company: str) -> None:
-        """Raises Limited while the company exceeds its share."""
+        """Raises RateLimitedError while the company exceeds its share."""
         self._forget()
         written = self._written[company]
         if written <= UNCOUNTED:
             return
         room = await self._room()
         if room is not None and written > room * self._factor:
-            raise Limited("the company has filled its share of the log: try again later", AGAIN)
+            raise RateLimitedError("the company has filled its share of the log: try again later", AGAIN)
 
     def _forget(self) -> None:
         hour = int(self._clock.monotonic() // HOUR)

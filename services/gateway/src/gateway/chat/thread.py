@@ -25,7 +25,7 @@ from gateway.chat.sent_messages import SentMessage
 from gateway.chat.session import Chat
 from gateway.domain.close_codes import CloseCode
 from gateway.domain.spoken_errors import in_language
-from gateway.errors import GatewayError, Limited, Refused, TookTooLong, Unavailable, not_found
+from gateway.errors import GatewayError, RateLimitedError, RefusedError, TookTooLongError, UnavailableError, not_found
 from gateway.metrics import ACKNOWLEDGED_SECONDS
 from runtime.gen_ai import CONVERSATION
 from runtime.publisher import Appended
@@ -95,19 +95,19 @@ class Thread:
         """Follows the conversation.
 
         Raises:
-            Refused: FORBIDDEN, this role has no conversations; NOT_FOUND, no such company.
-            Limited: too many at a time.
-            Unavailable: it cannot be read now.
+            RefusedError: FORBIDDEN, this role has no conversations; NOT_FOUND, no such company.
+            RateLimitedError: too many at a time.
+            UnavailableError: it cannot be read now.
         """
         chat, caller = self._chat, self.place.caller
         if not caller.writes_as_visitor:
-            raise Refused(ErrorCode.FORBIDDEN, f"the role {caller.role} has no conversations")
+            raise RefusedError(ErrorCode.FORBIDDEN, f"the role {caller.role} has no conversations")
         settings = await chat.companies.get(caller.company)
         if settings is None:
             raise not_found("company")
         self._rules = AnswerRules.of(settings)
         if not chat.door.enter_subject(caller.company, caller.subject):
-            raise Limited("too many requests at a time: wait for one to end", TOO_MANY_AGAIN)
+            raise RateLimitedError("too many requests at a time: wait for one to end", TOO_MANY_AGAIN)
         self._open_here.add(self)
         try:
             if self._after is None:
@@ -158,7 +158,7 @@ class Thread:
             if stored is None:
                 try:
                     stored = await self._store(message, wishes, begun=begun)
-                except Limited:
+                except RateLimitedError:
                     # Nobody is refused what is there already.
                     again = await chat.commands.find_sent(place, client_message_id) if begun and not older else None
                     if again is None:
@@ -199,9 +199,9 @@ class Thread:
         there are no more.
 
         Raises:
-            Unavailable: it cannot be followed from here any more; open the thread again.
-            TookTooLong: there was no outcome.
-            Refused: NOT_FOUND, the conversation was deleted meanwhile.
+            UnavailableError: it cannot be followed from here any more; open the thread again.
+            TookTooLongError: there was no outcome.
+            RefusedError: NOT_FOUND, the conversation was deleted meanwhile.
         """
         exchange, told, self._begun = self._reading, self._begun, []
         if exchange is None or (exchange.ended and not told):
@@ -220,9 +220,9 @@ class Thread:
         return told
 
     def wait_at_most(self, seconds: float) -> None:
-        """How long `heard` goes on from now, before it raises TookTooLong."""
+        """How long `heard` goes on from now, before it raises TookTooLongError."""
         self._stop_waiting()
-        too_long = TookTooLong("nobody has answered: ask again")
+        too_long = TookTooLongError("nobody has answered: ask again")
         self._patience = asyncio.get_running_loop().call_later(seconds, self._frames.fail, too_long)
 
     def _stop_waiting(self) -> None:
@@ -298,7 +298,7 @@ class Thread:
         return False
 
     async def decide(self, action: str, decision: Literal["confirm", "reject"]) -> Action:
-        """The caller's decision on a waiting action; the first decision counts. Raises NOT_FOUND, Unavailable."""
+        """The caller's decision on a waiting action; the first decision counts. Raises NOT_FOUND, UnavailableError."""
         if not has_account(self.place.caller):
             raise not_found("action waiting for a decision")
         return await self._chat.customers.actions.decide(self.place.caller, action, decision, self._locale)
@@ -311,7 +311,7 @@ class Thread:
     # ------------------------------------------------------------------ inside and for Threads
 
     async def _begin(self) -> None:
-        """Follows the conversation from now on; raises Unavailable."""
+        """Follows the conversation from now on; raises UnavailableError."""
         snapshot = await self._chat.recovery.join(self._attach())
         self.seq, self._owner = snapshot.seq, Owner.model_validate(snapshot.owner_data)
         known = self._chat.hub.known(self.place.company, self.place.conversation)
@@ -357,7 +357,7 @@ class Thread:
     async def _check_there(self) -> None:
         snapshot = await self._chat.log.snapshot(self.place.company, self.place.conversation)
         if snapshot.newest_visitor < self._asked:
-            raise Refused(ErrorCode.NOT_FOUND, "the conversation was deleted: begin another one")
+            raise RefusedError(ErrorCode.NOT_FOUND, "the conversation was deleted: begin another one")
 
     def _exchange(self, asked: int, *, patient: bool) -> Exchange:
         self._asked = asked
@@ -368,10 +368,10 @@ class Thread:
     async def _stop(self, asked: int) -> None:
         """Stops the answer for a client that will not ask again: until the log accepts it, or there is nothing to
         stop."""
-        with suppress(Refused, TimeoutError):  # it has ended, as every answer has by then
+        with suppress(RefusedError, TimeoutError):  # it has ended, as every answer has by then
             async with asyncio.timeout(PATIENCE):
                 while True:
-                    with suppress(Unavailable):  # the bus is away: asked again below
+                    with suppress(UnavailableError):  # the bus is away: asked again below
                         return await self.cancel(asked)
                     await asyncio.sleep(AGAIN)
 
@@ -381,7 +381,7 @@ class Thread:
         place, end = next((place, event) for place, event in enumerate(told) if isinstance(event, Ended))
         if end.outcome is ExchangeEnd.ANSWERED and not exchange.counted and exchange.live:
             self.wait_at_most(USAGE_SECONDS)
-            with suppress(TookTooLong):
+            with suppress(TookTooLongError):
                 while (usage := exchange.usage(await self._next())) is None:
                     pass
                 told.insert(place, usage)

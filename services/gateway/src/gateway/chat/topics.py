@@ -20,7 +20,7 @@ from gateway.chat.customers import has_account
 from gateway.chat.hub import Attachment
 from gateway.domain import server_frames
 from gateway.domain.conversation_ids import following_conversation_id, new_conversation_id
-from gateway.errors import GatewayError, Unavailable
+from gateway.errors import GatewayError, UnavailableError
 from gateway.ports import TokenCaller, TokenReader
 from runtime.clock import Clock
 from runtime.rpc import RpcClient
@@ -74,7 +74,7 @@ class Topics:
         try:
             async with asyncio.timeout(SECONDS):
                 return await self._memory.conversation(company, conversation)
-        except (Unavailable, TimeoutError):
+        except (UnavailableError, TimeoutError):
             return None
 
     async def _following(self, caller: TokenCaller, conversation: str) -> str | None:
@@ -92,7 +92,7 @@ class Topics:
         """A new conversation, and the person's latest one before it.
 
         Raises:
-            Unavailable: memory cannot tell the latest, or cannot store the topic.
+            UnavailableError: memory cannot tell the latest, or cannot store the topic.
         """
         latest = await self._memory.latest(caller.company, caller.subject)
         conversation = new_conversation_id(self._id_key, caller.company, caller.subject)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Generator, Hashable
 from contextlib import contextmanager
 
-from gateway.errors import Limited
+from gateway.errors import RateLimitedError
 
 
 class ConcurrencyLimit:
@@ -17,9 +17,9 @@ class ConcurrencyLimit:
 
     @contextmanager
     def one_more(self, whose: Hashable) -> Generator[None]:
-        """Counts one while the block lasts; raises Limited."""
+        """Counts one while the block lasts; raises RateLimitedError."""
         if self._running[whose] >= self._most:
-            raise Limited(self._refusal, 1.0)
+            raise RateLimitedError(self._refusal, 1.0)
         self._running[whose] += 1
         try:
             yield

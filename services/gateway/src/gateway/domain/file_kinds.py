@@ -57,7 +57,7 @@ _OUTSIDE = re.compile(r"^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)")
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
-class NotTaken(Exception):  # noqa: N818 - reads as what happened
+class NotTakenError(Exception):
     """The file is refused; `text` says why, and what to do."""
 
     def __init__(self, text: Text, *, taken: bool = False) -> None:
@@ -75,14 +75,14 @@ class FileKind:
 
 
 def look(content: BinaryIO, name: str) -> FileKind:
-    """The file's kind; raises NotTaken."""
+    """The file's kind; raises NotTakenError."""
     content.seek(0)
     head = content.read(HEAD)
     media = _kind(head, content)
     ending = PurePosixPath(name).suffix[1:].lower()
     claimed = _KNOWN.get(ending)
     if claimed is not None and claimed != media:
-        raise NotTaken(
+        raise NotTakenError(
             TEXTS["file.other_content"].format(ending=ending, media=media),
             taken=True,
         )
@@ -114,18 +114,18 @@ def _kind(head: bytes, content: BinaryIO) -> str:
     if head.startswith(b"PK\x03\x04"):
         return _archive(content)
     if _PAGES.match(head):
-        raise NotTaken(
+        raise NotTakenError(
             TEXTS["file.web_page"],
         )
     if _is_text(head):
         return "text/plain"
-    raise NotTaken(TEXTS["file.not_taken"], taken=True)
+    raise NotTakenError(TEXTS["file.not_taken"], taken=True)
 
 
 def _archive(content: BinaryIO) -> str:
     """The kind of a ZIP file. Its unpacked size is read from its directory; nothing is unpacked."""
     if _entries(content) > MOST_ENTRIES:
-        raise NotTaken(
+        raise NotTakenError(
             TEXTS["file.too_many_inside"].format(most=MOST_ENTRIES),
         )
     size = content.tell()
@@ -133,19 +133,19 @@ def _archive(content: BinaryIO) -> str:
         with zipfile.ZipFile(content) as archive:
             entries = archive.infolist()
     except (zipfile.BadZipFile, UnicodeDecodeError) as error:  # the second where a name is no UTF-8
-        raise NotTaken(TEXTS["file.damaged_archive"]) from error
+        raise NotTakenError(TEXTS["file.damaged_archive"]) from error
     except RuntimeError as error:  # what zipfile raises for a version that it cannot read
-        raise NotTaken(
+        raise NotTakenError(
             TEXTS["file.unreadable_archive"],
         ) from error
     unpacked = sum(entry.file_size for entry in entries)
     if unpacked > min(MOST_UNPACKED, GROWS * size):
-        raise NotTaken(
+        raise NotTakenError(
             TEXTS["file.grows_too_large"],
         )
     names = [entry.filename for entry in entries]
     if any(map(_OUTSIDE.search, names)):
-        raise NotTaken(TEXTS["file.leads_out"])
+        raise NotTakenError(TEXTS["file.leads_out"])
     if "[Content_Types].xml" in names:
         for folder, (media, _) in _OFFICE.items():
             if any(one.startswith(folder) for one in names):
@@ -185,10 +185,10 @@ def _check_pixels(content: BinaryIO, head: bytes, media: str) -> None:
     try:
         width, height = _jpeg_size(content) if media == "image/jpeg" else _size(head, media)
     except (struct.error, IndexError) as error:
-        raise NotTaken(TEXTS["file.damaged_picture"]) from error
+        raise NotTakenError(TEXTS["file.damaged_picture"]) from error
     if width * height > MOST_PIXELS:
         millions = MOST_PIXELS // 1_000_000
-        raise NotTaken(
+        raise NotTakenError(
             TEXTS["file.too_many_points"].format(width=width, height=height, millions=millions),
         )
 

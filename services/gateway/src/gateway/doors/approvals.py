@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from contracts.events.chat import Action
 from contracts.rpc import MessageView
 from gateway.chat.commands import ConversationPlace
-from gateway.errors import Unavailable
+from gateway.errors import UnavailableError
 from gateway.texts import TEXTS
 from gateway.web.deps import Api
 
@@ -21,7 +21,7 @@ async def newest_messages(api: Api, place: ConversationPlace, wanted: Collection
         wanted: if memory is away, messages with these actions are enough.
 
     Raises:
-        Unavailable: they cannot be read now.
+        UnavailableError: they cannot be read now.
     """
     caller, conversation = place.caller, place.conversation
     messages, whole, newest = await api.threads.last_messages(caller, conversation, SHOWN)
@@ -29,7 +29,7 @@ async def newest_messages(api: Api, place: ConversationPlace, wanted: Collection
         try:
             reply = await api.memory.snapshot(place.company, conversation, newest, SHOWN, events=False)
             messages = reply.messages
-        except Unavailable:
+        except UnavailableError:
             if not wanted or not actions_in(messages).keys() >= set(wanted):
                 raise
     return await api.standing.now(place.company, conversation, messages, caller.subject)

@@ -11,8 +11,8 @@ from contracts.files import MOST_FILES
 from contracts.ids import is_id
 from contracts.plain_text import is_blank
 from gateway.chat.sent_messages import SentFile, SentMessage, client_message_id
-from gateway.domain.file_kinds import NotTaken, look, may_be
-from gateway.errors import Refused, bad_field
+from gateway.domain.file_kinds import NotTakenError, look, may_be
+from gateway.errors import RefusedError, bad_field
 
 Json = dict[str, Any]
 Part = str | SentFile
@@ -21,7 +21,7 @@ MOST_AT_ONCE = 20
 
 
 def sent_message(identity: str, parts: Iterable[Part], field: str) -> SentMessage:
-    """The message of these parts; raises Refused: TEXT_TOO_LONG, EMPTY_TEXT, BAD_FIELD, naming the field."""
+    """The message of these parts; raises RefusedError: TEXT_TOO_LONG, EMPTY_TEXT, BAD_FIELD, naming the field."""
     held = list(parts)
     files = tuple([one for one in held if isinstance(one, SentFile)])
     text = "\n".join([one for one in held if isinstance(one, str)])
@@ -40,11 +40,11 @@ def new_messages(held: Sequence[Json], parts_of: Callable[[Json, str], Iterable[
     """The user's messages at the end of the client's conversation, after the last one of anybody else.
 
     Raises:
-        Refused: BAD_FIELD, TEXT_TOO_LONG, EMPTY_TEXT.
+        RefusedError: BAD_FIELD, TEXT_TOO_LONG, EMPTY_TEXT.
     """
     first = first_new(held)
     if len(held) - first > MOST_AT_ONCE:
-        raise Refused(ErrorCode.BAD_FIELD, f"messages: at most {MOST_AT_ONCE} new ones at a time")
+        raise RefusedError(ErrorCode.BAD_FIELD, f"messages: at most {MOST_AT_ONCE} new ones at a time")
     found: list[SentMessage] = []
     for index in range(first, len(held)):
         identity, field = held[index].get("id"), f"messages[{index}]"
@@ -64,7 +64,7 @@ def first_new(held: Sequence[Json]) -> int:
 
 
 def file_of_url(url: object, name: object, field: str) -> SentFile:
-    """The file in a data: URL; raises Refused: BAD_FIELD, also for an http address, which is not fetched."""
+    """The file in a data: URL; raises RefusedError: BAD_FIELD, also for an http address, which is not fetched."""
     head, _, content = url.partition(",") if isinstance(url, str) else ("", "", "")
     if not head.startswith("data:") or not head.endswith(";base64"):
         why = "send the file itself, as data:image/png;base64,…: addresses are not fetched here"
@@ -73,14 +73,14 @@ def file_of_url(url: object, name: object, field: str) -> SentFile:
 
 
 def file_of(content: object, media: object, name: object, field: str) -> SentFile:
-    """The file in this base64; raises Refused: BAD_FIELD if it is invalid or of an unsupported kind. `media`: its
+    """The file in this base64; raises RefusedError: BAD_FIELD if it is invalid or of an unsupported kind. `media`: its
     declared type, if any; the real one is determined from the content."""
     named = name if isinstance(name, str) and name else "file"
     try:
         raw = b64decode(content if isinstance(content, str) else "", validate=True)
         kind = look(BytesIO(raw), named)
-    except (ValueError, NotTaken) as error:
-        why = str(error) if isinstance(error, NotTaken) else "this is no base64"
+    except (ValueError, NotTakenError) as error:
+        why = str(error) if isinstance(error, NotTakenError) else "this is no base64"
         raise bad_field(field, why) from None
     if not raw:
         raise bad_field(field, "the file is empty")
@@ -89,7 +89,7 @@ def file_of(content: object, media: object, name: object, field: str) -> SentFil
     return SentFile(kind.name, raw)
 
 
-def unreadable(field: str, what: str) -> Refused:
+def unreadable(field: str, what: str) -> RefusedError:
     """The error for a part of a message that is neither text nor a file."""
     return bad_field(field, f"{what} cannot be read here: send text, or a file in the message")
 

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from gateway.chat.exchange import Event
 from gateway.chat.thread import PATIENCE, Thread
-from gateway.errors import TookTooLong
+from gateway.errors import TookTooLongError
 
 Json = dict[str, Any]
 Tell = Callable[[list[Json]], Awaitable[None]]
@@ -55,7 +55,7 @@ async def translate(thread: Thread, asked: int, into: Translation, tell: Tell) -
             if into.left_to_person != left:
                 left = into.left_to_person
                 thread.wait_at_most(PERSON_SECONDS if left else PATIENCE)
-    except TookTooLong:
+    except TookTooLongError:
         if not left:
             raise
         await tell(into.finish())

@@ -10,7 +10,7 @@ from contracts.events.chat import MAX_TEXT
 from contracts.ids import Id
 from contracts.plain_text import is_blank
 from gateway.adapters.service_calls import WRITING_SECONDS, ask
-from gateway.errors import Refused, not_found
+from gateway.errors import RefusedError, not_found
 from gateway.web.deps import ApiDep, OperatorDep
 from gateway.web.problems import described
 
@@ -39,7 +39,7 @@ async def suggest(api: ApiDep, caller: OperatorDep, body: SuggestionsRequest) ->
     if settings is None:
         raise not_found("company")
     if not settings.config.ai_suggestions_enabled:
-        raise Refused(ErrorCode.FORBIDDEN, "suggestions are off: an admin turns them on with aiSuggestionsEnabled")
+        raise RefusedError(ErrorCode.FORBIDDEN, "suggestions are off: an admin turns them on with aiSuggestionsEnabled")
     await api.access.watchable(caller, body.conversation_id)
     request = SuggestRequest(company_id=caller.company, conversation_id=body.conversation_id)
     return await ask(api.rpc, SUGGEST, request, deadline=WRITING_SECONDS)
@@ -49,7 +49,7 @@ async def suggest(api: ApiDep, caller: OperatorDep, body: SuggestionsRequest) ->
 async def improve(api: ApiDep, caller: OperatorDep, body: DraftRequest) -> ImproveReply:
     """Rewrites a draft; with a conversation, to suit it."""
     if is_blank(body.text):
-        raise Refused(ErrorCode.EMPTY_TEXT, "text: write something")
+        raise RefusedError(ErrorCode.EMPTY_TEXT, "text: write something")
     if body.conversation_id is not None:
         await api.access.watchable(caller, body.conversation_id)
     request = ImproveRequest(

@@ -16,7 +16,7 @@ from contracts.ids import derive_id, uuid7
 from contracts.languages import Language
 from contracts.symbols import parse_symbol
 from gateway.adapters.analyses import AskedAnalysis
-from gateway.errors import Refused
+from gateway.errors import RefusedError
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, CustomerDep, idempotency_key
 from gateway.web.problems import described
@@ -107,11 +107,11 @@ async def get_analysis(
 async def begin(
     api: Api, caller: TokenCaller, body: AnalysisBody, analysis_id: str, language: Language | None
 ) -> AnalysisRecord:
-    """The analysis of this id, begun if it is new; raises Refused, Unavailable."""
+    """The analysis of this id, begun if it is new; raises RefusedError, Unavailable."""
     if not body.query.strip():
-        raise Refused(ErrorCode.EMPTY_TEXT, "query: ask something")
+        raise RefusedError(ErrorCode.EMPTY_TEXT, "query: ask something")
     if not analyses_markets(await api.companies.get(caller.company)):
-        raise Refused(ErrorCode.FORBIDDEN, "this company has no market analyses: its profile is support")
+        raise RefusedError(ErrorCode.FORBIDDEN, "this company has no market analyses: its profile is support")
     asked = AskedAnalysis(
         analysis_id=analysis_id,
         query=body.query,
@@ -121,7 +121,7 @@ async def begin(
     )
     record = await api.analyses.begin(caller, asked)
     if not _same(record, asked):
-        raise Refused(ErrorCode.CONFLICT, "Idempotency-Key: it was used for another question; choose a new one")
+        raise RefusedError(ErrorCode.CONFLICT, "Idempotency-Key: it was used for another question; choose a new one")
     return record
 
 

@@ -18,7 +18,7 @@ from contracts.languages import Language
 from contracts.plain_text import LINE
 from gateway.adapters.service_calls import ask
 from gateway.domain.company_names import id_of
-from gateway.errors import GatewayError, Refused, Unavailable, not_found
+from gateway.errors import GatewayError, RefusedError, UnavailableError, not_found
 from gateway.ports import TokenCaller
 from gateway.web.company_settings import (
     ConfigView,
@@ -101,7 +101,7 @@ async def make_company(
     }
     refuse(_named(faults(config)))
     if await api.companies.newest(company) is not None:
-        raise Refused(ErrorCode.CONFLICT, f"there is a company {company} already: choose another name")
+        raise RefusedError(ErrorCode.CONFLICT, f"there is a company {company} already: choose another name")
     saved = await api.companies.create(config)
     return await begun(api, acting, saved, request, accept_language)
 
@@ -204,7 +204,7 @@ async def _detail(
     company = settings.config.company_id
     try:
         seen = await api.sightings.of(company)
-    except Unavailable:
+    except UnavailableError:
         seen = list[Sighting]()
     return CompanyDetail.model_construct(
         **fields,

@@ -18,7 +18,7 @@ from gateway.adapters.service_calls import ask
 from gateway.domain import model_choice
 from gateway.domain.etags import etag, matches
 from gateway.domain.settings_warnings import without_effect
-from gateway.errors import GatewayError, Refused, bad_field, not_found
+from gateway.errors import GatewayError, RefusedError, bad_field, not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import AdminDep, Api, ApiDep
 from gateway.web.free_json import check_json
@@ -139,9 +139,9 @@ async def patch_settings(
 
 
 async def change(api: Api, caller: TokenCaller, patch: dict[str, object], if_match: str | None) -> CompanySettings:
-    """The settings of the caller's company after a merge patch; raises Refused."""
+    """The settings of the caller's company after a merge patch; raises RefusedError."""
     if if_match is None:
-        raise Refused(ErrorCode.PRECONDITION_REQUIRED, "send If-Match with the ETag that GET gave you")
+        raise RefusedError(ErrorCode.PRECONDITION_REQUIRED, "send If-Match with the ETag that GET gave you")
     # A client may send back what it was shown.
     patch.pop("warnings", None)
     patch.pop("answering", None)
@@ -149,14 +149,14 @@ async def change(api: Api, caller: TokenCaller, patch: dict[str, object], if_mat
         newest = await stored(api, caller.company)
         version = newest.version
         if not matches(if_match, version):
-            raise Refused(
+            raise RefusedError(
                 ErrorCode.PRECONDITION_FAILED, f"the settings are at version {version} by now: read them again"
             )
         if chosen := model_choice.named_in(patch, newest.config):
             await _check_model(api, caller, *chosen)
         try:
             return await api.companies.patch(caller.company, version, patch)
-        except Refused as error:
+        except RefusedError as error:
             if error.code is not ErrorCode.PRECONDITION_FAILED or if_match.strip() != "*" or left == 0:
                 raise
     raise AssertionError("the last race returns or raises")
@@ -185,14 +185,14 @@ async def _check_model(api: Api, caller: TokenCaller, provider: str, model: str)
 def refuse(found: list[FieldFault]) -> None:
     """Raises BAD_FIELD for settings with faults."""
     if found:
-        raise Refused(ErrorCode.BAD_FIELD, "; ".join(f"{one.field}: {one.message}" for one in found), found)
+        raise RefusedError(ErrorCode.BAD_FIELD, "; ".join(f"{one.field}: {one.message}" for one in found), found)
 
 
 async def stored(api: Api, company: str) -> CompanySettings:
     """The settings from memory; raises NOT_FOUND."""
     settings = await api.companies.newest(company)
     if settings is None:
-        raise Refused(ErrorCode.NOT_FOUND, "the company has no settings yet: create them with POST /v2/llm/config")
+        raise RefusedError(ErrorCode.NOT_FOUND, "the company has no settings yet: create them with POST /v2/llm/config")
     return settings
 
 

@@ -34,7 +34,7 @@ from gateway.adapters.service_calls import ask
 from gateway.chat.commands import ConversationPlace, MessageDraft
 from gateway.domain.accepted import prefers
 from gateway.domain.forwarded import NOBODY
-from gateway.errors import Refused, bad_field, not_found
+from gateway.errors import RefusedError, bad_field, not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, ConversationPath, OperatorDep, PersonDep
 from gateway.web.free_json import check_json
@@ -154,7 +154,7 @@ async def begin_conversation(request: Request, api: ApiDep, caller: PersonDep, b
     """Begins a new topic: another conversation of the visitor or customer, beside the earlier ones. Its id goes into
     the chat's hello."""
     if caller.is_operator:
-        raise Refused(ErrorCode.FORBIDDEN, "this is for visitors and customers")
+        raise RefusedError(ErrorCode.FORBIDDEN, "this is for visitors and customers")
     address = request.client.host if request.client else NOBODY
     api.door.message(f"{caller.company}/{caller.subject}", address, opens_conversation=True)
     conversation, previous = await api.topics.begin(caller, body.topic)
@@ -207,7 +207,7 @@ async def send_message(
 ) -> MessageView:
     """A human agent's message. The same clientMessageId with another text is a CONFLICT."""
     if is_blank(body.text):
-        raise Refused(ErrorCode.EMPTY_TEXT, "text: write something")
+        raise RefusedError(ErrorCode.EMPTY_TEXT, "text: write something")
     await api.access.watchable(caller, conversation)
     place = ConversationPlace(caller, conversation)
     stored = await api.commands.find_sent(place, body.client_message_id)
@@ -220,7 +220,7 @@ async def send_message(
     if message is None:  # deleted since
         raise not_found("conversation")
     if (message.text, message.files) != (body.text, files):
-        raise Refused(ErrorCode.CONFLICT, "clientMessageId: it was used for another message; choose a new one")
+        raise RefusedError(ErrorCode.CONFLICT, "clientMessageId: it was used for another message; choose a new one")
     return message
 
 
@@ -250,7 +250,7 @@ async def get_rating(api: ApiDep, caller: PersonDep, conversation: ConversationP
 async def put_rating(api: ApiDep, caller: PersonDep, conversation: ConversationPath, body: RatingRequest) -> RatingView:
     """Rates the conversation, by its visitor or customer. A new rating replaces the old one."""
     if caller.is_operator:
-        raise Refused(ErrorCode.FORBIDDEN, "only the visitor or customer it belongs to can rate a conversation")
+        raise RefusedError(ErrorCode.FORBIDDEN, "only the visitor or customer it belongs to can rate a conversation")
     await api.access.usable(caller, conversation)
     await api.commands.rate(ConversationPlace(caller, conversation), body.score, body.comment)
     return RatingView(score=body.score, comment=body.comment, rated_at=api.clock.now())

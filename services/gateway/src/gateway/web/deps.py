@@ -29,7 +29,7 @@ from gateway.chat.limits import Door
 from gateway.chat.replays import Replays
 from gateway.chat.threads import Threads
 from gateway.chat.topics import Topics
-from gateway.errors import Refused, TokenInvalid
+from gateway.errors import RefusedError, TokenInvalidError
 from gateway.ports import TokenCaller, TokenReader
 from runtime.clock import Clock
 from runtime.correlation import begin
@@ -91,10 +91,10 @@ def bearer(request: Request) -> str | None:
 
 
 async def verified(request: Request, api: Api) -> TokenCaller:
-    """Who is calling; raises TokenInvalid (401)."""
+    """Who is calling; raises TokenInvalidError (401)."""
     token = bearer(request)
     if token is None:
-        raise TokenInvalid("send a token: Authorization: Bearer …")
+        raise TokenInvalidError("send a token: Authorization: Bearer …")
     caller = await api.tokens.verify(token)
     begin(caller.company, request.path_params.get("conversationId", ""))
     return caller
@@ -115,7 +115,7 @@ class Only:
     def check(self, caller: TokenCaller) -> TokenCaller:
         """The caller; raises FORBIDDEN (403) for one who may not."""
         if not self.may(caller):
-            raise Refused(ErrorCode.FORBIDDEN, self.refusal.format(role=caller.role))
+            raise RefusedError(ErrorCode.FORBIDDEN, self.refusal.format(role=caller.role))
         return caller
 
 

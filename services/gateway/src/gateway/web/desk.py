@@ -31,7 +31,7 @@ from contracts.ws import Uuid
 from gateway.adapters.desk import change_conversation
 from gateway.adapters.service_calls import CHANGE_SECONDS, ask
 from gateway.chat.commands import ConversationPlace
-from gateway.errors import Refused, bad_field, not_found
+from gateway.errors import RefusedError, bad_field, not_found
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, ConversationPath, OperatorDep
 from gateway.web.knowledge import Body
@@ -177,7 +177,7 @@ async def list_notes(api: ApiDep, caller: OperatorDep, conversation: Conversatio
 async def add_note(api: ApiDep, caller: OperatorDep, conversation: ConversationPath, body: NoteDraft) -> NoteView:
     """Adds a private note, which only human agents read. People mentioned with @ are told."""
     if is_blank(body.text):
-        raise Refused(ErrorCode.EMPTY_TEXT, "text: write something")
+        raise RefusedError(ErrorCode.EMPTY_TEXT, "text: write something")
     await api.access.watchable(caller, conversation)
     request = NoteRequest(
         company_id=caller.company,
@@ -189,7 +189,7 @@ async def add_note(api: ApiDep, caller: OperatorDep, conversation: ConversationP
     )
     added = (await ask(api.rpc, desk_rpc.NOTE_ADD, request, deadline=CHANGE_SECONDS)).note
     if (added.text, added.by) != (body.text, caller.subject):
-        raise Refused(ErrorCode.CONFLICT, "noteId: it was used for another note; choose a new one")
+        raise RefusedError(ErrorCode.CONFLICT, "noteId: it was used for another note; choose a new one")
     return added
 
 
@@ -225,7 +225,7 @@ async def list_replies(api: ApiDep, caller: OperatorDep) -> Replies:
 async def put_reply(api: ApiDep, caller: OperatorDep, shortcut: ShortcutPath, body: ReplyDraft) -> CannedReply:
     """Saves a canned reply under a shortcut, replacing an existing one."""
     if is_blank(body.text):
-        raise Refused(ErrorCode.EMPTY_TEXT, "text: write something")
+        raise RefusedError(ErrorCode.EMPTY_TEXT, "text: write something")
     request = desk_rpc.CannedReplyRequest(
         company_id=caller.company, reply=CannedReply(shortcut=shortcut, text=body.text)
     )
@@ -251,7 +251,7 @@ def _user(caller: TokenCaller, named: str | None) -> str:
 
 
 async def _assignee(api: Api, caller: TokenCaller, body: ConversationPatch) -> _Assignee:
-    """The assignee with their name at the desk; raises Refused if the company lists its team and nobody in it has
+    """The assignee with their name at the desk; raises RefusedError if the company lists its team and nobody in it has
     this id. If tokens come only from another system, anybody may be somebody who has not been here yet."""
     user = _user(caller, body.assignee)
     if user in {"", caller.subject}:

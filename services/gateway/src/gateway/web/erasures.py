@@ -13,7 +13,7 @@ from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN, derive_id, uuid7
 from contracts.receipt_words import what_remains
 from gateway.adapters.service_calls import REPORT_SECONDS, ask
-from gateway.errors import Refused, not_found
+from gateway.errors import RefusedError, not_found
 from gateway.ports import TokenCaller
 from gateway.web.conversations import Limit, PageCursor
 from gateway.web.deps import AdminDep, Api, ApiDep, CallerDep, ConversationPath, SelfDep, idempotency_key
@@ -71,7 +71,7 @@ class Erasing:
         """The receipt of an earlier deletion under this key, which may have gone through unnoticed."""
         receipt = self._receipt_id(caller, kind, name)
         if receipt is not None:
-            with suppress(Refused):  # there is no such receipt: it is asked for now
+            with suppress(RefusedError):  # there is no such receipt: it is asked for now
                 return await self._shown(caller, await _receipt(self._api, caller, receipt))
         return None
 
@@ -121,10 +121,10 @@ async def delete_conversation(
 ) -> Response:
     """Deletes one conversation and what is remembered from it; for admins, and its visitor or customer."""
     if not (caller.role == "admin" or caller.writes_as_visitor):
-        raise Refused(ErrorCode.FORBIDDEN, "only admins and the person it belongs to can delete a conversation")
+        raise RefusedError(ErrorCode.FORBIDDEN, "only admins and the person it belongs to can delete a conversation")
     try:
         await api.access.readable(caller, conversation)
-    except Refused as error:
+    except RefusedError as error:
         before = (
             await erasing.before(caller, "conversation", conversation) if error.code is ErrorCode.NOT_FOUND else None
         )
@@ -155,7 +155,7 @@ async def get_receipt(
 ) -> Response:
     """One receipt, for admins and anybody who was given its id."""
     if not (caller.role in {"admin", "service"} or caller.writes_as_visitor):
-        raise Refused(ErrorCode.FORBIDDEN, "receipts are for admins, and for those who have deleted something")
+        raise RefusedError(ErrorCode.FORBIDDEN, "receipts are for admins, and for those who have deleted something")
     found = await _receipt(api, caller, receipt)
     language = await api.companies.console_language(caller.company, accept_language)
     return JSONResponse(_in_words(found, language).to_wire())

@@ -21,7 +21,7 @@ from contracts.ids import ID_PATTERN
 from contracts.languages import named_language
 from gateway.chat.commands import ConversationPlace
 from gateway.domain.file_kinds import PICTURES
-from gateway.errors import Refused
+from gateway.errors import RefusedError
 from gateway.web.deps import ApiDep, ConversationPath, PersonDep
 from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage
@@ -67,7 +67,9 @@ async def send_file(
     is deleted if no message names it within a day."""
     await api.access.usable(caller, conversation)
     if request.headers.get("content-type", "").startswith("multipart/"):
-        raise Refused(ErrorCode.BAD_FIELD, "file: send it as the body itself (curl --data-binary @FILE), not in a form")
+        raise RefusedError(
+            ErrorCode.BAD_FIELD, "file: send it as the body itself (curl --data-binary @FILE), not in a form"
+        )
     language = named_language(accept_language) or "en"
     return await api.files.take_in(ConversationPlace(caller, conversation), name, _body(request), language)
 

@@ -7,7 +7,7 @@ import orjson
 from starlette.exceptions import HTTPException
 
 from contracts.errors import ErrorCode
-from gateway.errors import Refused
+from gateway.errors import RefusedError
 
 MOST_BYTES = 256 * 1024
 """Of settings or a patch; anything within their bounds is smaller."""
@@ -22,6 +22,6 @@ def check_json(body: dict[str, Any]) -> None:
         size = len(orjson.dumps(body))
         json.dumps(body, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise Refused(ErrorCode.BAD_FIELD, "the body holds text or numbers that JSON cannot carry on") from error
+        raise RefusedError(ErrorCode.BAD_FIELD, "the body holds text or numbers that JSON cannot carry on") from error
     if size > MOST_BYTES:
         raise HTTPException(413, f"send at most {MOST_BYTES} bytes")

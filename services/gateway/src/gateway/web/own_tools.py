@@ -17,7 +17,7 @@ from contracts.preview_rpc import (
     OwnToolRequest,
 )
 from gateway.adapters.service_calls import OWN_TOOL_SECONDS, ask
-from gateway.errors import Refused
+from gateway.errors import RefusedError
 from gateway.web.companies import CompanyPath, acting_for
 from gateway.web.deps import ApiDep, FounderDep
 from gateway.web.free_json import check_json
@@ -74,5 +74,5 @@ async def list_mcp_tools(api: ApiDep, caller: FounderDep, company: CompanyPath, 
     request = McpToolsRequest(config=config, server=body.server, language=body.language)
     found = await ask(api.rpc, MCP_TOOLS, request, deadline=OWN_TOOL_SECONDS)
     if found.error is not None:
-        raise Refused(ErrorCode.BAD_FIELD, found.error)
+        raise RefusedError(ErrorCode.BAD_FIELD, found.error)
     return McpListed(tools=found.tools)

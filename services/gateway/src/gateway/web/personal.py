@@ -14,7 +14,7 @@ from contracts.ids import ID_PATTERN, derive_id, uuid7
 from contracts.market_rpc import HOLDINGS, Holdings
 from contracts.memory_rpc import ExportedConversation, LongTermMemory, MemoryExportReply, UserRef
 from gateway.adapters.service_calls import ask
-from gateway.errors import GatewayError, Unavailable
+from gateway.errors import GatewayError, UnavailableError
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api, ApiDep, CustomerDep, OperatorDep, idempotency_key
 from gateway.web.free_json import check_json
@@ -95,11 +95,11 @@ async def patch_memory(
     )
     try:
         return (await ask(api.rpc, memory_rpc.MEMORY_PATCH, request)).memory
-    except Unavailable:
+    except UnavailableError:
         try:
             return (await ask(api.rpc, memory_rpc.MEMORY_PATCH, request, deadline=CORRECT_SECONDS)).memory
-        except Unavailable as error:
-            raise Unavailable(_MAYBE) from error
+        except UnavailableError as error:
+            raise UnavailableError(_MAYBE) from error
 
 
 @router.delete("/v2/memory", status_code=204, response_class=Response, responses=described())

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
-from gateway.errors import Refused, not_found
+from gateway.errors import RefusedError, not_found
 from gateway.web.deps import ApiDep
 from gateway.web.origins import names_loopback
 
@@ -40,7 +40,9 @@ async def make_token(body: PersonaRequest, request: Request, api: ApiDep) -> Per
     origin = request.headers.get("origin")
     own = f"{request.url.scheme}://{request.headers.get('host', '')}"
     if not names_loopback(request) or (origin is not None and origin != own):
-        raise Refused(ErrorCode.FORBIDDEN, "demo people are for this machine's own pages: open http://127.0.0.1 here")
+        raise RefusedError(
+            ErrorCode.FORBIDDEN, "demo people are for this machine's own pages: open http://127.0.0.1 here"
+        )
     made = api.personas.token(body.persona)
     if made is None:
         raise not_found("persona (free, pro, premium, commercial, admin)")

@@ -19,7 +19,7 @@ from contracts.json_values import JsonObject
 from contracts.languages import named_language
 from contracts.wrong_fields import message_of
 from gateway.domain.spoken_errors import in_language
-from gateway.errors import GatewayError, Limited, Refused, TokenInvalid
+from gateway.errors import GatewayError, RateLimitedError, RefusedError, TokenInvalidError
 from gateway.web.deps import get_api, verified
 from gateway.web.openai_errors import PREFIX as OPENAI
 from gateway.web.openai_errors import error_response
@@ -156,11 +156,11 @@ async def _gateway_error(request: Request, error: Exception) -> JSONResponse:
     headers: dict[str, str] = {}
     if error.wait is not None:
         headers["Retry-After"] = str(error.wait)
-    elif isinstance(error, TokenInvalid):
+    elif isinstance(error, TokenInvalidError):
         headers["WWW-Authenticate"] = "Bearer"
-    fields = error.fields if isinstance(error, Refused) else ()
+    fields = error.fields if isinstance(error, RefusedError) else ()
     wrong = [FieldProblem(field=fault.field, message=fault.message) for fault in fields]
-    spent = isinstance(error, Limited) and error.spent
+    spent = isinstance(error, RateLimitedError) and error.spent
     status = STATUS[error.code]
     return _answer(request, status, str(error.code), error.message, errors=wrong, headers=headers, spent=spent)
 

@@ -23,7 +23,7 @@ from contracts.sign_in_rpc import (
     SignInFinish,
 )
 from gateway.adapters.service_calls import ask
-from gateway.errors import Refused, Unavailable
+from gateway.errors import RefusedError, UnavailableError
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import ApiDep
 from gateway.web.first_hour import server_of
@@ -101,7 +101,7 @@ async def finish_sign_in(
     code = None
     if body.code is not None:
         if body.verifier is None or body.nonce is None:
-            raise Refused(ErrorCode.BAD_FIELD, "send verifier and nonce with the code")
+            raise RefusedError(ErrorCode.BAD_FIELD, "send verifier and nonce with the code")
         code = SignInCode(
             code=body.code,
             verifier=body.verifier,
@@ -110,9 +110,9 @@ async def finish_sign_in(
             issuer=body.issuer,
         )
     if company is None or (code is None and invited is None):
-        raise Refused(ErrorCode.BAD_FIELD, "send companyId with a code, or an invitation")
+        raise RefusedError(ErrorCode.BAD_FIELD, "send companyId with a code, or an invitation")
     if body.company_id not in (None, company):
-        raise Refused(ErrorCode.BAD_FIELD, "this invitation is for another company")
+        raise RefusedError(ErrorCode.BAD_FIELD, "this invitation is for another company")
     given = (
         Invitation(member=invited.member, issued_at=datetime.fromtimestamp(invited.issued, UTC)) if invited else None
     )
@@ -126,9 +126,9 @@ async def finish_sign_in(
     return Session(token=made.token, user_id=made.visitor, company_id=company, expires_at=expires)
 
 
-def _refused(problem: Problem | None, language: Language) -> Refused | Unavailable:
+def _refused(problem: Problem | None, language: Language) -> RefusedError | UnavailableError:
     texts = words(language, "signIn")
     if problem is None:
-        return Unavailable(texts["away"].format(detail=""))
+        return UnavailableError(texts["away"].format(detail=""))
     message = texts.get(problem.reason, texts["refused"]).format(detail=problem.detail).strip(" :")
-    return Unavailable(message) if problem.reason == "away" else Refused(ErrorCode.FORBIDDEN, message)
+    return UnavailableError(message) if problem.reason == "away" else RefusedError(ErrorCode.FORBIDDEN, message)

@@ -12,7 +12,7 @@ from contracts.errors import ErrorCode
 from contracts.ids import ID_PATTERN, Id, uuid7
 from contracts.plain_text import LINE
 from contracts.team import Email, Member, TeamRole
-from gateway.errors import Refused, not_found
+from gateway.errors import RefusedError, not_found
 from gateway.ports import TokenCaller
 from gateway.web.company_settings import change, stored
 from gateway.web.deps import AdminDep, Api, ApiDep, OperatorDep
@@ -83,7 +83,7 @@ async def invite(api: ApiDep, caller: AdminDep, body: NewMember, request: Reques
     team = (await stored(api, caller.company)).config.team
     said = body.email.casefold() if body.email else None
     if said and any(one.email and one.email.casefold() == said for one in team.members.values()):
-        raise Refused(ErrorCode.CONFLICT, "somebody in the team already has this e-mail")
+        raise RefusedError(ErrorCode.CONFLICT, "somebody in the team already has this e-mail")
     user = f"a_{uuid7().replace('-', '')}"
     await _change(api, caller, {"members": {user: body.to_wire()}})
     return _invited(api, caller, request, user, Member(role=body.role, name=body.name, email=body.email))
@@ -117,7 +117,7 @@ async def sign_out(api: ApiDep, caller: OperatorDep, user: UserPath) -> Response
     """Ends all sessions of a user, whoever signed their tokens: one's own (`me`), or anybody's, for admins."""
     ended = caller.subject if user == "me" else user
     if ended != caller.subject and caller.role != "admin":
-        raise Refused(ErrorCode.FORBIDDEN, "this is for admins (role admin)")
+        raise RefusedError(ErrorCode.FORBIDDEN, "this is for admins (role admin)")
     await _change(api, caller, {"signedOut": {ended: _now()}})
     return Response(status_code=204)
 
@@ -150,7 +150,7 @@ def _view(user: str, member: Member) -> MemberView:
 
 def _check_role(role: str) -> None:
     if role not in ROLES:
-        raise Refused(ErrorCode.BAD_FIELD, "role: use commercial or admin")
+        raise RefusedError(ErrorCode.BAD_FIELD, "role: use commercial or admin")
 
 
 def _now() -> str:

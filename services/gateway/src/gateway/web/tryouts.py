@@ -26,7 +26,7 @@ from contracts.preview_rpc import (
     TryRequest,
 )
 from gateway.adapters.service_calls import TRY_SECONDS, ask
-from gateway.errors import Refused, not_found
+from gateway.errors import RefusedError, not_found
 from gateway.ports import TokenCaller
 from gateway.web.company_settings import CompanyPath, refuse
 from gateway.web.deps import AdminDep, Api, ApiDep
@@ -106,7 +106,7 @@ async def show_prompt(api: ApiDep, caller: AdminDep, company: CompanyPath, body:
 async def try_settings(api: ApiDep, caller: AdminDep, company: CompanyPath, body: TryoutQuestion) -> TryReply:
     """The answer to one question. Nothing is stored; model calls cost money. Tools are those of the saved settings."""
     if not body.question.strip():
-        raise Refused(ErrorCode.EMPTY_TEXT, "question: write something")
+        raise RefusedError(ErrorCode.EMPTY_TEXT, "question: write something")
     config = await with_unsaved(api, caller, company, body)
     return await tried(api, caller, config, body.question, body.language)
 

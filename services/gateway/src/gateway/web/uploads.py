@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from contracts.errors import ErrorCode
 from contracts.knowledge import MAX_FILE
-from gateway.errors import Refused, bad_field
+from gateway.errors import RefusedError, bad_field
 
 FORM = 64 * 1024
 """Bytes of a form besides its file."""
@@ -41,7 +41,7 @@ async def read_upload(request: Request) -> Upload:
     try:
         form = await parser.parse()
     except (MultiPartException, KeyError, ValueError) as error:
-        raise Refused(ErrorCode.BAD_FIELD, f"the form cannot be read: {error}") from error
+        raise RefusedError(ErrorCode.BAD_FIELD, f"the form cannot be read: {error}") from error
     try:
         file = form.get("file")
         if not isinstance(file, UploadFile):

@@ -10,7 +10,7 @@ from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.ids import CompanyId, uuid7
 from contracts.ws import LOCALE, VisitedPage
-from gateway.errors import Refused, TokenInvalid, not_found
+from gateway.errors import RefusedError, TokenInvalidError, not_found
 from gateway.ports import Visit, VisitorToken
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, bearer
@@ -55,7 +55,7 @@ async def make_visitor(
         raise not_found("company")
     if origin is not None:
         if not origin_allowed(origin, settings, request, dev=api.dev):
-            raise Refused(ErrorCode.FORBIDDEN, f"the widget may not run on {origin[:200]}: see allowedOrigins")
+            raise RefusedError(ErrorCode.FORBIDDEN, f"the widget may not run on {origin[:200]}: see allowedOrigins")
         response.headers.update(_cors(origin))
     visit = _visit(body)
     if body.identity is not None:
@@ -88,7 +88,7 @@ def _visit(body: VisitorRequest) -> Visit:
 async def _known_user(company: str, identity: str, visit: Visit, api: Api) -> VisitorToken:
     found = await api.memory.identify(company, identity)
     if found.user is None:
-        raise TokenInvalid(f"the identity is not valid: {found.problem}")
+        raise TokenInvalidError(f"the identity is not valid: {found.problem}")
     return api.tokens.known_user(company, found.user, visit)
 
 
@@ -98,7 +98,9 @@ async def _visitor(company: str, request: Request, api: Api) -> str:
         return f"v_{uuid7().replace('-', '')}"
     caller = await api.tokens.verify_for_renewal(old)
     if caller.company != company or caller.role != "visitor":
-        raise TokenInvalid("the old token is not a visitor's of this company: leave it out to become a new visitor")
+        raise TokenInvalidError(
+            "the old token is not a visitor's of this company: leave it out to become a new visitor"
+        )
     return caller.subject
 
 

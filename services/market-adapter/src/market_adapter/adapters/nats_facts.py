@@ -20,7 +20,7 @@ class NatsFacts:
         self._publisher = publisher
 
     async def tell(self, owner: Owner, fact: Fact) -> None:
-        """Appends the fact. Raises PublishFailed; then it stays in its outbox and is told later."""
+        """Appends the fact. Raises PublishFailedError; then it stays in its outbox and is told later."""
         data = BY_TYPE[fact.kind].data.model_validate(fact.data)
         event = CloudEvent[type(data)](  # pyright: ignore[reportInvalidTypeArguments]
             id=derive_id(owner.company, owner.user, fact.kind, fact.key),

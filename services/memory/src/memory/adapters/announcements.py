@@ -35,7 +35,7 @@ class BusAnnouncements:
         of something published long ago; `over`: the sequence of the last announcement that the caller knows.
 
         Raises:
-            FenceRefused: there is a newer announcement.
+            FenceRefusedError: there is a newer announcement.
         """
         company = settings.config.company_id
         subject = fact(COMPANY_CHANGED, company, None)

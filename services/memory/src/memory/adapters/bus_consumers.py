@@ -13,9 +13,9 @@ from memory.adapters.chat_log import era_of
 from memory.adapters.durables import durables
 from memory.domain.keys import LogPosition
 from memory.domain.progress import ConsumerProgress
-from memory.errors import BusUnavailable
+from memory.errors import BusUnavailableError
 from runtime.direct import DirectReader, StoredFact
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.jetstream_api import AnswerT, ApiAnswer, ConsumerInfo, ConsumerPage, StreamInfo, ask, floor_of
 from runtime.replies import ReplyInbox
 from runtime.streams import first_made, leave_out
@@ -71,8 +71,8 @@ class BusConsumers:
     async def leave_out(self, stream: str, up_to: int, keep: Callable[[int], Awaitable[object]]) -> None:
         try:
             await leave_out(self._client, stream, up_to, keep)
-        except NotReady as error:
-            raise BusUnavailable(str(error)) from error
+        except NotReadyError as error:
+            raise BusUnavailableError(str(error)) from error
 
     def _reader(self, stream: str) -> DirectReader:
         return self._readers.setdefault(stream, DirectReader(self._client, stream))
@@ -81,7 +81,7 @@ class BusConsumers:
         try:
             return await ask(self._inbox, of, method, body, deadline=ANSWER)
         except (TimeoutError, NatsError) as error:
-            raise BusUnavailable(f"JetStream does not answer {method}") from error
+            raise BusUnavailableError(f"JetStream does not answer {method}") from error
 
 
 @dataclass(frozen=True, slots=True)

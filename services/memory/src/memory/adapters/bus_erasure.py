@@ -51,7 +51,7 @@ class StreamErasure:
         self._letters = DeadLetters(client)
 
     async def plan(self, job: Erasure) -> StreamPlan:
-        """What the streams hold of the user, or of the conversations; raises BusUnavailable."""
+        """What the streams hold of the user, or of the conversations; raises BusUnavailableError."""
         company, names = job.company, frozenset(job.conversations)
         plan = StreamPlan()
         with bus_does("look through the streams"):
@@ -82,7 +82,8 @@ class StreamErasure:
         return plan
 
     async def carry_out(self, plan: StreamPlan) -> None:
-        """Removes what was planned, and what has been added under the same subjects since; raises BusUnavailable."""
+        """Removes what was planned, and what has been added under the same subjects since; raises
+        BusUnavailableError."""
         with bus_does("purge the streams"):
             for stream, subject in plan.purges:
                 await self._js.purge_stream(stream, subject=subject)
@@ -90,7 +91,7 @@ class StreamErasure:
                 await self._delete(stream, seq)
 
     async def remove(self, stream: str, seq: int) -> None:
-        """Deletes one message, if it is still there; raises BusUnavailable."""
+        """Deletes one message, if it is still there; raises BusUnavailableError."""
         with bus_does("delete a message"):
             await self._delete(stream, seq)
 
@@ -115,7 +116,7 @@ class StreamErasure:
         return plan.found
 
     async def plan_told(self, job: Erasure) -> StreamPlan:
-        """The user's facts that concern these conversations; raises BusUnavailable."""
+        """The user's facts that concern these conversations; raises BusUnavailableError."""
         plan, names = StreamPlan(), frozenset(job.conversations)
         with bus_does("look through the streams"):
             for event_type in fact_types():

@@ -5,14 +5,14 @@ from contextlib import contextmanager
 
 from nats.errors import Error as NatsError
 
-from memory.errors import BusUnavailable
-from runtime.errors import RuntimeFault
+from memory.errors import BusUnavailableError
+from runtime.errors import RuntimeLibraryError
 
 
 @contextmanager
 def bus_does(what: str) -> Generator[None]:
-    """Raises BusUnavailable if the bus fails in the block, saying what it could not do."""
+    """Raises BusUnavailableError if the bus fails in the block, saying what it could not do."""
     try:
         yield
-    except (NatsError, TimeoutError, RuntimeFault) as error:
-        raise BusUnavailable(f"the bus could not {what}: {error!r}"[:300]) from error
+    except (NatsError, TimeoutError, RuntimeLibraryError) as error:
+        raise BusUnavailableError(f"the bus could not {what}: {error!r}"[:300]) from error

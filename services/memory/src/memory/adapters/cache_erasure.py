@@ -47,7 +47,7 @@ class CacheErasure:
 
     async def keys(self, job: Erasure) -> list[bytes]:
         """The user's keys in Redis, or those of the conversations and what their people did last; raises
-        RedisUnavailable. Spent budgets stay until they expire, so that deleting oneself does not renew them."""
+        RedisUnavailableError. Spent budgets stay until they expire, so that deleting oneself does not renew them."""
         company, every = job.company, frozenset(job.conversations)
         named = [key(company, name).encode() for name in job.conversations for key in (looks_key, read_key)]
         named += [key_of(company, person).encode() for person in (job.user, *job.people) if person]
@@ -58,7 +58,7 @@ class CacheErasure:
         return found
 
     async def erase(self, job: Erasure) -> None:
-        """Deletes from Redis and every replica's memory; raises RedisUnavailable."""
+        """Deletes from Redis and every replica's memory; raises RedisUnavailableError."""
         company, conversations = job.company, job.conversations
         self._drop(company, conversations)
         for start in range(0, len(conversations), 100):
@@ -70,7 +70,7 @@ class CacheErasure:
                 await self._redis.delete(*gone)
 
     async def erase_company(self, company: str) -> dict[str, int]:
-        """Deletes every key of the company, including spent budgets; raises RedisUnavailable."""
+        """Deletes every key of the company, including spent budgets; raises RedisUnavailableError."""
         patterns = (
             f"{SHORT_TERM}{{{company}:*",
             f"{PREFIX}*:{company}:*",

@@ -19,7 +19,7 @@ from contracts.channels import CHAT_ALL, ChatKind, parse_chat
 from contracts.streams import CHAT
 from memory.adapters.chat_log import StreamLog
 from memory.domain.facts import BadFactError, LogFact
-from memory.errors import StoreUnavailable
+from memory.errors import StoreUnavailableError
 from memory.metrics import PROJECTED
 from runtime.batch_worker import BatchWorker
 from runtime.batches import HURRIED
@@ -27,7 +27,7 @@ from runtime.bus_client import BusClient
 from runtime.connection import jetstream, listen
 from runtime.consumers import ConsumerSpec
 from runtime.deliveries import Delivery
-from runtime.errors import NotReady, RuntimeFault
+from runtime.errors import NotReadyError, RuntimeLibraryError
 from runtime.marks import UNMARKED
 from runtime.outcomes import Ack, AckAfter, DeadLetter, Outcome, Retry
 
@@ -90,7 +90,7 @@ class ChatConsumer(BatchWorker):
         return "projection"
 
     async def ensure(self, deadline: float = 15.0) -> None:
-        """Creates the consumer, or reuses it if it fills this database; raises NotReady."""
+        """Creates the consumer, or reuses it if it fills this database; raises NotReadyError."""
         js = jetstream(self._client)
         try:
             await self._log.refresh()
@@ -100,8 +100,8 @@ class ChatConsumer(BatchWorker):
                 await js.delete_consumer(CHAT.name, DURABLE)
         except NotFoundError:
             pass
-        except (NatsError, TimeoutError, RuntimeFault) as error:
-            raise NotReady(f"consumer {DURABLE}: {str(error) or type(error).__name__}") from error
+        except (NatsError, TimeoutError, RuntimeLibraryError) as error:
+            raise NotReadyError(f"consumer {DURABLE}: {str(error) or type(error).__name__}") from error
         await super().ensure(deadline)
 
     async def start(self) -> None:
@@ -139,7 +139,7 @@ class ChatConsumer(BatchWorker):
         try:
             if facts:
                 await self._project(facts)
-        except (StoreUnavailable, TimeoutError) as error:
+        except (StoreUnavailableError, TimeoutError) as error:
             _log.warning("nothing is projected for now", error=str(error) or "too slow", waiting=len(facts))
             await asyncio.sleep(PAUSE)
             return [Retry(RETRY)] * len(deliveries)

@@ -9,10 +9,10 @@ import structlog
 from contracts.channels import ChatAddress, conversation_tree, parse_chat
 from memory.domain.facts import BadFactError, LogFact, decode
 from memory.domain.keys import LogPosition
-from memory.errors import UnknownSequence
+from memory.errors import UnknownSequenceError
 from runtime.conversation import ConversationLog, ConversationWriter, Decide, LogBounds
 from runtime.direct import StoredFact
-from runtime.errors import ReadFailed
+from runtime.errors import ReadFailedError
 from runtime.publisher import Appended, Publisher
 
 SOURCE = "/nexus/memory"
@@ -47,7 +47,7 @@ class StreamLog:
         """Reads them after a reconnect; when nobody answers, the next periodic look does."""
         try:
             await self.refresh()
-        except ReadFailed as error:
+        except ReadFailedError as error:
             _log.warning("log.bounds_unread", error=str(error))
 
     @property
@@ -79,7 +79,7 @@ class StreamLog:
         """The conversation's facts with after < seq ≤ up_to, in order, certainly complete.
 
         Raises:
-            UnknownSequence: the log ends before `up_to`.
+            UnknownSequenceError: the log ends before `up_to`.
         """
         if after >= up_to:
             return []
@@ -91,7 +91,7 @@ class StreamLog:
             if (stored and stored[-1].seq == up_to) or await self._has_no(company, conversation, up_to):
                 return [fact for each in stored if (fact := self.fact(each)) is not None]
             if clock() > end:
-                raise UnknownSequence(f"the log has not reached {up_to}, which {company}/{conversation} needs")
+                raise UnknownSequenceError(f"the log has not reached {up_to}, which {company}/{conversation} needs")
             await asyncio.sleep(pause)
             pause = min(pause * 2, 0.1)
 

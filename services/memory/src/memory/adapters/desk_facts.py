@@ -7,9 +7,9 @@ from contracts.ids import NOBODY
 from contracts.streams import FACTS
 from memory.adapters.chat_log import SOURCE
 from memory.domain.keys import LogPosition, milliseconds
-from memory.errors import BusUnavailable
+from memory.errors import BusUnavailableError
 from runtime.direct import DirectReader
-from runtime.errors import RuntimeFault
+from runtime.errors import RuntimeLibraryError
 from runtime.publisher import Publisher
 
 DEADLINE = 8.0
@@ -43,8 +43,8 @@ class BusDeskFacts:
                 deadline=DEADLINE,
             )
             found = await self._facts.at(stored.seq)
-        except RuntimeFault as error:
-            raise BusUnavailable("it could not be stored now: try again") from error
+        except RuntimeLibraryError as error:
+            raise BusUnavailableError("it could not be stored now: try again") from error
         if found is None:
-            raise BusUnavailable("it was stored and cannot be read: try again")
+            raise BusUnavailableError("it was stored and cannot be read: try again")
         return LogPosition(milliseconds(found.time), stored.seq)

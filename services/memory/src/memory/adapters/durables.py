@@ -2,18 +2,18 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from memory.errors import BusUnavailable
+from memory.errors import BusUnavailableError
 from runtime.jetstream_api import ConsumerInfo, ConsumerPage
 
 Ask = Callable[[str, Mapping[str, object]], Awaitable[ConsumerPage]]
-"""A method of JetStream's API with its body; raises BusUnavailable."""
+"""A method of JetStream's API with its body; raises BusUnavailableError."""
 
 
 async def durables(ask: Ask, stream: str) -> dict[str, ConsumerInfo]:
     """Each consumer's information, by name.
 
     Raises:
-        BusUnavailable: no answer, or an incomplete one because some consumers' leaders are away: they must not be
+        BusUnavailableError: no answer, or an incomplete one because some consumers' leaders are away: they must not be
             taken
             for missing.
     """
@@ -22,7 +22,7 @@ async def durables(ask: Ask, stream: str) -> dict[str, ConsumerInfo]:
     while True:
         page = await ask(f"CONSUMER.LIST.{stream}", {"offset": offset})
         if page.get("error") or page.get("missing"):
-            raise BusUnavailable(f"JetStream does not list all consumers of {stream}")
+            raise BusUnavailableError(f"JetStream does not list all consumers of {stream}")
         consumers = page.get("consumers") or []
         found |= {one["name"]: one for one in consumers if one["config"].get("durable_name")}
         offset += len(consumers)

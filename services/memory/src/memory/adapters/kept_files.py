@@ -11,9 +11,9 @@ from contracts.files import UNSENT, folder_of, taken_in_at, unsent_key
 from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.mongo_file_shares import MongoFileShares
 from memory.domain.erasure import Erasure
-from memory.errors import StoreUnavailable
+from memory.errors import StoreUnavailableError
 from runtime.clock import Clock
-from runtime.file_store import FileStore, FilesUnavailable
+from runtime.file_store import FileStore, FilesUnavailableError
 
 PAGE = 500
 UNSENT_FOR = timedelta(days=1)
@@ -22,7 +22,7 @@ MESSAGES = 200
 
 
 class KeptFiles:
-    """Deletes files; each method raises StoreUnavailable."""
+    """Deletes files; each method raises StoreUnavailableError."""
 
     def __init__(self, store: FileStore | None, facts: MongoFacts, shares: MongoFileShares, clock: Clock) -> None:
         self._store = store
@@ -144,5 +144,5 @@ def _older(key: str, before: datetime) -> bool:
 async def _speaking(done: str) -> AsyncGenerator[None]:
     try:
         yield
-    except FilesUnavailable as error:
-        raise StoreUnavailable(f"files could not be {done}: {error}") from error
+    except FilesUnavailableError as error:
+        raise StoreUnavailableError(f"files could not be {done}: {error}") from error

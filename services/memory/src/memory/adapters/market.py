@@ -19,7 +19,7 @@ from contracts.market_rpc import (
     QuoteView,
 )
 from contracts.memory_rpc import UserRef
-from memory.errors import ServiceUnavailable
+from memory.errors import ServiceUnavailableError
 from runtime.deadlines import within
 from runtime.errors import RpcError
 from runtime.recent import Bounded
@@ -46,7 +46,7 @@ class MarketClient:
         self._known = Bounded[str, tuple[bool, float]](REMEMBERED)
 
     async def known(self, symbols: list[str]) -> frozenset[str]:
-        """Those of the symbols that have a price; raises ServiceUnavailable."""
+        """Those of the symbols that have a price; raises ServiceUnavailableError."""
         now = time.monotonic()
         heard = {name: self._known[name][0] for name in symbols if self._known.get(name, (False, 0.0))[1] > now}
         unheard = [name for name in dict.fromkeys(symbols) if name not in heard]
@@ -95,7 +95,7 @@ async def _answered(question: Awaitable[AnswerT], what: str) -> AnswerT:
     try:
         return await question
     except RpcError as error:
-        raise ServiceUnavailable(f"the market-adapter cannot return {what}: {error}") from error
+        raise ServiceUnavailableError(f"the market-adapter cannot return {what}: {error}") from error
 
 
 def _is_price(price: float) -> bool:

@@ -16,11 +16,11 @@ from pymongo.errors import BulkWriteError, DuplicateKeyError, OperationFailure, 
 from pymongo.monitoring import ConnectionPoolListener
 
 from memory.domain.keys import END, from_cursor, to_cursor
-from memory.errors import StoreRefused, StoreUnavailable
+from memory.errors import StoreRefusedError, StoreUnavailableError
 from memory.metrics import STORE_REFUSED, STORE_RUNNING
 from memory.ports import PageOf
 from runtime.command_limit import TRIALS, CommandLimit
-from runtime.errors import NotReady
+from runtime.errors import NotReadyError
 from runtime.mongo import Collection, Database, Document, driver_says
 from runtime.settings import MongoSettings
 from runtime.store_format import check_format
@@ -129,7 +129,7 @@ def limit(name: str, *, at_once: int, in_line: int, patience: float, waits: bool
         in_line=in_line,
         patience=patience,
         waits=waits,
-        refusal=StoreUnavailable,
+        refusal=StoreUnavailableError,
     )
 
 
@@ -159,11 +159,11 @@ async def prepare(database: Database) -> None:
 
 @asynccontextmanager
 async def speaking(what: str) -> AsyncGenerator[None]:
-    """Converts the driver's errors to this service's: StoreRefused if a retry is useless."""
+    """Converts the driver's errors to this service's: StoreRefusedError if a retry is useless."""
     try:
         yield
     except PyMongoError as error:
-        kind = StoreRefused if _refused(error) else StoreUnavailable
+        kind = StoreRefusedError if _refused(error) else StoreUnavailableError
         raise kind(f"MongoDB could not {what}: {error.__class__.__name__}: {driver_says(error)}") from error
 
 
@@ -240,7 +240,7 @@ class MongoPing:
         self._limit = limit("ping", at_once=1, in_line=10, patience=PATIENCE)
 
     async def __call__(self) -> None:
-        """Raises StoreUnavailable when it does not answer."""
+        """Raises StoreUnavailableError when it does not answer."""
         async with speaking("answer a ping"):
             await self._limit.run(lambda: self._client.admin.command("ping"))
 
@@ -249,15 +249,15 @@ async def opened(database: Database, fresh: str) -> tuple[str, int]:
     """The database with its indexes; returns its own id, whether it is new (`fresh`), and its format.
 
     Raises:
-        NotReady: it does not answer, or is of a newer release.
+        NotReadyError: it does not answer, or is of a newer release.
     """
     try:
         async with speaking("read the store's format"):
             stored_format = await check_format(database)
         await prepare(database)
         return await name_of(database, fresh), stored_format
-    except StoreUnavailable as error:
-        raise NotReady(f"{error}; start it, or point NEXUS_MONGODB_URL at one", retryable=True) from error
+    except StoreUnavailableError as error:
+        raise NotReadyError(f"{error}; start it, or point NEXUS_MONGODB_URL at one", retryable=True) from error
 
 
 async def name_of(database: Database, fresh: str) -> str:

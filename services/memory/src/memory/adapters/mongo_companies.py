@@ -40,7 +40,7 @@ class MongoCompanies:
             return await replace_version(self._rows, _row(settings), settings.version - 1 if over is None else over)
 
     async def with_webhooks(self) -> list[CompanySettings]:
-        """The settings of all companies with webhooks; raises StoreUnavailable."""
+        """The settings of all companies with webhooks; raises StoreUnavailableError."""
         async with speaking("read companies with webhooks"):
             return [_settings(row) for row in await self._rows.find({"hooks": True}).to_list()]
 

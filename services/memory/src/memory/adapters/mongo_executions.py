@@ -62,7 +62,7 @@ class MongoExecutions:
             await self._rows.update_one({"_id": f"{company}/{user}/{call.call_id}"}, {"$setOnInsert": row}, upsert=True)
 
     async def newest(self, company: str, conversation: str, limit: int) -> list[PastToolCall]:
-        """The newest successful calls; raises StoreUnavailable."""
+        """The newest successful calls; raises StoreUnavailableError."""
         talk = conversation_key(company, conversation)
         where = {"talkKey": below(talk)}
         async with speaking("read tool calls"):

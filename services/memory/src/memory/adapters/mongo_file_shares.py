@@ -19,7 +19,7 @@ AT_ONCE = 500
 
 
 class MongoFileShares:
-    """Each method raises StoreUnavailable."""
+    """Each method raises StoreUnavailableError."""
 
     def __init__(self, database: Database, most: int) -> None:
         """`most`: the quota of one company, in bytes."""

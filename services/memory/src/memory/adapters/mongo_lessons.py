@@ -24,7 +24,7 @@ class PendingLesson:
 
 
 class MongoLessons:
-    """Turns still to be learned from; each method raises StoreUnavailable."""
+    """Turns still to be learned from; each method raises StoreUnavailableError."""
 
     def __init__(self, collection: Collection) -> None:
         self._rows = collection

@@ -10,7 +10,7 @@ import orjson
 from memory.adapters.mongo import page_of, replace_version, speaking
 from memory.domain.keys import milliseconds, moment, timed_key
 from memory.domain.receipt import ErasureRecord
-from memory.errors import StoreUnavailable
+from memory.errors import StoreUnavailableError
 from memory.ports import PageOf
 from runtime.mongo import Database, Document
 
@@ -50,7 +50,7 @@ class MongoReceipts:
             async with speaking("store a receipt"):
                 if await replace_version(self._rows, _row(after), held.version):
                     return
-        raise StoreUnavailable("a receipt kept changing while it was written: try again")
+        raise StoreUnavailableError("a receipt kept changing while it was written: try again")
 
     async def page(self, company: str, limit: int, cursor: str | None) -> PageOf[ErasureRecord]:
         """A company's, newest first; raises BadCursorError."""

@@ -31,7 +31,7 @@ _DIGEST = TypeAdapter(Digest)
 
 
 class MongoReports:
-    """Every method raises StoreUnavailable."""
+    """Every method raises StoreUnavailableError."""
 
     def __init__(self, database: Database) -> None:
         self._conversations = database["conversations"]

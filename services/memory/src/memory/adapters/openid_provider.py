@@ -10,13 +10,13 @@ from contracts.json_values import object_of
 from contracts.sign_in_rpc import SignInCode
 from contracts.team import OpenIdProvider
 from memory.adapters.webhook_client import WebhookPosting
-from memory.domain.openid import KINDS, Discovered, SignInRefused, discovered, proven, signing
+from memory.domain.openid import KINDS, Discovered, SignInRefusedError, discovered, proven, signing
 from runtime.clock import Clock
-from runtime.errors import InvalidToken
+from runtime.errors import InvalidTokenError
 from runtime.recent import Bounded
-from runtime.seal import NotSealable, Seal
+from runtime.seal import NotSealableError, Seal
 from runtime.single_flight import SingleFlight
-from runtime.tokens import KeySet, KeysUnavailable
+from runtime.tokens import KeySet, KeysUnavailableError
 
 SECONDS = 5.0
 """Deadline of one request to a provider."""
@@ -39,25 +39,25 @@ class OpenIdProviders:
         self._finding = SingleFlight[tuple[Discovered, KeySet, float]]()
 
     async def discover(self, provider: OpenIdProvider) -> Discovered:
-        """The provider's discovery document; raises SignInRefused."""
+        """The provider's discovery document; raises SignInRefusedError."""
         return (await self._found(provider.issuer))[0]
 
     async def claims(self, company: str, provider: OpenIdProvider, sent: SignInCode) -> dict[str, object]:
-        """The verified claims of the account behind a code; raises SignInRefused."""
+        """The verified claims of the account behind a code; raises SignInRefusedError."""
         about, keys, _ = await self._found(provider.issuer)
         if (sent.issuer is not None or about.names_issuer) and sent.issuer != about.issuer:
-            raise SignInRefused("refused", "the code comes from another provider (iss)")
+            raise SignInRefusedError("refused", "the code comes from another provider (iss)")
         tokens = await self._exchanged(company, provider, about, sent)
         token = tokens.get("id_token")
         if not isinstance(token, str):
-            raise SignInRefused("broken", "the provider gave no ID token: does the client have the scope openid?")
+            raise SignInRefusedError("broken", "the provider gave no ID token: does the client have the scope openid?")
         algorithm, name = signing(token)
         try:
             key = await keys.get(name)
-        except KeysUnavailable as error:
-            raise SignInRefused("away", "the provider's keys are unavailable") from error
-        except InvalidToken as error:
-            raise SignInRefused(
+        except KeysUnavailableError as error:
+            raise SignInRefusedError("away", "the provider's keys are unavailable") from error
+        except InvalidTokenError as error:
+            raise SignInRefusedError(
                 "refused", "the ID token is signed with a key that the provider does not have"
             ) from error
         client, now = provider.client_id, self._clock.now()
@@ -82,8 +82,8 @@ class OpenIdProviders:
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
         try:
             secret = self._seal.open(provider.client_secret, company) if provider.client_secret else None
-        except NotSealable as error:
-            raise SignInRefused("broken", str(error)) from error
+        except NotSealableError as error:
+            raise SignInRefusedError("broken", str(error)) from error
         if secret is not None and not about.posts_secret:
             # Each half is form-encoded first (RFC 6749, 2.3.1).
             pair = f"{quote(provider.client_id, safe='')}:{quote(secret, safe='')}"
@@ -119,7 +119,7 @@ class OpenIdProviders:
     ) -> dict[str, object]:
         answer, said = await self._posting.ask(method, address, _PLAIN | headers, body, _MOST_BYTES)
         if answer.status == 0 or answer.status >= 500 or answer.status == 429:
-            raise SignInRefused("away", f"{address} {answer.problem or f'answered {answer.status}'}"[:500])
+            raise SignInRefusedError("away", f"{address} {answer.problem or f'answered {answer.status}'}"[:500])
         try:
             read: object = orjson.loads(said.removeprefix(BOM_UTF8))
         except ValueError:
@@ -129,5 +129,5 @@ class OpenIdProviders:
             why = f"{found.get('error', '')} {found.get('error_description', '')}".strip()
             # A used, old or foreign code, or a wrong secret: the message says what can be mended.
             reason = "refused" if body is not None and found else "broken"
-            raise SignInRefused(reason, f"{address} answered {answer.status} {why}".strip()[:500])
+            raise SignInRefusedError(reason, f"{address} answered {answer.status} {why}".strip()[:500])
         return found

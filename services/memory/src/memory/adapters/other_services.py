@@ -10,7 +10,7 @@ from contracts.company_rpc import CompanyRequest
 from contracts.market_rpc import ForgottenReply
 from contracts.memory_rpc import UserRef
 from contracts.rpc import Rpc
-from memory.errors import ServiceUnavailable
+from memory.errors import ServiceUnavailableError
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
 
@@ -23,13 +23,13 @@ class OtherServices:
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc
 
-    async def erase(self, company: str, user: str) -> tuple[dict[str, int], ServiceUnavailable | None]:
+    async def erase(self, company: str, user: str) -> tuple[dict[str, int], ServiceUnavailableError | None]:
         """Deletes the user's data there; how much, by service, and why some failed."""
         who = UserRef(company_id=company, user_id=user)
         return await self._told("a user", (market_rpc.USER_FORGET, tools_rpc.USER_FORGET), who)
 
     async def erase_company(self, company: str) -> dict[str, int]:
-        """Raises ServiceUnavailable."""
+        """Raises ServiceUnavailableError."""
         who = CompanyRequest(company_id=company)
         deleted, failed = await self._told("a company", (market_rpc.COMPANY_FORGET, tools_rpc.COMPANY_FORGET), who)
         if failed is not None:
@@ -38,15 +38,15 @@ class OtherServices:
 
     async def _told(
         self, what: str, methods: tuple[Rpc[RequestT, ForgottenReply], ...], who: RequestT
-    ) -> tuple[dict[str, int], ServiceUnavailable | None]:
+    ) -> tuple[dict[str, int], ServiceUnavailableError | None]:
         # All are asked even if one fails: what can be deleted now is deleted.
         asked = (self._rpc.call(method, who, deadline=DEADLINE) for method in methods)
         outcomes = await asyncio.gather(*asked, return_exceptions=True)
         deleted: dict[str, int] = {}
-        failed: ServiceUnavailable | None = None
+        failed: ServiceUnavailableError | None = None
         for service, outcome in zip(("market-adapter", "tool-executor"), outcomes, strict=True):
             if isinstance(outcome, RpcError):
-                failed = ServiceUnavailable(f"{what} could not be deleted everywhere: {outcome}")
+                failed = ServiceUnavailableError(f"{what} could not be deleted everywhere: {outcome}")
             elif isinstance(outcome, BaseException):
                 raise outcome
             else:

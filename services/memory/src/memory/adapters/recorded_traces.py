@@ -8,7 +8,7 @@ from nats.aio.client import Client
 from contracts.ids import NOBODY
 from contracts.streams import FACTS, TRACES
 from memory.adapters.bus_errors import bus_does
-from memory.errors import BusUnavailable
+from memory.errors import BusUnavailableError
 from runtime.direct import DirectReader
 from runtime.replies import ReplyInbox
 
@@ -24,7 +24,7 @@ class RecordedTraces:
         self._inbox = ReplyInbox.of(client)
 
     async def count(self, company: str, before: datetime, most: int) -> int:
-        """How many are older than that, `most` at most; raises BusUnavailable."""
+        """How many are older than that, `most` at most; raises BusUnavailableError."""
         found = 0
         with bus_does("count the records of turns"):
             for stream, subject in _places(company):
@@ -39,7 +39,7 @@ class RecordedTraces:
         return min(found, most)
 
     async def purge(self, company: str, before: datetime) -> int:
-        """Removes older ones; returns how many. Raises BusUnavailable."""
+        """Removes older ones; returns how many. Raises BusUnavailableError."""
         purged = 0
         with bus_does("purge the records of turns"):
             for stream, subject in _places(company):
@@ -53,7 +53,7 @@ class RecordedTraces:
                 )
                 told = orjson.loads(answer.data)
                 if "error" in told:
-                    raise BusUnavailable(f"{stream} could not be purged: {told['error'].get('description')}")
+                    raise BusUnavailableError(f"{stream} could not be purged: {told['error'].get('description')}")
                 purged += int(told["purged"])
         return purged
 

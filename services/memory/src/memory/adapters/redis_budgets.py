@@ -79,7 +79,7 @@ class RedisBudgets:
         self, call: str, tokens: int, seconds: float, purses: list[Purse], further: FurtherCall | None = None
     ) -> Payer | Literal["both"] | None:
         """The name of the reached limit; None: reserved; "both": with the further call, which is held twice as long,
-        since it comes after the first. Raises RedisUnavailable."""
+        since it comes after the first. Raises RedisUnavailableError."""
         also = ("", 0) if further is None else (further.reservation_id, further.tokens)
         arguments: list[Any] = [call, tokens, int(seconds * 1000), *also]
         for purse in purses:
@@ -90,12 +90,12 @@ class RedisBudgets:
         return "both" if answer < 0 else None
 
     async def settle(self, company: str, call: str, reserved: int, used: int, purses: list[Purse]) -> bool:
-        """Whether it was settled now. Raises RedisUnavailable."""
+        """Whether it was settled now. Raises RedisUnavailableError."""
         keys, arguments = _settling(Settlement(company, call, reserved, used, purses))
         return await self._answered(self._settle(keys=keys, args=arguments)) == 1
 
     async def settle_all(self, settlements: Sequence[Settlement]) -> None:
-        """Settles all of them in one write, each independently. Raises RedisUnavailable."""
+        """Settles all of them in one write, each independently. Raises RedisUnavailableError."""
         async with self._free, self._redis.pipeline(transaction=False) as pipe:
             with redis_does("settle budgets"):
                 for one in settlements:

@@ -12,7 +12,7 @@ TTL_SECONDS = 2 * 86_400
 
 
 class RedisEchoes:
-    """Our messages known to have arrived. Every method raises RedisUnavailable."""
+    """Our messages known to have arrived. Every method raises RedisUnavailableError."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis

@@ -5,13 +5,13 @@ from contextlib import contextmanager
 
 from redis.exceptions import RedisError
 
-from memory.errors import RedisUnavailable
+from memory.errors import RedisUnavailableError
 
 
 @contextmanager
 def redis_does(what: str) -> Generator[None]:
-    """Raises RedisUnavailable if Redis fails in the block, saying what it could not do."""
+    """Raises RedisUnavailableError if Redis fails in the block, saying what it could not do."""
     try:
         yield
     except (RedisError, OSError, TimeoutError) as error:
-        raise RedisUnavailable(f"Redis could not {what}: {str(error)[:200]}") from error
+        raise RedisUnavailableError(f"Redis could not {what}: {str(error)[:200]}") from error

@@ -1,7 +1,7 @@
 """Identifies a message's author by the principal that the gateway signed."""
 
 from memory.domain.conversation import Person
-from runtime.errors import InvalidToken
+from runtime.errors import InvalidTokenError
 from runtime.principals import PrincipalVerifier
 
 
@@ -14,7 +14,7 @@ class PrincipalCheck:
         the message."""
         try:
             found = self._verifier.verify(principal, expired_too=True)
-        except InvalidToken:
+        except InvalidTokenError:
             return None
         if found.company != company or found.conversation not in (None, conversation):
             return None

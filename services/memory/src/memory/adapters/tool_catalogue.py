@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from contracts.rpc import CATALOGUE, CatalogueRequest
-from memory.errors import ServiceUnavailable
+from memory.errors import ServiceUnavailableError
 from runtime.deadlines import within
 from runtime.errors import RpcError
 from runtime.recent import Recent
@@ -22,7 +22,7 @@ class ToolCatalogue:
         self._kept = Recent[tuple[str, str, str], Mapping[str, str]](KEPT, seconds=FRESH)
 
     async def offered(self, company: str, role: str, plan: str, language: str) -> Mapping[str, str]:
-        """The tools' categories by name, in the catalogue's order; raises ServiceUnavailable."""
+        """The tools' categories by name, in the catalogue's order; raises ServiceUnavailableError."""
         key = (company, role, plan)
         kept = self._kept.get(key)
         if kept is not None:
@@ -31,7 +31,7 @@ class ToolCatalogue:
         try:
             reply = await self._rpc.call(CATALOGUE, request, deadline=within(DEADLINE))
         except RpcError as error:
-            raise ServiceUnavailable(f"the executor cannot list its tools: {error}") from error
+            raise ServiceUnavailableError(f"the executor cannot list its tools: {error}") from error
         tools = {tool.name: tool.category for tool in reply.tools}
         self._kept.keep(key, tools)
         return tools

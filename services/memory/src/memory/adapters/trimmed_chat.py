@@ -12,7 +12,7 @@ from memory.adapters.chat_consumer import DURABLE
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.durables import durables
 from memory.domain.log_window import LoggedConversation, LogState
-from memory.errors import BusUnavailable
+from memory.errors import BusUnavailableError
 from memory.ports import LogClock
 from runtime.conversation import ConversationLog
 from runtime.direct import DirectReader
@@ -85,7 +85,7 @@ class TrimmedChat:
     async def _ask(self, of: type[AnswerT], method: str, body: Mapping[str, object] | None = None) -> AnswerT:
         answer = await ask(self._inbox, of, method, body, deadline=ANSWER)
         if "error" in answer:
-            raise BusUnavailable(f"{method}: {why(answer)}")
+            raise BusUnavailableError(f"{method}: {why(answer)}")
         return answer
 
 

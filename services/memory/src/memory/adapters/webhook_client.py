@@ -6,7 +6,7 @@ import aiohttp
 from yarl import URL
 
 from memory.domain.webhooks import EndpointAnswer
-from runtime.guarded_http import AddressNotAllowed, Lookup, guarded_session, is_loopback, system_lookup
+from runtime.guarded_http import AddressNotAllowedError, Lookup, guarded_session, is_loopback, system_lookup
 from runtime.public_address import is_public
 from runtime.retry_after import seconds_in
 
@@ -59,7 +59,7 @@ class WebhookPosting:
                         break
                 retry_after = seconds_in(response.headers.get("Retry-After"))
                 return EndpointAnswer(response.status, retry_after=retry_after), bytes(said)
-        except AddressNotAllowed:
+        except AddressNotAllowedError:
             return EndpointAnswer(0, "leads to an address that is not on the public Internet", forbidden=True), b""
         except TimeoutError:
             return EndpointAnswer(0, f"did not answer within {self._seconds:g} s"), b""

@@ -18,12 +18,12 @@ from contracts.channels import CHAT_ALL, webhook_delivery
 from contracts.streams import CHAT, FACTS, WEBHOOKS
 from contracts.webhooks import TOLD
 from memory.adapters.webhook_table import WebhookTable
-from memory.domain.webhooks import NotTold, company_of, told, wanted
+from memory.domain.webhooks import NotToldError, company_of, told, wanted
 from runtime.batch_worker import BatchWorker
 from runtime.connection import jetstream
 from runtime.consumers import ConsumerSpec
 from runtime.deliveries import Delivery
-from runtime.errors import PublishFailed, PublishRefused
+from runtime.errors import PublishFailedError, PublishRefusedError
 from runtime.outcomes import Ack, Outcome, Retry
 from runtime.publisher import Publisher
 
@@ -66,7 +66,7 @@ class WebhookFeed:
         await self.follow()
 
     async def follow(self) -> None:
-        """Starts or stops as endpoints come and go. Raises NotReady if the consumers cannot be created."""
+        """Starts or stops as endpoints come and go. Raises NotReadyError if the consumers cannot be created."""
         async with self._lock:
             if not self._table.empty:
                 self._unused_since = 0.0
@@ -103,7 +103,7 @@ class WebhookFeed:
         for position, fact in enumerate(facts):
             try:
                 await self._queue(fact)
-            except PublishFailed as error:
+            except PublishFailedError as error:
                 # In order: what comes after it waits as well.
                 waiting = len(facts) - position
                 _log.warning("webhooks.not_queued", error=str(error), waiting=waiting)
@@ -111,14 +111,14 @@ class WebhookFeed:
         return [Ack()] * len(facts)
 
     async def _queue(self, delivery: Delivery) -> None:
-        """Raises PublishFailed if a retry may work."""
+        """Raises PublishFailedError if a retry may work."""
         company = company_of(delivery.subject)
         endpoints = self._table.of(company) if company else []
         if not endpoints or not delivery.genuine:
             return
         try:
             fact = told(delivery.subject, delivery.seq, delivery.data)
-        except NotTold as error:
+        except NotToldError as error:
             _log.warning("webhooks.no_event", reason=str(error))
             return
         for endpoint in wanted(endpoints, fact.event_type, fact.about):
@@ -129,5 +129,5 @@ class WebhookFeed:
                     stream=WEBHOOKS.name,
                     msg_id=f"{endpoint.id}.{fact.event_type}.{fact.event_id}",
                 )
-            except PublishRefused as error:
+            except PublishRefusedError as error:
                 _log.error("webhooks.refused", company=fact.company, type=fact.event_type, error=str(error))

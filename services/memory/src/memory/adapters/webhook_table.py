@@ -31,23 +31,23 @@ class WebhookTable:
         return next((one for one in self.of(company) if one.id == endpoint), None)
 
     async def stored(self, company: str) -> list[WebhookEndpoint]:
-        """A company's endpoints from the store; raises StoreUnavailable."""
+        """A company's endpoints from the store; raises StoreUnavailableError."""
         settings = await self._store.get(company)
         return endpoints_of(settings.config) if settings else []
 
     async def found_channel(self, channel: str) -> WebhookEndpoint | None:
         """The endpoint of a channel, by the channel's id; an unknown one is looked up in the store, since it may be
-        new. Raises StoreUnavailable."""
+        new. Raises StoreUnavailableError."""
         company = channel_of(channel) or ""
         return _of_channel(self.of(company), channel) or _of_channel(await self.stored(company), channel)
 
     async def reload(self) -> None:
-        """Reads all; raises StoreUnavailable."""
+        """Reads all; raises StoreUnavailableError."""
         found = [endpoints_of(settings.config) for settings in await self._store.with_webhooks()]
         self._endpoints = {endpoints[0].company: endpoints for endpoints in found if endpoints}
 
     async def refresh(self, settings: CompanySettings) -> None:
-        """Reads a company again that has just changed; `settings` may lack secrets. Raises StoreUnavailable."""
+        """Reads a company again that has just changed; `settings` may lack secrets. Raises StoreUnavailableError."""
         company = settings.config.company_id
         if not (settings.config.webhooks or settings.config.channels) and company not in self._endpoints:
             return

@@ -21,7 +21,7 @@ from memory.domain.conversation import CUSTOMER
 from memory.domain.facts import LogFact
 from memory.domain.mentions import mentioned
 from memory.domain.short_term import KEPT, UserActivity
-from memory.errors import ServiceUnavailable
+from memory.errors import ServiceUnavailableError
 from runtime.clock import Clock
 
 WAITING = 2_000
@@ -87,13 +87,13 @@ class Activity:
                     self._waiting.put_nowait(noted)
 
     async def again(self, fact: LogFact) -> None:
-        """Applies a fact that Redis has lost, at once; raises RedisUnavailable, StoreUnavailable."""
+        """Applies a fact that Redis has lost, at once; raises RedisUnavailableError, StoreUnavailableError."""
         noted = self._noted(fact)
         if noted is not None:
             await self._keep_one(noted)
 
     async def decided(self, company: str, user: str, action: str, at: datetime) -> None:
-        """The user has decided about an action, or it has expired; raises RedisUnavailable."""
+        """The user has decided about an action, or it has expired; raises RedisUnavailableError."""
         if at <= self._clock.now() - KEPT:
             return
         await self._store.update(company, user, UserActivity(at, clear=(action,)))
@@ -133,7 +133,7 @@ class Activity:
         if happening.symbols:
             try:
                 known = await self._market.known(list(happening.symbols))
-            except ServiceUnavailable:
+            except ServiceUnavailableError:
                 known = frozenset[str]()
             happening = replace(happening, symbols=tuple(name for name in happening.symbols if name in known))
         await self._store.update(noted.company, user, happening)

@@ -16,7 +16,7 @@ from memory.adapters.chatwoot_api import ChatwootApi
 from memory.adapters.redis_echoes import RedisEchoes
 from memory.domain.channels import Status, told
 from memory.domain.webhooks import EndpointAnswer
-from memory.errors import RedisUnavailable
+from memory.errors import RedisUnavailableError
 
 _log = structlog.get_logger(__name__)
 DONE = EndpointAnswer(204)
@@ -35,7 +35,7 @@ class ChannelDelivery:
         """The outcome for one fact. `again`: it may have been sent before.
 
         Raises:
-            RedisUnavailable: it may have been sent before, and whether it arrived cannot be determined now.
+            RedisUnavailableError: it may have been sent before, and whether it arrived cannot be determined now.
         """
         company, _, conversation = str(event["subject"]).partition("/")
         place = place_in_channel(company, conversation)
@@ -46,7 +46,7 @@ class ChannelDelivery:
             return await self._api.set_status(channel, place[1], words.status)
         try:
             has_come = await self._echoes.has(company, conversation, words.id, words.digest, stored_at)
-        except RedisUnavailable:
+        except RedisUnavailableError:
             if again:
                 raise
             has_come = False
@@ -57,6 +57,6 @@ class ChannelDelivery:
         if answer.status // 100 == 2:
             try:
                 await self._echoes.note(company, conversation, words.id, words.digest)
-            except RedisUnavailable as error:
+            except RedisUnavailableError as error:
                 _log.warning("channel.not_noted", company=company, error=str(error)[:200])
         return answer

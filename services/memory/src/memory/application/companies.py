@@ -10,8 +10,8 @@ from contracts.identity_rpc import KnownUser
 from memory.adapters.announcements import BusAnnouncements
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.domain.company import Close, checked, patched, shown, with_secrets
-from memory.domain.identity import IdentityRefused, dated, known_user
-from memory.errors import CompanyExists, NoSuchCompany, SettingsMoved
+from memory.domain.identity import IdentityRefusedError, dated, known_user
+from memory.errors import CompanyExistsError, NoSuchCompanyError, SettingsMovedError
 
 SWEPT = 100
 RACES = 5
@@ -52,18 +52,18 @@ class CompanyRegistry:
         """The user in a JWT signed by the company.
 
         Raises:
-            IdentityRefused, StoreUnavailable.
+            IdentityRefusedError, StoreUnavailableError.
         """
         settings = await self._store.get(company)
         if settings is None:
-            raise IdentityRefused("there is no such company")
+            raise IdentityRefusedError("there is no such company")
         return known_user(settings.config, token, datetime.now(UTC))
 
     async def create(self, config: dict[str, object]) -> CompanySettings:
         """A company's first settings.
 
         Raises:
-            BadSettingsError, CompanyExists, StoreUnavailable.
+            BadSettingsError, CompanyExistsError, StoreUnavailableError.
         """
         made = dated(checked(config, close=self._close), (), datetime.now(UTC))
         before = await self._store.kept(made.company_id)
@@ -71,7 +71,7 @@ class CompanyRegistry:
         ended = before.version if before is not None and before.deleted else None
         settings = CompanySettings(config=made, version=(ended or 0) + 1)
         if not await self._store.create(settings, ended):
-            raise CompanyExists(f"{settings.config.company_id} has settings: change them with a patch")
+            raise CompanyExistsError(f"{settings.config.company_id} has settings: change them with a patch")
         await self._announce(settings)
         return shown(settings)
 
@@ -84,7 +84,7 @@ class CompanyRegistry:
         """Deletes a company's settings; a record of the deletion remains. False: there was none.
 
         Raises:
-            SettingsMoved, StoreUnavailable.
+            SettingsMovedError, StoreUnavailableError.
         """
         version = 0
         for _ in range(RACES):
@@ -97,30 +97,32 @@ class CompanyRegistry:
             if await self._store.replace(ended):
                 await self._announce(ended)
                 return True
-        raise SettingsMoved("the settings keep changing: try again", version + 1)
+        raise SettingsMovedError("the settings keep changing: try again", version + 1)
 
     async def patch(self, company: str, version: int, patch: Mapping[str, object]) -> CompanySettings:
         """The settings after a merge patch on `version`.
 
         Raises:
-            BadSettingsError, NoSuchCompany, SettingsMoved, StoreUnavailable.
+            BadSettingsError, NoSuchCompanyError, SettingsMovedError, StoreUnavailableError.
         """
         old = await self._store.get(company)
         if old is None:
-            raise NoSuchCompany(f"{company} has no settings: create them first")
+            raise NoSuchCompanyError(f"{company} has no settings: create them first")
         if old.version != version:
-            raise SettingsMoved(
+            raise SettingsMovedError(
                 f"the settings are at version {old.version}, not {version}: read them again", old.version
             )
         config = dated(patched(old.config, patch, self._close), old.config.identity.keys, datetime.now(UTC))
         settings = CompanySettings(config=config, version=version + 1)
         if not await self._store.replace(settings):
-            raise SettingsMoved(f"somebody changed version {version} just now: read the settings again", version + 1)
+            raise SettingsMovedError(
+                f"somebody changed version {version} just now: read the settings again", version + 1
+            )
         await self._announce(settings)
         return shown(settings)
 
     async def webhook_gone(self, company: str, url: str) -> None:
-        """Stops sending to this address until an admin changes that; raises StoreUnavailable."""
+        """Stops sending to this address until an admin changes that; raises StoreUnavailableError."""
         while (old := await self._store.get(company)) is not None:
             now = datetime.now(UTC)
             hooks = [
@@ -149,7 +151,7 @@ class CompanyRegistry:
         Returns how many companies were published or restored.
 
         Raises:
-            StoreUnavailable, and what the bus raises.
+            StoreUnavailableError, and what the bus raises.
         """
         last, count = "", 0
         while page := await self._store.after(last, SWEPT):

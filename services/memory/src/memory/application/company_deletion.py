@@ -8,7 +8,7 @@ from contracts.erasure_rpc import Removed
 from memory.application.companies import CompanyRegistry
 
 CompanyEraser = Callable[[str], Awaitable[Mapping[str, int]]]
-"""Deletes everything of a company; returns how much, by place. Raises a retryable MemoryFault."""
+"""Deletes everything of a company; returns how much, by place. Raises a retryable MemoryServiceError."""
 
 
 class CompanyDeletion:
@@ -31,8 +31,8 @@ class CompanyDeletion:
         """Deletes it; repeat the call if it fails. Not deleted: there is no such company, and nothing left of one.
 
         Raises:
-            SettingsMoved, and every MemoryFault for an unavailable store or service, or a projection that is
-                behind.
+            SettingsMovedError, and every MemoryServiceError for an unavailable store or service, or a projection that
+                is behind.
         """
         company = asked.company_id
         # The settings first: services stop answering and reading for it, and nothing new comes in.

@@ -58,7 +58,7 @@ class PastConversations:
         """The part; what is missing in it is named in `parts`.
 
         Raises:
-            ProjectionBehind, UnknownSequence, StoreUnavailable: the messages are not available.
+            ProjectionBehindError, UnknownSequenceError, StoreUnavailableError: the messages are not available.
         """
         company, name = asked.company_id, asked.conversation_id
         loading = parts.start("conversation.summary", self._summaries.load(company, name))
@@ -95,7 +95,7 @@ class PastConversations:
         )
 
     async def save(self, asked: SummarySaveRequest, now: datetime) -> tuple[bool, Summary | None]:
-        """Whether it was stored, and what is stored now; raises StoreUnavailable."""
+        """Whether it was stored, and what is stored now; raises StoreUnavailableError."""
         company, name = asked.company_id, asked.conversation_id
         up_to = LogPosition(self._log.era, asked.up_to_seq)
         new = StoredSummary(asked.text, up_to, asked.messages, derive_id(company, name, str(up_to), asked.text), now)

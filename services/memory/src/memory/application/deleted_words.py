@@ -23,7 +23,7 @@ class DeletedWords:
         self._clock = clock
 
     async def forget(self, job: Erasure) -> int:
-        """Forgets it; returns how many facts. Raises StoreUnavailable."""
+        """Forgets it; returns how many facts. Raises StoreUnavailableError."""
         texts: list[str] = []
         for name in job.conversations:
             facts = await self._facts.after(job.company, name, _START, _END, MOST)

@@ -44,7 +44,7 @@ from memory.domain.desk import (
     note_view,
 )
 from memory.domain.keys import LogPosition, milliseconds
-from memory.errors import AssignedMeanwhile, NoSuchConversation, RedisUnavailable, StoreUnavailable
+from memory.errors import AssignedMeanwhileError, NoSuchConversationError, RedisUnavailableError, StoreUnavailableError
 from memory.ports import LogClock
 
 ATTEMPTS = 10
@@ -91,16 +91,18 @@ class Desk:
         """Applies a change, and returns the conversation after it.
 
         Raises:
-            NoSuchConversation: nobody has written in it.
-            AssignedMeanwhile: it is assigned to somebody other than the caller expects.
+            NoSuchConversationError: nobody has written in it.
+            AssignedMeanwhileError: it is assigned to somebody other than the caller expects.
         """
         await self._inbox.fresh()
         company, conversation = wanted.company_id, wanted.conversation_id
         state = await self._load(company, conversation)
         if state.started_at is None and not wanted.begins:
-            raise NoSuchConversation("there is no such conversation")
+            raise NoSuchConversationError("there is no such conversation")
         if wanted.expected_assignee is not None and (state.assignee[0] or "") != wanted.expected_assignee:
-            raise AssignedMeanwhile(f"{state.assignee[1] or state.assignee[0] or 'nobody'} has the conversation now")
+            raise AssignedMeanwhileError(
+                f"{state.assignee[1] or state.assignee[0] or 'nobody'} has the conversation now"
+            )
         basis = self._known(state) if wanted.seen_seq is None else self._seen(state, wanted.by, wanted.seen_seq)
         data = ConversationUpdated.model_validate({**dict(wanted), "basis": basis})
         return conversation_view(await self._do(wanted.update_id, data))
@@ -113,7 +115,7 @@ class Desk:
         try:
             await self._store.add_note(place, data)
             kept = await self._store.note(data.company_id, data.conversation_id, data.note_id)
-        except StoreUnavailable as error:
+        except StoreUnavailableError as error:
             # It is on the bus, and the store will get it from there: after a refusal it would be written twice.
             _log.warning("a note is stored later", company=data.company_id, note=data.note_id, error=str(error)[:300])
         return kept or note_view(place, data)
@@ -126,7 +128,7 @@ class Desk:
             if wanted.seen_up_to is not None:
                 await self._looks.saw_names(company, operator, wanted.seen_up_to)
             seen = await self._looks.names_seen(company, operator)
-        except RedisUnavailable:
+        except RedisUnavailableError:
             return NamedReply(items=found)
         new = [one.model_copy(update={"unseen": _ms(one.note.created_at) > seen}) for one in found]
         return NamedReply(items=new)
@@ -135,7 +137,7 @@ class Desk:
         """How many of them are new; None: unknown."""
         try:
             seen = await self._looks.names_seen(company, operator)
-        except RedisUnavailable:
+        except RedisUnavailableError:
             return None
         return len(await self._store.named(company, called(operator, name), operator, seen))
 
@@ -151,7 +153,7 @@ class Desk:
         """Applies an update; applying it again changes nothing.
 
         Raises:
-            StoreUnavailable: try again later.
+            StoreUnavailableError: try again later.
         """
         company, conversation = update.data.company_id, update.data.conversation_id
         await self._store.add_update(update)
@@ -164,7 +166,7 @@ class Desk:
             changed = replace(state, desk=desk)
             if saved := await self._conversations.save([changed]):
                 return saved[0]
-        raise StoreUnavailable("the conversation kept changing while it was updated: it is tried again")
+        raise StoreUnavailableError("the conversation kept changing while it was updated: it is tried again")
 
     async def take_note(self, place: LogPosition, note: NoteAdded) -> None:
         """Stores a note; storing it again changes nothing."""
@@ -185,7 +187,7 @@ class Desk:
 
     async def sweep_waiting(self) -> int:
         """Assigns waiting conversations without an assignee to the people at the desk in turn, if the company wants
-        that. Returns how many there were, including those for which nobody was there; raises RedisUnavailable."""
+        that. Returns how many there were, including those for which nobody was there; raises RedisUnavailableError."""
         now, found = await self._clock(), 0
         in_turn: dict[str, bool] = {}
         nobody: set[str] = set()

@@ -30,7 +30,7 @@ from memory.application.deleted_words import DeletedWords
 from memory.domain.erasure import Erasure
 from memory.domain.keys import LogPosition
 from memory.domain.receipt import AGAIN, ASKED, FIRST, LATE, TOLD, UNSURE, ErasureRecord, receipt_view
-from memory.errors import ProjectionBehind
+from memory.errors import ProjectionBehindError
 from runtime.clock import Clock
 
 FRESH = 10.0
@@ -78,7 +78,8 @@ class DataErasure:
         """Deletes the user; returns how many conversations there were. Repeat the call if it fails.
 
         Raises:
-            ProjectionBehind, StoreUnavailable, RedisUnavailable, BusUnavailable, ServiceUnavailable.
+            ProjectionBehindError, StoreUnavailableError, RedisUnavailableError, BusUnavailableError,
+            ServiceUnavailableError.
         """
         return (await self.person("user", company, user, by="self", receipt=uuid7())).conversations
 
@@ -137,10 +138,10 @@ class DataErasure:
         return receipt_view(await self._receipts.get(job.company, job.receipt) or record)
 
     async def stored(self) -> None:
-        """Returns once everything in the log is in the store; raises ProjectionBehind."""
+        """Returns once everything in the log is in the store; raises ProjectionBehindError."""
         end = await self._log.end()
         if not await self._floor.reach(end, FRESH):
-            raise ProjectionBehind(f"the projection is at {self._floor.seq} and the log ends at {end}: try again")
+            raise ProjectionBehindError(f"the projection is at {self._floor.seq} and the log ends at {end}: try again")
 
     async def _back(self, job: Erasure) -> frozenset[str]:
         """Those of the conversations that have reappeared; for a user also new ones."""
@@ -169,7 +170,7 @@ class DataErasure:
         await self._store.erase_calls(gone, own=bool(job.user) and not back)
 
     async def _emptied(self, job: Erasure) -> dict[str, int]:
-        """Empties the stores that report how much they removed afterwards; raises ServiceUnavailable. A run that
+        """Empties the stores that report how much they removed afterwards; raises ServiceUnavailableError. A run that
         ends in between leaves too low a number in the receipt, which says so."""
 
         async def note(found: dict[str, int]) -> None:

@@ -44,7 +44,7 @@ class Exports:
         """One page; the first one contains the memory.
 
         Raises:
-            BadCursorError, StoreUnavailable.
+            BadCursorError, StoreUnavailableError.
         """
         company, user, cursor = asked.company_id, asked.user_id, asked.cursor
         place = _place(cursor) if cursor else ExportCursor()

@@ -32,11 +32,11 @@ from memory.domain.handoff import (
     decide,
     unreplied,
 )
-from memory.errors import RedisUnavailable, StoreUnavailable
+from memory.errors import RedisUnavailableError, StoreUnavailableError
 from memory.metrics import HANDOVER_OLDEST, HANDOVERS
 from memory.ports import LogClock
 from runtime.conversation import NewFact
-from runtime.errors import ConversationBusy
+from runtime.errors import ConversationBusyError
 
 DEFAULTS = CompanyConfig(company_id="default", ai_auto_response_enabled=True)
 LIMIT = 2_000
@@ -145,7 +145,7 @@ class Handoffs:
         for _ in range(MOST_AT_ONCE):
             try:
                 stored = await self._log.append_if(company, conversation, due)
-            except ConversationBusy:
+            except ConversationBusyError:
                 _log.warning(
                     "a conversation kept moving while it was given back", company=company, conversation=conversation
                 )
@@ -161,7 +161,7 @@ class Handoffs:
             return measured[1]
         try:
             usual = await self._usual(company)
-        except StoreUnavailable:
+        except StoreUnavailableError:
             # Their place is told all the same, without a usual wait.
             return None
         self._waits[company] = (now, usual)
@@ -170,7 +170,7 @@ class Handoffs:
     async def _staffed(self, company: str, now: datetime, waiting_since: datetime) -> bool | None:
         try:
             here = await self._looks.somebody_here(company, now - AT_DESK)
-        except RedisUnavailable:
+        except RedisUnavailableError:
             return True  # who cannot be asked is not said to be away
         # Open consoles report who is there once somebody waits.
         return here if here or now >= waiting_since + ROLL_CALL else None
@@ -184,7 +184,7 @@ class Handoffs:
         operator = snapshot.owner_data.get("operatorId")
         try:
             looked = await self._looks.last(company, conversation, operator) if operator else None
-        except RedisUnavailable:
+        except RedisUnavailableError:
             # If nobody knows whether the owner reads, the visitor must not be left waiting.
             looked = None
         return Absence(first.stored_at, looked)

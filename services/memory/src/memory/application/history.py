@@ -15,7 +15,7 @@ from memory.adapters.projection_floor import ProjectionFloor
 from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
 from memory.domain.recent import HELD, RecentMessages, VisitorTraits, stored_window
-from memory.errors import ProjectionBehind, StoreUnavailable
+from memory.errors import ProjectionBehindError, StoreUnavailableError
 from memory.ports import RecentWindows
 
 MAX_GAP = 20_000
@@ -81,13 +81,13 @@ class HistoryReader:
         """The newest `limit` messages: with seq ≤ up_to if `exact`, otherwise as new as is at hand.
 
         Raises:
-            ProjectionBehind, UnknownSequence, StoreUnavailable: a retry may succeed.
+            ProjectionBehindError, UnknownSequenceError, StoreUnavailableError: a retry may succeed.
         """
         if not exact and up_to == 0:
             up_to = await self._floor.recent()  # nothing in particular was named: what is stored
         try:
             return await self._newest(company, conversation, up_to, limit, exact=exact)
-        except StoreUnavailable:
+        except StoreUnavailableError:
             if not self._log_will_do(up_to):
                 raise
         window = await self._from_log(company, conversation, up_to, limit)
@@ -97,7 +97,7 @@ class HistoryReader:
         """The newest `limit` messages with after < seq ≤ up_to; those at hand if the rest is not available.
 
         Raises:
-            ProjectionBehind, UnknownSequence, StoreUnavailable: a retry may succeed.
+            ProjectionBehindError, UnknownSequenceError, StoreUnavailableError: a retry may succeed.
         """
         near: RecentPage | None = None
         try:
@@ -107,7 +107,7 @@ class HistoryReader:
                 return RecentPage(held[-limit:], window.seen, complete=reaches and len(held) <= limit)
             near = RecentPage(held, window.seen, complete=False)
             window = await self._from_store(company, conversation, up_to, limit, after)
-        except StoreUnavailable:
+        except StoreUnavailableError:
             if not self._log_will_do(up_to):
                 if near is None:
                     raise
@@ -120,7 +120,7 @@ class HistoryReader:
         """The durable facts with seq > since, at least up to `at_least`, at most `limit`.
 
         Raises:
-            ProjectionBehind, UnknownSequence, StoreUnavailable: a retry may succeed.
+            ProjectionBehindError, UnknownSequenceError, StoreUnavailableError: a retry may succeed.
         """
         end = max(at_least, since)
         async with self._floor.same_server():
@@ -172,7 +172,7 @@ class HistoryReader:
                     self._conversations.load([(company, conversation)]),
                 )
         except TimeoutError as error:
-            raise StoreUnavailable(f"MongoDB did not answer within {patience:g} s") from error
+            raise StoreUnavailableError(f"MongoDB did not answer within {patience:g} s") from error
         state = states.get((company, conversation))
         stored = stored_window(rows, min(floor, up_to), limit, state.seen if state else None)
         if up_to <= floor:
@@ -192,7 +192,7 @@ class HistoryReader:
     async def _floor_near(self, seq: int) -> int:
         """The floor, once at most MAX_GAP is missing up to `seq`."""
         if seq - self._floor.seq > MAX_GAP and not await self._floor.reach(seq - MAX_GAP, self._deadline):
-            raise ProjectionBehind(
+            raise ProjectionBehindError(
                 f"the projection is at {self._floor.seq} and {seq} was named: it is catching up, try again"
             )
         return self._floor.seq

@@ -17,7 +17,7 @@ from memory.domain.conversation import CUSTOMER, InboxConversation
 from memory.domain.facts import owner_event, view
 from memory.domain.inbox_index import InboxQuery
 from memory.domain.keys import LogPosition, conversation_key, from_cursor, position_at, to_cursor
-from memory.errors import RedisUnavailable
+from memory.errors import RedisUnavailableError
 from memory.ports import InboxFilter, PageOf
 
 FRESH = 1.0
@@ -62,7 +62,7 @@ class Inbox:
 
     async def at_desk(self, company: str, operator: str, name: str | None) -> None:
         """Records that a human agent is at the desk, if possible."""
-        with suppress(RedisUnavailable):
+        with suppress(RedisUnavailableError):
             await self._looks.at_desk(company, operator, name, await self._floor.now())
 
     async def unread(self, company: str, operator: str) -> dict[str, int] | None:
@@ -72,7 +72,7 @@ class Inbox:
         waiting = await self._conversations.unanswered(company, MOST_UNREAD)
         try:
             read = await self._looks.read(company, operator, waiting)
-        except RedisUnavailable:
+        except RedisUnavailableError:
             return None
         return {name: seq for (name, seq), up_to in zip(waiting.items(), read, strict=True) if seq > up_to}
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.domain.inbox_index import Findable, InboxIndex, InboxQuery
-from memory.errors import MemoryFault, StoreUnavailable
+from memory.errors import MemoryServiceError, StoreUnavailableError
 from runtime.deadlines import detached_context
 
 READING = 2.0
@@ -47,7 +47,7 @@ class InboxSearch:
         """The matches.
 
         Raises:
-            StoreUnavailable: nothing could be read.
+            StoreUnavailableError: nothing could be read.
         """
         held = self._held.setdefault(company, _Held())
         self._held.move_to_end(company)
@@ -63,7 +63,7 @@ class InboxSearch:
             try:
                 held.reading.result()
             except asyncio.CancelledError:
-                raise StoreUnavailable("memory is stopping: try again") from None
+                raise StoreUnavailableError("memory is stopping: try again") from None
         return InboxHits(held.index.find(wanted), bool(done))
 
     def drop(self, company: str, conversations: Sequence[str]) -> None:
@@ -77,7 +77,7 @@ class InboxSearch:
             held = self._held[company]
             self._let_go(company)
             if held.reading is not None:
-                with contextlib.suppress(asyncio.CancelledError, MemoryFault):
+                with contextlib.suppress(asyncio.CancelledError, MemoryServiceError):
                     await held.reading
 
     def _let_go(self, company: str) -> None:

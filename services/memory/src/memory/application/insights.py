@@ -22,7 +22,7 @@ class Insights:
         self._ratings = ratings
 
     async def report(self, asked: InsightsRequest) -> InsightsReply:
-        """The days that were asked for; raises StoreUnavailable."""
+        """The days that were asked for; raises StoreUnavailableError."""
         days = asked.company_id, asked.since, asked.until
         outcomes = await self._conversations.outcomes(*days, MOST_CONVERSATIONS + 1)
         ratings = await self._ratings.between(*days, MOST_RATINGS)

@@ -74,7 +74,7 @@ class LateFacts:
     async def project(
         self, facts: Sequence[LogFact], project: Callable[[Sequence[LogFact]], Awaitable[None]]
     ) -> Sequence[LogFact]:
-        """Projects those facts whose conversations were not deleted, and returns them; raises StoreUnavailable."""
+        """Projects those facts whose conversations were not deleted, and returns them; raises StoreUnavailableError."""
         begun = self._clock.monotonic()
         gone = await self._deleted(facts)
         facts = [fact for fact in facts if fact.position not in gone] if gone else facts
@@ -103,7 +103,7 @@ class LateFacts:
         without holding up others.
 
         Raises:
-            StoreUnavailable, BusUnavailable, and what `take` raises.
+            StoreUnavailableError, BusUnavailableError, and what `take` raises.
         """
         begun = self._clock.monotonic()
         outcomes: list[Outcome] = [Ack() for _ in facts]

@@ -18,7 +18,7 @@ from memory.domain.keys import LogPosition
 from memory.domain.lesson import FinishedTurn, favoured, learned
 from memory.domain.mentions import mentioned
 from memory.domain.remembered import Remembered
-from memory.errors import ServiceUnavailable
+from memory.errors import ServiceUnavailableError
 
 REACH = 50
 """Messages examined to find those of the turn."""
@@ -55,7 +55,8 @@ class Learner:
         If `patient`, waits for a market that does not answer; otherwise the turn's symbols are ignored.
 
         Raises:
-            StoreUnavailable, ProjectionBehind, UnknownSequence, ServiceUnavailable: a retry may succeed.
+            StoreUnavailableError, ProjectionBehindError, UnknownSequenceError, ServiceUnavailableError: a retry may
+            succeed.
         """
         heard_of = await self.said(company, conversation, basis)
         if heard_of is None:
@@ -64,7 +65,7 @@ class Learner:
         named = list(dict.fromkeys(name for one in said for name in mentioned(one.text)))[:MOST_SYMBOLS]
         try:
             known = await self._market.known(named) if named else frozenset[str]()
-        except ServiceUnavailable:
+        except ServiceUnavailableError:
             if patient:
                 raise
             known = frozenset[str]()
@@ -80,7 +81,7 @@ class Learner:
         """The author and their messages since the last answer, up to the message at `basis`; None: no customer.
 
         Raises:
-            StoreUnavailable, ProjectionBehind, UnknownSequence: a retry may succeed.
+            StoreUnavailableError, ProjectionBehindError, UnknownSequenceError: a retry may succeed.
         """
         key = (company, conversation)
         state = (await self._conversations.load([key])).get(key)
@@ -105,7 +106,7 @@ class Learner:
         """Forgets everything, including what was said but not learned yet; True if something was remembered.
 
         Raises:
-            StoreUnavailable, and what the log raises.
+            StoreUnavailableError, and what the log raises.
         """
         said = LogPosition(self._log.era, await self._log.end())
         await self._inbox.fresh()
@@ -113,7 +114,7 @@ class Learner:
         return await self._memories.forget(company, user, None if silent else said)
 
     async def watched(self, company: str, user: str, symbol: str, call: str, at: datetime) -> None:
-        """A symbol was added to the user's watchlist, and becomes a favourite; raises StoreUnavailable."""
+        """A symbol was added to the user's watchlist, and becomes a favourite; raises StoreUnavailableError."""
         await self._memories.change(company, user, lambda held: favoured(held, symbol, call, at))
 
 

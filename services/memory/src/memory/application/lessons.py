@@ -14,7 +14,7 @@ from memory.adapters.mongo_lessons import MongoLessons, PendingLesson
 from memory.application.learner import Learner
 from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
-from memory.errors import StoreUnavailable
+from memory.errors import StoreUnavailableError
 from runtime.background import BackgroundLoop
 from runtime.deliveries import pause_after
 
@@ -52,7 +52,7 @@ class Lessons:
         """Learns from a stored answer, or saves it for later; other facts have no lesson.
 
         Raises:
-            MemoryFault: neither worked; try again later.
+            MemoryServiceError: neither worked; try again later.
         """
         if not isinstance(fact.data, AssistantMessage):
             return
@@ -109,7 +109,7 @@ class Lessons:
                     lesson.at,
                     patient=tries < PATIENT,
                 )
-        except StoreUnavailable:
+        except StoreUnavailableError:
             raise
         except Exception as error:
             _log.warning("a turn is not learned from yet", turn=lesson.turn, tries=tries, error=repr(error)[:200])

@@ -14,7 +14,7 @@ from memory.adapters.announcements import BusAnnouncements
 from memory.domain.fact_changes import all_forgotten, forgetting, update, without_past
 from memory.domain.keys import LogPosition
 from memory.domain.remembered import Remembered, corrected
-from memory.errors import CorrectionReused, MemoryMoved, StoreUnavailable
+from memory.errors import CorrectionReusedError, MemoryMovedError, StoreUnavailableError
 from memory.ports import MemoryStore
 from runtime.clock import Clock
 from runtime.deadlines import passed
@@ -47,15 +47,15 @@ class Memories:
         self._lines: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
 
     async def get(self, company: str, user: str) -> LongTermMemory:
-        """What is remembered; raises StoreUnavailable."""
+        """What is remembered; raises StoreUnavailableError."""
         return (await self._store.load(company, user)).state.told()
 
     async def held(self, company: str, user: str) -> Remembered:
-        """What is remembered and what was forgotten; raises StoreUnavailable."""
+        """What is remembered and what was forgotten; raises StoreUnavailableError."""
         return (await self._store.load(company, user)).state
 
     async def read(self, company: str, user: str) -> tuple[LongTermMemory, str]:
-        """What is remembered, and its version for a correction; raises StoreUnavailable."""
+        """What is remembered, and its version for a correction; raises StoreUnavailableError."""
         held = await self._store.load(company, user)
         return held.state.told(), held.version or NOTHING
 
@@ -78,13 +78,13 @@ class Memories:
         `corrects`: facts, each with what takes its place.
 
         Raises:
-            BadMemoryError, CorrectionReused, MemoryMoved, StoreUnavailable.
+            BadMemoryError, CorrectionReusedError, MemoryMovedError, StoreUnavailableError.
         """
         mark = f"{request} {body}" if request and body else request
 
         def correction(state: Remembered) -> Remembered:
             if body and any(one.startswith(f"{request} ") for one in state.done):
-                raise CorrectionReused("Idempotency-Key: it was used for another correction; choose a new one")
+                raise CorrectionReusedError("Idempotency-Key: it was used for another correction; choose a new one")
             now = self._clock.now()
             after = without_past(corrected(state, patch, now), past, now)
             for old, new in (corrects or {}).items():
@@ -102,7 +102,7 @@ class Memories:
         nothing said up to there is learned afterwards.
 
         Raises:
-            StoreUnavailable.
+            StoreUnavailableError.
         """
         if said is not None:
             before, _ = await self.change(company, user, lambda held: all_forgotten(held, said, self._clock.now()))
@@ -126,8 +126,8 @@ class Memories:
         it returns the same object, nothing is stored. A write without an answer is looked up by its own version.
 
         Raises:
-            StoreUnavailable: nothing was stored, or that could not be determined; what `change` raises.
-            MemoryMoved: what is stored is not `over`.
+            StoreUnavailableError: nothing was stored, or that could not be determined; what `change` raises.
+            MemoryMovedError: what is stored is not `over`.
         """
         line = self._lines.setdefault((company, user), asyncio.Lock())
         async with line:
@@ -137,7 +137,7 @@ class Memories:
             for attempt in range(ATTEMPTS):
                 try:
                     held = await self._store.load(company, user)
-                except StoreUnavailable:
+                except StoreUnavailableError:
                     if self._clock.monotonic() >= until:
                         raise
                     await asyncio.sleep(LOOK_AGAIN)
@@ -148,15 +148,15 @@ class Memories:
                 if request is not None and request in held.state.done:
                     return held.state, held.state
                 if over is not None and over != (held.version or NOTHING):
-                    raise MemoryMoved("what is remembered has changed meanwhile: read it again, then patch")
+                    raise MemoryMovedError("what is remembered has changed meanwhile: read it again, then patch")
                 if passed():
-                    raise StoreUnavailable("the caller has stopped waiting for the change")
+                    raise StoreUnavailableError("the caller has stopped waiting for the change")
                 after = change(held.state)
                 if after is held.state:
                     return held.state, after
                 try:
                     saved = await self._store.save(company, user, after, held.version, version)
-                except StoreUnavailable:
+                except StoreUnavailableError:
                     # It may be stored, or be stored in a moment: under the same version it cannot be stored twice.
                     before, until = held.state, until or self._clock.monotonic() + LOOKING_UP
                     if self._clock.monotonic() >= until:
@@ -166,7 +166,7 @@ class Memories:
                         await self._tell_changes(company, user, held.state, after, turn)
                         return held.state, after
                 await asyncio.sleep(random.uniform(0, min(LONGEST_PAUSE, 0.002 * 2**attempt)))
-        raise StoreUnavailable(f"the memory of {company}/{user} kept changing while it was stored: try again")
+        raise StoreUnavailableError(f"the memory of {company}/{user} kept changing while it was stored: try again")
 
     async def _tell_changes(
         self, company: str, user: str, before: Remembered, after: Remembered, turn: str | None

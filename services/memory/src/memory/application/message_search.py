@@ -24,7 +24,7 @@ from memory.domain.remembered import Remembered
 from memory.embeddings.embeddings import Embeddings
 from memory.embeddings.fusion import fused_messages
 from memory.embeddings.neighbours import POOL, Nearness, Neighbours
-from memory.errors import MemoryFault, StoreUnavailable
+from memory.errors import MemoryServiceError, StoreUnavailableError
 from runtime.clock import Clock
 from runtime.deadlines import detached_context
 
@@ -129,7 +129,7 @@ class MessageSearch:
         last sequence of its messages that the prompt holds, which are left out.
 
         Raises:
-            StoreUnavailable: nothing could be read.
+            StoreUnavailableError: nothing could be read.
         """
         while True:
             held = self._held_of(company, user)
@@ -164,7 +164,7 @@ class MessageSearch:
         for task in tasks:
             task.cancel()
         for task in tasks:
-            with contextlib.suppress(asyncio.CancelledError, MemoryFault):
+            with contextlib.suppress(asyncio.CancelledError, MemoryServiceError):
                 await task
 
     def _in_sight(self, index: RecallIndex, conversation: str | None, prompt: tuple[int, int] | None) -> frozenset[str]:
@@ -202,7 +202,7 @@ class MessageSearch:
         try:
             return held.reading.result()
         except asyncio.CancelledError:
-            raise StoreUnavailable("memory is stopping: try again") from None
+            raise StoreUnavailableError("memory is stopping: try again") from None
 
     async def _read(self, company: str, user: str, held: _HeldMessages) -> bool:
         floor = self._floor.position

@@ -20,7 +20,7 @@ from memory.application.desk import Desk
 from memory.application.inbox import Inbox
 from memory.domain.conversation import CUSTOMER, InboxConversation
 from memory.domain.desk import BY, mentionable
-from memory.errors import NoSuchPerson, NotMerged, RedisUnavailable
+from memory.errors import NoSuchPersonError, NotMergedError, RedisUnavailableError
 
 AT_ONCE = 8
 """Conversations moved concurrently."""
@@ -51,8 +51,8 @@ class People:
         """Moves all of a visitor's conversations to another person, or their own back to them.
 
         Raises:
-            NoSuchPerson: one of them has not written to the company.
-            NotMerged: they are already one person, merged with somebody else, or a customer, whose identity is
+            NoSuchPersonError: one of them has not written to the company.
+            NotMergedError: they are already one person, merged with somebody else, or a customer, whose identity is
                 known.
         """
         await self._inbox.fresh()
@@ -77,22 +77,22 @@ class People:
             return wanted.into
         into = await self._now(wanted.company_id, wanted.into)
         if into == wanted.person_id:
-            raise NotMerged("they are already the same person")
+            raise NotMergedError("they are already the same person")
         return into
 
     async def _now(self, company: str, person: str) -> str:
-        """Who a person is at the desk; raises NoSuchPerson."""
+        """Who a person is at the desk; raises NoSuchPersonError."""
         for lent in (False, True):
             for one in await self._conversations.of_person(company, person, 1, lent=lent):
                 return one.whose or person
-        raise NoSuchPerson(f"nobody with the id {person} has written to this company")
+        raise NoSuchPersonError(f"nobody with the id {person} has written to this company")
 
     async def _check(self, company: str, person: str, into: str, states: list[InboxConversation]) -> None:
         began = [one.person for one in states if one.person is not None and one.person.user_id == person]
         if any(one.role == CUSTOMER for one in began):
-            raise NotMerged("a customer is who they sign in as: merge the visitor with them instead")
+            raise NotMergedError("a customer is who they sign in as: merge the visitor with them instead")
         if not states and (now := await self._now(company, person)) != into:
-            raise NotMerged(f"this visitor has been merged with {now}: separate them first")
+            raise NotMergedError(f"this visitor has been merged with {now}: separate them first")
 
     async def _move(self, wanted: PersonMerge, state: InboxConversation, into: str) -> None:
         company, conversation = state.company, state.conversation
@@ -133,7 +133,7 @@ class People:
         settings = await self._companies.get(company)
         team = settings.config.team if settings is not None else Team()
         known: dict[str, str | None] = {}
-        with suppress(RedisUnavailable):
+        with suppress(RedisUnavailableError):
             known = await self._looks.colleagues(company)
         known = {one: name for one, name in known.items() if one not in team.signed_out}
         known |= {one: member.name or known.get(one) for one, member in team.members.items()}

@@ -20,7 +20,7 @@ from contracts.errors import NexusError
 from contracts.streams import CHAT
 from memory.domain.keys import BEGINNING, LogPosition
 from memory.domain.progress import ConsumerProgress, Missed
-from memory.errors import StoreUnavailable
+from memory.errors import StoreUnavailableError
 from memory.metrics import RECOVERED, STORE_MISSES
 from runtime.direct import StoredFact
 
@@ -193,13 +193,13 @@ class Positions:
         """Guarantees that reads inside the block are from the store to which `behind` belongs.
 
         Raises:
-            StoreUnavailable: it was restarted since, and may be older than it was. It is compared now.
+            StoreUnavailableError: it was restarted since, and may be older than it was. It is compared now.
         """
         incarnation = self._compared
         yield
         if incarnation is None or incarnation != await self._positions.incarnation():
             self.hurry()
-            raise StoreUnavailable(f"{self._store} was restarted: try again")
+            raise StoreUnavailableError(f"{self._store} was restarted: try again")
 
     async def compare(self) -> None:
         """Finds what is behind, and moves the other positions; raises NexusError."""
@@ -285,7 +285,7 @@ class Positions:
         what a restore at that moment has lost."""
         sure = max(self._sure.get(name, at), LogPosition(progress.done.era, progress.first - 1))
         if sure < at and not await self._move(name, here, sure):
-            raise StoreUnavailable(f"the position of {name} was changed meanwhile: it is compared again")
+            raise StoreUnavailableError(f"the position of {name} was changed meanwhile: it is compared again")
         return min(sure, at)
 
     async def _keep(

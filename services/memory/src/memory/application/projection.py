@@ -12,7 +12,7 @@ from memory.adapters.signed_principals import PrincipalCheck
 from memory.domain.conversation import CUSTOMER, InboxConversation, Person, fold
 from memory.domain.facts import LogFact
 from memory.domain.keys import BEGINNING, LogPosition
-from memory.errors import StoreUnavailable
+from memory.errors import StoreUnavailableError
 from runtime.recent import Recent
 
 ATTEMPTS = 10
@@ -45,7 +45,7 @@ class Projection:
         """Returns when everything is stored.
 
         Raises:
-            StoreUnavailable: nothing is certain; project the same facts again.
+            StoreUnavailableError: nothing is certain; project the same facts again.
         """
         copies = await self._facts.add(facts)
         by_conversation: defaultdict[tuple[str, str], list[LogFact]] = defaultdict(list)
@@ -68,10 +68,12 @@ class Projection:
                 if after.taken - before.taken:
                     changed.append(after)
             waiting = await self._save(changed)
-        raise StoreUnavailable(f"{len(waiting)} conversations kept changing while they were stored: it is tried again")
+        raise StoreUnavailableError(
+            f"{len(waiting)} conversations kept changing while they were stored: it is tried again"
+        )
 
     async def holds(self, facts: Sequence[LogFact]) -> bool:
-        """Whether all of them are stored; raises StoreUnavailable."""
+        """Whether all of them are stored; raises StoreUnavailableError."""
         return await self._facts.holds(facts)
 
     async def _states(self, keys: Collection[tuple[str, str]]) -> dict[tuple[str, str], InboxConversation]:

@@ -14,7 +14,7 @@ from memory.application.memories import Memories
 from memory.domain.keys import LogPosition
 from memory.domain.proposals import Judged, ground, is_judged, judged
 from memory.domain.remembered import Remembered
-from memory.errors import ServiceUnavailable
+from memory.errors import ServiceUnavailableError
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Proofs:
         """What may be proposed about a turn; learned by the rules first.
 
         Raises:
-            StoreUnavailable, ProjectionBehind, UnknownSequence: all worth another try.
+            StoreUnavailableError, ProjectionBehindError, UnknownSequenceError: all worth another try.
         """
         heard = await self._heard(turn)
         if heard is None:
@@ -89,7 +89,7 @@ class Proofs:
                 await self._learner.turn(
                     turn.company_id, turn.conversation_id, turn.turn_id, turn.basis, heard.at, patient=True
                 )
-            except ServiceUnavailable:
+            except ServiceUnavailableError:
                 # The rules wait for it, on account of the turn's symbols; what is proposed speaks of no prices.
                 return held
             held = await self._memories.held(turn.company_id, heard.user)

@@ -27,7 +27,7 @@ class RatingQuestion:
         """Asks if the conversation is resolved, was answered, and was never asked; True if it asked now.
 
         Raises:
-            StoreUnavailable, RuntimeFault: try again later.
+            StoreUnavailableError, RuntimeLibraryError: try again later.
         """
         state = (await self._conversations.load([(company, conversation)])).get((company, conversation))
         settings = await self._companies.get(company)

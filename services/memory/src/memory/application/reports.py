@@ -47,12 +47,12 @@ class Reports:
         self._clock = clock
 
     async def report(self, asked: ReportRequest) -> ReportReply:
-        """The figures of these days in the company's time zone; raises StoreUnavailable."""
+        """The figures of these days in the company's time zone; raises StoreUnavailableError."""
         counted, complete = await self._counted(asked)
         return report(counted, asked.by, await self._clock(), complete=complete)
 
     async def behind(self, asked: ReportOpenRequest) -> ReportOpenReply:
-        """The conversations behind a figure; raises StoreUnavailable."""
+        """The conversations behind a figure; raises StoreUnavailableError."""
         counted, complete = await self._counted(asked)
         now = await self._clock()
         rows = [one for one in counted if asked.key is None or one.key(asked.by) == asked.key]

@@ -2,7 +2,7 @@
 
 from memory.application.companies import CompanyRegistry
 from memory.domain import demo
-from memory.errors import CompanyExists, SettingsMoved
+from memory.errors import CompanyExistsError, SettingsMovedError
 
 
 async def seed(companies: CompanyRegistry, origin: str | None) -> None:
@@ -13,5 +13,5 @@ async def seed(companies: CompanyRegistry, origin: str | None) -> None:
             await companies.create(demo.settings(origin))
         elif (patch := demo.moved_site(found.config, origin)) is not None:
             await companies.patch(demo.COMPANY, found.version, patch)
-    except (CompanyExists, SettingsMoved):
+    except (CompanyExistsError, SettingsMovedError):
         return  # another replica was faster

@@ -9,8 +9,8 @@ from contracts.company import CompanyConfig, CompanySettings
 from contracts.sign_in_rpc import Invitation, SignedIn, SignInBegin, SignInFinish
 from memory.adapters.openid_provider import OpenIdProviders
 from memory.application.companies import CompanyRegistry
-from memory.domain.openid import SignInRefused, account_of, authorization_address, invited, member_for
-from memory.errors import SettingsMoved
+from memory.domain.openid import SignInRefusedError, account_of, authorization_address, invited, member_for
+from memory.errors import SettingsMovedError
 from runtime.tokens import one_line
 
 FoundT = TypeVar("FoundT")
@@ -29,11 +29,11 @@ class SignIns:
         self._providers = providers
 
     async def begin(self, asked: SignInBegin) -> str:
-        """The address at the provider; raises SignInRefused."""
+        """The address at the provider; raises SignInRefusedError."""
         settings = await self._companies.get(asked.company_id)
         provider = settings.config.team.provider if settings else None
         if provider is None:
-            raise SignInRefused("noProvider")
+            raise SignInRefusedError("noProvider")
         about = await _in_time(self._providers.discover(provider))
         return authorization_address(
             about,
@@ -45,15 +45,15 @@ class SignIns:
         )
 
     async def finish(self, asked: SignInFinish) -> SignedIn:
-        """Who has signed in; that account is theirs from now on. Raises SignInRefused."""
+        """Who has signed in; that account is theirs from now on. Raises SignInRefusedError."""
         settings = await self._companies.get(asked.company_id)
         if settings is None:
-            raise SignInRefused("noProvider")
+            raise SignInRefusedError("noProvider")
         team = settings.config.team
         if asked.code is None:
             return await self._by_invitation(settings, asked.invitation)
         if team.provider is None:
-            raise SignInRefused("noProvider")
+            raise SignInRefusedError("noProvider")
         claims = await _in_time(self._providers.claims(asked.company_id, team.provider, asked.code))
         for _ in range(RACES):
             team = settings.config.team
@@ -70,18 +70,18 @@ class SignIns:
             if stored is not None:
                 return _signed_in(stored, user)
             settings = await self._again(asked.company_id)
-        raise SettingsMoved("the settings keep changing: try again", settings.version)
+        raise SettingsMovedError("the settings keep changing: try again", settings.version)
 
     async def _by_invitation(self, settings: CompanySettings, invitation: Invitation | None) -> SignedIn:
         for _ in range(RACES):
             if invitation is None or settings.config.team.provider is not None:
-                raise SignInRefused("notBound")
+                raise SignInRefusedError("notBound")
             invited(settings.config.team, invitation)
             stored = await self._written(settings, invitation.member, {"joinedAt": _used(invitation)})
             if stored is not None:
                 return _signed_in(stored, invitation.member)
             settings = await self._again(settings.config.company_id)
-        raise SettingsMoved("the settings keep changing: try again", settings.version)
+        raise SettingsMovedError("the settings keep changing: try again", settings.version)
 
     async def _written(self, settings: CompanySettings, user: str, known: dict[str, object]) -> CompanyConfig | None:
         """The settings with what is now known of the member; None: somebody else has changed them."""
@@ -90,13 +90,13 @@ class SignIns:
         patch = {"team": {"members": {user: known}}}
         try:
             return (await self._companies.patch(settings.config.company_id, settings.version, patch)).config
-        except SettingsMoved:
+        except SettingsMovedError:
             return None
 
     async def _again(self, company: str) -> CompanySettings:
         settings = await self._companies.get(company)
         if settings is None:
-            raise SignInRefused("unknown")
+            raise SignInRefusedError("unknown")
         return settings
 
 
@@ -116,4 +116,4 @@ async def _in_time(asked: Awaitable[FoundT]) -> FoundT:
         async with asyncio.timeout(LONGEST):
             return await asked
     except TimeoutError as error:
-        raise SignInRefused("away", f"the provider did not answer within {LONGEST:g} s") from error
+        raise SignInRefusedError("away", f"the provider did not answer within {LONGEST:g} s") from error

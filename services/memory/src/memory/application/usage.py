@@ -27,7 +27,7 @@ class Usages:
         await self._conversations.spend(spent)
 
     async def report(self, asked: UsageRequest) -> UsageReply:
-        """The requested days, and how much of today's budget is used; raises StoreUnavailable."""
+        """The requested days, and how much of today's budget is used; raises StoreUnavailableError."""
         company, since, until, today = asked.company_id, asked.since, asked.until, self._clock.now().date()
         days = await self._store.days(company, since, until)
         todays = days if since <= today <= until else await self._store.days(company, today, today)

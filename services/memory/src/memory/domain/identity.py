@@ -27,7 +27,7 @@ _Plan = Literal["free", "pro", "premium"]
 _PLANS: tuple[_Plan, ...] = ("free", "pro", "premium")
 
 
-class IdentityRefused(ValueError):  # noqa: N818 - reads as an event, as every error here does
+class IdentityRefusedError(ValueError):
     """The token identifies nobody; the message says what to do."""
 
 
@@ -35,26 +35,28 @@ def known_user(config: CompanyConfig, token: str, now: datetime) -> KnownUser:
     """The user in the token.
 
     Raises:
-        IdentityRefused: it proves nothing, or is not valid now.
+        IdentityRefusedError: it proves nothing, or is not valid now.
     """
     if not config.identity.keys:
-        raise IdentityRefused("the company has no identity keys: add one to identity.keys in its settings")
+        raise IdentityRefusedError("the company has no identity keys: add one to identity.keys in its settings")
     try:
         header = jwt.get_unverified_header(token)
     except jwt.InvalidTokenError as error:
-        raise IdentityRefused("it is no JWT") from error
+        raise IdentityRefusedError("it is no JWT") from error
     key, claims = _claims(config, token, header)
     expires, subject = claims["exp"], claims["sub"]
     begins = claims.get("nbf", 0)
     if not _is_moment(expires) or not isinstance(subject, str) or not is_id(subject) or not _is_moment(begins):
-        raise IdentityRefused("sub must be 1 to 64 of A-Z a-z 0-9 _ -, and exp a number, and nbf one if it is there")
+        raise IdentityRefusedError(
+            "sub must be 1 to 64 of A-Z a-z 0-9 _ -, and exp a number, and nbf one if it is there"
+        )
     seconds = now.timestamp()
     if begins > seconds + LEEWAY:
-        raise IdentityRefused("it is not valid yet (nbf): set the clock of the server that signs it")
+        raise IdentityRefusedError("it is not valid yet (nbf): set the clock of the server that signs it")
     if expires + LEEWAY <= seconds:
-        raise IdentityRefused("it has expired: sign a new one")
+        raise IdentityRefusedError("it has expired: sign a new one")
     if expires > seconds + LONGEST_LIFE + LEEWAY:
-        raise IdentityRefused("it is valid for too long: exp may be an hour away at most")
+        raise IdentityRefusedError("it is valid for too long: exp may be an hour away at most")
     return KnownUser(
         user_id=subject,
         plan=_plan(claims.get("plan"), config.identity.highest_plan),
@@ -127,8 +129,8 @@ def _claims(config: CompanyConfig, token: str, header: dict[str, Any]) -> tuple[
         except jwt.InvalidSignatureError:
             continue
         except jwt.PyJWTError as error:
-            raise IdentityRefused(f"{error}; aud must be {config.company_id!r}, and sub and exp there") from error
-    raise IdentityRefused("it is signed with none of the company's identity keys")
+            raise IdentityRefusedError(f"{error}; aud must be {config.company_id!r}, and sub and exp there") from error
+    raise IdentityRefusedError("it is signed with none of the company's identity keys")
 
 
 def _plan(claimed: object, highest: _Plan) -> _Plan:

@@ -26,7 +26,7 @@ _ALGORITHMS = frozenset({"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "
 _SCOPE = "openid email profile"
 
 
-class SignInRefused(ValueError):  # noqa: N818 - reads as an event, as every error here does
+class SignInRefusedError(ValueError):
     """Nobody is signed in; `reason` as in contracts.sign_in_rpc."""
 
     def __init__(self, reason: Refusal, detail: str = "") -> None:
@@ -51,14 +51,14 @@ class Discovered:
 
 
 def discovered(said: object, issuer: str) -> Discovered:
-    """Parses this issuer's document; raises SignInRefused."""
+    """Parses this issuer's document; raises SignInRefusedError."""
     if not is_object(said):
-        raise SignInRefused("broken", "the discovery document is not a JSON object")
+        raise SignInRefusedError("broken", "the discovery document is not a JSON object")
     document = object_of(said)
     # People type the address with or without a final slash.
     named = str(document.get("issuer"))
     if named.rstrip("/") != issuer.rstrip("/"):
-        raise SignInRefused(
+        raise SignInRefusedError(
             "broken", f"the discovery document belongs to another issuer: {str(document.get('issuer'))[:200]}"
         )
     methods = list_of(document.get("token_endpoint_auth_methods_supported")) or ["client_secret_basic"]
@@ -92,23 +92,23 @@ def authorization_address(
 
 
 def signing(token: str) -> tuple[str, str | None]:
-    """The algorithm and key id of an ID token; raises SignInRefused for an unacceptable algorithm."""
+    """The algorithm and key id of an ID token; raises SignInRefusedError for an unacceptable algorithm."""
     try:
         header = jwt.get_unverified_header(token)
     except jwt.InvalidTokenError as error:
-        raise SignInRefused("broken", "the provider's ID token is not a JWT") from error
+        raise SignInRefusedError("broken", "the provider's ID token is not a JWT") from error
     algorithm, key = header.get("alg"), header.get("kid")
     if algorithm not in _ALGORITHMS:
-        raise SignInRefused("refused", f"ID tokens signed with {str(algorithm)[:20]!r} prove nothing")
+        raise SignInRefusedError("refused", f"ID tokens signed with {str(algorithm)[:20]!r} prove nothing")
     return algorithm, key if isinstance(key, str) else None
 
 
 def proven(
     token: str, algorithm: str, key: PyJWK, *, issuer: str, client_id: str, nonce: str, now: datetime
 ) -> dict[str, object]:
-    """The verified claims of an ID token (section 3.1.3.7); raises SignInRefused."""
+    """The verified claims of an ID token (section 3.1.3.7); raises SignInRefusedError."""
     if key.key_type != KINDS[algorithm[:2]]:
-        raise SignInRefused("refused", "the ID token's key does not fit its algorithm")
+        raise SignInRefusedError("refused", "the ID token's key does not fit its algorithm")
     try:
         claims = jwt.decode(
             token,
@@ -124,30 +124,30 @@ def proven(
             },
         )
     except jwt.PyJWTError as error:
-        raise SignInRefused("refused", f"the ID token is invalid: {error}") from error
+        raise SignInRefusedError("refused", f"the ID token is invalid: {error}") from error
     try:
         orjson.dumps(claims)
     except TypeError as error:  # half of a character, or a number that fits nowhere
-        raise SignInRefused("broken", "the ID token says something that is neither text nor number") from error
+        raise SignInRefusedError("broken", "the ID token says something that is neither text nor number") from error
     seconds = now.timestamp()
     times = {name: claims.get(name, 0) for name in ("exp", "iat", "nbf")}
     if not all(isinstance(at, int | float) and 0 <= at < 2**53 for at in times.values()):
-        raise SignInRefused("refused", "a time in the ID token is not a number")
+        raise SignInRefusedError("refused", "a time in the ID token is not a number")
     ahead = max(times["iat"], times["nbf"]) - seconds
     if ahead > LEEWAY:
-        raise SignInRefused(
+        raise SignInRefusedError(
             "refused", f"the provider's clock is {ahead:.0f} s ahead of ours, {LEEWAY} s at most may be"
         )
     if times["exp"] + LEEWAY <= seconds:
-        raise SignInRefused("refused", f"the ID token ended {seconds - times['exp']:.0f} s ago by our clock")
+        raise SignInRefusedError("refused", f"the ID token ended {seconds - times['exp']:.0f} s ago by our clock")
     several = len(list_of(claims["aud"])) > 1
     if (several or "azp" in claims) and claims.get("azp") != client_id:
-        raise SignInRefused("refused", "the ID token was made for another client")
+        raise SignInRefusedError("refused", "the ID token was made for another client")
     said = claims.get("nonce")
     if not isinstance(said, str) or not hmac.compare_digest(said.encode(), nonce.encode()):
-        raise SignInRefused("refused", "the ID token belongs to another sign-in (nonce)")
+        raise SignInRefusedError("refused", "the ID token belongs to another sign-in (nonce)")
     if not isinstance(claims["sub"], str) or not claims["sub"]:
-        raise SignInRefused("refused", "the ID token names nobody")
+        raise SignInRefusedError("refused", "the ID token names nobody")
     return claims
 
 
@@ -158,18 +158,18 @@ def account_of(claims: dict[str, object]) -> str:
 
 
 def invited(team: Team, invitation: Invitation) -> Member:
-    """The member whose invitation this is; raises SignInRefused."""
+    """The member whose invitation this is; raises SignInRefusedError."""
     member = team.members.get(invitation.member)
     if member is None:
-        raise SignInRefused("unknown")
+        raise SignInRefusedError("unknown")
     if member.joined_at is not None and member.joined_at >= invitation.issued_at:
-        raise SignInRefused("used")
+        raise SignInRefusedError("used")
     return member
 
 
 def member_for(team: Team, claims: dict[str, object], invitation: Invitation | None) -> str:
     """The team member of this account: its member so far, the invited one, or the one whose e-mail the provider has
-    verified. An unverified e-mail is only what somebody has typed. Raises SignInRefused."""
+    verified. An unverified e-mail is only what somebody has typed. Raises SignInRefusedError."""
     account = account_of(claims)
     if invitation is not None:
         invited(team, invitation)
@@ -182,10 +182,10 @@ def member_for(team: Team, claims: dict[str, object], invitation: Invitation | N
     said = email.casefold() if isinstance(email, str) else None
     found = [user for user, one in team.members.items() if said and one.email and one.email.casefold() == said]
     if len(found) != 1 or team.members[found[0]].account is not None:
-        raise SignInRefused("unknown")
+        raise SignInRefusedError("unknown")
     # Some providers send it as a text.
     if claims.get("email_verified") not in (True, "true"):
-        raise SignInRefused("unverified")
+        raise SignInRefusedError("unverified")
     return found[0]
 
 
@@ -196,4 +196,4 @@ def _address(document: dict[str, object], name: str) -> str:
             return endpoint(value)
     except ValueError:
         pass
-    raise SignInRefused("broken", f"the discovery document's {name} is not an https address")
+    raise SignInRefusedError("broken", f"the discovery document's {name} is not an https address")

@@ -64,7 +64,7 @@ class ToldFact:
     """Company/conversation, or company/user."""
 
 
-class NotTold(ValueError):  # noqa: N818 - reads as an event, as every error here does
+class NotToldError(ValueError):
     """An event that no endpoint receives; the message says why."""
 
 
@@ -115,19 +115,19 @@ def told(subject: str, seq: int, raw: bytes) -> ToldFact:
     conversation (https://github.com/cloudevents/spec/blob/main/cloudevents/extensions/sequence.md).
 
     Raises:
-        NotTold: it is no event for endpoints.
+        NotToldError: it is no event for endpoints.
     """
     try:
         event: dict[str, object] = orjson.loads(raw)
         event_id, data = event["id"], event["data"]
     except (orjson.JSONDecodeError, KeyError, TypeError) as error:
-        raise NotTold(f"the message on {subject} is not an event") from error
+        raise NotToldError(f"the message on {subject} is not an event") from error
     address = parse_chat(subject)
     parts = subject.split(".")
     company, about = (address.company, address.conversation) if address else (parts[-2], parts[-1])
     event_type = address.kind.event_type if address else ".".join(parts[:-2])
     if not isinstance(event_id, str) or not isinstance(data, dict):
-        raise NotTold(f"the message on {subject} is not an event")
+        raise NotToldError(f"the message on {subject} is not an event")
     if not _HEADER_SAFE.fullmatch(event_id):
         event_id = derive_id(company, about, event_id)
     shown: dict[str, object] = {name: value for name, value in data.items() if name != "principal"}  # pyright: ignore[reportUnknownVariableType]

@@ -35,8 +35,8 @@ from memory.adapters.openid_provider import SECONDS, OpenIdProviders
 from memory.adapters.webhook_client import WebhookPosting
 from memory.application.companies import CompanyRegistry
 from memory.application.sign_in import SignIns
-from memory.domain.identity import IdentityRefused
-from memory.domain.openid import SignInRefused
+from memory.domain.identity import IdentityRefusedError
+from memory.domain.openid import SignInRefusedError
 from runtime.clock import Clock
 from runtime.mongo import Database
 from runtime.seal import Seal
@@ -66,7 +66,7 @@ def serve(service: Service, companies: CompanyRegistry, database: Database, cloc
     async def identify(request: IdentifyRequest) -> IdentifyReply:
         try:
             return IdentifyReply(user=await companies.identify(request.company_id, request.token))
-        except IdentityRefused as error:
+        except IdentityRefusedError as error:
             return IdentifyReply(problem=str(error))
 
     async def note(request: SightingNoted) -> SightingsReply:
@@ -94,13 +94,13 @@ def serve_sign_in(service: Service, companies: CompanyRegistry, clock: Clock, *,
     async def begin(request: SignInBegin) -> SignInBegun:
         try:
             return SignInBegun(address=await sign_ins.begin(request))
-        except SignInRefused as refused:
+        except SignInRefusedError as refused:
             return SignInBegun(problem=Problem(reason=refused.reason, detail=refused.detail[:500]))
 
     async def finish(request: SignInFinish) -> SignInFinished:
         try:
             return SignInFinished(signed_in=await sign_ins.finish(request))
-        except SignInRefused as refused:
+        except SignInRefusedError as refused:
             return SignInFinished(problem=Problem(reason=refused.reason, detail=refused.detail[:500]))
 
     service.serve(SIGN_IN_BEGIN, begin)

@@ -45,7 +45,7 @@ from memory.application.inbox import Inbox
 from memory.domain.conversation import STATES
 from memory.domain.facts import without_principal
 from memory.domain.inbox_index import InboxQuery
-from memory.errors import StoreUnavailable
+from memory.errors import StoreUnavailableError
 from memory.ports import InboxFilter, LogClock
 from runtime.errors import RpcError
 from runtime.service import Service
@@ -119,7 +119,7 @@ class ConversationMethods:
         """The changes of owner among these messages; if the store is away a chat begins without them."""
         try:
             events = await self._inbox.events(request.company_id, request.conversation_id, None, None)
-        except StoreUnavailable:
+        except StoreUnavailableError:
             return None
         first = messages[0].created_at if len(messages) >= request.limit else None
         return [event for event in events if first is None or event.created_at >= first]

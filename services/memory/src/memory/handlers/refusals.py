@@ -5,29 +5,29 @@ from memory.domain.company import BadSettingsError
 from memory.domain.keys import BadCursorError
 from memory.domain.remembered import BadMemoryError
 from memory.errors import (
-    AssignedMeanwhile,
-    BadKnowledge,
-    CompanyExists,
-    CorrectionReused,
-    MemoryFault,
-    MemoryMoved,
-    NoSuchCompany,
-    NoSuchConversation,
-    NoSuchKnowledge,
-    NoSuchPerson,
-    NotMerged,
-    SettingsMoved,
+    AssignedMeanwhileError,
+    BadKnowledgeError,
+    CompanyExistsError,
+    CorrectionReusedError,
+    MemoryMovedError,
+    MemoryServiceError,
+    NoSuchCompanyError,
+    NoSuchConversationError,
+    NoSuchKnowledgeError,
+    NoSuchPersonError,
+    NotMergedError,
+    SettingsMovedError,
 )
-from runtime.errors import ReadFailed, RpcError
+from runtime.errors import ReadFailedError, RpcError
 
 CODES: tuple[tuple[tuple[type[Exception], ...], ErrorCode], ...] = (
-    ((BadCursorError, BadMemoryError, BadSettingsError, BadKnowledge), ErrorCode.BAD_FIELD),
-    ((CompanyExists, AssignedMeanwhile, CorrectionReused, NotMerged), ErrorCode.CONFLICT),
-    ((NoSuchConversation, NoSuchPerson, NoSuchCompany, NoSuchKnowledge), ErrorCode.NOT_FOUND),
-    ((MemoryMoved, SettingsMoved), ErrorCode.PRECONDITION_FAILED),
-    ((MemoryFault, ReadFailed), ErrorCode.UNAVAILABLE),
+    ((BadCursorError, BadMemoryError, BadSettingsError, BadKnowledgeError), ErrorCode.BAD_FIELD),
+    ((CompanyExistsError, AssignedMeanwhileError, CorrectionReusedError, NotMergedError), ErrorCode.CONFLICT),
+    ((NoSuchConversationError, NoSuchPersonError, NoSuchCompanyError, NoSuchKnowledgeError), ErrorCode.NOT_FOUND),
+    ((MemoryMovedError, SettingsMovedError), ErrorCode.PRECONDITION_FAILED),
+    ((MemoryServiceError, ReadFailedError), ErrorCode.UNAVAILABLE),
 )
-"""The first that matches counts: MemoryFault is the base of most of them."""
+"""The first that matches counts: MemoryServiceError is the base of most of them."""
 
 
 def refused(error: Exception) -> RpcError | None:

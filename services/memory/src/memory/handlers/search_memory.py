@@ -10,7 +10,7 @@ from contracts.tools.memory import MessageSearchArguments
 from memory.application.message_search import MessageSearch, RecalledMessage, Recollection
 from memory.domain.recall.excerpts import excerpt
 from memory.domain.recall.index import IndexedMessage
-from memory.errors import MemoryFault
+from memory.errors import MemoryServiceError
 from memory.tool_arguments import arguments
 from runtime.errors import RpcError
 from runtime.service import Service
@@ -74,7 +74,7 @@ def serve(service: Service, searching: MessageSearch) -> None:
             found = await searching.search(
                 caller.company_id, caller.user_id, asked.query, asked.limit, caller.conversation_id, caller.prompt
             )
-        except MemoryFault as error:
+        except MemoryServiceError as error:
             raise RpcError(ToolCode.UNAVAILABLE, str(error), retryable=True, reason="store") from error
         return ToolServiceData(result=_data(found, asked.query).model_dump(mode="json"))
 

@@ -27,7 +27,7 @@ from contracts.knowledge_rpc import (
 )
 from contracts.merge_patch import merged
 from contracts.wrong_fields import message_of
-from memory.errors import BadKnowledge, NoSuchKnowledge
+from memory.errors import BadKnowledgeError, NoSuchKnowledgeError
 from memory.knowledge.gaps import GapList
 from memory.knowledge.library import Library
 from memory.knowledge.mongo_documents import Documents
@@ -53,7 +53,7 @@ def serve(service: Service, library: Library, documents: Documents, gaps: Gaps, 
     async def patch(request: AnswerPatch) -> AnswerReply:
         old = await answer_of(request.company_id, request.id)
         if old is None:
-            raise NoSuchKnowledge("no such answer")
+            raise NoSuchKnowledgeError("no such answer")
         before = {name: getattr(old, name) for name in AnswerDraft.model_fields}
         draft = _draft(merged(before, request.patch))
         questions = tuple(dict.fromkeys((draft.question, *draft.alternatives)))
@@ -76,7 +76,7 @@ def serve(service: Service, library: Library, documents: Documents, gaps: Gaps, 
 
     async def decide(request: GapDecide) -> GapReply:
         if (request.answer is None) is not request.dismiss:
-            raise BadKnowledge("give either answer or dismiss", "answer")
+            raise BadKnowledgeError("give either answer or dismiss", "answer")
         company, name = request.company_id, request.id
         if request.answer is None:
             gap, pair = await listed.dismiss(company, name), None

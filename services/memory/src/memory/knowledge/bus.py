@@ -44,7 +44,7 @@ class KnowledgeBus:
         )
 
     async def forget(self, company: str) -> None:
-        """Removes a company's documents and runs from the streams; raises BusUnavailable."""
+        """Removes a company's documents and runs from the streams; raises BusUnavailableError."""
         with bus_does("remove a company's knowledge from the streams"):
             for kind in TOLD:
                 await self._js.purge_stream(FACTS.name, subject=fact(kind, company, None))

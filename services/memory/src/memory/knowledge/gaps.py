@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from contracts.ids import derive_id
 from memory.domain.recall.words import language_of
-from memory.errors import NoSuchKnowledge, StoreUnavailable
+from memory.errors import NoSuchKnowledgeError, StoreUnavailableError
 from memory.knowledge.library import Library
 from memory.knowledge.mongo_gaps import AskedOnce, Gap, Gaps
 from memory.knowledge.question import TextProfile, telling
@@ -94,7 +94,7 @@ class GapList:
             if await self._gaps.put(company, new, gap.version or None):
                 self._hold(company, replace(new, version=gap.version + 1))
                 return
-        raise StoreUnavailable("too many requests at once: try again")
+        raise StoreUnavailableError("too many requests at once: try again")
 
     async def operator_said(self, company: str, conversation: str, text: str, at: datetime) -> None:
         """Proposes a person's reply as the answer to the gap."""
@@ -129,7 +129,7 @@ class GapList:
     async def _required(self, company: str, name: str) -> Gap:
         gap = await self._gaps.get(company, name)
         if gap is None:
-            raise NoSuchKnowledge("no such gap")
+            raise NoSuchKnowledgeError("no such gap")
         return gap
 
     async def _same(self, company: str, told: TextProfile) -> Gap | None:

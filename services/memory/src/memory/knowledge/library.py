@@ -11,7 +11,7 @@ from contracts.events.knowledge import DocumentFailed, DocumentRemoved, Document
 from contracts.ids import is_id, uuid7
 from contracts.knowledge import Block, document_id
 from memory.domain.keys import milliseconds
-from memory.errors import BadKnowledge, StoreUnavailable
+from memory.errors import BadKnowledgeError, StoreUnavailableError
 from memory.knowledge.index import MOST_PASSAGES
 from memory.knowledge.indexes import KnowledgeIndexes
 from memory.knowledge.mongo_documents import Documents
@@ -112,7 +112,7 @@ class Library:
         read = Record(name, "document", title, now, now, READY, url, external_id, language, hash=hashed)
         _, blocks = await asyncio.to_thread(markdown_blocks.read, text, title)
         if not any(plain(block) for block in blocks):
-            raise BadKnowledge("the text says nothing: write something", "text")
+            raise BadKnowledgeError("the text says nothing: write something", "text")
         await self._documents.keep_part(company, name, digest(hashed), 1, blocks)
         return await self._take(company, read, blocks)
 
@@ -315,7 +315,7 @@ class Library:
                 new = replace(new, version=uuid7())
                 if await self._documents.put(company, new, old.version if old else None):
                     return new
-        raise StoreUnavailable("too many changes of the same document at once: try again")
+        raise StoreUnavailableError("too many changes of the same document at once: try again")
 
     async def _told(self, company: str, name: str) -> None:
         await self._indexes.changed(company, name)
@@ -323,12 +323,12 @@ class Library:
 
 
 def _named(company: str, event: DocumentUpserted | DocumentRemoved) -> str:
-    """The id of an event's document; raises BadKnowledge if it has none."""
+    """The id of an event's document; raises BadKnowledgeError if it has none."""
     if event.document_id:
         return event.document_id
     name = event.external_id or (urldefrag(event.url).url if event.url else None)
     if not name:
-        raise BadKnowledge("a document needs documentId, externalId or url", "externalId")
+        raise BadKnowledgeError("a document needs documentId, externalId or url", "externalId")
     return document_id(company, event.source, name)
 
 

@@ -44,7 +44,7 @@ def _blocks_of(rows: Sequence[Document]) -> list[list[Block]]:
 
 
 class Documents:
-    """Documents of all companies. Every method raises StoreUnavailable."""
+    """Documents of all companies. Every method raises StoreUnavailableError."""
 
     def __init__(self, database: Database) -> None:
         self._rows: Collection = database["knowledge"]

@@ -53,7 +53,7 @@ class AskedOnce:
 
 
 class Gaps:
-    """Every method raises StoreUnavailable."""
+    """Every method raises StoreUnavailableError."""
 
     def __init__(self, database: Database) -> None:
         self._rows = database["knowledge_gaps"]

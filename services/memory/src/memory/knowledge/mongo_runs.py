@@ -30,7 +30,7 @@ class StoredRun:
 
 
 class Runs:
-    """Every method raises StoreUnavailable."""
+    """Every method raises StoreUnavailableError."""
 
     def __init__(self, database: Database) -> None:
         self._rows = database["knowledge_runs"]

@@ -11,7 +11,7 @@ from runtime.mongo import Database
 
 
 class State:
-    """Every method raises StoreUnavailable."""
+    """Every method raises StoreUnavailableError."""
 
     def __init__(self, database: Database) -> None:
         self._rows = database["knowledge_state"]

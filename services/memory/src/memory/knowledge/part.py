@@ -19,7 +19,7 @@ from memory.application.sweeps import PeriodicSweep
 from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
 from memory.embeddings.embeddings import configured
-from memory.errors import BadKnowledge
+from memory.errors import BadKnowledgeError
 from memory.fact_intake import fact_owner
 from memory.knowledge import answer_methods, methods, tool
 from memory.knowledge.bus import KnowledgeBus, LibraryFollower
@@ -196,7 +196,7 @@ class KnowledgePart:
                 await self.refreshing.progressed(company, CloudEvent[RunProgressed].model_validate_json(body).data)
         except ValidationError as error:
             return DeadLetter(f"does not fit its contract: {invalid_fields(error)}")
-        except BadKnowledge as error:
+        except BadKnowledgeError as error:
             return DeadLetter(str(error))
         return Ack()
 

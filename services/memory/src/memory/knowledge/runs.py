@@ -10,7 +10,7 @@ from contracts.ids import derive_id, uuid7
 from contracts.knowledge import Run
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.domain.keys import milliseconds
-from memory.errors import BadKnowledge, NoSuchKnowledge, StoreUnavailable
+from memory.errors import BadKnowledgeError, NoSuchKnowledgeError, StoreUnavailableError
 from memory.knowledge.bus import KnowledgeBus
 from memory.knowledge.library import Library
 from memory.knowledge.mongo_documents import Documents
@@ -53,10 +53,10 @@ class Refreshing:
         """Requests a run of the site or of one page; returns the running one, or a new one."""
         settings = await self._companies.get(company)
         if settings is None:
-            raise NoSuchKnowledge(f"company {company} has no settings: create them first")
+            raise NoSuchKnowledgeError(f"company {company} has no settings: create them first")
         site = settings.config.knowledge.site_url
         if site is None:
-            raise BadKnowledge(
+            raise BadKnowledgeError(
                 "set knowledge.siteUrl in the company's settings first: where does its site begin?", "url"
             )
         for one in await self._runs.newest(company, 20):
@@ -75,7 +75,7 @@ class Refreshing:
                 await self._moved_away(company, reading)
             if await self._runs.put(reading, old.version if old else None):
                 return
-        raise StoreUnavailable("too many changes of the same run at once: try again")
+        raise StoreUnavailableError("too many changes of the same run at once: try again")
 
     async def get(self, company: str, run: str) -> Run | None:
         found = await self._runs.get(company, run)
@@ -85,11 +85,11 @@ class Refreshing:
         """An admin's decision on a waiting run: missing pages are removed or stay."""
         found = await self._runs.get(company, run)
         if found is None:
-            raise NoSuchKnowledge("no such run")
+            raise NoSuchKnowledgeError("no such run")
         if found.run.state != "waiting":
             if found.run.state == "finished":
                 return found.run
-            raise BadKnowledge("the run does not wait for a decision", "remove")
+            raise BadKnowledgeError("the run does not wait for a decision", "remove")
         ended = found.run.model_copy(update={"state": "finished", "gone": len(found.gone) if remove else 0})
         if not await self._runs.put(replace(found, run=ended, gone=()), found.version):
             return await self.decide(company, run, remove=remove)

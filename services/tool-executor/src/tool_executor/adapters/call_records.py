@@ -21,7 +21,7 @@ from tool_executor.ports import (
     Claimed,
     OtherArguments,
     RecordedResult,
-    RedisUnavailable,
+    RedisUnavailableError,
     RunningElsewhere,
 )
 
@@ -101,7 +101,7 @@ class RedisCallRecords:
         milliseconds = int((min(LEASE, lease) if renewed else lease) * 1000)
         try:
             answer = texts(await self._store.run(_CLAIM, name, fingerprint, owner, milliseconds, self._keep))
-        except RedisUnavailable:
+        except RedisUnavailableError:
             self._unanswered[name] = owner
             raise
         match answer[0]:
@@ -131,7 +131,7 @@ class RedisCallRecords:
         self._renewals.drop(_name(key))
         try:
             await self._store.run(_RELEASE, _name(key), owner, 1 if forget else 0)
-        except RedisUnavailable:
+        except RedisUnavailableError:
             if forget:
                 self._unanswered[_name(key)] = owner
             raise

@@ -213,7 +213,7 @@ class CrawlProgress:
 
 
 class CrawlState:
-    """One run. Every method raises RedisUnavailable."""
+    """One run. Every method raises RedisUnavailableError."""
 
     def __init__(self, store: RedisStore, company: str, run: str) -> None:
         self._store = store

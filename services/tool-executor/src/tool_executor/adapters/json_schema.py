@@ -11,7 +11,7 @@ from contracts.schema_cost import PATTERN_STEPS, check_cost
 from contracts.text import Text
 from tool_executor.adapters.schema_messages import form_worded, not_null, worded
 from tool_executor.domain.declaration import ArgumentProblem
-from tool_executor.ports import SchemaBroken
+from tool_executor.ports import SchemaBrokenError
 
 _MOST_PROBLEMS = 20
 _LONGEST_MESSAGE = 300
@@ -30,7 +30,7 @@ class CompiledSchemas:
             jsonschema_rs.meta.validate({"$schema": DRAFT, **document})
             validator = jsonschema_rs.Draft202012Validator(document, retriever=_refuse, pattern_options=_PATTERNS)
         except (ValidationError, jsonschema_rs.ReferencingError, ValueError, TypeError) as error:
-            raise SchemaBroken(str(error).splitlines()[0][:_LONGEST_MESSAGE]) from error
+            raise SchemaBrokenError(str(error).splitlines()[0][:_LONGEST_MESSAGE]) from error
         return CompiledSchema(validator, document)
 
 

@@ -29,7 +29,7 @@ class McpToolHandlers:
         return call
 
     async def listed(self, company: str, server: McpServer) -> list[McpTool]:
-        """The server's tools, as they would be declared. Raises ToolFailed."""
+        """The server's tools, as they would be declared. Raises ToolFailedError."""
         return await (await self._client()).listed(company, server)
 
     async def _client(self) -> McpClient:

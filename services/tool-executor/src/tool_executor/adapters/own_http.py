@@ -13,9 +13,9 @@ import orjson
 from yarl import URL
 
 from contracts.own_tools import Header, HttpTool, is_local, too_deep
-from runtime.guarded_http import AddressNotAllowed, GuardedSessions
-from runtime.seal import NotSealable, Seal
-from tool_executor.domain.declaration import CallContext, Data, Handler, ToolFailed
+from runtime.guarded_http import AddressNotAllowedError, GuardedSessions
+from runtime.seal import NotSealableError, Seal
+from tool_executor.domain.declaration import CallContext, Data, Handler, ToolFailedError
 from tool_executor.domain.own_request import request_of
 from tool_executor.domain.plans import Arguments
 from tool_executor.texts import TEXTS
@@ -49,11 +49,11 @@ class OwnSessions:
         return self._sessions.to(local=is_local(urlsplit(url)))
 
     def secrets(self, company: str, headers: list[Header]) -> dict[str, str]:
-        """The company's headers, opened. Raises ToolFailed."""
+        """The company's headers, opened. Raises ToolFailedError."""
         try:
             return {header.name: self._seal.open(header.value, company) for header in headers}
-        except NotSealable as error:
-            raise ToolFailed("secret_lost", TEXTS["own_tool.secret_lost"]) from error
+        except NotSealableError as error:
+            raise ToolFailedError("secret_lost", TEXTS["own_tool.secret_lost"]) from error
 
 
 class OwnHttpTools:
@@ -92,13 +92,13 @@ def call_headers(context: CallContext) -> dict[str, str]:
 
 
 def refuse_packed(response: aiohttp.ClientResponse) -> None:
-    """Raises ToolFailed where the body is packed, which was not asked for: a small one may unpack to any size."""
+    """Raises ToolFailedError where the body is packed, which was not asked for: a small one may unpack to any size."""
     if response.headers.get("Content-Encoding", "identity").strip().lower() not in {"", "identity"}:
-        raise ToolFailed("bad_encoding", TEXTS["own_tool.unasked_encoding"])
+        raise ToolFailedError("bad_encoding", TEXTS["own_tool.unasked_encoding"])
 
 
 async def read_bounded(response: aiohttp.ClientResponse, most: int) -> bytes:
-    """The body; raises ToolFailed where it is longer, or packed."""
+    """The body; raises ToolFailedError where it is longer, or packed."""
     refuse_packed(response)
     body = bytearray()
     if (response.content_length or 0) <= most:
@@ -108,29 +108,29 @@ async def read_bounded(response: aiohttp.ClientResponse, most: int) -> bytes:
                 break
         else:
             return bytes(body)
-    raise ToolFailed("too_large", TEXTS["own_tool.too_large"].format(kib=most // 1024))
+    raise ToolFailedError("too_large", TEXTS["own_tool.too_large"].format(kib=most // 1024))
 
 
 async def _result(response: aiohttp.ClientResponse) -> object:
     status = response.status
     if status in REDIRECTS:
-        raise ToolFailed("redirect_refused", TEXTS["own_tool.redirects"].format(status=status))
+        raise ToolFailedError("redirect_refused", TEXTS["own_tool.redirects"].format(status=status))
     body = await read_bounded(response, LARGEST)
     if status not in SUCCESS:
         words = " ".join(body.decode("utf-8", "replace").split())[:_QUOTED] if 400 <= status < 500 else ""
         said = f": {words}" if words else "."
-        raise ToolFailed("bad_status", TEXTS["own_tool.bad_status"].format(status=status, said=said))
+        raise ToolFailedError("bad_status", TEXTS["own_tool.bad_status"].format(status=status, said=said))
     if not body:
         return None
     if response.content_type.lower().endswith("json"):
         return readable(body)
     if response.content_type.lower().startswith("text/"):
         return body.decode("utf-8", "replace")
-    raise ToolFailed("not_text", TEXTS["own_tool.not_text"])
+    raise ToolFailedError("not_text", TEXTS["own_tool.not_text"])
 
 
 def readable(body: bytes) -> object:
-    """The JSON; raises ToolFailed if it is not JSON, or nested too deeply."""
+    """The JSON; raises ToolFailedError if it is not JSON, or nested too deeply."""
     try:
         value: object = orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -140,17 +140,18 @@ def readable(body: bytes) -> object:
     return value
 
 
-def _no_json() -> ToolFailed:
-    return ToolFailed("bad_result", TEXTS["own_tool.bad_result"])
+def _no_json() -> ToolFailedError:
+    return ToolFailedError("bad_result", TEXTS["own_tool.bad_result"])
 
 
 @asynccontextmanager
 async def in_words(*, side_effects: bool) -> AsyncGenerator[None]:
-    """What goes wrong on the way is a ToolFailed; where it may have had its effect all the same, a TimeoutError."""
+    """What goes wrong on the way is a ToolFailedError; where it may have had its effect all the same, a
+    TimeoutError."""
     try:
         yield
-    except AddressNotAllowed as error:
-        raise ToolFailed("address_refused", TEXTS["own_tool.address_refused"]) from error
+    except AddressNotAllowedError as error:
+        raise ToolFailedError("address_refused", TEXTS["own_tool.address_refused"]) from error
     except aiohttp.ClientConnectorError as error:
         raise _unreachable() from error
     except TimeoutError:
@@ -161,5 +162,5 @@ async def in_words(*, side_effects: bool) -> AsyncGenerator[None]:
         raise _unreachable() from error
 
 
-def _unreachable() -> ToolFailed:
-    return ToolFailed("unreachable", TEXTS["own_tool.unreachable"])
+def _unreachable() -> ToolFailedError:
+    return ToolFailedError("unreachable", TEXTS["own_tool.unreachable"])

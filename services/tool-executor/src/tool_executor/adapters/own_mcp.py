@@ -18,7 +18,7 @@ from yarl import URL
 
 from contracts.own_tools import McpServer, McpTool
 from tool_executor.adapters.own_http import LARGEST, OwnSessions, call_headers, in_words, refuse_packed
-from tool_executor.domain.declaration import CallContext, Data, ToolFailed
+from tool_executor.domain.declaration import CallContext, Data, ToolFailedError
 from tool_executor.domain.plans import Arguments
 from tool_executor.texts import TEXTS
 
@@ -39,19 +39,19 @@ class McpClient:
     async def call(
         self, company: str, server: McpServer, tool: McpTool, arguments: Arguments, context: CallContext
     ) -> Data:
-        """One call of a tool. Raises ToolFailed, and TimeoutError where it may have had its effect."""
+        """One call of a tool. Raises ToolFailedError, and TimeoutError where it may have had its effect."""
         async with self._connected(company, server, call_headers(context), side_effects=tool.side_effects) as client:
             answer = await client.call_tool(tool.name, dict(arguments))
         text = "\n".join(part.text for part in answer.content if isinstance(part, mcp_types.TextContent))
         if answer.is_error:
-            raise ToolFailed("tool_error", TEXTS["own_tool.mcp.answered"].format(text=text[:300]))
+            raise ToolFailedError("tool_error", TEXTS["own_tool.mcp.answered"].format(text=text[:300]))
         result: object = answer.structured_content if answer.structured_content is not None else text
         if len(str(result).encode()) > LARGEST:
-            raise ToolFailed("too_large", TEXTS["own_tool.too_large"].format(kib=LARGEST // 1024))
+            raise ToolFailedError("too_large", TEXTS["own_tool.too_large"].format(kib=LARGEST // 1024))
         return {"result": result}
 
     async def listed(self, company: str, server: McpServer) -> list[McpTool]:
-        """The server's tools, as they would be declared; those that cannot be are left out. Raises ToolFailed."""
+        """The server's tools, as they would be declared; those that cannot be are left out. Raises ToolFailedError."""
         found: list[McpTool] = []
         async with self._connected(company, server, {}, side_effects=False) as client:
             cursor: str | None = None
@@ -76,7 +76,7 @@ class McpClient:
                 )
                 line = streamable_http_client(server.url, http_client=http, terminate_on_close=False)
                 yield await stack.enter_async_context(Client(line, client_info=_CLIENT, cache=None))
-        except (ToolFailed, TimeoutError, MCPError, ValueError, RuntimeError) as error:
+        except (ToolFailedError, TimeoutError, MCPError, ValueError, RuntimeError) as error:
             raise _worded(error, transport.refusal) from error
         except BaseExceptionGroup as group:
             inner = _only(group)
@@ -87,10 +87,10 @@ def _worded(error: BaseException, refusal: BaseException | None) -> BaseExceptio
     """The error in words: first the connection's own reason, which the client hides in one of its errors."""
     if refusal is not None:
         return refusal
-    if isinstance(error, ToolFailed | TimeoutError):
+    if isinstance(error, ToolFailedError | TimeoutError):
         return error
     said = error.error.message if isinstance(error, MCPError) else "it does not speak MCP"
-    return ToolFailed("tool_error", TEXTS["own_tool.mcp.failed"].format(said=said[:300]))
+    return ToolFailedError("tool_error", TEXTS["own_tool.mcp.failed"].format(said=said[:300]))
 
 
 def _only(group: BaseExceptionGroup[BaseException]) -> BaseException:
@@ -144,12 +144,12 @@ class _GuardedTransport(httpx2.AsyncBaseTransport):
                 )
                 # The MCP client would unpack it, whatever size it gets.
                 refuse_packed(response)
-        except ToolFailed as refused:
+        except ToolFailedError as refused:
             self.refusal = refused
             raise httpx2.ConnectError(str(refused), request=request) from refused
         if response.status in {401, 403}:
             status = response.status
-            self.refusal = ToolFailed("bad_status", TEXTS["own_tool.mcp.not_let_in"].format(status=status))
+            self.refusal = ToolFailedError("bad_status", TEXTS["own_tool.mcp.not_let_in"].format(status=status))
         return httpx2.Response(
             response.status, headers=list(response.headers.items()), stream=_Bounded(response), request=request
         )

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import aiohttp
 from yarl import URL
 
-from runtime.guarded_http import AddressNotAllowed, GuardedSessions, Lookup, system_lookup
+from runtime.guarded_http import AddressNotAllowedError, GuardedSessions, Lookup, system_lookup
 from runtime.retry_after import seconds_in
-from tool_executor.domain.declaration import ToolFailed
-from tool_executor.domain.site_address import AddressRefused, Origin, Site, SiteUrl
+from tool_executor.domain.declaration import ToolFailedError
+from tool_executor.domain.site_address import AddressRefusedError, Origin, Site, SiteUrl
 from tool_executor.texts import TEXTS
 
 TEXT_TYPES = frozenset({"text/html", "application/xhtml+xml", "text/plain", "text/markdown"})
@@ -75,7 +75,7 @@ class NotModified:
     """The page is as it was."""
 
 
-class BadStatus(ToolFailed):
+class BadStatusError(ToolFailedError):
     """The site answered with an error. `retry_after`: seconds, if it named them."""
 
     def __init__(self, status: int, retry_after: float | None = None) -> None:
@@ -107,7 +107,7 @@ class PageFetcher:
         """Reads a page of a site.
 
         Raises:
-            ToolFailed: with reason page_not_found, bad_status, not_text, too_large, too_slow, unreachable,
+            ToolFailedError: with reason page_not_found, bad_status, not_text, too_large, too_slow, unreachable,
                 address_refused, redirect_refused, path_not_allowed, too_many_redirects or bad_encoding.
         """
         async with _in_words(self._limits.seconds):
@@ -117,7 +117,7 @@ class PageFetcher:
                     return answer
                 # Nothing was said of how the page was before, so it cannot be as it was.
                 address = site.redirected(address, answer.location if isinstance(answer, Redirected) else str(address))
-            raise ToolFailed("too_many_redirects", TEXTS["page.too_many_redirects"].format(most=_MOST_REDIRECTS))
+            raise ToolFailedError("too_many_redirects", TEXTS["page.too_many_redirects"].format(most=_MOST_REDIRECTS))
 
     async def visit(self, address: SiteUrl, wanted: FetchRequest) -> Fetched | Redirected | NotModified:
         """One request, which follows no redirect. Raises as `fetch` does."""
@@ -142,15 +142,15 @@ class PageFetcher:
             if response.status in _REDIRECTS:
                 location = response.headers.get("Location")
                 if not location:
-                    raise ToolFailed("bad_status", TEXTS["page.redirects_nowhere"])
+                    raise ToolFailedError("bad_status", TEXTS["page.redirects_nowhere"])
                 return Redirected(location)
             if response.status in {404, 410}:
-                raise ToolFailed("page_not_found", TEXTS["page.not_found"].format(target=address.target))
+                raise ToolFailedError("page_not_found", TEXTS["page.not_found"].format(target=address.target))
             if response.status != 200:
-                raise BadStatus(response.status, seconds_in(response.headers.get("Retry-After")))
+                raise BadStatusError(response.status, seconds_in(response.headers.get("Retry-After")))
             kind = response.content_type.lower()
             if wanted.types and ("Content-Type" not in response.headers or kind not in wanted.types):
-                raise ToolFailed("not_text", TEXTS["page.not_text"])
+                raise ToolFailedError("not_text", TEXTS["page.not_text"])
             return Fetched(
                 url=str(address),
                 content_type=kind,
@@ -183,7 +183,7 @@ class Unpacker:
         self._limit = limit
         encoding = encoding.strip().lower()
         if encoding not in {"identity", "", "gzip", "x-gzip", "deflate"}:
-            raise ToolFailed("bad_encoding", TEXTS["page.unasked_encoding"])
+            raise ToolFailedError("bad_encoding", TEXTS["page.unasked_encoding"])
         # 32 + 15: gzip or zlib, told by the header.
         self._stream = None if encoding in {"identity", ""} else zlib.decompressobj(wbits=47)
 
@@ -194,30 +194,30 @@ class Unpacker:
             try:
                 self.body += self._stream.decompress(piece, self._limit - len(self.body) + 1)
             except zlib.error as error:
-                raise ToolFailed("bad_encoding", TEXTS["page.bad_encoding"]) from error
+                raise ToolFailedError("bad_encoding", TEXTS["page.bad_encoding"]) from error
         if len(self.body) > self._limit:
             raise _too_large()
 
 
 @asynccontextmanager
 async def _in_words(seconds: float) -> AsyncGenerator[None]:
-    """What goes wrong within, and what takes longer, is a ToolFailed with a reason."""
+    """What goes wrong within, and what takes longer, is a ToolFailedError with a reason."""
     try:
         async with asyncio.timeout(seconds):
             yield
-    except AddressRefused as refused:
-        raise ToolFailed(refused.reason, refused.text) from refused
-    except AddressNotAllowed as refused:
+    except AddressRefusedError as refused:
+        raise ToolFailedError(refused.reason, refused.text) from refused
+    except AddressNotAllowedError as refused:
         raise _address_refused() from refused
     except TimeoutError:
-        raise ToolFailed("too_slow", TEXTS["page.too_slow"].format(seconds=seconds)) from None
+        raise ToolFailedError("too_slow", TEXTS["page.too_slow"].format(seconds=seconds)) from None
     except (aiohttp.ClientError, OSError, ValueError) as error:
-        raise ToolFailed("unreachable", TEXTS["page.unreachable"]) from error
+        raise ToolFailedError("unreachable", TEXTS["page.unreachable"]) from error
 
 
-def _address_refused() -> ToolFailed:
-    return ToolFailed("address_refused", TEXTS["page.address_refused"])
+def _address_refused() -> ToolFailedError:
+    return ToolFailedError("address_refused", TEXTS["page.address_refused"])
 
 
-def _too_large() -> ToolFailed:
-    return ToolFailed("too_large", TEXTS["page.too_large"])
+def _too_large() -> ToolFailedError:
+    return ToolFailedError("too_large", TEXTS["page.too_large"])

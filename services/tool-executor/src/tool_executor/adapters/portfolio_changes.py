@@ -6,7 +6,7 @@ from nats.aio.msg import Msg
 
 from runtime.connection import subscribe
 from tool_executor.adapters.result_cache import RedisResultCache
-from tool_executor.ports import RedisUnavailable
+from tool_executor.ports import RedisUnavailableError
 
 log = structlog.get_logger(__name__)
 
@@ -30,5 +30,5 @@ class PortfolioChanges:
         company, user = message.subject.split(".")[-2:]
         try:
             await self._cache.forget(f"{company}:{user}")
-        except RedisUnavailable as away:
+        except RedisUnavailableError as away:
             log.warning("cache.not_forgotten", subject=message.subject, error=str(away))

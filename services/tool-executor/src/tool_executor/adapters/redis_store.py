@@ -16,7 +16,7 @@ from redis.exceptions import NoScriptError, RedisError, ResponseError
 
 from runtime.deadlines import detached_context
 from runtime.redis_client import redis_client
-from tool_executor.ports import RedisUnavailable
+from tool_executor.ports import RedisUnavailableError
 
 _AWAY_SECONDS = 0.5
 """For which Redis is not asked after it did not answer."""
@@ -53,25 +53,25 @@ class RedisStore:
         """None while the server answers; else when to ask it again, one command at a time until it does."""
 
     async def run(self, script: Script, key: str, *arguments: Part) -> Any:
-        """Runs a Lua script on one key. Raises RedisUnavailable."""
+        """Runs a Lua script on one key. Raises RedisUnavailableError."""
         return await self.run_on(script, (key,), *arguments)
 
     async def run_on(self, script: Script, keys: tuple[str, ...], *arguments: Part) -> Any:
-        """Runs a Lua script on keys of one hash slot. Raises RedisUnavailable."""
+        """Runs a Lua script on keys of one hash slot. Raises RedisUnavailableError."""
         try:
             return await self._ask("EVALSHA", script.sha, len(keys), *keys, *arguments)
         except NoScriptError:
             return await self.command("EVAL", script.source, len(keys), *keys, *arguments)
 
     async def command(self, *parts: Part) -> Any:
-        """One command. Raises RedisUnavailable."""
+        """One command. Raises RedisUnavailableError."""
         try:
             return await self._ask(*parts)
         except NoScriptError as error:
-            raise RedisUnavailable(f"Redis refused a command: {error}") from error
+            raise RedisUnavailableError(f"Redis refused a command: {error}") from error
 
     async def delete(self, pattern: str, mine: Callable[[str], bool]) -> int:
-        """Deletes the keys of the pattern that are `mine`, and returns how many. Raises RedisUnavailable."""
+        """Deletes the keys of the pattern that are `mine`, and returns how many. Raises RedisUnavailableError."""
         redis, gone, deleted = cast("Any", self._redis), list[bytes](), 0
         async with self._deleting:  # beside the batches there is one connection
             try:
@@ -83,11 +83,11 @@ class RedisStore:
                 if gone:
                     deleted += int(await redis.unlink(*gone))
             except (RedisError, OSError, TimeoutError) as error:
-                raise RedisUnavailable(f"Redis does not answer: {error}") from error
+                raise RedisUnavailableError(f"Redis does not answer: {error}") from error
         return deleted
 
     async def ping(self) -> None:
-        """Raises RedisUnavailable."""
+        """Raises RedisUnavailableError."""
         await self.command("PING")
 
     @property
@@ -110,7 +110,7 @@ class RedisStore:
     async def _ask(self, *parts: Part) -> Any:
         away = self._away_until is not None and (time.monotonic() < self._away_until or self._senders)
         if away or len(self._waiting) >= _MOST_WAITING:
-            raise RedisUnavailable("Redis does not answer, or too many commands wait for it")
+            raise RedisUnavailableError("Redis does not answer, or too many commands wait for it")
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append((parts, answer))
         if len(self._senders) < _BATCHES_AT_ONCE:
@@ -133,7 +133,7 @@ class RedisStore:
                 # What waits behind this batch would wait for another deadline each.
                 batch += self._waiting
                 self._waiting = []
-                answers = [RedisUnavailable(f"Redis does not answer: {error}") for _ in batch]
+                answers = [RedisUnavailableError(f"Redis does not answer: {error}") for _ in batch]
             except BaseException:
                 _give_up(batch)
                 raise
@@ -157,15 +157,15 @@ def _give_up(waiting: Sequence[tuple[tuple[Part, ...], asyncio.Future[Any]]]) ->
     # Whoever waits was not cancelled itself: it is told.
     for _, future in waiting:
         if not future.done():
-            future.set_exception(RedisUnavailable("the connection to Redis is being closed"))
+            future.set_exception(RedisUnavailableError("the connection to Redis is being closed"))
 
 
 def _settle(future: asyncio.Future[Any], answer: Any) -> None:
-    if isinstance(answer, NoScriptError | RedisUnavailable):
+    if isinstance(answer, NoScriptError | RedisUnavailableError):
         future.set_exception(answer)
     elif isinstance(answer, Exception):
         # Of a cluster one server may be away, and the others have answered.
-        future.set_exception(RedisUnavailable(f"Redis refused a command: {answer}"))
+        future.set_exception(RedisUnavailableError(f"Redis refused a command: {answer}"))
     else:
         future.set_result(answer)
 

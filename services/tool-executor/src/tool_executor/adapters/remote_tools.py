@@ -7,15 +7,15 @@ from contracts.ids import is_id
 from contracts.rpc import Caller as WireCaller
 from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest, tool_service
 from contracts.tools_rpc import TOOL_OUTCOME, tool_outcome
-from runtime.errors import NobodyServes, RpcError
+from runtime.errors import NobodyServesError, RpcError
 from runtime.rpc import RpcClient
 from tool_executor.domain.declaration import (
     ArgumentProblem,
     CallContext,
     Data,
-    ServiceUnavailable,
-    ToolFailed,
-    ToolRefused,
+    ServiceUnavailableError,
+    ToolFailedError,
+    ToolRefusedError,
 )
 from tool_executor.domain.plans import Arguments, VerifiedCaller
 
@@ -42,10 +42,10 @@ class BusTools:
             method = Rpc(subject, ToolServiceRequest, ToolServiceData, queue=None, safe=False)
         try:
             reply = await self._client.call(method, request, deadline=seconds)
-        except NobodyServes as error:
+        except NobodyServesError as error:
             if subject is not None:
                 self._on_gone(subject)
-            raise ServiceUnavailable(error.message) from error
+            raise ServiceUnavailableError(error.message) from error
         except RpcError as error:
             raise _as_tool_error(error) from error
         return reply.result
@@ -75,19 +75,19 @@ def _request(tool: str, arguments: Arguments, context: CallContext) -> ToolServi
 def _as_tool_error(error: RpcError) -> Exception:
     # Not recorded: the same call id may be asked again, and its service knows what it has done under it.
     if error.code == ErrorCode.UNAVAILABLE:
-        return ServiceUnavailable(error.message, asked=True)
+        return ServiceUnavailableError(error.message, asked=True)
     if error.code == ErrorCode.TIMEOUT:
         return TimeoutError(error.message)
     if error.reason is not None:
-        return ToolFailed(error.reason, error.message)
+        return ToolFailedError(error.reason, error.message)
     if error.code == ErrorCode.INTERNAL:
         # Its words are for whoever mends it: they go to the log, and the caller reads that it has failed.
         return error
     if error.code in _REFUSED:
-        return ToolRefused(
+        return ToolRefusedError(
             *[ArgumentProblem(one.field, one.message) for one in error.fields] or [ArgumentProblem("", error.message)]
         )
-    return ToolFailed(error.code.lower(), error.message)
+    return ToolFailedError(error.code.lower(), error.message)
 
 
 def _on_the_wire(caller: VerifiedCaller) -> WireCaller:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from runtime.deadlines import detached_context
 from runtime.pull_worker import LEASE
 from tool_executor.adapters.redis_store import Part, RedisStore, Script
-from tool_executor.ports import RedisUnavailable
+from tool_executor.ports import RedisUnavailableError
 
 _EVERY = LEASE / 3
 """Seconds: the process may miss two renewals. The lease is a delivery's own: whoever is given a dead process' call may
@@ -58,5 +58,5 @@ class Renewals:
 
     async def _renew(self, key: str, held: _Lease) -> None:
         # Missed, the lease runs out: somebody else may then do the same work again, which harms nobody.
-        with suppress(RedisUnavailable):
+        with suppress(RedisUnavailableError):
             await self._store.run(held.script, key, *held.arguments)

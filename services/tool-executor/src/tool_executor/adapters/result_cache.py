@@ -27,18 +27,19 @@ class RedisResultCache:
         self._renewals = renewals
 
     async def get(self, key: str) -> Data | None:
-        """The cached data; None if there is none. Raises RedisUnavailable."""
+        """The cached data; None if there is none. Raises RedisUnavailableError."""
         kept = await self._store.command("GET", f"tool:cache:{key}")
         return None if kept is None else orjson.loads(kept)
 
     async def put(self, key: str, data: Data, seconds: float) -> None:
-        """Keeps the data. Raises RedisUnavailable."""
+        """Keeps the data. Raises RedisUnavailableError."""
         # Kept a little shorter by chance, so that what was kept together does not end together.
         kept = max(int(seconds * 1000 * (1 - random.random() * _JITTER)), 1)
         await self._store.command("SET", f"tool:cache:{key}", orjson.dumps(data), "PX", kept)
 
     async def lead(self, key: str, seconds: float) -> str | None:
-        """A token when the caller is to compute the value; None when another process does. Raises RedisUnavailable."""
+        """A token when the caller is to compute the value; None when another process does. Raises
+        RedisUnavailableError."""
         name, token = f"tool:lead:{key}", secrets.token_hex(8)
         milliseconds = max(int(min(seconds, LEASE) * 1000), 1)
         if not await self._store.command("SET", name, token, "NX", "PX", milliseconds):
@@ -48,7 +49,7 @@ class RedisResultCache:
         return token
 
     async def follow(self, key: str, seconds: float) -> Data | None:
-        """Waits for the leader's value, at most that long; None when it gave none. Raises RedisUnavailable."""
+        """Waits for the leader's value, at most that long; None when it gave none. Raises RedisUnavailableError."""
         pause = _FIRST_LOOK
         end = asyncio.get_running_loop().time() + seconds
         while asyncio.get_running_loop().time() < end:
@@ -61,16 +62,16 @@ class RedisResultCache:
         return None
 
     async def generation(self, owner: str) -> str:
-        """A word that belongs into keys of an owner's own data; `forget` changes it. Raises RedisUnavailable."""
+        """A word that belongs into keys of an owner's own data; `forget` changes it. Raises RedisUnavailableError."""
         word = await self._store.command("GET", f"tool:generation:{owner}")
         return "" if word is None else word.decode()
 
     async def forget(self, owner: str) -> None:
-        """Makes cached data of an owner unreachable, and what is still being computed. Raises RedisUnavailable."""
+        """Makes cached data of an owner unreachable, and what is still being computed. Raises RedisUnavailableError."""
         # Outlives whatever can be kept under the word before it.
         await self._store.command("SET", f"tool:generation:{owner}", secrets.token_hex(8), "PX", _GENERATION)
 
     async def yield_lead(self, key: str, token: str) -> None:
-        """Ends the lead, if it is still held. Raises RedisUnavailable."""
+        """Ends the lead, if it is still held. Raises RedisUnavailableError."""
         self._renewals.drop(f"tool:lead:{key}")
         await self._store.run(_YIELD, f"tool:lead:{key}", token)

@@ -5,9 +5,9 @@ import asyncio
 
 from tool_executor.adapters.page_fetcher import Fetched, PageFetcher
 from tool_executor.adapters.page_text import ReadableText, readable_text
-from tool_executor.domain.declaration import ArgumentProblem, ToolFailed, ToolRefused
+from tool_executor.domain.declaration import ArgumentProblem, ToolFailedError, ToolRefusedError
 from tool_executor.domain.plans import CompanyTools
-from tool_executor.domain.site_address import AddressRefused, Origin, Site, SiteUrl, site_of
+from tool_executor.domain.site_address import AddressRefusedError, Origin, Site, SiteUrl, site_of
 from tool_executor.domain.token_budget import cut
 from tool_executor.extraction.charsets import decoded
 from tool_executor.ports import Link, ReadablePage
@@ -33,14 +33,14 @@ class SitePages:
         try:
             site = site_of(company.allowed_domains, company.allowed_paths, self._demo, loopback=self._loopback)
             address = site.page(path)
-        except AddressRefused as refused:
+        except AddressRefusedError as refused:
             if refused.reason == "bad_path":
-                raise ToolRefused(ArgumentProblem("path", refused.text)) from refused
-            raise ToolFailed(refused.reason, refused.text) from refused
+                raise ToolRefusedError(ArgumentProblem("path", refused.text)) from refused
+            raise ToolFailedError(refused.reason, refused.text) from refused
         fetched = await self._fetcher.fetch(site, address)
         readable = await asyncio.to_thread(_read, fetched) if len(fetched.body) > _AT_ONCE else _read(fetched)
         if not readable.text.strip():
-            raise ToolFailed("no_text", TEXTS["page.no_text"])
+            raise ToolFailedError("no_text", TEXTS["page.no_text"])
         text, truncated = cut(readable.text, self._budget)
         links = _links(site, SiteUrl(address.origin, fetched.url.removeprefix(str(address.origin))), readable)
         return ReadablePage(url=fetched.url, title=readable.title, text=text, truncated=truncated, links=links)
@@ -54,7 +54,7 @@ def _links(site: Site, page: SiteUrl, readable: ReadableText) -> tuple[Link, ...
     for address, words, language in readable.links:
         try:
             to = site.redirected(page, address.partition("#")[0] or page.target)
-        except AddressRefused:
+        except AddressRefusedError:
             continue
         known = found.get(to.target)
         if to.origin == site.origins[0] and to.target != page.target and not (known and known.text):

@@ -12,7 +12,7 @@ from contracts.market_rpc import ForgottenReply
 from contracts.memory_rpc import UserRef
 from runtime.errors import RpcError
 from tool_executor.adapters.redis_store import RedisStore
-from tool_executor.ports import RedisUnavailable
+from tool_executor.ports import RedisUnavailableError
 
 
 class UserKeys:
@@ -38,7 +38,7 @@ class UserKeys:
         try:
             for pattern in patterns:
                 deleted += await self._store.delete(pattern, mine)
-        except RedisUnavailable as away:
+        except RedisUnavailableError as away:
             raise RpcError(ErrorCode.UNAVAILABLE, f"{away}: try again", retryable=True) from away
         return ForgottenReply(deleted=deleted)
 

@@ -3,7 +3,14 @@
 from decimal import Decimal
 
 from contracts.text import Text
-from tool_executor.domain.declaration import ArgumentProblem, CallContext, Category, Data, DeclaredTool, ToolRefused
+from tool_executor.domain.declaration import (
+    ArgumentProblem,
+    CallContext,
+    Category,
+    Data,
+    DeclaredTool,
+    ToolRefusedError,
+)
 from tool_executor.domain.plans import Arguments
 from tool_executor.domain.position_size import SizingError, decimal_of, position_size, risk_reward
 from tool_executor.domain.shapes import PRICE, SHARE, above_zero, gives, takes
@@ -123,8 +130,8 @@ def tools() -> list[DeclaredTool]:
     ]
 
 
-def _refused(error: SizingError) -> ToolRefused:
-    return ToolRefused(ArgumentProblem(error.field, error.text))
+def _refused(error: SizingError) -> ToolRefusedError:
+    return ToolRefusedError(ArgumentProblem(error.field, error.text))
 
 
 def _number(value: Decimal) -> int | float:

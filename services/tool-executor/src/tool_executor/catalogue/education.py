@@ -3,8 +3,8 @@
 from functools import cache
 
 from contracts.text import Text
-from tool_executor.domain.declaration import CacheScope, CallContext, Category, Data, DeclaredTool, ToolFailed
-from tool_executor.domain.glossary import LEVELS, Glossary, UnknownConcept
+from tool_executor.domain.declaration import CacheScope, CallContext, Category, Data, DeclaredTool, ToolFailedError
+from tool_executor.domain.glossary import LEVELS, Glossary, UnknownConceptError
 from tool_executor.domain.plans import Arguments
 from tool_executor.domain.shapes import TEXT, gives, list_of, one_of, takes
 
@@ -19,8 +19,8 @@ async def explain_concept(arguments: Arguments, context: CallContext) -> Data:
     """What a concept means, in the caller's language."""
     try:
         return {**glossary().explain(arguments["concept"], arguments["level"], context.caller.language)}
-    except UnknownConcept as unknown:
-        raise ToolFailed("unknown_concept", unknown.message) from unknown
+    except UnknownConceptError as unknown:
+        raise ToolFailedError("unknown_concept", unknown.message) from unknown
 
 
 def with_plain_spacing(arguments: Arguments) -> Arguments:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contracts.events.tool import QuotaView
 from tool_executor.catalogue.registry import Entry
 from tool_executor.domain.plans import VerifiedCaller
-from tool_executor.ports import RateLimiter, RedisUnavailable
+from tool_executor.ports import RateLimiter, RedisUnavailableError
 
 Quotas = dict[str, dict[str, QuotaView]]
 """By tool and window."""
@@ -23,7 +23,7 @@ class QuotaReader:
         try:
             # All at once: the store sends them as one batch.
             views = await asyncio.gather(*(self._of(caller, entry) for entry in entries))
-        except RedisUnavailable:
+        except RedisUnavailableError:
             return {}
         return dict(zip((entry.tool.name for entry in entries), views, strict=True))
 

@@ -10,7 +10,7 @@ from tool_executor.domain.declaration import Category, DeclaredTool, OverTheBus
 from tool_executor.domain.limits import Limits, limits_of
 from tool_executor.domain.nulls import taking_null
 from tool_executor.domain.plans import CompanyTools, Plan, VerifiedCaller, plan_named
-from tool_executor.ports import SchemaBroken
+from tool_executor.ports import SchemaBrokenError
 
 LONGEST_DESCRIPTION = 1024
 """Characters that OpenAI-compatible models take: with a longer one they refuse every request that lists the tool."""
@@ -129,5 +129,5 @@ def check(tool: DeclaredTool, compiler: CompiledSchemas) -> Entry:
 def _compiled(tool: DeclaredTool, which: str, schema: Mapping[str, Any], compiler: CompiledSchemas) -> CompiledSchema:
     try:
         return compiler.compile(schema)
-    except SchemaBroken as broken:
+    except SchemaBrokenError as broken:
         raise CatalogueError(f"tool {tool.id}: its {which} schema does not compile: {broken}") from broken

@@ -8,11 +8,11 @@ from tool_executor.domain.declaration import (
     Category,
     Data,
     DeclaredTool,
-    ToolFailed,
+    ToolFailedError,
 )
 from tool_executor.domain.plans import Arguments, CompanyTools
 from tool_executor.domain.shapes import TEXT, gives, takes
-from tool_executor.domain.site_address import AddressRefused, canonical_path
+from tool_executor.domain.site_address import AddressRefusedError, canonical_path
 from tool_executor.ports import ReadPage
 from tool_executor.texts import TEXTS
 
@@ -26,7 +26,7 @@ def path_problems(arguments: Arguments) -> list[ArgumentProblem]:
     """Whether the path is one at all; whether the company allows it is another question."""
     try:
         canonical_path(arguments["path"])
-    except AddressRefused as refused:
+    except AddressRefusedError as refused:
         return [ArgumentProblem("path", refused.text)]
     return []
 
@@ -38,7 +38,7 @@ def with_canonical_path(arguments: Arguments) -> Arguments:
 def tools(read_page: ReadPage) -> list[DeclaredTool]:
     async def fetch_page(arguments: Arguments, context: CallContext) -> Data:
         if context.company is None:
-            raise ToolFailed("not_allowed", TEXTS["site.may_not_be_read"])
+            raise ToolFailedError("not_allowed", TEXTS["site.may_not_be_read"])
         page = await read_page(context.company, arguments["path"])
         data: Data = {"url": page.url, "title": page.title, "text": page.text, "truncated": page.truncated}
         if page.links:

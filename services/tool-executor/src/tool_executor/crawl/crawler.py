@@ -21,7 +21,7 @@ from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.crawl.facts import KnowledgeFacts
 from tool_executor.crawl.pages import PageReader, PageReading, ReadDocument
 from tool_executor.crawl.plan import CrawlPlan, address_in, site_in
-from tool_executor.crawl.preparation import Preparation, RunFailed
+from tool_executor.crawl.preparation import Preparation, RunFailedError
 from tool_executor.crawl.words import said
 from tool_executor.domain.crawl_outcomes import CrawlItem, PageOutcome
 from tool_executor.domain.site_address import Site
@@ -63,7 +63,7 @@ class Crawler:
         self._slots = HostSlots(store)
 
     async def work(self, asked: RefreshRequested, place: str, settings: CompanySettings | None) -> Ack | Retry:
-        """One slice at this place. Raises RedisUnavailable, PublishFailed and RpcError: it comes again."""
+        """One slice at this place. Raises RedisUnavailableError, PublishFailedError and RpcError: it comes again."""
         state = CrawlState(self._store, asked.company_id, asked.run_id)
         word, kept = await state.begin()
         if word == "over":
@@ -74,7 +74,7 @@ class Crawler:
             else:
                 plan = CrawlPlan.model_validate_json(kept)
             return await self._slice(state, asked, plan, place)
-        except RunFailed as failed:
+        except RunFailedError as failed:
             await self._end(state, asked, None, problem=str(failed))
             return Ack()
 
@@ -105,7 +105,7 @@ class Crawler:
             if away >= _SITE_IS_AWAY:
                 progress = await state.report(now=True)
                 last = progress.left[-1].message if progress is not None and progress.left else ""
-                raise RunFailed(_SITE_AWAY.format(message=last))
+                raise RunFailedError(_SITE_AWAY.format(message=last))
             await self._tell(state, asked)
         return Retry(_BETWEEN)
 

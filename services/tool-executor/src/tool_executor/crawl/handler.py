@@ -10,7 +10,7 @@ from runtime.outcomes import Ack, DeadLetter, Outcome, Retry
 from runtime.pull_worker import Delivery
 from tool_executor.crawl.crawler import Crawler
 from tool_executor.crawl.uploads import Uploads
-from tool_executor.ports import RedisUnavailable
+from tool_executor.ports import RedisUnavailableError
 
 REFRESH = "knowledge.refresh.requested.v1.*"
 FILES = "knowledge.file.received.v1.*"
@@ -41,7 +41,7 @@ class RunHandler:
         settings = await self._companies.get(asked.company_id)
         try:
             return await self._crawler.work(asked, str(delivery.seq), settings)
-        except RedisUnavailable as away:
+        except RedisUnavailableError as away:
             # Not by the count of deliveries: each slice is one.
             log.warning("crawl.store_away", company=asked.company_id, run=asked.run_id, error=str(away))
             return Retry(_AWAY_PAUSE)

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from tool_executor.domain.site_address import AddressRefused, Site, SiteUrl
+from tool_executor.domain.site_address import AddressRefusedError, Site, SiteUrl
 
 _LONGEST = 1024
 _DEEPEST = 12
@@ -35,7 +35,7 @@ def target_of(site: Site, page: SiteUrl, address: str) -> SiteUrl | RefusedLink 
         return None
     try:
         found = site.redirected(page, address)
-    except AddressRefused as refused:
+    except AddressRefusedError as refused:
         return (
             RefusedLink(f"{page.origin}{address}"[:_LONGEST], "denied")
             if refused.reason == "path_not_allowed"

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from contracts.knowledge import MAX_FILE, Left, document_id
 from tool_executor.adapters.page_fetcher import (
     TEXT_TYPES,
-    BadStatus,
+    BadStatusError,
     Fetched,
     FetchLimits,
     FetchRequest,
@@ -19,9 +19,9 @@ from tool_executor.crawl.links import RefusedLink, goes_round, target_of
 from tool_executor.crawl.plan import CrawlPlan, address_in
 from tool_executor.crawl.words import said
 from tool_executor.domain.crawl_outcomes import TRIES, CrawlItem, PageOutcome
-from tool_executor.domain.declaration import ToolFailed
-from tool_executor.domain.site_address import AddressRefused, Site, SiteUrl
-from tool_executor.extraction.document import Extracted, Unreadable
+from tool_executor.domain.declaration import ToolFailedError
+from tool_executor.domain.site_address import AddressRefusedError, Site, SiteUrl
+from tool_executor.extraction.document import Extracted, UnreadableError
 from tool_executor.extraction.formats import KNOWN_TYPES
 from tool_executor.extraction.isolation import Extraction
 
@@ -75,11 +75,11 @@ class PageReader:
                 TYPES, known.etag if known else None, known.last_modified if known else None, limits=LIMITS
             )
             answer = await self._fetcher.visit(address, wanted)
-        except AddressRefused:
+        except AddressRefusedError:
             return PageReading(
                 PageOutcome("skipped", "denied", said("denied"), gone=known.document_id if known else None)
             )
-        except ToolFailed as failed:
+        except ToolFailedError as failed:
             return PageReading(self._not_fetched(item, failed))
         if isinstance(answer, NotModified):
             return PageReading(PageOutcome("unchanged"), same=True)
@@ -87,7 +87,7 @@ class PageReader:
             return PageReading(self._moved(item, address, answer.location))
         return await self._taken_out(item, address, answer)
 
-    def _not_fetched(self, item: CrawlItem, failed: ToolFailed) -> PageOutcome:
+    def _not_fetched(self, item: CrawlItem, failed: ToolFailedError) -> PageOutcome:
         message = str(failed.message)
         match failed.reason:
             case "page_not_found":
@@ -98,7 +98,7 @@ class PageReader:
                 return PageOutcome("skipped", "not_text", said("not_text"))
             case "unreachable" | "too_slow":
                 return self._tried(item, failed.reason, message, None)
-            case "bad_status" if isinstance(failed, BadStatus) and failed.status in _BUSY:
+            case "bad_status" if isinstance(failed, BadStatusError) and failed.status in _BUSY:
                 return self._tried(item, failed.reason, message, failed.retry_after)
             case reason:
                 return PageOutcome("failed", reason, message, look_again=True)
@@ -113,7 +113,7 @@ class PageReader:
         gone = item.known.document_id if item.known else None
         try:
             target = self._site.redirected(address, location)
-        except AddressRefused:
+        except AddressRefusedError:
             return PageOutcome("skipped", "leaves_the_site", said("leaves_the_site"), gone=gone)
         url = str(target)
         if url == item.url or url in item.via:
@@ -130,7 +130,7 @@ class PageReader:
         name = address.target.partition("?")[0]
         try:
             page = await self._extraction.extract(answer.body, answer.content_type, answer.charset, name)
-        except Unreadable as unreadable:
+        except UnreadableError as unreadable:
             return PageReading(PageOutcome("failed", unreadable.reason, str(unreadable.text), look_again=True))
         found, refused = await asyncio.to_thread(self._leads_to, address, page, "nofollow" in answer.robots)
         if item.links_only:

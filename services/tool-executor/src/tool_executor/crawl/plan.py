@@ -7,7 +7,7 @@ from pydantic import Field
 
 from contracts.company import CompanyConfig
 from contracts.envelope import Wire
-from tool_executor.domain.site_address import AddressRefused, Origin, Site, SiteUrl, parse_origin, site_of
+from tool_executor.domain.site_address import AddressRefusedError, Origin, Site, SiteUrl, parse_origin, site_of
 from tool_executor.texts import TEXTS
 
 READER = 3
@@ -42,16 +42,16 @@ def plan_of(
     """The plan, the site that it allows, and where it begins.
 
     Raises:
-        AddressRefused: there is no such site, or the page is none of it.
+        AddressRefusedError: there is no such site, or the page is none of it.
     """
     knowledge = config.knowledge
     if knowledge.site_url is None:
-        raise AddressRefused("no_site", NO_SITE)
+        raise AddressRefusedError("no_site", NO_SITE)
     begins = _origin(knowledge.site_url)
     domains = [str(begins), *config.tool_config.allowed_domains]
     site = site_of(domains, knowledge.allowed_paths, demo, loopback=loopback, denied=knowledge.denied_paths)
     if site.origins[0] != begins:
-        raise AddressRefused("no_site", TEXTS["site.unreadable"].format(begins=begins))
+        raise AddressRefusedError("no_site", TEXTS["site.unreadable"].format(begins=begins))
     # Where it begins is read for its links even where the paths that are kept are others.
     start = address_in(site if url else Site(site.origins), url or knowledge.site_url)
     plan = CrawlPlan(
@@ -73,7 +73,7 @@ def site_in(plan: CrawlPlan) -> Site:
 
 
 def address_in(site: Site, url: str) -> SiteUrl:
-    """An absolute address, judged. Raises AddressRefused."""
+    """An absolute address, judged. Raises AddressRefusedError."""
     origin, parts = _origin(url), urlsplit(url)
     path = parts.path or "/"
     return site.at(origin, f"{path}?{parts.query}" if parts.query else path)
@@ -83,5 +83,5 @@ def _origin(url: str) -> Origin:
     try:
         parts = urlsplit(url)
     except ValueError:
-        raise AddressRefused("bad_origin", TEXTS["site.no_address"]) from None
+        raise AddressRefusedError("bad_origin", TEXTS["site.no_address"]) from None
     return parse_origin(f"{parts.scheme}://{parts.netloc}")

@@ -13,7 +13,14 @@ from contracts.knowledge_rpc import KNOWN_PAGES, KnownPage, KnownPagesRequest
 from runtime.recent import Bounded
 from runtime.rpc import RpcClient
 from tool_executor.adapters.crawl_state import CrawlState, SiteMemory
-from tool_executor.adapters.page_fetcher import BadStatus, Fetched, FetchLimits, FetchRequest, PageFetcher, Redirected
+from tool_executor.adapters.page_fetcher import (
+    BadStatusError,
+    Fetched,
+    FetchLimits,
+    FetchRequest,
+    PageFetcher,
+    Redirected,
+)
 from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.crawl.links import RefusedLink, most_of, shape_of, target_of
 from tool_executor.crawl.plan import CrawlPlan, address_in, plan_of, site_in
@@ -21,8 +28,8 @@ from tool_executor.crawl.robots import LARGEST, Robots
 from tool_executor.crawl.sitemaps import LIMITS, MOST_FILES, parse_sitemap
 from tool_executor.crawl.words import said
 from tool_executor.domain.crawl_outcomes import CrawlItem
-from tool_executor.domain.declaration import ToolFailed
-from tool_executor.domain.site_address import AddressRefused, Origin, Site, SiteUrl
+from tool_executor.domain.declaration import ToolFailedError
+from tool_executor.domain.site_address import AddressRefusedError, Origin, Site, SiteUrl
 
 log = structlog.get_logger(__name__)
 
@@ -40,7 +47,7 @@ _KNOWN_DEADLINE = 10.0
 """Seconds for memory to name a thousand pages."""
 
 
-class RunFailed(Exception):  # noqa: N818 - named after what happened
+class RunFailedError(Exception):
     """The run cannot go on; the message is for the admin."""
 
 
@@ -70,26 +77,28 @@ class Preparation:
         return max(self._interval_of(origin), robots.delay if robots is not None else 0.0)
 
     async def prepare(self, state: CrawlState, asked: RefreshRequested, settings: CompanySettings | None) -> CrawlPlan:
-        """The run's plan: the first one that any executor made. Raises RunFailed."""
+        """The run's plan: the first one that any executor made. Raises RunFailedError."""
         if settings is None:
-            raise RunFailed("The company has no settings.")
+            raise RunFailedError("The company has no settings.")
         try:
             plan, _, _ = plan_of(settings.config, asked.run_id, asked.url, self._demo, loopback=self._loopback)
-        except AddressRefused as refused:
-            raise RunFailed(str(refused.text)) from refused
+        except AddressRefusedError as refused:
+            raise RunFailedError(str(refused.text)) from refused
         return CrawlPlan.model_validate_json(await state.keep_plan(plan.to_json().decode()))
 
     async def fill(self, state: CrawlState, plan: CrawlPlan) -> None:
         """Puts into the queue what is known before the first page is read.
 
         Raises:
-            RunFailed: the site does not say what may be read of it.
+            RunFailedError: the site does not say what may be read of it.
         """
         site = site_in(plan)
         start = address_in(Site(site.origins), plan.start)
         robots = await self.robots(state, start.origin)
         if robots is None:
-            raise RunFailed(f"{start.origin}/robots.txt cannot be read: the site does not answer. Nothing is changed.")
+            raise RunFailedError(
+                f"{start.origin}/robots.txt cannot be read: the site does not answer. Nothing is changed."
+            )
         if plan.only:
             known = {page.url: page for page in await self._known(plan) if page.url == plan.start}
             # Somebody wants to know how it is now: its word that it is unchanged is not asked for.
@@ -106,7 +115,7 @@ class Preparation:
         try:
             address_in(site, plan.start)
             first = CrawlItem(url=plan.start, sure=True, known=known.get(plan.start))
-        except AddressRefused:
+        except AddressRefusedError:
             first = CrawlItem(url=plan.start, sure=True, links_only=True)
         rest = [CrawlItem(url=url, sure=True, known=known.get(url)) for url in urls if url != plan.start]
         await self.add(state, plan, site, [first])
@@ -120,7 +129,7 @@ class Preparation:
             gone = item.known.document_id if item.known is not None else None
             try:
                 address = address_in(Site(site.origins) if item.links_only else site, item.url)
-            except (AddressRefused, ValueError):
+            except (AddressRefusedError, ValueError):
                 refused.append((_skipped(item.url, "denied"), gone))
                 continue
             robots = await self.robots(state, address.origin)
@@ -155,11 +164,11 @@ class Preparation:
                 await asyncio.sleep(_PAUSE)
             try:
                 fetched = await self._fetch(Site((origin,)), SiteUrl(origin, "/robots.txt"), _ROBOTS_LIMITS)
-            except BadStatus as bad:
+            except BadStatusError as bad:
                 # The site has no rules for what it does not give out; an error of its own says nothing about them.
                 if 400 <= bad.status < 500 and bad.status != 429:
                     return b""
-            except ToolFailed as failed:
+            except ToolFailedError as failed:
                 if failed.reason not in {"unreachable", "too_slow", "address_refused"}:
                     return b""
             else:
@@ -174,9 +183,9 @@ class Preparation:
             if isinstance(answer, Redirected):
                 try:
                     address = site.redirected(address, answer.location)
-                except AddressRefused as refused:
-                    raise ToolFailed(refused.reason, refused.text) from refused
-        raise ToolFailed("too_many_redirects", "It redirects without end.")
+                except AddressRefusedError as refused:
+                    raise ToolFailedError(refused.reason, refused.text) from refused
+        raise ToolFailedError("too_many_redirects", "It redirects without end.")
 
     async def _sitemaps(self, plan: CrawlPlan, site: Site, start: SiteUrl, robots: Robots) -> list[str]:
         """The pages of the site that its sitemaps name. What cannot be read of them is left out."""
@@ -194,7 +203,7 @@ class Preparation:
             try:
                 fetched = await self._fetch(reachable, address, LIMITS)
                 sitemap = await asyncio.to_thread(parse_sitemap, fetched.body)
-            except ToolFailed as failed:
+            except ToolFailedError as failed:
                 log.info("crawl.sitemap_left", company=plan.company_id, url=str(address), reason=failed.reason)
                 continue
             for one in sitemap.sitemaps:
@@ -223,7 +232,7 @@ def target_of_file(site: Site, page: SiteUrl, address: str) -> SiteUrl | None:
     """A sitemap's own address, whose ending is not that of a document."""
     try:
         return site.redirected(page, address)
-    except AddressRefused:
+    except AddressRefusedError:
         return None
 
 

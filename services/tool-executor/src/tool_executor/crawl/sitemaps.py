@@ -24,8 +24,8 @@ class Sitemap:
 
 
 def parse_sitemap(body: bytes) -> Sitemap:
-    """The addresses that it names; of a broken one, those that can be read. Raises ToolFailed if it decompresses to
-    too much."""
+    """The addresses that it names; of a broken one, those that can be read. Raises ToolFailedError if it decompresses
+    to too much."""
     if body.startswith(b"\x1f\x8b"):
         unpacker = Unpacker("gzip", LIMITS.unpacked)
         for start in range(0, len(body), _PIECE):

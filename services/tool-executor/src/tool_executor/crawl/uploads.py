@@ -15,7 +15,7 @@ from runtime.direct import DirectReader
 from runtime.replies import ReplyInbox
 from tool_executor.adapters.metrics import count_file
 from tool_executor.crawl.facts import KnowledgeFacts
-from tool_executor.extraction.document import Extracted, Unreadable
+from tool_executor.extraction.document import Extracted, UnreadableError
 from tool_executor.extraction.isolation import Extraction
 from tool_executor.texts import TEXTS
 
@@ -35,12 +35,12 @@ class Uploads:
         self._facts = facts
 
     async def read(self, file: FileReceived) -> None:
-        """Reads one file, and publishes its text or the reason why it cannot be read. Raises ReadFailed,
-        PublishFailed."""
+        """Reads one file, and publishes its text or the reason why it cannot be read. Raises ReadFailedError,
+        PublishFailedError."""
         try:
             body = await self._body(file)
             found = await self._extraction.extract(body, file.content_type, name=file.filename)
-        except Unreadable as unreadable:
+        except UnreadableError as unreadable:
             failure = DocumentFailed(
                 company_id=file.company_id,
                 document_id=file.document_id,
@@ -61,13 +61,13 @@ class Uploads:
             async with places:
                 found = await self._pieces.last(upload_piece(file.company_id, file.upload_id, number))
             if found is None:
-                raise Unreadable("lost", TEXTS["document.lost"])
+                raise UnreadableError("lost", TEXTS["document.lost"])
             return found.event
 
         pieces = await asyncio.gather(*(piece(number) for number in range(file.pieces)))
         body = b"".join(pieces)
         if len(body) != file.size:
-            raise Unreadable("lost", TEXTS["document.lost"])
+            raise UnreadableError("lost", TEXTS["document.lost"])
         return body
 
     async def _purge(self, file: FileReceived) -> None:

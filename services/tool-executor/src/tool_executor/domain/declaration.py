@@ -37,7 +37,7 @@ Schema = Mapping[str, Any]
 
 
 Handler = Callable[[Arguments, CallContext], Awaitable[Data]]
-"""Does the work of one tool. Raises ToolFailed with a reason, never to be caught by anyone but the pipeline."""
+"""Does the work of one tool. Raises ToolFailedError with a reason, never to be caught by anyone but the pipeline."""
 LookUp = Callable[[Arguments, CallContext], Awaitable[Data | None]]
 """Says what came of a call: its data; None when it has had no effect, so that it may be run under the same id."""
 
@@ -121,7 +121,7 @@ class DeclaredTool:
     examples: Sequence[Mapping[str, Any]] = field(default_factory=tuple[Mapping[str, Any], ...])
 
 
-class ToolFailed(Exception):  # noqa: N818 - named after what happened, like the codes it becomes
+class ToolFailedError(Exception):
     """A handler could not do its work: EXECUTION_ERROR with this reason.
 
     Args:
@@ -135,7 +135,7 @@ class ToolFailed(Exception):  # noqa: N818 - named after what happened, like the
         self.message = message
 
 
-class ToolRefused(Exception):  # noqa: N818
+class ToolRefusedError(Exception):
     """A handler found its arguments wrong after all: VALIDATION_ERROR with these fields."""
 
     def __init__(self, *problems: ArgumentProblem) -> None:
@@ -143,7 +143,7 @@ class ToolRefused(Exception):  # noqa: N818
         self.problems = problems
 
 
-class ServiceUnavailable(Exception):  # noqa: N818
+class ServiceUnavailableError(Exception):
     """What the tool needs cannot be reached now: UNAVAILABLE, to be tried again later.
 
     Args:

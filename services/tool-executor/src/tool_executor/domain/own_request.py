@@ -7,7 +7,7 @@ from typing import cast
 from urllib.parse import quote, urlencode
 
 from contracts.own_tools import HttpTool, places
-from tool_executor.domain.declaration import ArgumentProblem, ToolRefused
+from tool_executor.domain.declaration import ArgumentProblem, ToolRefusedError
 from tool_executor.domain.plans import Arguments
 from tool_executor.texts import TEXTS
 
@@ -25,7 +25,7 @@ class OwnRequest:
 
 
 def request_of(tool: HttpTool, arguments: Arguments) -> OwnRequest:
-    """The tool's request with these arguments, each in its place. Raises ToolRefused."""
+    """The tool's request with these arguments, each in its place. Raises ToolRefusedError."""
     url, named = tool.url, set(places(tool.url))
     for name in named:
         url = url.replace("{" + name + "}", _part(name, arguments.get(name)))
@@ -41,7 +41,7 @@ def _part(name: str, value: object) -> str:
     """One argument as a piece of an address, which it cannot leave: neither a slash nor dots alone get through."""
     text = _text(value)
     if text is None or not 0 < len(text) <= LONGEST_PART or not text.strip("."):
-        raise ToolRefused(ArgumentProblem(name, TEXTS["arguments.not_in_an_address"]))
+        raise ToolRefusedError(ArgumentProblem(name, TEXTS["arguments.not_in_an_address"]))
     return quote(text, safe="")
 
 
@@ -65,5 +65,5 @@ def _text(value: object) -> str | None:
 
 def _bounded(url: str) -> str:
     if len(url) > LONGEST_URL:
-        raise ToolRefused(ArgumentProblem("", TEXTS["arguments.not_in_an_address"]))
+        raise ToolRefusedError(ArgumentProblem("", TEXTS["arguments.not_in_an_address"]))
     return url

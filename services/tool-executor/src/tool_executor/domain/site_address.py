@@ -26,7 +26,7 @@ _OPERATIONAL = ("/metrics", "/healthz", "/readyz")
 """What this product's own servers say of themselves, the gateway at the demo site's origin too: no site's pages."""
 
 
-class AddressRefused(Exception):  # noqa: N818 - named after what happened
+class AddressRefusedError(Exception):
     """An address that may not be fetched. `reason` is a short word for programs."""
 
     def __init__(self, reason: str, text: Text) -> None:
@@ -75,25 +75,25 @@ class Site:
     denied: tuple[str, ...] = ()
 
     def page(self, path: str) -> SiteUrl:
-        """The page at a relative path of the default origin. Raises AddressRefused."""
+        """The page at a relative path of the default origin. Raises AddressRefusedError."""
         return self._allowed(self.origins[0], canonical_path(path))
 
     def at(self, origin: Origin, path: str) -> SiteUrl:
-        """The page at a relative path of one of the origins. Raises AddressRefused."""
+        """The page at a relative path of one of the origins. Raises AddressRefusedError."""
         if origin not in self.origins:
-            raise AddressRefused("not_the_site", TEXTS["site.other_site"].format(origin=origin))
+            raise AddressRefusedError("not_the_site", TEXTS["site.other_site"].format(origin=origin))
         return self._allowed(origin, canonical_path(path))
 
     def redirected(self, current: SiteUrl, location: str) -> SiteUrl:
-        """Where a redirect of `current` may lead: judged like a first address. Raises AddressRefused."""
+        """Where a redirect of `current` may lead: judged like a first address. Raises AddressRefusedError."""
         _check_characters(location)
         try:
             target = urlsplit(urljoin(str(current), location))
             origin = parse_origin(f"{target.scheme}://{target.netloc}")
-        except (ValueError, AddressRefused):
-            raise AddressRefused("redirect_refused", TEXTS["site.redirects_nowhere"]) from None
+        except (ValueError, AddressRefusedError):
+            raise AddressRefusedError("redirect_refused", TEXTS["site.redirects_nowhere"]) from None
         if origin not in self.origins:
-            raise AddressRefused("redirect_refused", TEXTS["site.redirects_away"])
+            raise AddressRefusedError("redirect_refused", TEXTS["site.redirects_away"])
         path = target.path or "/"
         return self._allowed(origin, canonical_path(f"{path}?{target.query}" if target.query else path))
 
@@ -103,7 +103,7 @@ class Site:
         if any(_matches(decoded, rule) for rule in closed) or (
             self.paths and not any(_matches(decoded, rule) for rule in self.paths)
         ):
-            raise AddressRefused("path_not_allowed", TEXTS["site.page_closed"])
+            raise AddressRefusedError("path_not_allowed", TEXTS["site.page_closed"])
         return SiteUrl(origin, target)
 
 
@@ -123,41 +123,41 @@ def site_of(
         loopback: so is every origin on this machine.
 
     Raises:
-        AddressRefused: no origin is left that may be fetched.
+        AddressRefusedError: no origin is left that may be fetched.
     """
     origins: list[Origin] = []
     for text in allowed_domains:
         try:
             origin = parse_origin(text)
-        except AddressRefused:
+        except AddressRefusedError:
             continue
         local = origin == demo or (loopback and origin.is_loopback)
         if local or (origin.scheme == "https" and is_site_host(origin.host)):
             origins.append(origin)
     if not origins:
-        raise AddressRefused("no_site", TEXTS["site.none_allowed"])
+        raise AddressRefusedError("no_site", TEXTS["site.none_allowed"])
     return Site(tuple(dict.fromkeys(origins)), tuple(allowed_paths), tuple(denied))
 
 
 def parse_origin(text: str) -> Origin:
-    """``scheme://host[:port]`` taken apart. Raises AddressRefused for anything more, or less."""
+    """``scheme://host[:port]`` taken apart. Raises AddressRefusedError for anything more, or less."""
     _check_characters(text)
     try:
         parts = urlsplit(text)
         port = parts.port
     except ValueError:
-        raise AddressRefused("bad_origin", TEXTS["site.no_origin"]) from None
+        raise AddressRefusedError("bad_origin", TEXTS["site.no_origin"]) from None
     plain = parts.path in {"", "/"} and not parts.query and not parts.fragment and "@" not in parts.netloc
     if not plain or parts.scheme not in {"https", "http"} or not parts.hostname or port == 0:
-        raise AddressRefused("bad_origin", TEXTS["site.origin_with_path"])
+        raise AddressRefusedError("bad_origin", TEXTS["site.origin_with_path"])
     return Origin(parts.scheme, parts.hostname, port or {"https": 443, "http": 80}[parts.scheme])
 
 
 def parse_demo_origin(text: str) -> Origin:
-    """The demo site's origin: on loopback, or it is not accepted. Raises AddressRefused."""
+    """The demo site's origin: on loopback, or it is not accepted. Raises AddressRefusedError."""
     origin = parse_origin(text)
     if origin.host not in _LOOPBACK:
-        raise AddressRefused("bad_origin", TEXTS["site.demo_not_local"])
+        raise AddressRefusedError("bad_origin", TEXTS["site.demo_not_local"])
     return origin
 
 
@@ -172,7 +172,7 @@ def canonical_path(path: str) -> str:
     """A relative path (and query) in its one spelling, percent-encoded; the fragment is dropped.
 
     Raises:
-        AddressRefused: it is no plain path from the site's root.
+        AddressRefusedError: it is no plain path from the site's root.
     """
     if len(path) > _LONGEST:
         raise _bad(TEXTS["site.path.too_long"])
@@ -201,8 +201,8 @@ def _check_characters(text: str) -> None:
         raise _bad(TEXTS["site.path.bad_characters"])
 
 
-def _bad(problem: Text) -> AddressRefused:
-    return AddressRefused("bad_path", TEXTS["site.path.refused"].format(problem=problem))
+def _bad(problem: Text) -> AddressRefusedError:
+    return AddressRefusedError("bad_path", TEXTS["site.path.refused"].format(problem=problem))
 
 
 def _matches(path: str, rule: str) -> bool:

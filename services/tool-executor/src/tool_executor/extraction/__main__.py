@@ -5,7 +5,7 @@ import json
 import resource
 import sys
 
-from tool_executor.extraction.document import Unreadable
+from tool_executor.extraction.document import UnreadableError
 from tool_executor.extraction.formats import extract
 
 
@@ -19,7 +19,7 @@ def main() -> None:
     try:
         found = extract(body, asked["declared"], asked["charset"], asked["name"])
         answer = dataclasses.asdict(found) | {"blocks": [block.model_dump(mode="json") for block in found.blocks]}
-    except Unreadable as unreadable:
+    except UnreadableError as unreadable:
         answer = {"reason": unreadable.reason, "text": unreadable.text.by_language}
     sys.stdout.write(json.dumps(answer))
 

@@ -19,7 +19,7 @@ MOST_ROWS = 100
 """Rows of one table's block; what comes after is a block with the same header."""
 
 
-class Unreadable(Exception):  # noqa: N818 - named after what the document is
+class UnreadableError(Exception):
     """A document that cannot be read. `reason` is a word for programs, `text` a sentence for the admin."""
 
     def __init__(self, reason: str, text: Text) -> None:

@@ -11,7 +11,7 @@ from docx.text.paragraph import Paragraph
 
 from contracts.knowledge import Block
 from runtime.document_language import language_of
-from tool_executor.extraction.document import LONGEST_TITLE, Extracted, Unreadable, bounded
+from tool_executor.extraction.document import LONGEST_TITLE, Extracted, UnreadableError, bounded
 from tool_executor.texts import TEXTS
 
 _MOST_UNPACKED = 100 * 1024 * 1024
@@ -26,7 +26,7 @@ _BAD_ARCHIVE = (zipfile.BadZipFile, NotImplementedError, zlib.error, ValueError,
 
 
 def extract_docx(body: bytes) -> Extracted:
-    """The words of a Word document. Raises Unreadable: a bomb, encrypted, broken, or with no text in it."""
+    """The words of a Word document. Raises UnreadableError: a bomb, encrypted, broken, or with no text in it."""
     if body.startswith(_OLE):
         raise _encrypted()
     _check_archive(body)
@@ -37,7 +37,7 @@ def extract_docx(body: bytes) -> Extracted:
         raise _broken() from error
     said = " ".join(block.text or " ".join(map(" ".join, block.rows)) for block in blocks)
     if not said.strip():
-        raise Unreadable("no_text", TEXTS["document.no_text"])
+        raise UnreadableError("no_text", TEXTS["document.no_text"])
     named = {block.headings[0] for block in blocks if block.headings}
     title = " ".join(str(document.core_properties.title or "").split()) or (named.pop() if len(named) == 1 else "")
     for block in blocks:
@@ -57,7 +57,7 @@ def _check_archive(body: bytes) -> None:
     unpacked = sum(one.file_size for one in files)
     xml = max((one.file_size for one in files if one.filename.endswith((".xml", ".rels"))), default=0)
     if unpacked > _MOST_UNPACKED or xml > _MOST_XML or len(files) > _MOST_FILES:
-        raise Unreadable("bomb", TEXTS["document.bomb"])
+        raise UnreadableError("bomb", TEXTS["document.bomb"])
 
 
 def _blocks(document: Any) -> list[Block]:
@@ -103,9 +103,9 @@ def _level(style: str) -> int | None:
     return int(number) if word == "heading" and number.isdigit() else None
 
 
-def _encrypted() -> Unreadable:
-    return Unreadable("encrypted", TEXTS["document.docx_encrypted"])
+def _encrypted() -> UnreadableError:
+    return UnreadableError("encrypted", TEXTS["document.docx_encrypted"])
 
 
-def _broken() -> Unreadable:
-    return Unreadable("broken", TEXTS["document.docx_broken"])
+def _broken() -> UnreadableError:
+    return UnreadableError("broken", TEXTS["document.docx_broken"])

@@ -5,7 +5,7 @@ import csv
 from contracts.knowledge import Block
 from runtime.document_language import language_of
 from tool_executor.extraction.charsets import decoded
-from tool_executor.extraction.document import LONGEST_TITLE, Extracted, Unreadable, bounded
+from tool_executor.extraction.document import LONGEST_TITLE, Extracted, UnreadableError, bounded
 from tool_executor.extraction.html import extract_html
 from tool_executor.extraction.paragraphs import paragraphs
 from tool_executor.texts import TEXTS
@@ -28,7 +28,7 @@ KNOWN_TYPES = frozenset(_ENDINGS.values()) | MARKDOWN_TYPES
 
 
 def type_of(body: bytes, declared: str = "", name: str = "") -> str:
-    """The media type: what the first bytes are is believed before what is said of them. Raises Unreadable."""
+    """The media type: what the first bytes are is believed before what is said of them. Raises UnreadableError."""
     declared = declared.partition(";")[0].strip().lower()
     by_name = next((kind for ending, kind in _ENDINGS.items() if name.lower().endswith(ending)), None)
     if b"%PDF-" in body[:1024]:
@@ -39,14 +39,14 @@ def type_of(body: bytes, declared: str = "", name: str = "") -> str:
     binary = b"\x00" in body[:4096] and not body.startswith((b"\xff\xfe", b"\xfe\xff"))
     if said in KNOWN_TYPES and said.startswith(("text/", "application/xhtml")) and not binary:
         return said
-    raise Unreadable("unknown_type", TEXTS["document.unknown_type"])
+    raise UnreadableError("unknown_type", TEXTS["document.unknown_type"])
 
 
 def extract(body: bytes, declared: str = "", charset: str | None = None, name: str = "") -> Extracted:
     """A document's words. May take long, and much memory, for what was made to: see isolation.py.
 
     Raises:
-        Unreadable: with reason encrypted, broken, bomb, no_text or unknown_type.
+        UnreadableError: with reason encrypted, broken, bomb, no_text or unknown_type.
     """
     kind = type_of(body, declared, name)
     # Each library is imported by whom needs it: together they take half a second.
@@ -67,7 +67,7 @@ def extract(body: bytes, declared: str = "", charset: str | None = None, name: s
     else:
         found = _extract_text(decoded(body, charset))
     if not found.blocks:
-        raise Unreadable("no_text", TEXTS["document.no_text"])
+        raise UnreadableError("no_text", TEXTS["document.no_text"])
     if not found.title:
         found.title = (name.rpartition("/")[2].rpartition(".")[0] or found.blocks[0].text.split("\n")[0])[
             :LONGEST_TITLE
@@ -89,7 +89,7 @@ def _extract_csv(text: str) -> Extracted:
     try:
         rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=between) if any(row)]
     except csv.Error as error:
-        raise Unreadable("unknown_type", TEXTS["document.unknown_type"]) from error
+        raise UnreadableError("unknown_type", TEXTS["document.unknown_type"]) from error
     wide = max(map(len, rows), default=0)
     table = Block(kind="table", rows=[row + [""] * (wide - len(row)) for row in rows], header=True)
     return Extracted(title="", language=language_of(text), blocks=list(bounded([table] if rows else [])))

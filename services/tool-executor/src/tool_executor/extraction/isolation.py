@@ -11,7 +11,7 @@ from typing import Any
 
 from contracts.knowledge import Block
 from contracts.text import Text
-from tool_executor.extraction.document import Extracted, Unreadable
+from tool_executor.extraction.document import Extracted, UnreadableError
 from tool_executor.extraction.formats import HTML_TYPES, extract, type_of
 from tool_executor.texts import TEXTS
 
@@ -34,7 +34,8 @@ class Extraction:
         self._places = asyncio.Semaphore(_PROCESSES)
 
     async def extract(self, body: bytes, declared: str = "", charset: str | None = None, name: str = "") -> Extracted:
-        """A document's words. Raises Unreadable, with reason too_slow or crashed besides those of formats.extract."""
+        """A document's words. Raises UnreadableError, with reason too_slow or crashed besides those of
+        formats.extract."""
         if type_of(body, declared, name) in HTML_TYPES and len(body) <= _IN_A_THREAD:
             if len(body) <= _AT_ONCE:
                 return extract(body, declared, charset, name)
@@ -58,7 +59,7 @@ class Extraction:
             async with asyncio.timeout(self._seconds):
                 answer, _ = await process.communicate(head.encode() + b"\n" + body)
         except TimeoutError:
-            raise Unreadable("too_slow", TEXTS["document.too_slow"].format(seconds=self._seconds)) from None
+            raise UnreadableError("too_slow", TEXTS["document.too_slow"].format(seconds=self._seconds)) from None
         finally:
             if process.returncode is None:
                 process.kill()
@@ -66,11 +67,11 @@ class Extraction:
         try:
             return _read(json.loads(answer))
         except ValueError:
-            raise Unreadable("crashed", TEXTS["document.crashed"]) from None
+            raise UnreadableError("crashed", TEXTS["document.crashed"]) from None
 
 
 def _read(answer: dict[str, Any]) -> Extracted:
     if "reason" in answer:
-        raise Unreadable(str(answer["reason"]), Text(**answer["text"]))
+        raise UnreadableError(str(answer["reason"]), Text(**answer["text"]))
     fields: dict[str, object] = {**answer, "blocks": [Block.model_validate(one) for one in answer["blocks"]]}  # pyright: ignore
     return Extracted(**fields)  # pyright: ignore

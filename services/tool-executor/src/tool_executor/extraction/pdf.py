@@ -9,7 +9,7 @@ import pypdfium2 as _pdfium  # pyright: ignore[reportMissingTypeStubs]
 
 from contracts.knowledge import Block
 from runtime.document_language import language_of
-from tool_executor.extraction.document import LONGEST_TITLE, Extracted, Unreadable, bounded
+from tool_executor.extraction.document import LONGEST_TITLE, Extracted, UnreadableError, bounded
 from tool_executor.extraction.paragraphs import paragraphs
 from tool_executor.texts import TEXTS
 
@@ -19,13 +19,13 @@ pdfium: Any = cast("Any", _pdfium)
 
 
 def extract_pdf(body: bytes) -> Extracted:
-    """The words of a PDF. Raises Unreadable: encrypted, broken, or with no text in it."""
+    """The words of a PDF. Raises UnreadableError: encrypted, broken, or with no text in it."""
     try:
         document = pdfium.PdfDocument(body)
     except pdfium.PdfiumError as error:
         if "password" in str(error).lower():
-            raise Unreadable("encrypted", TEXTS["document.pdf_encrypted"]) from error
-        raise Unreadable("broken", TEXTS["document.pdf_broken"]) from error
+            raise UnreadableError("encrypted", TEXTS["document.pdf_encrypted"]) from error
+        raise UnreadableError("broken", TEXTS["document.pdf_broken"]) from error
     headings = _headings(document)
     blocks: list[Block] = []
     current: dict[int, str] = {}
@@ -46,7 +46,7 @@ def extract_pdf(body: bytes) -> Extracted:
             current = _below(current, *heading)
     said = " ".join(block.text for block in blocks)
     if not said.strip():
-        raise Unreadable("no_text", TEXTS["document.pdf_without_text"])
+        raise UnreadableError("no_text", TEXTS["document.pdf_without_text"])
     title = " ".join(str(document.get_metadata_dict().get("Title") or "").split())
     return Extracted(title=title[:LONGEST_TITLE], language=language_of(said), blocks=list(bounded(blocks)))
 

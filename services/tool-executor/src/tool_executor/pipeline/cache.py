@@ -10,7 +10,7 @@ from tool_executor.adapters.result_cache import RedisResultCache
 from tool_executor.domain.declaration import CACHE_SECONDS, CacheScope, Category, Data
 from tool_executor.domain.fingerprint import fingerprint
 from tool_executor.pipeline.call import CallProgress, Outcome, Rest
-from tool_executor.ports import RedisUnavailable
+from tool_executor.ports import RedisUnavailableError
 
 _SHARED_FAILURES = frozenset({ToolCode.EXECUTION_ERROR, ToolCode.INVALID_OUTPUT, ToolCode.UNAVAILABLE})
 """What would befall the followers as well; a TIMEOUT may be due to the leader's own deadline."""
@@ -33,7 +33,7 @@ class Cache:
         if call.found.tool.cache is CacheScope.USER:
             try:
                 key += f":{await self._cache.generation(owner_of(call))}"
-            except RedisUnavailable:
+            except RedisUnavailableError:
                 call.degraded = True
                 return await rest()
         # What fails is shared too, and says so in words: in each language there is a leader of its own.
@@ -57,7 +57,7 @@ class Cache:
         try:
             return await rest()
         finally:
-            with contextlib.suppress(RedisUnavailable):
+            with contextlib.suppress(RedisUnavailableError):
                 await self._cache.forget(owner_of(call))
 
     async def _as_follower(self, call: CallProgress, leader: asyncio.Future[Outcome | None], rest: Rest) -> Outcome:
@@ -85,7 +85,7 @@ class Cache:
                 token = await self._cache.lead(key, 2 * limit + 1)
                 # Between the look and the lead another leader may have stored its value and gone.
                 data = await (self._cache.follow(key, limit) if token is None else self._cache.get(key))
-        except RedisUnavailable:
+        except RedisUnavailableError:
             call.degraded = True
             return await rest()
         outcome: Outcome
@@ -104,13 +104,13 @@ class Cache:
     async def _keep(self, key: str, data: Data, seconds: float) -> None:
         try:
             await self._cache.put(key, data, seconds)
-        except RedisUnavailable:
+        except RedisUnavailableError:
             return
 
     async def _yield(self, key: str, token: str) -> None:
         try:
             await self._cache.yield_lead(key, token)
-        except RedisUnavailable:
+        except RedisUnavailableError:
             return
 
 

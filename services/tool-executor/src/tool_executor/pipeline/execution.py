@@ -11,9 +11,9 @@ from tool_executor.domain.declaration import (
     Data,
     Handler,
     OverTheBus,
-    ServiceUnavailable,
-    ToolFailed,
-    ToolRefused,
+    ServiceUnavailableError,
+    ToolFailedError,
+    ToolRefusedError,
 )
 from tool_executor.pipeline.call import CallProgress, Outcome, Postponed, Rest
 from tool_executor.pipeline.validation import invalid
@@ -87,14 +87,14 @@ class Execution:
             key, reason = ("timeout_unknown", OUTCOME_UNKNOWN) if tool.side_effects else ("timeout", None)
             late = TEXTS[f"call.{key}"].said_in(language).format(tool=call.tool, seconds=seconds)
             return call.failure(ToolCode.TIMEOUT, late, reason=reason)
-        except ToolRefused as refused:
+        except ToolRefusedError as refused:
             call.unknown = False
             return invalid(call, refused.problems)
-        except ToolFailed as failed:
+        except ToolFailedError as failed:
             call.unknown = False
             message = spoken(failed.message, language)
             return call.failure(ToolCode.EXECUTION_ERROR, message, reason=failed.reason)
-        except ServiceUnavailable as away:
+        except ServiceUnavailableError as away:
             # A store that answers too late may have written all the same, and an earlier attempt may still run.
             call.unknown = call.unknown and (away.asked or look_up)
             if call.unknown:

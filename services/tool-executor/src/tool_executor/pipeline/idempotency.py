@@ -9,7 +9,14 @@ from tool_executor.catalogue.announced import Offers
 from tool_executor.catalogue.registry import Entry
 from tool_executor.domain.fingerprint import fingerprint
 from tool_executor.pipeline.call import CallProgress, Outcome, Postponed, Rest
-from tool_executor.ports import CallKey, Claimed, OtherArguments, RecordedResult, RedisUnavailable, RunningElsewhere
+from tool_executor.ports import (
+    CallKey,
+    Claimed,
+    OtherArguments,
+    RecordedResult,
+    RedisUnavailableError,
+    RunningElsewhere,
+)
 from tool_executor.texts import TEXTS
 
 _MARGIN = 3.0
@@ -35,7 +42,7 @@ class Idempotency:
             claim = await self._records.claim(
                 key, fingerprint(call.tool, call.arguments), _lease(call, entry), renewed=renewed
             )
-        except RedisUnavailable:
+        except RedisUnavailableError:
             call.degraded = True
             return call.told(await rest())
         match claim:
@@ -52,7 +59,7 @@ class Idempotency:
                     outcome = call.told(await rest())
                 except BaseException:
                     # A fault of ours, or the end of the process: whoever gets the call next may begin at once.
-                    with contextlib.suppress(RedisUnavailable):
+                    with contextlib.suppress(RedisUnavailableError):
                         await self._records.release(key, owner, forget=False)
                     raise
                 await self._settle(call, key, owner, outcome)
@@ -60,7 +67,7 @@ class Idempotency:
 
     async def _settle(self, call: CallProgress, key: CallKey, owner: str, outcome: Outcome) -> None:
         # With the store gone in mid-call the claim expires by itself; the result is true all the same.
-        with contextlib.suppress(RedisUnavailable):
+        with contextlib.suppress(RedisUnavailableError):
             if isinstance(outcome, ToolResult) and not call.unknown and not _unrecorded(call, outcome):
                 lasting = call.entry is not None and call.entry.tool.side_effects
                 call.recorded = await self._records.finish(key, owner, outcome, lasting=lasting)

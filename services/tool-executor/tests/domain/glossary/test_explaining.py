@@ -2,7 +2,7 @@
 
 import pytest
 
-from tool_executor.domain.glossary import LEVELS, Glossary, Level, UnknownConcept
+from tool_executor.domain.glossary import LEVELS, Glossary, Level, UnknownConceptError
 
 GLOSSARY = Glossary.load()
 
@@ -56,14 +56,14 @@ def test_what_is_related_can_be_asked_for_by_the_name_given(language: str):
     ],
 )
 def test_an_unknown_concept_says_in_the_callers_language_what_comes_near(language: str, message: str):
-    with pytest.raises(UnknownConcept) as raised:
+    with pytest.raises(UnknownConceptError) as raised:
         GLOSSARY.explain("stop  loss\nvs take profit", language=language)
     assert raised.value.message == message
     assert raised.value.suggestions == ("Stop loss", "Take profit")
 
 
 def test_an_unknown_concept_near_nothing_is_said_without_suggestions_and_not_repeated_in_full():
-    with pytest.raises(UnknownConcept) as raised:
+    with pytest.raises(UnknownConceptError) as raised:
         GLOSSARY.explain("zxcvb " * 1000, language="en")
     assert raised.value.suggestions == ()
     assert len(raised.value.message) < 120

@@ -13,7 +13,7 @@ from gateway.chat.sent_messages import SentMessage
 from gateway.doors.a2a.rpc import A2AError, Json, invalid
 from gateway.doors.a2a.task import STATES
 from gateway.doors.messages import Part, file_of, sent_message, unreadable
-from gateway.errors import Refused
+from gateway.errors import RefusedError
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 MOST_PAGE = 100
@@ -156,5 +156,5 @@ def _part(part: Json) -> Part:
             what = "an address" if "url" in part else "a part without text or raw"
             raise unreadable("message.parts", what)
         return file_of(part["raw"], part.get("mediaType"), part.get("filename"), "message.parts")
-    except Refused as error:
+    except RefusedError as error:
         raise A2AError(-32005, "CONTENT_TYPE_NOT_SUPPORTED", error.message) from error

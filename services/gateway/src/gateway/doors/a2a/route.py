@@ -16,7 +16,7 @@ from gateway.doors.a2a.card import PATH, router
 from gateway.doors.a2a.rpc import A2AError, Json, RpcRequest
 from gateway.doors.a2a.tasks import Tasks, TaskStream
 from gateway.doors.door_route import RawBody
-from gateway.errors import GatewayError, Refused
+from gateway.errors import GatewayError, RefusedError
 from gateway.web.deps import ApiDep, CallerDep
 from gateway.web.keepalive import EventStream, Write
 from gateway.web.problems import STATUS, described
@@ -76,7 +76,7 @@ async def call_agent(
 ) -> Response:
     """A call of A2A 1.0 (SendMessage, GetTask, …). A task is one message in a conversation and its outcome."""
     if not caller.writes_as_visitor:
-        raise Refused(ErrorCode.FORBIDDEN, f"the role {caller.role} has no conversations")
+        raise RefusedError(ErrorCode.FORBIDDEN, f"the role {caller.role} has no conversations")
     raw: object = None
     try:
         rpc.check_media(request.headers.get("content-type"))

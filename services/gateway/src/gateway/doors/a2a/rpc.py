@@ -7,7 +7,7 @@ from typing import Any, cast
 import orjson
 
 from contracts.errors import ErrorCode
-from gateway.errors import GatewayError, Refused
+from gateway.errors import GatewayError, RefusedError
 
 Json = dict[str, Any]
 Identity = str | int | None
@@ -46,7 +46,7 @@ def unsupported(message: str) -> A2AError:
 
 def of(error: GatewayError) -> A2AError:
     """A gateway error as an error of this protocol."""
-    fields = [(fault.field, fault.message) for fault in error.fields] if isinstance(error, Refused) else []
+    fields = [(fault.field, fault.message) for fault in error.fields] if isinstance(error, RefusedError) else []
     if error.code in {ErrorCode.BAD_FIELD, ErrorCode.TEXT_TOO_LONG, ErrorCode.EMPTY_TEXT}:
         return A2AError(-32602, str(error.code), error.message, fields)
     if error.code in {ErrorCode.INTERNAL, ErrorCode.UNAVAILABLE, ErrorCode.TIMEOUT}:

@@ -23,7 +23,7 @@ from gateway.doors.a2a.rpc import A2AError, Json, invalid, task_not_found, unsup
 from gateway.doors.a2a.task import INPUT_REQUIRED, SUBMITTED, TERMINAL, WORKING, Task, TaskName
 from gateway.doors.completions.route import while_connected
 from gateway.doors.translation import Tell
-from gateway.errors import Refused, TookTooLong
+from gateway.errors import RefusedError, TookTooLongError
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api
@@ -100,7 +100,7 @@ class Tasks:
                 return task.view(wanted.history_length)
             try:
                 await thread.cancel(task.name.seq)
-            except Refused as error:
+            except RefusedError as error:
                 raise A2AError(-32002, "TASK_NOT_CANCELABLE", "the task has just ended") from error
             with suppress(TimeoutError):
                 async with asyncio.timeout(STOPPED_SECONDS):
@@ -199,7 +199,7 @@ class Tasks:
             raise task_not_found()
         try:
             conversation = await self.api.threads.own(self.caller, name.conversation)
-        except Refused as error:
+        except RefusedError as error:
             raise task_not_found() from error
         async with self._open(conversation, after=name.seq - 1) as thread:
             told = await thread.now(name.seq, patient=True)
@@ -219,14 +219,14 @@ class Tasks:
     async def _own(self, context: str) -> str:
         try:
             return await self.api.threads.own(self.caller, context)
-        except Refused as error:
+        except RefusedError as error:
             raise invalid("contextId", "there is no such context: leave it out to begin one") from error
 
     async def _mine(self, context: str) -> list[str]:
         """The context, if it is the caller's. Another's is treated like one that does not exist."""
         try:
             return [await self.api.threads.own(self.caller, context)]
-        except Refused:
+        except RefusedError:
             return []
 
     async def _decide(self, task: Task, decision: Literal["confirm", "reject"], edits: Json | None = None) -> None:
@@ -296,8 +296,8 @@ async def _follow(task: Task, thread: Thread, tell: Tell | None = None) -> None:
                 await tell(updates)
             if tell is None and task.left_to_person:
                 return
-    except TookTooLong:
+    except TookTooLongError:
         if tell is not None and not task.left_to_person:
             raise
-    except Refused as error:
+    except RefusedError as error:
         raise task_not_found() from error

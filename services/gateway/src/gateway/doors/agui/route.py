@@ -19,7 +19,7 @@ from gateway.doors.approvals import actions_in, newest_messages
 from gateway.doors.client_tools import wishes_in
 from gateway.doors.door_route import DoorRoute
 from gateway.doors.translation import translate
-from gateway.errors import GatewayError, Refused, Unavailable
+from gateway.errors import GatewayError, RefusedError, UnavailableError
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, CallerDep
@@ -63,8 +63,8 @@ async def run_agent(
             decided = await _decided(api, place, body.resume or (), new, locale)
             known = await api.handed.give(place.company, conversation, given) if given else None
             if known == frozenset() and not new:
-                raise Refused(ErrorCode.NOT_FOUND, "no call of this thread waits for such a result")
-        except Refused as error:
+                raise RefusedError(ErrorCode.NOT_FOUND, "no call of this thread waits for such a result")
+        except RefusedError as error:
             # What is wrong with an answer to an interrupt or a call is an event: the protocol knows no other error.
             return _ended([*first, *run.fail(str(error.code), await thread.words(error))])
         for one in new:
@@ -109,9 +109,9 @@ async def _decided(
     """The actions that the run's answers decide. Either all of them can be decided, or none is.
 
     Raises:
-        Refused: NOT_FOUND, no such interrupt in this thread; CONFLICT, one is open that the run does not answer, or
-            has expired; BAD_FIELD.
-        Unavailable: this cannot be determined now.
+        RefusedError: NOT_FOUND, no such interrupt in this thread; CONFLICT, one is open that the run does not answer,
+            or has expired; BAD_FIELD.
+        UnavailableError: this cannot be determined now.
     """
     caller = place.caller
     if not has_account(caller):
@@ -126,18 +126,18 @@ async def _decided(
     asked = actions_in(await newest_messages(api, place, yes))
     edits = {answer.interrupt_id: answer.edits for answer in answers}
     if len(yes) < len(answers):
-        raise Refused(ErrorCode.BAD_FIELD, "resume: answer each interrupt once")
+        raise RefusedError(ErrorCode.BAD_FIELD, "resume: answer each interrupt once")
     for identity, approved in yes.items():
         if identity not in asked:
             raise _no_interrupt(identity)
         state = asked[identity].state
         if edits[identity] is not None and state is ActionState.PENDING and not asked[identity].editable:
-            raise Refused(ErrorCode.BAD_FIELD, f"resume: nothing of the interrupt {identity} may be changed")
+            raise RefusedError(ErrorCode.BAD_FIELD, f"resume: nothing of the interrupt {identity} may be changed")
         if approved and state is ActionState.EXPIRED:
-            raise Refused(ErrorCode.CONFLICT, f"the interrupt {identity} has expired")
+            raise RefusedError(ErrorCode.CONFLICT, f"the interrupt {identity} has expired")
     open_ones = [one.id for one in asked.values() if one.state is ActionState.PENDING and one.id not in yes]
     if open_ones and not await _were_sent(api, place, new):
-        raise Refused(ErrorCode.CONFLICT, f"answer what waits first: resume must name {', '.join(open_ones)}")
+        raise RefusedError(ErrorCode.CONFLICT, f"answer what waits first: resume must name {', '.join(open_ones)}")
     decide = api.actions.decide
     return [
         await decide(caller, identity, "confirm" if approved else "reject", locale, edits[identity])
@@ -149,7 +149,7 @@ async def _something_waits(api: Api, caller: TokenCaller) -> bool:
     """Whether an action may be waiting; no if the market does not answer, since a question must not wait for it."""
     try:
         return bool(await api.actions.pending(caller.company, caller.subject))
-    except Unavailable:
+    except UnavailableError:
         return False
 
 
@@ -158,5 +158,5 @@ async def _were_sent(api: Api, place: ConversationPlace, new: Sequence[SentMessa
     return all([await api.commands.find_sent(place, one.identity) for one in new])
 
 
-def _no_interrupt(identity: str) -> Refused:
-    return Refused(ErrorCode.NOT_FOUND, f"there is no interrupt {identity[:80]!r} in this thread")
+def _no_interrupt(identity: str) -> RefusedError:
+    return RefusedError(ErrorCode.NOT_FOUND, f"there is no interrupt {identity[:80]!r} in this thread")

@@ -14,7 +14,7 @@ from contracts.errors import ErrorCode
 from gateway.adapters.service_calls import ask
 from gateway.doors.chatwoot.channel import ChannelEvents
 from gateway.doors.chatwoot.payload import read
-from gateway.errors import GatewayError, Limited, Refused, TokenInvalid, Unavailable
+from gateway.errors import GatewayError, RateLimitedError, RefusedError, TokenInvalidError, UnavailableError
 from gateway.web.deps import Api, ApiDep
 from gateway.web.problems import described
 
@@ -46,26 +46,26 @@ async def take_webhook(
     """A webhook of a Chatwoot agent bot. 401: it is not signed with the channel's secret."""
     body = await request.body()
     if not signature or not timestamp:
-        raise TokenInvalid("the webhook is not signed: X-Chatwoot-Signature and X-Chatwoot-Timestamp are missing")
+        raise TokenInvalidError("the webhook is not signed: X-Chatwoot-Signature and X-Chatwoot-Timestamp are missing")
     try:
         event, text = orjson.loads(body), body.decode()
     except (orjson.JSONDecodeError, UnicodeDecodeError) as error:
-        raise Refused(ErrorCode.BAD_FIELD, "the body is no JSON") from error
+        raise RefusedError(ErrorCode.BAD_FIELD, "the body is no JSON") from error
     if len(text) > MOST_BODY or not isinstance(event, dict):
-        raise Refused(ErrorCode.BAD_FIELD, f"an event is an object of at most {MOST_BODY} characters")
+        raise RefusedError(ErrorCode.BAD_FIELD, f"an event is an object of at most {MOST_BODY} characters")
     if len(_under_way) >= MOST_UNDER_WAY:
-        raise Unavailable("too many events wait here: try again")
+        raise UnavailableError("too many events wait here: try again")
     work = asyncio.create_task(_work(api, channel, timestamp, signature, text, cast("dict[str, Any]", event)))
     _under_way.add(work)
     work.add_done_callback(_ended)
     await asyncio.wait((work,), timeout=SOON)
-    if work.done() and isinstance(error := work.exception(), Refused):
-        raise TokenInvalid(error.message) if error.code is ErrorCode.FORBIDDEN else error
+    if work.done() and isinstance(error := work.exception(), RefusedError):
+        raise TokenInvalidError(error.message) if error.code is ErrorCode.FORBIDDEN else error
     return Response()
 
 
 async def _work(api: Api, channel: str, timestamp: str, signature: str, body: str, event: dict[str, Any]) -> None:
-    """Applies the event, however long that takes; raises Refused: it is not the channel's."""
+    """Applies the event, however long that takes; raises RefusedError: it is not the channel's."""
     request = ChannelVerifyRequest(channel_id=channel, timestamp=timestamp, signature=signature, body=body)
     verified = None
     for pause in (*AGAIN, None):
@@ -76,10 +76,10 @@ async def _work(api: Api, channel: str, timestamp: str, signature: str, body: st
             if found is not None:
                 await ChannelEvents(api, verified.company_id, channel, verified.inbox).take(found)
             return
-        except (Unavailable, Limited) as error:
+        except (UnavailableError, RateLimitedError) as error:
             if pause is None:
                 raise
-            await asyncio.sleep(max(pause, error.retry_after) if isinstance(error, Limited) else pause)
+            await asyncio.sleep(max(pause, error.retry_after) if isinstance(error, RateLimitedError) else pause)
 
 
 def _ended(work: asyncio.Task[None]) -> None:

@@ -26,7 +26,7 @@ from contracts.completion_rpc import (
 )
 from contracts.events.chat import Sampling
 from contracts.languages import Language
-from gateway.domain.file_kinds import PICTURES, NotTaken, look
+from gateway.domain.file_kinds import PICTURES, NotTakenError, look
 from gateway.domain.json_schema import compiled
 from gateway.domain.text_shape import TextShape
 from gateway.errors import bad_field
@@ -332,7 +332,7 @@ def _picture(part: ContentPart, where: str, number: int) -> CompletionPicture:
         raise bad_field(where, "send the picture itself, as data:image/png;base64,…: addresses are not fetched here")
     try:
         kind = look(BytesIO(b64decode(content, validate=True)), "picture")
-    except (ValueError, NotTaken) as error:
+    except (ValueError, NotTakenError) as error:
         raise bad_field(where, str(error) or "this is no base64") from None
     if kind.type not in PICTURES:
         raise bad_field(where, f"a picture is PNG, JPEG, GIF or WebP, not {kind.type}")

@@ -23,7 +23,7 @@ from gateway.doors import server_sent
 from gateway.doors.completions.chunks import ChatCompletion, ChunkedAnswer
 from gateway.doors.completions.request import ChatCompletionRequest, request_of, shape_of
 from gateway.doors.door_route import DoorRoute
-from gateway.errors import GatewayError, Limited, Refused, Unavailable
+from gateway.errors import GatewayError, RateLimitedError, RefusedError, UnavailableError
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, CustomerDep
@@ -118,10 +118,10 @@ async def complete(
     return Response(answering.whole(text, end).model_dump_json(exclude_none=False), media_type="application/json")
 
 
-def no_model(name: str) -> Refused:
+def no_model(name: str) -> RefusedError:
     """The error for a model that the company does not have."""
     message = f"there is no model {name!r}: GET /v1/models lists them"
-    return Refused(ErrorCode.NOT_FOUND, message, [FieldFault(field="model", message=message)])
+    return RefusedError(ErrorCode.NOT_FOUND, message, [FieldFault(field="model", message=message)])
 
 
 def admit(request: Request, api: Api, caller: TokenCaller, asked: CompleteRequest) -> None:
@@ -130,7 +130,7 @@ def admit(request: Request, api: Api, caller: TokenCaller, asked: CompleteReques
 
     Raises:
         HTTPException: 413, it is too large.
-        Limited: the user or their address has sent too many.
+        RateLimitedError: the user or their address has sent too many.
     """
     if len(asked.to_json()) > MOST_BYTES:
         raise HTTPException(413, f"send at most {MOST_BYTES} bytes")
@@ -147,15 +147,15 @@ async def collected(api: Api, caller: TokenCaller, asked: CompleteRequest) -> tu
                 texts.append(part.text)
             if part.end is not None:
                 return "".join(texts), part.end
-    raise Unavailable("the answer has no end: try again")
+    raise UnavailableError("the answer has no end: try again")
 
 
 async def shaped(api: Api, caller: TokenCaller, asked: CompleteRequest, shape: TextShape) -> tuple[str, CompletionEnd]:
     """A text of the requested format, asked for again if it is wrong; calls of the caller's tools have no format.
 
     Raises:
-        Refused: no model answered, but the built-in assistant.
-        Unavailable: the model's text does not fit.
+        RefusedError: no model answered, but the built-in assistant.
+        UnavailableError: the model's text does not fit.
     """
     asked = asked.model_copy(update={"stream": False})
     wrong = None
@@ -165,14 +165,14 @@ async def shaped(api: Api, caller: TokenCaller, asked: CompleteRequest, shape: T
         if wrong is None:
             return text, end
         if end.model == OFFLINE_MODEL:
-            raise Refused(ErrorCode.BAD_FIELD, _NO_MODEL)
+            raise RefusedError(ErrorCode.BAD_FIELD, _NO_MODEL)
         said = [
             {"role": "assistant", "content": text or "-"},
             {"role": "system", "content": f"That does not fit: {wrong}. {shape.in_words}"},
         ]
         again = CompleteRequest.model_validate({**asked.to_wire(), "messages": [*asked.to_wire()["messages"], *said]})
         asked = again.model_copy(update={"request_id": f"{asked.request_id[:60]}-{attempt + 2}"})
-    raise Unavailable(f"the model's answer does not have the wanted shape: {wrong}")
+    raise UnavailableError(f"the model's answer does not have the wanted shape: {wrong}")
 
 
 async def _whole(
@@ -193,7 +193,7 @@ async def while_connected(request: Request, work: Awaitable[ResultT]) -> ResultT
     try:
         await asyncio.wait((working,))
         if working.cancelled():
-            raise Unavailable("the caller has gone")
+            raise UnavailableError("the caller has gone")
         return working.result()
     finally:
         connection.watch(None)
@@ -242,7 +242,7 @@ async def _tell(
                     await write(piece)
                 piece, part = b"", await anext(parts)
     except GatewayError as error:
-        spent = isinstance(error, Limited) and error.spent
+        spent = isinstance(error, RateLimitedError) and error.spent
         told = error_body(STATUS[error.code], str(error.code), error.message, spent=spent)
         await write(server_sent.event(told.model_dump()))
 

@@ -16,7 +16,7 @@ from contracts.wrong_fields import message_of
 from gateway.doors.mcp.offer import Context, caller_of, language_of
 from gateway.doors.mcp.results import done, refused, told, unavailable
 from gateway.doors.mcp.tasks import Json, takes_tasks
-from gateway.errors import GatewayError, Refused, Unavailable
+from gateway.errors import GatewayError, RefusedError, UnavailableError
 from gateway.ports import TokenCaller
 from gateway.texts import TEXTS
 from gateway.web.analysis import AnalysisBody, analyses_markets, begin
@@ -101,18 +101,18 @@ class McpAnalyses:
             return False
         try:
             await self._api.analyses.cancel(caller_of(context), task_id)
-        except Unavailable as error:
+        except UnavailableError as error:
             raise unavailable(error) from error
         return True
 
     async def _kept(self, context: Context, task_id: str) -> KeptAnalysis | None:
         try:
             return await self._api.analyses.get(caller_of(context), task_id)
-        except Refused as error:
+        except RefusedError as error:
             if error.code is not ErrorCode.NOT_FOUND:
                 raise
             return None
-        except Unavailable as error:
+        except UnavailableError as error:
             raise unavailable(error) from error
 
     async def _waited(
@@ -138,7 +138,7 @@ class McpAnalyses:
             if done > reported:
                 reported = done
                 await context.session.report_progress(done, len(_STAGES) - 1, _stage(record.stage, language))
-        raise Unavailable(f"the analysis goes on: GET /v2/analysis/{analysis_id}")
+        raise UnavailableError(f"the analysis goes on: GET /v2/analysis/{analysis_id}")
 
 
 def _stage(name: str, language: Language) -> str:

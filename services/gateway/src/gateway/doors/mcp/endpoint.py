@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from contracts.errors import ErrorCode
 from gateway.domain.client_answers import Answers
-from gateway.errors import Refused, TokenInvalid
+from gateway.errors import RefusedError, TokenInvalidError
 from gateway.ports import TokenCaller
 from gateway.web.deps import CUSTOMERS, Api, verified
 from gateway.web.origins import origin_allowed
@@ -66,8 +66,8 @@ class McpEndpoint:
     async def _caller(self, request: Request) -> TokenCaller:
         try:
             return await verified(request, self._api)
-        except TokenInvalid as error:
-            raise TokenInvalid(f"{error.message}; MCP clients send the same bearer token as /v2") from error
+        except TokenInvalidError as error:
+            raise TokenInvalidError(f"{error.message}; MCP clients send the same bearer token as /v2") from error
 
     async def _check_origin(self, request: Request, caller: TokenCaller) -> None:
         origin = request.headers.get("origin")
@@ -75,7 +75,7 @@ class McpEndpoint:
             return
         settings = await self._api.companies.get(caller.company)
         if settings is None or not origin_allowed(origin, settings, request, dev=self._api.dev):
-            raise Refused(ErrorCode.FORBIDDEN, f"pages of {origin[:200]} may not call: see allowedOrigins")
+            raise RefusedError(ErrorCode.FORBIDDEN, f"pages of {origin[:200]} may not call: see allowedOrigins")
 
     async def _server(self) -> "GatewayMcpServer":
         if self._starting is None or (self._starting.done() and self._starting.exception() is not None):

@@ -11,7 +11,7 @@ from contracts.events.tool import ToolError, ToolMetadata, ToolResult
 from contracts.json_values import object_of
 from contracts.tools_rpc import ToolDetails
 from gateway.doors.mcp.views import VIEWS
-from gateway.errors import Unavailable
+from gateway.errors import UnavailableError
 
 METADATA = "nexus/metadata"
 LIMIT = "nexus/limit"
@@ -63,7 +63,7 @@ def refused(code: ToolCode | str, message: str) -> types.CallToolResult:
     return told(ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0)))
 
 
-def unavailable(error: Unavailable) -> MCPError:
+def unavailable(error: UnavailableError) -> MCPError:
     """Before a tool is called, an unavailable dependency is a protocol error."""
     return MCPError(code=types.INTERNAL_ERROR, message=error.message, data={"code": str(error.code)})
 

@@ -48,7 +48,7 @@ from gateway.doors.mcp.views import (
     read_view,
     shows_views,
 )
-from gateway.errors import GatewayError, Unavailable
+from gateway.errors import GatewayError, UnavailableError
 from gateway.ports import GatewayToolCall, TokenCaller
 from gateway.web.deps import Api
 
@@ -93,7 +93,7 @@ class McpTools:
         try:
             tools = await self._api.tools.details(caller, language)
             own = await self._analyses.listed(caller, language)
-        except Unavailable as error:
+        except UnavailableError as error:
             raise unavailable(error) from error
         views = shows_views(context)
         if views:

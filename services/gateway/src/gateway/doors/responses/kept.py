@@ -19,7 +19,15 @@ from gateway.doors.responses.objects import about
 from gateway.doors.responses.requests import CreateResponse, fingerprint, text_of
 from gateway.doors.responses.response_events import Json, ResponseEvents, action_of
 from gateway.doors.translation import Tell
-from gateway.errors import GatewayError, Limited, Refused, TookTooLong, Unavailable, bad_field, not_found
+from gateway.errors import (
+    GatewayError,
+    RateLimitedError,
+    RefusedError,
+    TookTooLongError,
+    UnavailableError,
+    bad_field,
+    not_found,
+)
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api
 
@@ -73,12 +81,12 @@ async def previous(api: Api, caller: TokenCaller, response: str) -> str:
         name = read_name(response)
         if name.action is None and api.threads.just_sent(caller, name.conversation, name.asked):
             return name.conversation
-        with suppress(Unavailable):  # whoever cannot tell now lets the caller write
+        with suppress(UnavailableError):  # whoever cannot tell now lets the caller write
             return await there(api, caller, name)
         return name.conversation
-    except Refused as error:
+    except RefusedError as error:
         fault = FieldFault(field="previous_response_id", message="there is no such response")
-        raise Refused(error.code, fault.message, [fault]) from None
+        raise RefusedError(error.code, fault.message, [fault]) from None
 
 
 async def there(api: Api, caller: TokenCaller, name: ResponseName) -> str:
@@ -93,7 +101,7 @@ async def own(api: Api, caller: TokenCaller, name: ResponseName) -> str:
     """Its conversation, even if it was deleted; raises NOT_FOUND unless it is the caller's."""
     try:
         return await api.threads.own(caller, name.conversation)
-    except Refused:  # whose client has never heard of a conversation
+    except RefusedError:  # whose client has never heard of a conversation
         raise not_found("response") from None
 
 
@@ -107,7 +115,7 @@ class RequestWords:
 
 
 def said(body: CreateResponse) -> RequestWords:
-    """The request's items by kind; raises Refused BAD_FIELD, naming one."""
+    """The request's items by kind; raises RefusedError BAD_FIELD, naming one."""
     if isinstance(body.input, str):
         return RequestWords(body.input, body.instructions or "", ())
     texts: list[str] = []
@@ -196,8 +204,8 @@ class KeptResponse:
 
 def _failure(code: str | None, text: str) -> GatewayError:
     if code == SystemCode.BUDGET_SPENT:
-        return Limited(text, 60.0, spent=True)
-    return TookTooLong(text) if code == SystemCode.DEADLINE else Unavailable(text)
+        return RateLimitedError(text, 60.0, spent=True)
+    return TookTooLongError(text) if code == SystemCode.DEADLINE else UnavailableError(text)
 
 
 def opened(api: Api, asking: ResponseCaller, conversation: str, after: int | None = None) -> Thread:
@@ -216,7 +224,7 @@ async def begin(
     if stored.duplicate and asking.key is not None:
         earlier = await api.commands.message_at(thread.place, stored.seq)
         if earlier is not None and earlier.text != said.text:
-            raise Refused(ErrorCode.CONFLICT, "Idempotency-Key: it was used for another request; choose a new one")
+            raise RefusedError(ErrorCode.CONFLICT, "Idempotency-Key: it was used for another request; choose a new one")
     name = ResponseName(conversation, stored.seq)
     now = api.clock.now().timestamp()
     begun = about(body, str(name), now, conversation=conversation)
@@ -262,7 +270,7 @@ async def delete(api: Api, asking: ResponseCaller, name: ResponseName) -> None:
         if name.action is not None:
             await stored_decision(api, asking, name)
         elif (await standing(run))["status"] == "in_progress":
-            with suppress(Refused):  # it has just ended
+            with suppress(RefusedError):  # it has just ended
                 await run.thread.cancel(name.asked)
         if not await api.memory.withdraw(asking.caller.company, name.conversation, name.within):
             raise not_found("response")

@@ -25,7 +25,7 @@ from gateway.doors.responses.objects import about
 from gateway.doors.responses.requests import CreateResponse, check, is_echo, takes_approvals
 from gateway.doors.responses.response_events import Json, ResponseEvents
 from gateway.doors.translation import Tell
-from gateway.errors import GatewayError, Limited, Refused, TookTooLong, bad_field
+from gateway.errors import GatewayError, RateLimitedError, RefusedError, TookTooLongError, bad_field
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, CustomerDep
@@ -134,7 +134,7 @@ async def cancel(request: Request, api: ApiDep, caller: CustomerDep, response: N
         run = kept.resume(api, thread, name)
         try:
             await thread.cancel(name.asked)
-        except Refused as error:
+        except RefusedError as error:
             if error.code != ErrorCode.NOT_FOUND:
                 raise
             await kept.there(api, caller, name)
@@ -143,7 +143,7 @@ async def cancel(request: Request, api: ApiDep, caller: CustomerDep, response: N
             async with asyncio.timeout(CANCEL_SECONDS):
                 await kept.follow(run)
         except TimeoutError:
-            raise TookTooLong("it is being cancelled: ask again") from None
+            raise TookTooLongError("it is being cancelled: ask again") from None
         return _json(run.telling.response)
 
 
@@ -156,7 +156,7 @@ async def delete(request: Request, api: ApiDep, caller: CustomerDep, response: N
 
 
 def _keeps(body: CreateResponse, caller: TokenCaller) -> bool:
-    """Whether the request becomes a message in a conversation; raises Refused if it must but cannot."""
+    """Whether the request becomes a message in a conversation; raises RefusedError if it must but cannot."""
     if body.store is False:
         return False
     hindrance = _hindrance(body, caller)
@@ -261,7 +261,7 @@ async def _tell(
     try:
         await source(lambda told: write(_sent(told)))
     except GatewayError as error:
-        spent = isinstance(error, Limited) and error.spent
+        spent = isinstance(error, RateLimitedError) and error.spent
         body = error_body(STATUS[error.code], str(error.code), error.message, spent=spent).error
         about_it = {"code": body.code or body.type, "message": body.message}
         await write(_sent(telling.end("failed", 0, error=about_it)))

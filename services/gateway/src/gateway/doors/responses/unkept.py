@@ -18,7 +18,7 @@ from gateway.doors.completions import request as chat
 from gateway.doors.completions.route import shaped
 from gateway.doors.responses.requests import ChosenFunction, CreateResponse, InputItem, is_echo, text_of
 from gateway.doors.responses.response_events import Json, ResponseEvents
-from gateway.errors import Refused, Unavailable, bad_field
+from gateway.errors import RefusedError, UnavailableError, bad_field
 from gateway.ports import TokenCaller
 from gateway.web.deps import Api
 
@@ -26,7 +26,7 @@ from gateway.web.deps import Api
 def request_of(
     body: CreateResponse, *, company: str, request_id: str, principal: str, language: Language | None
 ) -> tuple[TextShape | None, CompleteRequest]:
-    """The text's format, and the request to an agent; raises Refused BAD_FIELD, naming the parameter."""
+    """The text's format, and the request to an agent; raises RefusedError BAD_FIELD, naming the parameter."""
     if body.truncation == "auto":
         raise bad_field("truncation", "of what is not kept nothing is left out: send less, or keep the conversation")
     messages: list[dict[str, Any]] = []
@@ -60,7 +60,7 @@ def request_of(
         )
     except ValidationError as error:
         raise bad_field("input", f"{message_of(error.errors()[0])}, with the instructions") from None
-    except Refused as error:
+    except RefusedError as error:
         field = error.fields[0].field if error.fields else "input"
         raise bad_field(_name(field, places), error.message.partition(": ")[2] or error.message) from None
 
@@ -124,7 +124,7 @@ async def events(
                     yield telling.text(part.text)
                 end = part.end or end
     if end is None:
-        raise Unavailable("the answer has no end: try again")
+        raise UnavailableError("the answer has no end: try again")
     said = "".join(texts)
     told = telling.whole(said) if said or not end.calls else []
     for call in end.calls:

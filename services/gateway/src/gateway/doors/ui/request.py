@@ -12,7 +12,7 @@ from contracts.events.chat import MAX_CLIENT_TOOLS, Action, ActionState
 from gateway.chat.sent_messages import SentMessage
 from gateway.doors.client_tools import result_of
 from gateway.doors.messages import Part, file_of_url, new_messages, unreadable
-from gateway.errors import Refused
+from gateway.errors import RefusedError
 
 Json = dict[str, Any]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -39,7 +39,7 @@ class ChatRequest(BaseModel):
         return self.messages or ([self.message] if self.message is not None else [])
 
     def new_messages(self) -> list[SentMessage]:
-        """The user's messages at the end, after the last one of anybody else; raises Refused."""
+        """The user's messages at the end, after the last one of anybody else; raises RefusedError."""
         return new_messages(self.held, _said)
 
     def answered(self) -> tuple[str, list[Json]]:
@@ -54,7 +54,7 @@ class ChatRequest(BaseModel):
         """The client's results of handed calls, by call, if its newest message is the assistant's.
 
         Raises:
-            Refused: BAD_FIELD.
+            RefusedError: BAD_FIELD.
         """
         held = self.held
         if not held or held[-1].get("role") != "assistant":
@@ -96,12 +96,14 @@ class Approval:
 
 
 def approval_in(part: Json) -> Approval:
-    """The decision in a part; raises Refused: BAD_FIELD."""
+    """The decision in a part; raises RefusedError: BAD_FIELD."""
     told = part.get("approval")
     approval = cast("Json", told) if isinstance(told, dict) else {}
     identity, approved = approval.get("id"), approval.get("approved")
     if not isinstance(identity, str) or not isinstance(approved, bool):
-        raise Refused(ErrorCode.BAD_FIELD, "approval: an answer has the approval's id, and approved: true or false")
+        raise RefusedError(
+            ErrorCode.BAD_FIELD, "approval: an answer has the approval's id, and approved: true or false"
+        )
     given = part.get("input")
     return Approval(identity, approved, cast("Json", given) if isinstance(given, dict) else {})
 

@@ -25,7 +25,7 @@ from gateway.doors.door_route import DoorRoute
 from gateway.doors.translation import translate
 from gateway.doors.ui.reply import Json, UiReply, decided
 from gateway.doors.ui.request import Approval, ChatRequest, approval_in
-from gateway.errors import GatewayError, Refused, not_found
+from gateway.errors import GatewayError, RefusedError, not_found
 from gateway.ports import TokenCaller
 from gateway.web.chat_endpoint import client_address
 from gateway.web.deps import Api, ApiDep, WriterDep
@@ -60,7 +60,9 @@ async def send_messages(
     known = await api.handed.give(place.company, place.conversation, given) if given else frozenset[str]()
     if not new and not known:
         if not done:
-            raise Refused(ErrorCode.BAD_FIELD, "messages: nothing new from the user, no answer, and no result awaited")
+            raise RefusedError(
+                ErrorCode.BAD_FIELD, "messages: nothing new from the user, no answer, and no result awaited"
+            )
         ending = server_sent.events([{"type": "start", "messageId": message}, *map(decided, done), _FINISH]) + _DONE
         return EventStream(lambda write: write(ending), _HEADERS)
     if body.trigger == "regenerate-message":
@@ -127,7 +129,7 @@ async def _decided(
     `alone`) they may be old ones, no longer among the conversation's last messages.
 
     Raises:
-        Refused: NOT_FOUND, no such approval was requested in this chat.
+        RefusedError: NOT_FOUND, no such approval was requested in this chat.
         Unavailable: this cannot be determined now.
     """
     caller = place.caller

@@ -1,6 +1,6 @@
 """Trading concepts, explained in Spanish and English at three levels, and found in any spelling."""
 
-from tool_executor.domain.glossary.concept import LEVELS, Concept, Explained, Level, NotFound, UnknownConcept
+from tool_executor.domain.glossary.concept import LEVELS, Concept, Explained, Level, NotFound, UnknownConceptError
 from tool_executor.domain.glossary.glossary import Glossary
 from tool_executor.domain.glossary.loader import GlossaryError
 
@@ -12,5 +12,5 @@ __all__ = [
     "GlossaryError",
     "Level",
     "NotFound",
-    "UnknownConcept",
+    "UnknownConceptError",
 ]

@@ -53,7 +53,7 @@ class Explained(TypedDict):
     related: list[str]
 
 
-class UnknownConcept(LookupError):  # noqa: N818 - named after what happened
+class UnknownConceptError(LookupError):
     """The glossary has no such concept.
 
     Args:

@@ -5,7 +5,7 @@ from importlib.resources.abc import Traversable
 from typing import Self
 
 from contracts.languages import spoken_language
-from tool_executor.domain.glossary.concept import Concept, Explained, Level, NotFound, UnknownConcept
+from tool_executor.domain.glossary.concept import Concept, Explained, Level, NotFound, UnknownConceptError
 from tool_executor.domain.glossary.finder import Finder
 from tool_executor.domain.glossary.loader import load_concepts, packaged_files
 
@@ -39,13 +39,13 @@ class Glossary:
         """The explanation of what a text names, in `language` (a tag such as es, en or en-GB; Spanish if another).
 
         Raises:
-            UnknownConcept: the text names none; its message, in the same language, says what comes near.
+            UnknownConceptError: the text names none; its message, in the same language, says what comes near.
         """
         spoken = spoken_language(language)
         found = self.find(concept_text)
         if isinstance(found, NotFound):
             names = tuple(concept.names[spoken] for concept in found.suggestions)
-            raise UnknownConcept(concept_text, names, spoken)
+            raise UnknownConceptError(concept_text, names, spoken)
         return {
             "concept": found.names[spoken],
             "explanation": found.explanations[spoken][level],

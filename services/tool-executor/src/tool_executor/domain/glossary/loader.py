@@ -38,7 +38,7 @@ class GlossaryError(ValueError):
     """The glossary's files cannot be used. The message has one line a mistake: file, concept, what is wrong."""
 
 
-class _Wrong(Exception):  # noqa: N818
+class _WrongConceptError(Exception):
     """One mistake, without its place."""
 
 
@@ -66,7 +66,7 @@ def load_concepts(folder: Traversable) -> tuple[Concept, ...]:
             place = f"{file.name}: {name}"
             try:
                 concepts.append((place, _concept(name, table)))
-            except _Wrong as wrong:
+            except _WrongConceptError as wrong:
                 mistakes.append(f"{place}: {wrong}")
     mistakes.extend(_mistakes_between(concepts) if not mistakes else ())
     if not concepts and not mistakes:
@@ -78,7 +78,7 @@ def load_concepts(folder: Traversable) -> tuple[Concept, ...]:
 
 def _concept(name: str, value: Any) -> Concept:
     if not _ID.fullmatch(name):
-        raise _Wrong("an id is made of a-z, 0-9 and single _")
+        raise _WrongConceptError("an id is made of a-z, 0-9 and single _")
     table = _table(value, _OF_CONCEPT, "")
     texts = {language: _table(table.get(language), _OF_LANGUAGE, language) for language in LANGUAGES}
     return Concept(
@@ -96,17 +96,17 @@ def _concept(name: str, value: Any) -> Concept:
 
 def _table(value: Any, known: frozenset[str], place: str) -> Table:
     if not isinstance(value, dict):
-        raise _Wrong(_at(place, "is missing" if place else "must be a table"))
+        raise _WrongConceptError(_at(place, "is missing" if place else "must be a table"))
     table = cast("JsonObject", value)
     if unknown := sorted(table.keys() - known):
-        raise _Wrong(_at(place, f"unknown entry {unknown[0]!r}; known are {', '.join(sorted(known))}"))
+        raise _WrongConceptError(_at(place, f"unknown entry {unknown[0]!r}; known are {', '.join(sorted(known))}"))
     return table
 
 
 def _text(table: Table, entry: str, place: str) -> str:
     value = table.get(entry)
     if not isinstance(value, str) or not value.strip():
-        raise _Wrong(_at(place, f"{entry} must be a text that is not empty"))
+        raise _WrongConceptError(_at(place, f"{entry} must be a text that is not empty"))
     return " ".join(value.split())
 
 
@@ -114,16 +114,16 @@ def _list(table: Table, entry: str, place: str) -> tuple[str, ...]:
     value = table.get(entry)
     items = cast("list[Any]", value) if isinstance(value, list) else None
     if items is None or not all(isinstance(item, str) and item.strip() for item in items):
-        raise _Wrong(_at(place, f"{entry} must be a list of texts that are not empty"))
+        raise _WrongConceptError(_at(place, f"{entry} must be a list of texts that are not empty"))
     return tuple(items)
 
 
 def _explanation(table: Table, level: str, language: Language) -> str:
     text = _text(table, level, language)
     if not text.endswith((".", "!", "?", "…", ")")):
-        raise _Wrong(_at(language, f"{level} must end as a sentence does"))
+        raise _WrongConceptError(_at(language, f"{level} must end as a sentence does"))
     if not 1 <= (sentences := len(_SENTENCE_END.findall(text))) <= _MOST_SENTENCES:
-        raise _Wrong(_at(language, f"{level} has {sentences} sentences, must have 1 to {_MOST_SENTENCES}"))
+        raise _WrongConceptError(_at(language, f"{level} has {sentences} sentences, must have 1 to {_MOST_SENTENCES}"))
     return text
 
 
