@@ -18,9 +18,9 @@ from gateway.domain.spoken_errors import in_language
 from runtime.errors import RpcError
 
 ERRORS = {
-    "Refused": 1,
-    "Unavailable": 0,
-    "Limited": 0,
+    "RefusedError": 1,
+    "UnavailableError": 0,
+    "RateLimitedError": 0,
     "TokenInvalidError": 0,
     "TokenExpiredError": 0,
     "FrameError": 1,

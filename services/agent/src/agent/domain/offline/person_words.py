@@ -112,7 +112,8 @@ _BARE = re.compile(rf"^(?:{_FILLER}\s+){{0,12}}(?:{_WHO})(?:\s+{_FILLER}){{0,12}
 _POLITE = re.compile(r"\b(please|por favor)[^\w\s].*", re.DOTALL)
 """A wish that ends here, and what is said behind it ("a person, please: my card was charged twice")."""
 _BESIDE = re.compile(
-    rf"\b{_FILLER}\b|\b(?:can|could|may|i|want|need|would|like|quiero|puedo|podria|necesito|me|you|your)\b"
+    rf"\b{_FILLER}\b|\b(?:can|could|may|i|want|need|would|like|prefer|quiero|quisiera|querria|prefiero|puedo|podria|"
+    rf"necesito|me|gustaria|you|your|of|from|de|del|vuestr[oa]|team|staff|company|equipo|personal|empresa)\b"
 )
 """Words of a wish that say nothing by themselves."""
 _ALONE = re.compile(
