@@ -103,6 +103,33 @@ async def test_messages_and_pages_are_found_by_what_they_mean_in_either_language
         assert await recalled(one, "¿cuál es mi profesion?") == []
 
 
+async def test_while_some_pages_have_no_vector_yet_all_are_found_by_words(
+    servers: Servers, server: EmbeddingServer
+) -> None:
+    async with replica(servers) as one:
+        for at in range(9):
+            await document(one, f"d{at}", f"Dogs {at}", f"Dogs may come along on tour {at}.")
+
+        async def compared() -> bool:
+            found = await one.rpc.call(SEARCH, KnowledgeSearch(company_id="acme", text="dogs", limit=3))
+            assert all(passage.near for passage in found.passages)
+            return True
+
+        await eventually(compared)
+        server.held = "within 30 days"
+        server.answers.clear()
+        await document(one, "refunds", "Refunds", "We give your money back within 30 days.")
+
+        async def read() -> bool:
+            found = await one.rpc.call(SEARCH, KnowledgeSearch(company_id="acme", text="dogs, money back", limit=10))
+            assert "Refunds" in [passage.title for passage in found.passages]
+            assert not any(passage.near for passage in found.passages)
+            return True
+
+        await eventually(read)
+        server.answers.set()
+
+
 @pytest.mark.parametrize("fault", ["slow", "failing", "nonsense", "too few", "another size"])
 async def test_an_embedder_that_fails_or_is_late_fails_no_search_and_is_asked_again(
     servers: Servers, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch, fault: str

@@ -72,6 +72,11 @@ class Neighbours(Generic[Key]):
         return len(self._rows)
 
     @property
+    def complete(self) -> bool:
+        """Whether every text has its vector: until then the nearest is only the nearest of those that have one."""
+        return bool(self._rows) and not self._wanted
+
+    @property
     def size(self) -> int:
         """Texts with a vector and without."""
         return len(self._rows) + len(self._wanted)

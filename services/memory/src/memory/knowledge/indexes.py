@@ -87,12 +87,12 @@ class KnowledgeIndexes:
         seconds: float,
     ) -> PassageHits:
         """The best passages. Waits this long for documents to be read; then it uses what there is."""
-        # Nobody waits for a model while there is nothing to compare a question with.
-        compared = len(self._index(company).near) > 0
+        # Nobody waits for a model while there is nothing, or not all, to compare a question with.
+        compared = self._index(company).near.complete
         asking = asyncio.create_task(self._embeddings.question(with_earlier(text, earlier))) if compared else None
         index = await self.of(company, seconds)
         vector = await asking if asking else None
-        near = index.near.to(vector, self._embeddings.usual) if vector is not None else None
+        near = index.near.to(vector, self._embeddings.usual) if vector is not None and index.near.complete else None
         hits: list[Hit] = []
         if index.passages.documents:
             meant = nearest_passages(near) if near else None
