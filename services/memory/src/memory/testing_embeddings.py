@@ -20,8 +20,8 @@ _WORD = re.compile(r"\w+")
 
 
 class EmbeddingServer:
-    """`asked`: the bodies of all requests; `answers`: while it is not set, requests with `held` in a text wait; `answer`,
-    where there is one, is sent instead of vectors."""
+    """`asked`: the bodies of all requests; `answers`: while it is not set, requests with `held` in a text wait;
+    `answer`, where there is one, is sent instead of vectors."""
 
     def __init__(self) -> None:
         self.asked: list[dict[str, Any]] = []
