@@ -128,7 +128,7 @@ def test_search_memory_finds_more_of_the_example_than_either_baseline_in_both_la
 async def test_messages_are_found_by_meaning_too_where_an_embedder_is_configured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = [{"id": "m1", "text": "I work as a nurse"}, {"id": "m2", "text": "Gold fell again"}]
+    said = [{"id": "m1", "text": "I work as a nurse"}, *({"text": f"Money back on day {at}"} for at in range(8))]
     asked = [{"question": "¿cuál es mi profesion?", "evidence": ["m1"]}]
     entry = {"id": "ana", "sessions": [{"date": "2026-01-05", "messages": said}], "questions": asked}
     data = written(tmp_path, {"conversations": [entry]})

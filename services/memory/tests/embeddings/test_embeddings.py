@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 from openai import AsyncOpenAI
 
@@ -15,15 +16,19 @@ from contracts.knowledge_rpc import DOCUMENT_PUT, SEARCH, DocumentPut, Knowledge
 from contracts.memory_rpc import USER_FORGET, UserRef
 from contracts.rpc import Caller, ToolServiceRequest
 from memory.embeddings import embeddings
-from memory.embeddings.embedder import HttpEmbedder, WheelEmbedder
+from memory.embeddings.embedder import HttpEmbedder, WheelEmbedder, of_length_one
 from memory.embeddings.embeddings import Embeddings, configured
-from memory.embeddings.neighbours import FEW, Neighbours
+from memory.embeddings.fusion import fused_messages
+from memory.embeddings.neighbours import FEW, Neighbours, UsualQuestions
 from memory.embeddings.ports import EmbeddingError
 from memory.handlers.search_memory import SEARCH_MEMORY
 from memory.settings import EmbeddingSettings
 from memory.testing import Replica, Servers, Writer, replica, serve_deletions
 from memory.testing_embeddings import SIZE, EmbeddingServer, embedding_server
 from runtime.testing import eventually
+
+OTHER = [f"{about} {at}" for at in range(4) for about in ("Money back on day", "Opening hours of shop")]
+"""With few messages nobody knows what they have in common: they are found by words."""
 
 
 @pytest.fixture
@@ -65,7 +70,7 @@ async def test_messages_and_pages_are_found_by_what_they_mean_in_either_language
     servers: Servers, server: EmbeddingServer
 ) -> None:
     async with replica(servers) as one:
-        await said(one, "I work as a nurse", "Gold fell again", "Tengo un perro pequeño")
+        await said(one, "I work as a nurse", "Gold fell again", "Tengo un perro pequeño", *OTHER)
         await document(one, "refunds", "Refunds", "We give your money back within 30 days.")
         await document(one, "ships", "Parcels", "Parcels travel for two days.")
         others = "\n\n".join(f"## Rule {number}\n\nSomething else." for number in range(FEW))
@@ -136,7 +141,7 @@ async def test_an_embedder_that_fails_or_is_late_fails_no_search_and_is_asked_ag
 ) -> None:
     monkeypatch.setenv("NEXUS_EMBEDDINGS_SECONDS", "0.3")
     async with replica(servers) as one:
-        await said(one, "I work as a nurse", "My broker is Kappa")
+        await said(one, "I work as a nurse", "My broker is Kappa", *OTHER)
         if fault == "slow":
             server.answers.clear()
         server.status = 500 if fault == "failing" else 200
@@ -217,6 +222,22 @@ def nearest(texts: Neighbours[str], question: Any, most: int, **without: Any) ->
     compared = texts.to(question)
     assert compared is not None
     return compared.nearest(most, **without)
+
+
+def test_a_message_that_no_word_found_must_be_near_and_among_few_none_is() -> None:
+    held = Neighbours[str]()
+    rows = {"near": [0.0, 1.0], "far": [1.0, 0.0], **{f"other {at}": [1.0, -0.1 * at] for at in range(8)}}
+    for name in rows:
+        held.put(name, name)
+    held.take({name: name for name in rows}, of_length_one(np.array(list(rows.values()), dtype=np.float32)))
+    usual = UsualQuestions(*(np.array([[0.7, 0.7]], dtype=np.float32) for _ in range(2)))
+    asked = of_length_one(np.array([[0.1, 1.0]], dtype=np.float32))
+    centred, plain = held.to(asked, usual), held.to(asked)
+    assert centred is not None
+    assert plain is not None
+    found = fused_messages([("far", 2.0)], centred, (), lambda _: ())
+    assert {name for name, _ in found} == {"near", "far"}
+    assert fused_messages([("far", 2.0)], plain, (), lambda _: ()) == [("far", 2.0)]
 
 
 async def test_what_is_put_anew_or_taken_out_is_found_as_it_is_now() -> None:

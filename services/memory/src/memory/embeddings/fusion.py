@@ -27,6 +27,9 @@ def fused(by_words: Sequence[tuple[Name, float]], near: Mapping[Name, float]) ->
 MEANING = 0.8
 """The weight of a message's nearness, compared with its words (decision 0158)."""
 
+MEANT = 0.2
+"""How near a message is that no word of the question found and that may be what is meant: one is always nearest."""
+
 
 def fused_messages(
     by_words: Sequence[tuple[Name, float]],
@@ -37,9 +40,10 @@ def fused_messages(
     """Both rankings of messages as one, best first. What a message answers is often said by those around it: `nearby`
     names them with their weights."""
     if not near.centred:
-        return fused(by_words, near.nearest(without=without))
+        return list(by_words)
     best = max((score for _, score in by_words), default=0.0) or 1.0
-    scores = dict.fromkeys(near.nearest(without=without), 0.0) | {name: score / best for name, score in by_words}
+    meant = [name for name in near.nearest(without=without) if near.of(name) >= MEANT]
+    scores = dict.fromkeys(meant, 0.0) | {name: score / best for name, score in by_words}
     for name in scores:
         around = sum(weight * near.of(other) for other, weight in nearby(name))
         scores[name] += MEANING * (near.of(name) + around)
