@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import structlog
 from nats.aio.client import Client
@@ -59,6 +60,7 @@ from gateway.web.deps import Api
 from gateway.web.proxies import Proxies
 from gateway.web.server import WebServer
 from runtime.analyses import Analyses
+from runtime.background import BackgroundLoop
 from runtime.clock import Clock, SystemClock
 from runtime.companies import CHANGES, CompanyCache
 from runtime.connection import ConnectionHooks, subscribe
@@ -77,8 +79,11 @@ from runtime.tokens import TokenMinter
 
 log = structlog.get_logger(__name__)
 
+LOOK_SECONDS = 10.0
+"""Seconds between two looks for facts that the bus did not pass on."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(slots=True)
 class Gateway:
     """The gateway on one connection to the bus."""
 
@@ -93,6 +98,12 @@ class Gateway:
     _log: NatsLog
     _market: MarketFacts
     _elsewhere: AnswersFromElsewhere
+    _looks: BackgroundLoop = field(init=False)
+    _end: int = 0
+    """The log's end at the latest look."""
+
+    def __post_init__(self) -> None:
+        self._looks = BackgroundLoop("lost facts", self.look_for_lost_facts, wait=lambda: asyncio.sleep(LOOK_SECONDS))
 
     async def start(self, hooks: ConnectionHooks) -> None:
         """Subscribes and adds the reconnect hooks; the caller flushes before it reports ready."""
@@ -104,16 +115,26 @@ class Gateway:
         await self._elsewhere.start()
         await subscribe(self._client, CHANGES, self.settings.changed)
         await follow_deletions(self._client, self.threads.deleted)
+        self._looks.start()
 
     async def drain(self) -> None:
         """Accepts no new clients, sends all clients to another gateway, and finishes what they have requested."""
+        await self._looks.stop()
         self.endpoint.draining = True
         self.mcp.drain()
         self.threads.drain()
         await self.chat.drain()
 
+    async def look_for_lost_facts(self) -> None:
+        """Reads the log's end; what it reached at the look before must have come by now."""
+        if not self.chat.hub.conversations:
+            return
+        self._live.stored(self._end)
+        self._end = (await self._log.bounds()).last_seq
+
     async def _lost(self) -> None:
         self._live.disconnected()
+        self._end = 0
         self.chat.recovery.pause_all()
 
     async def _found(self) -> None:

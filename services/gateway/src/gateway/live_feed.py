@@ -40,8 +40,8 @@ class NatsLive:
         self._missed: Callable[[], None] = lambda: None
 
     async def start(self, missed: Callable[[], None]) -> None:
-        """Passes every durable fact to the hub from now on. `missed` is called before one that comes without those
-        before it: where servers of the bus lose each other, facts get lost though this connection lives."""
+        """Passes every durable fact to the hub from now on. `missed` is called when facts before a newer one did not
+        come: where servers of the bus lose each other, facts get lost although this connection lives."""
         self._missed = missed
         await listen(self._client, LIVE_CHAT_ALL, self._on_fact)
         for kind in DESK_FACTS:
@@ -50,6 +50,16 @@ class NatsLive:
     def disconnected(self) -> None:
         """All is read again after the reconnect: what was missed until then need not be noticed."""
         self._newest = 0
+
+    def stored(self, end: int) -> None:
+        """The log has reached the sequence `end`, and had the time to pass its facts on."""
+        if 0 < self._newest < end:
+            self._facts_missed(end + 1)
+        self._newest = max(self._newest, end)
+
+    def _facts_missed(self, before: int) -> None:
+        log.warning("live.facts_missed", after=self._newest, before=before)
+        self._missed()
 
     async def follow(self, company: str, conversation: str) -> Unsubscribe:
         # One subscription for turns and presence: each costs 5 KiB. It sees the facts too, which come on the standing
@@ -78,8 +88,7 @@ class NatsLive:
     def _on_fact(self, message: Msg) -> None:
         sequence = int((message.headers or {}).get(SEQUENCE_HEADER, 0))
         if 0 < self._newest < sequence - 1:
-            log.warning("live.facts_missed", after=self._newest, before=sequence)
-            self._missed()
+            self._facts_missed(sequence)
         self._newest = max(self._newest, sequence)
         parts = message.subject.split(".", 4)
         if len(parts) != 5:

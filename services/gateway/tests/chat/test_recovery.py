@@ -264,8 +264,9 @@ async def test_when_the_bus_has_dropped_facts_every_socket_is_brought_up_to_date
         assert durable(client.seen) == lost
 
 
-async def test_facts_that_servers_of_the_bus_lost_between_them_are_noticed_at_the_next_fact_of_anybody(
-    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
+@pytest.mark.parametrize("silence", [False, True], ids=["at the next fact of anybody", "by looking at the log's end"])
+async def test_facts_that_servers_of_the_bus_lost_between_them_are_noticed(
+    silence: bool, gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
     """The gateway's own connection lives all the time."""
 
@@ -283,7 +284,12 @@ async def test_facts_that_servers_of_the_bus_lost_between_them_are_noticed_at_th
         await told(silent)
         lost = [(await agent.append(ChatKind.OWNER, owner, str(n))).seq for n, owner in enumerate(owners())]
         await told(stream_config(CHAT))
-        await AgentStandIn(nats_client, "acme", "another").append(ChatKind.OWNER, owners()[0], "elsewhere")
+        if silence:
+            gateway.gateway.chat.log.forget_bounds()
+            for _ in range(2):
+                await gateway.gateway.look_for_lost_facts()
+        else:
+            await AgentStandIn(nats_client, "acme", "another").append(ChatKind.OWNER, owners()[0], "elsewhere")
         await client.fact(lost[-1])
         assert durable(client.seen)[1:] == lost
 
