@@ -331,6 +331,9 @@ async def test_a_reservation_that_is_no_longer_wanted_is_given_back(
         with pytest.raises(asyncio.CancelledError):
             await asking
         await eventually(lambda: [(s.reservation_id, s.reserved, s.used) for s in scene.settled] == [("r", 9, 0)])
+        tasks = asyncio.all_tasks()
+        budgets.settle(Reservation("r", COMPANY, "v1", 9, 60.0, "main", 0), 9)
+        assert asyncio.all_tasks() == tasks, "a task that is still to begin is lost with a process that ends now"
 
 
 async def test_a_superseded_call_holds_nothing(nats_server: NatsServer) -> None:
