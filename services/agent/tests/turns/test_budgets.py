@@ -277,6 +277,7 @@ async def test_what_was_written_to_a_person_who_gave_it_back_asks_for_a_person_a
         await scene.idle()
         *_, (kind, _, data) = await scene.facts("c1")
         assert (kind, data.get("reason")) == (ChatKind.OWNER, "budget_spent")
+        assert data["summary"][0] == "Asked: «hi»"
         await scene.release("c1")
         await scene.idle()
         kinds = [kind for kind, _, _ in await scene.facts("c1")]
