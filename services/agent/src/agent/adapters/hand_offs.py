@@ -40,9 +40,7 @@ class HandOffs:
     """owner.changed to `waiting`, by the fence that every change of owner is appended with. Outside office hours the AI
     stays the owner, and the fact says when somebody is there: a message was taken."""
 
-    def __init__(
-        self, writer: ConversationWriter, histories: Histories, companies: Companies, clock: BusClock
-    ) -> None:
+    def __init__(self, writer: ConversationWriter, histories: Histories, companies: Companies, clock: BusClock) -> None:
         self._writer = writer
         self._histories = histories
         self._companies = companies
