@@ -94,7 +94,9 @@ async def test_that_the_password_was_refused_is_said_though_the_server_was_lost_
         server.kill()
 
 
-async def test_a_server_that_asks_for_a_certificate_is_shown_one(tmp_path: Path, nats_server: NatsServer) -> None:
+async def test_a_server_that_asks_for_a_certificate_is_shown_one(
+    tmp_path: Path, nats_server: NatsServer, caplog: pytest.LogCaptureFixture
+) -> None:
     make_certificates(tmp_path)
     ca, certificate, key = (str(tmp_path / name) for name in ("ca.pem", "server.pem", "server.key"))
     nats_server.stop()
@@ -105,7 +107,11 @@ async def test_a_server_that_asks_for_a_certificate_is_shown_one(tmp_path: Path,
     )
     client = await connect(shown, name="test")
     assert (await client.request("$JS.API.INFO", b"", timeout=10)).data
+    nats_server.stop()
+    nats_server.start()
+    await eventually(lambda: client.stats["reconnects"] == 1)
     await client.close()
+    assert "eof_received" not in caplog.text  # asyncio's warning about a reader that does not know of TLS
     with pytest.raises(NotReadyError, match="no NATS server answered"):
         await connect(shown.model_copy(update={"tls_certificate": None, "connect_deadline": 1.0}), name="test")
     with pytest.raises(NotReadyError, match=r"NEXUS_NATS_TLS_CA.* cannot be used \(/nowhere.pem.*: .*No such file"):

@@ -1,4 +1,5 @@
-"""Calls that the agent serves besides turns: available models, suggested replies, improved wording.
+"""Calls that the agent serves besides turns: available models, suggested replies, improved wording,
+summaries for a person who takes over.
 
 Errors, besides those of the runtime: NOT_FOUND (no such company or conversation), FORBIDDEN (suggestions are off in the
 company's settings), RATE_LIMITED (the company's budget is spent; the message says so), UNAVAILABLE (no model answered).
@@ -8,7 +9,7 @@ The cost of a call counts against the company's budget and is published in usage
 from pydantic import Field
 
 from contracts.envelope import Wire
-from contracts.events.chat import MAX_TEXT
+from contracts.events.chat import MAX_SUMMARY_LINES, MAX_TEXT
 from contracts.ids import CompanyId, Id
 from contracts.rpc import Method, Rpc
 
@@ -92,9 +93,25 @@ class ImproveReply(Wire):
     model: str
 
 
+class SummaryRequest(Wire):
+    """Asks for what a person reads who takes the conversation over. `locale`: theirs; None: the conversation's."""
+
+    company_id: CompanyId
+    conversation_id: Id
+    locale: str | None = Field(default=None, min_length=1, max_length=35)
+
+
+class SummaryReply(Wire):
+    """What was asked, tried and found, made without a model."""
+
+    summary: list[str] = Field(max_length=MAX_SUMMARY_LINES)
+
+
 PROVIDERS = Rpc("rpc.agent.providers.v1", ProvidersRequest, ProvidersReply, queue=QUEUE)
 # Not safe: each time costs tokens.
 SUGGEST = Rpc("rpc.agent.suggest.v1", SuggestRequest, SuggestReply, queue=QUEUE, safe=False)
 IMPROVE = Rpc("rpc.agent.improve.v1", ImproveRequest, ImproveReply, queue=QUEUE, safe=False)
 
-METHODS: tuple[Method, ...] = (PROVIDERS, SUGGEST, IMPROVE)
+SUMMARY = Rpc("rpc.agent.summary.v1", SummaryRequest, SummaryReply, queue=QUEUE)
+
+METHODS: tuple[Method, ...] = (PROVIDERS, SUGGEST, IMPROVE, SUMMARY)

@@ -122,6 +122,13 @@ class BusClient(Client):
 
     # ------------------------------------------------------------------ in
 
+    async def _process_connect_init(self) -> None:
+        await super()._process_connect_init()
+        # nats-py's reader does not know that TLS is below it: asyncio would log a warning when the connection ends.
+        writer = getattr(self._transport, "_io_writer", None)
+        if writer is not None:
+            writer._protocol._over_ssl = writer.get_extra_info("sslcontext") is not None
+
     async def _process_pong(self) -> None:
         # nats-py sets the result of a flush that was given up, which ends its read loop: nothing is heard any more.
         pongs: list[asyncio.Future[bool]] = self._pongs  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]

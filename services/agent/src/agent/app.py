@@ -161,10 +161,10 @@ class Agent:
         self._summaries = Summarizer(contexts, self._encodings, small_model)
         self._proposer = Proposer(MemoryProofs(rpc), small_model)
         writer = ConversationWriter(chat, publisher, SOURCE)
-        hand_offs = HandOffs(writer, self.companies, self._clock)
         executor = ToolRequests(publisher, ReplyInbox.of(nats), instance)
         analyses = Analyses(nats, SOURCE)
         histories = HistoryClient(rpc, chat, followed=followed)
+        hand_offs = HandOffs(writer, histories, self.companies, self._clock)
         self._forgotten = ForgottenConversations(histories, followed, lambda key: self.engine.deleted(key))
         ports = Ports(
             chat=JetStreamChatLog(chat, writer, connections.verify, followed),

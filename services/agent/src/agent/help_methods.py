@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Sequence
 
-from agent.assist.deps import HelpPorts
+from agent.assist.deps import HelpPorts, said_in
 from agent.assist.improvement import Improvements
 from agent.assist.suggestions import Suggestions
+from agent.domain.hand_over import summary_of
 from agent.ports import ConversationKey
 from contracts.agent_rpc import (
     IMPROVE,
     PROVIDERS,
     SUGGEST,
+    SUMMARY,
     ImproveReply,
     ImproveRequest,
     ModelView,
@@ -18,15 +20,19 @@ from contracts.agent_rpc import (
     ProviderView,
     SuggestReply,
     SuggestRequest,
+    SummaryReply,
+    SummaryRequest,
 )
+from contracts.languages import named_language
 from contracts.providers import ProviderInfo
 from runtime.rpc import RpcServer
 
 
 class HelpMethods:
-    """Suggestions, better wording, the list of providers."""
+    """Suggestions, better wording, summaries, the list of providers."""
 
     def __init__(self, ports: HelpPorts, listed: Callable[[], Sequence[tuple[ProviderInfo, bool]]]) -> None:
+        self._ports = ports
         self._suggesting = Suggestions(ports)
         self._improving = Improvements(ports)
         self._listed = listed
@@ -34,6 +40,7 @@ class HelpMethods:
     async def serve(self, server: RpcServer) -> None:
         await server.serve(SUGGEST, self.suggest)
         await server.serve(IMPROVE, self.improve)
+        await server.serve(SUMMARY, self.summary)
         await server.serve(PROVIDERS, self.providers)
 
     async def suggest(self, request: SuggestRequest) -> SuggestReply:
@@ -45,6 +52,10 @@ class HelpMethods:
         key = ConversationKey(request.company_id, request.conversation_id or "")
         text, model = await self._improving.improve(key, request.text, tone=request.tone, locale=request.locale)
         return ImproveReply(text=text, model=model)
+
+    async def summary(self, request: SummaryRequest) -> SummaryReply:
+        history = await said_in(self._ports, ConversationKey(request.company_id, request.conversation_id))
+        return SummaryReply(summary=summary_of(history.messages, (), named_language(request.locale)))
 
     async def providers(self, request: ProvidersRequest) -> ProvidersReply:
         """The providers and their models; the same for every company, as the keys are the installation's."""

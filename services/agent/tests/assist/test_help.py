@@ -11,9 +11,11 @@ from contracts.agent_rpc import (
     IMPROVE,
     PROVIDERS,
     SUGGEST,
+    SUMMARY,
     ImproveRequest,
     ProvidersRequest,
     SuggestRequest,
+    SummaryRequest,
 )
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
@@ -65,16 +67,19 @@ async def test_there_are_always_three_distinct_ones(nats_server: NatsServer, sai
 
 
 @pytest.mark.parametrize(
-    ("said", "word"), [("¿cuánto cuesta enviarlo a casa?", "Gracias"), ("how much does it cost?", "Thank")]
+    ("said", "word", "asked"),
+    [("¿cuánto cuesta enviarlo a casa?", "Gracias", "Pregunta"), ("how much does it cost?", "Thank", "Asked")],
 )
-async def test_without_a_model_suggestions_speak_the_conversations_language(
-    nats_server: NatsServer, said: str, word: str
+async def test_without_a_model_help_speaks_the_conversations_language(
+    nats_server: NatsServer, said: str, word: str, asked: str
 ) -> None:
     async with stage(nats_server.url, QUIET) as scene, agent(nats_server.url):
         await scene.visitor("c1", said)
         reply = await RpcClient(scene.nats).call(SUGGEST, SuggestRequest(company_id=COMPANY, conversation_id="c1"))
         assert reply.suggestions[0].startswith(word)
         assert reply.model == "offline-rules"
+        summary = await RpcClient(scene.nats).call(SUMMARY, SummaryRequest(company_id=COMPANY, conversation_id="c1"))
+        assert summary.summary == [f"{asked}: «{said}»"]
 
 
 async def test_suggestions_are_refused_where_they_are_off_or_there_is_no_conversation(nats_server: NatsServer) -> None:

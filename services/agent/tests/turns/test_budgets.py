@@ -277,6 +277,7 @@ async def test_what_was_written_to_a_person_who_gave_it_back_asks_for_a_person_a
         await scene.idle()
         *_, (kind, _, data) = await scene.facts("c1")
         assert (kind, data.get("reason")) == (ChatKind.OWNER, "budget_spent")
+        assert data["summary"][0] == "Asked: «hi»"
         await scene.release("c1")
         await scene.idle()
         kinds = [kind for kind, _, _ in await scene.facts("c1")]
@@ -331,6 +332,9 @@ async def test_a_reservation_that_is_no_longer_wanted_is_given_back(
         with pytest.raises(asyncio.CancelledError):
             await asking
         await eventually(lambda: [(s.reservation_id, s.reserved, s.used) for s in scene.settled] == [("r", 9, 0)])
+        tasks = asyncio.all_tasks()
+        budgets.settle(Reservation("r", COMPANY, "v1", 9, 60.0, "main", 0), 9)
+        assert asyncio.all_tasks() == tasks, "a task that is still to begin is lost with a process that ends now"
 
 
 async def test_a_superseded_call_holds_nothing(nats_server: NatsServer) -> None:

@@ -183,7 +183,7 @@ def compose(
     hub.connect(live.follow)
     inboxes.connect(live.present)
     access = Access(log, memory, identity.principals, identity.conversation_keys)
-    commands = Commands(log, bus, memory, identity.principals, shares, companies, clock)
+    commands = Commands(log, bus, memory, agents, identity.principals, shares, companies, clock)
     door = Door(settings.limits, clock)
     files = Files(store, memory, identity.seal_key, clock)
     actions = BusActions(rpc, companies)

@@ -11,11 +11,13 @@ import orjson
 import pytest
 from nats.aio.client import Client
 
+from contracts.agent_rpc import SUMMARY, SummaryReply, SummaryRequest
 from contracts.channels import ChatKind, LiveTurnKind
 from contracts.ids import turn_id
 from contracts.testing import closed_for_days
 from gateway.testing import AgentStandIn, ChatClient, Frame, GatewayUnderTest, MemoryStandIn, TokenMaker
 from runtime.conversation import ConversationLog
+from runtime.rpc import RpcServer
 from runtime.testing import eventually
 
 pytestmark = pytest.mark.usefixtures("memory")
@@ -202,13 +204,18 @@ async def test_take_overs_hand_offs_and_answers_at_the_same_moment_all_get_their
 async def test_asking_for_a_person_makes_the_conversation_wait_once(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
 ) -> None:
+    async def summarised(request: SummaryRequest) -> SummaryReply:
+        return SummaryReply(summary=[f"Asked in {request.locale}: «hello»"])
+
+    await RpcServer(nats_client).serve(SUMMARY, summarised)
     async with ChatClient(gateway.url) as visitor:
         mine = await visitor.hello(tokens.visitor("v1"), locale="en-GB")
         await visitor.send("handoff.request")
         first = await visitor.until("owner.changed")
         assert first["owner"] == {"kind": "waiting"}
         snapshot = await ConversationLog(nats_client).snapshot("acme", mine["conversationId"])
-        assert snapshot.last[ChatKind.OWNER].data["language"] == "en"
+        asked = snapshot.last[ChatKind.OWNER].data
+        assert (asked["language"], asked["summary"]) == ("en", ["Asked in en: «hello»"])
         await visitor.send("handoff.request")
         assert await visitor.until("owner.changed") == first
     async with ChatClient(gateway.url) as visitor:

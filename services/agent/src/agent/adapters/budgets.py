@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import structlog
 from nats.aio.client import Client
-from nats.errors import Error as NatsError
 
 from agent.domain.cost import Reservation
 from agent.domain.local_budgets import LocalBudgets
@@ -15,6 +14,7 @@ from agent.measures import BUDGET_LOCAL, BUDGET_REFUSED
 from agent.ports import Search
 from contracts.errors import ErrorCode
 from contracts.memory_rpc import BUDGET_RESERVE, BUDGET_SETTLE, BudgetReserveRequest, BudgetSettleRequest, FurtherCall
+from runtime.connection import post
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
 
@@ -32,7 +32,6 @@ class MemoryBudgets:
         self._client = client
         self._away_until = 0.0
         self._local = LocalBudgets()
-        self._telling: set[asyncio.Task[None]] = set()
 
     async def reserve(
         self, wanted: Reservation, daily: int | None, hourly: int | None, search: Search | None = None
@@ -93,18 +92,7 @@ class MemoryBudgets:
             payer=reservation.payer,
             tier=reservation.tier,
         )
-        self._tell(request.to_json())
-
-    def _tell(self, body: bytes) -> None:
-        task = asyncio.create_task(self._publish(body))
-        self._telling.add(task)
-        task.add_done_callback(self._telling.discard)
-
-    async def _publish(self, body: bytes) -> None:
-        try:
-            await self._client.publish(BUDGET_SETTLE.subject, body)
-        except NatsError as error:
-            log.warning("budgets.unsettled", reason=type(error).__name__)
+        post(self._client, BUDGET_SETTLE.subject, request.to_json())
 
 
 def _spent(whose: str | None) -> BudgetSpentError:

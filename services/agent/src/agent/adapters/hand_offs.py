@@ -5,10 +5,10 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from agent.domain.hand_over import NAME, result, taken
+from agent.domain.hand_over import NAME, result, summary_of, taken
 from agent.domain.turn.journal import Journal, TurnCall
 from agent.errors import UnreachableError
-from agent.ports import BusClock, Companies, ConversationKey, Failures
+from agent.ports import BusClock, Companies, ConversationKey, Failures, Histories
 from contracts.channels import ChatKind
 from contracts.conversation import Snapshot
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind
@@ -40,15 +40,21 @@ class HandOffs:
     """owner.changed to `waiting`, by the fence that every change of owner is appended with. Outside office hours the AI
     stays the owner, and the fact says when somebody is there: a message was taken."""
 
-    def __init__(self, writer: ConversationWriter, companies: Companies, clock: BusClock) -> None:
+    def __init__(self, writer: ConversationWriter, histories: Histories, companies: Companies, clock: BusClock) -> None:
         self._writer = writer
+        self._histories = histories
         self._companies = companies
         self._clock = clock
 
     async def ask_for_person(self, key: ConversationKey, journal: Journal) -> None:
         """Asks for a person, unless the owner has changed since the visitor was told so."""
         identity = derive_id(journal.turn_id, REASON)
-        data = _asking(opening(await self._hours(key.company), self._now()), reason=REASON)
+        try:
+            spoken = (await self._histories.up_to(key, journal.basis)).messages
+        except UnreachableError:
+            spoken = ()
+        summary = summary_of(spoken, journal.calls) if spoken else None
+        data = _asking(opening(await self._hours(key.company), self._now()), reason=REASON, summary=summary)
 
         async def decide(now: Snapshot) -> NewFact | None:
             told = now.last.get(ChatKind.SYSTEM)

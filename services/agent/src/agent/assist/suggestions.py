@@ -3,10 +3,9 @@
 import time
 
 from agent.assist.deps import SECONDS, HelpPorts, ask_company, config_of, said_in
-from agent.domain.assist import WANTED, distinct, read_suggestions, suggest_messages
+from agent.domain.assist import WANTED, distinct, language_in, read_suggestions, suggest_messages
 from agent.domain.offline.agent_help import suggestions
 from agent.domain.prompt.layers import VisitorInfo, base, system_prompt
-from agent.domain.text_features import language_of
 from agent.domain.turn.journal import ModelAnswer
 from agent.errors import HelpRefusedError
 from agent.ports import ConversationKey, ModelRequest, PromptHistory
@@ -15,7 +14,6 @@ from contracts.languages import Language
 
 ATTEMPTS = 2
 """Model calls for one request: the second one when the first gave fewer than three distinct texts."""
-DEFAULT_LANGUAGE: Language = "es"
 
 
 class Suggestions:
@@ -37,7 +35,7 @@ class Suggestions:
             raise HelpRefusedError("FORBIDDEN", "suggestions are off: set aiSuggestionsEnabled")
         history = await said_in(self._ports, key)
         question = next((said.text for said in reversed(history.messages) if not said.mine), "")
-        language = _language(history)
+        language = language_in(history.messages)
         end = time.monotonic() + SECONDS
         texts: list[str] = []
         reply = ModelAnswer()
@@ -50,13 +48,6 @@ class Suggestions:
             texts = distinct([*texts, *read_suggestions(reply.text)])
         # A model that cannot count to three must not cost the human agent the help.
         return distinct([*texts, *suggestions(question, language)]), reply.model
-
-
-def _language(history: PromptHistory) -> Language:
-    """The language of the newest visitor message that shows one, else of the whole conversation."""
-    language = language_of(" ".join(said.text for said in history.messages), DEFAULT_LANGUAGE)
-    newest = [said.text for said in history.messages if not said.mine][-3:]
-    return language_of(" ".join(newest), language)
 
 
 def _prompt(

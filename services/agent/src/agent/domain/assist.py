@@ -5,9 +5,11 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+from agent.domain.context.compression import PromptMessage
+from agent.domain.text_features import language_of
 from agent.domain.texts import without_thoughts
 from contracts.json_values import list_of
-from contracts.languages import Language
+from contracts.languages import DEFAULT_LANGUAGE, Language
 
 WANTED = 3
 MAX_SUGGESTION = 400
@@ -53,6 +55,13 @@ _WHO: dict[Language, tuple[str, str]] = {"es": ("Visitante", "Equipo"), "en": ("
 _BULLET = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.):])\s*")
 _SENTENCE_END = re.compile(r"[.!?…](?=\s|$)")
 _PAIRS = {'"': '"', "'": "'", "“": "”", "«": "»"}
+
+
+def language_in(messages: Sequence[PromptMessage]) -> Language:
+    """The language of the newest visitor messages if they show one, else of the whole conversation."""
+    language = language_of(" ".join(said.text for said in messages), DEFAULT_LANGUAGE)
+    newest = [said.text for said in messages if not said.mine][-3:]
+    return language_of(" ".join(newest), language)
 
 
 def suggest_messages(

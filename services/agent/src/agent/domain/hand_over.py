@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 
+from agent.domain.assist import language_in
 from agent.domain.context.compression import PromptMessage
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.offline.answers import is_unknown
@@ -79,13 +80,17 @@ def completed(
     reason = arguments.get("reason")
     lines = [one_line(line, MAX_SUMMARY_LINE) for line in str(arguments.get("summary") or "").splitlines()]
     given = [re.sub(r"^[-*•\d.) ]+(?=\S)", "", line) for line in lines if line]
-    summary = given[:MAX_SUMMARY_LINES] or summary_of(spoken, journal, language)
+    summary = given[:MAX_SUMMARY_LINES] or summary_of(spoken, journal.calls, language)
     told = {"reason": reason if reason in REASONS else ASKED, "summary": summary, "language": language, "by": by}
     return replace(call, arguments=json.dumps(told | {"basis": journal.basis}, ensure_ascii=False))
 
 
-def summary_of(spoken: Sequence[PromptMessage], journal: Journal, language: Language) -> list[str]:
-    """What was asked, tried and found, made without a model from the visitor's words and the last answer."""
+def summary_of(
+    spoken: Sequence[PromptMessage], calls: Iterable[TurnCall], language: Language | None = None
+) -> list[str]:
+    """What was asked, tried and found, made without a model from the visitor's words and the last answer. `language`:
+    None for the conversation's own."""
+    language = language or language_in(spoken)
 
     def line(name: str, text: str = "") -> str:
         return TEXTS[f"hand_over.lines.{name}"].said_in(language).format(text=text)[:MAX_SUMMARY_LINE]
@@ -96,7 +101,7 @@ def summary_of(spoken: Sequence[PromptMessage], journal: Journal, language: Lang
     lines = [line("asked", f"«{one_line(asked[-1].text, 240)}»")] if asked else [line("only")]
     if len(asked) > 1:
         lines.append(line("before", "; ".join(f"«{one_line(one.text, 80)}»" for one in asked[-3:-1])))
-    tools = dict.fromkeys(call.tool for call in journal.calls if call.tool != NAME)
+    tools = dict.fromkeys(call.tool for call in calls if call.tool != NAME)
     if tools:
         lines.append(line("tried", ", ".join(tools)))
     if asked and (answers := [one for one in spoken if one.mine]):

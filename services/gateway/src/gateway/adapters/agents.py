@@ -2,6 +2,7 @@
 
 import structlog
 
+from contracts.agent_rpc import SUMMARY, SummaryRequest
 from contracts.rpc import TURN_STATE, TurnState, TurnStateRequest
 from runtime.errors import RpcError
 from runtime.rpc import RpcClient
@@ -10,19 +11,31 @@ log = structlog.get_logger(__name__)
 
 DEADLINE = 0.25
 """Short, since only the driving agent answers: without one nobody does, and hello waits for it."""
+SUMMARY_SECONDS = 1.0
+"""A person is asked for without a summary rather than late."""
 
 
 class BusAgents:
-    """Asks all agents at once; the one that drives the conversation's turn answers."""
+    """The agents behind their RPC methods."""
 
     def __init__(self, client: RpcClient) -> None:
         self._client = client
 
     async def turn_state(self, company: str, conversation: str) -> TurnState | None:
-        """The running turn with its text so far; None if no agent drives one (or says so in time)."""
+        """The running turn with its text so far; None if no agent drives one (or says so in time). All agents are
+        asked at once."""
         request = TurnStateRequest(company_id=company, conversation_id=conversation)
         try:
             return await self._client.ask_all(TURN_STATE, request, deadline=DEADLINE)
         except RpcError as error:
             log.warning("chat.turn_state_failed", code=error.code)
+            return None
+
+    async def summary(self, company: str, conversation: str, locale: str | None) -> list[str] | None:
+        """What a person reads who takes the conversation over; None: nothing is written in it, or no agent answers."""
+        request = SummaryRequest(company_id=company, conversation_id=conversation, locale=locale)
+        try:
+            return (await self._client.call(SUMMARY, request, deadline=SUMMARY_SECONDS)).summary
+        except RpcError as error:
+            log.info("chat.no_summary", code=error.code)
             return None

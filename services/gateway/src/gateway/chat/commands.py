@@ -31,6 +31,7 @@ from contracts.languages import MOST_READ, named_language, written_language
 from contracts.office_hours import opening
 from contracts.person_rules import Asking, ruling
 from contracts.rpc import MessageView
+from gateway.adapters.agents import BusAgents
 from gateway.adapters.bus import NatsBus
 from gateway.adapters.companies import BusCompanies
 from gateway.adapters.identity import CallerSigner
@@ -81,6 +82,7 @@ class Commands:
         log: NatsLog,
         bus: NatsBus,
         memory: BusMemory,
+        agents: BusAgents,
         principals: CallerSigner,
         shares: CompanyShares,
         companies: BusCompanies,
@@ -89,6 +91,7 @@ class Commands:
         self._log = log
         self._bus = bus
         self._memory = memory
+        self._agents = agents
         self._principals = principals
         self._shares = shares
         self._companies = companies
@@ -190,7 +193,9 @@ class Commands:
             taken = opens is not None and newest is not None and newest.data.get("opensAt") is not None
             return standing.owner is OwnerKind.AI and not taken
 
-        return await self._change_owner(place, owner, nobody_knows, ASKED, opens, named_language(locale))
+        language = named_language(locale)
+        summary = await self._agents.summary(place.company, place.conversation, language)
+        return await self._change_owner(place, owner, nobody_knows, ASKED, opens, language, summary)
 
     async def _refuse_by_rule(self, place: ConversationPlace, settings: CompanySettings | None) -> None:
         """Raises FORBIDDEN if the company's rules never send the last message, or its page, to a person."""
@@ -339,13 +344,22 @@ class Commands:
         reason: str | None = None,
         opens_at: datetime | None = None,
         language: str | None = None,
+        summary: list[str] | None = None,
     ) -> Snapshot | None:
         standing: list[Snapshot] = []
 
         async def decide(now: Snapshot) -> Wire | None:
             if needed(now):
                 by, name = place.caller.subject, place.caller.name
-                return OwnerChanged(owner=owner, by=by, name=name, reason=reason, opens_at=opens_at, language=language)
+                return OwnerChanged(
+                    owner=owner,
+                    by=by,
+                    name=name,
+                    reason=reason,
+                    opens_at=opens_at,
+                    language=language,
+                    summary=summary,
+                )
             standing[:] = [now]
             return None
 
