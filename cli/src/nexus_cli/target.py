@@ -16,7 +16,7 @@ from nexus_cli.stack.errors import NotRunningError, StackError
 from nexus_cli.stack.settings import read_settings
 
 
-class UnreachableError(StackError):
+class ServerUnreachableError(StackError):
     """A server that the command needs does not answer."""
 
 
@@ -99,7 +99,7 @@ async def bus(url: str, *, deadline: float = 5.0) -> AsyncGenerator[Client]:
     """A connection to the bus for the length of the block.
 
     Raises:
-        UnreachableError: nothing answers at the address within `deadline` seconds.
+        ServerUnreachableError: nothing answers at the address within `deadline` seconds.
     """
     import structlog
 
@@ -112,7 +112,7 @@ async def bus(url: str, *, deadline: float = 5.0) -> AsyncGenerator[Client]:
     try:
         client = await connect(NatsSettings(url=url, connect_deadline=deadline), name="nexus-cli")
     except RuntimeLibraryError as error:
-        raise UnreachableError(f"{error}; is the stack running? `nexus up` starts it") from error
+        raise ServerUnreachableError(f"{error}; is the stack running? `nexus up` starts it") from error
     try:
         yield client
     finally:

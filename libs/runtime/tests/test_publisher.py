@@ -15,10 +15,10 @@ from runtime.conversation import CONCURRENT_READS, ConversationLog, fence_at
 from runtime.errors import (
     FenceRefusedError,
     LogBehindError,
+    NotStoredError,
     PublishRefusedError,
     PublishTimeoutError,
     ReadFailedError,
-    UnavailableError,
 )
 from runtime.publisher import Fence, Publisher, event_json
 from runtime.testing import NatsServer, eventually
@@ -69,7 +69,7 @@ async def test_a_fence_at_zero_holds_for_an_empty_conversation_only(nats_streams
 
 async def test_a_subject_of_no_stream_and_an_oversized_event_are_errors(nats_streams: Client) -> None:
     publisher = Publisher(nats_streams)
-    with pytest.raises(UnavailableError, match="no stream"):
+    with pytest.raises(NotStoredError, match="no stream"):
         await publisher.append("nowhere.at.all", b"{}", stream=CHAT, msg_id="m1", deadline=0.2)
     with pytest.raises(PublishRefusedError):
         await publisher.append(VISITOR, b"x" * 300_000, stream=CHAT, msg_id="m2")

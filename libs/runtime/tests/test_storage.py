@@ -19,7 +19,7 @@ from redis.exceptions import RedisError
 
 from contracts.streams import STREAMS, Stream
 from runtime.connection import connect, jetstream
-from runtime.errors import NotReadyError, PublishTimeoutError, UnavailableError
+from runtime.errors import NotReadyError, NotStoredError, PublishTimeoutError
 from runtime.health import Check
 from runtime.publisher import Publisher
 from runtime.settings import NatsSettings
@@ -57,7 +57,7 @@ async def fill(client: Client, stream: Stream, most: int) -> int:
     for number in range(most):
         try:
             await append(client, stream, number, deadline=2.0)
-        except (UnavailableError, PublishTimeoutError):  # both say: try again
+        except (NotStoredError, PublishTimeoutError):  # both say: try again
             return number
     return most
 

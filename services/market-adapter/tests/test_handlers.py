@@ -16,7 +16,7 @@ from market_adapter.adapters.sample_facts import load_facts
 from market_adapter.adapters.sample_files import load_sample
 from market_adapter.adapters.sample_provider import SampleProvider
 from market_adapter.domain.sample_clock import SampleClock
-from market_adapter.errors import MarketError, NotConfiguredError, RateLimitedError
+from market_adapter.errors import MarketError, NotConfiguredError, ProviderRateLimitedError
 from market_adapter.handlers import list_tools, market_tools
 from market_adapter.ports import MarketProvider
 from market_adapter.testing import RefusingProvider
@@ -86,7 +86,7 @@ async def test_arguments_that_do_not_fit_are_refused_by_field(market: Client, ar
 @pytest.mark.parametrize(
     ("error", "retryable"),
     [
-        (RateLimitedError("AAPL", Text(es="demasiadas veces", en="asked too often")), True),
+        (ProviderRateLimitedError("AAPL", Text(es="demasiadas veces", en="asked too often")), True),
         (NotConfiguredError("AAPL", Text(es="falta una clave", en="set a key")), False),
     ],
 )

@@ -17,7 +17,7 @@ from contracts.memory_rpc import UserRef
 from contracts.rpc import Caller, Rpc, ToolServiceRequest, tool_service
 from market_adapter.adapters.mongo import bounded
 from market_adapter.adapters.mongo_accounts import MongoAccounts
-from market_adapter.domain.paper.account import Owner
+from market_adapter.domain.paper.account import AccountOwner
 from market_adapter.testing_process import Stack
 from runtime.command_limit import TRIALS
 from runtime.errors import RpcError
@@ -26,7 +26,7 @@ from runtime.rpc import RpcClient
 from runtime.settings import MongoSettings
 from runtime.testing import MongoDatabase, NatsServer, eventually, run_mongo_server
 
-ANN = Owner("demo", "ann")
+ANN = AccountOwner("demo", "ann")
 PATIENT = 15.0
 """Seconds for an answer that a command's 5 s decide, on any machine."""
 

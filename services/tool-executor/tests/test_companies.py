@@ -17,7 +17,7 @@ from runtime.deadlines import serve_for
 from runtime.rpc import RpcClient, RpcServer
 from runtime.testing import ValkeyServer, eventually
 from tool_executor.adapters.companies import ExecutorCompanies
-from tool_executor.domain.declaration import ServiceUnavailableError
+from tool_executor.domain.declaration import ToolUnavailableError
 from tool_executor.domain.plans import CompanyTools
 from tool_executor.testing import Memory, Someone, ToolRequester, running_executor, settings_of
 
@@ -70,7 +70,7 @@ async def test_who_lists_tools_waits_for_a_part_of_the_time_given_and_the_next_f
         serve_for(0.5)
         await companies.tools_of("demo")
 
-    with pytest.raises(ServiceUnavailableError, match="not there yet"):
+    with pytest.raises(ToolUnavailableError, match="not there yet"):
         await asyncio.create_task(serve_a_request())
     go_on.set()
     assert (await companies.tools_of("demo")).enabled_tools == frozenset({"get_price"})
@@ -117,14 +117,14 @@ async def test_after_a_reconnect_what_is_known_is_confirmed_and_counts_while_mem
     assert (await companies.tools_of("demo")).enabled_tools == frozenset()
     await server.drain(0.1)
     cache.missed()
-    with suppress(ServiceUnavailableError):  # whoever asks first waits for memory in vain
+    with suppress(ToolUnavailableError):  # whoever asks first waits for memory in vain
         await companies.tools_of("demo")
     assert (await companies.tools_of("demo")).enabled_tools == frozenset()
 
 
 async def test_what_cannot_be_asked_is_said_and_not_guessed(nats_client: Client, valkey_server: ValkeyServer):
     companies, _ = await listening(nats_client)
-    with pytest.raises(ServiceUnavailableError):
+    with pytest.raises(ToolUnavailableError):
         await companies.tools_of("demo")
     async with running_executor(nats_client, valkey_server.url):
         asker = ToolRequester(nats_client)

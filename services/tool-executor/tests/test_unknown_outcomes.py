@@ -30,7 +30,7 @@ from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.adapters.renewals import Renewals
 from tool_executor.catalogue.announced import Offers
 from tool_executor.catalogue.registry import Entry, build_registry
-from tool_executor.domain.declaration import CallContext, Category, Data, OverTheBus, ServiceUnavailableError
+from tool_executor.domain.declaration import CallContext, Category, Data, OverTheBus, ToolUnavailableError
 from tool_executor.domain.fingerprint import fingerprint
 from tool_executor.domain.plans import Arguments, Plan, VerifiedCaller
 from tool_executor.pipeline.call import CallProgress
@@ -299,7 +299,7 @@ class Away:
     async def __call__(self, arguments: Arguments, context: CallContext) -> Data:
         del arguments
         if not self.back:
-            raise ServiceUnavailableError("nobody serves it")
+            raise ToolUnavailableError("nobody serves it")
         self.done.append(context.call_id)
         return {"made": context.call_id}
 

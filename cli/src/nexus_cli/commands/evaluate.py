@@ -291,11 +291,11 @@ def knowledge(
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress, TextColumn
 
-    from nexus_cli.evaluation.knowledge import RANKINGS, BadKnowledgeError, measure, read
+    from nexus_cli.evaluation.knowledge import RANKINGS, BadDatasetError, measure, read
 
     try:
         data = read(file)
-    except BadKnowledgeError as error:
+    except BadDatasetError as error:
         fail(error)
     console = Console(stderr=True)
     columns = (TextColumn("asking"), MofNCompleteColumn())

@@ -15,7 +15,7 @@ from nats.errors import Error as NatsError
 from contracts.streams import CHAT
 from nexus_cli.doctor import bus, certificates, clocks, services, stores
 from nexus_cli.doctor.diagnosis import STANDS_STILL, Diagnosis, fine, wrong
-from nexus_cli.target import Addresses, UnreachableError
+from nexus_cli.target import Addresses, ServerUnreachableError
 from nexus_cli.target import bus as connected
 from runtime.jetstream_api import StreamInfo, ask
 from runtime.logging import masked_text
@@ -55,7 +55,7 @@ async def _bus(addresses: Addresses, company: str, ahead: dict[str, float]) -> l
         async with connected(addresses.nats, deadline=3.0) as client:
             await _clock(client, ahead)
             streams, served = await asyncio.gather(bus.look(client), _services(client, company))
-    except UnreachableError as error:
+    except ServerUnreachableError as error:
         return [_unreachable(str(error))]
     return [*streams, *served]
 

@@ -20,23 +20,23 @@ class BadCaseError(Exception):
     """A case that cannot be read; the text names the file and what is wrong."""
 
 
-class Strict(BaseModel):
+class CaseModel(BaseModel):
     """Takes no field that it does not have."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-FormT = TypeVar("FormT", bound=Strict)
+FormT = TypeVar("FormT", bound=CaseModel)
 
 
-class ModelCall(Strict):
+class ModelCall(CaseModel):
     """A tool call as a recorded model makes it; a text as arguments is sent as it is, malformed or not."""
 
     name: str
     arguments: dict[str, object] | str = Field(default_factory=dict[str, object])
 
 
-class ModelReply(Strict):
+class ModelReply(CaseModel):
     """One reply of a recorded model, in order; the last one is given again and again."""
 
     text: str | None = None
@@ -44,7 +44,7 @@ class ModelReply(Strict):
     status: int = 200
 
 
-class Expect(Strict):
+class Expect(CaseModel):
     """What must hold. Texts are regular expressions, ignoring case; figures must be right to a millionth."""
 
     # a chat's last turn
@@ -81,7 +81,7 @@ class Expect(Strict):
     seconds: float = Field(default=20.0, gt=0, description="the last turn or call may take, at most")
 
 
-class Case(Strict):
+class Case(CaseModel):
     """One case."""
 
     id: str = Field(pattern=_ID)

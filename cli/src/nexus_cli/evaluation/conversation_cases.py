@@ -9,21 +9,21 @@ from pathlib import Path
 from typing import Literal
 
 from agent.domain.offline.answers import is_unknown
-from nexus_cli.evaluation.cases import BadCaseError, Case, Expect, Strict, read_toml
+from nexus_cli.evaluation.cases import BadCaseError, Case, CaseModel, Expect, read_toml
 from nexus_cli.evaluation.runner import Result
 
 Verdict = Literal["acceptable", "unknown", "wrong"]
 VERDICTS: tuple[Verdict, ...] = ("acceptable", "unknown", "wrong")
 
 
-class Turn(Strict):
+class Turn(CaseModel):
     """A message, and what its answer must be."""
 
     say: str
     expect: Expect
 
 
-class Conversation(Strict):
+class Conversation(CaseModel):
     """Who speaks, and what is said in order."""
 
     about: str

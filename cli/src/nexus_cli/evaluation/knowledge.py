@@ -34,7 +34,7 @@ ANSWERED = 0.95
 SECONDS = 10.0
 
 
-class BadKnowledgeError(Exception):
+class BadDatasetError(Exception):
     """The file is no dataset, or its site cannot be read; the message says what to do."""
 
 
@@ -88,17 +88,17 @@ RANKINGS = ("overlap", "plain BM25", "knowledge")
 
 
 def read(path: Path) -> Dataset:
-    """The dataset of a file; raises BadKnowledgeError."""
+    """The dataset of a file; raises BadDatasetError."""
     try:
         data: object = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
-        raise BadKnowledgeError(f"{path} cannot be read as JSON: {error}") from error
+        raise BadDatasetError(f"{path} cannot be read as JSON: {error}") from error
     if not is_object(data):
-        raise BadKnowledgeError(f"{path} must be an object with site and cases")
+        raise BadDatasetError(f"{path} must be an object with site and cases")
     fields = object_of(data)
     site, cases = fields.get("site"), fields.get("cases")
     if not isinstance(site, str) or not is_list(cases) or not cases:
-        raise BadKnowledgeError(f"{path} must have a site (a folder or an address) and a list of cases")
+        raise BadDatasetError(f"{path} must have a site (a folder or an address) and a list of cases")
     remote = site.startswith(("http://", "https://"))
     pages = _fetched(site) if remote else _in_folder(path.parent / site)
     asked = [_case(number, case, pages) for number, case in enumerate(list_of(cases), 1)]
@@ -159,21 +159,21 @@ def _rankings(pages: Mapping[str, Extracted], vectors: EvaluationVectors | None)
 
 def _case(number: int, case: object, pages: Mapping[str, Extracted]) -> KnowledgeCase:
     if not is_object(case) or not str(object_of(case).get("question") or "").strip():
-        raise BadKnowledgeError(f"case {number} has no question")
+        raise BadDatasetError(f"case {number} has no question")
     fields = object_of(case)
     named: object = fields.get("pages") or []
     if not is_list(named):
-        raise BadKnowledgeError(f"case {number}: pages must be a list, or left out for a trap")
+        raise BadDatasetError(f"case {number}: pages must be a list, or left out for a trap")
     wanted = frozenset(str(page).removeprefix("./") for page in named)
     if unknown := wanted - pages.keys():
-        raise BadKnowledgeError(f"case {number} names a page that the site does not have: {sorted(unknown)[0]}")
+        raise BadDatasetError(f"case {number} names a page that the site does not have: {sorted(unknown)[0]}")
     language = fields.get("language")
     return KnowledgeCase(str(fields["question"]), language if isinstance(language, str) else None, wanted)
 
 
 def _in_folder(folder: Path) -> dict[str, Extracted]:
     if not folder.is_dir():
-        raise BadKnowledgeError(f"{folder} is not a folder with a site's pages")
+        raise BadDatasetError(f"{folder} is not a folder with a site's pages")
     found: dict[str, Extracted] = {}
     for file in sorted(one for one in folder.rglob("*") if one.suffix.lower() in ENDINGS)[:MOST_PAGES]:
         try:
@@ -181,7 +181,7 @@ def _in_folder(folder: Path) -> dict[str, Extracted]:
         except (UnreadableError, OSError):
             continue
     if not found:
-        raise BadKnowledgeError(f"{folder} holds no readable page")
+        raise BadDatasetError(f"{folder} holds no readable page")
     return found
 
 
@@ -205,5 +205,5 @@ def _fetched(site: str) -> dict[str, Extracted]:
                 seen.add(address)
                 queue.append(address)
     if not found:
-        raise BadKnowledgeError(f"nothing could be read at {site}")
+        raise BadDatasetError(f"nothing could be read at {site}")
     return found

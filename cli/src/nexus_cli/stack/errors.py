@@ -1,13 +1,13 @@
 """What can go wrong with the local stack. Every message is one line that says what to do.
 
 StackError
-├── BadSettingError          a variable in the environment has a value that it cannot have
-├── DamagedSecretsError      a file of secrets cannot be read
-├── AlreadyRunningError      another supervisor holds this data directory
-├── NotRunningError          a command needs a stack, and none runs on this data directory
-├── PortTakenError           the page's port is in use
-├── ServerUnreachableError   an address from the environment does not answer
-└── StartFailedError         a program ended or did not get ready in time
+├── BadSettingError         a variable in the environment has a value that it cannot have
+├── DamagedSecretsError     a file of secrets cannot be read
+├── AlreadyRunningError     another supervisor holds this data directory
+├── NotRunningError         a command needs a stack, and none runs on this data directory
+├── PortTakenError          the page's port is in use
+├── ServerUnreachableError  an address from the environment does not answer
+└── StartFailedError        a program ended or did not get ready in time
 """
 
 

@@ -1,7 +1,7 @@
 """Errors that travel between services.
 
     ValueError
-    └── InvalidIdError (ids.py)      an id that may not become a subject token
+    └── InvalidIdError  (ids.py)      an id that may not become a subject token
     NexusError                       base of the errors that the services raise on purpose (runtime/errors.py)
 
 `retryable` says whether the same call may succeed when it is made again unchanged.

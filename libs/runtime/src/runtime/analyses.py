@@ -18,7 +18,7 @@ from contracts.envelope import CloudEvent
 from contracts.events.analysis import AnalysisProblem, AnalysisRecord, AnalysisRequested
 from contracts.ids import uuid7
 from runtime.direct import DirectReader
-from runtime.errors import FenceRefusedError, PublishTimeoutError, UnavailableError
+from runtime.errors import FenceRefusedError, NotStoredError, PublishTimeoutError
 from runtime.publisher import Fence, Publisher
 from runtime.watch import STALE, watch
 
@@ -84,7 +84,7 @@ class Analyses:
             # A value that is not ours counts as none: it is written over.
             there = None if revision else await self._reader.last(subject)
             return None if there is None or there.genuine else await self.save(record, there.seq)
-        except (PublishTimeoutError, UnavailableError):
+        except (PublishTimeoutError, NotStoredError):
             return None
         return stored.seq
 
@@ -106,7 +106,7 @@ class Analyses:
                 else KeptAnalysis(record, revision, record.asked_at)
             )
         if kept is None:
-            raise UnavailableError("the analysis could not be started: the bus did not accept it in time")
+            raise NotStoredError("the analysis could not be started: the bus did not accept it in time")
         if kept.record.status == "running":
             event = _RequestEvent(
                 source=self._source,
@@ -127,7 +127,7 @@ class Analyses:
 
         Raises:
             ReadFailedError: the bus does not answer.
-            UnavailableError: its driver saved first each time; repeating the call is safe.
+            NotStoredError: its driver saved first each time; repeating the call is safe.
         """
         for _ in range(CANCEL_TRIES):
             kept = await self.read(company, user, analysis_id, sure=True)
@@ -137,7 +137,7 @@ class Analyses:
             ended = kept.record.model_copy(update={"status": "failed", "stage": "finished", "error": error})
             if await self.save(ended, kept.revision) is not None:
                 return ended
-        raise UnavailableError("the analysis could not be cancelled: try again")
+        raise NotStoredError("the analysis could not be cancelled: try again")
 
     async def follow(
         self, company: str, user: str, analysis_id: str, seconds: float

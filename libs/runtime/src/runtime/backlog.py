@@ -53,7 +53,7 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class _Word:
+class _Report:
     """Another worker's report about itself, by this machine's monotonic clock. A worker that no longer answers is
     `gone`; the server knows its pauses."""
 
@@ -77,7 +77,7 @@ class Backlog:
         self._me = uuid.uuid4().hex[:12]
         # Beside the replies to this user: no other user may listen or write there.
         self._subject = f"{client.new_inbox().rpartition('.')[0]}.waiting.{spec.stream}.{spec.durable}"
-        self._words: dict[str, _Word] = {}
+        self._words: dict[str, _Report] = {}
         self._all_told = asyncio.Event()
         self._asked_at = 0.0
         self._made: str | None = None
@@ -155,7 +155,7 @@ class Backlog:
         now = time.monotonic()
         try:
             who, running, paused = orjson.loads(message.data)
-            word = _Word(now, int(running), tuple(now + float(left) for left in paused))
+            word = _Report(now, int(running), tuple(now + float(left) for left in paused))
         except (ValueError, TypeError):
             return  # another release's
         if who != self._me:

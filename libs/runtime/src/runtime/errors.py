@@ -2,21 +2,21 @@
 
     NexusError (contracts)
     └── RuntimeLibraryError
-        ├── PublishFailedError                 append() did not store the event, or cannot say so
-        │   ├── FenceRefusedError              something newer is in the conversation (10071, 10164)
-        │   ├── PublishRefusedError            the server will never take it: too large, wrong stream, no permission
-        │   ├── PublishTimeoutError            no acknowledgement within the deadline: the outcome is unknown
-        │   ├── ConversationBusyError          something newer got into the conversation before each try
-        │   └── Unavailable               nobody took it within the deadline, and it was certainly not stored
-        ├── ReadFailedError                    the log could not be read within the deadline
-        │   └── LogBehindError                 the answering replica stayed older than the reader needs
-        ├── RpcError                      an error reply, or no reply in time
-        │   └── NobodyServesError              no server of the method is there: nobody has seen the request
-        ├── FilesUnavailableError              the object storage did not answer in time (file_store)
-        │   └── FileDamagedError               the file's metadata cannot be read
-        ├── InvalidTokenError                  a user's token or a principal that proves nothing
-        │   └── ExpiredTokenError              it was valid once
-        └── NotReadyError                      a service could not start: a server is away, or a stream is in conflict
+        ├── PublishFailedError         append() did not store the event, or cannot say so
+        │   ├── FenceRefusedError      something newer is in the conversation (10071, 10164)
+        │   ├── PublishRefusedError    the server will never take it: too large, wrong stream, no permission
+        │   ├── PublishTimeoutError    no acknowledgement within the deadline: the outcome is unknown
+        │   ├── ConversationBusyError  something newer got into the conversation before each try
+        │   └── NotStoredError         nobody took it within the deadline, and it was certainly not stored
+        ├── ReadFailedError            the log could not be read within the deadline
+        │   └── LogBehindError         the answering replica stayed older than the reader needs
+        ├── RpcError                   an error reply, or no reply in time
+        │   └── NobodyServesError      no server of the method is there: nobody has seen the request
+        ├── FilesUnavailableError      the object storage did not answer in time (file_store)
+        │   └── FileDamagedError       the file's metadata cannot be read
+        ├── InvalidTokenError          a user's token or a principal that proves nothing
+        │   └── ExpiredTokenError      it was valid once
+        └── NotReadyError              a service could not start: a server is away, or a stream is in conflict
 
 `retryable` says whether the same call may succeed later.
 """
@@ -71,7 +71,7 @@ class PublishTimeoutError(PublishFailedError):
     retryable = True
 
 
-class UnavailableError(PublishFailedError):
+class NotStoredError(PublishFailedError):
     """The bus did not take the event within the deadline, and it is not stored."""
 
     retryable = True

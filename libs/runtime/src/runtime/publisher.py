@@ -23,10 +23,10 @@ from contracts.ids import uuid7
 from runtime.bus_client import BusClient
 from runtime.errors import (
     FenceRefusedError,
+    NotStoredError,
     PublishFailedError,
     PublishRefusedError,
     PublishTimeoutError,
-    UnavailableError,
 )
 from runtime.jetstream_api import ApiAnswer
 from runtime.marks import HEADER, Marks
@@ -108,7 +108,7 @@ class Publisher:
             FenceRefusedError: something newer matches the fence's filter.
             PublishRefusedError: the server will never accept it.
             PublishTimeoutError: no acknowledgement in time; whether it is stored is unknown.
-            UnavailableError: not stored, and nobody took it in time.
+            NotStoredError: not stored, and nobody took it in time.
         """
         body = event if isinstance(event, bytes) else event.to_json()
         more = dict(headers or {})
@@ -158,12 +158,10 @@ class Publisher:
                     raise PublishTimeoutError(
                         f"{subject} got no acknowledgement within {deadline:g} s; it may be stored"
                     )
-                raise UnavailableError(f"{subject} was not stored within {deadline:g} s: {why}")
+                raise NotStoredError(f"{subject} was not stored within {deadline:g} s: {why}")
             if not self._client.is_connected:
                 if self._client.is_closed and not unacknowledged:
-                    raise UnavailableError(
-                        f"{subject} was not stored: the connection is closed, the service is stopping"
-                    )
+                    raise NotStoredError(f"{subject} was not stored: the connection is closed, the service is stopping")
                 await asyncio.sleep(min(PAUSE, left))
                 continue
             try:

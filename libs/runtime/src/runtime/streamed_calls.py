@@ -71,7 +71,7 @@ class _Frame(TypedDict):
     error: NotRequired[ErrorBody]
 
 
-class _Word(TypedDict):
+class _Progress(TypedDict):
     stream: str
     heard: int
     gone: NotRequired[bool]
@@ -173,7 +173,7 @@ class StreamServer:
 
     async def _told(self, message: Msg) -> None:
         try:
-            word: _Word = orjson.loads(message.data)
+            word: _Progress = orjson.loads(message.data)
             replies, task = self._running[word["stream"]]
             replies.take_note(int(word["heard"]))
         except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
@@ -265,7 +265,7 @@ class _CallReader:
         """Reports how far this side has read."""
         if not self._control:
             return
-        word: _Word = {"stream": self._stream, "heard": self._next - 1}
+        word: _Progress = {"stream": self._stream, "heard": self._next - 1}
         if gone:
             word["gone"] = True
         self._told = self._next - 1

@@ -1,15 +1,15 @@
 """What can go wrong in a turn.
 
     NexusError
-    ├── UnreachableError         a service or server that the turn needs does not answer; later it may
-    ├── BudgetSpentError         what the company or the visitor may use is used: no model is called
-    ├── HelpRefusedError         a human agent asked for something that cannot be had; `code` says why
-    └── ModelError               a provider gave no usable reply
-        ├── ModelBusyError       429: asked too often; `retry_after` seconds, where it says so
-        ├── ModelDownError       5xx, no connection, a stream cut off
-        │   └── ModelSilentError nothing came for too long: asking again would wait as long again
-        ├── BadToolCallError     the model's tool call cannot be read, or the provider says so (tool_use_failed)
-        └── ModelRefusedError    4xx: the request will never be taken (key, model name, length)
+    ├── UnreachableError          a service or server that the turn needs does not answer; later it may
+    ├── BudgetSpentError          what the company or the visitor may use is used: no model is called
+    ├── HelpRefusedError          a human agent asked for something that cannot be had; `code` says why
+    └── ModelError                a provider gave no usable reply
+        ├── ModelBusyError        429: asked too often; `retry_after` seconds, where it says so
+        ├── ModelDownError        5xx, no connection, a stream cut off
+        │   └── ModelSilentError  nothing came for too long: asking again would wait as long again
+        ├── BadToolCallError      the model's tool call cannot be read, or the provider says so (tool_use_failed)
+        └── ModelRefusedError     4xx: the request will never be taken (key, model name, length)
 
 `retryable` says whether the same request may succeed later.
 """

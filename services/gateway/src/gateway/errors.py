@@ -1,13 +1,13 @@
 """The errors that the gateway answers with.
 
 NexusError                      contracts/errors.py
-└── GatewayError                has a code of contracts.errors.ErrorCode and says what to do
-    ├── RefusedError            the caller may not, or what is asked for is not there
-    ├── RateLimitedError        too much at once: `retry_after` seconds
-    ├── UnavailableError        a service or the bus does not answer; retryable
-    ├── TookTooLongError        what was asked for takes more time than there is
-    ├── TokenInvalidError       not a token of ours
-    └── TokenExpiredError       was one
+└── GatewayError           has a code of contracts.errors.ErrorCode and says what to do
+    ├── RefusedError       the caller may not, or what is asked for is not there
+    ├── RateLimitedError   too much at once: `retry_after` seconds
+    ├── UnavailableError   a service or the bus does not answer; retryable
+    ├── TookTooLongError   what was asked for takes more time than there is
+    ├── TokenInvalidError  not a token of ours
+    └── TokenExpiredError  was one
 """
 
 import math

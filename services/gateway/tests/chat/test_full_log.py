@@ -11,7 +11,7 @@ from gateway.chat.shares import HOUR, HOURS, UNCOUNTED, CompanyShares
 from gateway.errors import RateLimitedError
 from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker
 from runtime.connection import jetstream
-from runtime.errors import UnavailableError
+from runtime.errors import NotStoredError
 from runtime.publisher import Publisher
 from runtime.streams import ensure_streams
 from runtime.testing_clock import FakeClock
@@ -99,9 +99,9 @@ async def test_on_a_full_log_a_message_is_refused_for_now_and_taken_when_there_i
     gateway: GatewayUnderTest, memory: MemoryStandIn, tokens: TokenMaker, nats_client: Client
 ) -> None:
     await ensure_streams(nats_client, SMALL)
-    with pytest.raises(UnavailableError):
+    with pytest.raises(NotStoredError):
         await fill(nats_client, "others", 100)
-    with pytest.raises(UnavailableError):
+    with pytest.raises(NotStoredError):
         await fill(nats_client, "others", 10_000, size=500)  # the last bytes too
     text, identity = "x" * 4_000, str(uuid.uuid4())
     async with ChatClient(gateway.url) as client:

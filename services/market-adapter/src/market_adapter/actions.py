@@ -14,10 +14,10 @@ from contracts.market_rpc import (
 )
 from contracts.memory_rpc import UserRef
 from contracts.text import Text
-from market_adapter.domain.paper.account import Account, News, Owner, decide
+from market_adapter.domain.paper.account import Account, AccountOwner, News, decide
 from market_adapter.domain.paper.actions import action_of
 from market_adapter.domain.paper.orders import EDITABLE, Order, OrderState, may_change
-from market_adapter.errors import RefusedError
+from market_adapter.errors import ActionRefusedError
 from market_adapter.paper_trading import PaperTrading
 from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
@@ -45,7 +45,7 @@ class ActionMethods:
                 whether a share is still what it was cannot be asked now: a yes is not taken on trust; TIMEOUT, it was
                 taken after its deadline, so nothing is decided.
         """
-        owner = Owner(asked.company_id, asked.user_id)
+        owner = AccountOwner(asked.company_id, asked.user_id)
         language = asked.language or "en"
 
         def apply(account: Account, news: Mapping[str, News]) -> tuple[Account, Order | None]:
@@ -82,13 +82,13 @@ class ActionMethods:
 
     async def pending(self, asked: UserRef) -> PendingActionsReply:
         """What waits for this user's yes."""
-        account = await self._books.current(Owner(asked.company_id, asked.user_id))
+        account = await self._books.current(AccountOwner(asked.company_id, asked.user_id))
         waiting = [order for order in account.orders if order.state is OrderState.PENDING]
         return PendingActionsReply(actions=[action_of(order) for order in waiting])
 
     async def known(self, asked: ActionsRequest) -> ActionsReply:
         """The state of these actions, as far as they belong to this user."""
-        owner = Owner(asked.company_id, asked.user_id)
+        owner = AccountOwner(asked.company_id, asked.user_id)
         account = await self._books.current(owner)
         kept = {order.id: order for order in account.orders}
         archived = await self._books.store.archived_orders(owner, [one for one in asked.action_ids if one not in kept])
@@ -111,7 +111,7 @@ def _edited(account: Account, order: Order, edits: Mapping[str, object], languag
         raise _refused(
             [FieldFault(field=name, message=one.message) for name, one in zip(named, faults, strict=True)]
         ) from error
-    except RefusedError as error:
+    except ActionRefusedError as error:
         raise _refused([FieldFault(field="edits", message=error.text.said_in(language))]) from error
     return changed
 

@@ -1,22 +1,22 @@
 """What can go wrong between a question about the market and its answer.
 
     NexusError (contracts)
-    └── MarketError                has `reason`, the word that goes out in {error, ticker, reason}
-        ├── BadSymbolError         bad_symbol: no spelling of any symbol
-        ├── NoDataError            no_data: the provider knows nothing under this symbol
-        ├── NotInSampleError       not_in_sample: real perhaps, but the sample data does not hold it
-        ├── StaleDataError         stale: what there is is too old to pass for an answer        (retryable)
-        ├── RateLimitedError       rate_limited: the provider wants us to wait                  (retryable)
-        ├── ProviderDownError      provider_down: no answer, or none that makes sense           (retryable)
-        ├── ImplausibleError       implausible: the provider gives a figure that no market can have
-        ├── NotConfiguredError     not_configured: a setting is missing; the text names it
-        ├── UnknownPredictionError unknown_prediction: no prediction has this id
-        ├── RefusedError           insufficient_cash, insufficient_position, not_tradable, … : it may not be done
-        ├── NotFoundError          not_found: no such order or alert of this user
-        ├── NoUserError            no_user: who is calling has no account
-        ├── BusyError              busy: too many change the same account at once               (retryable)
-        └── StoreDownError         store_down: accounts cannot be read or written now           (retryable)
-    └── TooLateError               the call's deadline had passed: nothing was done, and TIMEOUT is the answer
+    └── MarketError                   has `reason`, the word that goes out in {error, ticker, reason}
+        ├── BadSymbolError            bad_symbol: no spelling of any symbol
+        ├── NoDataError               no_data: the provider knows nothing under this symbol
+        ├── NotInSampleError          not_in_sample: real perhaps, but the sample data does not hold it
+        ├── StaleDataError            stale: what there is is too old to pass for an answer        (retryable)
+        ├── ProviderRateLimitedError  rate_limited: the provider wants us to wait                  (retryable)
+        ├── ProviderDownError         provider_down: no answer, or none that makes sense           (retryable)
+        ├── ImplausibleError          implausible: the provider gives a figure that no market can have
+        ├── NotConfiguredError        not_configured: a setting is missing; the text names it
+        ├── UnknownPredictionError    unknown_prediction: no prediction has this id
+        ├── ActionRefusedError        insufficient_cash, insufficient_position, not_tradable, … : it may not be done
+        ├── NotFoundError             not_found: no such order or alert of this user
+        ├── NoUserError               no_user: who is calling has no account
+        ├── BusyError                 busy: too many change the same account at once               (retryable)
+        └── StoreDownError            store_down: accounts cannot be read or written now           (retryable)
+    └── TooLateError                  the call's deadline had passed: nothing was done, and TIMEOUT is the answer
 
 One provider never stands in for another in silence, so each of these reaches the caller as it is.
 """
@@ -75,7 +75,7 @@ class StaleDataError(MarketError):
     retryable = True
 
 
-class RateLimitedError(MarketError):
+class ProviderRateLimitedError(MarketError):
     """The provider, or our own limiter in front of it, wants us to wait: `retry_after` seconds, if it said so."""
 
     reason = "rate_limited"
@@ -111,7 +111,7 @@ class UnknownPredictionError(MarketError):
     reason = "unknown_prediction"
 
 
-class RefusedError(MarketError):
+class ActionRefusedError(MarketError):
     """It was understood, and may not be done; `reason` says why in a word, the text in a sentence."""
 
     reason = "refused"

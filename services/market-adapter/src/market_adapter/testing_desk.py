@@ -9,16 +9,16 @@ from contracts.market_rpc import ActionDecideRequest
 from contracts.rpc import Caller, ToolServiceRequest
 from market_adapter.actions import ActionMethods
 from market_adapter.domain.bars import Split
-from market_adapter.domain.paper.account import Account, Fact, Owner
+from market_adapter.domain.paper.account import Account, AccountFact, AccountOwner
 from market_adapter.domain.paper.orders import OrderState
 from market_adapter.handlers import user_tools
 from market_adapter.paper_trading import PaperTrading
 from market_adapter.ports import AccountStore
 from market_adapter.testing import ScriptedProvider, bar
-from runtime.errors import UnavailableError
+from runtime.errors import NotStoredError
 from runtime.testing_clock import FakeClock
 
-ANN = Owner("demo", "ann")
+ANN = AccountOwner("demo", "ann")
 
 
 class Crash(BaseException):
@@ -33,9 +33,9 @@ class HeardFacts:
         self.times = 0
         self.away = False
 
-    async def tell(self, owner: Owner, fact: Fact) -> None:
+    async def tell(self, owner: AccountOwner, fact: AccountFact) -> None:
         if self.away:
-            raise UnavailableError("the bus is away")
+            raise NotStoredError("the bus is away")
         self.times += 1
         self.facts[str(owner), fact.kind, fact.key] = fact.data
 
@@ -51,7 +51,7 @@ class MemoryAccounts:
     archive_: dict[str, Any]
     die: str = ""
 
-    async def load(self, owner: Owner) -> Account:
+    async def load(self, owner: AccountOwner) -> Account:
         return self.accounts.get(str(owner), Account(owner))
 
     async def save(self, account: Account) -> bool:
@@ -64,19 +64,19 @@ class MemoryAccounts:
             raise Crash
         return True
 
-    async def attention(self, wall: datetime, market: datetime) -> list[Owner]:
+    async def attention(self, wall: datetime, market: datetime) -> list[AccountOwner]:
         return [account.owner for account in self.accounts.values()]
 
-    async def archive(self, owner: Owner, orders: Any) -> None:
+    async def archive(self, owner: AccountOwner, orders: Any) -> None:
         self.archive_ |= {order.id: order for order in orders}
 
-    async def archived(self, owner: Owner, limit: int, symbol: str | None) -> list[Any]:
+    async def archived(self, owner: AccountOwner, limit: int, symbol: str | None) -> list[Any]:
         return list(self.archive_.values())
 
-    async def archived_orders(self, owner: Owner, order_ids: Sequence[str]) -> dict[str, Any]:
+    async def archived_orders(self, owner: AccountOwner, order_ids: Sequence[str]) -> dict[str, Any]:
         return {one: self.archive_[one] for one in order_ids if one in self.archive_}
 
-    async def forget(self, owner: Owner) -> int:
+    async def forget(self, owner: AccountOwner) -> int:
         return 0
 
     async def forget_company(self, company: str) -> int:

@@ -9,7 +9,7 @@ import pytest
 
 from contracts.text import Text
 from market_adapter.adapters.guard import ATTEMPTS, FAILURES, REST, REST_AFTER_SILENCE, Guard
-from market_adapter.errors import MarketError, NoDataError, ProviderDownError, RateLimitedError
+from market_adapter.errors import MarketError, NoDataError, ProviderDownError, ProviderRateLimitedError
 from runtime.testing_clock import FakeClock
 
 
@@ -73,7 +73,8 @@ async def test_a_provider_that_is_down_is_tried_again_a_few_times() -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [RateLimitedError("IBM", Text(es="espera", en="wait")), NoDataError("IBM", Text(es="nada", en="nothing"))]
+    "error",
+    [ProviderRateLimitedError("IBM", Text(es="espera", en="wait")), NoDataError("IBM", Text(es="nada", en="nothing"))],
 )
 async def test_an_answer_that_says_no_is_not_asked_for_again(error: MarketError) -> None:
     provider = Provider()
@@ -136,14 +137,14 @@ async def test_more_than_the_limit_is_refused_with_a_time() -> None:
     waiting = [asyncio.create_task(ask(number)) for number in range(11, 20)]
     for _ in range(5):
         await asyncio.sleep(0)
-    refused = [task for task in waiting if task.done() and isinstance(task.exception(), RateLimitedError)]
+    refused = [task for task in waiting if task.done() and isinstance(task.exception(), ProviderRateLimitedError)]
     assert len(refused) == 7
     await clock.advance(3)
     assert sum(not task.cancelled() and task.exception() is None for task in waiting if task.done()) == 2
 
 
-def limited(seconds: float | None = None) -> RateLimitedError:
-    return RateLimitedError("IBM", Text(es="espera", en="wait"), seconds)
+def limited(seconds: float | None = None) -> ProviderRateLimitedError:
+    return ProviderRateLimitedError("IBM", Text(es="espera", en="wait"), seconds)
 
 
 async def refused(guard: Guard, provider: Provider, ticker: str = "IBM", key: str = "k") -> MarketError:
@@ -157,7 +158,7 @@ async def test_a_source_is_left_alone_for_as_long_as_it_says() -> None:
     guard = Guard("them", clock, per_minute=6000)
     provider.fails = [limited(100)]
     for ticker in ("IBM", "IBM", "MSFT"):
-        assert isinstance(await refused(guard, provider, ticker), RateLimitedError)
+        assert isinstance(await refused(guard, provider, ticker), ProviderRateLimitedError)
     assert provider.asked == 1
     await clock.advance(99)
     assert "try again in 1 s" in str(await refused(guard, provider))

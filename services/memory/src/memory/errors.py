@@ -2,25 +2,25 @@
 
 NexusError (contracts)
 └── MemoryServiceError
-    ├── Unavailable          a retry may succeed
-    │   ├── StoreUnavailableError     MongoDB did not answer in time
-    │   ├── RedisUnavailableError     Redis did not answer in time
-    │   ├── BusUnavailableError       the streams did not do what has to be done there
-    │   ├── ServiceUnavailableError   another service did not answer, or did not do what has to be done there
-    │   ├── ProjectionBehindError     the projection did not reach a sequence in time
-    │   └── UnknownSequenceError      a reader named a sequence that the log has not reached
-    ├── StoreRefusedError         MongoDB will never take this document
-    ├── NoSuchConversationError   no conversation of this id
-    ├── AssignedMeanwhileError    the conversation has another assignee by now
-    ├── NoSuchPersonError         nobody of this id has written to the company
-    ├── NotMergedError            these two are not one person at the desk
-    ├── CompanyExistsError        settings are there already
-    ├── NoSuchCompanyError        no settings to change
-    ├── BadKnowledgeError         a document, answer or gap that cannot be taken as it was sent
-    ├── NoSuchKnowledgeError      no such document, answer, gap or run
-    ├── CorrectionReusedError     an id came before, with another correction of a memory
-    ├── MemoryMovedError          what is remembered has another version by now
-    └── SettingsMovedError        the settings have another version by now
+    ├── RetryableError               a retry may succeed
+    │   ├── StoreUnavailableError    MongoDB did not answer in time
+    │   ├── RedisUnavailableError    Redis did not answer in time
+    │   ├── BusUnavailableError      the streams did not do what has to be done there
+    │   ├── ServiceUnavailableError  another service did not answer, or did not do what has to be done there
+    │   ├── ProjectionBehindError    the projection did not reach a sequence in time
+    │   └── UnknownSequenceError     a reader named a sequence that the log has not reached
+    ├── StoreRefusedError            MongoDB will never take this document
+    ├── NoSuchConversationError      no conversation of this id
+    ├── AssignedMeanwhileError       the conversation has another assignee by now
+    ├── NoSuchPersonError            nobody of this id has written to the company
+    ├── NotMergedError               these two are not one person at the desk
+    ├── CompanyExistsError           settings are there already
+    ├── NoSuchCompanyError           no settings to change
+    ├── BadKnowledgeError            a document, answer or gap that cannot be taken as it was sent
+    ├── NoSuchKnowledgeError         no such document, answer, gap or run
+    ├── CorrectionReusedError        an id came before, with another correction of a memory
+    ├── MemoryMovedError             what is remembered has another version by now
+    └── SettingsMovedError           the settings have another version by now
 """
 
 from contracts.errors import FieldFault, NexusError
@@ -30,13 +30,13 @@ class MemoryServiceError(NexusError):
     """Base of everything this service raises on purpose."""
 
 
-class UnavailableError(MemoryServiceError):
+class RetryableError(MemoryServiceError):
     """Something did not answer or is behind: a retry may succeed."""
 
     retryable = True
 
 
-class StoreUnavailableError(UnavailableError):
+class StoreUnavailableError(RetryableError):
     """MongoDB did not answer in time; whether the command took effect is unknown."""
 
 
@@ -44,23 +44,23 @@ class StoreRefusedError(MemoryServiceError):
     """MongoDB refuses documents or commands of this form; a retry would be refused too."""
 
 
-class RedisUnavailableError(UnavailableError):
+class RedisUnavailableError(RetryableError):
     """Redis did not answer in time; whether the command took effect is unknown."""
 
 
-class BusUnavailableError(UnavailableError):
+class BusUnavailableError(RetryableError):
     """The streams could not be reached, or refused something that must be done."""
 
 
-class ServiceUnavailableError(UnavailableError):
+class ServiceUnavailableError(RetryableError):
     """Another service could not be reached, or refused something that must be done."""
 
 
-class ProjectionBehindError(UnavailableError):
+class ProjectionBehindError(RetryableError):
     """The projection did not reach the sequence within the deadline."""
 
 
-class UnknownSequenceError(UnavailableError):
+class UnknownSequenceError(RetryableError):
     """The log has not reached the sequence that the reader named."""
 
 

@@ -3,7 +3,7 @@
     CatalogueError     catalogue/registry.py     a declaration is wrong: the service does not start
     ToolFailedError         domain/declaration.py     a handler could not do its work: EXECUTION_ERROR with a reason
     ToolRefusedError        domain/declaration.py     the arguments were wrong after all: VALIDATION_ERROR
-    ServiceUnavailableError domain/declaration.py     something that the tool needs does not answer: UNAVAILABLE
+    ToolUnavailableError domain/declaration.py     something that the tool needs does not answer: UNAVAILABLE
     AddressRefusedError     domain/site_address.py    fetch_page may not go there
     SizingError        domain/position_size.py   figures that make no trade
     RedisUnavailableError   ports.py                  Redis does not answer: calls go on with less, or UNAVAILABLE

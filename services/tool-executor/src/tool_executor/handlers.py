@@ -32,7 +32,7 @@ from tool_executor.catalogue.announced import Offers
 from tool_executor.catalogue.export import catalogue_view, details_view
 from tool_executor.catalogue.quota import QuotaReader
 from tool_executor.catalogue.registry import Entry
-from tool_executor.domain.declaration import ServiceUnavailableError
+from tool_executor.domain.declaration import ToolUnavailableError
 from tool_executor.domain.plans import CompanyTools, VerifiedCaller, plan_of
 from tool_executor.domain.redaction import masked
 from tool_executor.pipeline.call import CallProgress, Pipeline, Postponed
@@ -251,7 +251,7 @@ class CatalogueHandler:
     async def _offered(self, caller: VerifiedCaller) -> list[Entry]:
         try:
             company = await self._companies.tools_of(caller.company)
-        except ServiceUnavailableError as away:
+        except ToolUnavailableError as away:
             if caller.is_visitor:
                 raise RpcError(ErrorCode.UNAVAILABLE, str(away), retryable=True) from away
             company = CompanyTools()  # see pipeline.permission.Find

@@ -32,9 +32,9 @@ from tool_executor.domain.declaration import (
     CallContext,
     Data,
     Handler,
-    ServiceUnavailableError,
     ToolFailedError,
     ToolRefusedError,
+    ToolUnavailableError,
 )
 from tool_executor.domain.plans import Arguments, VerifiedCaller, plan_of
 from tool_executor.ports import RedisUnavailableError
@@ -125,7 +125,7 @@ class OwnActions:
                     raise ToolFailedError("too_many_waiting", TEXTS["call.too_many_waiting"])
                 await self._swap(key, call.id, b"", call)
             except RedisUnavailableError as away:
-                raise ServiceUnavailableError(str(away)) from away
+                raise ToolUnavailableError(str(away)) from away
             return {
                 "action_id": call.id,
                 "status": "pending_confirmation",
@@ -180,7 +180,7 @@ class OwnActions:
 
         try:
             await self._companies.tools_of(asked.company_id)
-        except ServiceUnavailableError:
+        except ToolUnavailableError:
             return failed("unavailable")
         tool = self._catalogue().runs(asked.company_id).get(call.tool)
         if tool is None or tool.version != call.version:

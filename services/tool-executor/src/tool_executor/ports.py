@@ -73,7 +73,7 @@ class RemoteTools(Protocol):
     """Tools that other services serve."""
 
     async def call(self, tool: str, subject: str | None, arguments: Arguments, context: CallContext) -> Data:
-        """Raises ToolFailedError, ToolRefusedError, ServiceUnavailableError or TimeoutError."""
+        """Raises ToolFailedError, ToolRefusedError, ToolUnavailableError or TimeoutError."""
         ...
 
     async def outcome(self, tool: str, subject: str | None, arguments: Arguments, context: CallContext) -> Data | None:

@@ -15,7 +15,7 @@ from contracts.events.chat import VisitorMessage
 from contracts.ids import answer_id
 from contracts.languages import spoken_language
 from runtime.conversation import ConversationLog, ConversationWriter
-from runtime.errors import FenceRefusedError, InvalidTokenError, PublishTimeoutError, ReadFailedError, UnavailableError
+from runtime.errors import FenceRefusedError, InvalidTokenError, NotStoredError, PublishTimeoutError, ReadFailedError
 from runtime.principals import Principal, Verify
 from runtime.publisher import event_json
 from runtime.recent import Recent
@@ -86,7 +86,7 @@ class JetStreamChatLog:
         except FenceRefusedError as error:
             self._followed.drop(key)
             return AppendOutcome("refused", error.newest)
-        except (PublishTimeoutError, UnavailableError):
+        except (PublishTimeoutError, NotStoredError):
             self._followed.drop(key)
             return AppendOutcome("unknown")
         self._bases.keep(key, ending.journal.basis)

@@ -14,7 +14,7 @@ from agent.errors import UnreachableError
 from agent.ports import ConversationKey
 from contracts import channels
 from runtime.direct import DirectReader
-from runtime.errors import FenceRefusedError, PublishTimeoutError, ReadFailedError, UnavailableError
+from runtime.errors import FenceRefusedError, NotStoredError, PublishTimeoutError, ReadFailedError
 from runtime.publisher import Fence, Publisher, event_json
 from runtime.recent import Recent
 from runtime.unknown_fields import UnknownFields
@@ -88,7 +88,7 @@ class JournalStore:
                 fence=Fence(revision, subject),
                 deadline=5.0,
             )
-        except (FenceRefusedError, PublishTimeoutError, UnavailableError):
+        except (FenceRefusedError, PublishTimeoutError, NotStoredError):
             self._kept.drop(key)
             return None
         self._kept.keep(key, (journal, stored.seq))

@@ -13,7 +13,13 @@ from contracts.symbols import Symbol
 from contracts.tools.market import Timeframe
 from market_adapter.adapters.plausible import check_bar
 from market_adapter.domain.bars import Bar, BarHistory
-from market_adapter.errors import MarketError, NoDataError, NotConfiguredError, ProviderDownError, RateLimitedError
+from market_adapter.errors import (
+    MarketError,
+    NoDataError,
+    NotConfiguredError,
+    ProviderDownError,
+    ProviderRateLimitedError,
+)
 from market_adapter.texts import TEXTS
 from runtime.clock import SystemClock
 from runtime.retry_after import seconds_in
@@ -102,7 +108,7 @@ class CryptoExchange:
             text = TEXTS["source.wait_a_minute"].format(name=self.name)
             headers: Mapping[str, str] = self._exchange.last_response_headers or {}
             told = next((headers[name] for name in headers if name.lower() == "retry-after"), None)
-            return RateLimitedError(symbol.name, text, seconds_in(told))
+            return ProviderRateLimitedError(symbol.name, text, seconds_in(told))
         if "BadSymbol" in kinds:
             return self._not_listed(symbol)
         text = TEXTS["source.no_answer"].format(name=self.name, symbol=symbol, error=type(error).__name__)

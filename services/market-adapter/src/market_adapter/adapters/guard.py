@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 import structlog
 
-from market_adapter.errors import MarketError, ProviderDownError, RateLimitedError
+from market_adapter.errors import MarketError, ProviderDownError, ProviderRateLimitedError
 from market_adapter.texts import TEXTS
 from runtime.clock import Clock
 from runtime.recent import Bounded
@@ -74,7 +74,7 @@ class Guard:
         """The answer, at most `seconds` old; many who ask the same at once share one question.
 
         Raises:
-            RateLimitedError: the source's limit, or our own before it.
+            ProviderRateLimitedError: the source's limit, or our own before it.
             ProviderDownError: no answer after a few tries or in time, or it is left alone at this moment.
             MarketError: what the question itself raises.
         """
@@ -111,7 +111,7 @@ class Guard:
                 await self._clock.sleep(pause)
                 pause *= 2
                 continue
-            except RateLimitedError as error:
+            except ProviderRateLimitedError as error:
                 self._cool(error.retry_after)
                 raise
             except MarketError:
@@ -138,7 +138,7 @@ class Guard:
         self._refuse_while_closed(ticker, now)
         wait = max(self._next, now) - now - self._burst * self._gap
         if wait > LONGEST_WAIT:
-            raise RateLimitedError(ticker, TEXTS["source.too_many_at_once"].format(name=self._name, wait=wait))
+            raise ProviderRateLimitedError(ticker, TEXTS["source.too_many_at_once"].format(name=self._name, wait=wait))
         self._next = max(self._next, now) + self._gap
         if wait > 0:
             await self._clock.sleep(wait)
@@ -148,7 +148,7 @@ class Guard:
     def _refuse_while_closed(self, ticker: str, now: float) -> None:
         if now < self._cooling_until:
             left = self._cooling_until - now
-            raise RateLimitedError(ticker, TEXTS["source.asked_to_wait"].format(name=self._name, left=left))
+            raise ProviderRateLimitedError(ticker, TEXTS["source.asked_to_wait"].format(name=self._name, left=left))
         own = self._tickers.get(ticker)
         for breaker, text in ((self._source, TEXTS["source.left_alone"]), (own, TEXTS["source.left_alone_for"])):
             if breaker is not None and now < breaker.closed_until:

@@ -26,7 +26,7 @@ from market_adapter.adapters.polite_session import Politeness
 from market_adapter.domain.bars import Bar, BarHistory, Dividend, Split
 from market_adapter.domain.facts import Event, EventKind, Fundamentals, Headline
 from market_adapter.domain.splits import adjustment, scale_volume
-from market_adapter.errors import MarketError, NoDataError, ProviderDownError, RateLimitedError
+from market_adapter.errors import MarketError, NoDataError, ProviderDownError, ProviderRateLimitedError
 from market_adapter.texts import TEXTS
 
 SOURCE = "yahoo"
@@ -280,8 +280,8 @@ def _as_market_error(symbol: Symbol, error: Exception) -> MarketError:
     return ProviderDownError(symbol.name, text)
 
 
-def _limited(symbol: Symbol, seconds: float | None) -> RateLimitedError:
-    return RateLimitedError(symbol.name, TEXTS["source.yahoo.wait_a_minute"], seconds)
+def _limited(symbol: Symbol, seconds: float | None) -> ProviderRateLimitedError:
+    return ProviderRateLimitedError(symbol.name, TEXTS["source.yahoo.wait_a_minute"], seconds)
 
 
 def _unknown(symbol: Symbol) -> NoDataError:

@@ -9,7 +9,7 @@ from contracts.tools.account import AlertArguments, AlertRef, Condition, ListArg
 from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.domain.alerts import Alert, AlertState
 from market_adapter.domain.asked import asked_symbol
-from market_adapter.errors import NotFoundError, RefusedError
+from market_adapter.errors import ActionRefusedError, NotFoundError
 from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
 from market_adapter.tools.caller import CallBy
@@ -93,7 +93,7 @@ class AlertTools:
         )
         mine = await self._store.active(by.owner)
         if len(mine) >= MOST:
-            raise RefusedError(symbol.name, TEXTS["alert.too_many"].format(most=MOST), "too_many_alerts")
+            raise ActionRefusedError(symbol.name, TEXTS["alert.too_many"].format(most=MOST), "too_many_alerts")
         by.check_time()
         return _created(await self._store.add(alert), quote.source, quote.as_of)
 

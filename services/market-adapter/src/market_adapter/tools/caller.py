@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from contracts.rpc import ToolServiceRequest
-from market_adapter.domain.paper.account import Owner
+from market_adapter.domain.paper.account import AccountOwner
 from market_adapter.errors import NoUserError, TooLateError
 from market_adapter.texts import TEXTS
 from runtime.deadlines import passed
@@ -13,7 +13,7 @@ from runtime.deadlines import passed
 class CallBy:
     """One call: whose, from which conversation, and the id that makes a repeat the same call."""
 
-    owner: Owner
+    owner: AccountOwner
     call_id: str
     conversation: str | None
     language: str = "es"
@@ -32,5 +32,5 @@ def call_by(request: ToolServiceRequest) -> CallBy:
     caller = request.caller
     if caller.user_id is None:
         raise NoUserError("-", TEXTS["caller.needs_a_user"].format(tool=request.tool))
-    owner = Owner(caller.company_id, caller.user_id)
+    owner = AccountOwner(caller.company_id, caller.user_id)
     return CallBy(owner, request.call_id, caller.conversation_id, caller.language)

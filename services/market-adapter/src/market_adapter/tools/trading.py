@@ -36,7 +36,7 @@ from market_adapter.domain.paper.orders import (
     to_cents,
 )
 from market_adapter.domain.quotes import Quote
-from market_adapter.errors import NotFoundError, RefusedError
+from market_adapter.errors import ActionRefusedError, NotFoundError
 from market_adapter.paper_trading import PaperTrading
 from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
@@ -139,10 +139,10 @@ class TradingTools:
         symbol = asked_symbol(asked.symbol)
         quote = await self._provider.quote(symbol)
         if symbol.kind is SymbolKind.INDEX:
-            raise RefusedError(symbol.name, TEXTS["order.of_an_index"].format(symbol=symbol), "not_tradable")
+            raise ActionRefusedError(symbol.name, TEXTS["order.of_an_index"].format(symbol=symbol), "not_tradable")
         if quote.currency != CURRENCY:
             text = TEXTS["order.other_currency"].format(symbol=symbol, currency=quote.currency, account=CURRENCY)
-            raise RefusedError(symbol.name, text, "not_tradable")
+            raise ActionRefusedError(symbol.name, text, "not_tradable")
 
         def with_order(account: Account, _news: object) -> tuple[Account, Order]:
             by.check_time()
@@ -176,7 +176,7 @@ class TradingTools:
             raise NotFoundError(asked.order_id, TEXTS["order.not_yours"].format(order_id=asked.order_id))
         if order.state is not OrderState.CANCELLED:
             text = TEXTS["order.ended_already"].format(ended=TEXTS[f"order.ended.{order.state}"])
-            raise RefusedError(order.symbol, text, "final")
+            raise ActionRefusedError(order.symbol, text, "final")
         return CancelledData(order_id=order.id, status=order.state)
 
     async def cancelled(self, asked: OrderRef, by: CallBy) -> CancelledData | None:
@@ -227,7 +227,7 @@ class TradingTools:
         if (made := account.order(order.id)) is not None:
             return account, made
         if sum(1 for one in account.orders if _waits(one)) >= MOST_WAITING:
-            raise RefusedError(symbol.name, TEXTS["order.too_many"].format(most=MOST_WAITING), "too_many_orders")
+            raise ActionRefusedError(symbol.name, TEXTS["order.too_many"].format(most=MOST_WAITING), "too_many_orders")
         refuse_impossible(account, order)
         return account.with_order(order), order
 
@@ -252,11 +252,11 @@ class TradingTools:
 
 
 def refuse_impossible(account: Account, order: Order) -> None:
-    """Raises RefusedError where the account cannot bear the order, or it is too small to be one."""
+    """Raises ActionRefusedError where the account cannot bear the order, or it is too small to be one."""
     if to_cents(order.quantity * order.reserve_price) < CENT and not _is_the_rest(account, order):
-        raise RefusedError(order.symbol, _too_small(order), "below_minimum")
+        raise ActionRefusedError(order.symbol, _too_small(order), "below_minimum")
     if why := obstacle(account, order):
-        raise RefusedError(order.symbol, _explained(why, account, order), why)
+        raise ActionRefusedError(order.symbol, _explained(why, account, order), why)
 
 
 def edited(owner: str, order: Order, edits: Mapping[str, object]) -> Order:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from contracts.tools.arguments import NoArguments, SymbolArguments
 from market_adapter.adapters.mongo_watchlists import MongoWatchlists
 from market_adapter.domain.asked import asked_symbol
-from market_adapter.errors import RefusedError
+from market_adapter.errors import ActionRefusedError
 from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
 from market_adapter.tools.caller import CallBy
@@ -42,7 +42,7 @@ class WatchlistTools:
         await self._provider.quote(symbol)
         symbols = await self._store.add(by.owner, symbol.name, MOST, by.call_id, by.check_time)
         if symbols is None:
-            raise RefusedError(symbol.name, TEXTS["watchlist.full"].format(most=MOST), "too_many_symbols")
+            raise ActionRefusedError(symbol.name, TEXTS["watchlist.full"].format(most=MOST), "too_many_symbols")
         return self._data(symbols)
 
     @tool

@@ -6,7 +6,7 @@ from contracts.company import CompanySettings
 from runtime.companies import CompanyCache
 from runtime.deadlines import part
 from runtime.errors import RpcError
-from tool_executor.domain.declaration import ServiceUnavailableError
+from tool_executor.domain.declaration import ToolUnavailableError
 from tool_executor.domain.plans import CompanyTools
 
 _DEADLINE = 2.0
@@ -18,14 +18,14 @@ class ExecutorCompanies:
         self._cache = cache
 
     async def tools_of(self, company: str) -> CompanyTools:
-        """The defaults for a company that has no settings. Raises ServiceUnavailableError."""
+        """The defaults for a company that has no settings. Raises ToolUnavailableError."""
         try:
             async with asyncio.timeout(part(_DEADLINE)):
                 settings = await self._cache.get(company)
         except TimeoutError as error:
-            raise ServiceUnavailableError(f"the settings of {company} are not there yet") from error
+            raise ToolUnavailableError(f"the settings of {company} are not there yet") from error
         except RpcError as error:
-            raise ServiceUnavailableError(f"the settings of {company} cannot be read: {error}") from error
+            raise ToolUnavailableError(f"the settings of {company} cannot be read: {error}") from error
         return CompanyTools() if settings is None else tools_in(settings)
 
 

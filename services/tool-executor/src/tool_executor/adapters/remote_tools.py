@@ -13,9 +13,9 @@ from tool_executor.domain.declaration import (
     ArgumentProblem,
     CallContext,
     Data,
-    ServiceUnavailableError,
     ToolFailedError,
     ToolRefusedError,
+    ToolUnavailableError,
 )
 from tool_executor.domain.plans import Arguments, VerifiedCaller
 
@@ -45,7 +45,7 @@ class BusTools:
         except NobodyServesError as error:
             if subject is not None:
                 self._on_gone(subject)
-            raise ServiceUnavailableError(error.message) from error
+            raise ToolUnavailableError(error.message) from error
         except RpcError as error:
             raise _as_tool_error(error) from error
         return reply.result
@@ -75,7 +75,7 @@ def _request(tool: str, arguments: Arguments, context: CallContext) -> ToolServi
 def _as_tool_error(error: RpcError) -> Exception:
     # Not recorded: the same call id may be asked again, and its service knows what it has done under it.
     if error.code == ErrorCode.UNAVAILABLE:
-        return ServiceUnavailableError(error.message, asked=True)
+        return ToolUnavailableError(error.message, asked=True)
     if error.code == ErrorCode.TIMEOUT:
         return TimeoutError(error.message)
     if error.reason is not None:

@@ -143,7 +143,7 @@ class ToolRefusedError(Exception):
         self.problems = problems
 
 
-class ServiceUnavailableError(Exception):
+class ToolUnavailableError(Exception):
     """What the tool needs cannot be reached now: UNAVAILABLE, to be tried again later.
 
     Args:

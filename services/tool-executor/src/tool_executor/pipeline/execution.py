@@ -11,9 +11,9 @@ from tool_executor.domain.declaration import (
     Data,
     Handler,
     OverTheBus,
-    ServiceUnavailableError,
     ToolFailedError,
     ToolRefusedError,
+    ToolUnavailableError,
 )
 from tool_executor.pipeline.call import CallProgress, Outcome, Postponed, Rest
 from tool_executor.pipeline.validation import invalid
@@ -94,7 +94,7 @@ class Execution:
             call.unknown = False
             message = spoken(failed.message, language)
             return call.failure(ToolCode.EXECUTION_ERROR, message, reason=failed.reason)
-        except ServiceUnavailableError as away:
+        except ToolUnavailableError as away:
             # A store that answers too late may have written all the same, and an earlier attempt may still run.
             call.unknown = call.unknown and (away.asked or look_up)
             if call.unknown:

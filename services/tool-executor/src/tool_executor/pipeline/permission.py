@@ -3,7 +3,7 @@
 from contracts.errors import ToolCode
 from tool_executor.adapters.companies import ExecutorCompanies
 from tool_executor.catalogue.announced import Offers
-from tool_executor.domain.declaration import ServiceUnavailableError
+from tool_executor.domain.declaration import ToolUnavailableError
 from tool_executor.domain.limits import Quota
 from tool_executor.domain.plans import CompanyTools, Plan
 from tool_executor.pipeline.call import CallProgress, Outcome, Rest
@@ -23,7 +23,7 @@ class LoadCompany:
         if self._offers.find(call.tool, call.caller.company) is None:
             try:
                 await self._companies.tools_of(call.caller.company)
-            except ServiceUnavailableError:
+            except ToolUnavailableError:
                 message = TEXTS["call.unavailable"].said_in(call.caller.language)
                 return call.told(call.failure(ToolCode.UNAVAILABLE, message, reason="settings"))
         return await rest()
@@ -43,7 +43,7 @@ class FindTool:
         if entry is not None:
             try:
                 call.company = await self._companies.tools_of(call.caller.company)
-            except ServiceUnavailableError:
+            except ToolUnavailableError:
                 if entry.needs_settings(call.caller):
                     return call.failure(
                         ToolCode.UNAVAILABLE, TEXTS["call.unavailable"].said_in(language), reason="settings"
