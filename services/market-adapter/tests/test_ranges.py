@@ -253,6 +253,14 @@ async def test_days_before_the_data_are_no_figures(call: Call) -> None:
         await call("get_ohlcv", symbol="FB", timeframe="1d", start="2008-01-01", end="2008-12-31")
 
 
+async def test_days_without_data_are_answered_with_those_that_have_some(call: Call) -> None:
+    for name, asked in (("get_ohlcv", {"timeframe": "1d"}), ("backtest_strategy", {"rule": "buy_and_hold"})):
+        with pytest.raises(RpcError, match="there are those of 2000-03-01 – "):
+            await call(name, symbol="IBM", start="2099-01-01", **asked)
+    with pytest.raises(RpcError, match="1800-01-01"):
+        await call("get_performance", tickers=["IBM"], end="0001-01-01", period="5y")
+
+
 async def test_buying_and_holding_is_what_the_bars_say(call: Call) -> None:
     asked = {"symbol": "IBM", "rule": "buy_and_hold", "start": "2012-01-01", "end": "2012-12-31", "cost_percent": 0}
     answer = await call("backtest_strategy", **asked)

@@ -232,6 +232,15 @@ def test_an_order_has_exactly_the_prices_that_its_type_needs(given: dict[str, ob
     assert [problem.field for problem in price_problems(given)] == wrong
 
 
+async def test_a_first_day_after_the_last_one_is_named_by_every_tool_that_takes_both(registry: Registry):
+    tools = [entry.tool for entry in registry if {"start", "end"} <= entry.tool.input_schema["properties"].keys()]
+    assert len(tools) == 7
+    for tool in tools:
+        assert tool.validator is not None
+        assert [one.field for one in tool.validator({"start": "2012-05-01", "end": "2012-01-01"})] == ["start"]
+        assert not tool.validator({"start": "2012-05-01", "end": "2012-05-01"})
+
+
 @pytest.mark.parametrize(
     ("name", "given", "field"),
     [
@@ -251,7 +260,7 @@ def test_an_order_has_exactly_the_prices_that_its_type_needs(given: dict[str, ob
         ("create_paper_order", {"symbol": "IBM", "side": "buy", "quantity": -1, "order_type": "market"}, "quantity"),
         ("cancel_paper_order", {"order_id": "a.b"}, "order_id"),
         ("get_portfolio", {"user_id": "ana"}, "user_id"),
-        ("explain_concept", {"concept": ""}, "concept"),
+        ("explain_concept", {"concept": "  "}, "concept"),
         ("explain_concept", {"concept": "RSI", "level": "expert"}, "level"),
     ],
 )

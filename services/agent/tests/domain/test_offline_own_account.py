@@ -79,3 +79,9 @@ def test_a_day_that_was_asked_for_is_told_and_never_the_span_around_it() -> None
     assert "no session of 6 October 2012; the last one before it, on 5 October 2012, closed at 652.59" in between
     assert "638.17" not in between
     assert "no AAPL figures for 4 October 2012" in answer_from("get_ohlcv", {}, body, "AAPL on 4 October 2012", "en")
+
+
+@pytest.mark.parametrize(("tool", "unknown"), [("get_price", False), ("create_alert", True)])
+def test_only_of_what_changes_something_it_is_said_that_it_may_have_been_done(tool: str, unknown: bool) -> None:
+    error = {"error": {"code": "UNKNOWN_OUTCOME", "message": "interrupted"}}
+    assert ("whether it was done" in answer_from(tool, {"symbol": "AAPL"}, error, "AAPL", "en")) is unknown

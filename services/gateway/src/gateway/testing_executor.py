@@ -36,6 +36,7 @@ class ExecutorStandIn:
     listed: list[CatalogueRequest] = field(default_factory=list[CatalogueRequest])
     silent: int = 0
     """So many requests get no answer."""
+    side_effects: bool = False
 
     def __post_init__(self) -> None:
         self._server = RpcServer(self.client)
@@ -55,6 +56,7 @@ class ExecutorStandIn:
             category="market",
             required_plan="free",
             parameters={"type": "object"},
+            side_effects=self.side_effects,
             quota={"minute": minute} if request.with_quota else None,
         )
         return CatalogueReply(tools=[tool] if request.name in {None, "get_price"} else [])

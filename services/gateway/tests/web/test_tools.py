@@ -224,6 +224,7 @@ async def test_what_a_silent_bus_may_have_taken_is_not_said_to_be_not_done(
     ana: Caller, executor: ExecutorStandIn, nats_server: NatsServer, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("gateway.adapters.tools.PATIENCE", (0.5, 5.0))
+    executor.side_effects = True
     await executor.start()
     key = {"Idempotency-Key": "one-alert"}
     assert (await ana("POST", "/v2/tools/get_price", key, json={}))[0] == 200
@@ -237,12 +238,22 @@ async def test_what_a_silent_bus_may_have_taken_is_not_said_to_be_not_done(
     await eventually(lambda: len(executor.calls) == 2)
 
 
-async def test_with_no_answer_to_any_request_the_outcome_is_unknown(
-    ana: Caller, executor: ExecutorStandIn, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("effects", "reason", "end"),
+    [(True, OUTCOME_UNKNOWN, "Compruébalo antes de repetirlo."), (False, None, "Inténtalo de nuevo en un momento.")],
+)
+async def test_with_no_answer_to_any_request_an_effect_is_unknown_and_a_lookup_may_be_repeated(
+    ana: Caller,
+    executor: ExecutorStandIn,
+    monkeypatch: pytest.MonkeyPatch,
+    effects: bool,
+    reason: str | None,
+    end: str,
 ):
     monkeypatch.setattr("gateway.adapters.tools.PATIENCE", (0.2, 0.2))
     executor.silent = 2
+    executor.side_effects = effects
     await executor.start()
     status, body, _ = await ana("POST", "/v2/tools/get_price", json={})
-    assert (status, body["error"]["code"], body["error"]["reason"]) == (504, "TIMEOUT", OUTCOME_UNKNOWN)
-    assert body["error"]["message"].endswith("Compruébalo antes de repetirlo.")
+    assert (status, body["error"]["code"], body["error"].get("reason")) == (504, "TIMEOUT", reason)
+    assert body["error"]["message"].endswith(end)

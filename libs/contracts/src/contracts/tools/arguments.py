@@ -29,7 +29,7 @@ SymbolText = Annotated[
         json_schema_extra={"pattern": SYMBOL_PATTERN},
     ),
 ]
-Day = Annotated[date, WithJsonSchema({"type": "string", "pattern": DAY_PATTERN})]
+Day = Annotated[date, Field(ge=date(1800, 1, 1)), WithJsonSchema({"type": "string", "pattern": DAY_PATTERN})]
 Amount = Annotated[
     Decimal,
     Field(gt=0, max_digits=18, decimal_places=8, allow_inf_nan=False),

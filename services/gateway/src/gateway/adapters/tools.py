@@ -50,7 +50,7 @@ class ToolClient:
         self._rpc = rpc
         self._inbox = inbox
         self._principals = principals
-        self._categories = Bounded[str, str](_MOST_NAMES)
+        self._known = Bounded[str, tuple[str, bool]](_MOST_NAMES)
 
     async def catalogue(self, caller: TokenCaller, language: str) -> list[CatalogueTool]:
         """The caller's tools, with quota; raises UnavailableError."""
@@ -92,7 +92,7 @@ class ToolClient:
         """Always returns a result: UNAVAILABLE and TIMEOUT are results too."""
         started = time.monotonic()
         try:
-            category = await self._category(caller, asked.tool)
+            category, side_effects = await self._category(caller, asked.tool)
         except RpcError:
             return _failed(ToolCode.UNAVAILABLE, TEXTS["tool.not_now"].said_in(asked.language), started)
         answers = CallAnswers()
@@ -123,10 +123,9 @@ class ToolClient:
                     return _failed(ToolCode.UNAVAILABLE, TEXTS["tool.not_asked"].said_in(asked.language), started)
                 if result is not None:
                     return result
-        said = (
-            TEXTS["tool.no_result"].said_in(asked.language).format(tool=asked.tool, seconds=time.monotonic() - started)
-        )
-        return _failed(ToolCode.TIMEOUT, said, started, reason=OUTCOME_UNKNOWN)
+        text, reason = (TEXTS["tool.no_outcome"], OUTCOME_UNKNOWN) if side_effects else (TEXTS["tool.no_result"], None)
+        said = text.said_in(asked.language).format(tool=asked.tool, seconds=time.monotonic() - started)
+        return _failed(ToolCode.TIMEOUT, said, started, reason=reason)
 
     async def _once(
         self, request: ToolCallRequested, category: str, pending: Pending, seconds: float
@@ -148,17 +147,18 @@ class ToolClient:
             pending.reset()
             return None
 
-    async def _category(self, caller: TokenCaller, name: str) -> str:
-        """The last token of the subject. The executor decides which tools exist and for whom."""
-        known = self._categories.get(name)
+    async def _category(self, caller: TokenCaller, name: str) -> tuple[str, bool]:
+        """The last token of the subject, and whether the tool has side effects. The executor decides which tools exist
+        and for whom."""
+        known = self._known.get(name)
         if known is not None:
             return known
         everything = CatalogueRequest(company_id=caller.company, role="user", plan="premium", name=name)
         found = (await self._rpc.call(CATALOGUE, everything, deadline=_CATALOGUE_SECONDS)).tools
         if not found:
-            return "unknown"
-        self._categories[name] = found[0].category
-        return found[0].category
+            return "unknown", False
+        self._known[name] = known = found[0].category, found[0].side_effects
+        return known
 
 
 def _request(caller: TokenCaller, language: str) -> CatalogueRequest:

@@ -15,11 +15,9 @@ from market_adapter.domain.timeframes import is_closed
 from market_adapter.errors import NoDataError
 from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
+from market_adapter.tools.indicators import MOST_BARS
 from market_adapter.tools.shapes import Sourced, amount
 from market_adapter.tools.tool import tool
-
-MOST_BARS = 20_000
-"""Bars that are looked through for those of some days."""
 
 
 class PriceData(Sourced):
@@ -120,6 +118,7 @@ class PriceTools:
         adjusted = split_adjusted(history.bars, history.splits)
         bars = tuple(bar for bar in adjusted if first <= bar.session <= last)[-asked.limit :]
         if not bars:
-            have = f"{history.bars[0].session} – {history.last.session}"
+            known = await self._provider.bars(symbol, asked.timeframe, MOST_BARS)
+            have = f"{known.bars[0].session} – {known.last.session}"
             raise NoDataError(symbol.name, TEXTS["market.no_bars"].format(symbol=symbol, have=have))
         return replace(history, bars=bars, splits=())

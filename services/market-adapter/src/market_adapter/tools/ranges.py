@@ -45,6 +45,7 @@ from market_adapter.domain.splits import adjustment, scale_price, split_adjusted
 from market_adapter.errors import MarketError, NoDataError
 from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
+from market_adapter.tools.indicators import MOST_BARS
 from market_adapter.tools.range_shapes import (
     BacktestData,
     BacktestTrade,
@@ -151,7 +152,7 @@ class RangeTools:
         start = next((i for i, day in enumerate(series.sessions) if day >= first), len(series))
         end = next((i for i, day in enumerate(series.sessions) if day > last), len(series))
         if of is None or start == 0 or end - start < 2:
-            raise _nothing(symbol, series, first, last)
+            raise await self._nothing(symbol, first, last)
         bars = split_adjusted(history.bars, history.splits)[start:end]
         cash, cost = Decimal(str(asked.cash)), Decimal(str(asked.cost_percent)) / 100
         outcomes: dict[str, BacktestResult] = {}
@@ -203,20 +204,19 @@ class RangeTools:
         history, series = await self._series(symbol, first, last)
         of = stretch(series, first, last)
         if of is None:
-            raise _nothing(symbol, series, first, last)
+            raise await self._nothing(symbol, first, last)
         return history, of
+
+    async def _nothing(self, symbol: Symbol, first: date, last: date) -> MarketError:
+        known = await self._provider.daily_history(symbol, MOST_BARS)
+        have = f"{known.bars[0].session} – {known.last.session}"
+        text = TEXTS["range.too_few_sessions"].format(symbol=symbol, first=first, last=last, have=have)
+        return NoDataError(symbol.name, text)
 
 
 def _trade(trade: Trade) -> BacktestTrade:
     price, quantity, cost = float(trade.price), float(trade.quantity), float(trade.cost)
     return BacktestTrade(on=trade.on, side=trade.side, price=price, quantity=quantity, cost=cost)
-
-
-def _nothing(symbol: Symbol, series: Series, first: date, last: date) -> MarketError:
-    have = f"{series.sessions[0]} – {series.sessions[-1]}"
-    return NoDataError(
-        symbol.name, TEXTS["range.too_few_sessions"].format(symbol=symbol, first=first, last=last, have=have)
-    )
 
 
 def _figure(

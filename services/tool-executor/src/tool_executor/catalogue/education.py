@@ -3,6 +3,7 @@
 from functools import cache
 
 from contracts.text import Text
+from contracts.tools.arguments import NOT_BLANK
 from tool_executor.domain.declaration import CacheScope, CallContext, Category, Data, DeclaredTool, ToolFailedError
 from tool_executor.domain.glossary import LEVELS, Glossary, UnknownConceptError
 from tool_executor.domain.plans import Arguments
@@ -46,7 +47,14 @@ def tools() -> list[DeclaredTool]:
             cache=CacheScope.PUBLIC,
             texts_differ=True,
             input_schema=takes(
-                {"concept": {**TEXT, "maxLength": 200, "description": "The concept, e.g. stop loss"}},
+                {
+                    "concept": {
+                        **TEXT,
+                        "pattern": NOT_BLANK,
+                        "maxLength": 200,
+                        "description": "The concept, e.g. stop loss",
+                    }
+                },
                 {"level": one_of(LEVELS, "For whom", default="beginner")},
             ),
             output_schema=gives({"concept": TEXT, "explanation": TEXT, "related": list_of(TEXT)}),

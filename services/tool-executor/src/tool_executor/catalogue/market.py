@@ -1,11 +1,12 @@
 """Market tools: their names, arguments and results. The market-adapter serves them."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from contracts.text import Text
 from contracts.tools.arguments import DAY_PATTERN, SymbolArguments, TickersArguments, input_schema
 from contracts.tools.market import Indicator, IndicatorArguments, OhlcvArguments
-from tool_executor.domain.declaration import CacheScope, Category, DeclaredTool, OverTheBus, Schema
+from tool_executor.domain.declaration import ArgumentProblem, CacheScope, Category, DeclaredTool, OverTheBus, Schema
 from tool_executor.domain.plans import Arguments
 from tool_executor.domain.shapes import (
     MAYBE,
@@ -18,6 +19,7 @@ from tool_executor.domain.shapes import (
     with_normal_symbol,
     with_normal_tickers,
 )
+from tool_executor.texts import TEXTS
 
 _TIMEFRAME = one_of(("1h", "4h", "1d"), "How long a bar is")
 _VOLUME = {"type": ["number", "null"], "minimum": 0}
@@ -49,8 +51,21 @@ _SNAPSHOT = sourced(
     }
 )
 _EVENTS = sourced({**_FUNDAMENTALS, "next_earnings_date": _DATE, "next_dividend_date": _DATE})
+
+
+def days_in_order(arguments: Arguments) -> Sequence[ArgumentProblem]:
+    """A first day after the last one. ISO days compare as texts."""
+    start, end = arguments.get("start"), arguments.get("end")
+    return [ArgumentProblem("start", TEXTS["arguments.start_after_end"])] if start and end and start > end else []
+
+
 market_tool = partial(
-    DeclaredTool, category=Category.MARKET, cache=CacheScope.PUBLIC, texts_differ=True, handler=OverTheBus()
+    DeclaredTool,
+    category=Category.MARKET,
+    cache=CacheScope.PUBLIC,
+    texts_differ=True,
+    handler=OverTheBus(),
+    validator=days_in_order,
 )
 """A tool of the category: the market-adapter answers it, the same for everybody who reads the same language."""
 

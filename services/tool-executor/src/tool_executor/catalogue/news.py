@@ -5,6 +5,7 @@ from functools import partial
 from contracts.text import Text
 from contracts.tools.arguments import input_schema
 from contracts.tools.market import NewsArguments, WhenArguments
+from tool_executor.catalogue.market import days_in_order
 from tool_executor.domain.declaration import CacheScope, Category, DeclaredTool, OverTheBus
 from tool_executor.domain.shapes import (
     NUMBER,
@@ -23,6 +24,7 @@ news_tool = partial(
     category=Category.NEWS,
     cache=CacheScope.PUBLIC,
     texts_differ=True,
+    validator=days_in_order,
     budget_per_ticker=3,
     handler=OverTheBus(),
     normaliser=with_normal_symbol,

@@ -199,8 +199,9 @@ def _error(tool: str, arguments: dict[str, Any], error: dict[str, Any], language
     if error.get("code") == NOT_ASKED:
         return _say("not_asked", language)
     reason = error.get("message") or error.get("code") or "?"
+    changes = tool in ("create_paper_order", "cancel_paper_order", "create_alert", "delete_alert")
     if error.get("code") == ToolCode.UNKNOWN_OUTCOME:
-        reason = TEXTS["step.reasons.outcome_unknown"].said_in(language)
-    if tool in ("create_paper_order", "cancel_paper_order", "create_alert", "delete_alert"):
+        reason = TEXTS[f"step.reasons.{'outcome_unknown' if changes else 'no_answer'}"].said_in(language)
+    if changes:
         return _say("not_done", language, reason=reason)
     return _say("not_looked_up", language, about=about, reason=reason)
