@@ -16,6 +16,7 @@ from benchmarks import (
     inbox_search,
     indicators,
     knowledge_search,
+    memory_search,
     start,
     tool_calls,
 )
@@ -33,6 +34,7 @@ QUESTIONS = {
     "inbox_frames": inbox_frames.run,
     "inbox_search": inbox_search.run,
     "knowledge_search": knowledge_search.run,
+    "memory_search": memory_search.run,
     "start": start.run,
     "tool_calls": tool_calls.run,
 }

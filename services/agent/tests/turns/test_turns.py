@@ -126,3 +126,15 @@ async def test_the_offline_assistant_answers_from_the_site(nats_server: NatsServ
         assert NOTICE["en"] in answer["text"]
         assert answer["citations"][0]["url"] == "https://demo.test/pricing"
         assert answer["provider"] == "offline"
+
+
+async def test_rules_look_for_what_was_said_before_in_the_same_conversation_too(nats_server: NatsServer) -> None:
+    async with stage(nats_server.url) as scene, agent(nats_server.url):
+        scene.executor.offer("search_memory", {"passages": []})
+        await scene.visitor("c1", "I have a flat in Leeds that I rent out", principal="user/pro/ana")
+        await scene.answered("c1")
+        await scene.visitor("c1", "what did I say about my flat?", principal="user/pro/ana")
+        await scene.answered("c1", 2)
+        (search,) = scene.executor.requests
+        asked = [seq for kind, seq, _ in await scene.facts("c1") if kind is ChatKind.VISITOR][-1]
+        assert search.prompt == (asked, asked)

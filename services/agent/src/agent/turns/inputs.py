@@ -91,6 +91,7 @@ class TurnInputs:
         self.inputs: Inputs | None = None
         self.tools: tuple[OfferedTool, ...] = ()
         self._sent: tuple[ModelRequest, str] | None = None
+        self._read: tuple[int, int] | None = None
 
     def begin(self, seq: int) -> "asyncio.Task[PromptHistory]":
         """What was said up to `seq`, on its way: as begun before, or from now on."""
@@ -299,14 +300,16 @@ class TurnInputs:
             material = replace(material, knowledge=found)
             prompt, self.compressed = await prompt_for(material, self._ports.encoders, name, room)
             self._sent = prompt, name
+            # Rules read what is asked; whatever was said before, they have to look for.
+            asked = [one.seq for one in heard.messages if not one.mine and one.seq > effect.view.basis]
+            self._read = (asked[0], asked[-1]) if rules and asked else in_prompt(self.compressed)
             if self.context is not None:
                 work.set_attributes({"nexus.context.missing": self.context.missing})
         return prompt
 
     def requester(self, seen: AskedSnapshot) -> Requester:
         """Who asks, with which of the conversation's messages the last prompt held; not known to whoever made none."""
-        done = self.compressed
-        return seen.requester if done is None else replace(seen.requester, prompt=in_prompt(done))
+        return seen.requester if self._sent is None else replace(seen.requester, prompt=self._read)
 
     def heard(self, sink: TextSink, journal: Journal) -> CitedText:
         """Who hears the running answer, with the numbers that it will have in the end."""

@@ -38,6 +38,7 @@ def test_a_memory_is_told_in_sentences_with_what_was_before_and_why() -> None:
         "You mostly follow AAPL, BTC/USD and IBM. Say “forget my favourites”.",
         "1. You told me “I moved to Austin”. Say “forget 1” or “correct 1: …”.",
         "2. You told me “I prefer ETFs”. Say “forget 2” or “correct 2: …”.",
+        "",
         "You have asked several things, for example “What is a stop loss?”. Say “forget my questions”.",
         "“I live in Lima” no longer applies as of May 3, 2026: you said “I moved to Austin”.",
         "“conservative” no longer applies as of May 4, 2026: now it is aggressive.",

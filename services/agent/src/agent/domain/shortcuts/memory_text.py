@@ -48,6 +48,8 @@ def told_memory(memory: Fields, language: Language, after: int = 0, more: int = 
         date = _day(known[fact], language, where) if fact in known else ""
         told = _text("told_on" if date else "told", language).format(date=date, value=_quoted(fact, language))
         lines.append(f"{number}. {told}" + _text("offer", language).format(number=number))
+    if facts:
+        lines.append("")  # what follows is none of the list's
     if more:
         lines.append(_text("more", language).format(count=more))
     if strategies := [str(one["name"]) for one in cast("Sequence[Fields]", memory.get("recentStrategies") or ())]:
@@ -59,7 +61,7 @@ def told_memory(memory: Fields, language: Language, after: int = 0, more: int = 
         return _text("no_more" if after else "nothing", language)
     past = cast("Sequence[Fields]", memory.get("superseded") or ())
     lines += [_ended(one, language, lambda value: coded.get(value, value), where) for one in past[:ENDED]]
-    return "\n".join([_text("rest" if after else "known", language), *lines])
+    return "\n".join([_text("rest" if after else "known", language), *lines]).rstrip()
 
 
 def listed_facts(told: str) -> dict[int, str]:

@@ -28,7 +28,7 @@ export class Chat {
       decide: (actionId, decision, edits) => this.net.send(`action.${decision}`, { actionId, edits }),
       score: (score, comment) => this.net.send("conversation.rate", { score, ...(comment && { comment }) }),
       rate: (messageId, rating, reason) => this.net.send("feedback", { messageId, rating, ...(reason && { reason }) }),
-      announce: ui.announce, busy: (on) => this.composer.busy(on),
+      say: (text) => this.#pressed(text), draft: (text) => this.composer.draft(text), announce: ui.announce, busy: (on) => this.composer.busy(on),
       files: async (one, message) => (await this.#files)?.show(one, message),
     }, this.#intro());
     this.outbox = new Outbox(kept, (type, fields) => this.net.send(type, fields), (entry, state, why, again) => {
@@ -49,6 +49,7 @@ export class Chat {
   get pressing() { return this.identity.customer || this.outbox.size > 0; }
 
   say(text, files) { this.outbox.add(text, files); }
+  #pressed(text) { this.say(text); this.composer.input.focus(); }
   end() { this.over = true; this.outbox.forget(); this.net.close(); }
   /* Whether a machine answers at all, as the company's settings have it. */
   assisted(ai) { this.#ai = ai; this.#show(this.#owner); }
@@ -71,7 +72,7 @@ export class Chat {
   #suggest() {
     const wanted = this.thread.empty ? host.suggestions : [];
     if ([...this.chips.children].map((one) => one.textContent).join("|") !== wanted.join("|")) {
-      this.chips.replaceChildren(...wanted.map((text) => button(text, () => { this.say(text); this.composer.input.focus(); })));
+      this.chips.replaceChildren(...wanted.map((text) => button(text, () => this.#pressed(text))));
     }
   }
 

@@ -28,6 +28,8 @@ export class Composer {
     if (!on && this.stop.getRootNode().activeElement === this.stop) this.input.focus();
     this.stop.hidden = !on;
   }
+  /* Words to go on from. */
+  draft(text) { this.input.value = text; this.changed(); this.input.focus(); }
   enabled(on) { this.input.disabled = !on; this.changed(); }
   /* Files go with the words (static/files.js). */
   attach(files) {

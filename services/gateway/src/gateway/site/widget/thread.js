@@ -19,7 +19,7 @@ export class Thread {
   #messages = new Map(); #order = []; #actions = new Map(); #alerts = new Set(); #people = new Map();
   #draft = null; #typing; #typingTimer = 0; #stuck = 0; #kept; #tell;
 
-  /* tell: {decide(id, decision), rate(id, rating, reason), score(value, comment), announce(text), busy(on), files(one, message)} */
+  /* tell: {decide(id, decision), rate(id, rating, reason), score(value, comment), say(text), draft(text), announce(text), busy(on), files(one, message)} */
   constructor(kept, tell, intro) {
     this.#kept = kept;
     this.#tell = tell;
@@ -63,6 +63,7 @@ export class Thread {
       parts.complete(one, message, (message.actions || []).map((action) => this.#card(parts, action).node), {
         rated: this.#kept.get("ratings")?.[message.id], rate: (rating, reason) => this.#rate(message.id, rating, reason),
         scored: this.#kept.get("scores")?.[message.id], score: (value, comment) => this.#score(message.id, value, comment),
+        say: this.#tell.say, draft: this.#tell.draft,
       });
     });
     if (message.files) this.#tell.files(one, message);

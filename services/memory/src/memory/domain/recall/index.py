@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from operator import itemgetter
 from typing import Any
 
 from memory.domain.recall.lexicon import ASKED, LATELY, MONTHS, SPEAKERS
@@ -26,6 +27,10 @@ NEARBY = ((1, 0.5), (-1, 0.5), (2, 0.25), (-2, 0.25))
 """The weight for a message of the meaning of that this many places after (+) or before (-) it (decision 0158)."""
 APART = timedelta(hours=6)
 """Messages further apart than this do not influence each other."""
+WITHIN = APART.total_seconds()
+ENOUGH = 500
+"""Messages found by the rarer words of a question, of which alone the commoner words change the order; and messages that
+one word finds, its best and newest. Only the searches of somebody with more messages than this notice."""
 SAME_DAY = 0.2
 BEST_DAYS = 5
 """Days of conversations whose messages are all considered, whether or not they contain a word of the question."""
@@ -66,7 +71,11 @@ class RecallIndex:
         self._postings = Postings()
         self._talks: defaultdict[str, list[tuple[Any, int]]] = defaultdict(list)
         self._place: array[int] = array("I")
-        self._days: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
+        self._seconds: array[float] = array("d")
+        self._asks: array[int] = array("B")
+        self._day: array[int] = array("I")
+        self._days: list[list[int]] = []
+        self._day_numbers: dict[tuple[str, int], int] = {}
         self._speakers: dict[str, str] = {}
 
     def __len__(self) -> int:
@@ -125,13 +134,17 @@ class RecallIndex:
         after_questions = not every.isdisjoint(ASKED)
         lately = RECENT_ASKED if every & LATELY else RECENT
         found: list[tuple[float, int]] = []
+        best = heapq.nlargest(limit + len(without), scores.values())
+        least = best[-1] * A_QUESTION / ((1 + SPOKE) * (1 + lately)) if best else 0.0
         for number, score in scores.items():
+            if score < least:
+                continue  # what follows cannot bring it among the best
             passage = self._passages[number]
             if passage.id in without:
                 continue
             if passage.speaker in named:
                 score *= 1 + SPOKE
-            if not after_questions and passage.text.rstrip().endswith("?"):
+            if not after_questions and self._asks[number]:
                 score *= A_QUESTION
             age = max((now - passage.at) / HALF_LIFE, 0.0)
             found.append((score * (1 + lately * 0.5 ** min(age, 60.0)), number))
@@ -148,7 +161,13 @@ class RecallIndex:
         for stem in stems(passage.text):
             counts[stem] = counts.get(stem, 0) + 1
         self._postings.add(counts)
-        self._days[self._day(number)].append(number)
+        day = self._day_numbers.setdefault((passage.conversation, passage.at.toordinal()), len(self._days))
+        if day == len(self._days):
+            self._days.append([])
+        self._days[day].append(number)
+        self._day.append(day)
+        self._seconds.append(passage.at.timestamp())
+        self._asks.append(passage.text.rstrip().endswith("?"))
         talk = self._talks[passage.conversation]
         self._place.append(len(talk))
         if not talk or talk[-1][0] < passage.order:
@@ -168,34 +187,37 @@ class RecallIndex:
         return set() if len(named) == len(self._speakers) else named
 
     def _scores(self, asked: Iterable[QueryTerm], every: set[str]) -> dict[int, float]:
-        scores: defaultdict[int, float] = defaultdict(float)
-        days: defaultdict[tuple[str, int], float] = defaultdict(float)
-        for one in asked:
-            held = self._held(one)
-            best_of_day: dict[tuple[str, int], float] = {}
-            for number, value in self._spread(held).items():
-                scores[number] += value
+        scores: dict[int, float] = {}
+        best: list[tuple[int, list[tuple[int, float]]]] = []
+        days: defaultdict[int, float] = defaultdict(float)
+        day_of = self._day
+        for held in sorted(map(self._held, asked), key=len):
+            best_of_day: dict[int, float] = {}
             for number, value in held.items():
-                day = self._day(number)
+                day = day_of[number]
                 if value > best_of_day.get(day, 0.0):
                     best_of_day[day] = value
             for day, value in best_of_day.items():
                 days[day] += value
-        for day in heapq.nlargest(BEST_DAYS, days, key=lambda one: days[one]):
+            if len(scores) < ENOUGH:
+                for number, value in self._spread(held).items():
+                    scores[number] = scores.get(number, 0.0) + value
+            else:
+                if not best:
+                    best = [(one, self._beside(one, -1)) for one in heapq.nlargest(ENOUGH, scores, key=scores.__getitem__)]
+                for number, beside in best:
+                    scores[number] += max(held.get(other, 0.0) * share for other, share in beside)
+        for day in heapq.nlargest(BEST_DAYS, days, key=days.__getitem__):
             for number in self._days[day]:
                 scores.setdefault(number, 0.0)
         months = {MONTHS[word] for word in every if word in MONTHS}
         years = {int(word) for word in every if len(word) == 4 and word.isdigit()}
         for number in scores:
-            at = self._passages[number].at
-            scores[number] += SAME_DAY * days.get(self._day(number), 0.0)
+            scores[number] += SAME_DAY * days.get(day_of[number], 0.0)
             if months or years:
+                at = self._passages[number].at
                 scores[number] *= 1 + 0.3 * (at.month in months) + 0.2 * (at.year in years)
         return scores
-
-    def _day(self, number: int) -> tuple[str, int]:
-        passage = self._passages[number]
-        return passage.conversation, passage.at.toordinal()
 
     def _held(self, one: QueryTerm) -> dict[int, float]:
         """The BM25 of each passage that contains the word or a synonym."""
@@ -211,18 +233,26 @@ class RecallIndex:
 
     def _spread(self, held: Mapping[int, float]) -> dict[int, float]:
         """The word's weight for each passage, including its neighbours'."""
+        if len(held) > ENOUGH:
+            held = dict(heapq.nlargest(ENOUGH, reversed(held.items()), key=itemgetter(1)))
         found: dict[int, float] = {}
-        passages, places, talks = self._passages, self._place, self._talks
         for number, value in held.items():
-            passage = passages[number]
-            talk, place = talks[passage.conversation], places[number]
-            for offset, share in AROUND:
-                if 0 <= place + offset < len(talk):
-                    other = talk[place + offset][1]
-                    given = value * share
-                    if given > found.get(other, 0.0) and abs(passages[other].at - passage.at) <= APART:
-                        found[other] = given
+            for other, share in self._beside(number, 1):
+                given = value * share
+                if given > found.get(other, 0.0):
+                    found[other] = given
         return found
+
+    def _beside(self, number: int, way: int) -> list[tuple[int, float]]:
+        """The passages for which one's words count too, with their share (`way` 1); or whose words count for it (-1)."""
+        talk, place = self._talks[self._passages[number].conversation], self._place[number]
+        seconds, at, last = self._seconds, self._seconds[number], len(talk)
+        return [
+            (other, share)
+            for offset, share in AROUND
+            if 0 <= (there := place + way * offset) < last
+            and -WITHIN <= seconds[other := talk[there][1]] - at <= WITHIN
+        ]
 
 
 def _if_near(one: IndexedMessage | None, other: IndexedMessage) -> IndexedMessage | None:
