@@ -250,12 +250,12 @@ def show_turn(console: Console, title: str, turn: Turn) -> None:
     console.print(table)
 
 
-def show_totals(console: Console, found: dict[str, list[Turn]], at_rest: float) -> None:
+def show_totals(console: Console, found: dict[str, list[Turn]]) -> None:
     """The means of all turns."""
     table = Table("a turn, mean", *found, title=f"{COUNTED} turns each, {AFTER:g} s apart")
     rows: list[tuple[str, Callable[[list[Turn]], float]]] = [
         ("messages on the bus", lambda many: mean(many, lambda one: one.count("bus"))),
-        ("without those of rest", lambda many: mean(many, lambda one: one.count("bus")) - at_rest * AFTER),
+        ("of the turn itself", lambda many: mean(many, lambda one: len(one.own))),
         ("before the model is asked", lambda many: mean(many, lambda one: one.count("bus", one.asked))),
         ("of them one after another", lambda many: len(in_a_row(many))),
         ("Redis before the first word", lambda many: mean(many, lambda one: one.count("redis", one.spoke))),
@@ -298,7 +298,7 @@ async def run(seconds: float) -> None:
         for kind, count in kinds.most_common():
             table.add_row(kind, f"{count / len(many):.1f}")
         console.print(table)
-    show_totals(console, found, said["bus"].total() / seconds)
+    show_totals(console, found)
 
 
 def main() -> None:

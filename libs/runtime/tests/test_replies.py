@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gc
 
 import pytest
 from nats.aio.client import Client
@@ -47,6 +49,18 @@ async def test_an_answer_that_comes_as_the_time_ends_counts(nats_client: Client)
         # Behind the timer, before the waiter is awake: what a process does first that stood still.
         asyncio.get_running_loop().call_later(0, pending.accept, late)
         assert await asyncio.wait_for(waiting, 20) == [late]
+
+
+async def test_a_wait_that_times_out_leaves_nothing_to_the_garbage_collector(nats_client: Client) -> None:
+    with await ReplyInbox.of(nats_client).expect() as pending:
+        gc.collect()
+        gc.disable()
+        try:
+            with contextlib.suppress(TimeoutError):
+                await pending.wait(0)
+            assert not any(type(one) is TimeoutError for one in gc.get_objects())
+        finally:
+            gc.enable()
 
 
 async def test_the_answer_to_any_name_counts_and_a_closed_question_leaves_nothing_behind(nats_client: Client) -> None:

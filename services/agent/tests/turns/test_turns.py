@@ -1,5 +1,7 @@
 """Turns end to end, on a real bus with a scripted model over real HTTP."""
 
+import gc
+
 import orjson
 
 from agent.domain.offline.answers import NOTICE
@@ -7,6 +9,7 @@ from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.company import COMPANY
 from agent.testing.stage import agent, stage
+from agent.turns.driver import TurnDriver
 from contracts import channels
 from contracts.channels import ChatKind
 from contracts.events.tool import ToolCallRequested, ToolMetadata, ToolResult
@@ -34,6 +37,22 @@ async def test_a_visitor_is_answered(nats_server: NatsServer) -> None:
         stored = await DirectReader(scene.nats, "CHAT").next(channels.chat(COMPANY, "c1", ChatKind.ASSISTANT), 1)
         assert stored is not None
         assert orjson.loads(stored.event)["time"].endswith("Z")
+
+
+async def test_a_turn_that_is_over_leaves_nothing_to_the_garbage_collector(nats_server: NatsServer) -> None:
+    async with (
+        stage(nats_server.url) as scene,
+        scripted_model(default=ScriptedReply(text="Hello.")) as model,
+        agent(nats_server.url, model.base_url),
+    ):
+        gc.disable()
+        try:
+            await scene.visitor("c1", "hi")
+            await scene.answered("c1")
+            await scene.idle()
+            await eventually(lambda: not any(type(one) is TurnDriver for one in gc.get_objects()))
+        finally:
+            gc.enable()
 
 
 async def test_the_model_uses_a_tool_and_the_page_is_cited(nats_server: NatsServer) -> None:

@@ -40,6 +40,8 @@ class Lease:
         return True
 
     def close(self) -> None:
+        """Nobody is told any more; the driver is let go of."""
+        self._lost = _nobody
         if self._look is not None:
             self._look.cancel()
 
@@ -50,3 +52,7 @@ class Lease:
             self._sure_at = now
         elif mine == self._revision:
             self._lost()
+
+
+def _nobody() -> None:
+    """Nothing."""
