@@ -1,6 +1,6 @@
 """A completion: the copilot with its tools, for a caller who sends the whole conversation each time.
 
-It is answered in parts (runtime/streamed_calls.py): pieces of text, then one end. Nothing is stored as a conversation.
+It is answered in parts (`runtime.calls.streamed_calls`): pieces of text, then one end. It is no stored conversation.
 Errors, besides those of the runtime: UNAUTHORIZED (no valid principal of this company), NOT_FOUND (`reason` model or
 company), BAD_FIELD (`reason` context_length_exceeded: more than fits the model's window; no_pictures: the model takes
 none), RATE_LIMITED (a budget is spent; `reason` day or hour says when it is renewed), UNAVAILABLE (no model answered,

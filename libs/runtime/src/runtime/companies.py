@@ -22,12 +22,12 @@ from contracts.channels import company_of, fact
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.company_rpc import COMPANY_GET, CompanyRequest
 from contracts.streams import FACTS
-from runtime.deadlines import detached_context
-from runtime.direct import DirectReader
+from runtime.bus.direct import DirectReader
+from runtime.calls.deadlines import detached_context
+from runtime.calls.rpc import RpcClient
 from runtime.errors import ReadFailedError, RpcError
-from runtime.metrics import SETTINGS_AGE
+from runtime.observability.metrics import SETTINGS_AGE
 from runtime.recent import Bounded
-from runtime.rpc import RpcClient
 
 log = structlog.get_logger(__name__)
 

@@ -277,7 +277,7 @@ class TokenSettings(EnvSettings):
 
 
 class MarkSettings(EnvSettings):
-    """Keys with which gateway, agent and memory mark conversations' facts and journals (runtime.marks)."""
+    """Keys with which gateway, agent and memory mark conversations' facts and journals (runtime.bus.marks)."""
 
     mark_key: SecretStr | None = Field(
         default=None,
@@ -298,7 +298,7 @@ class MarkSettings(EnvSettings):
 
 
 class SealSettings(EnvSettings):
-    """Keys with which memory, agent and tool-executor seal companies' secrets (runtime.seal)."""
+    """Keys with which memory, agent and tool-executor seal companies' secrets (runtime.auth.seal)."""
 
     secrets_key: SecretStr | None = Field(
         default=None,

@@ -20,7 +20,7 @@ from contracts.agent_rpc import (
     SuggestRequest,
 )
 from contracts.providers import ProviderInfo
-from runtime.rpc import RpcServer
+from runtime.calls.rpc import RpcServer
 
 
 class HelpMethods:

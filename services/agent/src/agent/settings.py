@@ -9,8 +9,8 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 
 from contracts.providers import COMPATIBLE, KEYED, KEYS
 from contracts.symbols import parse_symbol
-from runtime.pull_worker import LEASE
 from runtime.settings import EnvSettings, HttpAddress
+from runtime.workers.pull_worker import LEASE
 
 
 class AgentSettings(EnvSettings):

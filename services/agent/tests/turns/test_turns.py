@@ -10,7 +10,7 @@ from agent.testing.stage import agent, stage
 from contracts import channels
 from contracts.channels import ChatKind
 from contracts.events.tool import ToolCallRequested, ToolMetadata, ToolResult
-from runtime.direct import DirectReader
+from runtime.bus.direct import DirectReader
 from runtime.testing import NatsServer, eventually
 
 

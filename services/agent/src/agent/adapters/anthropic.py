@@ -27,7 +27,7 @@ from agent.domain.turn.journal import ModelAnswer, TokenCount
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
 from agent.ports import ModelRequest, TextSink
 from contracts.json_values import object_of
-from runtime.retry_after import seconds_in
+from runtime.http.retry_after import seconds_in
 
 VERSION = "2023-06-01"
 _BUSY = frozenset({"rate_limit_error"})

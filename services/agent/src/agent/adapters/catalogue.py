@@ -17,9 +17,9 @@ from agent.domain.offered_tool import OfferedTool
 from agent.ports import Requester
 from contracts.languages import Language
 from contracts.rpc import CATALOGUE, CatalogueRequest
-from runtime.deadlines import detached_context
+from runtime.calls.deadlines import detached_context
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
 
 log = structlog.get_logger(__name__)
 

@@ -14,10 +14,10 @@ from contracts.conversation import Fact, Snapshot
 from contracts.events.chat import VisitorMessage
 from contracts.ids import answer_id
 from contracts.languages import spoken_language
+from runtime.auth.principals import Principal, Verify
+from runtime.bus.publisher import event_json
 from runtime.conversation import ConversationLog, ConversationWriter
 from runtime.errors import FenceRefusedError, InvalidTokenError, NotStoredError, PublishTimeoutError, ReadFailedError
-from runtime.principals import Principal, Verify
-from runtime.publisher import event_json
 from runtime.recent import Recent
 
 SOURCE = "/nexus/agent"

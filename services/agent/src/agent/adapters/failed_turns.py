@@ -12,8 +12,8 @@ from contracts.envelope import CloudEvent
 from contracts.events.turn import TurnFailed
 from contracts.failed_rpc import FailedTurn, FailedTurnsReply, FailedTurnsRequest
 from contracts.streams import CHAT, FACTS
+from runtime.bus.direct import DirectReader, StoredFact
 from runtime.conversation import ConversationLog, facts_of
-from runtime.direct import DirectReader, StoredFact
 from runtime.errors import ReadFailedError
 
 TYPE = "turn.failed.v1"

@@ -11,8 +11,8 @@ from agent.ports import ConversationKey
 from contracts.files import FileRef
 from contracts.languages import Language
 from contracts.tools_rpc import FILE_PIECE, FILE_TEXT, PIECE, FilePieceRequest, FileTextRequest
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
 
 log = structlog.get_logger(__name__)
 

@@ -10,9 +10,9 @@ from agent.adapters.history_cache import MESSAGES, NOTHING, HistoryWindow, answe
 from agent.errors import UnreachableError
 from agent.ports import ConversationKey, PromptHistory
 from contracts.rpc import HISTORY, HistoryRequest
+from runtime.calls.rpc import RpcClient
 from runtime.conversation import ConversationLog, facts_of
 from runtime.errors import ReadFailedError, RpcError
-from runtime.rpc import RpcClient
 
 log = structlog.get_logger(__name__)
 

@@ -20,8 +20,8 @@ from contracts.errors import ErrorCode
 from contracts.events.chat import Action, ActionState
 from contracts.own_tools import ACTION_PREFIX
 from contracts.tools_rpc import OWN_ACTION_DECIDE
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
 
 log = structlog.get_logger(__name__)
 

@@ -9,7 +9,7 @@ from contracts.proposal_rpc import (
     ProposalsJudged,
     ProposalsRequest,
 )
-from runtime.rpc import RpcClient
+from runtime.calls.rpc import RpcClient
 
 DEADLINE = 8.0
 """Seconds: memory learns the turn by its rules first. Nobody waits for it."""

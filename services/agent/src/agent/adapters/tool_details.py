@@ -8,8 +8,8 @@ from agent.domain.analysis.plan import ToolInfo
 from agent.errors import UnreachableError
 from agent.ports import Requester
 from contracts.tools_rpc import TOOL_DETAILS, ToolDetailsRequest
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
 
 FRESH = 30.0
 """Seconds that an answer is good for: which tools there are changes with the executor's version."""

@@ -10,7 +10,7 @@ from agent.llm.paid_calls import Spending
 from agent.ports import BusClock, Companies, Models, ToolCalls
 from contracts.events.analysis import AnalysisRecord
 from runtime.analyses import KeptAnalysis
-from runtime.principals import Verify
+from runtime.auth.principals import Verify
 
 
 class AnalysisStore(Protocol):

@@ -29,9 +29,9 @@ from agent.replay.overrides import OverrideError, chosen_model, one_model, read_
 from agent.replay.replayer import Changes, Replayer
 from agent.settings import AgentSettings, ModelSettings
 from contracts.ids import is_id
-from runtime.connection import connect
+from runtime.bus.connection import connect
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RuntimeLibraryError
-from runtime.rpc import RpcClient
 from runtime.settings import NatsSettings
 
 AT_ONCE = 4

@@ -22,7 +22,7 @@ from contracts.context_rpc import FullContext
 from contracts.events.chat import Wishes
 from contracts.knowledge import KnowledgeFound
 from contracts.languages import Language
-from runtime.telemetry import current_span
+from runtime.observability.telemetry import current_span
 
 MESSAGES = 20
 """Messages of the fifth layer."""

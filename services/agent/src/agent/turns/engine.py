@@ -19,9 +19,9 @@ from agent.turns.watches import Watches
 from contracts.company import CompanySettings
 from contracts.events.turn import HandedCall
 from contracts.ids import answer_id
-from runtime.correlation import learn
-from runtime.gen_ai import CONVERSATION, OPERATION, SPAN_QUEUE, SPAN_TURN
-from runtime.telemetry import TURN, current, record, span
+from runtime.observability.correlation import learn
+from runtime.observability.gen_ai import CONVERSATION, OPERATION, SPAN_QUEUE, SPAN_TURN
+from runtime.observability.telemetry import TURN, current, record, span
 
 log = structlog.get_logger(__name__)
 

@@ -44,8 +44,8 @@ from contracts.ids import turn_id
 from contracts.knowledge import KnowledgeFound
 from contracts.languages import Language
 from contracts.person_rules import Asking, ruling
-from runtime.gen_ai import SPAN_CONTEXT
-from runtime.telemetry import current_span, span
+from runtime.observability.gen_ai import SPAN_CONTEXT
+from runtime.observability.telemetry import current_span, span
 
 
 def ruled(config: CompanyConfig, requester: Requester, text: str) -> str | None:

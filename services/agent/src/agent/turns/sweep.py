@@ -17,7 +17,7 @@ from agent.ports import ConversationKey
 from contracts.channels import ChatKind
 from contracts.conversation import Fact
 from runtime.background import BackgroundLoop
-from runtime.correlation import Correlation
+from runtime.observability.correlation import Correlation
 from runtime.recent import Bounded
 
 log = structlog.get_logger(__name__)

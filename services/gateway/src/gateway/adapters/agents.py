@@ -3,8 +3,8 @@
 import structlog
 
 from contracts.rpc import TURN_STATE, TurnState, TurnStateRequest
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
 
 log = structlog.get_logger(__name__)
 
