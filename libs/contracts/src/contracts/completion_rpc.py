@@ -69,9 +69,11 @@ class CompletionTool(Wire):
 
 
 class CompleteRequest(Wire):
-    """What to complete. Who asks, with which plan, is the principal's word alone; what is not set is the company's.
+    """A request for a completion. The principal alone says who is asking and with which plan. Fields that are not set
+    take the company's values.
 
-    `toolChoice`: none: no tool at all, the platform's neither; required: one of the caller's; `toolName`: this one.
+    `toolChoice`: with `none` the model may call no tool, not even the platform's; with `required` it must call one of
+    the caller's, which `toolName` may name.
     """
 
     company_id: CompanyId
@@ -93,8 +95,8 @@ class CompleteRequest(Wire):
 
 
 class CompletionEnd(Wire):
-    """How the completion ended. The caller runs `calls`; `actions` wait for the user's confirmation, which is given
-    elsewhere."""
+    """The end of a completion. The caller runs the tool calls in `calls`; `actions` wait for the user's confirmation,
+    which is not given in this call."""
 
     finish_reason: Annotated[Literal["stop", "length", "tool_calls"], OPEN]
     model: str
@@ -111,7 +113,7 @@ class CompletePart(Wire):
 
 
 class ModelsRequest(Wire):
-    """Which model names may a completion of this company use?"""
+    """Asks for the model names that a completion of this company may use."""
 
     company_id: CompanyId
 

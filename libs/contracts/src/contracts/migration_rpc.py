@@ -9,7 +9,7 @@ QUEUE = "memory"
 
 
 class MigrationsRequest(Wire):
-    """Which are there."""
+    """Asks for the migrations of this release."""
 
 
 class Migration(Wire):

@@ -159,11 +159,11 @@ class CompanyCache:
 
     @property
     def known(self) -> int:
-        """How many companies' settings are cached."""
+        """The number of companies whose settings are cached."""
         return len(self._held)
 
     def age(self) -> float:
-        """How long settings that are in use have been unconfirmed, in seconds; 0 if all are confirmed."""
+        """Returns for how many seconds settings in use have been unconfirmed; 0 if all are confirmed."""
         waiting = [held.confirmed for held in list(self._held.values()) if held.tried > held.confirmed]
         return self._clock() - min(waiting) if waiting else 0.0
 

@@ -52,7 +52,7 @@ class LogBounds:
 
     @property
     def whole_from(self) -> int:
-        """Nothing was trimmed from this sequence on; older facts must be read from memory."""
+        """The first sequence from which on nothing was trimmed; older facts must be read from memory."""
         return max(self.first_seq, self.last_seq - NEVER_TRIMMED + 1, 1)
 
 

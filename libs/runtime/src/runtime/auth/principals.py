@@ -33,7 +33,8 @@ _NEVER = 2**53
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who acts. `exp` in seconds since the epoch; `conversation`, if given, is the only one it is valid for."""
+    """The person or program behind a message or a call. `exp` is in seconds since the epoch. If `conversation` is
+    given, the principal is valid only there."""
 
     sub: str
     role: str

@@ -50,7 +50,7 @@ _SHORTEST_RSA = 2048
 
 @dataclass(frozen=True, slots=True)
 class TokenClaims:
-    """Who the token's bearer is. `exp` in seconds since the epoch; `name`: what others are shown."""
+    """The identity of a token's bearer. `exp` is in seconds since the epoch; `name` is shown to others."""
 
     sub: str
     role: str

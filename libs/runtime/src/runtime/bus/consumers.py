@@ -41,7 +41,7 @@ class ConsumerSpec:
     metadata: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def config(self) -> ConsumerConfig:
-        """In the form of the JetStream API."""
+        """Returns the configuration in the form of the JetStream API."""
         return {
             "durable_name": self.durable,
             "deliver_policy": self.deliver_policy,

@@ -40,7 +40,7 @@ class StoredFact:
 
     @property
     def time(self) -> datetime:
-        """When the stream stored it; aware, UTC, microseconds."""
+        """The time at which the stream stored the message: aware, UTC, in microseconds."""
         return datetime.fromisoformat(self.stamp)
 
 

@@ -61,7 +61,7 @@ class StreamConfig(TypedDict):
 
 
 class StreamState(TypedDict):
-    """What a stream holds."""
+    """The number of messages and bytes in a stream, and its sequences."""
 
     messages: int
     bytes: int
@@ -153,7 +153,7 @@ class ConsumerPage(ApiAnswer):
 
 
 class AccountLimits(TypedDict):
-    """In bytes; -1: none."""
+    """The limits of an account, in bytes; -1 means none."""
 
     max_storage: NotRequired[int]
 

@@ -32,9 +32,10 @@ HEADER = "Nexus-Mark"
 MARKED = (CHAT.name, TURNS.name)
 """The streams whose messages are marked."""
 SINCE = "nexus.marked-since"
-"""In a stream's metadata: from this sequence on nothing counts without a mark; if missing, everything does."""
+"""Key in a stream's metadata. From its sequence on, messages without a mark are ignored; without the key, all are
+taken."""
 KEY_NAME = "nexus.mark-key"
-"""In a stream's metadata: the name of the key of its marks."""
+"""Key in a stream's metadata: the name of the key that makes the stream's marks."""
 UNMARKED = "it carries no mark of a service of ours: somebody else has written it"
 _COVERED = ("Nats-Msg-Id", "Nats-Expected-Last-Subject-Sequence", "Nats-Expected-Last-Subject-Sequence-Subject")
 _VISITOR = f".{ChatKind.VISITOR.value}"
@@ -132,7 +133,8 @@ def key_name(key: bytes) -> str:
 
 
 async def demand(client: Client, keys: tuple[bytes, ...]) -> dict[str, int]:
-    """From now on nothing counts without a mark; what is already stored does. Returns the sequences, by stream.
+    """Makes every reader ignore messages without a mark from now on; what is stored already still counts. Returns the
+    first sequence that needs a mark, by stream.
 
     Raises:
         NotReadyError: JetStream does not answer, or refuses.
@@ -146,7 +148,7 @@ async def demand(client: Client, keys: tuple[bytes, ...]) -> dict[str, int]:
 
 
 async def lift(client: Client) -> None:
-    """From now on messages without a mark count again, as before `demand`. Raises NotReadyError."""
+    """Takes `demand` back: messages without a mark count again. Raises NotReadyError."""
     for name in MARKED:
         info = await _info(client, name)
         await _update(client, info, {k: v for k, v in metadata_of(info).items() if k not in (SINCE, KEY_NAME)})

@@ -114,7 +114,7 @@ class ReplyInbox(PerClient):
         self._prefix = f"{client.new_inbox()}."
         self._skip = len(self._prefix)
         self.waiting: dict[str, Pending] = {}
-        """By the last token of their reply subjects."""
+        """The requests that wait for a reply, by the last token of their reply subjects."""
         self._count = 0
         self._starting: asyncio.Task[Subscription] | None = None
         self._listens = False

@@ -42,7 +42,7 @@ class SpanStore:
         self._client = client
         self._service = service
         self._spans: list[tuple[str, Span]] = []
-        """With their company; empty if it was not known yet."""
+        """Spans that wait to be stored, each with its company; "" if that is not known yet."""
         self._loop = BackgroundLoop("spans", self._send_all, wait=self._until_gathered, longest=LONGEST_SENDING)
         self.stuck_because = self._loop.stuck_because
         self._came, self._many = asyncio.Event(), asyncio.Event()

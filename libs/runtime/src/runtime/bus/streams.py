@@ -49,19 +49,19 @@ _NEVER = (
 )
 """Switches of an existing stream that would allow forging, wiping or silently losing its content."""
 _FIRM = ("retention", "storage", "allow_direct")
-"""What users of a stream rely on in every release."""
+"""Properties of a stream on which its users rely in every release."""
 
 FIRST_MADE = "nexus.first-made"
-"""In the metadata of a restored stream: when the original one, whose sequences it continues, was created."""
+"""Key in a restored stream's metadata: when the original stream, whose sequences it continues, was created."""
 LOST_END = "nexus.lost-end"
-"""In the metadata of a stream that lost its end: which sequences, and when that was found."""
+"""Key in the metadata of a stream that lost its end: which sequences are lost, and when that was found."""
 MARGIN = 100_000
 """Sequences skipped after a lost end, since what was stored last may not be recorded anywhere."""
 
 
 def first_made(info: StreamInfo) -> datetime:
-    """Since when the stream's sequences count; `info` is STREAM.INFO's. For readers outside, a restored stream is a
-    new one (its epoch changes), but its facts keep their positions."""
+    """Returns since when the stream counts its sequences. `info` is the answer of STREAM.INFO. For readers outside, a
+    restored stream is a new one (its epoch changes), but its facts keep their positions."""
     return datetime.fromisoformat(metadata_of(info).get(FIRST_MADE) or info["created"])
 
 
@@ -257,7 +257,7 @@ def _forbidden(config: StreamConfig) -> list[str]:
 
 
 def _conflicts(wanted: Mapping[str, object], config: StreamConfig | None) -> list[str]:
-    """How the stream differs from what is needed, in words."""
+    """Describes in words how the stream differs from what is needed."""
     if not config:
         return []
     told = [

@@ -1,4 +1,4 @@
-"""Which answer ends the wait for a tool call that was requested more than once."""
+"""Decides which answer ends the wait for a tool call that was requested more than once."""
 
 from collections.abc import Sequence
 

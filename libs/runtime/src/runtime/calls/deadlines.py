@@ -91,7 +91,7 @@ class Arrivals:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._smallest = Bounded[str, tuple[float, float]](ORIGINS)
-        """By origin: the smallest difference of the clocks, and when it was seen."""
+        """The smallest difference of the clocks, and when it was seen, by origin."""
 
     def left(self, headers: Mapping[str, str]) -> float | None:
         """Seconds that the caller still waits, 0 or less if it has gone; None: it does not say."""

@@ -77,7 +77,7 @@ def error_body(error: RpcError) -> bytes:
 
 
 def field_faults(error: ValidationError) -> list[FieldFault]:
-    """What is wrong with which field, without the values; the first five."""
+    """Returns the first five faults of fields, without the values."""
     problems = error.errors(include_url=False, include_input=False, include_context=False)
     return [FieldFault(field=".".join(map(str, one["loc"])), message=one["msg"]) for one in problems[:5]]
 

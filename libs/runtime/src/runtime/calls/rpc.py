@@ -50,7 +50,7 @@ REPEATS = 10.0
 """Repeats of one method that a client may make at once; after that, one for every ten answers: a slow server gets a
 tenth more work, not twice as much."""
 REPEATS_EARNED = 0.1
-"""What each answer adds to that budget."""
+"""Each answer adds this much to that budget."""
 IN_FLIGHT = 512
 """Requests that a server works on concurrently; the next is refused."""
 SERVE_DEADLINE = 30.0
@@ -70,7 +70,7 @@ class RpcClient:
         self._inbox = ReplyInbox.of(client)
         self._origin = ClockOrigin()
         self._repeats: dict[str, float] = {}
-        """By method, how many repeats may be made now."""
+        """The number of repeats that may be made now, by method."""
 
     async def call(
         self, method: Rpc[RequestT, ReplyT], request: RequestT, *, deadline: float = CALL_DEADLINE, retries: int = 1
@@ -186,7 +186,7 @@ class RpcClient:
             raise RpcError(ErrorCode.UNAVAILABLE, f"{method.subject}: {error}", retryable=True) from error
 
     def repeats_left(self, method: Method) -> float:
-        """How many repeats of the method may be made now."""
+        """Returns how many repeats of the method may be made now."""
         return self._repeats.get(method.subject, REPEATS)
 
     def _may_repeat(self, method: Method) -> bool:

@@ -129,7 +129,7 @@ class _PinningResolver(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """Nothing to release."""
+        """Does nothing: there is nothing to release."""
 
 
 def _not_allowed() -> AddressNotAllowedError:

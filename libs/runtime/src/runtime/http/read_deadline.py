@@ -19,7 +19,7 @@ class ReadDeadline:
         self._arm(seconds)
 
     def cancel(self) -> None:
-        """It has arrived, or nobody waits any more."""
+        """Ends the wait: the data has arrived, or nobody waits for it any more."""
         self._handle.cancel()
 
     def _arm(self, seconds: float) -> None:

@@ -58,14 +58,14 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class ReadinessReport:
-    """What /readyz says."""
+    """The answer of /readyz."""
 
     ready: bool
     status: str
     checks: Mapping[str, CheckResult] = field(default_factory=dict[str, CheckResult])
 
     def body(self) -> dict[str, Any]:
-        """As JSON: {status, checks: {name: {ok, ms, error?, remark?}}}."""
+        """Returns the report as JSON: {status, checks: {name: {ok, ms, error?, remark?}}}."""
         checks = {
             name: {
                 "ok": one.ok,
@@ -111,7 +111,7 @@ class Health:
         self.liveness.start()
 
     def draining(self) -> bool:
-        """Not ready from now on; returns whether it was ready before."""
+        """Reports the service as not ready from now on; returns whether it was ready before."""
         before, self._status = self._status, "draining"
         return before == "ready"
 

@@ -42,7 +42,7 @@ class Correlation:
             _current.reset(self._before)
 
     def fields(self) -> dict[str, str]:
-        """As the fields of a log line."""
+        """Returns the ids as fields of a log line."""
         known = {"company": self.company, "conversation": self.conversation, "turn": self.turn, "trace": self.trace}
         return {name: value for name, value in known.items() if value}
 

@@ -172,7 +172,7 @@ class _Nothing(Span):
     __slots__ = ()
 
     def set_attributes(self, attributes: Mapping[str, Attribute]) -> None:
-        """Nothing."""
+        """Does nothing."""
 
 
 _NONE = _Nothing("", 0, 0, sampled=False)

@@ -33,7 +33,7 @@ from runtime.stores.file_store import (
 
 T = TypeVar("T")
 AT_ONCE = 4
-"""Its threads; further work waits, within its deadline."""
+"""The number of threads; further work waits, within its deadline."""
 DRAFTS = ".drafts"
 DEAD = 3600.0
 """Seconds after which a draft is abandoned; storing a file ends long before."""

@@ -17,7 +17,7 @@ NOTHING = hashlib.sha256(b"").hexdigest()
 
 @dataclass(frozen=True, slots=True)
 class S3Key:
-    """Who signs, for which region."""
+    """The access key that signs, and its region."""
 
     id: str
     secret: str
@@ -25,7 +25,7 @@ class S3Key:
 
 
 def encoded(text: str, safe: str = "") -> str:
-    """As the signature wants it: all but A-Z a-z 0-9 - . _ ~ in percent signs."""
+    """Percent-encodes all but A-Z a-z 0-9 - . _ ~, as the signature requires."""
     return quote(text, safe=safe + "-._~")
 
 

@@ -24,7 +24,7 @@ class UnknownFields:
         self._found = Bounded[str, tuple[object, JsonObject, JsonObject]](MOST)
 
     def found(self, name: str, version: object, stored: Mapping[str, object], read: Mapping[str, object]) -> None:
-        """A document was read. `read`: the same as this release would write it unchanged."""
+        """Notes a document that was read. `read`: the same document as this release would write it unchanged."""
         self._found.pop(name, None)
         if stored != read:
             self._found[name] = (version, dict(stored), dict(read))
@@ -34,7 +34,8 @@ class UnknownFields:
         return name in self._found and self._found[name][0] == version
 
     def with_them(self, name: str, version: object, written: JsonObject) -> JsonObject:
-        """What to store over the version that was read: `written`, plus its unknown content."""
+        """Returns what to store over the version that was read: `written`, plus the content that this release does not
+        know."""
         of, stored, read = self._found.get(name, (None, written, written))
         if of != version:
             return written
@@ -69,7 +70,7 @@ def _lists(stored: list[object], read: list[object], written: list[object]) -> l
 
 
 def _name(element: object) -> str | int | None:
-    """What identifies an element among the others; None: nothing does."""
+    """Returns the value that identifies an element of a list, or None."""
     if not is_object(element):
         return element if isinstance(element, str | int) else None
     return next((value for name in _NAMES if isinstance(value := element.get(name), str | int)), None)

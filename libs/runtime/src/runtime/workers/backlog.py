@@ -1,4 +1,4 @@
-"""How much of a consumer's work is due and not begun, and for how long: the figures that autoscaling uses.
+"""Measures how much of a consumer's work is due but not begun, and for how long: the figures that autoscaling uses.
 
 JetStream's own lag does not tell: what was handed back with a pause counts as delivered, so it is 0 with five hundred
 turns waiting. Of all that is not acknowledged, this takes off what workers run and what is not due yet. Only the

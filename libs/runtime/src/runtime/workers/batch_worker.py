@@ -263,7 +263,7 @@ def _read(event: type[EventT], delivery: Delivery) -> EventT | Outcome:
 
 
 def invalid_fields(error: ValidationError) -> str:
-    """Which fields are wrong, without their values, which may be secret."""
+    """Names the invalid fields without their values, which may be secret."""
     problems = error.errors(include_url=False, include_input=False, include_context=False)
     return "; ".join(f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in problems[:5])
 

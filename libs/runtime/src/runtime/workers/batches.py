@@ -30,8 +30,8 @@ TICK = 0.25
 DEAF = 20.0
 """Seconds without any reply after which a puller that keeps asking counts as deaf."""
 HURRIED, HURRIED_LINGER = 0.1, 0.02
-"""How long batches fill only briefly after somebody was waiting, and that brief time. What they wait for may be on
-its way; a longer wait hurries again."""
+"""After somebody was waiting, batches fill only briefly for this long; and that brief time. What the waiter needs may
+be on its way; a longer wait hurries the batches again."""
 RESERVE = 2
 """The most batches requested but not taken."""
 
@@ -126,7 +126,7 @@ class PullBatches:
         self._wake.set()
 
     def calm(self) -> None:
-        """Nobody waits any longer: batches may fill again."""
+        """Lets batches fill again, since nobody is waiting."""
         self._hurried_until = 0.0
 
     async def _sleep(self, seconds: float) -> None:

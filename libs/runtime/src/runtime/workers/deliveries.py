@@ -27,7 +27,7 @@ class Delivery:
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     num_delivered: int = 1
     stored_at: float = 0.0
-    """When the stream stored it, in seconds since the epoch."""
+    """The time at which the stream stored the message, in seconds since the epoch."""
     genuine: bool = True
     """False: it lacks the mark that its position demands (runtime.bus.marks), so nobody takes it for a fact."""
 

@@ -12,7 +12,7 @@ class Ack:
     """Acknowledge the message: it was handled, or there was nothing to do."""
 
     label: ClassVar = "done"
-    """In metrics and logs; dashboards of earlier releases know these words."""
+    """The outcome's name in metrics and logs, which dashboards of earlier releases know."""
 
 
 @dataclass(frozen=True, slots=True)

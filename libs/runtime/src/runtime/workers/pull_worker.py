@@ -61,7 +61,7 @@ ACK_DEADLINE = 2.0
 LONGEST_WORK = 300.0
 """Seconds that a handler may take where nothing else is said; then it is broken off, and its message comes again."""
 MOST_PAUSES, MOST_TOLD = 20_000, 10_000
-"""That are remembered of what was handed back, and of what was told."""
+"""The most messages that are remembered as handed back, and as reported."""
 ENDED_WITHIN = 10.0
 """Seconds that a handler which was broken off, or one turn of the keeper, may take."""
 
@@ -112,7 +112,7 @@ class PullWorker:
         self._running: dict[asyncio.Task[None], tuple[Msg, float]] = {}
         self._backlog: deque[tuple[Msg, float]] = deque()  # what has no slot yet, and when it was read
         self._told = Recent[int, bool](MOST_TOLD)
-        """Messages of which it was told what came of them, by their sequence (outcomes.AckThen)."""
+        """Sequences of messages whose outcome has been reported (outcomes.AckThen)."""
         self._requests: dict[str, int] = {}
         self._next_request = 0
         self._silence = SILENCE
@@ -127,8 +127,8 @@ class PullWorker:
         self._ticked = self._renewed = time.monotonic()
         self._stood_still = 0.0
         self.handed_back: deque[float] = deque(maxlen=MOST_PAUSES)
-        """When what was handed back with a pause is due again, by time.monotonic(); in the order of handing back.
-        Whoever reads it (runtime.workers.backlog) takes out what is done with."""
+        """The times, by time.monotonic(), at which messages that were handed back with a pause are due again, in the
+        order of handing back. The reader (runtime.workers.backlog) removes those that are over."""
 
     @property
     def client(self) -> Client:
@@ -140,7 +140,7 @@ class PullWorker:
 
     @property
     def in_work(self) -> int:
-        """How many handlers run now."""
+        """The number of handlers that are running."""
         return len(self._running)
 
     @property
@@ -150,8 +150,9 @@ class PullWorker:
 
     @property
     def stood_still(self) -> float:
-        """When it was last found that no lease had been renewed for nearly as long as one lasts (the process stood
-        still, or the server was away), by time.monotonic(); 0: never. What was held before may be another's by now."""
+        """The last time, by time.monotonic(), at which no lease had been renewed for nearly as long as a lease lasts:
+        the process had stood still, or the server was away. 0 if that never happened. Another worker may have what was
+        held before."""
         now = time.monotonic()
         if now - self._renewed >= self._spec.ack_wait - TICK:
             self._stood_still = now
