@@ -265,7 +265,7 @@ class Agent:
         log.info("agent.started", providers=self.models.names)
 
     async def reconnected(self) -> None:
-        """After a reconnect: what came on core subscriptions meanwhile is lost."""
+        """Runs after a reconnect: messages that came on core subscriptions meanwhile are lost."""
         self.settings.missed()
         self._followed.clear()
         self.sweep.missed()

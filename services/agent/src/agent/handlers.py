@@ -1,4 +1,4 @@
-"""What the agent listens to: one thin function for each thing that comes in."""
+"""The agent's subscriptions: one thin function for each kind of message."""
 
 import orjson
 import structlog

@@ -1,4 +1,4 @@
-"""What the agent answers to human agents and admins: one thin function for each method."""
+"""The agent's methods for human agents and admins: one thin function each."""
 
 from collections.abc import Callable, Sequence
 

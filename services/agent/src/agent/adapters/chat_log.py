@@ -93,7 +93,8 @@ class JetStreamChatLog:
         return AppendOutcome("stored", stored.seq)
 
     def _requester(self, newest: Fact, answered: Fact | None, key: ConversationKey) -> tuple[Requester, VisitorMessage]:
-        """Who wrote the newest message, and what. "no" or a number shows no language: the answer before it does."""
+        """Returns the author of the newest message and its language. "no" or a number shows no language; then the
+        answer before it decides."""
         message = newest.typed
         if not isinstance(message, VisitorMessage):
             raise TypeError("only a visitor's message has somebody who asks")

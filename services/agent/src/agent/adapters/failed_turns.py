@@ -103,7 +103,7 @@ class FailedTurnList:
 
 
 def _data_of(fact: StoredFact, company: str) -> TurnFailed | None:
-    """Its data; None: it does not match its contract, or belongs to another company."""
+    """Returns the letter's data; None if it does not match its contract, or belongs to another company."""
     try:
         data = CloudEvent[TurnFailed].parse(fact.event).data
     except ValueError:

@@ -27,7 +27,7 @@ class ExecutorFiles:
         self._rpc = rpc
 
     async def read(self, key: ConversationKey, files: Sequence[FileRef], language: Language) -> tuple[ReadFile, ...]:
-        """Each file with its text, or with the reason why there is none."""
+        """Returns each file with its text, or with the reason why there is none."""
         return tuple(await asyncio.gather(*(self._one(key, file, language) for file in files)))
 
     async def pictures(self, key: ConversationKey, files: Sequence[FileRef]) -> Mapping[str, str]:

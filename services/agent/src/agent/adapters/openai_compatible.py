@@ -99,7 +99,7 @@ class OpenAICompatible(ProviderClient):
 
 
 CLIENT = OpenAICompatible
-"""What speaks to the providers whose row names this module."""
+"""The client class for providers whose row names this module."""
 
 
 def _shaped(message: Mapping[str, Any]) -> Mapping[str, Any]:

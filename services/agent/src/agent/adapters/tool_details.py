@@ -27,7 +27,8 @@ class ExecutorTools:
         self._kept: dict[tuple[str, ...], tuple[float, tuple[ToolInfo, ...]]] = {}
 
     async def details(self, company: str, requester: Requester) -> tuple[ToolInfo, ...]:
-        """Those that take tickers or a symbol and change nothing, announced ones too; raises UnreachableError."""
+        """Returns the tools that take tickers or a symbol and change nothing, announced ones included; raises
+        UnreachableError."""
         key = (company, requester.role, requester.plan, requester.language)
         kept = self._kept.get(key)
         if kept is not None and time.monotonic() - kept[0] < FRESH:

@@ -1,4 +1,4 @@
-"""What analyses need from outside, in addition to what turns need."""
+"""The dependencies of analyses, in addition to those of turns."""
 
 from dataclasses import dataclass
 from typing import Protocol

@@ -106,7 +106,7 @@ class TurnArchive:
         return found
 
     async def _owner(self, company: str, conversation: str) -> str | None:
-        """Who wrote first, by the principal of that message, which its gateway has verified."""
+        """Returns the author of the first message, by its principal, which the gateway has verified."""
         fact = await self._chat.next(channels.chat(company, conversation, ChatKind.VISITOR), 1)
         if fact is None:
             return None

@@ -92,7 +92,7 @@ class TurnSweep:
 
     @property
     def count(self) -> int:
-        """In how many conversations a message is not known to be settled."""
+        """The number of conversations with a message that is not known to be settled."""
         return len(self._waiting)
 
     def saw(self, key: ConversationKey, fact: Fact, *, old: bool = False) -> None:

@@ -33,7 +33,8 @@ from runtime.observability.logging import masked_text
 from runtime.observability.telemetry import span
 
 UNKNOWN_CATEGORY = "unknown"
-"""Where a call goes whose tool the requester was not offered: the executor says TOOL_NOT_FOUND, and records it."""
+"""The category of a call to a tool that the requester was not offered: the executor answers TOOL_NOT_FOUND, and records
+it."""
 
 
 @dataclass(frozen=True)
