@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings  # noqa: E402
 from xdist.remote import Producer  # noqa: E402
 from xdist.scheduler.loadscope import LoadScopeScheduling  # noqa: E402
 
-from runtime.process import freeze_heap  # noqa: E402
+from runtime.lifecycle.process import freeze_heap  # noqa: E402
 
 # How fast an example is says how busy the machine is, and a run that fails is to say something of the change and not of
 # the dice. To throw the dice: pytest --hypothesis-profile=dice.

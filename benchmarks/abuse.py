@@ -25,7 +25,7 @@ from contracts.channels import ChatKind, chat, chat_msg_id
 from contracts.envelope import CloudEvent
 from contracts.events.chat import VisitorMessage
 from contracts.ids import derive_id
-from runtime.publisher import Publisher
+from runtime.bus.publisher import Publisher
 from runtime.testing import eventually
 from tests.support.running_stack import RunningStack
 

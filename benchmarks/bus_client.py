@@ -1,4 +1,4 @@
-"""What does a message cost runtime.bus_client, and what nats-py's own client? One message published and one received.
+"""What a message costs with `runtime.bus.bus_client` and with nats-py's own client: one is published and one received.
 
 In alternation on one server, since CPU alone says little on a busy machine; calls of Python functions hardly vary.
 """
@@ -12,8 +12,8 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from benchmarks.report import Figure, median
-from runtime.bus_client import BusClient
-from runtime.connection import listen
+from runtime.bus.bus_client import BusClient
+from runtime.bus.connection import listen
 from runtime.testing import run_nats_server
 
 QUESTION = "the bus client"

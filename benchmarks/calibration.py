@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from nats.js import JetStreamContext
 
 from benchmarks.report import median
-from runtime.connection import connect
+from runtime.bus.connection import connect
 from runtime.settings import NatsSettings
 
 STREAM = "CALIBRATION"

@@ -23,10 +23,10 @@ from gateway.domain.conversation_ids import new_conversation_id
 from memory.adapters.chat_consumer import DURABLE
 from memory.testing import Writer
 from nexus_cli.stack.datadir import DataDirectory
-from runtime.connection import connect
-from runtime.marks import Marks
-from runtime.principals import PrincipalSigner
-from runtime.rpc import RpcClient
+from runtime.auth.principals import PrincipalSigner
+from runtime.bus.connection import connect
+from runtime.bus.marks import Marks
+from runtime.calls.rpc import RpcClient
 from runtime.settings import NatsSettings, TokenSettings
 from tests.support.running_stack import RunningStack
 

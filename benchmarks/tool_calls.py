@@ -23,8 +23,8 @@ from pydantic import SecretStr
 from benchmarks import cpu
 from benchmarks.report import Figure
 from contracts.rpc import ToolServiceData, ToolServiceRequest, tool_service
-from runtime.principals import PrincipalSigner
-from runtime.rpc import RpcServer
+from runtime.auth.principals import PrincipalSigner
+from runtime.calls.rpc import RpcServer
 from runtime.settings import TokenSettings
 from runtime.testing import ValkeyServer, run_nats_server, run_valkey_server
 from tool_executor.adapters.rate_limiter import RedisRateLimiter

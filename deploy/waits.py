@@ -33,8 +33,8 @@ ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
 }
 USUAL = {
     "ask": ("gateway `adapters/service_calls.py`", "DEADLINE"),
-    "call": ("runtime `rpc.py`", "CALL_DEADLINE"),
-    "ask_all": ("runtime `rpc.py`", "ASK_ALL_DEADLINE"),
+    "call": ("runtime `calls/rpc.py`", "CALL_DEADLINE"),
+    "ask_all": ("runtime `calls/rpc.py`", "ASK_ALL_DEADLINE"),
 }
 """Ways to call, and the limit where none is given."""
 Value = float | tuple[float, ...]

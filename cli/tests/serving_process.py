@@ -7,8 +7,8 @@ import sys
 from datetime import UTC, datetime
 
 from contracts.market_rpc import MARKET_EVENTS, MarketEventsReply, MarketEventsRequest
-from runtime.connection import connect
-from runtime.rpc import RpcServer
+from runtime.bus.connection import connect
+from runtime.calls.rpc import RpcServer
 from runtime.settings import NatsSettings
 
 

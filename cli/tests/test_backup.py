@@ -22,16 +22,16 @@ from nexus_cli.backup.backup import backup, read, restored_settings
 from nexus_cli.backup.streams import BackupFailedError
 from nexus_cli.stack.errors import StackError
 from nexus_cli.target import Addresses
-from runtime.connection import connect
+from runtime.bus.connection import connect
+from runtime.bus.publisher import Publisher
+from runtime.bus.streams import ensure_streams
 from runtime.conversation import ConversationLog
 from runtime.errors import NotReadyError
-from runtime.file_store import FileMetadata, FileStore, read_whole
-from runtime.folder_store import FolderStore
-from runtime.mongo import Database
-from runtime.publisher import Publisher
 from runtime.settings import NatsSettings
-from runtime.store_format import FORMAT, check_format
-from runtime.streams import ensure_streams
+from runtime.stores.file_store import FileMetadata, FileStore, read_whole
+from runtime.stores.folder_store import FolderStore
+from runtime.stores.mongo import Database
+from runtime.stores.store_format import FORMAT, check_format
 from runtime.testing import MongoDatabase, NatsServer, run_nats_server
 
 SUBJECT = "chat.demo.c1.message.visitor.v1"

@@ -24,13 +24,13 @@ from contracts.events.analysis import AnalysisRecord, AnalysisRequested
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind
 from nexus_cli.testing import production_nats
 from runtime.analyses import Analyses
-from runtime.connection import jetstream
+from runtime.bus.connection import jetstream
+from runtime.bus.direct import DirectReader
+from runtime.bus.marks import HEADER, Marks, demand, lift
+from runtime.bus.publisher import Fence, Publisher
+from runtime.bus.streams import ensure_streams
 from runtime.conversation import ConversationLog, ConversationWriter, NewFact
-from runtime.direct import DirectReader
 from runtime.errors import FenceRefusedError, NotReadyError
-from runtime.marks import HEADER, Marks, demand, lift
-from runtime.publisher import Fence, Publisher
-from runtime.streams import ensure_streams
 from runtime.testing import eventually
 
 KEYS = (b"the key of gateway, agent and memory",)

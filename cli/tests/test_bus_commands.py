@@ -21,11 +21,11 @@ from contracts.events.tool import FieldError, ToolCallCompleted, ToolCallRequest
 from contracts.market_rpc import MARKET_STATUS, MarketStatusReply, MarketStatusRequest
 from contracts.rpc import CATALOGUE, CatalogueReply, CatalogueRequest, CatalogueTool
 from nexus_cli.testing import Nexus
-from runtime.connection import jetstream
-from runtime.dead_letters import DeadLetters
-from runtime.rpc import RpcServer
-from runtime.streams import ensure_streams
+from runtime.bus.connection import jetstream
+from runtime.bus.streams import ensure_streams
+from runtime.calls.rpc import RpcServer
 from runtime.testing import NatsServer
+from runtime.workers.dead_letters import DeadLetters
 
 KEY = "the-principals-key-of-these-tests-0123456789"
 PRICE = CatalogueTool(

@@ -23,18 +23,18 @@ from nexus_cli.doctor import bus, certificates, clocks, live, stores
 from nexus_cli.doctor.diagnosis import Diagnosis, wrong
 from nexus_cli.target import Addresses
 from nexus_cli.testing import production_nats
-from runtime.connection import connect
-from runtime.dead_letters import DeadLetters
+from runtime.bus.connection import connect
+from runtime.bus.publisher import Publisher
+from runtime.bus.streams import ensure_streams
 from runtime.errors import RuntimeLibraryError
-from runtime.outcomes import Outcome
-from runtime.publisher import Publisher
-from runtime.pull_worker import Ack, Delivery, PullWorker
 from runtime.settings import NatsSettings
-from runtime.streams import ensure_streams
 from runtime.testing import MongoDatabase, NatsServer, ValkeyServer, eventually
 from runtime.testing_cluster import run_nats_cluster, urls
 from runtime.testing_disk import SmallDisk
 from runtime.testing_network import proxy_to
+from runtime.workers.dead_letters import DeadLetters
+from runtime.workers.outcomes import Outcome
+from runtime.workers.pull_worker import Ack, Delivery, PullWorker
 from tests.cluster.certificates import make_certificates
 
 CHAT_SUBJECT = "chat.demo.c1.message.visitor.v1"

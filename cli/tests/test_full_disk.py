@@ -10,11 +10,11 @@ from contracts.streams import CHAT
 from nexus_cli.stack.bus_users import USERS
 from nexus_cli.stack.servers import embedded
 from nexus_cli.stack.supervisor import Supervisor
-from runtime.connection import connect
+from runtime.bus.connection import connect
+from runtime.bus.publisher import Publisher
+from runtime.bus.streams import ensure_streams
 from runtime.errors import PublishFailedError
-from runtime.publisher import Publisher
 from runtime.settings import NatsSettings
-from runtime.streams import ensure_streams
 from runtime.testing import eventually
 from runtime.testing_disk import SmallDisk
 

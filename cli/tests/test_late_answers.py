@@ -15,9 +15,9 @@ import pytest
 
 from contracts.market_rpc import MARKET_EVENTS, MarketEventsRequest
 from nexus_cli.testing import ProductionNats, production_nats
-from runtime.connection import connect
+from runtime.bus.connection import connect
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
 from runtime.settings import NatsSettings
 from runtime.testing import eventually
 

@@ -20,9 +20,9 @@ from contracts.rpc import TURN_STATE, Rpc
 from contracts.streams import STREAMS
 from nexus_cli.stack.services import SERVICES
 from nexus_cli.testing import production_nats
-from runtime.dead_letters import DeadLetters
-from runtime.direct import DirectReader
-from runtime.streamed_calls import ReplyStream, StreamClient, StreamServer
+from runtime.bus.direct import DirectReader
+from runtime.calls.streamed_calls import ReplyStream, StreamClient, StreamServer
+from runtime.workers.dead_letters import DeadLetters
 
 OWNED = [event for event in EVENTS if event.owners != ("other services",)]
 

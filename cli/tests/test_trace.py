@@ -14,8 +14,8 @@ from contracts.channels import trace_part
 from contracts.envelope import CloudEvent
 from contracts.events.trace import SpanRecorded, TraceRecorded, TraceSpans
 from nexus_cli.testing import Nexus
-from runtime import telemetry
-from runtime.connection import jetstream
+from runtime.bus.connection import jetstream
+from runtime.observability import telemetry
 from runtime.testing import NatsServer
 
 TURN = "bce0fc3815a98af0a86dcd594a606a3d"

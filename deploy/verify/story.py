@@ -19,8 +19,8 @@ from pydantic import SecretStr
 from deploy.verify.engine import Engine, VerifyError
 from nexus_cli.stack.bus_users import USERS, variable
 from nexus_cli.stack.services import SERVICES
+from runtime.auth.tokens import TokenMinter
 from runtime.settings import TokenSettings
-from runtime.tokens import TokenMinter
 from tests.support.chat_client import ChatClient
 
 FILES = ("docker-compose.yml", "deploy/verify/compose.yml")

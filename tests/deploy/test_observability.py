@@ -88,7 +88,7 @@ def test_the_list_of_metrics_is_what_the_services_say() -> None:
     from prometheus_client import REGISTRY, generate_latest
 
     import agent.measures  # noqa: F401  # pyright: ignore[reportUnusedImport]
-    import runtime.metrics  # noqa: F401  # pyright: ignore[reportUnusedImport]
+    import runtime.observability.metrics  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
     said = set(re.findall(r"^# HELP (nexus_\w+) ", generate_latest(REGISTRY).decode(), re.MULTILINE))
     listed = {name.removesuffix("_total") + "_total" if kind == "Counter" else name for kind, name, _ in collectors()}

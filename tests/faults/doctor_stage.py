@@ -17,7 +17,7 @@ from typing import Any
 from nats.aio.client import Client
 
 from agent.scripted_model.server import ScriptedModel, scripted_model
-from runtime.connection import jetstream
+from runtime.bus.connection import jetstream
 from runtime.faulty_proxy import Proxy
 from runtime.testing import MongoServer, NatsServer, ValkeyServer, eventually, run_mongo_server, run_valkey_server
 from runtime.testing_cluster import run_nats_cluster, urls

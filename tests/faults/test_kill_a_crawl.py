@@ -22,9 +22,9 @@ from contracts.knowledge_rpc import (
     RefreshAsk,
     RunRequest,
 )
-from runtime.connection import connect
+from runtime.bus.connection import connect
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
 from runtime.settings import NatsSettings
 from runtime.testing import eventually
 from tests.support.running_stack import RunningStack

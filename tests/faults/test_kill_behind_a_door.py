@@ -19,7 +19,7 @@ from gateway.domain.conversation_ids import named_conversation_id
 from gateway.testing_agui import AgUi, events_in, text
 from gateway.testing_ui import ui_clients
 from nexus_cli.drill.log_reader import FINAL, read_log
-from runtime.connection import jetstream
+from runtime.bus.connection import jetstream
 from runtime.testing import eventually
 from tests.faults.pulled_plug import IN_MID_ANSWER, SAID, SECONDS_A_CHARACTER, SLOW, Plug, said_once
 from tests.support.chatwoot import chatwoot

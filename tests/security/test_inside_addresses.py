@@ -17,8 +17,8 @@ import aiohttp
 import pytest
 
 from memory.adapters.webhook_client import WebhookPosting
-from runtime.guarded_http import AddressNotAllowedError, guarded_session
-from runtime.public_address import is_public
+from runtime.http.guarded_http import AddressNotAllowedError, guarded_session
+from runtime.http.public_address import is_public
 from tests.security.inside import FORMS, HOSTS, V4, V6
 from tool_executor.adapters.page_fetcher import FetchLimits, FetchRequest, PageFetcher
 from tool_executor.domain.declaration import ToolFailedError

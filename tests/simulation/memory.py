@@ -44,15 +44,15 @@ from memory.application.sweeps import PeriodicSweep
 from memory.domain.facts import LogFact
 from memory.handlers import companies, conversations, positions, refusals, usage
 from memory.settings import MemorySettings
+from runtime.auth.principals import PrincipalVerifier
+from runtime.bus.connection import ConnectionHooks
+from runtime.bus.direct import DirectReader
+from runtime.bus.publisher import Publisher
+from runtime.calls.rpc import Handler, RpcServer
 from runtime.clock import SystemClock
-from runtime.connection import ConnectionHooks
 from runtime.conversation import ConversationLog
-from runtime.direct import DirectReader
 from runtime.errors import NotReadyError
-from runtime.principals import PrincipalVerifier
-from runtime.publisher import Publisher
-from runtime.rpc import Handler, RpcServer
-from runtime.service import Service
+from runtime.lifecycle.service import Service
 from tests.simulation.cache import SimulatedLedger, SimulatedRedis
 from tests.simulation.store import DEADLINE, SimulatedMongo
 
@@ -125,7 +125,7 @@ class Memory:
         return cast("Any", self._stores.redis)
 
     def serve(self, method: Rpc[Any, Any], handler: Handler[Any, Any]) -> None:
-        """runtime.service.Service's, for the modules of handlers."""
+        """runtime.lifecycle.service.Service's, for the modules of handlers."""
         self._methods.append((method, handler))
 
     async def start(self, hooks: ConnectionHooks) -> None:

@@ -35,10 +35,10 @@ from memory.adapters import bus_consumers, mongo_facts, projection_floor
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_positions import MongoPositions
 from memory.domain.conversation import fold
-from runtime.batch_worker import BatchWorker
-from runtime.mongo import Document
-from runtime.publisher import Appended, Publisher
-from runtime.pull_worker import PullWorker
+from runtime.bus.publisher import Appended, Publisher
+from runtime.stores.mongo import Document
+from runtime.workers.batch_worker import BatchWorker
+from runtime.workers.pull_worker import PullWorker
 from tests.simulation.plan import plan_of
 from tests.simulation.streams import SimulatedStream
 from tests.simulation.world import Result, simulate

@@ -20,9 +20,9 @@ from agent.turns.deps import Ports
 from gateway.adapters.identity import build_identity
 from gateway.app import Gateway
 from gateway.settings import GatewaySettings
+from runtime.auth.principals import Principal, PrincipalVerifier
+from runtime.bus.connection import ConnectionHooks, connect
 from runtime.clock import SystemClock
-from runtime.connection import ConnectionHooks, connect
-from runtime.principals import Principal, PrincipalVerifier
 from runtime.settings import NatsSettings, TokenSettings
 from tests.simulation.bus import PORT
 from tests.simulation.memory import Memory, Stores

@@ -19,7 +19,7 @@ from pymongo.errors import AutoReconnect, BulkWriteError, DuplicateKeyError, PyM
 from pymongo.results import BulkWriteResult, InsertOneResult, UpdateResult
 
 from memory.adapters.mongo import Connections
-from runtime.mongo import Document
+from runtime.stores.mongo import Document
 from tests.simulation.loop import PROCESS
 
 DEADLINE = 5.0

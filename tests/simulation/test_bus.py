@@ -9,14 +9,14 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import NoRespondersError
 
-from runtime.connection import connect, subscribe
-from runtime.consumers import ConsumerSpec, ensure_consumer
-from runtime.direct import DirectReader, StoredFact
+from runtime.bus.connection import connect, subscribe
+from runtime.bus.consumers import ConsumerSpec, ensure_consumer
+from runtime.bus.direct import DirectReader, StoredFact
+from runtime.bus.publisher import Fence, Publisher
+from runtime.bus.replies import ReplyInbox, headers_of, status_of
+from runtime.bus.streams import ensure_streams
 from runtime.errors import PublishFailedError
-from runtime.publisher import Fence, Publisher
-from runtime.replies import ReplyInbox, headers_of, status_of
 from runtime.settings import NatsSettings
-from runtime.streams import ensure_streams
 from runtime.testing import NatsServer
 from tests.simulation.bus import PORT, Bus
 from tests.simulation.loop import SimulatedLoop

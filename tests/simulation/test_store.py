@@ -27,7 +27,7 @@ from memory.domain.progress import Missed
 from memory.domain.spending_limits import Purse
 from memory.errors import StoreUnavailableError
 from memory.ports import InboxFilter
-from runtime.mongo import Database, Document
+from runtime.stores.mongo import Database, Document
 from runtime.testing import MongoDatabase, ValkeyServer
 from tests.simulation.cache import SimulatedLedger, SimulatedRedis
 from tests.simulation.loop import SimulatedLoop

@@ -15,8 +15,8 @@ from agent.testing.stage import Stage
 from contracts.company_rpc import COMPANY_GET, COMPANY_PATCH, CompanyPatchRequest, CompanyRequest
 from contracts.envelope import CloudEvent, Wire
 from gateway.app import Gateway
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError, RuntimeLibraryError
-from runtime.rpc import RpcClient
 from tests.simulation import checks, services
 from tests.simulation.bus import Bus, Rates
 from tests.simulation.cache import SimulatedRedis

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from nats.aio.msg import Msg
 
-from runtime.connection import connect, listen
+from runtime.bus.connection import connect, listen
 from runtime.settings import NatsSettings
 from runtime.testing_network import Proxy
 

@@ -13,9 +13,9 @@ from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
 from contracts.memory_rpc import MEMORY_GET, LongTermMemory, UserRef
 from contracts.rpc import SNAPSHOT, SnapshotRequest
 from memory.testing import TOKENS, Replica, Servers, Writer, replica
-from runtime.connection import connect
+from runtime.auth.principals import PrincipalVerifier
+from runtime.bus.connection import connect
 from runtime.conversation import ConversationLog
-from runtime.principals import PrincipalVerifier
 from runtime.settings import NatsSettings
 from runtime.testing import eventually
 from runtime.testing_clock import FakeClock

@@ -22,7 +22,7 @@ from agent.scripted_model.server import ScriptedModel
 from contracts import channels
 from gateway.testing_http import Http
 from nexus_cli.drill.log_reader import FINAL, read_log
-from runtime.direct import DirectReader
+from runtime.bus.direct import DirectReader
 from runtime.testing import eventually, freeze
 from tests.support.effects_customer import Customer
 from tests.support.patient_chat import PatientChat, new_visitor

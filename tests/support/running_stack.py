@@ -19,10 +19,10 @@ from nexus_cli.stack.datadir import StackProcess
 from nexus_cli.stack.program import FORK_SERVER
 from nexus_cli.stack.temporary import nobodys_environment
 from nexus_cli.testing import fork_server, is_gone
-from runtime.rpc import RpcClient
+from runtime.auth.tokens import TokenMinter
+from runtime.calls.rpc import RpcClient
 from runtime.settings import TokenSettings
 from runtime.testing import eventually
-from runtime.tokens import TokenMinter
 
 NEXUS = str(Path(sys.executable).with_name("nexus"))
 START_SECONDS = 180.0

@@ -10,7 +10,7 @@ import aiohttp
 
 from contracts.rpc import CONVERSATION_MESSAGES, MessagesRequest
 from nexus_cli.target import bus
-from runtime.rpc import RpcClient
+from runtime.calls.rpc import RpcClient
 from runtime.testing import eventually
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack

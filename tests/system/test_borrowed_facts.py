@@ -8,12 +8,12 @@ import orjson
 
 from contracts.channels import ChatKind, chat
 from contracts.ids import uuid7
-from runtime.connection import connect
-from runtime.dead_letters import DeadLetters, Letter
-from runtime.marks import UNMARKED
-from runtime.publisher import Publisher
+from runtime.bus.connection import connect
+from runtime.bus.marks import UNMARKED
+from runtime.bus.publisher import Publisher
 from runtime.settings import NatsSettings
 from runtime.testing import eventually
+from runtime.workers.dead_letters import DeadLetters, Letter
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 

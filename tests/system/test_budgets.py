@@ -11,8 +11,8 @@ from contracts.envelope import CloudEvent
 from contracts.events.chat import VisitorMessage
 from contracts.ids import uuid7
 from nexus_cli.drill.log_reader import read_log
-from runtime.connection import connect
-from runtime.publisher import Publisher
+from runtime.bus.connection import connect
+from runtime.bus.publisher import Publisher
 from runtime.settings import NatsSettings
 from runtime.testing import eventually
 from tests.support.running_stack import RunningStack

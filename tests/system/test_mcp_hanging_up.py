@@ -10,8 +10,8 @@ from pydantic import SecretStr
 
 from gateway.adapters.identity import build_identity
 from gateway.testing import MemoryStandIn, TokenMaker, run_gateway
+from runtime.bus.direct import DirectReader
 from runtime.clock import SystemClock
-from runtime.direct import DirectReader
 from runtime.settings import TokenSettings
 from runtime.testing import NatsServer, eventually
 from tests.support.mcp_client import connected

@@ -7,8 +7,8 @@ from pymongo import AsyncMongoClient
 from contracts.knowledge_rpc import DOCUMENT_PUT, DocumentPut
 from memory.knowledge.texts import STEMS
 from nexus_cli.target import bus
-from runtime.mongo import Document
-from runtime.rpc import RpcClient
+from runtime.calls.rpc import RpcClient
+from runtime.stores.mongo import Document
 from runtime.testing import eventually
 from tests.support.running_stack import RunningStack
 

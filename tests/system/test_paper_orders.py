@@ -17,8 +17,8 @@ from contracts.channels import fact
 from contracts.market_rpc import ALERTS_UNTOLD, HOLDINGS
 from contracts.memory_rpc import UserRef
 from gateway.testing_http import Http
-from runtime.connection import subscribe
-from runtime.rpc import RpcClient
+from runtime.bus.connection import subscribe
+from runtime.calls.rpc import RpcClient
 from runtime.testing import eventually
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack

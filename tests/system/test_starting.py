@@ -19,7 +19,7 @@ TOO_MUCH = {
 }
 PROGRAM = """
 import gc, importlib, sys
-from runtime.process import load
+from runtime.lifecycle.process import load
 main = load(sys.argv[1])
 print(main.__name__, gc.isenabled(), *sys.modules)
 for kept_away in ("rich", "opentelemetry.sdk", "aiohttp"):

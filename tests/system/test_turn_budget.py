@@ -9,7 +9,7 @@ import time
 from agent.scripted_model.script import Rule
 from benchmarks.first_token import BURST, CALL, SERVICES
 from benchmarks.turn_account import TRACES, Turn, first_turns, in_a_row, quiet, rest, stage, turns
-from runtime.span_store import GATHERED
+from runtime.bus.span_store import GATHERED
 from tests.support.account import Line
 
 TURNS = 4

@@ -7,8 +7,8 @@ from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.company import COMPANY
 from agent.testing.stage import agent, stage
-from runtime.direct import DirectReader
-from runtime.publisher import Publisher
+from runtime.bus.direct import DirectReader
+from runtime.bus.publisher import Publisher
 from runtime.testing import NatsServer
 from tests.upgrade.golden_files import TOMORROW, Json, golden, with_more
 

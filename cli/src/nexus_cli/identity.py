@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import SecretStr
 
-from runtime.principals import PrincipalSigner
+from runtime.auth.principals import PrincipalSigner
+from runtime.auth.tokens import TokenMinter
 from runtime.settings import TokenSettings
-from runtime.tokens import TokenMinter
 
 _PRINCIPAL_SECONDS = 600
 

@@ -103,7 +103,7 @@ async def bus(url: str, *, deadline: float = 5.0) -> AsyncGenerator[Client]:
     """
     import structlog
 
-    from runtime.connection import connect
+    from runtime.bus.connection import connect
     from runtime.errors import RuntimeLibraryError
     from runtime.settings import NatsSettings
 

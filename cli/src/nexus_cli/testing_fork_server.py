@@ -26,7 +26,7 @@ from typing import Any
 
 from nexus_cli.stack.child import end_with_parent
 from nexus_cli.stack.services import SERVICES, package
-from runtime.process import load
+from runtime.lifecycle.process import load
 
 _MOST_DESCRIPTORS = 16
 _ASKED_WITHIN = 5.0

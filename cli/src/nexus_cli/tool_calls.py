@@ -17,9 +17,9 @@ from contracts.ids import uuid7
 from contracts.json_values import is_list, object_of
 from contracts.rpc import CATALOGUE, CatalogueRequest, CatalogueTool
 from nexus_cli.identity import development_principal
+from runtime.bus.publisher import Publisher
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.publisher import Publisher
-from runtime.rpc import RpcClient
 
 _ANSWER_WITHIN = 75.0
 

@@ -8,8 +8,8 @@ from pydantic import SecretStr
 from nexus_cli.commands.options import DEFAULT_DATA
 from nexus_cli.stack.datadir import DataDirectory
 from nexus_cli.stack.welcome import welcome
+from runtime.auth.tokens import TokenVerifier
 from runtime.settings import TokenSettings
-from runtime.tokens import TokenVerifier
 
 SECRET = "s" * 40
 

@@ -11,11 +11,11 @@ from contracts.company_rpc import COMPANY_GET, CompanyReply, CompanyRequest
 from contracts.envelope import CloudEvent
 from contracts.events.fact import CompanyConfigChanged
 from contracts.streams import FACTS
+from runtime.bus.connection import subscribe
+from runtime.bus.publisher import Publisher
+from runtime.calls.rpc import RpcClient, RpcServer
 from runtime.companies import AGAIN, CHANGES, COMPANY_CHANGED, CONFIRMED, CompanyCache
-from runtime.connection import subscribe
 from runtime.errors import RpcError
-from runtime.publisher import Publisher
-from runtime.rpc import RpcClient, RpcServer
 from runtime.testing import eventually
 from runtime.testing_clock import FakeClock
 

@@ -8,10 +8,10 @@ from nats.aio.client import Client
 from contracts.channels import ChatKind
 from contracts.conversation import Snapshot
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind, SystemMessage
-from runtime.connection import connect
+from runtime.bus.connection import connect
+from runtime.bus.publisher import Appended, Publisher
 from runtime.conversation import MOST_TRIES, ConversationLog, ConversationWriter, NewFact
 from runtime.errors import ConversationBusyError
-from runtime.publisher import Appended, Publisher
 from runtime.settings import NatsSettings
 from runtime.testing import NatsServer, eventually
 from runtime.testing_network import proxy_to

@@ -13,7 +13,7 @@ from nats.aio.client import Client
 
 from contracts.envelope import CloudEvent
 from contracts.events.fact import FeedbackGiven
-from runtime.publisher import Publisher
+from runtime.bus.publisher import Publisher
 from runtime.testing import NatsServer, eventually
 
 EXAMPLE = Path(__file__).parents[3] / "examples/faststream_service.py"

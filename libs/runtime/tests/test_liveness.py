@@ -9,13 +9,13 @@ from contextlib import asynccontextmanager
 import pytest
 from nats.aio.client import Client
 
-from runtime.deliveries import AWAY_BACKOFF, LONGEST_BACKOFF, pause_after
+from runtime.bus.publisher import Publisher
 from runtime.errors import RpcError
-from runtime.health import Health
+from runtime.lifecycle.health import Health
 from runtime.liveness import LOOKS, Ask, Liveness, Store
-from runtime.publisher import Publisher
-from runtime.pull_worker import Ack, Delivery, Outcome, PullWorker
 from runtime.testing import NatsServer, eventually
+from runtime.workers.deliveries import AWAY_BACKOFF, LONGEST_BACKOFF, pause_after
+from runtime.workers.pull_worker import Ack, Delivery, Outcome, PullWorker
 
 SUBJECT = "tools.call.requested.v1.market"
 
@@ -134,7 +134,7 @@ async def test_a_handler_that_hangs_is_broken_off_and_its_message_comes_again(na
 async def test_a_worker_says_so_when_a_handler_cannot_even_be_broken_off(
     nats_streams: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runtime.pull_worker.ENDED_WITHIN", 1.0)
+    monkeypatch.setattr("runtime.workers.pull_worker.ENDED_WITHIN", 1.0)
     async with working(nats_streams, Hangs(ends=False)) as worker:
         await eventually(lambda: "does not end" in (worker.stuck_because() or ""))
 
@@ -150,8 +150,8 @@ async def test_a_worker_says_so_when_its_keeper_has_ended(nats_streams: Client) 
 async def test_a_worker_says_so_when_it_is_deaf_on_a_connection_that_is_up(
     nats_streams: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runtime.pull_worker.ENDED_WITHIN", 1.0)
-    monkeypatch.setattr("runtime.pull_worker.REST_SILENCE", 0.5)
+    monkeypatch.setattr("runtime.workers.pull_worker.ENDED_WITHIN", 1.0)
+    monkeypatch.setattr("runtime.workers.pull_worker.REST_SILENCE", 0.5)
     async with working(nats_streams, Hangs(ends=True)) as worker:
         # What nats-py has forgotten it drops without a word, and the server goes on sending.
         subscription = worker._subscription  # pyright: ignore[reportPrivateUsage]

@@ -7,11 +7,11 @@ import socket
 import pytest
 from pymongo import AsyncMongoClient
 
-from runtime.connection import connect
-from runtime.direct import DirectReader
-from runtime.publisher import Publisher
+from runtime.bus.connection import connect
+from runtime.bus.direct import DirectReader
+from runtime.bus.publisher import Publisher
+from runtime.bus.streams import ensure_streams
 from runtime.settings import NatsSettings
-from runtime.streams import ensure_streams
 from runtime.testing import MongoDatabase, NatsServer, ValkeyServer, eventually
 
 

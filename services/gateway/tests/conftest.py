@@ -16,10 +16,10 @@ from gateway.testing_http import Http
 from gateway.testing_knowledge import KnowledgeStandIn
 from gateway.testing_records import RecordsStandIn
 from gateway.testing_services import CompletionsStandIn, SettingsStandIn, WritersStandIn
+from runtime.calls.rpc import RpcServer
 from runtime.clock import SystemClock
-from runtime.folder_store import FolderStore
-from runtime.rpc import RpcServer
 from runtime.settings import TokenSettings
+from runtime.stores.folder_store import FolderStore
 from runtime.testing import NatsServer
 
 KEYS = TokenSettings(

@@ -22,7 +22,7 @@ from market_adapter.adapters.mongo_watchlists import MongoWatchlists
 from market_adapter.alert_watcher import AlertWatcher
 from market_adapter.domain.alerts import Alert, AlertState, watch
 from market_adapter.domain.bars import Split
-from market_adapter.domain.paper.account import AccountOwner
+from market_adapter.domain.paper.account import Owner
 from market_adapter.handlers import list_tools
 from market_adapter.paper_trading import PaperTrading
 from market_adapter.testing import FIRST_DAY, ScriptedProvider, bar
@@ -38,7 +38,7 @@ ANN = UserRef(company_id="demo", user_id="ann")
 def alert(condition: str, price: str, last: str = "100") -> Alert:
     seen = bar(0, "1", "1", "1", "1")
     return Alert(
-        id="a1", owner=AccountOwner("demo", "ann"), symbol="IBM", condition=Condition(condition), price=Decimal(price),
+        id="a1", owner=Owner("demo", "ann"), symbol="IBM", condition=Condition(condition), price=Decimal(price),
         created_at=datetime(2024, 1, 1, tzinfo=UTC), seen_until=seen.end, session=seen.session, last=Decimal(last),
     )  # fmt: skip
 
@@ -173,7 +173,7 @@ async def test_many_replicas_fire_an_alert_once(provider: ScriptedProvider, data
     provider.today = 3
     await asyncio.gather(*[one.alarms.attend() for one in replicas])
     assert len({key for one in replicas for key in one.heard.facts}) == 1
-    (stored,) = await replicas[0].store.untold(AccountOwner("demo", "ann"))
+    (stored,) = await replicas[0].store.untold(Owner("demo", "ann"))
     assert stored.announced
 
 

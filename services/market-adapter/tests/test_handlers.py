@@ -20,9 +20,9 @@ from market_adapter.errors import MarketError, NotConfiguredError, ProviderRateL
 from market_adapter.handlers import list_tools, market_tools
 from market_adapter.ports import MarketProvider
 from market_adapter.testing import RefusingProvider
+from runtime.calls.rpc import RpcClient, RpcServer
 from runtime.clock import SystemClock
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient, RpcServer
 
 SAMPLE = load_sample()
 

@@ -17,16 +17,16 @@ from contracts.memory_rpc import UserRef
 from contracts.rpc import Caller, Rpc, ToolServiceRequest, tool_service
 from market_adapter.adapters.mongo import bounded
 from market_adapter.adapters.mongo_accounts import MongoAccounts
-from market_adapter.domain.paper.account import AccountOwner
+from market_adapter.domain.paper.account import Owner
 from market_adapter.testing_process import Stack
-from runtime.command_limit import TRIALS
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.mongo import Document
-from runtime.rpc import RpcClient
 from runtime.settings import MongoSettings
+from runtime.stores.command_limit import TRIALS
+from runtime.stores.mongo import Document
 from runtime.testing import MongoDatabase, NatsServer, eventually, run_mongo_server
 
-ANN = AccountOwner("demo", "ann")
+ANN = Owner("demo", "ann")
 PATIENT = 15.0
 """Seconds for an answer that a command's 5 s decide, on any machine."""
 
@@ -62,7 +62,7 @@ async def test_orders_and_portfolios_are_answered_though_mongodb_hangs(
 
 
 async def test_while_it_hangs_no_more_than_two_trials_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runtime.command_limit.STALLED", 0.0)
+    monkeypatch.setattr("runtime.stores.command_limit.STALLED", 0.0)
     with run_mongo_server() as mongo:
         client = AsyncMongoClient[Document](mongo.url, **MongoSettings(url=mongo.url).client_options)
         accounts = MongoAccounts(bounded(client["test"]))

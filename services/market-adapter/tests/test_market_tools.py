@@ -14,8 +14,8 @@ from market_adapter.adapters.sample_files import load_sample
 from market_adapter.adapters.sample_provider import SampleProvider
 from market_adapter.domain.sample_clock import SampleClock
 from market_adapter.handlers import market_tools
+from runtime.calls.rpc import RpcClient, RpcServer
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient, RpcServer
 
 SAMPLE = load_sample()
 FACTS = load_facts()

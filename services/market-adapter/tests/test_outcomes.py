@@ -26,8 +26,8 @@ from market_adapter.testing_desk import HeardFacts
 from market_adapter.tools.alerts import AlertTools
 from market_adapter.tools.trading import TradingTools
 from market_adapter.tools.watchlists import WatchlistTools
+from runtime.calls.deadlines import serve_for
 from runtime.clock import SystemClock
-from runtime.deadlines import serve_for
 from runtime.errors import RpcError
 from runtime.testing import MongoDatabase
 

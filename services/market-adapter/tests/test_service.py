@@ -13,7 +13,7 @@ from contracts.market_rpc import QUEUE
 from contracts.rpc import Caller, ToolServiceRequest, tool_service
 from market_adapter.adapters.sample_files import load_sample
 from market_adapter.testing_process import Stack
-from runtime.rpc import RpcClient
+from runtime.calls.rpc import RpcClient
 from runtime.testing import MongoDatabase, NatsServer, eventually
 
 SESSIONS = [str(session) for session in load_sample().sessions[-121:]]

@@ -6,7 +6,7 @@ from pymongo import AsyncMongoClient
 from market_adapter.adapters.mongo import bounded
 from market_adapter.app import prepare_stores
 from runtime.errors import NotReadyError
-from runtime.mongo import Document
+from runtime.stores.mongo import Document
 from runtime.testing import MongoDatabase
 
 

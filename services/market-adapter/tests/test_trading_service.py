@@ -24,8 +24,8 @@ from contracts.market_rpc import (
 from contracts.memory_rpc import UserRef
 from contracts.rpc import Caller, ToolServiceRequest, tool_service
 from market_adapter.testing_process import Stack
-from runtime.connection import jetstream
-from runtime.rpc import RpcClient
+from runtime.bus.connection import jetstream
+from runtime.calls.rpc import RpcClient
 from runtime.testing import MongoDatabase, NatsServer, eventually
 
 ANN = UserRef(company_id="demo", user_id="ann")

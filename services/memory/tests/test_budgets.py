@@ -23,9 +23,9 @@ from contracts.streams import FACTS
 from memory.adapters.redis_budgets import RedisBudgets
 from memory.application.budgets import DAY, HOUR, BudgetBook
 from memory.testing import Servers, replica
+from runtime.bus.publisher import Publisher
 from runtime.errors import RpcError
-from runtime.publisher import Publisher
-from runtime.redis_client import redis_client
+from runtime.stores.redis_client import redis_client
 from runtime.testing import ValkeyServer, eventually
 from runtime.testing_cluster import run_valkey_cluster
 

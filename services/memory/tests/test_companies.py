@@ -26,9 +26,9 @@ from contracts.streams import FACTS
 from memory.adapters.mongo import asked
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.testing import Replica, Servers, Writer, replica, serve_deletions
+from runtime.bus.connection import subscribe
+from runtime.bus.direct import DirectReader
 from runtime.companies import CHANGES, CompanyCache
-from runtime.connection import subscribe
-from runtime.direct import DirectReader
 from runtime.errors import RpcError
 from runtime.settings import DevSettings
 from runtime.testing import eventually

@@ -20,10 +20,10 @@ from contracts.memory_rpc import UserRef
 from contracts.rpc import CATALOGUE, CONVERSATION, ConversationRef
 from memory.testing import Servers, Writer, replica
 from memory.testing_contexts import Outside, context, quote, remember
-from runtime.connection import subscribe
-from runtime.deadlines import time_left
+from runtime.bus.connection import subscribe
+from runtime.calls.deadlines import time_left
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
 from runtime.testing import ValkeyServer, eventually, run_mongo_server
 
 MARKET_PARTS = ["market", "market.relevantSymbols", "market.status", "market.upcomingEvents"]

@@ -11,7 +11,7 @@ from contracts.rpc import CATALOGUE, CONVERSATION, ConversationRef
 from contracts.streams import FACTS
 from memory.testing import Replica, Servers, Writer, replica
 from memory.testing_contexts import NOW, TOOLS, Outside, context, remember
-from runtime.publisher import Publisher
+from runtime.bus.publisher import Publisher
 from runtime.testing import eventually
 from runtime.testing_clock import FakeClock
 

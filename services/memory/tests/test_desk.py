@@ -39,10 +39,10 @@ from contracts.rpc import (
 )
 from contracts.streams import FACTS
 from memory.testing import Replica, Servers, Writer, replica, serve_deletions
-from runtime.direct import DirectReader
+from runtime.bus.direct import DirectReader
+from runtime.bus.publisher import Publisher
 from runtime.errors import RpcError
-from runtime.mongo import Document
-from runtime.publisher import Publisher
+from runtime.stores.mongo import Document
 from runtime.testing import eventually
 
 LATEST_OF_EVA = LatestConversationRequest(company_id="acme", user_id="eva")

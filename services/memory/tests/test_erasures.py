@@ -35,11 +35,11 @@ from contracts.streams import CHAT, FACTS
 from memory.application import late_facts
 from memory.domain.receipt import PLACES
 from memory.testing import Replica, Servers, Writer, replica, serve_deletions
-from runtime.connection import jetstream
-from runtime.direct import DirectReader
-from runtime.file_store import FileMetadata
-from runtime.folder_store import FolderStore
-from runtime.publisher import Publisher
+from runtime.bus.connection import jetstream
+from runtime.bus.direct import DirectReader
+from runtime.bus.publisher import Publisher
+from runtime.stores.file_store import FileMetadata
+from runtime.stores.folder_store import FolderStore
 from runtime.testing import NatsServer, eventually
 from runtime.testing_clock import FakeClock
 

@@ -9,9 +9,9 @@ from contracts.envelope import CloudEvent
 from contracts.events.tool import ToolCallCompleted, ToolMetadata, ToolResult
 from contracts.streams import FACTS
 from memory.testing import Servers, replica
-from runtime.dead_letters import DeadLetters
-from runtime.publisher import Publisher
+from runtime.bus.publisher import Publisher
 from runtime.testing import eventually
+from runtime.workers.dead_letters import DeadLetters
 
 TYPE = "tools.call.completed.v1"
 

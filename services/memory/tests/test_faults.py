@@ -6,9 +6,9 @@ from contracts.company_rpc import COMPANY_CREATE, COMPANY_GET, CompanyCreateRequ
 from contracts.rpc import CONVERSATION_MESSAGES, HISTORY, HistoryRequest, MessagesRequest
 from contracts.streams import CHAT
 from memory.testing import Replica, Servers, Writer, replica
-from runtime.connection import jetstream
+from runtime.bus.connection import jetstream
+from runtime.bus.streams import ensure_streams
 from runtime.errors import RpcError
-from runtime.streams import ensure_streams
 from runtime.testing import NatsServer, ValkeyServer, eventually, run_mongo_server
 
 

@@ -20,8 +20,8 @@ from memory.adapters.mongo_file_shares import MongoFileShares
 from memory.domain.erasure import Erasure
 from memory.domain.keys import LogPosition
 from memory.testing import Servers, replica
-from runtime.file_store import FileMetadata
-from runtime.folder_store import FolderStore
+from runtime.stores.file_store import FileMetadata
+from runtime.stores.folder_store import FolderStore
 from runtime.testing_clock import FakeClock
 
 MOST = 1_000

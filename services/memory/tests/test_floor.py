@@ -9,9 +9,9 @@ from nats.js.api import AckPolicy, ConsumerConfig
 from contracts.streams import CHAT
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.testing import Writer
-from runtime.connection import jetstream
-from runtime.jetstream_api import floor_of
-from runtime.streams import ensure_streams
+from runtime.bus.connection import jetstream
+from runtime.bus.jetstream_api import floor_of
+from runtime.bus.streams import ensure_streams
 
 
 def test_with_nothing_unacknowledged_the_floor_is_all_that_was_delivered() -> None:

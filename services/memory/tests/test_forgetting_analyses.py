@@ -9,8 +9,8 @@ from memory.adapters.bus_erasure import StreamErasure
 from memory.domain.erasure import Erasure
 from memory.domain.keys import LogPosition
 from runtime.analyses import Analyses
-from runtime.direct import DirectReader
-from runtime.streams import ensure_streams
+from runtime.bus.direct import DirectReader
+from runtime.bus.streams import ensure_streams
 
 
 async def test_a_users_analyses_are_purged_with_their_requests(nats_client: Client) -> None:

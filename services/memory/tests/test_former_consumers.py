@@ -16,11 +16,11 @@ from contracts.events.tool import ToolCallCompleted, ToolMetadata, ToolResult
 from contracts.memory_rpc import MEMORY_GET, UserRef
 from contracts.streams import FACTS
 from memory.testing import Replica, Servers, replica
-from runtime.connection import connect
-from runtime.consumers import ConsumerSpec, ensure_consumer
-from runtime.publisher import Publisher
+from runtime.bus.connection import connect
+from runtime.bus.consumers import ConsumerSpec, ensure_consumer
+from runtime.bus.publisher import Publisher
+from runtime.bus.streams import ensure_streams
 from runtime.settings import NatsSettings
-from runtime.streams import ensure_streams
 from runtime.testing import eventually
 
 CALLS = "tools.call.completed.v1"

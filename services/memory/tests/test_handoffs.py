@@ -37,12 +37,12 @@ from memory.domain.handoff import (
 from memory.domain.keys import LogPosition
 from memory.ports import LogClock
 from memory.testing import Replica, Servers, Writer, replica
-from runtime.connection import connect
+from runtime.bus.connection import connect
+from runtime.bus.direct import StoredFact
+from runtime.bus.publisher import Publisher
 from runtime.conversation import ConversationLog
-from runtime.direct import StoredFact
-from runtime.mongo import Document
-from runtime.publisher import Publisher
 from runtime.settings import NatsSettings
+from runtime.stores.mongo import Document
 from runtime.testing import eventually
 
 TIMEOUT = Patience(handoff=timedelta(seconds=120), idle=timedelta(minutes=15))

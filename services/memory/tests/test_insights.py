@@ -11,7 +11,7 @@ from contracts.insight_rpc import INSIGHTS, InsightsReply, InsightsRequest
 from contracts.memory_rpc import USER_FORGET, UserRef
 from contracts.streams import FACTS
 from memory.testing import Replica, Servers, Writer, replica, serve_deletions
-from runtime.publisher import Publisher
+from runtime.bus.publisher import Publisher
 from runtime.testing import eventually
 
 

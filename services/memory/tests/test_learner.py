@@ -15,11 +15,11 @@ from contracts.market_rpc import MARKET_QUOTES, QuotesReply, QuotesRequest, Quot
 from contracts.memory_rpc import MEMORY_DELETE, MEMORY_GET, LongTermMemory, UserRef
 from contracts.streams import FACTS
 from memory.testing import Replica, Servers, Writer, replica
-from runtime.connection import jetstream
-from runtime.direct import DirectReader
+from runtime.bus.connection import jetstream
+from runtime.bus.direct import DirectReader
+from runtime.bus.publisher import Publisher
+from runtime.calls.rpc import RpcServer
 from runtime.errors import RpcError
-from runtime.publisher import Publisher
-from runtime.rpc import RpcServer
 from runtime.testing import eventually
 
 KNOWN = {"AAPL", "BTC/USD"}

@@ -25,9 +25,9 @@ from memory.adapters.chat_log import StreamLog
 from memory.adapters.trimmed_chat import TrimmedChat
 from memory.application.log_trimmer import LogTrimmer
 from memory.testing import Replica, Servers, Writer, replica
-from runtime.connection import jetstream
+from runtime.bus.connection import jetstream
+from runtime.bus.publisher import Publisher
 from runtime.conversation import ConversationLog
-from runtime.publisher import Publisher
 from runtime.testing import eventually
 
 MONTHS = timedelta(days=90)

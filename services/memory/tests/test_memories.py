@@ -26,8 +26,8 @@ from memory.application.memories import Memories
 from memory.domain.remembered import Remembered
 from memory.errors import StoreUnavailableError
 from memory.testing import Replica, Servers, Writer, replica
+from runtime.bus.direct import DirectReader
 from runtime.clock import SystemClock
-from runtime.direct import DirectReader
 from runtime.errors import RpcError
 from runtime.testing_clock import FakeClock
 

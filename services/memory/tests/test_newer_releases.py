@@ -14,12 +14,12 @@ from contracts.memory_rpc import MEMORY_GET, MEMORY_PATCH, MemoryPatchRequest, U
 from contracts.rpc import CONVERSATION, ConversationRef
 from contracts.streams import CHAT, FACTS
 from memory.testing import Replica, Servers, Writer, replica
-from runtime.connection import jetstream
-from runtime.dead_letters import DeadLetters
-from runtime.direct import DirectReader
+from runtime.bus.connection import jetstream
+from runtime.bus.direct import DirectReader
+from runtime.bus.publisher import Publisher
 from runtime.errors import RpcError
-from runtime.publisher import Publisher
 from runtime.testing import eventually
+from runtime.workers.dead_letters import DeadLetters
 
 CONFIG: dict[str, Any] = {
     "companyId": "acme",

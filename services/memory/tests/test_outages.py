@@ -13,7 +13,7 @@ from contracts.envelope import CloudEvent
 from contracts.events.fact import FeedbackGiven
 from contracts.rpc import CONVERSATION_MESSAGES, SNAPSHOT, MessagesRequest, SnapshotRequest
 from memory.testing import Replica, Servers, Writer, replica
-from runtime.publisher import Publisher
+from runtime.bus.publisher import Publisher
 from runtime.testing import ServerProcess, eventually, run_mongo_server, run_valkey_server
 from runtime.testing_network import Proxy, proxy_to
 

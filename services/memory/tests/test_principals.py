@@ -4,7 +4,7 @@ from pydantic import SecretStr
 
 from memory.adapters.signed_principals import PrincipalCheck
 from memory.domain.conversation import Person
-from runtime.principals import PrincipalSigner, PrincipalVerifier
+from runtime.auth.principals import PrincipalSigner, PrincipalVerifier
 from runtime.settings import TokenSettings
 
 TOKENS = TokenSettings(principal_key=SecretStr("k" * 32))

@@ -17,9 +17,9 @@ from contracts.memory_rpc import UserRef
 from contracts.rpc import HISTORY, HistoryRequest
 from memory.testing import KEY, Servers, Writer
 from memory.testing_receiver import Taken, receiving
-from runtime.connection import connect
+from runtime.bus.connection import connect
+from runtime.calls.rpc import RpcClient, RpcServer
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient, RpcServer
 from runtime.settings import NatsSettings
 from runtime.testing import eventually
 

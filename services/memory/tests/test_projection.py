@@ -19,10 +19,10 @@ from contracts.rpc import (
 from contracts.streams import CHAT
 from memory.adapters.chat_consumer import DURABLE
 from memory.testing import Replica, Servers, Writer, replica
-from runtime.connection import jetstream
-from runtime.dead_letters import DeadLetters
-from runtime.publisher import Publisher
+from runtime.bus.connection import jetstream
+from runtime.bus.publisher import Publisher
 from runtime.testing import eventually
+from runtime.workers.dead_letters import DeadLetters
 
 
 async def conversation(on: Replica, writer: Writer) -> ConversationView:

@@ -30,7 +30,7 @@ from memory.adapters.mongo_reports import MongoReports
 from memory.application.reports import Reports
 from memory.testing import Replica, Servers, Writer, replica
 from memory.testing_reports import Chatter, Recount, rate
-from runtime.mongo import Document
+from runtime.stores.mongo import Document
 from runtime.testing import eventually
 
 DAY = timedelta(days=1)

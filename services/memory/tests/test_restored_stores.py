@@ -39,12 +39,12 @@ from contracts.streams import FACTS
 from memory.adapters.mongo import Connections
 from memory.adapters.mongo_positions import MongoPositions
 from memory.testing import Replica, Servers, Writer, replica
-from runtime.connection import connect
+from runtime.bus.connection import connect
+from runtime.bus.publisher import Publisher
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.mongo import Database
-from runtime.publisher import Publisher
-from runtime.rpc import RpcClient
 from runtime.settings import NatsSettings
+from runtime.stores.mongo import Database
 from runtime.testing import NatsServer, ServerProcess, ValkeyServer, eventually, run_mongo_server
 
 ANA = UserRef(company_id="acme", user_id="ana")

@@ -30,10 +30,10 @@ from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
 from memory.domain.short_term import UserActivity
 from memory.testing import Replica, Servers, Writer, replica
+from runtime.bus.publisher import Publisher
+from runtime.calls.rpc import RpcServer
 from runtime.clock import SystemClock
 from runtime.errors import RpcError
-from runtime.publisher import Publisher
-from runtime.rpc import RpcServer
 from runtime.testing import ValkeyServer, eventually
 from runtime.testing_clock import FakeClock
 

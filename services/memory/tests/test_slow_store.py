@@ -21,10 +21,10 @@ from contracts.rpc import (
 from memory.adapters.mongo import asked, limit, speaking
 from memory.errors import StoreRefusedError, StoreUnavailableError
 from memory.testing import Replica, Servers, Writer, replica
-from runtime.command_limit import TRIALS
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.mongo import Document
-from runtime.rpc import RpcClient
+from runtime.stores.command_limit import TRIALS
+from runtime.stores.mongo import Document
 from runtime.testing import eventually, run_mongo_server
 from runtime.testing_network import Proxy, proxy_to
 
@@ -146,7 +146,7 @@ async def test_who_waits_too_long_is_refused_and_its_place_is_free_again() -> No
 
 
 async def test_a_store_that_hangs_gets_a_few_trials_until_it_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runtime.command_limit.STALLED", 0.01)
+    monkeypatch.setattr("runtime.stores.command_limit.STALLED", 0.01)
     bound = limit("test", at_once=10, in_line=10, patience=30.0)
     release = asyncio.Event()
     running = [asyncio.create_task(bound.run(release.wait)) for _ in range(TRIALS)]

@@ -10,7 +10,7 @@ from contracts.events.fact import UsageRecorded
 from contracts.memory_rpc import USAGE, UsageReply, UsageRequest
 from contracts.streams import FACTS
 from memory.testing import Replica, Servers, replica
-from runtime.publisher import Publisher
+from runtime.bus.publisher import Publisher
 from runtime.testing import eventually
 from runtime.testing_clock import FakeClock
 

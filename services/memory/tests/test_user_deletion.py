@@ -31,15 +31,15 @@ from contracts.rpc import CONVERSATION, CONVERSATIONS, HISTORY, ConversationRef,
 from contracts.streams import CHAT, FACTS, STREAMS, TOOLS, TURNS, WEBHOOKS
 from contracts.withdrawal_rpc import WITHDRAW, WithdrawRequest
 from memory.testing import Servers, Writer, replica, serve_deletions
-from runtime.connection import jetstream, subscribe
-from runtime.dead_letters import DeadLetters
-from runtime.direct import DirectReader
+from runtime.bus.connection import jetstream, subscribe
+from runtime.bus.direct import DirectReader
+from runtime.bus.publisher import Publisher
 from runtime.errors import RpcError
-from runtime.publisher import Publisher
-from runtime.redis_client import redis_client
+from runtime.stores.redis_client import redis_client
 from runtime.testing import MongoDatabase, NatsServer, eventually
 from runtime.testing_clock import FakeClock
 from runtime.testing_cluster import run_valkey_cluster
+from runtime.workers.dead_letters import DeadLetters
 
 ANA = UserRef(company_id="acme", user_id="ana-7")
 SECRET = "xyzzy-secret"

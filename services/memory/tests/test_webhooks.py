@@ -23,12 +23,12 @@ from contracts.events.fact import FeedbackGiven
 from contracts.streams import FACTS, WEBHOOKS
 from memory.testing import Replica, Servers, Writer, replica
 from memory.testing_receiver import Receiver, Taken, receiving
-from runtime.connection import jetstream
-from runtime.dead_letters import DeadLetters
+from runtime.bus.connection import jetstream
+from runtime.bus.publisher import Publisher
 from runtime.errors import RpcError
-from runtime.publisher import Publisher
 from runtime.settings import DevSettings
 from runtime.testing import eventually
+from runtime.workers.dead_letters import DeadLetters
 
 SECRET = "whsec_" + base64.b64encode(b"a secret of twenty-four b").decode()
 DEV = DevSettings(dev=True)

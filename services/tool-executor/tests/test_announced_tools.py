@@ -11,11 +11,11 @@ from contracts.envelope import CloudEvent
 from contracts.errors import FieldFault, ToolCode
 from contracts.events.tool import ToolDeclaration, ToolsAnnounced, ToolsWithdrawn
 from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest
-from runtime.connection import subscribe
+from runtime.bus.connection import subscribe
+from runtime.bus.publisher import Publisher
+from runtime.bus.streams import ensure_streams
+from runtime.calls.rpc import RpcServer
 from runtime.errors import RpcError
-from runtime.publisher import Publisher
-from runtime.rpc import RpcServer
-from runtime.streams import ensure_streams
 from runtime.testing import ValkeyServer, eventually
 from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.catalogue.announced import MOST_TOOLS, Offers

@@ -13,9 +13,9 @@ from contracts.errors import ErrorCode, ToolCode
 from contracts.events.fact import CompanyConfigChanged
 from contracts.events.tool import ToolCallCompleted
 from contracts.rpc import CATALOGUE, CatalogueRequest, ToolServiceData, ToolServiceRequest, tool_service
+from runtime.bus.publisher import Publisher
+from runtime.calls.rpc import RpcClient, RpcServer
 from runtime.errors import RpcError
-from runtime.publisher import Publisher
-from runtime.rpc import RpcClient, RpcServer
 from runtime.testing import ValkeyServer, eventually
 from tool_executor.domain.declaration import CallContext, Data
 from tool_executor.domain.plans import Arguments, Plan

@@ -11,10 +11,10 @@ from contracts.company_rpc import COMPANY_GET, CompanyReply, CompanyRequest
 from contracts.envelope import CloudEvent
 from contracts.errors import ToolCode
 from contracts.events.fact import CompanyConfigChanged
+from runtime.bus.connection import subscribe
+from runtime.calls.deadlines import serve_for
+from runtime.calls.rpc import RpcClient, RpcServer
 from runtime.companies import CHANGES, CompanyCache
-from runtime.connection import subscribe
-from runtime.deadlines import serve_for
-from runtime.rpc import RpcClient, RpcServer
 from runtime.testing import ValkeyServer, eventually
 from tool_executor.adapters.companies import ExecutorCompanies
 from tool_executor.domain.declaration import ToolUnavailableError

@@ -12,7 +12,7 @@ from contracts.company import ToolConfig
 from contracts.company_rpc import CompanyRequest
 from contracts.memory_rpc import UserRef
 from runtime.errors import RpcError
-from runtime.redis_client import redis_client
+from runtime.stores.redis_client import redis_client
 from runtime.testing import ValkeyServer
 from runtime.testing_cluster import run_valkey_cluster
 from tool_executor.adapters.redis_store import RedisStore

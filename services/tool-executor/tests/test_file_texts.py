@@ -9,8 +9,8 @@ import pytest
 from contracts.files import file_key
 from contracts.tools_rpc import PIECE, FilePieceRequest, FileTextReply, FileTextRequest
 from runtime.errors import RpcError
-from runtime.file_store import FileMetadata
-from runtime.folder_store import FolderStore
+from runtime.stores.file_store import FileMetadata
+from runtime.stores.folder_store import FolderStore
 from tool_executor.extraction.isolation import Extraction
 from tool_executor.extraction.testing import pdf_of
 from tool_executor.file_texts import FileTexts

@@ -9,7 +9,7 @@ from nats.aio.client import Client
 from contracts.channels import tool_request
 from contracts.envelope import CloudEvent
 from contracts.events.tool import ToolCallCompleted
-from runtime.publisher import Publisher
+from runtime.bus.publisher import Publisher
 from runtime.testing import ValkeyServer
 from tool_executor.testing import Someone, listen, running_executor
 

@@ -16,8 +16,8 @@ from nats.aio.client import Client
 
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolMetadata, ToolResult
-from runtime.pull_worker import LEASE
 from runtime.testing import NatsServer, ValkeyServer, eventually
+from runtime.workers.pull_worker import LEASE
 from tool_executor.adapters.call_records import RedisCallRecords
 from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.adapters.redis_store import Part, RedisStore, Script

@@ -8,7 +8,7 @@ from nats.aio.client import Client
 
 from contracts.channels import fact
 from contracts.rpc import CATALOGUE, CatalogueRequest
-from runtime.rpc import RpcClient
+from runtime.calls.rpc import RpcClient
 from runtime.testing import ValkeyServer, eventually
 from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.domain.declaration import CacheScope, CallContext, Data

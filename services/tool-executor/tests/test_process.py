@@ -19,8 +19,8 @@ from contracts.envelope import CloudEvent
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolCallCompleted
 from contracts.rpc import ToolServiceData, ToolServiceRequest, tool_service
-from runtime.principals import PrincipalSigner
-from runtime.rpc import RpcServer
+from runtime.auth.principals import PrincipalSigner
+from runtime.calls.rpc import RpcServer
 from runtime.settings import TokenSettings
 from runtime.testing import NatsServer, ValkeyServer, eventually
 from tool_executor.testing import Someone, ToolRequester, listen

@@ -5,8 +5,8 @@ from nats.aio.client import Client
 from contracts.company import ToolConfig
 from contracts.errors import ErrorCode, ToolCode
 from contracts.rpc import CATALOGUE, CatalogueRequest, ToolServiceData, ToolServiceRequest, tool_service
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
 from runtime.testing import ValkeyServer
 from tool_executor.testing import Memory, Someone, ToolRequester, running_executor
 

@@ -15,13 +15,13 @@ from contracts.events.tool import ToolDeclaration, ToolResult, ToolsAnnounced
 from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest, tool_service
 from contracts.streams import FACTS
 from contracts.tools_rpc import TOOL_OUTCOME, ToolOutcome, tool_outcome
-from runtime.connection import connect
-from runtime.deadlines import time_left
+from runtime.bus.connection import connect
+from runtime.bus.publisher import Publisher
+from runtime.bus.streams import ensure_streams, stream_config
+from runtime.calls.deadlines import time_left
+from runtime.calls.rpc import RpcServer
 from runtime.errors import RpcError
-from runtime.publisher import Publisher
-from runtime.rpc import RpcServer
 from runtime.settings import NatsSettings
-from runtime.streams import ensure_streams, stream_config
 from runtime.testing import NatsServer, ValkeyServer, eventually
 from runtime.testing_network import proxy_to
 from tool_executor.adapters.call_records import RedisCallRecords

@@ -13,7 +13,7 @@ from contracts.errors import ToolCode
 from contracts.events.tool import ToolCallCompleted
 from contracts.ids import NOBODY
 from contracts.streams import STREAMS
-from runtime.publisher import Publisher
+from runtime.bus.publisher import Publisher
 from runtime.testing import ValkeyServer
 from tool_executor.handlers import is_reply_subject
 from tool_executor.testing import Someone, ToolRequester, listen, running_executor

@@ -17,9 +17,9 @@ from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import PyMongoError
 
 from nexus_cli.backup.streams import BackupFailedError
-from runtime.mongo import driver_says
 from runtime.settings import MongoSettings
-from runtime.store_format import RESTORED
+from runtime.stores.mongo import driver_says
+from runtime.stores.store_format import RESTORED
 
 Database = AsyncDatabase[RawBSONDocument]
 POSITIONS = "meta"

@@ -23,10 +23,10 @@ from nexus_cli.backup.streams import BackupFailedError
 from nexus_cli.stack.errors import BadSettingError
 from runtime.clock import SystemClock
 from runtime.errors import NotReadyError
-from runtime.file_store import FileDamagedError, FileMetadata, FileStore, FilesUnavailableError
-from runtime.file_stores import file_store
-from runtime.folder_store import FolderStore
 from runtime.settings import FileSettings
+from runtime.stores.file_store import FileDamagedError, FileMetadata, FileStore, FilesUnavailableError
+from runtime.stores.file_stores import file_store
+from runtime.stores.folder_store import FolderStore
 
 FOLDER, LIST = "files", "files.jsonl"
 """In a backup: the files, and a line for each of them."""

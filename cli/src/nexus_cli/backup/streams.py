@@ -15,9 +15,9 @@ from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 
 from nexus_cli.stack.errors import StackError
-from runtime.jetstream_api import AnswerT, ApiAnswer, StreamConfig, StreamInfo, StreamState, ask, why
-from runtime.replies import ReplyInbox, headers_of, status_of
-from runtime.streams import FIRST_MADE, first_made
+from runtime.bus.jetstream_api import AnswerT, ApiAnswer, StreamConfig, StreamInfo, StreamState, ask, why
+from runtime.bus.replies import ReplyInbox, headers_of, status_of
+from runtime.bus.streams import FIRST_MADE, first_made
 
 ANSWER = 10.0
 CHUNK = 128 * 1024

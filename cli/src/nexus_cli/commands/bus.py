@@ -12,7 +12,7 @@ from nexus_cli.commands.failures import fail
 if TYPE_CHECKING:
     from nats.aio.client import Client
 
-    from runtime.rpc import RpcClient
+    from runtime.calls.rpc import RpcClient
 
 T = TypeVar("T")
 
@@ -47,6 +47,6 @@ async def check_exists(rpc: RpcClient, company: str) -> None:
 
 def with_rpc(data: Path, work: Callable[[RpcClient], Awaitable[None]]) -> None:
     """The same for work that calls services."""
-    from runtime.rpc import RpcClient
+    from runtime.calls.rpc import RpcClient
 
     on_bus(data, lambda client: work(RpcClient(client)))

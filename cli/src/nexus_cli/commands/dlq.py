@@ -14,7 +14,7 @@ from nexus_cli.commands.options import DEFAULT_DATA, Data, Json
 from nexus_cli.terminal_text import plain
 
 if TYPE_CHECKING:
-    from runtime.dead_letters import DeadLetters, Letter
+    from runtime.workers.dead_letters import DeadLetters, Letter
 
 T = TypeVar("T")
 app = typer.Typer(help="Dead letters: list them, look at one, put one back.", no_args_is_help=True)
@@ -67,7 +67,7 @@ def replay(seq: Sequence, data: Data = DEFAULT_DATA, as_json: Json = False) -> N
 
 
 def _with_letters(data: Path, work: Callable[[DeadLetters], Awaitable[T]]) -> T:
-    from runtime.dead_letters import DeadLetters
+    from runtime.workers.dead_letters import DeadLetters
 
     return on_bus(data, lambda client: work(DeadLetters(client)))
 

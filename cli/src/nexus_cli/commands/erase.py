@@ -14,7 +14,7 @@ from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, a_company, an_i
 
 if TYPE_CHECKING:
     from contracts.erasure_rpc import Receipt
-    from runtime.rpc import RpcClient
+    from runtime.calls.rpc import RpcClient
 
 Company = Annotated[str, typer.Option(help="Whose.", callback=a_company)]
 DEADLINE = 30.0

@@ -17,7 +17,7 @@ from nexus_cli.terminal_text import plain
 
 if TYPE_CHECKING:
     from contracts.knowledge import Run
-    from runtime.rpc import RpcClient
+    from runtime.calls.rpc import RpcClient
 
 app = typer.Typer(help="What a company's assistant knows: read a site, search, see gaps.", no_args_is_help=True)
 

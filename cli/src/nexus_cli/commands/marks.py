@@ -18,7 +18,7 @@ def demand(data: Data = DEFAULT_DATA) -> None:
     from nexus_cli.stack.datadir import DataDirectory
     from nexus_cli.stack.errors import StackError
     from nexus_cli.stack.settings import read_settings
-    from runtime.marks import demand as demand_marks
+    from runtime.bus.marks import demand as demand_marks
     from runtime.settings import MarkSettings
 
     try:
@@ -34,7 +34,7 @@ def demand(data: Data = DEFAULT_DATA) -> None:
 @app.command()
 def lift(data: Data = DEFAULT_DATA) -> None:
     """From now on everything counts again, as before a release that goes back to one which marks nothing."""
-    from runtime.marks import lift as lift_marks
+    from runtime.bus.marks import lift as lift_marks
 
     on_bus(data, lift_marks)
     print("marks are demanded no more")

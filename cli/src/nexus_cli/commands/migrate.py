@@ -12,7 +12,7 @@ from nexus_cli.commands.options import DEFAULT_DATA, Data
 
 if TYPE_CHECKING:
     from contracts.migration_rpc import Migration
-    from runtime.rpc import RpcClient
+    from runtime.calls.rpc import RpcClient
 
 ANSWER = 60.0
 """Seconds for the next few documents."""

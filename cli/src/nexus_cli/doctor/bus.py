@@ -15,9 +15,7 @@ from nats.errors import NoRespondersError
 from contracts.streams import STREAMS
 from nexus_cli.doctor.diagnosis import Diagnosis, fine, wrong
 from nexus_cli.stack.services import SERVICES
-from runtime.dead_letters import DeadLetters
-from runtime.errors import RuntimeLibraryError
-from runtime.jetstream_api import (
+from runtime.bus.jetstream_api import (
     AccountInfo,
     AnswerT,
     ConsumerInfo,
@@ -28,9 +26,11 @@ from runtime.jetstream_api import (
     metadata_of,
     why,
 )
-from runtime.replies import ReplyInbox
-from runtime.storage import full, without_quorum
-from runtime.streams import LOST_END
+from runtime.bus.replies import ReplyInbox
+from runtime.bus.storage import full, without_quorum
+from runtime.bus.streams import LOST_END
+from runtime.errors import RuntimeLibraryError
+from runtime.workers.dead_letters import DeadLetters
 
 ANSWER = 2.0
 MOVES = 3.0

@@ -17,9 +17,9 @@ from nexus_cli.doctor import bus, certificates, clocks, services, stores
 from nexus_cli.doctor.diagnosis import STANDS_STILL, Diagnosis, fine, wrong
 from nexus_cli.target import Addresses, ServerUnreachableError
 from nexus_cli.target import bus as connected
-from runtime.jetstream_api import StreamInfo, ask
-from runtime.logging import masked_text
-from runtime.replies import ReplyInbox
+from runtime.bus.jetstream_api import StreamInfo, ask
+from runtime.bus.replies import ReplyInbox
+from runtime.observability.logging import masked_text
 
 WITHIN = 8.5
 """Seconds for everything: of the ten that are promised the rest is for the start and the end of the command."""

@@ -21,9 +21,9 @@ from contracts.migration_rpc import MIGRATIONS, MigrationsRequest
 from contracts.rpc import CATALOGUE, Method
 from nexus_cli.doctor.diagnosis import Diagnosis, fine, wrong
 from nexus_cli.doctor.stores import Tell
+from runtime.bus.replies import ReplyInbox
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.replies import ReplyInbox
-from runtime.rpc import RpcClient
 
 ANSWER = 2.0
 MODEL = 6.0

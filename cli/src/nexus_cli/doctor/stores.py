@@ -15,10 +15,10 @@ from redis.exceptions import AuthenticationError, ConnectionError, ReadOnlyError
 from redis.exceptions import TimeoutError as RedisTimeout
 
 from nexus_cli.doctor.diagnosis import STANDS_STILL, Diagnosis, fine, wrong
-from runtime.logging import masked_text
-from runtime.mongo import driver_says
-from runtime.redis_client import lost_servers, redis_client
+from runtime.observability.logging import masked_text
 from runtime.settings import MongoSettings, RedisSettings
+from runtime.stores.mongo import driver_says
+from runtime.stores.redis_client import lost_servers, redis_client
 
 ANSWER = 4.0
 SLOW = 0.3

@@ -7,8 +7,8 @@ import asyncio
 from nats.aio.client import Client
 from nats.errors import Error as NatsError
 
-from runtime.jetstream_api import StreamInfo, ask
-from runtime.replies import ReplyInbox
+from runtime.bus.jetstream_api import StreamInfo, ask
+from runtime.bus.replies import ReplyInbox
 
 META = "meta"
 """The leader of all JetStream, who places streams and consumers."""

@@ -21,9 +21,9 @@ from nexus_cli.stack.errors import StackError
 from nexus_cli.stack.services import SERVICES
 from nexus_cli.stack.temporary import nobodys_environment, ready_program
 from nexus_cli.target import find_target
+from runtime.auth.tokens import TokenMinter
 from runtime.faulty_proxy import Proxy
 from runtime.settings import TokenSettings
-from runtime.tokens import TokenMinter
 
 LOOK_WITHIN = 10.0
 BALANCER = "balancer"

@@ -9,7 +9,7 @@ from typing import Any
 from nats.aio.client import Client
 
 from contracts.streams import FACTS
-from runtime.direct import DirectReader
+from runtime.bus.direct import DirectReader
 
 WITHIN = 10.0
 PAUSE = 0.05

@@ -22,8 +22,8 @@ from nexus_cli.evaluation.records import record_of
 from nexus_cli.evaluation.stage import Stage
 from nexus_cli.identity import development_token
 from nexus_cli.target import bus
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RuntimeLibraryError
-from runtime.rpc import RpcClient
 
 AT_ONCE = 6
 ANSWERED_WITHIN = 90.0

@@ -12,8 +12,8 @@ from contracts.channels import TRACE_PARTS, TRACES_WANTED
 from contracts.envelope import CloudEvent
 from contracts.events.trace import SpanRecorded, TraceRecorded
 from contracts.streams import TRACES
-from runtime.direct import DirectReader
-from runtime.telemetry import TURN
+from runtime.bus.direct import DirectReader
+from runtime.observability.telemetry import TURN
 
 Recorded = CloudEvent[TraceRecorded]
 MOMENTS = (0.3, 1.5)

@@ -11,7 +11,15 @@ from rich.text import Text
 
 from nexus_cli.terminal_text import plain
 from nexus_cli.traces.spans import ServiceSpan
-from runtime.gen_ai import INPUT_TOKENS, OUTPUT_TOKENS, SPAN_CHAT, SPAN_COMMIT, SPAN_CONTEXT, SPAN_QUEUE, SPAN_TOOL
+from runtime.observability.gen_ai import (
+    INPUT_TOKENS,
+    OUTPUT_TOKENS,
+    SPAN_CHAT,
+    SPAN_COMMIT,
+    SPAN_CONTEXT,
+    SPAN_QUEUE,
+    SPAN_TOOL,
+)
 
 _FIGURES = 46
 """Columns that service, step, start and duration take, with the gaps."""

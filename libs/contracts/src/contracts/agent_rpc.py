@@ -21,7 +21,8 @@ DEADLINE = 30.0
 
 
 class ProvidersRequest(Wire):
-    """Which providers can this company use? The keys belong to the installation and are never shown."""
+    """Asks for the model providers that this company can use. The keys belong to the installation and are never
+    shown."""
 
     company_id: CompanyId
 
@@ -49,7 +50,7 @@ class ProviderView(Wire):
 
 
 class ProvidersReply(Wire):
-    """In the order of contracts.providers."""
+    """The providers, in the order of contracts.providers."""
 
     providers: list[ProviderView]
 

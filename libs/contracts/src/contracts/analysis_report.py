@@ -133,7 +133,7 @@ class ToolUse(Snake):
 
 
 class Source(Snake):
-    """Where a ticker's figures come from, and their date. `report`: the published accounts behind them."""
+    """The origin and the date of a ticker's figures. `report`: the published accounts behind them."""
 
     ticker: str
     source: str = Field(min_length=1)

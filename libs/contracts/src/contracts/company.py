@@ -101,7 +101,7 @@ class ToolConfig(Strict):
 
 
 class Budget(Strict):
-    """What a company and a visitor may spend, in tokens, and what happens after that."""
+    """The tokens that a company and a visitor may spend, and what happens once they are spent."""
 
     daily_tokens: StrictInt | None = Field(default=None, ge=0, description="null: no limit")
     visitor_hourly_tokens: StrictInt | None = Field(default=50_000, ge=0, description="null: no limit")
@@ -149,7 +149,8 @@ class IdentityKey(Strict):
 
 
 class Identity(Strict):
-    """Who the widget accepts as a known user. No token of the company can claim more than `highest_plan`."""
+    """Which identity provider's tokens the widget accepts as proof of a known user. No token of the company can claim
+    more than `highest_plan`."""
 
     keys: list[IdentityKey] = Field(default_factory=list[IdentityKey], max_length=4)
     highest_plan: Annotated[Literal["free", "pro", "premium"], OPEN_BEHIND_THE_DOOR] = "free"
@@ -214,8 +215,8 @@ class Assistant(Strict):
 
 
 class ProactiveMessage(Strict):
-    """What the closed chat says to people who stay on a page: once in each browser, never to anyone who has opened
-    the chat."""
+    """A message that the closed chat shows to people who stay on a page: once in each browser, and never to anyone who
+    has opened the chat."""
 
     text: Greeting
     pages: list[PagePath] = Field(default_factory=list[str], max_length=100, description="empty: every page")
@@ -366,7 +367,7 @@ def read_config(stored: object) -> "CompanyConfig":
 
 
 def faults(config: Mapping[str, object], before: Mapping[str, object] | None = None) -> list[FieldFault]:
-    """What is wrong with settings that somebody sends. Faults that `before` already had are not reported."""
+    """Returns what is wrong with settings that somebody sends. Faults that `before` already had are not reported."""
     stood = _faults(before) if before is not None else {}
     return [fault for at, fault in _faults(config).items() if at not in stood]
 

@@ -1,6 +1,6 @@
 """A completion: the copilot with its tools, for a caller who sends the whole conversation each time.
 
-It is answered in parts (runtime/streamed_calls.py): pieces of text, then one end. Nothing is stored as a conversation.
+It is answered in parts (`runtime.calls.streamed_calls`): pieces of text, then one end. It is no stored conversation.
 Errors, besides those of the runtime: UNAUTHORIZED (no valid principal of this company), NOT_FOUND (`reason` model or
 company), BAD_FIELD (`reason` context_length_exceeded: more than fits the model's window; no_pictures: the model takes
 none), RATE_LIMITED (a budget is spent; `reason` day or hour says when it is renewed), UNAVAILABLE (no model answered,
@@ -69,9 +69,11 @@ class CompletionTool(Wire):
 
 
 class CompleteRequest(Wire):
-    """What to complete. Who asks, with which plan, is the principal's word alone; what is not set is the company's.
+    """A request for a completion. The principal alone says who is asking and with which plan. Fields that are not set
+    take the company's values.
 
-    `toolChoice`: none: no tool at all, the platform's neither; required: one of the caller's; `toolName`: this one.
+    `toolChoice`: with `none` the model may call no tool, not even the platform's; with `required` it must call one of
+    the caller's, which `toolName` may name.
     """
 
     company_id: CompanyId
@@ -93,8 +95,8 @@ class CompleteRequest(Wire):
 
 
 class CompletionEnd(Wire):
-    """How the completion ended. The caller runs `calls`; `actions` wait for the user's confirmation, which is given
-    elsewhere."""
+    """The end of a completion. The caller runs the tool calls in `calls`; `actions` wait for the user's confirmation,
+    which is not given in this call."""
 
     finish_reason: Annotated[Literal["stop", "length", "tool_calls"], OPEN]
     model: str
@@ -111,7 +113,7 @@ class CompletePart(Wire):
 
 
 class ModelsRequest(Wire):
-    """Which model names may a completion of this company use?"""
+    """Asks for the model names that a completion of this company may use."""
 
     company_id: CompanyId
 

@@ -1,4 +1,4 @@
-"""What a customer's copilot is told before a turn, stored summaries, and short-term memory; served by memory.
+"""The context of a customer's turn, stored summaries, and short-term memory; served by memory.
 
 Sequences are those of the stream CHAT, as in rpc.memory.history.v1.
 """
@@ -102,7 +102,7 @@ class ContextPosition(Wire):
 
 
 class ContextPortfolio(Wire):
-    """What the user holds in their paper account."""
+    """The positions and cash of the user's paper account."""
 
     positions: list[ContextPosition]
     cash: float
@@ -140,7 +140,7 @@ class ContextConversation(Wire):
 
 
 class ContextMemory(Wire):
-    """What earlier conversations have told about the user."""
+    """The facts that earlier conversations have told about the user."""
 
     favorite_symbols: list[str] = Field(default_factory=list[str])
     trading_style: TradingStyle | None = None
@@ -226,7 +226,7 @@ class ShortTermUpdate(Wire):
 
 
 class ShortTermReply(Wire):
-    """As it is now."""
+    """The short-term memory after the change."""
 
     memory: ShortTermMemory
 

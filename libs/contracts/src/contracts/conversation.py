@@ -112,7 +112,7 @@ class Fact:
 
     @property
     def stored_at(self) -> datetime:
-        """When the log stored it (aware, UTC)."""
+        """The time at which the log stored the fact (aware, UTC)."""
         return datetime.fromtimestamp(self.at, UTC)
 
 
@@ -196,7 +196,7 @@ class AnswerRules:
 
     @classmethod
     def of(cls, settings: CompanySettings | None) -> "AnswerRules":
-        """Without settings, nobody is answered."""
+        """Reads the rules from the settings; a company without settings answers nobody."""
         if settings is None:
             return AnswerRules(enabled=False)
         config = settings.config

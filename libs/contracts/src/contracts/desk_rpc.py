@@ -16,8 +16,8 @@ SHORTCUT_PATTERN = r"^[a-z0-9_-]{1,40}$"
 
 
 class ConversationUpdate(Wire):
-    """As in conversation.updated.v1; CONFLICT if `expected_assignee` is given and the assignee is somebody else by
-    now."""
+    """Changes what the desk has noted about a conversation, as conversation.updated.v1 does. CONFLICT if
+    `expected_assignee` is given and the conversation has another assignee by now."""
 
     company_id: CompanyId
     conversation_id: Id
@@ -139,7 +139,7 @@ class NamedReply(Wire):
 
 
 class ColleaguesRequest(Wire):
-    """Who works at the company's desk."""
+    """Asks who works at the company's desk."""
 
     company_id: CompanyId
 
@@ -216,7 +216,7 @@ class CannedReplyRef(Wire):
 
 
 class CannedReplySaved(Wire):
-    """As it is now."""
+    """The saved reply after the change."""
 
     reply: CannedReply
 
@@ -234,7 +234,7 @@ class CannedRepliesRequest(Wire):
 
 
 class CannedReplies(Wire):
-    """By shortcut, at most 500."""
+    """The saved replies, sorted by shortcut; at most 500."""
 
     items: list[CannedReply]
 

@@ -13,8 +13,8 @@ from pydantic.alias_generators import to_camel
 from contracts.ids import uuid7
 
 KEPT_STRINGS: Literal["keys"] = "keys"
-"""Which strings of parsed JSON are cached: field names recur, values are mostly ids that do not. Caching them too
-would take 1.5 MiB in each process and make reading a tenth slower."""
+"""Only the field names of parsed JSON are cached, since they recur. Most values are ids, which do not: caching them as
+well would take 1.5 MiB in each process and make reading a tenth slower."""
 
 
 class Wire(BaseModel):
@@ -41,7 +41,7 @@ class Snake(BaseModel):
 
 DataT = TypeVar("DataT", bound=BaseModel)
 REQUIRED_ATTRIBUTES = frozenset({"specversion", "id", "source", "type", "data"})
-"""What every event on the wire must carry itself; a reader's default would give it a different id each time."""
+"""Attributes that every event on the wire must carry: a reader's default would give it a different id each time."""
 
 
 class CloudEvent(BaseModel, Generic[DataT]):

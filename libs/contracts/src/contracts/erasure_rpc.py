@@ -29,7 +29,7 @@ the prompts."""
 
 
 class Removed(Wire):
-    """What was removed from one store or stream, and how long some of it may remain in freed space or logs."""
+    """The data removed from one store or stream, and how long some of it may remain in freed space or logs."""
 
     place: str = Field(description="as in 'stream CHAT', 'mongodb facts', 'redis', 'market-adapter'")
     removed: int = Field(ge=0, description="messages, documents or keys")
@@ -69,7 +69,7 @@ class EraseRequest(Wire):
 
 
 class EraseReply(Wire):
-    """What has been removed so far."""
+    """The progress of a deletion: what has been removed so far."""
 
     receipt: Receipt
 
@@ -103,7 +103,7 @@ class ReceiptsReply(Wire):
 
 
 class KeepingRequest(Wire):
-    """What would retention delete if it ran now?"""
+    """Asks what retention would delete if it ran now."""
 
     company_id: CompanyId
 
@@ -121,7 +121,7 @@ class Outdated(Wire):
 
 
 class Keeping(Wire):
-    """What the next daily run of retention will delete."""
+    """The data that the next daily run of retention will delete."""
 
     next_run: datetime
     conversations: Outdated

@@ -51,5 +51,5 @@ def unsent_key(company: str, conversation: str, file: str) -> str:
 
 
 def taken_in_at(file: str) -> datetime:
-    """When a file was uploaded, from its id, a UUIDv7. Raises ValueError for another id."""
+    """Returns when a file was uploaded; its id, a UUIDv7, tells. Raises ValueError for another id."""
     return datetime.fromtimestamp(int(file.replace("-", "")[:12], 16) / 1000, UTC)

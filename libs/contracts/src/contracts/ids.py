@@ -73,7 +73,8 @@ def uuid7() -> str:
 
 
 def begun_at(conversation: str) -> float | None:
-    """When the gateway made a conversation's id, in seconds since the epoch by its clock; None if the id does not tell.
+    """Returns when the gateway made a conversation's id, in seconds since the epoch by its clock; None if the id does
+    not tell.
 
     Such an id is 32 hex digits that begin with the time, `_`, and a MAC.
     """

@@ -1,4 +1,4 @@
-"""What human agents see of a conversation besides its messages: the visitor, hand-overs, changes of owner."""
+"""Lines that human agents see in a conversation besides its messages: the visitor, hand-overs, changes of owner."""
 
 from datetime import datetime
 

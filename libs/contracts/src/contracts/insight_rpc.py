@@ -1,4 +1,4 @@
-"""How a company's assistant is doing, day by day: hand-offs, failures and ratings of answers."""
+"""Daily figures about a company's assistant: hand-offs, failures and ratings of answers."""
 
 from datetime import date as Date  # noqa: N812 - the field is called date
 from datetime import datetime

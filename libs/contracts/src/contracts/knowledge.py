@@ -114,7 +114,7 @@ class KnowledgeFound(Wire):
 
 
 class Grounding(Wire):
-    """What an answer is based on. `known` False: the assistant said that it does not know, or offered a person
+    """The sources of an answer. `known` is False if the assistant said that it does not know, or offered a person
     instead."""
 
     question: str = Field(max_length=MAX_QUERY)

@@ -287,7 +287,7 @@ class RunReply(Wire):
 
 
 class SourceCount(Wire):
-    """How many documents and passages there are of one source."""
+    """The number of documents and passages from one source."""
 
     source: Source
     documents: int

@@ -20,7 +20,7 @@ QUEUE = "market-adapter"
 
 
 class MarketStatusRequest(Wire):
-    """What is the stock market doing now?"""
+    """Asks for the state of the stock market."""
 
 
 class MarketStatusReply(Wire):
@@ -95,7 +95,8 @@ class QuoteView(Wire):
 
 
 class QuotesReply(Wire):
-    """In the order of the request, without repeats; an unknown symbol is among the errors: no price is made up."""
+    """The quotes in the order of the request, without repeats. A symbol that is not known is among the errors: no price
+    is ever made up."""
 
     quotes: list[QuoteView]
     errors: list[TickerError] = Field(default_factory=list[TickerError])
@@ -141,7 +142,7 @@ class PendingActionsReply(Wire):
 
 
 class ActionsRequest(Wire):
-    """What is the state of these actions of a user?"""
+    """Asks for the state of these actions of a user."""
 
     company_id: CompanyId
     user_id: Id
@@ -149,7 +150,7 @@ class ActionsRequest(Wire):
 
 
 class ActionsReply(Wire):
-    """Those of them that belong to this user, decided or not."""
+    """The requested actions that belong to this user, decided or not."""
 
     actions: list[Action]
 
@@ -180,7 +181,7 @@ class AlertsToldRequest(Wire):
 
 
 class AlertsToldReply(Wire):
-    """How many of them had not been told before."""
+    """The number of alerts that had not been reported before."""
 
     told: int
 
@@ -204,7 +205,7 @@ class Holdings(Wire):
 
 
 class ForgottenReply(Wire):
-    """How many documents were deleted."""
+    """The number of documents that were deleted."""
 
     deleted: int
 

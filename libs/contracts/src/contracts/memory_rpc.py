@@ -82,7 +82,7 @@ class Superseded(Wire):
 
 
 class LongTermMemory(Wire):
-    """What is remembered of one user of one company; at first empty."""
+    """The facts remembered about one user of one company; at first empty."""
 
     favorite_symbols: list[str] = Field(default_factory=list[str], description="newest first, at most 20")
     trading_style: TradingStyle | None = None
@@ -151,14 +151,15 @@ class MemoryPatchRequest(Wire):
 
 
 class MemoryReply(Wire):
-    """As it is now. `version` names what was read; a patch does not return the version that it creates."""
+    """The memory as it is now. `version` names the state that was read; a patch does not return the version that it
+    creates."""
 
     memory: LongTermMemory
     version: str | None = None
 
 
 class MeantRequest(Wire):
-    """Which remembered facts do these words of the user refer to? `symbols`: those named in them."""
+    """Asks which remembered facts these words of the user refer to. `symbols`: the symbols named in the words."""
 
     company_id: CompanyId
     user_id: Id
@@ -179,7 +180,7 @@ class MeantReply(Wire):
 
 
 class MemoryDeleteReply(Wire):
-    """Nothing is remembered any more; conversations stay (see user.forget). True if there was something."""
+    """The user's memory has been deleted; the conversations stay (see user.forget). True if anything was remembered."""
 
     deleted: bool
 
@@ -209,7 +210,7 @@ class MemoryExportReply(Wire):
 
 
 class UserForgotten(Wire):
-    """How many conversations were deleted, completely, in every store and stream."""
+    """The number of conversations that were deleted completely, from every store and stream."""
 
     conversations: int = Field(ge=0)
 
@@ -217,8 +218,8 @@ class UserForgotten(Wire):
 # ---------------------------------------------------------------- budgets
 
 Tier = Annotated[Literal["main", "cheaper"], OPEN]
-"""Which budget pays for a call: that of the company's model, or that of the cheaper one after it. Each has its own
-limits."""
+"""The budget that pays for a call: the one for the company's model, or the one for the cheaper model after it. Each has
+its own limits."""
 
 
 class FurtherCall(Wire):
@@ -265,7 +266,7 @@ class BudgetReserveReply(Wire):
 
 
 class BudgetSettleRequest(Wire):
-    """After the call: its real usage replaces what was `reserved`. Counts once."""
+    """Replaces the `reserved` tokens by the real usage, after the call. A repeated request counts once."""
 
     company_id: CompanyId
     reservation_id: Id

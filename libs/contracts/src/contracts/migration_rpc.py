@@ -9,7 +9,7 @@ QUEUE = "memory"
 
 
 class MigrationsRequest(Wire):
-    """Which are there."""
+    """Asks for the migrations of this release."""
 
 
 class Migration(Wire):
@@ -21,8 +21,8 @@ class Migration(Wire):
 
 
 class MigrationsReply(Wire):
-    """All migrations of this release, in the order in which to run them. `format`: of the store (see
-    runtime.store_format)."""
+    """All migrations of this release, in the order in which to run them. `format`: the number of the format that the
+    store has."""
 
     migrations: list[Migration]
     format: int

@@ -1,4 +1,4 @@
-"""When a company's people are there, when they are back, and how to say so."""
+"""A company's office hours: whether somebody is there, when they will be back, and the texts that say so."""
 
 import re
 from collections.abc import Iterator
@@ -69,7 +69,7 @@ TimeZone = Annotated[str, AfterValidator(_zone)]
 
 
 class OfficeHours(Strict):
-    """When a company's people are there."""
+    """The hours in which a company's people are there."""
 
     timezone: TimeZone = Field(description="an IANA name, e.g. Europe/Madrid")
     hours: list[OpenHours] = Field(min_length=1, max_length=21)
@@ -82,7 +82,7 @@ class OfficeHours(Strict):
 
 
 def opening(hours: OfficeHours | None, now: datetime) -> datetime | None:
-    """When somebody is next there (UTC); None: somebody is there now."""
+    """Returns when somebody will be there next (UTC); None if somebody is there now."""
     if hours is None:
         return None
     today = now.astimezone(zone(hours.timezone)).date()
@@ -96,7 +96,8 @@ def opening(hours: OfficeHours | None, now: datetime) -> datetime | None:
 
 
 def closing(hours: OfficeHours | None, now: datetime) -> datetime | None:
-    """Until when, at least, somebody is there today (UTC); None: nobody is there, or no hours are set."""
+    """Returns until when, at least, somebody will be there today (UTC); None if nobody is there, or no hours are
+    set."""
     if hours is None:
         return None
     today = now.astimezone(zone(hours.timezone)).date()
@@ -105,8 +106,8 @@ def closing(hours: OfficeHours | None, now: datetime) -> datetime | None:
 
 
 def away_notice(hours: OfficeHours | None, opens: datetime, now: datetime, language: str, *, ai: bool = True) -> str:
-    """What a visitor reads outside the hours: nobody is there, when somebody will be, and that a message is taken.
-    `ai`: the assistant continues to help meanwhile."""
+    """Returns what a visitor reads outside the hours: that nobody is there, when somebody will be, and that messages
+    are kept. `ai`: the assistant goes on helping meanwhile."""
     when, help_ = spoken_time(hours, opens, now, language), TEXTS["office.help"].said_in(language) if ai else ""
     told = TEXTS["office.away"].said_in(language).format(when=when, help=help_)
     return told + (TEXTS["office.address"].said_in(language) if hours and hours.ask_address else "")

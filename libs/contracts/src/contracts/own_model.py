@@ -24,7 +24,7 @@ def _plain(value: str) -> str:
 
 
 class Price(Strict):
-    """What a million tokens cost, in USD."""
+    """The prices of a million tokens, in USD."""
 
     prompt: StrictFloat = Field(ge=0, le=10_000)
     completion: StrictFloat = Field(ge=0, le=10_000)

@@ -198,7 +198,7 @@ class OwnTools(Strict):
 
     @property
     def waiting(self) -> set[str]:
-        """Those whose calls wait for a customer's confirmation."""
+        """The tools whose calls wait for a customer's confirmation."""
         names = {tool.name for tool in self.http if tool.side_effects and tool.confirmation}
         return names | {
             f"{server.name}_{tool.name}"

@@ -59,7 +59,7 @@ class PersonRule(Strict):
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What the rules examine: a visitor's words, their plan, and the address of their page."""
+    """The input of the rules: a visitor's words, their plan, and the address of their page."""
 
     text: str
     plan: str = "free"

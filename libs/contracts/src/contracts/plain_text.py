@@ -61,4 +61,4 @@ class PlainText:
 LINE, WORDS = PlainText(), PlainText(lines=True, blank=True)
 LINE_OF_SETTINGS, WORDS_OF_SETTINGS = PlainText(door=True), PlainText(lines=True, door=True)
 PROMPT = PlainText(lines=True, blank=True, door=True)
-"""For settings too; a blank one causes a warning."""
+"""Settings use it as well; a blank one there causes a warning."""

@@ -23,7 +23,8 @@ TRY_SECONDS = 60.0
 
 
 class PromptRequest(Wire):
-    """Which prompt would these settings give a visitor? `principal`: of the simulated visitor."""
+    """Asks for the prompt that these settings would produce for a visitor. `principal`: that of the simulated
+    visitor."""
 
     config: ReadConfig
     principal: str
@@ -108,7 +109,7 @@ ReadMcpTool = Annotated[McpTool, BeforeValidator(_read_tool)]
 
 
 class McpToolsRequest(Wire):
-    """Which tools does this MCP server have? It is one of the settings' `ownTools.mcp`."""
+    """Asks for the tools of an MCP server, one of the settings' `ownTools.mcp`."""
 
     config: ReadConfig
     server: str = Field(max_length=64)
@@ -116,7 +117,7 @@ class McpToolsRequest(Wire):
 
 
 class McpToolsReply(Wire):
-    """Its tools in the form of the settings, to choose from; `error` says why there are none."""
+    """The server's tools in the form of the settings, to choose from; `error` says why there are none."""
 
     tools: list[ReadMcpTool] = Field(default_factory=list[McpTool])
     error: str | None = None
@@ -130,7 +131,7 @@ class ModelCheckRequest(Wire):
 
 
 class ModelCheckReply(Wire):
-    """Which model was asked and how long it took; `error` says why there is no answer."""
+    """The model that was called and how long it took; `error` says why there is no answer."""
 
     provider: str
     model: str

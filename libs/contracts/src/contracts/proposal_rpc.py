@@ -58,8 +58,8 @@ class ProposalsRequest(AnsweredTurn):
 
 
 class ProposalsJudged(Wire):
-    """How many were accepted, and why the others were not: not_said, no_kind, no_such_fact, other_thing, both_true,
-    not_over, newer, known or forgotten."""
+    """The number of accepted proposals, and the reasons why the others were refused: not_said, no_kind, no_such_fact,
+    other_thing, both_true, not_over, newer, known or forgotten."""
 
     accepted: int = Field(ge=0)
     refused: list[str] = Field(default_factory=list[str])

@@ -5,6 +5,6 @@ from contracts.texts import TEXTS
 
 
 def what_remains(one: Removed, language: str) -> str | None:
-    """What remains, as a text; None: nothing, or something that only a newer release has a text for."""
+    """Returns a text about what remains; None if nothing does, or only a newer release has a text for it."""
     words = TEXTS.section("receipt.remains").get(one.remains or "")
     return words.said_in(language) if words else None

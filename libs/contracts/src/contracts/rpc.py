@@ -72,7 +72,7 @@ class MessageView(Wire):
 
     @property
     def waiting(self) -> list[Action]:
-        """Its actions that wait for their user's confirmation."""
+        """The turn's actions that wait for their user's confirmation."""
         return [action for action in self.actions if action.state is ActionState.PENDING]
 
 
@@ -100,7 +100,7 @@ class HistoryMessage(Wire):
 
 
 class VisitorProfile(Wire):
-    """What is known of the visitor: layer 3 of the prompt."""
+    """The known facts about the visitor: layer 3 of the prompt."""
 
     page: Page | None = None
     funnel_stage: str | None = None
@@ -317,8 +317,8 @@ TURN_STATE = Rpc("rpc.agent.turn.state.v1", TurnStateRequest, TurnState, queue=N
 
 
 class Caller(Wire):
-    """Who is calling, as verified by the executor; neither the model nor the arguments can name somebody else.
-    `prompt`: the first and last sequence of the messages that the prompt contains in full."""
+    """The caller as verified by the executor: neither the model nor the arguments can name somebody else. `prompt`: the
+    first and last sequence of the messages that the prompt contains in full."""
 
     company_id: CompanyId
     user_id: Id | None = None
@@ -350,8 +350,8 @@ def tool_service(name: str, queue: str) -> Rpc[ToolServiceRequest, ToolServiceDa
 
 
 class CatalogueRequest(Wire):
-    """Which tools may this caller use? `name`: only this one; `with_quota`: and how many calls are left, for a
-    `user_id`."""
+    """Asks for the tools that this caller may use. `name`: only this tool. `with_quota`: also how many calls are left
+    to `user_id`."""
 
     company_id: CompanyId
     role: str
@@ -379,7 +379,7 @@ class CatalogueTool(Wire):
 
 
 class CatalogueReply(Wire):
-    """In the catalogue's own order, always the same."""
+    """The tools in the order of the catalogue, which is always the same."""
 
     tools: list[CatalogueTool]
 

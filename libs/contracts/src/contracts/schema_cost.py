@@ -41,8 +41,8 @@ class SchemaRefusedError(ValueError):
 
 
 def check_cost(schema: object) -> int:
-    """How many steps the counting took, at most _MOST_STEPS. Raises SchemaRefusedError for a schema that would check
-    one value too often or endlessly, or that refers to something it does not contain."""
+    """Returns how many steps the counting took, at most _MOST_STEPS. Raises SchemaRefusedError for a schema that would
+    check one value too often or endlessly, or that refers to something it does not contain."""
     parts = _Parts(schema)
     here = parts.evaluated({parts.add(schema): 1})
     seen: list[Counter[int]] = []
@@ -83,7 +83,7 @@ class _Parts:
         return id(part)
 
     def evaluated(self, begin: Mapping[int, int]) -> Counter[int]:
-        """How often each part is evaluated for a value, if these are evaluated for it."""
+        """Returns how often each part is evaluated for a value, if these parts are evaluated for it."""
         all_of_them: Counter[int] = Counter()
         for part, count in begin.items():
             for other, times in self._closure(part, set()).items():
@@ -99,8 +99,8 @@ class _Parts:
             raise _too_often()
 
     def begun_inside(self, here: Mapping[int, int]) -> Iterator[Counter[int]]:
-        """For each property or item of a value, how often each part starts to be evaluated for it at most, if these
-        are evaluated for the value."""
+        """Returns, for each property or item of a value, how often each part starts to be evaluated for it at most, if
+        these parts are evaluated for the value."""
         always: dict[str, Counter[int]] = {kind: Counter() for kind in _FOR_ALL.values()}
         of_one: dict[tuple[str, str | int], Counter[int]] = {}
         for part, count in here.items():
@@ -139,7 +139,7 @@ class _Parts:
                 yield from map(self.add, self._targets(found))
 
     def _targets(self, reference: str) -> list[object]:
-        """What a reference points to: both parts if a name occurs twice, none for the meta-schema."""
+        """Returns the parts that a reference points to: two if a name occurs twice, none for the meta-schema."""
         own = self._of_root("$id")
         place = reference.removeprefix(own.rstrip("#")) if isinstance(own, str) else reference
         if place in {"", "#"}:

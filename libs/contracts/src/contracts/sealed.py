@@ -1,4 +1,4 @@
-"""The secrets in a company's settings: sealed where they are stored (runtime.seal), hidden where they are shown."""
+"""The secrets in a company's settings: sealed where they are stored (`runtime.auth.seal`), hidden where shown."""
 
 from collections.abc import Callable, Iterator
 

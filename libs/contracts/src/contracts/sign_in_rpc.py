@@ -28,7 +28,7 @@ class Problem(Wire):
 
 
 class SignInBegin(Wire):
-    """Where is the browser to be redirected? `challenge`: S256 of PKCE (RFC 7636)."""
+    """Asks for the address to which the browser is redirected. `challenge`: S256 of PKCE (RFC 7636)."""
 
     company_id: CompanyId
     redirect_uri: str = Field(max_length=2048)
@@ -45,15 +45,15 @@ class SignInBegun(Wire):
 
 
 class Invitation(Wire):
-    """Who was invited and when, verified by the gateway."""
+    """An invitation that the gateway has verified: who was invited, and when."""
 
     member: Id
     issued_at: datetime
 
 
 class SignInCode(Wire):
-    """What the provider sent back through the browser, and what the browser kept. `issuer`: that of RFC 9207, if it
-    came."""
+    """The data that the provider sent back through the browser, and the data that the browser kept. `issuer`: that of
+    RFC 9207, if there was one."""
 
     code: str = Field(min_length=1, max_length=4096)
     verifier: str = Field(min_length=43, max_length=128)
@@ -63,7 +63,7 @@ class SignInCode(Wire):
 
 
 class SignInFinish(Wire):
-    """With a code, an invitation, or both: then the account becomes the invited member's."""
+    """Finishes a sign-in with a code, an invitation, or both; with both, the account becomes the invited member's."""
 
     company_id: CompanyId
     code: SignInCode | None = None
@@ -79,7 +79,7 @@ class SignedIn(Wire):
 
 
 class SignInFinished(Wire):
-    """Who has signed in, or why nobody has."""
+    """The person who has signed in, or the reason why nobody has."""
 
     signed_in: SignedIn | None = None
     problem: Problem | None = None

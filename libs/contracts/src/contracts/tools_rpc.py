@@ -23,7 +23,7 @@ from contracts.rpc import Method, Rpc, ToolServiceRequest
 
 
 class Category(StrEnum):
-    """What a tool is about; also the last token of the subject for its calls."""
+    """The subject matter of a tool; also the last token of the subject for its calls."""
 
     MARKET = "market"
     PORTFOLIO = "portfolio"
@@ -67,7 +67,7 @@ class ToolDetails(Wire):
 
 
 class ToolDetailsReply(Wire):
-    """In the catalogue's own order, without tools that the caller may not use."""
+    """The tools that the caller may use, in the order of the catalogue."""
 
     tools: list[ToolDetails]
 
@@ -89,13 +89,13 @@ def tool_outcome(subject: str, queue: str | None) -> Rpc[ToolServiceRequest, Too
 
 
 TOOL_OUTCOME = tool_outcome("rpc.tool.outcome.v1", "market-adapter")
-"""For the market-adapter's tools with side effects."""
+"""Asks the market-adapter what became of a call with side effects."""
 MEMORY_OUTCOME = tool_outcome("rpc.tool.memory_outcome.v1", "memory")
-"""For memory's: remember, forget, update_memory."""
+"""Asks the same of memory, for remember, forget and update_memory."""
 
 
 class FileTextRequest(Wire):
-    """What does a file of the conversation say?"""
+    """Asks for the text of a file of the conversation."""
 
     company_id: CompanyId
     conversation_id: Id
@@ -105,7 +105,7 @@ class FileTextRequest(Wire):
 
 
 class FileTextReply(Wire):
-    """Without text, `problem` says why, for people to read."""
+    """The text of the file, or a `problem`: a sentence for people that says why there is none."""
 
     text: str = ""
     truncated: bool = False
@@ -126,7 +126,7 @@ PIECE = 600_000
 
 
 class FilePieceReply(Wire):
-    """At most PIECE bytes, in base64; empty: there are no more, or it is no picture."""
+    """A piece of a picture: at most PIECE bytes, in base64. Empty if there are no more, or the file is no picture."""
 
     content: str = ""
 

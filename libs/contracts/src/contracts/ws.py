@@ -45,7 +45,7 @@ VisitedPage = Annotated[Page, BeforeValidator(_cut)]
 
 
 class Frame(Wire):
-    """What every client frame may contain: the conversation, for a socket that follows several."""
+    """The fields of every client frame. A socket that follows several conversations names one in each frame."""
 
     conversation_id: Id | None = None
 
@@ -235,7 +235,7 @@ class MessageFrame(ServerFrame):
 
 
 class OwnerFrame(ServerFrame):
-    """Who answers from this fact on."""
+    """Tells who answers from this fact on."""
 
     owner: Owner
     seq: int

@@ -17,10 +17,10 @@ from contracts import channels
 from contracts.envelope import CloudEvent
 from contracts.events.analysis import AnalysisProblem, AnalysisRecord, AnalysisRequested
 from contracts.ids import uuid7
-from runtime.direct import DirectReader
+from runtime.bus.direct import DirectReader
+from runtime.bus.publisher import Fence, Publisher
+from runtime.bus.watch import STALE, watch
 from runtime.errors import FenceRefusedError, NotStoredError, PublishTimeoutError
-from runtime.publisher import Fence, Publisher
-from runtime.watch import STALE, watch
 
 REQUESTED = "analysis.requested.v1"
 RECORD = "turn.analysis.v1"

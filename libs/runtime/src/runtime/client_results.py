@@ -8,10 +8,10 @@ from contracts import channels
 from contracts.envelope import CloudEvent
 from contracts.events.turn import ClientResult
 from contracts.ids import uuid7
-from runtime.direct import DirectReader, StoredFact
+from runtime.bus.direct import DirectReader, StoredFact
+from runtime.bus.publisher import Fence, Publisher
+from runtime.bus.watch import watch
 from runtime.errors import FenceRefusedError
-from runtime.publisher import Fence, Publisher
-from runtime.watch import watch
 
 TYPE = "turn.client_result.v1"
 

@@ -22,12 +22,12 @@ from contracts.channels import company_of, fact
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.company_rpc import COMPANY_GET, CompanyRequest
 from contracts.streams import FACTS
-from runtime.deadlines import detached_context
-from runtime.direct import DirectReader
+from runtime.bus.direct import DirectReader
+from runtime.calls.deadlines import detached_context
+from runtime.calls.rpc import RpcClient
 from runtime.errors import ReadFailedError, RpcError
-from runtime.metrics import SETTINGS_AGE
+from runtime.observability.metrics import SETTINGS_AGE
 from runtime.recent import Bounded
-from runtime.rpc import RpcClient
 
 log = structlog.get_logger(__name__)
 
@@ -159,11 +159,11 @@ class CompanyCache:
 
     @property
     def known(self) -> int:
-        """How many companies' settings are cached."""
+        """The number of companies whose settings are cached."""
         return len(self._held)
 
     def age(self) -> float:
-        """How long settings that are in use have been unconfirmed, in seconds; 0 if all are confirmed."""
+        """Returns for how many seconds settings in use have been unconfirmed; 0 if all are confirmed."""
         waiting = [held.confirmed for held in list(self._held.values()) if held.tried > held.confirmed]
         return self._clock() - min(waiting) if waiting else 0.0
 

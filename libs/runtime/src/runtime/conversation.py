@@ -17,13 +17,13 @@ from contracts.channels import ChatKind, chat, chat_msg_id, conversation_tree, p
 from contracts.conversation import Fact, Snapshot, read_fact, snapshot_of
 from contracts.envelope import CloudEvent, Wire
 from contracts.ids import derive_id
-from runtime.direct import DirectReader, StoredFact
+from runtime.bus.direct import DirectReader, StoredFact
+from runtime.bus.jetstream_api import StreamInfo, ask, why
+from runtime.bus.publisher import Appended, Fence, Publisher
+from runtime.bus.replies import ReplyInbox
+from runtime.bus.streams import first_made
 from runtime.errors import ConversationBusyError, FenceRefusedError, LogBehindError, ReadFailedError
-from runtime.jetstream_api import StreamInfo, ask, why
-from runtime.publisher import Appended, Fence, Publisher
 from runtime.recent import Bounded
-from runtime.replies import ReplyInbox
-from runtime.streams import first_made
 
 STREAM = "CHAT"
 _KINDS = frozenset(kind.value for kind in ChatKind)
@@ -52,13 +52,13 @@ class LogBounds:
 
     @property
     def whole_from(self) -> int:
-        """Nothing was trimmed from this sequence on; older facts must be read from memory."""
+        """The first sequence from which on nothing was trimmed; older facts must be read from memory."""
         return max(self.first_seq, self.last_seq - NEVER_TRIMMED + 1, 1)
 
 
 def fact_of(subject: str, seq: int, event: bytes, at: float = 0.0, *, genuine: bool) -> Fact | None:
     """An event of CHAT, or of its live copy, as a conversation's fact; None if it is none, a misfit
-    (contracts.conversation), or not `genuine` (runtime.marks)."""
+    (contracts.conversation), or not `genuine` (runtime.bus.marks)."""
     address = parse_chat(subject)
     if address is None or not genuine:
         return None

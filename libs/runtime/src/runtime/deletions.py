@@ -8,7 +8,7 @@ from nats.aio.msg import Msg
 from pydantic import ValidationError
 
 from contracts.erasure_rpc import FORGOTTEN, Forgotten
-from runtime.connection import subscribe
+from runtime.bus.connection import subscribe
 
 _log = structlog.get_logger(__name__)
 

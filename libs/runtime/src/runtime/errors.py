@@ -66,7 +66,8 @@ class PublishRefusedError(PublishFailedError):
 
 
 class PublishTimeoutError(PublishFailedError):
-    """No acknowledgement within the deadline; the event may or may not be stored. Publish again with the same id."""
+    """The server sent no acknowledgement within the deadline, so the event may or may not be stored. Publish it again
+    with the same id."""
 
     retryable = True
 
@@ -120,7 +121,7 @@ class NobodyServesError(RpcError):
 
 
 class InvalidTokenError(RuntimeLibraryError):
-    """Not signed by us, not for us, malformed, or with an impossible identity."""
+    """The token was not signed by us or not meant for us, is malformed, or names an impossible identity."""
 
 
 class ExpiredTokenError(InvalidTokenError):

@@ -19,7 +19,7 @@ import structlog
 log = structlog.get_logger(__name__)
 
 StuckCheck = Callable[[], str | None]
-"""What the part waits for in vain; None: it is fine. It must never report a part that is merely slow."""
+"""Returns what a part waits for in vain, or None if it works. It must never report a part that is merely slow."""
 
 LOOK_EVERY = 5.0
 """Seconds between two looks."""

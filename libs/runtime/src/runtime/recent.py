@@ -11,8 +11,8 @@ from typing import Generic, TypeVar
 KeyT = TypeVar("KeyT", bound=Hashable)
 ValueT = TypeVar("ValueT")
 KEPT_SECONDS = 120.0
-"""How long a value is kept: about as long as somebody thinks about what to say next. A later use costs a read; and
-erased data does not stay here."""
+"""A value is kept for about as long as somebody thinks about what to say next. A later use costs a read, and erased
+data does not stay here."""
 
 
 class Bounded(OrderedDict[KeyT, ValueT]):

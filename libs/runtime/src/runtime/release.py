@@ -12,7 +12,7 @@ from functools import cache
 from importlib.metadata import version
 
 RELEASE = "nexus.release"
-"""In the metadata of streams and consumers: the release that has made them what they are."""
+"""Key in the metadata of streams and consumers: the release that configured them."""
 
 
 @cache

@@ -72,7 +72,7 @@ def slips(names: frozenset[str], settings: frozenset[str]) -> Mapping[str, str]:
 
 
 def removed(names: frozenset[str]) -> Mapping[str, str]:
-    """Those of the names that are no longer settings, with what to do instead."""
+    """Returns the names that are no longer settings, with what to do instead."""
     return {name: REMOVED[name] for name in sorted(names & REMOVED.keys())}
 
 
@@ -86,7 +86,7 @@ def check_names() -> None:
 
 
 def as_one_line(error: ValidationError) -> str | None:
-    """What is wrong with which variable, without its value; None: the error is not about settings."""
+    """Returns which variables are wrong and why, without their values; None if the error is not about settings."""
     told = _values(error)
     if told is None:
         return None
@@ -94,7 +94,8 @@ def as_one_line(error: ValidationError) -> str | None:
 
 
 def wrong_values() -> list[str]:
-    """What is wrong with the variables of every settings model that this process has imported, one line each."""
+    """Returns what is wrong with the variables of every settings model that this process has imported, one line
+    each."""
     found: set[str] = set()
     for model in _models(EnvSettings):
         try:

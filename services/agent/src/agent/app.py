@@ -74,24 +74,24 @@ from contracts.company import CompanySettings
 from contracts.rpc import TURN_STATE
 from contracts.streams import CHAT, FACTS, TURNS
 from runtime.analyses import Analyses
-from runtime.backlog import Backlog
+from runtime.auth.principals import Verify
+from runtime.auth.seal import Seal
+from runtime.bus.connection import listen, subscribe
+from runtime.bus.direct import DirectReader
+from runtime.bus.jetstream_api import ConsumerInfo, ask, floor_of
+from runtime.bus.marks import Marks
+from runtime.bus.publisher import Publisher
+from runtime.bus.replies import ReplyInbox
+from runtime.calls.rpc import RpcClient, RpcServer
+from runtime.calls.streamed_calls import StreamServer
 from runtime.client_results import ClientResults
 from runtime.companies import CHANGES, CompanyCache
-from runtime.connection import listen, subscribe
 from runtime.conversation import ConversationLog, ConversationWriter, facts_of
-from runtime.dead_letters import DeadLetters
 from runtime.deletions import follow_deletions
-from runtime.direct import DirectReader
-from runtime.jetstream_api import ConsumerInfo, ask, floor_of
-from runtime.marks import Marks
-from runtime.principals import Verify
-from runtime.publisher import Publisher
-from runtime.pull_worker import PullWorker
-from runtime.replies import ReplyInbox
-from runtime.rpc import RpcClient, RpcServer
-from runtime.seal import Seal
 from runtime.settings import SealSettings
-from runtime.streamed_calls import StreamServer
+from runtime.workers.backlog import Backlog
+from runtime.workers.dead_letters import DeadLetters
+from runtime.workers.pull_worker import PullWorker
 
 log = structlog.get_logger(__name__)
 
@@ -265,7 +265,7 @@ class Agent:
         log.info("agent.started", providers=self.models.names)
 
     async def reconnected(self) -> None:
-        """After a reconnect: what came on core subscriptions meanwhile is lost."""
+        """Runs after a reconnect: messages that came on core subscriptions meanwhile are lost."""
         self.settings.missed()
         self._followed.clear()
         self.sweep.missed()

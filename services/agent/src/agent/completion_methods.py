@@ -14,11 +14,11 @@ from contracts.completion_rpc import (
     ModelsRequest,
 )
 from contracts.errors import ErrorCode
+from runtime.calls.rpc import RpcServer
+from runtime.calls.streamed_calls import ReplyStream, StreamServer
 from runtime.errors import RpcError
-from runtime.gen_ai import OPERATION, SPAN_TURN
-from runtime.rpc import RpcServer
-from runtime.streamed_calls import ReplyStream, StreamServer
-from runtime.telemetry import span
+from runtime.observability.gen_ai import OPERATION, SPAN_TURN
+from runtime.observability.telemetry import span
 
 
 class CompletionMethods:

@@ -26,7 +26,8 @@ class UnreachableError(NexusError):
 
 
 class BudgetSpentError(NexusError):
-    """No tokens are left: the company's until the end of the day, or the visitor's until the end of the hour (UTC)."""
+    """A token budget is spent: the company's until the end of the day, or the visitor's until the end of the hour
+    (UTC)."""
 
     def __init__(self, message: str, until: Literal["day", "hour"] = "day") -> None:
         super().__init__(message)
@@ -63,7 +64,7 @@ class ModelDownError(ModelError):
 
 
 class ModelSilentError(ModelDownError):
-    """Nothing came in time."""
+    """The provider sent nothing for too long."""
 
 
 class BadToolCallError(ModelError):

@@ -1,4 +1,4 @@
-"""What the agent listens to: one thin function for each thing that comes in."""
+"""The agent's subscriptions: one thin function for each kind of message."""
 
 import orjson
 import structlog
@@ -18,12 +18,12 @@ from contracts.channels import ChatKind, parse_chat
 from contracts.events.analysis import AnalysisCompleted, AnalysisProblem
 from contracts.rpc import TurnState, TurnStateRequest
 from runtime.analyses import REQUESTED, request_of
+from runtime.bus.direct import StoredFact
+from runtime.bus.marks import Marks
+from runtime.bus.replies import headers_of
 from runtime.conversation import fact_of
-from runtime.direct import StoredFact
-from runtime.marks import Marks
-from runtime.outcomes import Ack, DeadLetter, Outcome, Retry
-from runtime.pull_worker import Delivery
-from runtime.replies import headers_of
+from runtime.workers.outcomes import Ack, DeadLetter, Outcome, Retry
+from runtime.workers.pull_worker import Delivery
 
 log = structlog.get_logger(__name__)
 

@@ -1,4 +1,4 @@
-"""What the agent answers to human agents and admins: one thin function for each method."""
+"""The agent's methods for human agents and admins: one thin function each."""
 
 from collections.abc import Callable, Sequence
 
@@ -25,7 +25,7 @@ from contracts.agent_rpc import (
 )
 from contracts.languages import named_language
 from contracts.providers import ProviderInfo
-from runtime.rpc import RpcServer
+from runtime.calls.rpc import RpcServer
 
 
 class HelpMethods:

@@ -1,8 +1,8 @@
-"""The metrics of turns: their names and labels. The names of spans are in runtime.gen_ai."""
+"""The metrics of turns: their names and labels. The names of spans are in runtime.observability.gen_ai."""
 
 from prometheus_client import Counter, Gauge, Histogram
 
-from runtime.metrics import often
+from runtime.observability.metrics import often
 
 _SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 

@@ -1,4 +1,4 @@
-"""What turns need from outside, as Protocols and values. The adapters implement them."""
+"""The dependencies of turns, as Protocols and values. The adapters implement them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,9 +30,9 @@ class ConversationKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Requester:
-    """Who wrote the newest message. `principal`: compact JWS to pass on; None: an anonymous visitor. `language`: of
-    the message; where it does not show, of the page, or of the principal. `prompt`: the first and the last sequence of
-    the conversation's messages that stand whole in the prompt with which a tool was asked for, where it is known.
+    """The author of the newest message. `principal`: compact JWS to pass on; None for an anonymous visitor. `language`:
+    of the message; where it does not show, of the page, or of the principal. `prompt`: the first and the last sequence
+    of the conversation's messages that stand whole in the prompt with which a tool was asked for, where it is known.
     """
 
     principal: str | None
@@ -87,33 +87,33 @@ class ModelRequest:
     language: Language = "es"
     page_url: str | None = None
     company: CompanyConfig | None = None
-    """Whose assistant answers: models read of it in the prompt."""
+    """The company whose assistant answers; the prompt tells models about it."""
     begun_before: bool = False
     """The conversation had begun before the messages that are shown here."""
     knowledge: KnowledgeFound | None = field(default_factory=KnowledgeFound)
-    """What was found for the question: models read it in the prompt. None: not to be had."""
+    """The passages found for the question, for the prompt. None: they could not be had."""
     market: Mapping[str, Any] | None = None
-    """Its state now, where it is known: models read it in the prompt."""
+    """The state of the market now, if it is known, for the prompt."""
     facts: Sequence[str] = ()
-    """What is remembered of the user: models read it in the prompt."""
+    """The remembered facts about the user, for the prompt."""
     task: Literal["answer", "suggest", "improve"] = "answer"
     stop: tuple[str, ...] = ()
     sampling: Mapping[str, float] | None = None
-    """How words are drawn, in the names of the OpenAI chat API; a model is told what its interface has."""
+    """Parameters of sampling, by their names in the OpenAI chat API; a model gets those that its interface has."""
     parallel_calls: bool = True
     tool_name: str | None = None
-    """With `required`: this one."""
+    """With `required`: the tool that must be called."""
     about: str = ""
-    """Of help for a human agent: the visitor's newest message, or the draft. The offline provider, which has no model,
-    reads this alone."""
+    """For help to a human agent: the visitor's newest message, or the draft. The offline provider, which has no model,
+    reads only this."""
     sight: PictureSupport = LISTED
-    """Which models get the pictures of the messages; others are told in words that there are some."""
+    """Which models get the pictures of the messages. Others are told in words that there are some."""
     patient: bool = False
     """A silent provider is waited for until the time limit: it is asked for the second time, and no other is left."""
 
 
 class TextSink(Protocol):
-    """Where the text of a running reply goes, piece by piece; neither method waits."""
+    """Takes the text of a running reply, piece by piece; neither method waits."""
 
     def text(self, piece: str) -> None:
         """Adds text to the reply."""
@@ -159,7 +159,7 @@ class ChatLog(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What a turn ends in: an answer, or a system message (`code`)."""
+    """The end of a turn: an answer, or a system message (`code`)."""
 
     journal: Journal
     text: str
@@ -203,7 +203,7 @@ class Histories(Protocol):
 
 
 class Contexts(Protocol):
-    """What memory knows of a customer, and the summaries that it keeps."""
+    """Reads from memory what it knows of a customer, and the summaries that it keeps."""
 
     async def full(
         self, key: ConversationKey, requester: Requester, text: str, seq: int, company: CompanyConfig, messages: int = 1
@@ -228,7 +228,7 @@ class FileReader(Protocol):
     """Reads files of a conversation."""
 
     async def read(self, key: ConversationKey, files: Sequence[FileRef], language: Language) -> tuple[ReadFile, ...]:
-        """Each with its text, or with why there is none."""
+        """Returns each file with its text, or with the reason why there is none."""
         ...
 
     async def pictures(self, key: ConversationKey, files: Sequence[FileRef]) -> Mapping[str, str]:
@@ -278,10 +278,10 @@ class OwnCalls(Protocol):
 
 
 class Catalogue(Protocol):
-    """Which tools the requester may use."""
+    """Lists the tools that a requester may use."""
 
     async def offered(self, company: str, requester: Requester) -> tuple[OfferedTool, ...]:
-        """In the catalogue's own order; empty when it cannot be had."""
+        """Returns the tools in the catalogue's order; none if the catalogue cannot be read."""
         ...
 
 
@@ -329,13 +329,13 @@ class BusClock(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """Which providers to try, in order, each with its model."""
+    """The providers to try, in order, each with its model."""
 
     candidates: tuple[tuple[Model, str], ...] = field(default=())
 
 
 class Budgets(Protocol):
-    """What companies and visitors may still spend on models."""
+    """The budgets that companies and visitors have for models."""
 
     async def reserve(
         self, wanted: Reservation, daily: int | None, hourly: int | None, search: Search | None = None
@@ -366,7 +366,7 @@ class Models(Protocol):
         ...
 
     def named(self, provider: str, model: str) -> tuple[tuple[str, str], ...]:
-        """For a company's preferred provider and model: the (provider, model) names that it may be asked by."""
+        """Returns the (provider, model) names under which a company's preferred model may be called."""
         ...
 
     def only(self, provider: str, model: str) -> ModelChoice:
@@ -374,7 +374,7 @@ class Models(Protocol):
         ...
 
     def chosen(self, provider: str, model: str) -> ModelChoice:
-        """For a company's preferred provider and model: what is really tried, in order; never empty."""
+        """Returns what is really tried for a company's preferred provider and model, in order; never empty."""
         ...
 
     def cheaper(self, provider: str, model: str) -> ModelChoice:

@@ -12,8 +12,8 @@ from contracts.errors import ErrorCode
 from contracts.failed_rpc import FAILED_TURNS
 from contracts.preview_rpc import EXPLAIN, MODEL_CHECK, PROMPT, TRY, TRY_SECONDS
 from contracts.replay_rpc import CASE, REPLAY
+from runtime.calls.rpc import RpcServer
 from runtime.errors import RpcError
-from runtime.rpc import RpcServer
 
 RequestT = TypeVar("RequestT")
 ReplyT = TypeVar("ReplyT")

@@ -7,7 +7,7 @@ from runtime.errors import RpcError
 
 
 def refused(error: Exception) -> RpcError | None:
-    """What an error of this service is answered with; None: it is none that it raises on purpose."""
+    """Returns the reply to an error of this service; None if the service does not raise it on purpose."""
     match error:
         case HelpRefusedError():
             return RpcError(error.code, str(error), reason=error.reason)

@@ -3,8 +3,8 @@
 from agent.app import Agent, AgentConnections
 from agent.settings import AgentSettings, ModelSettings
 from contracts.streams import CHAT, FACTS, TOOLS, TURNS
-from runtime.principals import Principal, PrincipalVerifier
-from runtime.service import Service
+from runtime.auth.principals import Principal, PrincipalVerifier
+from runtime.lifecycle.service import Service
 from runtime.settings import DevSettings, DrainSettings, LogSettings, MarkSettings, NatsSettings, TokenSettings
 
 

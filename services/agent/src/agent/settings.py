@@ -9,8 +9,8 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 
 from contracts.providers import COMPATIBLE, KEYED, KEYS
 from contracts.symbols import parse_symbol
-from runtime.pull_worker import LEASE
 from runtime.settings import EnvSettings, HttpAddress
+from runtime.workers.pull_worker import LEASE
 
 
 class AgentSettings(EnvSettings):
@@ -77,7 +77,7 @@ class _ProviderVariables(PydanticBaseSettingsSource):
         self._variables = ChainMap(*(dict(one.env_vars) for one in read if isinstance(one, EnvSettingsSource)))
 
     def __call__(self) -> dict[str, dict[str, str]]:
-        """By field, by provider."""
+        """Returns the values by field and provider."""
         keys = {name: self._variables.get(key.lower()) for name, key in KEYS.items()}
         addresses = {name: self._variables.get(one.address_variable.lower()) for name, one in KEYED.items()}
         found = {"provider_keys": keys, "provider_addresses": addresses}
@@ -89,13 +89,13 @@ class _ProviderVariables(PydanticBaseSettingsSource):
         }
 
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[None, str, bool]:
-        """Of one field: never asked for, since all come at once."""
+        """Never called: all fields come at once."""
         del field
         return None, field_name, False
 
 
 class ModelSettings(EnvSettings):
-    """Where models are. `base_url` with its key and model wins over what companies prefer."""
+    """The model providers. `base_url` with its key and model wins over what companies prefer."""
 
     model_config = SettingsConfigDict(env_prefix="NEXUS_LLM_", populate_by_name=True)
 

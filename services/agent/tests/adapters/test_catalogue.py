@@ -8,8 +8,8 @@ from agent.testing.company import COMPANY
 from agent.testing.stage import stage
 from contracts.errors import ErrorCode
 from contracts.rpc import CatalogueTool
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
 from runtime.testing import NatsServer, eventually
 from runtime.testing_clock import FakeClock
 

@@ -10,7 +10,7 @@ from agent.adapters.followed import CONVERSATIONS, FACTS, FollowedConversations
 from agent.ports import ConversationKey
 from contracts.channels import ChatKind, chat
 from contracts.conversation import Fact, Snapshot, snapshot_of
-from runtime.direct import StoredFact
+from runtime.bus.direct import StoredFact
 from runtime.recent import KEPT_SECONDS
 
 NEW, OLD = (f"{seconds * 1000:012x}{0:020x}_{0:022x}" for seconds in (990, 500))

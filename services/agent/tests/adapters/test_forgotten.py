@@ -11,8 +11,8 @@ from agent.testing.stage import agent, stage
 from contracts.channels import conversation_tree
 from contracts.erasure_rpc import FORGOTTEN, Forgotten
 from contracts.streams import CHAT, TURNS
+from runtime.calls.rpc import RpcClient
 from runtime.deletions import follow_deletions
-from runtime.rpc import RpcClient
 from runtime.testing import NatsServer, eventually
 
 

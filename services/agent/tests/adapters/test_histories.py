@@ -10,10 +10,10 @@ from agent.errors import UnreachableError
 from agent.ports import ConversationKey, PromptHistory
 from agent.testing.company import COMPANY
 from agent.testing.stage import stage
+from runtime.bus.direct import StoredFact
+from runtime.calls.rpc import RpcClient
 from runtime.conversation import ConversationLog
-from runtime.direct import StoredFact
 from runtime.recent import KEPT_SECONDS
-from runtime.rpc import RpcClient
 from runtime.testing import NatsServer
 from runtime.testing_clock import FakeClock
 

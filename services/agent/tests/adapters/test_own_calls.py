@@ -14,8 +14,8 @@ from agent.domain.shortcuts.steps import FORGET, REMEMBER
 from agent.domain.turn.journal import TurnCall
 from agent.ports import ConversationKey, Requester
 from contracts.errors import ErrorCode
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
 
 CHANGE_SECONDS = 0.5
 QUESTION_SECONDS = 0.3

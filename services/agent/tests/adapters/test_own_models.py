@@ -22,8 +22,8 @@ from agent.settings import ModelSettings
 from agent.testing.heard import RecordingSink
 from agent.testing.stage import agent, stage
 from contracts.company import CompanyConfig, faults
-from runtime.direct import DirectReader
-from runtime.seal import Seal
+from runtime.auth.seal import Seal
+from runtime.bus.direct import DirectReader
 from runtime.settings import SealSettings
 from runtime.testing import NatsServer, eventually
 

@@ -7,7 +7,7 @@ import pytest
 
 from agent.adapters.requesters import prover
 from agent.ports import Requester
-from runtime.principals import Principal
+from runtime.auth.principals import Principal
 
 SOON = int(time.time()) + 600
 

@@ -14,8 +14,8 @@ from agent.testing.company import COMPANY
 from agent.testing.stage import Stage, stage
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolCallRequested, ToolError, ToolMetadata, ToolResult
-from runtime.publisher import Appended, Publisher
-from runtime.replies import ReplyInbox
+from runtime.bus.publisher import Appended, Publisher
+from runtime.bus.replies import ReplyInbox
 from runtime.testing import NatsServer, eventually
 
 ASKER = Requester("user/pro/ana", "user", "pro", "ana", "en")

@@ -22,11 +22,11 @@ from contracts.events.analysis import AnalysisRecord, AnalysisRequested
 from contracts.events.tool import ToolCallRequested, ToolMetadata, ToolResult
 from contracts.ids import uuid7
 from runtime.analyses import Analyses
-from runtime.direct import DirectReader
-from runtime.outcomes import Ack, Retry
-from runtime.publisher import Publisher
-from runtime.pull_worker import LEASE
+from runtime.bus.direct import DirectReader
+from runtime.bus.publisher import Publisher
 from runtime.testing import NatsServer, eventually
+from runtime.workers.outcomes import Ack, Retry
+from runtime.workers.pull_worker import LEASE
 
 COMPARE = "Compare IBM and MSFT over the last year"
 ROUTING = '{"tools": [{"tool": "market_snapshot", "tickers": ["IBM", "MSFT"]}]}'

@@ -17,8 +17,8 @@ from contracts.agent_rpc import (
     SuggestRequest,
     SummaryRequest,
 )
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
 from runtime.testing import NatsServer
 
 QUIET = demo_config(ai_auto_response_enabled=False, custom_system_prompt="You sell bicycles.", temperature=0.2)

@@ -25,9 +25,9 @@ from contracts.completion_rpc import (
     CompletionTool,
     ModelsRequest,
 )
+from runtime.calls.rpc import RpcClient
+from runtime.calls.streamed_calls import StreamClient
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
-from runtime.streamed_calls import StreamClient
 from runtime.testing import NatsServer, eventually
 
 ORDER: dict[str, Any] = {

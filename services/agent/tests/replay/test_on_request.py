@@ -16,9 +16,9 @@ from agent.testing.company import COMPANY, demo_config
 from agent.testing.stage import Stage, agent, stage
 from contracts.preview_rpc import TurnRequest
 from contracts.replay_rpc import CASE, REPLAY, ReplayRequest
-from runtime.direct import DirectReader
+from runtime.bus.direct import DirectReader
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
 from runtime.testing import NatsServer, eventually
 
 PRICE = ScriptedCall(name="get_price", arguments={"symbol": "AAPL"})

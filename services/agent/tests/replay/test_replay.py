@@ -29,7 +29,7 @@ from agent.testing.company import COMPANY, demo_config
 from agent.testing.stage import Stage, agent, stage
 from contracts import channels
 from contracts.company import CompanySettings
-from runtime.direct import DirectReader
+from runtime.bus.direct import DirectReader
 from runtime.testing import NatsServer, eventually
 
 PRICE = ScriptedCall(name="get_price", arguments='{ "symbol" : "AAPL" }')
@@ -67,7 +67,7 @@ class Scene:
     async def tools(self) -> Any:
         from agent.adapters.catalogue import ExecutorCatalogue
         from agent.ports import Requester
-        from runtime.rpc import RpcClient
+        from runtime.calls.rpc import RpcClient
 
         requester = Requester(principal="x", role="visitor", plan="free", user=None, language="en")
         return await ExecutorCatalogue(RpcClient(self.stage.nats)).offered(COMPANY, requester)

@@ -13,7 +13,7 @@ from agent.settings import ModelSettings
 from agent.testing.company import demo_config
 from agent.testing.stage import Stage, agent, stage
 from contracts.company import Budget
-from runtime.direct import DirectReader
+from runtime.bus.direct import DirectReader
 from runtime.testing import NatsServer, eventually
 
 GOOD = ScriptedReply(text="a whole answer", prompt_tokens=100)

@@ -22,8 +22,8 @@ from contracts.channels import ChatKind
 from contracts.company import Budget
 from contracts.events.tool import ToolCallRequested, ToolMetadata, ToolResult
 from contracts.providers import KEYED
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
 from runtime.testing import NatsServer, eventually
 
 

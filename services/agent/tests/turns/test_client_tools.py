@@ -10,8 +10,8 @@ from agent.testing.company import COMPANY
 from agent.testing.dying import Death
 from agent.testing.stage import Stage, agent, stage
 from contracts.events.chat import ClientTool, Wishes
+from runtime.bus.connection import connect
 from runtime.client_results import ClientResults
-from runtime.connection import connect
 from runtime.settings import NatsSettings
 from runtime.testing import NatsServer, eventually
 

@@ -12,10 +12,10 @@ from agent.scripted_model.script import Rule, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.process import AgentProcess
 from agent.testing.stage import Stage, agent, stage
-from runtime.connection import jetstream
-from runtime.dead_letters import DeadLetters
-from runtime.direct import DirectReader
+from runtime.bus.connection import jetstream
+from runtime.bus.direct import DirectReader
 from runtime.testing import NatsServer, eventually
+from runtime.workers.dead_letters import DeadLetters
 
 _FAILED = re.compile(r'^nexus_turns_total\{.*outcome="failed".*\} [1-9]', re.MULTILINE)
 """In the metrics of a process: it has told a failed turn."""

@@ -16,10 +16,10 @@ from contracts.events.registry import BY_TYPE
 from contracts.events.tool import ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from contracts.ids import answer_id, turn_id
 from contracts.rpc import TURN_STATE, TurnStateRequest
-from runtime.dead_letters import DeadLetters
-from runtime.direct import DirectReader
-from runtime.rpc import RpcClient
+from runtime.bus.direct import DirectReader
+from runtime.calls.rpc import RpcClient
 from runtime.testing import NatsServer, eventually
+from runtime.workers.dead_letters import DeadLetters
 
 
 async def test_a_burst_of_five_messages_gets_one_answer(nats_server: NatsServer) -> None:

@@ -22,7 +22,7 @@ from contracts.tools_rpc import (
     FileTextReply,
     FileTextRequest,
 )
-from runtime.rpc import RpcServer
+from runtime.calls.rpc import RpcServer
 from runtime.testing import NatsServer
 
 

@@ -13,8 +13,8 @@ from agent.testing.dying import Death, Standstill
 from agent.testing.stage import agent, stage
 from agent.turns.deps import Ports
 from contracts.channels import TURN_TRIGGERS, ChatKind
-from runtime.connection import jetstream
-from runtime.consumers import ConsumerSpec, ensure_consumer
+from runtime.bus.connection import jetstream
+from runtime.bus.consumers import ConsumerSpec, ensure_consumer
 from runtime.testing import NatsServer, eventually
 
 ORDER = Rule(

@@ -13,7 +13,7 @@ from agent.turns.driver import TurnDriver
 from contracts import channels
 from contracts.channels import ChatKind
 from contracts.events.tool import ToolCallRequested, ToolMetadata, ToolResult
-from runtime.direct import DirectReader
+from runtime.bus.direct import DirectReader
 from runtime.testing import NatsServer, eventually
 
 

@@ -1,6 +1,6 @@
 """python -m gateway."""
 
-from runtime.process import run
+from runtime.lifecycle.process import run
 
 MAIN = "gateway.app:main"
 

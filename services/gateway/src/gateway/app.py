@@ -60,22 +60,22 @@ from gateway.web.deps import Api
 from gateway.web.proxies import Proxies
 from gateway.web.server import WebServer
 from runtime.analyses import Analyses
+from runtime.auth.tokens import TokenMinter
 from runtime.background import BackgroundLoop
+from runtime.bus.connection import ConnectionHooks, subscribe
+from runtime.bus.publisher import Publisher
+from runtime.bus.replies import ReplyInbox
+from runtime.calls.rpc import RpcClient
+from runtime.calls.streamed_calls import StreamClient
 from runtime.clock import Clock, SystemClock
 from runtime.companies import CHANGES, CompanyCache
-from runtime.connection import ConnectionHooks, subscribe
 from runtime.conversation import ConversationLog
 from runtime.deletions import follow_deletions
 from runtime.errors import NotReadyError
-from runtime.file_store import FileStore
-from runtime.file_stores import file_store
-from runtime.publisher import Publisher
-from runtime.replies import ReplyInbox
-from runtime.rpc import RpcClient
-from runtime.service import Service
+from runtime.lifecycle.service import Service
 from runtime.settings import DevSettings, FileSettings, MarkSettings, NatsSettings, TokenSettings
-from runtime.streamed_calls import StreamClient
-from runtime.tokens import TokenMinter
+from runtime.stores.file_store import FileStore
+from runtime.stores.file_stores import file_store
 
 log = structlog.get_logger(__name__)
 

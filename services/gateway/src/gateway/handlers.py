@@ -18,9 +18,9 @@ from gateway.domain import server_frames
 from gateway.errors import RefusedError, not_found
 from gateway.metrics import ACKNOWLEDGED_SECONDS
 from gateway.ports import TokenCaller
-from runtime.gen_ai import CONVERSATION
-from runtime.publisher import Appended
-from runtime.telemetry import span
+from runtime.bus.publisher import Appended
+from runtime.observability.gen_ai import CONVERSATION
+from runtime.observability.telemetry import span
 
 log = structlog.get_logger(__name__)
 

@@ -17,9 +17,9 @@ from gateway.chat.inboxes import Inboxes
 from gateway.chat.shares import CompanyShares
 from gateway.errors import UnavailableError
 from gateway.ports import Unsubscribe
-from runtime.connection import listen
+from runtime.bus.connection import listen
+from runtime.bus.marks import Marks
 from runtime.conversation import fact_of
-from runtime.marks import Marks
 
 log = structlog.get_logger(__name__)
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from contracts.envelope import CloudEvent
 from contracts.events.market import ActionDecided, AlertTriggered, OrderClosed, OrderFilled
 from gateway.chat.customers import Customers
-from runtime.connection import subscribe
+from runtime.bus.connection import subscribe
 
 log = structlog.get_logger(__name__)
 

@@ -35,15 +35,15 @@ from gateway.ports import Visit
 from gateway.settings import GatewaySettings
 from gateway.testing_withdrawals import WithdrawalsStandIn
 from gateway.web.server import WebServer
+from runtime.auth.tokens import TokenMinter
+from runtime.bus.connection import ConnectionHooks, connect
+from runtime.bus.publisher import Appended, Publisher
+from runtime.bus.streams import ensure_streams
+from runtime.calls.rpc import RpcServer
 from runtime.clock import SystemClock
-from runtime.connection import ConnectionHooks, connect
 from runtime.conversation import ConversationLog, facts_of
-from runtime.file_store import FileStore
-from runtime.publisher import Appended, Publisher
-from runtime.rpc import RpcServer
 from runtime.settings import NatsSettings, TokenSettings
-from runtime.streams import ensure_streams
-from runtime.tokens import TokenMinter
+from runtime.stores.file_store import FileStore
 
 Frame = dict[str, Any]
 DEADLINE = 20.0

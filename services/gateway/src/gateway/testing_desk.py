@@ -8,7 +8,7 @@ from nats.aio.client import Client
 from contracts import desk_rpc
 from contracts.rpc import ConversationRef, ConversationReply
 from gateway.testing import conversation_view
-from runtime.rpc import RpcServer
+from runtime.calls.rpc import RpcServer
 
 
 @dataclass

@@ -13,7 +13,7 @@ from nats.aio.msg import Msg
 from contracts.channels import LIVE_CHAT_ALL, LiveTurnKind
 from contracts.events.chat import Action
 from gateway.testing import AgentStandIn
-from runtime.connection import subscribe
+from runtime.bus.connection import subscribe
 
 REQUIRED_OF_A_RESPONSE = frozenset(
     (

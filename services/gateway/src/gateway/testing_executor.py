@@ -17,7 +17,7 @@ from contracts.events.tool import (
     ToolResult,
 )
 from contracts.rpc import CATALOGUE, CatalogueReply, CatalogueRequest, CatalogueTool
-from runtime.rpc import RpcServer
+from runtime.calls.rpc import RpcServer
 
 RequestedEvent = CloudEvent[ToolCallRequested]
 CompletedEvent = CloudEvent[ToolCallCompleted]

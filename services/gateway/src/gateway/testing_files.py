@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from contracts.file_rpc import FILE_KEEP, FileKeepReply, FileKeepRequest
-from runtime.rpc import RpcServer
+from runtime.calls.rpc import RpcServer
 
 
 @dataclass

@@ -10,8 +10,8 @@ from contracts import knowledge_rpc
 from contracts.company_rpc import CompanyRequest
 from contracts.errors import ErrorCode
 from contracts.knowledge import KnowledgeFound, Passage, Run
+from runtime.calls.rpc import RpcServer
 from runtime.errors import RpcError
-from runtime.rpc import RpcServer
 
 OWNER, NAME = "acme", "k1"
 AT = datetime(2026, 1, 1, tzinfo=UTC)

@@ -14,7 +14,7 @@ from contracts.preview_rpc import (
     OwnToolReply,
     OwnToolRequest,
 )
-from runtime.rpc import RpcServer
+from runtime.calls.rpc import RpcServer
 
 
 async def serve_own_tools(server: RpcServer) -> None:

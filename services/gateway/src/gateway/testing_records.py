@@ -25,8 +25,8 @@ from contracts.merge_patch import merged
 from contracts.text import Text
 from gateway.adapters.log import event_json
 from gateway.testing import conversation_view
+from runtime.calls.rpc import RpcServer
 from runtime.errors import RpcError
-from runtime.rpc import RpcServer
 
 User = tuple[str, str]
 FIGURES: dict[str, Any] = {

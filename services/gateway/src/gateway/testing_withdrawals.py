@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from contracts.withdrawal_rpc import WITHDRAW, WITHDRAWN, ResponseRef, WithdrawnReply, WithdrawReply, WithdrawRequest
-from runtime.rpc import RpcServer
+from runtime.calls.rpc import RpcServer
 
 
 @dataclass

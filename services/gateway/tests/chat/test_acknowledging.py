@@ -9,9 +9,9 @@ import pytest
 
 from gateway.adapters.log import NatsLog
 from gateway.testing import ChatClient, Frame, GatewayUnderTest, TokenMaker
+from runtime.bus.publisher import Appended
 from runtime.conversation import ConversationWriter
 from runtime.errors import PublishTimeoutError
-from runtime.publisher import Appended
 
 pytestmark = pytest.mark.usefixtures("memory")
 

@@ -5,7 +5,7 @@ from nats.aio.client import Client
 
 from contracts.company_rpc import COMPANY_PATCH, CompanyPatchRequest
 from gateway.testing import ChatClient, GatewayUnderTest, TokenMaker
-from runtime.rpc import RpcClient
+from runtime.calls.rpc import RpcClient
 
 
 @pytest.mark.usefixtures("memory", "settings")

@@ -12,7 +12,7 @@ from gateway.adapters.identity import IdentityKeys
 from gateway.chat.session import COMING_IN_AT_ONCE
 from gateway.settings import GatewaySettings
 from gateway.testing import ChatClient, Frame, MemoryStandIn, TokenMaker, run_gateway
-from runtime.rpc import IN_FLIGHT
+from runtime.calls.rpc import IN_FLIGHT
 from runtime.testing import NatsServer
 
 MANY = 1_000

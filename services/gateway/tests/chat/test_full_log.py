@@ -10,10 +10,10 @@ from contracts.streams import CHAT
 from gateway.chat.shares import HOUR, HOURS, UNCOUNTED, CompanyShares
 from gateway.errors import RateLimitedError
 from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker
-from runtime.connection import jetstream
+from runtime.bus.connection import jetstream
+from runtime.bus.publisher import Publisher
+from runtime.bus.streams import ensure_streams
 from runtime.errors import NotStoredError
-from runtime.publisher import Publisher
-from runtime.streams import ensure_streams
 from runtime.testing_clock import FakeClock
 
 MIB = 1024 * 1024

@@ -3,8 +3,8 @@
 import pytest
 
 from gateway.testing import ChatClient, GatewayUnderTest, TokenMaker
+from runtime.bus.publisher import Publisher
 from runtime.conversation import fact_of
-from runtime.publisher import Publisher
 
 pytestmark = pytest.mark.usefixtures("memory")
 MISFITS = (

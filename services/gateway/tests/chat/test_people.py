@@ -17,7 +17,7 @@ from contracts.ids import turn_id
 from contracts.testing import closed_for_days
 from gateway.testing import AgentStandIn, ChatClient, Frame, GatewayUnderTest, MemoryStandIn, TokenMaker
 from runtime.conversation import ConversationLog
-from runtime.rpc import RpcServer
+from runtime.calls.rpc import RpcServer
 from runtime.testing import eventually
 
 pytestmark = pytest.mark.usefixtures("memory")

@@ -26,8 +26,8 @@ from gateway.testing import (
     TokenMaker,
     run_gateway,
 )
-from runtime.jetstream_api import StreamConfig
-from runtime.streams import ensure_streams, stream_config
+from runtime.bus.jetstream_api import StreamConfig
+from runtime.bus.streams import ensure_streams, stream_config
 from runtime.testing import NatsServer, eventually
 
 pytestmark = pytest.mark.usefixtures("memory")

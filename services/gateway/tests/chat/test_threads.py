@@ -22,8 +22,8 @@ from gateway.chat.threads import Threads
 from gateway.errors import RefusedError, UnavailableError
 from gateway.ports import TokenCaller, Unsubscribe
 from gateway.testing import AgentStandIn, GatewayUnderTest, MemoryStandIn
-from runtime.connection import listen, subscribe
-from runtime.publisher import Appended
+from runtime.bus.connection import listen, subscribe
+from runtime.bus.publisher import Appended
 from runtime.testing import eventually
 
 ANA = TokenCaller("ana", "user", "acme", "free", 4e9)

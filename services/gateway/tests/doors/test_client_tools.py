@@ -20,11 +20,11 @@ from gateway.testing_agui import AgUi, Told, kinds, text
 from gateway.testing_doors import AnsweringAgent
 from gateway.testing_process import GatewayProcess
 from gateway.testing_ui import UiChat, UiClients, ui_clients
+from runtime.bus.publisher import Publisher
+from runtime.bus.streams import ensure_streams
 from runtime.client_results import ClientResults
 from runtime.clock import SystemClock
-from runtime.publisher import Publisher
 from runtime.settings import TokenSettings
-from runtime.streams import ensure_streams
 from runtime.testing import NatsServer
 
 pytestmark = pytest.mark.usefixtures("memory", "records")

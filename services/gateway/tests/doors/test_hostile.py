@@ -23,8 +23,8 @@ from gateway.testing import AgentStandIn, GatewayUnderTest, TokenMaker
 from gateway.testing_doors import AnsweringAgent, no_answer
 from gateway.testing_executor import ExecutorStandIn
 from gateway.testing_services import CompletionsStandIn
+from runtime.calls.rpc import RpcServer
 from runtime.conversation import ConversationLog
-from runtime.rpc import RpcServer
 from runtime.testing import eventually
 
 pytestmark = pytest.mark.usefixtures("memory", "records")

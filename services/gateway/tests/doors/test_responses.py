@@ -24,8 +24,8 @@ from contracts.events.chat import (
 from gateway.testing import AgentStandIn, GatewayUnderTest, MemoryStandIn, TokenMaker
 from gateway.testing_doors import REQUIRED_OF_A_RESPONSE, AnsweringAgent, no_answer
 from gateway.testing_services import CompletionsStandIn
+from runtime.calls.rpc import RpcServer
 from runtime.conversation import ConversationLog
-from runtime.rpc import RpcServer
 from runtime.testing import eventually
 
 

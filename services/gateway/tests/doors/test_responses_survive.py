@@ -15,8 +15,8 @@ from contracts.rpc import TurnState
 from gateway.testing import AgentStandIn, TokenMaker
 from gateway.testing_doors import AnsweringAgent, kill_moments
 from gateway.testing_process import GatewayProcess
+from runtime.bus.streams import ensure_streams
 from runtime.settings import TokenSettings
-from runtime.streams import ensure_streams
 from runtime.testing import NatsServer
 
 PIECES = [f"piece {number} ñ, " for number in range(12)]

@@ -13,7 +13,7 @@ from gateway.testing import TokenMaker
 from gateway.testing_doors import AnsweringAgent
 from gateway.testing_http import Http
 from runtime.conversation import ConversationLog
-from runtime.folder_store import FolderStore
+from runtime.stores.folder_store import FolderStore
 
 pytestmark = pytest.mark.usefixtures("memory", "records", "share")
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="

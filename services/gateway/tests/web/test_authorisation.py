@@ -16,7 +16,7 @@ from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, MemorySt
 from gateway.testing_http import Http
 from gateway.testing_knowledge import NAME as KNOWN
 from gateway.testing_records import RecordsStandIn
-from runtime.rpc import RpcServer
+from runtime.calls.rpc import RpcServer
 
 SECRET = "known-to-acme-alone"
 BASIS = 1

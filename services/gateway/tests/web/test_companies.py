@@ -21,7 +21,7 @@ from contracts.rpc import CATALOGUE, CatalogueReply, CatalogueRequest
 from gateway.domain.company_names import id_of
 from gateway.testing import MemoryStandIn, TokenMaker
 from gateway.testing_http import Http, assert_problem
-from runtime.rpc import RpcServer
+from runtime.calls.rpc import RpcServer
 
 SITE = "https://www.acme.example/start"
 

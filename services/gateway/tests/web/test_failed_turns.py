@@ -9,7 +9,7 @@ from contracts.ids import turn_id, uuid7
 from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker
 from gateway.testing_http import Answer, Http, assert_problem
 from gateway.testing_services import WritersStandIn
-from runtime.direct import DirectReader
+from runtime.bus.direct import DirectReader
 
 
 async def fails(client: Client, conversation: str, basis: int) -> str:

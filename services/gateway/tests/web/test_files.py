@@ -22,7 +22,7 @@ from gateway.domain.file_kinds import look
 from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view, run_gateway
 from gateway.testing_files import FileShareStandIn
 from gateway.testing_http import Http, assert_problem
-from runtime.folder_store import FolderStore
+from runtime.stores.folder_store import FolderStore
 from runtime.testing import NatsServer
 
 pytestmark = pytest.mark.usefixtures("share")
@@ -262,7 +262,7 @@ async def test_a_dead_upload_leaves_nothing_and_a_hanging_store_is_said_while_th
     place = tmp_path / "files" / "files" / "acme" / mine / file["id"]
     place.unlink()
     os.mkfifo(place)
-    monkeypatch.setattr("runtime.folder_store.LOOKING", 0.3)
+    monkeypatch.setattr("runtime.stores.folder_store.LOOKING", 0.3)
     async with ChatClient(gateway.url) as chat:
         await chat.hello(token, conversationId=mine)
         await chat.send("message.send", clientMessageId=str(uuid.uuid4()), text="look", files=[file["id"]])

@@ -22,8 +22,8 @@ from gateway.errors import TokenInvalidError
 from gateway.ports import TokenCaller, Visit
 from gateway.testing import ChatClient, run_gateway
 from gateway.testing_http import Http, assert_problem
+from runtime.auth.principals import PrincipalVerifier
 from runtime.clock import SystemClock
-from runtime.principals import PrincipalVerifier
 from runtime.settings import TokenSettings
 from runtime.testing import NatsServer
 from runtime.testing_clock import FakeClock

@@ -13,8 +13,8 @@ from gateway.adapters.knowledge import PIECE
 from gateway.testing import GatewayUnderTest, TokenMaker
 from gateway.testing_http import Http, assert_problem
 from gateway.testing_knowledge import KnowledgeStandIn
-from runtime.direct import DirectReader
-from runtime.rpc import RpcServer
+from runtime.bus.direct import DirectReader
+from runtime.calls.rpc import RpcServer
 
 DOCUMENTS = "/v2/knowledge/documents"
 

@@ -19,7 +19,7 @@ from contracts.sign_in_rpc import (
     SignInFinished,
 )
 from gateway.testing import GatewayUnderTest, TokenMaker
-from runtime.rpc import RpcServer
+from runtime.calls.rpc import RpcServer
 
 SECONDS = 280
 """Some 20 s on an idle machine."""

@@ -8,7 +8,7 @@ from contracts.memory_rpc import LongTermMemory
 from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
 from gateway.testing_http import Http, assert_problem
 from gateway.testing_records import RecordsStandIn
-from runtime.principals import PrincipalVerifier
+from runtime.auth.principals import PrincipalVerifier
 from runtime.settings import TokenSettings
 
 pytestmark = pytest.mark.usefixtures("memory")

@@ -16,8 +16,8 @@ from gateway.chat.admission import Admission
 from gateway.errors import UnavailableError
 from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, run_gateway
 from gateway.testing_http import Http, assert_problem
+from runtime.calls.rpc import RpcServer
 from runtime.companies import COMPANY_CHANGED
-from runtime.rpc import RpcServer
 from runtime.testing import NatsServer
 
 pytestmark = pytest.mark.usefixtures("settings")

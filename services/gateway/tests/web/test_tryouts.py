@@ -9,7 +9,7 @@ from contracts.errors import ErrorCode
 from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
 from gateway.testing_http import Http, assert_problem
 from gateway.testing_services import SettingsStandIn, WritersStandIn
-from runtime.direct import DirectReader
+from runtime.bus.direct import DirectReader
 from runtime.errors import RpcError
 
 CONFIG = "/v2/llm/config/acme"

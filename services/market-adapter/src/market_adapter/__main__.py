@@ -1,6 +1,6 @@
 """`python -m market_adapter`: the market-adapter as a process."""
 
-from runtime.process import run
+from runtime.lifecycle.process import run
 
 MAIN = "market_adapter.app:serve"
 

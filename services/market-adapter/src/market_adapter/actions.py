@@ -14,7 +14,7 @@ from contracts.market_rpc import (
 )
 from contracts.memory_rpc import UserRef
 from contracts.text import Text
-from market_adapter.domain.paper.account import Account, AccountOwner, News, decide
+from market_adapter.domain.paper.account import Account, News, Owner, decide
 from market_adapter.domain.paper.actions import action_of
 from market_adapter.domain.paper.orders import EDITABLE, Order, OrderState, may_change
 from market_adapter.errors import ActionRefusedError
@@ -23,8 +23,8 @@ from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
 from market_adapter.tools.trading import edited, refuse_impossible
 from market_adapter.tools.wrong_arguments import argument_faults
+from runtime.calls.deadlines import passed
 from runtime.clock import Clock
-from runtime.deadlines import passed
 from runtime.errors import RpcError
 
 
@@ -45,7 +45,7 @@ class ActionMethods:
                 whether a share is still what it was cannot be asked now: a yes is not taken on trust; TIMEOUT, it was
                 taken after its deadline, so nothing is decided.
         """
-        owner = AccountOwner(asked.company_id, asked.user_id)
+        owner = Owner(asked.company_id, asked.user_id)
         language = asked.language or "en"
 
         def apply(account: Account, news: Mapping[str, News]) -> tuple[Account, Order | None]:
@@ -82,13 +82,13 @@ class ActionMethods:
 
     async def pending(self, asked: UserRef) -> PendingActionsReply:
         """What waits for this user's yes."""
-        account = await self._books.current(AccountOwner(asked.company_id, asked.user_id))
+        account = await self._books.current(Owner(asked.company_id, asked.user_id))
         waiting = [order for order in account.orders if order.state is OrderState.PENDING]
         return PendingActionsReply(actions=[action_of(order) for order in waiting])
 
     async def known(self, asked: ActionsRequest) -> ActionsReply:
         """The state of these actions, as far as they belong to this user."""
-        owner = AccountOwner(asked.company_id, asked.user_id)
+        owner = Owner(asked.company_id, asked.user_id)
         account = await self._books.current(owner)
         kept = {order.id: order for order in account.orders}
         archived = await self._books.store.archived_orders(owner, [one for one in asked.action_ids if one not in kept])

@@ -6,7 +6,7 @@ from contracts.events.market import TriggeredAlert
 from contracts.symbols import parse_symbol
 from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.domain.alerts import Alert, watch
-from market_adapter.domain.paper.account import AccountFact
+from market_adapter.domain.paper.account import Fact
 from market_adapter.errors import MarketError
 from market_adapter.ports import MarketProvider, Tell
 
@@ -61,7 +61,7 @@ def triggered(alert: Alert) -> TriggeredAlert:
     )
 
 
-def _fact(alert: Alert, source: str) -> AccountFact:
+def _fact(alert: Alert, source: str) -> Fact:
     data = {
         "companyId": alert.owner.company,
         "userId": alert.owner.user,
@@ -69,4 +69,4 @@ def _fact(alert: Alert, source: str) -> AccountFact:
         "alert": triggered(alert).to_wire(),
         "source": source,
     }
-    return AccountFact(FACT, alert.id, data)
+    return Fact(FACT, alert.id, data)

@@ -52,10 +52,10 @@ from market_adapter.unseen_news import UnseenNews
 from market_adapter.user_data import UserData
 from runtime.clock import SystemClock
 from runtime.errors import NotReadyError
-from runtime.mongo import Database, driver_says, watch_database
-from runtime.service import Service
+from runtime.lifecycle.service import Service
 from runtime.settings import DevSettings, MongoSettings, NatsSettings
-from runtime.store_format import check_format
+from runtime.stores.mongo import Database, driver_says, watch_database
+from runtime.stores.store_format import check_format
 
 Duty = Callable[[], Awaitable[None]]
 SECONDS_BETWEEN_ROUNDS, SECONDS_BETWEEN_LIVE_ROUNDS = 5.0, 15.0

@@ -13,7 +13,7 @@ from typing import TypeVar
 import structlog
 
 from contracts.symbols import parse_symbol
-from market_adapter.domain.paper.account import DECIDED, Account, AccountFact, AccountOwner, News, advance
+from market_adapter.domain.paper.account import DECIDED, Account, Fact, News, Owner, advance
 from market_adapter.domain.paper.orders import FINAL
 from market_adapter.errors import BusyError, MarketError
 from market_adapter.ports import AccountStore, MarketProvider, Tell
@@ -47,11 +47,11 @@ class PaperTrading:
         """Where the accounts are."""
         return self._store
 
-    async def current(self, owner: AccountOwner) -> Account:
+    async def current(self, owner: Owner) -> Account:
         """The account as it is now, with all that the market has done to it."""
         return await self.change(owner, lambda account, _news: (account, account))
 
-    async def change(self, owner: AccountOwner, change: Change[ResultT]) -> ResultT:
+    async def change(self, owner: Owner, change: Change[ResultT]) -> ResultT:
         """What `change` makes of the account, stored, and its result; `change` may run several times.
 
         Raises:
@@ -109,7 +109,7 @@ class PaperTrading:
         named = tuple(self._named(fact) for fact in account.outbox)
         return replace(account, outbox=named)
 
-    def _named(self, fact: AccountFact) -> AccountFact:
+    def _named(self, fact: Fact) -> Fact:
         if "source" in fact.data or "decidedAt" in fact.data:
             return fact
         more = {"decidedAt": self._wall.now().isoformat()} if fact.kind == DECIDED else {"source": self._source}
@@ -125,7 +125,7 @@ class PaperTrading:
         gone = {order.id for order in old}
         return replace(account, orders=tuple(order for order in account.orders if order.id not in gone))
 
-    async def _tell(self, owner: AccountOwner, outbox: tuple[AccountFact, ...]) -> None:
+    async def _tell(self, owner: Owner, outbox: tuple[Fact, ...]) -> None:
         told: set[tuple[str, str]] = set()
         try:
             for fact in outbox:

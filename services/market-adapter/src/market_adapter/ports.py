@@ -9,7 +9,7 @@ from contracts.text import Text
 from contracts.tools.market import Timeframe
 from market_adapter.domain.bars import BarHistory
 from market_adapter.domain.facts import Event, Fundamentals, Headline
-from market_adapter.domain.paper.account import Account, AccountFact, AccountOwner
+from market_adapter.domain.paper.account import Account, Fact, Owner
 from market_adapter.domain.paper.orders import Order
 from market_adapter.domain.quotes import Quote
 
@@ -66,7 +66,7 @@ class MarketProvider(Protocol):
 class AccountStore(Protocol):
     """Where paper accounts are kept: one document each, replaced by compare-and-set."""
 
-    async def load(self, owner: AccountOwner) -> Account:
+    async def load(self, owner: Owner) -> Account:
         """The account as stored; a new one (version 0) if there is none."""
         ...
 
@@ -74,24 +74,24 @@ class AccountStore(Protocol):
         """Stores it as the next version; False if another version was stored after it was loaded."""
         ...
 
-    async def attention(self, wall: datetime, market: datetime) -> Sequence[AccountOwner]:
+    async def attention(self, wall: datetime, market: datetime) -> Sequence[Owner]:
         """The owners of accounts in which something is due: a live order that has not seen the market up to
         `market`, a question that has expired by `wall`, or an unpublished fact."""
         ...
 
-    async def archive(self, owner: AccountOwner, orders: Sequence[Order]) -> None:
+    async def archive(self, owner: Owner, orders: Sequence[Order]) -> None:
         """Keeps final orders outside the account; the same one again changes nothing."""
         ...
 
-    async def archived(self, owner: AccountOwner, limit: int, symbol: str | None) -> Sequence[Order]:
+    async def archived(self, owner: Owner, limit: int, symbol: str | None) -> Sequence[Order]:
         """The newest archived orders that have fills."""
         ...
 
-    async def archived_orders(self, owner: AccountOwner, order_ids: Sequence[str]) -> Mapping[str, Order]:
+    async def archived_orders(self, owner: Owner, order_ids: Sequence[str]) -> Mapping[str, Order]:
         """Those of these orders that are archived, by id."""
         ...
 
-    async def forget(self, owner: AccountOwner) -> int:
+    async def forget(self, owner: Owner) -> int:
         """Deletes everything of theirs; how many documents there were."""
         ...
 
@@ -100,5 +100,5 @@ class AccountStore(Protocol):
         ...
 
 
-Tell = Callable[[AccountOwner, AccountFact], Awaitable[None]]
+Tell = Callable[[Owner, Fact], Awaitable[None]]
 """Stores a fact on the bus; the same one again is the same event. Raises PublishFailedError."""

@@ -9,7 +9,7 @@ from contracts.market_rpc import ActionDecideRequest
 from contracts.rpc import Caller, ToolServiceRequest
 from market_adapter.actions import ActionMethods
 from market_adapter.domain.bars import Split
-from market_adapter.domain.paper.account import Account, AccountFact, AccountOwner
+from market_adapter.domain.paper.account import Account, Fact, Owner
 from market_adapter.domain.paper.orders import OrderState
 from market_adapter.handlers import user_tools
 from market_adapter.paper_trading import PaperTrading
@@ -18,7 +18,7 @@ from market_adapter.testing import ScriptedProvider, bar
 from runtime.errors import NotStoredError
 from runtime.testing_clock import FakeClock
 
-ANN = AccountOwner("demo", "ann")
+ANN = Owner("demo", "ann")
 
 
 class Crash(BaseException):
@@ -33,7 +33,7 @@ class HeardFacts:
         self.times = 0
         self.away = False
 
-    async def tell(self, owner: AccountOwner, fact: AccountFact) -> None:
+    async def tell(self, owner: Owner, fact: Fact) -> None:
         if self.away:
             raise NotStoredError("the bus is away")
         self.times += 1
@@ -51,7 +51,7 @@ class MemoryAccounts:
     archive_: dict[str, Any]
     die: str = ""
 
-    async def load(self, owner: AccountOwner) -> Account:
+    async def load(self, owner: Owner) -> Account:
         return self.accounts.get(str(owner), Account(owner))
 
     async def save(self, account: Account) -> bool:
@@ -64,19 +64,19 @@ class MemoryAccounts:
             raise Crash
         return True
 
-    async def attention(self, wall: datetime, market: datetime) -> list[AccountOwner]:
+    async def attention(self, wall: datetime, market: datetime) -> list[Owner]:
         return [account.owner for account in self.accounts.values()]
 
-    async def archive(self, owner: AccountOwner, orders: Any) -> None:
+    async def archive(self, owner: Owner, orders: Any) -> None:
         self.archive_ |= {order.id: order for order in orders}
 
-    async def archived(self, owner: AccountOwner, limit: int, symbol: str | None) -> list[Any]:
+    async def archived(self, owner: Owner, limit: int, symbol: str | None) -> list[Any]:
         return list(self.archive_.values())
 
-    async def archived_orders(self, owner: AccountOwner, order_ids: Sequence[str]) -> dict[str, Any]:
+    async def archived_orders(self, owner: Owner, order_ids: Sequence[str]) -> dict[str, Any]:
         return {one: self.archive_[one] for one in order_ids if one in self.archive_}
 
-    async def forget(self, owner: AccountOwner) -> int:
+    async def forget(self, owner: Owner) -> int:
         return 0
 
     async def forget_company(self, company: str) -> int:

@@ -7,7 +7,7 @@ from contracts.market_rpc import AlertsToldReply, AlertsToldRequest, UntoldAlert
 from contracts.memory_rpc import UserRef
 from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.alert_watcher import triggered
-from market_adapter.domain.paper.account import Account, AccountOwner, News
+from market_adapter.domain.paper.account import Account, News, Owner
 from market_adapter.domain.paper.actions import action_of
 from market_adapter.paper_trading import PaperTrading
 
@@ -20,7 +20,7 @@ class UnseenNews:
         self._books = books
 
     async def untold(self, asked: UserRef) -> UntoldAlertsReply:
-        owner = AccountOwner(asked.company_id, asked.user_id)
+        owner = Owner(asked.company_id, asked.user_id)
         alerts, account = await self._alerts.untold(owner), await self._books.store.load(owner)
         return UntoldAlertsReply(
             alerts=[triggered(alert) for alert in alerts],
@@ -28,7 +28,7 @@ class UnseenNews:
         )
 
     async def told(self, asked: AlertsToldRequest) -> AlertsToldReply:
-        owner, told = AccountOwner(asked.company_id, asked.user_id), frozenset(asked.action_ids)
+        owner, told = Owner(asked.company_id, asked.user_id), frozenset(asked.action_ids)
 
         def heard(account: Account, _news: Mapping[str, News]) -> tuple[Account, int]:
             marked = [one for one in account.orders if one.untold and one.id in told]

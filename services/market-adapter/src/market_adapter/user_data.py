@@ -7,7 +7,7 @@ from contracts.memory_rpc import UserRef
 from contracts.tools.arguments import NoArguments
 from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.adapters.mongo_watchlists import MongoWatchlists
-from market_adapter.domain.paper.account import AccountOwner
+from market_adapter.domain.paper.account import Owner
 from market_adapter.ports import AccountStore
 from market_adapter.tools.caller import CallBy
 from market_adapter.tools.portfolio import PortfolioTools
@@ -26,7 +26,7 @@ class UserData:
 
     async def holdings(self, asked: UserRef) -> Holdings:
         """What a user holds and watches."""
-        owner = AccountOwner(asked.company_id, asked.user_id)
+        owner = Owner(asked.company_id, asked.user_id)
         portfolio = await self._portfolio.get_portfolio(NoArguments(), CallBy(owner, uuid7(), None))
         return Holdings(
             portfolio=portfolio.model_dump(mode="json"),
@@ -45,7 +45,7 @@ class UserData:
 
     async def forget(self, asked: UserRef) -> ForgottenReply:
         """Deletes all of it, orders and alerts that wait included."""
-        owner = AccountOwner(asked.company_id, asked.user_id)
+        owner = Owner(asked.company_id, asked.user_id)
         deleted = await self._accounts.forget(owner)
         deleted += await self._alerts.forget(owner)
         deleted += await self._watchlists.forget(owner)

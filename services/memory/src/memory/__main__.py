@@ -1,6 +1,6 @@
 """``python -m memory``: one replica of memory, configured by the environment."""
 
-from runtime.process import run
+from runtime.lifecycle.process import run
 
 MAIN = "memory.service:main"
 

@@ -57,14 +57,14 @@ from memory.handlers import conversations as conversation_handlers
 from memory.handlers import desk as desk_handlers
 from memory.knowledge.part import KnowledgePart
 from memory.settings import MemorySettings
+from runtime.auth.seal import company_seal
+from runtime.bus.direct import DirectReader
 from runtime.clock import Clock, SystemClock
-from runtime.direct import DirectReader
 from runtime.errors import NotReadyError
-from runtime.mongo import watch_database
-from runtime.redis_client import redis_client
-from runtime.seal import company_seal
-from runtime.service import Service
+from runtime.lifecycle.service import Service
 from runtime.settings import DevSettings, MongoSettings, RedisSettings
+from runtime.stores.mongo import watch_database
+from runtime.stores.redis_client import redis_client
 
 BOUNDS_EVERY = 30.0
 """Seconds between reads of the stream's beginning and era: what is trimmed is far older than that."""

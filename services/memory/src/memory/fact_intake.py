@@ -11,12 +11,12 @@ from contracts.ids import NOBODY, is_company
 from contracts.streams import FACTS
 from memory.application.late_facts import FactSubject, LateFacts
 from memory.domain.keys import LogPosition, milliseconds
-from runtime.batch_worker import LINGER, BatchWorker, Handler, each_event, whole_batch
-from runtime.consumers import ConsumerSpec
-from runtime.direct import StoredFact
-from runtime.outcomes import DeadLetter, Outcome
-from runtime.pull_worker import Delivery
-from runtime.service import Service
+from runtime.bus.consumers import ConsumerSpec
+from runtime.bus.direct import StoredFact
+from runtime.lifecycle.service import Service
+from runtime.workers.batch_worker import LINGER, BatchWorker, Handler, each_event, whole_batch
+from runtime.workers.outcomes import DeadLetter, Outcome
+from runtime.workers.pull_worker import Delivery
 
 DataT = TypeVar("DataT", bound=BaseModel)
 NO_OWNER = DeadLetter("the subject names no company and user")

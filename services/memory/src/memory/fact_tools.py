@@ -24,7 +24,7 @@ from memory.errors import MemoryServiceError
 from memory.tool_arguments import arguments
 from runtime.clock import Clock
 from runtime.errors import RpcError
-from runtime.service import Service
+from runtime.lifecycle.service import Service
 
 REMEMBER = tool_service("remember", QUEUE)
 FORGET = tool_service("forget", QUEUE)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from contracts.errors import ErrorCode
 from contracts.migration_rpc import MIGRATE, MIGRATIONS, MigrateRequest, Migration, MigrationsReply, MigrationsRequest
 from runtime.errors import RpcError
+from runtime.lifecycle.service import Service
 from runtime.release import release
-from runtime.service import Service
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from memory.adapters.signed_principals import PrincipalCheck
 from memory.app import MemoryReplica
 from memory.settings import MemorySettings
-from runtime.principals import PrincipalVerifier
-from runtime.service import Service
+from runtime.auth.principals import PrincipalVerifier
+from runtime.lifecycle.service import Service
 from runtime.settings import DevSettings, MarkSettings, MongoSettings, NatsSettings, RedisSettings, TokenSettings
 
 

@@ -32,12 +32,12 @@ from contracts.streams import CHAT
 from memory.adapters.signed_principals import PrincipalCheck
 from memory.app import MemoryReplica
 from memory.settings import MemorySettings
+from runtime.auth.principals import PrincipalSigner, PrincipalVerifier
+from runtime.bus.connection import connect
+from runtime.bus.publisher import Publisher
+from runtime.calls.rpc import ReplyT, RequestT, RpcClient, RpcServer
 from runtime.clock import Clock
-from runtime.connection import connect
-from runtime.principals import PrincipalSigner, PrincipalVerifier
-from runtime.publisher import Publisher
-from runtime.rpc import ReplyT, RequestT, RpcClient, RpcServer
-from runtime.service import Service
+from runtime.lifecycle.service import Service
 from runtime.settings import DevSettings, DrainSettings, MongoSettings, NatsSettings, RedisSettings, TokenSettings
 
 KEY = "a key for tests, of 32 characters or more"

@@ -25,7 +25,7 @@ from contracts.market_rpc import (
 from contracts.memory_rpc import MEMORY_PATCH, MemoryPatchRequest, UserRef
 from contracts.rpc import CATALOGUE, CatalogueReply, CatalogueRequest, CatalogueTool, Rpc
 from memory.testing import Replica, Writer
-from runtime.rpc import RpcServer
+from runtime.calls.rpc import RpcServer
 
 NOW = datetime(2026, 3, 2, 15, 0, tzinfo=UTC)
 UNKNOWN = {"ZZZZ", "QQQ"}

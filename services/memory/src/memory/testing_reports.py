@@ -21,9 +21,9 @@ from contracts.report_rpc import (
 )
 from contracts.streams import FACTS
 from memory.testing import Replica, Writer
+from runtime.bus.direct import DirectReader, StoredFact
+from runtime.bus.publisher import Publisher
 from runtime.conversation import ConversationLog
-from runtime.direct import DirectReader, StoredFact
-from runtime.publisher import Publisher
 
 ASKED, DONE = "what does it cost?", "that is all, thanks"
 DESK: list[dict[str, Any]] = [

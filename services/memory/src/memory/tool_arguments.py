@@ -7,8 +7,8 @@ from pydantic import ValidationError
 from contracts.envelope import Snake
 from contracts.errors import ToolCode
 from contracts.rpc import ToolServiceRequest
+from runtime.calls.refusals import field_faults, wrong_fields
 from runtime.errors import RpcError
-from runtime.refusals import field_faults, wrong_fields
 
 ArgumentsT = TypeVar("ArgumentsT", bound=Snake)
 

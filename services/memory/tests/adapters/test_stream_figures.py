@@ -10,9 +10,9 @@ from prometheus_client import REGISTRY
 
 from contracts.streams import STREAMS
 from memory.adapters.stream_figures import StreamFigures
-from runtime.connection import jetstream, subscribe
-from runtime.publisher import Publisher
-from runtime.streams import ensure_streams
+from runtime.bus.connection import jetstream, subscribe
+from runtime.bus.publisher import Publisher
+from runtime.bus.streams import ensure_streams
 from runtime.testing import eventually
 
 SMALL = tuple(replace(stream, max_bytes=1024 * 1024) for stream in STREAMS)

@@ -9,7 +9,7 @@ from memory.application.positions import MANY, Positions, ProjectionSource
 from memory.domain.keys import LogPosition
 from memory.domain.progress import ConsumerProgress, Missed
 from memory.errors import StoreUnavailableError
-from runtime.direct import StoredFact
+from runtime.bus.direct import StoredFact
 
 
 class Store:

@@ -28,8 +28,8 @@ from contracts.rpc import HISTORY, Caller, HistoryRequest, ToolServiceRequest
 from contracts.streams import FACTS
 from memory.knowledge.tool import SEARCH_KNOWLEDGE
 from memory.testing import Replica, Servers, Writer, replica
-from runtime.direct import DirectReader
-from runtime.publisher import Publisher
+from runtime.bus.direct import DirectReader
+from runtime.bus.publisher import Publisher
 from runtime.testing import eventually
 
 PLANS = """# Plans

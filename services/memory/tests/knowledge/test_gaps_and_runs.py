@@ -43,8 +43,8 @@ from contracts.knowledge_rpc import (
 from contracts.memory_rpc import USER_FORGET, UserRef
 from contracts.streams import FACTS
 from memory.testing import Replica, Servers, Writer, replica, serve_deletions
+from runtime.bus.publisher import Publisher
 from runtime.errors import RpcError
-from runtime.publisher import Publisher
 from runtime.testing import eventually
 
 SITE = "https://www.example.com"

@@ -23,7 +23,7 @@ from contracts.migration_rpc import MIGRATE, MIGRATIONS, MigrateRequest, Migrati
 from memory.knowledge.texts import StemmedPassage, packed, unpacked
 from memory.testing import Replica, Servers, replica
 from runtime.errors import NotReadyError, RpcError
-from runtime.mongo import Document
+from runtime.stores.mongo import Document
 from runtime.testing import eventually
 
 STEMS = MigrateRequest(name="knowledge-stems")

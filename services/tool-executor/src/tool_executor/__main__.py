@@ -1,6 +1,6 @@
 """``python -m tool_executor``: one executor process."""
 
-from runtime.process import run
+from runtime.lifecycle.process import run
 
 MAIN = "tool_executor.service:serve"
 

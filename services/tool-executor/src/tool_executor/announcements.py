@@ -16,8 +16,8 @@ from pydantic import ValidationError
 from contracts.envelope import CloudEvent
 from contracts.events.tool import ToolsAnnounced, ToolsWithdrawn
 from contracts.streams import FACTS
-from runtime.connection import subscribe
-from runtime.direct import DirectReader, StoredFact
+from runtime.bus.connection import subscribe
+from runtime.bus.direct import DirectReader, StoredFact
 from runtime.errors import ReadFailedError
 from tool_executor.catalogue.announced import Offers
 

@@ -7,15 +7,15 @@ from nats.aio.client import Client
 
 from contracts.channels import TOOL_REQUESTS
 from contracts.streams import KNOWLEDGE, TOOLS
-from runtime.backlog import Backlog
+from runtime.auth.principals import Verify
+from runtime.auth.seal import Seal
+from runtime.bus.connection import subscribe
+from runtime.bus.publisher import Publisher
+from runtime.calls.rpc import RpcClient
 from runtime.companies import CHANGES, CompanyCache
-from runtime.connection import subscribe
-from runtime.principals import Verify
-from runtime.publisher import Publisher
-from runtime.pull_worker import PullWorker
-from runtime.rpc import RpcClient
-from runtime.seal import Seal
 from runtime.settings import SealSettings
+from runtime.workers.backlog import Backlog
+from runtime.workers.pull_worker import PullWorker
 from tool_executor.adapters.call_records import RedisCallRecords
 from tool_executor.adapters.companies import ExecutorCompanies
 from tool_executor.adapters.json_schema import CompiledSchemas

@@ -10,7 +10,7 @@ from contracts.files import MOST_FILE_BYTES, file_key
 from contracts.knowledge import Block
 from contracts.tools_rpc import PIECE, FilePieceReply, FilePieceRequest, FileTextReply, FileTextRequest
 from runtime.errors import RpcError
-from runtime.file_store import FileStore, FilesUnavailableError, read_whole
+from runtime.stores.file_store import FileStore, FilesUnavailableError, read_whole
 from tool_executor.extraction.document import UnreadableError
 from tool_executor.extraction.isolation import Extraction
 from tool_executor.texts import TEXTS

@@ -19,13 +19,13 @@ from contracts.rpc import CatalogueReply, CatalogueRequest
 from contracts.streams import STREAMS
 from contracts.tools_rpc import ToolDetailsReply, ToolDetailsRequest
 from contracts.wrong_fields import message_of
+from runtime.auth.principals import Verify
+from runtime.bus.publisher import Publisher
 from runtime.errors import InvalidTokenError, PublishFailedError, RpcError
-from runtime.gen_ai import SPAN_TOOL, TOOL_CALL, TOOL_NAME
-from runtime.outcomes import Ack, AckThen, DeadLetter, Outcome, Retry
-from runtime.principals import Verify
-from runtime.publisher import Publisher
-from runtime.pull_worker import Delivery
-from runtime.telemetry import span
+from runtime.observability.gen_ai import SPAN_TOOL, TOOL_CALL, TOOL_NAME
+from runtime.observability.telemetry import span
+from runtime.workers.outcomes import Ack, AckThen, DeadLetter, Outcome, Retry
+from runtime.workers.pull_worker import Delivery
 from tool_executor.adapters.companies import ExecutorCompanies
 from tool_executor.adapters.metrics import UNKNOWN, count_call
 from tool_executor.catalogue.announced import Offers

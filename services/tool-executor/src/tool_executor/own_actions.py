@@ -22,9 +22,9 @@ from contracts.ids import derive_id
 from contracts.market_rpc import ActionDecideRequest, ActionReply, ActionsReply, ActionsRequest, PendingActionsReply
 from contracts.memory_rpc import UserRef
 from contracts.own_tools import ACTION_KIND, ACTION_PREFIX
-from runtime.deadlines import passed
+from runtime.bus.publisher import Publisher
+from runtime.calls.deadlines import passed
 from runtime.errors import PublishFailedError, RpcError
-from runtime.publisher import Publisher
 from tool_executor.adapters.companies import ExecutorCompanies
 from tool_executor.adapters.redis_store import RedisStore, Script
 from tool_executor.catalogue.own import OwnCatalogue

@@ -13,12 +13,11 @@ from contracts.tools_rpc import (
     TOOL_DETAILS,
     USER_FORGET,
 )
+from runtime.auth.principals import PrincipalVerifier
 from runtime.clock import SystemClock
 from runtime.errors import NotReadyError
-from runtime.file_stores import file_store
+from runtime.lifecycle.service import Service
 from runtime.liveness import Store
-from runtime.principals import PrincipalVerifier
-from runtime.service import Service
 from runtime.settings import (
     DevSettings,
     DrainSettings,
@@ -28,6 +27,7 @@ from runtime.settings import (
     RedisSettings,
     TokenSettings,
 )
+from runtime.stores.file_stores import file_store
 from tool_executor.adapters.user_keys import UserKeys
 from tool_executor.app import Executor, ExecutorConnections
 from tool_executor.catalogue.registry import CatalogueError

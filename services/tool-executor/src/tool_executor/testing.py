@@ -24,13 +24,13 @@ from contracts.own_tools import OwnTools
 from contracts.rpc import CATALOGUE
 from contracts.text import Text
 from contracts.tools_rpc import TOOL_DETAILS
+from runtime.auth.principals import Principal
+from runtime.auth.seal import Seal
+from runtime.bus.publisher import Publisher
+from runtime.bus.streams import ensure_streams
+from runtime.calls.rpc import RpcServer
 from runtime.errors import InvalidTokenError
-from runtime.principals import Principal
-from runtime.publisher import Publisher
-from runtime.rpc import RpcServer
-from runtime.seal import Seal
 from runtime.settings import SealSettings
-from runtime.streams import ensure_streams
 from tool_executor.app import Executor, ExecutorConnections
 from tool_executor.domain.declaration import CallContext, Data, DeclaredTool, Handler, OverTheBus
 from tool_executor.domain.plans import Arguments
@@ -60,7 +60,7 @@ class Someone:
 
 
 def verify(principal: str) -> Principal:
-    """Stands in for the signature check alone, which runtime.principals owns and tests."""
+    """Stands in for the signature check alone, which runtime.auth.principals owns and tests."""
     parts = principal.split("/")
     if len(parts) != 6:
         raise InvalidTokenError("not a principal")

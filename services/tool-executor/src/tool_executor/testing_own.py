@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from contracts.company import ToolConfig
 from contracts.events.tool import ToolCallCompleted
 from contracts.own_tools import HttpTool, McpServer, OwnTools
-from runtime.seal import Seal
+from runtime.auth.seal import Seal
 from runtime.settings import SealSettings
 from runtime.testing import ValkeyServer
 from tool_executor.app import Executor

@@ -18,9 +18,9 @@ from contracts.events.knowledge import DocumentFailed, DocumentUpserted, Refresh
 from contracts.ids import uuid7
 from contracts.knowledge import Block
 from contracts.knowledge_rpc import KNOWN_PAGES, KnownPage, KnownPagesReply, KnownPagesRequest
-from runtime.publisher import Publisher
-from runtime.rpc import RpcServer
-from runtime.streams import ensure_streams
+from runtime.bus.publisher import Publisher
+from runtime.bus.streams import ensure_streams
+from runtime.calls.rpc import RpcServer
 from runtime.testing import eventually
 from tool_executor.settings import ExecutorSettings
 from tool_executor.testing import PageHandler, Served, running_executor

@@ -12,8 +12,8 @@ from contracts.envelope import CloudEvent
 from contracts.events.knowledge import FileReceived
 from contracts.ids import uuid7
 from contracts.knowledge import document_id
-from runtime.direct import DirectReader
-from runtime.publisher import Publisher
+from runtime.bus.direct import DirectReader
+from runtime.bus.publisher import Publisher
 from runtime.testing import ValkeyServer, eventually
 from tool_executor.extraction.testing import docx_bomb, docx_of, pdf_of
 from tool_executor.settings import ExecutorSettings

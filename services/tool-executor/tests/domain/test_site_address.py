@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.public_address import is_public
+from runtime.http.public_address import is_public
 from tool_executor.domain.site_address import (
     AddressRefusedError,
     Origin,

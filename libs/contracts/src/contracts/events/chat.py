@@ -21,7 +21,7 @@ MAX_SUMMARY_LINE = 300
 
 
 class Role(OpenEnum):
-    """Who speaks, as clients see it."""
+    """The author of a message, as clients see it."""
 
     VISITOR = "visitor"
     USER = "user"
@@ -135,7 +135,7 @@ class Sampling(Snake):
 
 
 class Wishes(Wire):
-    """How the client's program wants this message answered. `instructions` come below the company's prompt; the
+    """A client program's wishes for the answer to its message. `instructions` come below the company's prompt; the
     other fields override the company's settings for this answer. `model`: one of the company's provider."""
 
     instructions: str | None = Field(default=None, max_length=MAX_TEXT)

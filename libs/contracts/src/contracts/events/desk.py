@@ -1,4 +1,4 @@
-"""What people do with a conversation besides writing in it. These facts (stream FACTS) never veto an answer."""
+"""Actions of people on a conversation besides writing in it. These facts (stream FACTS) never veto an answer."""
 
 from datetime import datetime
 from typing import Annotated, Literal

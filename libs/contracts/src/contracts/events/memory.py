@@ -1,4 +1,4 @@
-"""What memory publishes about the users that it remembers (stream FACTS)."""
+"""Events that memory publishes about the users that it remembers (stream FACTS)."""
 
 from pydantic import Field
 
@@ -7,7 +7,8 @@ from contracts.ids import CompanyId, Id
 
 
 class MemoryUpdated(Wire):
-    """What is remembered of a user has changed: read it again. `turnId`: the turn from which it was learned."""
+    """The remembered facts about a user have changed; a reader must read them again. `turnId`: the turn from which it
+    was learned."""
 
     company_id: CompanyId
     user_id: Id

@@ -13,7 +13,7 @@ MAX_TOOL_NAME = 128
 
 
 class FieldError(Wire):
-    """What is wrong with one argument."""
+    """A fault in one argument."""
 
     field: str
     message: str
@@ -31,7 +31,7 @@ class ToolError(Wire):
 
 
 class ToolMetadata(Wire):
-    """How the call ran."""
+    """Figures about how the call ran."""
 
     execution_time: float = Field(description="ms")
     cached: bool = False
@@ -40,7 +40,7 @@ class ToolMetadata(Wire):
 
 
 class ToolResult(Wire):
-    """What every call returns: data (snake_case inside) or an error, never both."""
+    """The result of a tool call: data (snake_case inside) or an error, never both."""
 
     success: bool
     data: dict[str, Any] | None = None
@@ -49,7 +49,7 @@ class ToolResult(Wire):
 
 
 class QuotaView(Wire):
-    """What is left of a limit in one sliding window; asking consumes nothing."""
+    """The calls that are left in one sliding window of a limit; asking consumes none."""
 
     limit: int
     remaining: int

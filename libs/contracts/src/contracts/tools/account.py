@@ -40,7 +40,7 @@ PRICES_OF: Mapping[OrderType, frozenset[str]] = {
 
 
 class Condition(StrEnum):
-    """When an alert fires."""
+    """The condition on which an alert fires."""
 
     AT_LEAST = ">="
     AT_MOST = "<="

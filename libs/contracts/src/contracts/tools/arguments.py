@@ -40,7 +40,7 @@ Words = Annotated[str, Field(min_length=1, max_length=500, json_schema_extra={"p
 
 
 class NoArguments(Snake):
-    """Nothing is asked for in particular."""
+    """The tool takes no arguments."""
 
 
 class SymbolArguments(Snake):

@@ -87,7 +87,7 @@ class IndicatorArguments(SymbolArguments):
 
 
 class StretchArguments(Snake):
-    """From when to when; without either, the year up to now."""
+    """The first and the last day of a period; without either, the year up to now."""
 
     start: Day | None = Field(default=None, description="First day, e.g. 2012-03-01; default: a year ago")
     end: Day | None = Field(default=None, description="Last day; default: now")

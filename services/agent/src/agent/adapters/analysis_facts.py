@@ -5,7 +5,7 @@ from contracts import channels
 from contracts.envelope import CloudEvent
 from contracts.events.analysis import AnalysisCompleted
 from contracts.ids import derive_id
-from runtime.publisher import Publisher
+from runtime.bus.publisher import Publisher
 
 SOURCE = "/nexus/agent"
 TYPE = "analysis.completed.v1"

@@ -27,7 +27,7 @@ from agent.domain.turn.journal import ModelAnswer, TokenCount
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
 from agent.ports import ModelRequest, TextSink
 from contracts.json_values import object_of
-from runtime.retry_after import seconds_in
+from runtime.http.retry_after import seconds_in
 
 VERSION = "2023-06-01"
 _BUSY = frozenset({"rate_limit_error"})
@@ -36,7 +36,7 @@ _DOWN = frozenset({"overloaded_error", "api_error", "timeout_error"})
 
 @dataclass(slots=True)
 class _AnthropicStream(StreamedReply):
-    """What the stream has returned so far."""
+    """The content that the stream has returned so far."""
 
     blocks: dict[int, StreamedCall] = field(default_factory=dict[int, StreamedCall])
     """Content blocks that ask for a tool."""
@@ -75,7 +75,7 @@ class Anthropic(ProviderClient):
 
 
 CLIENT = Anthropic
-"""What speaks to the providers whose row names this module."""
+"""The client class for providers whose row names this module."""
 
 
 async def _read(reading: _AnthropicStream, content: aiohttp.StreamReader, sink: TextSink, provider: str) -> None:

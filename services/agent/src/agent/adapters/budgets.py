@@ -14,9 +14,9 @@ from agent.measures import BUDGET_LOCAL, BUDGET_REFUSED
 from agent.ports import Search
 from contracts.errors import ErrorCode
 from contracts.memory_rpc import BUDGET_RESERVE, BUDGET_SETTLE, BudgetReserveRequest, BudgetSettleRequest, FurtherCall
-from runtime.connection import post
+from runtime.bus.connection import post
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
 
 log = structlog.get_logger(__name__)
 

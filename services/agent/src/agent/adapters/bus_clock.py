@@ -6,8 +6,8 @@ from datetime import datetime
 from nats.aio.client import Client
 from nats.errors import NoRespondersError
 
-from runtime.jetstream_api import StreamInfo, ask
-from runtime.replies import ReplyInbox
+from runtime.bus.jetstream_api import StreamInfo, ask
+from runtime.bus.replies import ReplyInbox
 
 
 class JetStreamClock:

@@ -1,4 +1,4 @@
-"""Which tools a requester may use, asked of the executor and cached for a minute.
+"""The tools that a requester may use, as the executor lists them, cached for a minute.
 
 A cached list that is in use is refreshed in the background before it expires, so no turn waits for it. After an
 announcement or a withdrawal the list is kept for a shorter time, because the executor and this agent hear of it at the
@@ -17,9 +17,9 @@ from agent.domain.offered_tool import OfferedTool
 from agent.ports import Requester
 from contracts.languages import Language
 from contracts.rpc import CATALOGUE, CatalogueRequest
-from runtime.deadlines import detached_context
+from runtime.calls.deadlines import detached_context
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
 
 log = structlog.get_logger(__name__)
 
@@ -65,7 +65,7 @@ class ExecutorCatalogue:
         self._changed = self._clock()
 
     async def offered(self, company: str, requester: Requester) -> tuple[OfferedTool, ...]:
-        """In the catalogue's own order; empty if the executor does not answer and nothing is cached."""
+        """Returns the tools in the catalogue's order; none if the executor does not answer and nothing is cached."""
         if requester.principal is None:
             return ()  # the executor refuses every call of somebody who proves nothing
         key = (company, requester.role, requester.plan, requester.language)

@@ -14,10 +14,10 @@ from contracts.conversation import Fact, Snapshot
 from contracts.events.chat import VisitorMessage
 from contracts.ids import answer_id
 from contracts.languages import spoken_language
+from runtime.auth.principals import Principal, Verify
+from runtime.bus.publisher import event_json
 from runtime.conversation import ConversationLog, ConversationWriter
 from runtime.errors import FenceRefusedError, InvalidTokenError, NotStoredError, PublishTimeoutError, ReadFailedError
-from runtime.principals import Principal, Verify
-from runtime.publisher import event_json
 from runtime.recent import Recent
 
 SOURCE = "/nexus/agent"
@@ -93,7 +93,8 @@ class JetStreamChatLog:
         return AppendOutcome("stored", stored.seq)
 
     def _requester(self, newest: Fact, answered: Fact | None, key: ConversationKey) -> tuple[Requester, VisitorMessage]:
-        """Who wrote the newest message, and what. "no" or a number shows no language: the answer before it does."""
+        """Returns the author of the newest message and its language. "no" or a number shows no language; then the
+        answer before it decides."""
         message = newest.typed
         if not isinstance(message, VisitorMessage):
             raise TypeError("only a visitor's message has somebody who asks")

@@ -12,7 +12,7 @@ from agent.errors import ModelBusyError, ModelDownError
 from agent.ports import Model, ModelRequest, TextSink
 
 FAILURES = 5
-"""In a row, after which the provider rests."""
+"""After this many failures in a row the provider rests."""
 REST = 5.0
 """Seconds of the first rest; each further failure doubles it."""
 LONGEST_REST = 60.0

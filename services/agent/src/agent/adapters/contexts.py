@@ -7,8 +7,8 @@ import structlog
 from agent.ports import ConversationKey, Requester
 from contracts.company import CompanyConfig
 from contracts.context_rpc import CONTEXT, SUMMARY_SAVE, ContextRequest, FullContext, Summary, SummarySaveRequest
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
 
 log = structlog.get_logger(__name__)
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from agent.ports import ConversationKey
 from contracts.rpc import TURN_STATE, TurnStateRequest
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
 
 DEADLINE = 0.5
 """Seconds to wait for the driver's word; a dead one says nothing. On a machine that stood still as a whole, the driver

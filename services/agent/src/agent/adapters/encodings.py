@@ -24,7 +24,8 @@ LOADING = 3.0
 
 @dataclass(frozen=True, slots=True)
 class _Encoding:
-    """How a text is split before it is encoded, and the digest of the ranks: as in tiktoken 0.14's openai_public."""
+    """The pattern that splits a text before it is encoded, and the digest of the ranks, as in tiktoken 0.14's
+    openai_public."""
 
     pattern: str
     digest: str

@@ -12,8 +12,8 @@ from contracts.envelope import CloudEvent
 from contracts.events.turn import TurnFailed
 from contracts.failed_rpc import FailedTurn, FailedTurnsReply, FailedTurnsRequest
 from contracts.streams import CHAT, FACTS
+from runtime.bus.direct import DirectReader, StoredFact
 from runtime.conversation import ConversationLog, facts_of
-from runtime.direct import DirectReader, StoredFact
 from runtime.errors import ReadFailedError
 
 TYPE = "turn.failed.v1"
@@ -103,7 +103,7 @@ class FailedTurnList:
 
 
 def _data_of(fact: StoredFact, company: str) -> TurnFailed | None:
-    """Its data; None: it does not match its contract, or belongs to another company."""
+    """Returns the letter's data; None if it does not match its contract, or belongs to another company."""
     try:
         data = CloudEvent[TurnFailed].parse(fact.event).data
     except ValueError:

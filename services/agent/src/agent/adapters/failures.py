@@ -12,10 +12,10 @@ from contracts.envelope import CloudEvent
 from contracts.events.turn import TurnFailed
 from contracts.ids import derive_id
 from contracts.streams import CHAT
+from runtime.bus.publisher import Publisher
 from runtime.conversation import ConversationLog
-from runtime.dead_letters import DeadLetters
 from runtime.errors import RuntimeLibraryError
-from runtime.publisher import Publisher
+from runtime.workers.dead_letters import DeadLetters
 
 SOURCE = "/nexus/agent"
 SERVICE = "agent"

@@ -11,8 +11,8 @@ from agent.ports import ConversationKey
 from contracts.files import FileRef
 from contracts.languages import Language
 from contracts.tools_rpc import FILE_PIECE, FILE_TEXT, PIECE, FilePieceRequest, FileTextRequest
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
 
 log = structlog.get_logger(__name__)
 
@@ -27,7 +27,7 @@ class ExecutorFiles:
         self._rpc = rpc
 
     async def read(self, key: ConversationKey, files: Sequence[FileRef], language: Language) -> tuple[ReadFile, ...]:
-        """Each file with its text, or with the reason why there is none."""
+        """Returns each file with its text, or with the reason why there is none."""
         return tuple(await asyncio.gather(*(self._one(key, file, language) for file in files)))
 
     async def pictures(self, key: ConversationKey, files: Sequence[FileRef]) -> Mapping[str, str]:

@@ -17,7 +17,7 @@ from agent.ports import ConversationKey
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot, snapshot_of
 from contracts.ids import begun_at
-from runtime.direct import StoredFact
+from runtime.bus.direct import StoredFact
 from runtime.recent import KEPT_SECONDS
 
 CONVERSATIONS = 4_096

@@ -1,5 +1,5 @@
-"""What follows a turn without an answer: a report to the operators or, if the budget is spent, a hand-off to a
-person. A spent budget is not a fault, so it creates no dead letter."""
+"""Follow-ups of a turn without an answer: a report to the operators or, if the budget is spent, a hand-off to a person.
+A spent budget is not a fault, so it creates no dead letter."""
 
 import json
 from datetime import UTC, datetime

@@ -10,16 +10,17 @@ from agent.adapters.history_cache import MESSAGES, NOTHING, HistoryWindow, answe
 from agent.errors import UnreachableError
 from agent.ports import ConversationKey, PromptHistory
 from contracts.rpc import HISTORY, HistoryRequest
+from runtime.calls.rpc import RpcClient
 from runtime.conversation import ConversationLog, facts_of
 from runtime.errors import ReadFailedError, RpcError
-from runtime.rpc import RpcClient
 
 log = structlog.get_logger(__name__)
 
 DEADLINE = 2.0
 """Seconds for memory's answer; then the log is read."""
 TAIL = 20_000
-"""How far behind the stream's end the log may be read; farther it scans and hurts everybody."""
+"""The log is read at most this far behind the stream's end; farther back, the server would scan and slow everybody
+down."""
 LAGGING = (0.01, 0.1, 0.5, 1.0)
 """Seconds between reads of a log whose replicas lag."""
 GAP_DEADLINE = 1.0

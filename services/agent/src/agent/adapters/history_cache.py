@@ -20,7 +20,7 @@ from contracts.rpc import HistoryReply
 from runtime.recent import Recent
 
 MESSAGES = 20
-"""How many messages the prompt's fifth layer holds."""
+"""The number of messages in the prompt's fifth layer."""
 KEPT_WINDOWS = 4_096
 KEPT_CHARACTERS = 16 * 1024 * 1024
 _MINE = {Role.ASSISTANT: True, Role.OPERATOR: True, Role.VISITOR: False, Role.USER: False}
@@ -85,7 +85,7 @@ def _files(data: Mapping[str, Any]) -> tuple[FileRef, ...]:
 
 
 def _told(history: PromptHistory, data: Mapping[str, Any]) -> PromptHistory:
-    """What a visitor's message says about the visitor."""
+    """Adds to the history what a visitor's message says about the visitor."""
     page, stage = data.get("page"), data.get("funnelStage")
     if isinstance(page, dict):
         seen = cast("Mapping[str, Any]", page)

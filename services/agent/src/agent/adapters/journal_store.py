@@ -13,11 +13,11 @@ from agent.domain.turn.journal_wire import journal_from_wire, journal_to_wire
 from agent.errors import UnreachableError
 from agent.ports import ConversationKey
 from contracts import channels
-from runtime.direct import DirectReader
+from runtime.bus.direct import DirectReader
+from runtime.bus.publisher import Fence, Publisher, event_json
 from runtime.errors import FenceRefusedError, NotStoredError, PublishTimeoutError, ReadFailedError
-from runtime.publisher import Fence, Publisher, event_json
 from runtime.recent import Recent
-from runtime.unknown_fields import UnknownFields
+from runtime.stores.unknown_fields import UnknownFields
 
 log = structlog.get_logger(__name__)
 

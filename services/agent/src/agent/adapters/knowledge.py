@@ -4,8 +4,8 @@ import structlog
 
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 from contracts.knowledge_rpc import SEARCH, KnowledgeSearch
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
 
 log = structlog.get_logger(__name__)
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from agent.ports import ConversationKey
 from contracts.channels import LiveTurnKind, live_turn
+from runtime.bus.publisher import Publisher, event_json
 from runtime.errors import RuntimeLibraryError
-from runtime.publisher import Publisher, event_json
 
 SOURCE = "/nexus/agent"
 MAX_UNDER_WAY = 10_000

@@ -24,7 +24,7 @@ class ModelRouter:
         self, providers: dict[str, CircuitBreaker], order: Sequence[str], forced: tuple[Model, str] | None
     ) -> None:
         self.own: Callable[[CompanyConfig], Models] | None = None
-        """What a company with a model of its own has; None: nobody may have one."""
+        """Returns the models of a company that has a model of its own; None if companies may not have one."""
         self._providers = providers
         self._order = [name for name in order if name in providers]
         self._forced = forced
@@ -52,8 +52,8 @@ class ModelRouter:
         return [(own if one is COMPATIBLE else one, one.name in configured) for one in PROVIDERS]
 
     def chosen(self, provider: str, model: str) -> ModelChoice:
-        """What is tried for a company: the forced server; or its preferred provider and then the chain; or the
-        offline provider."""
+        """Returns the models to try for a company: the forced server; or its preferred provider and then the chain; or
+        the offline provider."""
         if self._forced is not None:
             return ModelChoice((self._forced,))
         offline = (self._offline, OFFLINE_MODEL)

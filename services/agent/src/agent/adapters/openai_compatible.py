@@ -31,7 +31,7 @@ from agent.domain.turn.journal import ModelAnswer, TokenCount
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
 from agent.ports import ModelRequest, TextSink
 from contracts.json_values import object_of, objects_of
-from runtime.retry_after import seconds_in
+from runtime.http.retry_after import seconds_in
 
 LINGER = 0.05
 """Seconds to wait for the end of a response whose last event has come."""
@@ -99,7 +99,7 @@ class OpenAICompatible(ProviderClient):
 
 
 CLIENT = OpenAICompatible
-"""What speaks to the providers whose row names this module."""
+"""The client class for providers whose row names this module."""
 
 
 def _shaped(message: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -20,19 +20,19 @@ from contracts.errors import ErrorCode
 from contracts.events.chat import Action, ActionState
 from contracts.own_tools import ACTION_PREFIX
 from contracts.tools_rpc import OWN_ACTION_DECIDE
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
 
 log = structlog.get_logger(__name__)
 
 DECIDE_SECONDS = 8.0
-"""For a yes or no: the market adapter books it before it answers."""
+"""Deadline of a yes or no, in seconds: the market-adapter books the order before it answers."""
 MEMORY_SECONDS = 3.0
-"""For memory to read or change what it knows of a user."""
+"""Deadline for memory to read or change what it knows of a user, in seconds."""
 OWN_DECIDE_SECONDS = 35.0
 """The same of a company's own tool, whose call is made before it is answered."""
 CHANGE_SECONDS = 10.0
-"""For a change of what is remembered, with looking up whether it was made."""
+"""Deadline of a change of remembered facts, in seconds, with looking up whether it was made."""
 PAUSE = 0.25
 """Seconds between two questions whether it was."""
 LEAST_SECONDS = 0.05
@@ -44,7 +44,7 @@ OWN_WORDS = ("userNotes", "preferences", "olderNotes")
 """Fields of a memory that hold facts in the user's words."""
 _LISTS = ("user_notes", "preferences", "older_notes")
 ATTEMPTS = 10
-"""At changing a memory that others change too."""
+"""Tries at changing a memory that others are changing too."""
 SHOWN_PAST = 5
 
 
@@ -63,7 +63,7 @@ class MemoryPatch:
 
 
 def _page(memory: memory_rpc.LongTermMemory, after: int) -> dict[str, Any]:
-    """What a chat answer shows of a memory: a part of it, with the facts after so many. It is not an export."""
+    """Returns the page of a memory that a chat answer shows: the facts after the first so many. It is not an export."""
     every = [*memory.user_notes, *memory.preferences, *memory.older_notes]
     told = every[after : after + SHOWN]
     lists = {name: [one for one in getattr(memory, name) if one in told] for name in _LISTS}
@@ -290,8 +290,8 @@ class BusOwnCalls:
         return {**decided, "rest": [one.to_wire() for one in rest]}
 
     async def _waiting(self, key: ConversationKey, user: str, asked: str | None) -> list[Action]:
-        """What waits for the user's confirmation in this conversation, including what was asked there; if nothing
-        does, what waits anywhere."""
+        """Returns the actions that wait for the user's confirmation in this conversation, including those asked about
+        there; if there are none, those that wait anywhere."""
         who = memory_rpc.UserRef(company_id=key.company, user_id=user)
         actions = (await self._rpc.call(market_rpc.ACTIONS_PENDING, who, deadline=DECIDE_SECONDS)).actions
         waiting = [action for action in actions if action.state is ActionState.PENDING]

@@ -19,9 +19,9 @@ from contracts.company import CompanyConfig
 from contracts.own_model import OwnModel
 from contracts.own_tools import is_local
 from contracts.providers import COMPATIBLE, KEYED
-from runtime.guarded_http import AddressNotAllowedError, GuardedSessions
+from runtime.auth.seal import NotSealableError, Seal
+from runtime.http.guarded_http import AddressNotAllowedError, GuardedSessions
 from runtime.recent import Bounded
-from runtime.seal import NotSealableError, Seal
 
 KEPT = 1_000
 """Companies' models with what is known of their health."""

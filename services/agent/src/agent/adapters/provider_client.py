@@ -1,4 +1,5 @@
-"""What the clients of all providers share: one streamed reply with its limits, and the errors in agent.errors."""
+"""The part that the clients of all providers share: one streamed reply with its limits, and the errors of
+agent.errors."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -32,7 +33,7 @@ MAX_REFUSAL = 16_384
 
 @dataclass(frozen=True)
 class ProviderEndpoint:
-    """Where a provider is. `silence`: seconds without a byte after which the call is given up."""
+    """A provider's address and key. `silence`: seconds without a byte after which the call is given up."""
 
     provider: str
     base_url: str
@@ -50,7 +51,7 @@ class StreamedCall:
     model_id: str = ""
     name: str = ""
     begun: str = "{}"
-    """Its arguments where no pieces of them follow."""
+    """The call's arguments, if no pieces of them follow."""
     pieces: list[str] = field(default_factory=list[str])
 
     def requested(self) -> RequestedCall:
@@ -125,7 +126,7 @@ class ProviderClient(ABC):
 
 @dataclass(slots=True)
 class StreamedReply:
-    """What a provider's stream has returned so far."""
+    """The content that a provider's stream has returned so far."""
 
     text: list[str] = field(default_factory=list[str])
     length: int = 0

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 from agent.ports import Requester
 from contracts.languages import spoken_language
+from runtime.auth.principals import Verify
 from runtime.errors import InvalidTokenError
-from runtime.principals import Verify
 
 
 def prover(verify: Verify) -> Callable[[str, str], Requester | None]:

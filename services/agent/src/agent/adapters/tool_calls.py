@@ -19,10 +19,10 @@ from contracts.envelope import CloudEvent
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolCallRequested
 from contracts.json_values import object_of
-from runtime.call_answers import CallAnswers, last_of
+from runtime.bus.publisher import Publisher
+from runtime.bus.replies import Pending, ReplyInbox
+from runtime.calls.call_answers import CallAnswers, last_of
 from runtime.errors import PublishFailedError
-from runtime.publisher import Publisher
-from runtime.replies import Pending, ReplyInbox
 
 log = structlog.get_logger(__name__)
 

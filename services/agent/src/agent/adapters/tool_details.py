@@ -8,8 +8,8 @@ from agent.domain.analysis.plan import ToolInfo
 from agent.errors import UnreachableError
 from agent.ports import Requester
 from contracts.tools_rpc import TOOL_DETAILS, ToolDetailsRequest
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
 
 FRESH = 30.0
 """Seconds that an answer is good for: which tools there are changes with the executor's version."""
@@ -27,7 +27,8 @@ class ExecutorTools:
         self._kept: dict[tuple[str, ...], tuple[float, tuple[ToolInfo, ...]]] = {}
 
     async def details(self, company: str, requester: Requester) -> tuple[ToolInfo, ...]:
-        """Those that take tickers or a symbol and change nothing, announced ones too; raises UnreachableError."""
+        """Returns the tools that take tickers or a symbol and change nothing, announced ones included; raises
+        UnreachableError."""
         key = (company, requester.role, requester.plan, requester.language)
         kept = self._kept.get(key)
         if kept is not None and time.monotonic() - kept[0] < FRESH:

@@ -12,7 +12,7 @@ from agent.ports import ConversationKey
 from agent.record.turn import TYPE, EndedTurn, hash_of, inputs_to_json
 from contracts import channels
 from contracts.ids import derive_id, is_id
-from runtime.publisher import Publisher, event_json
+from runtime.bus.publisher import Publisher, event_json
 
 SOURCE = "/nexus/agent"
 WAITING = 2_000

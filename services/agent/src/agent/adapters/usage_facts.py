@@ -13,8 +13,8 @@ from contracts.envelope import CloudEvent
 from contracts.events.chat import Usage
 from contracts.events.fact import UsageRecorded, UsageReservation
 from contracts.ids import is_id
+from runtime.bus.publisher import Publisher
 from runtime.errors import PublishFailedError
-from runtime.publisher import Publisher
 
 SOURCE = "/nexus/agent"
 TYPE = "usage.recorded.v1"

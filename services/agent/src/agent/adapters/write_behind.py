@@ -12,7 +12,8 @@ log = structlog.get_logger(__name__)
 
 
 class WriteBehind:
-    """At most `most` facts on their way at once; `lost` counts those beyond, and those that the bus did not take."""
+    """Publishes facts in the background, at most `most` at once. `lost` counts those beyond, and those that the bus did
+    not take."""
 
     def __init__(self, name: str, most: int, lost: Counter) -> None:
         self._name = name

@@ -37,11 +37,11 @@ from contracts.events.analysis import (
 )
 from contracts.languages import Language
 from contracts.symbols import InvalidSymbolError
-from runtime.correlation import learn
+from runtime.auth.principals import Principal
 from runtime.errors import InvalidTokenError, ReadFailedError
-from runtime.outcomes import Ack, Outcome, Retry
-from runtime.principals import Principal
-from runtime.pull_worker import LEASE
+from runtime.observability.correlation import learn
+from runtime.workers.outcomes import Ack, Outcome, Retry
+from runtime.workers.pull_worker import LEASE
 
 log = structlog.get_logger(__name__)
 

@@ -1,4 +1,4 @@
-"""What analyses need from outside, in addition to what turns need."""
+"""The dependencies of analyses, in addition to those of turns."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -10,7 +10,7 @@ from agent.llm.paid_calls import Spending
 from agent.ports import BusClock, Companies, Models, ToolCalls
 from contracts.events.analysis import AnalysisRecord
 from runtime.analyses import KeptAnalysis
-from runtime.principals import Verify
+from runtime.auth.principals import Verify
 
 
 class AnalysisStore(Protocol):

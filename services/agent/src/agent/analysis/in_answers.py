@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"\d(?:[\d.,]*\d)?")
 def checked_answer(
     journal: Journal, tools: Sequence[OfferedTool], prompt: ModelRequest, choice: ModelChoice, sink: TextSink
 ) -> "CheckedAnswer":
-    """Where the next reply's text goes; it is judged where a market tool has answered in this turn."""
+    """Returns the sink for the next reply's text, which is checked if a market tool has answered in this turn."""
     unjudged = CheckedAnswer(None, sink, prompt.language)
     if choice.candidates[0][0].provider == "offline":
         return unjudged
@@ -152,7 +152,7 @@ def _words(facts: Facts, result: str | None) -> None:
 
 
 def _texts_of(value: object) -> Iterator[str]:
-    """Every text in a tool's result."""
+    """Yields every text in a tool's result."""
     if isinstance(value, str):
         yield value
     elif is_object(value):

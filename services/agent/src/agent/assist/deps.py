@@ -1,4 +1,4 @@
-"""What help for human agents needs, and one call of the company's model."""
+"""The dependencies of help for human agents, and one call of the company's model."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from agent.ports import Companies, ConversationKey, Histories, ModelRequest, Mod
 from contracts.company import CompanyConfig
 
 SECONDS = 25.0
-"""For all model calls of one request: less than its caller waits."""
+"""Seconds for all model calls of one request; fewer than its caller waits."""
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from contracts.events.chat import Usage
 from contracts.languages import Language
 
 LEAST_TOOL_SECONDS = 1.0
-"""That a tool gets, however little time is left."""
+"""The seconds that a tool gets, however little time is left."""
 
 
 class Completions:

@@ -1,4 +1,4 @@
-"""What completions need from outside."""
+"""The dependencies of completions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

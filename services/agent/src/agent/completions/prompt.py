@@ -71,7 +71,7 @@ def prompt_for(
 
 
 def _shaped(message: CompletionMessage) -> dict[str, object]:
-    """In the shape of the OpenAI chat API, but for pictures (agent.domain.pictures)."""
+    """Returns the message in the shape of the OpenAI chat API, but for pictures (agent.domain.pictures)."""
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.call_id or "", "content": message.content}
     shaped: dict[str, object] = {"role": message.role, "content": message.content}

@@ -16,7 +16,7 @@ class BrokenOffError(Exception):
 
 
 Say = Callable[[str], Awaitable[None]]
-"""Where text goes; waits while the caller is behind."""
+"""Takes the text of the answer; it waits while the caller is behind."""
 
 
 class Speech:

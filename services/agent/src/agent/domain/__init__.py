@@ -1,1 +1,1 @@
-"""What a turn is and how it is decided: plain Python, no server, no clock."""
+"""The rules of turns, analyses and prompts: plain Python, without a server or a clock."""

@@ -1,4 +1,5 @@
-"""What an answer asks a person to confirm: taken from the results of tool calls, never from a model's words."""
+"""The actions that an answer asks a person to confirm. They are taken from the results of tool calls, never from a
+model's words."""
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -58,7 +59,7 @@ def pending_actions(journal: Journal) -> tuple[Action, ...]:
 
 
 def waiting_text(actions: Sequence[Action], language: Language) -> str:
-    """What an answer without buttons says about waiting actions, whatever the model said."""
+    """Returns the text about waiting actions in an answer without buttons, whatever the model said."""
     before, after = _WAITING[language]
     return f"{before} {'; '.join(action.summary for action in actions)}. {after}"
 

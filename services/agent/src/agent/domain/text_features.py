@@ -1,4 +1,4 @@
-"""What rules can tell about a person's text: its language, numbers, symbols and words."""
+"""The features of a person's text that rules can see: its language, numbers, symbols and words."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""What the assistant itself says, outside a model's answer."""
+"""The assistant's own sentences, outside a model's answer."""
 
 from agent.texts import TEXTS
 from contracts.languages import Language

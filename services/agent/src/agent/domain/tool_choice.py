@@ -1,4 +1,5 @@
-"""Which of a requester's tools a model is shown: those that the question is about, and one that shows the others.
+"""Chooses which of a requester's tools a model is shown: those that the question is about, and one that shows the
+others.
 
 Thirty definitions are 15 KB in every call of a model, for a question that needs one or two of them. Shown are the most
 likely eight: by the words of people (CUES, for the catalogue's own), and by the words that a tool shares with the
@@ -23,9 +24,10 @@ from contracts.languages import Language
 NAME = "show_tools"
 MOST_TOOLS, MOST_BYTES = 8, 6144
 LEAST = 6
-"""So many are shown, the tool that shows the others included; fewer, but LEAST, where they would be more as JSON."""
+"""The number of tools that are shown, including the one that shows the others; down to LEAST if their JSON would be
+larger."""
 NEWEST, BEFORE = 1.0, 0.35
-"""What the newest message's words count, and those of the messages before it."""
+"""The weights of the newest message's words, and of the words before it."""
 SPOKEN_BEFORE = 3
 MOST_HEARD = 2_000
 """Characters of each of them."""
@@ -34,9 +36,10 @@ ALWAYS = frozenset(("hand_off", "market_analysis"))
 OWN_BYTES = 800
 """About what `show_tools` has."""
 CUE = 4.0
-"""What the first word that people use for a tool counts; each further one half."""
+"""The weight of the first word that people use for a tool; each further one counts half."""
 DESCRIBED = 0.4
-"""What a word of its description counts for a tool that has cues: those of others are known by it alone."""
+"""The weight of a word of the description for a tool that has cues. A tool without cues is recognised by its
+description alone."""
 _DESCRIPTION: dict[Language, str] = {
     "es": "Muestra herramientas que tienes y no ves aquí. Pídelas por su nombre cuando la pregunta necesite alguna.",
     "en": "Shows tools that you have and do not see here. Ask for them by name when the question needs one of them.",
@@ -98,7 +101,7 @@ def _names(arguments: str) -> list[str]:
 
 
 def _ranked(tools: Sequence[OfferedTool], spoken: Sequence[str]) -> dict[str, float]:
-    """How likely each tool is the one that is needed."""
+    """Returns how likely it is that each tool is the one needed."""
     spread = Counter(word for tool in tools for word in tool.words)
     rank = {tool.name: USUAL.get(tool.name, 0.0) for tool in tools}
     for age, text in enumerate(reversed(spoken[-SPOKEN_BEFORE - 1 :])):

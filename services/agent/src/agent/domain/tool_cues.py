@@ -166,4 +166,4 @@ USUAL: Mapping[str, float] = {
     "create_paper_order": 0.7,
     "get_indicators": 0.6,
 }
-"""What is shown where the words say nothing."""
+"""The tools that are shown when the words point to none."""

@@ -59,7 +59,7 @@ def _open(result: str) -> bool:
 
 
 def _repeats(journal: Journal) -> Iterator[tuple[TurnCall, TurnCall]]:
-    """Each call that repeats an earlier one, and the first of its kind."""
+    """Returns each call that repeats an earlier one, with the first of its kind."""
     first: dict[tuple[str, str], TurnCall] = {}
     for call in journal.calls:
         original = first.setdefault((call.tool, _canonical(call.arguments)), call)

@@ -14,8 +14,16 @@ from agent.domain.turn.journal import ModelAnswer
 from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelSilentError
 from agent.measures import MODEL_SECONDS, MODEL_TOKENS
 from agent.ports import Model, ModelChoice, ModelRequest, TextSink
-from runtime.gen_ai import INPUT_TOKENS, MODEL, OPERATION, OUTPUT_TOKENS, PROVIDER, RESPONSE_MODEL, SPAN_CHAT
-from runtime.telemetry import span
+from runtime.observability.gen_ai import (
+    INPUT_TOKENS,
+    MODEL,
+    OPERATION,
+    OUTPUT_TOKENS,
+    PROVIDER,
+    RESPONSE_MODEL,
+    SPAN_CHAT,
+)
+from runtime.observability.telemetry import span
 
 log = structlog.get_logger(__name__)
 

@@ -53,7 +53,7 @@ class Spending:
 
 
 def account_of(key: ConversationKey, seen: AskedSnapshot, journal: Journal) -> SpendingAccount:
-    """Who pays for a turn: the visitor or user, or where nobody is known the conversation."""
+    """Returns the account that pays for a turn: the visitor or user, or the conversation if nobody is known."""
     user = seen.requester.user
     return SpendingAccount(
         key.company, key.conversation, user or key.conversation, user, journal.turn_id, door=seen.door
@@ -130,7 +130,7 @@ class Advance:
 
     @classmethod
     def had(cls, spending: Spending, reservation: Reservation) -> Self:
-        """It came with the call before."""
+        """Makes an admission of a reservation that was granted before."""
         granted: asyncio.Future[Reservation | None] = asyncio.get_running_loop().create_future()
         granted.set_result(reservation)
         return cls(spending.budgets, granted)
@@ -276,7 +276,7 @@ class _PaidModel:
 
 
 def own_price(own: OwnModel | None, provider: str, model: str) -> ModelPrice | None:
-    """What the company says that its own model costs; None: it is another one, or nothing is said."""
+    """Returns the price that the company has set for its own model; None for another model, or without a price."""
     if own is None or own.price is None or (own.provider, own.model) != (provider, model):
         return None
     return ModelPrice(own.price.prompt, own.price.completion, CURRENCY, datetime.now(UTC).date())
@@ -298,8 +298,8 @@ async def _reserved(
     *,
     further: bool = False,
 ) -> Reservation | None:
-    """What the call of a prompt of so many tokens may use at most; None: there is no limit. `further`: one that follows
-    is reserved as well, where there is room enough. Raises BudgetSpentError."""
+    """Returns the most tokens that a call with a prompt of this size may use; None if there is no limit. `further`: one
+    that follows is reserved as well, where there is room enough. Raises BudgetSpentError."""
     if not is_limited(budget, account):
         return None
     wanted = Reservation(
@@ -318,7 +318,7 @@ async def _reserved(
 
 
 class UnreadText:
-    """Where the text of replies goes that nobody reads while they come."""
+    """A sink for the text of replies that nobody reads as they arrive."""
 
     def text(self, piece: str) -> None:
         """Nothing."""

@@ -10,7 +10,7 @@ from agent.ports import ModelChoice, ModelRequest
 from contracts.preview_rpc import ModelCheckReply, ModelCheckRequest
 
 SECONDS = 20.0
-"""For the whole answer."""
+"""Seconds for the whole answer."""
 _ASKED = "Answer with the single word: ready"
 
 

@@ -23,7 +23,7 @@ TYPE = "turns.recorded.v1"
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What the prompts of a turn were made from, besides the company's settings, the tools and the journal."""
+    """The inputs of a turn's prompts, besides the company's settings, the tools and the journal."""
 
     seen: AskedSnapshot
     history: PromptHistory

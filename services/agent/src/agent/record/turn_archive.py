@@ -21,10 +21,10 @@ from contracts.events.fact import CompanyConfigChanged
 from contracts.ids import NOBODY, is_id
 from contracts.json_values import JsonObject
 from contracts.streams import CHAT, FACTS
-from runtime.deadlines import part
-from runtime.direct import DirectReader, StoredFact
+from runtime.bus.direct import DirectReader, StoredFact
+from runtime.calls.deadlines import part
+from runtime.calls.rpc import CALL_DEADLINE, RpcClient
 from runtime.errors import ReadFailedError, RpcError
-from runtime.rpc import CALL_DEADLINE, RpcClient
 
 log = structlog.get_logger(__name__)
 
@@ -106,7 +106,7 @@ class TurnArchive:
         return found
 
     async def _owner(self, company: str, conversation: str) -> str | None:
-        """Who wrote first, by the principal of that message, which its gateway has verified."""
+        """Returns the author of the first message, by its principal, which the gateway has verified."""
         fact = await self._chat.next(channels.chat(company, conversation, ChatKind.VISITOR), 1)
         if fact is None:
             return None

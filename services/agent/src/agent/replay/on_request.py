@@ -24,7 +24,8 @@ from contracts.replay_rpc import CaseReply, ComparedTurn, ReplayReply, ReplayReq
 
 @dataclass(frozen=True)
 class ReplayModels:
-    """Who can be asked. `own`: as companies' turns are; `listed`: every provider, and whether it is configured."""
+    """The models that a replay can use. `own`: those of companies' turns; `listed`: every provider, and whether it is
+    configured."""
 
     own: Models
     listed: Callable[[], Sequence[tuple[ProviderInfo, bool]]]
@@ -33,7 +34,7 @@ class ReplayModels:
     silence: float
 
     def named(self, name: str) -> Models:
-        """That model alone; raises HelpRefusedError for one that settings could not name either."""
+        """Returns that model alone; raises HelpRefusedError for one that settings could not name either."""
         try:
             chosen = chosen_model(name, self.settings)
         except OverrideError as error:

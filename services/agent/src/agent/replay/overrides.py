@@ -1,4 +1,4 @@
-"""What a replay changes: the model, the prompt, or any setting."""
+"""The changes that a replay makes: the model, the prompt, or any setting."""
 
 import json
 import tomllib

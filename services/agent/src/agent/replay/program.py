@@ -29,9 +29,9 @@ from agent.replay.overrides import OverrideError, chosen_model, one_model, read_
 from agent.replay.replayer import Changes, Replayer
 from agent.settings import AgentSettings, ModelSettings
 from contracts.ids import is_id
-from runtime.connection import connect
+from runtime.bus.connection import connect
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RuntimeLibraryError
-from runtime.rpc import RpcClient
 from runtime.settings import NatsSettings
 
 AT_ONCE = 4
@@ -39,7 +39,7 @@ AT_ONCE = 4
 
 @dataclass(frozen=True)
 class ReplayOptions:
-    """What to replay, and with what changed. `company` None: whichever."""
+    """The turns to replay, and the changes. `company` None: any."""
 
     company: str | None
     conversation: str | None
@@ -48,7 +48,7 @@ class ReplayOptions:
     prompt: str | None
     patch: dict[str, object] | None
     cases: bool = False
-    """Nothing is done again: each turn becomes a case of `nexus eval`."""
+    """Writes each turn as a case of `nexus eval` instead of running it again."""
 
 
 class ReplayRun:
@@ -60,7 +60,7 @@ class ReplayRun:
         self._catalogue = ExecutorCatalogue(RpcClient(client))
 
     async def turns(self) -> list[RecordedTurn]:
-        """What there is to replay; raises OverrideError when there is nothing."""
+        """Returns the turns to replay; raises OverrideError if there are none."""
         wanted = self._wanted
         if wanted.conversation is not None:
             found = await self._archive.conversation(wanted.company, wanted.conversation)

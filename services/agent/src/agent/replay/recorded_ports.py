@@ -125,7 +125,7 @@ class PlayedContexts:
         return self.turn.inputs.context
 
     async def save(self, key: ConversationKey, summary: str, up_to: int, messages: int, over: Summary | None) -> None:
-        """Nothing is kept."""
+        """Does nothing: a replay stores no summaries."""
 
 
 @dataclass(frozen=True)
@@ -168,25 +168,25 @@ class FixedPorts:
         return self.tools
 
     async def read(self, key: ConversationKey, files: Sequence[FileRef], language: Language) -> tuple[ReadFile, ...]:
-        """What files say is not recorded."""
+        """Returns no texts: the texts of files are not recorded."""
         del key, language
         return tuple(ReadFile(file) for file in files)
 
     async def pictures(self, key: ConversationKey, files: Sequence[FileRef]) -> Mapping[str, str]:
-        """Nor are pictures."""
+        """Returns no pictures: they are not recorded."""
         del key, files
         return {}
 
     async def drives(self, key: ConversationKey, turn_id: str) -> bool:
-        """Nobody else does."""
+        """Returns False: no other agent drives a replayed turn."""
         del key, turn_id
         return False
 
     async def report(self, key: ConversationKey, journal: Journal) -> None:
-        """Nobody is told."""
+        """Does nothing: a replay reports no failures."""
 
     def emit(self, key: ConversationKey, kind: str, data: Mapping[str, object]) -> None:
-        """Nobody listens."""
+        """Does nothing: nobody listens to a replay."""
 
     def now(self) -> float:
         """The moment at which the turn was opened."""
@@ -200,7 +200,7 @@ class FixedPorts:
         return wanted
 
     def settle(self, reservation: Reservation, used: int) -> None:
-        """Nothing was taken."""
+        """Does nothing: nothing was reserved."""
 
     def want(self, key: ConversationKey, requester: Requester, config: CompanyConfig, up_to: int) -> None:
         """A replay sums nothing up."""

@@ -20,7 +20,7 @@ from contracts.company import CompanySettings
 
 @dataclass(frozen=True)
 class Changes:
-    """What the turns are done again with, beside the model. `patch`: a merge patch of the settings."""
+    """The changes for a replay besides the model. `patch`: a merge patch of the settings."""
 
     prompt: str | None = None
     patch: dict[str, object] | None = None

@@ -35,7 +35,7 @@ from contracts.json_values import object_of
 
 @dataclass(frozen=True)
 class ReplayWorld:
-    """What the turn is done again with. `others`: results of the conversation's other turns.
+    """The surroundings of a replayed turn. `others`: results of the conversation's other turns.
 
     `spending`: who pays; None: nobody does.
     """
@@ -51,7 +51,8 @@ class ReplayWorld:
 
 @dataclass(frozen=True)
 class ReplayOutcome:
-    """How the turn went this time. `cost` None: nobody knows the model's price. `error`: why there is no answer."""
+    """The outcome of a replayed turn. `cost` is None if the model's price is not known. `error`: why there is no
+    answer."""
 
     journal: Journal | None
     text: str
@@ -122,7 +123,7 @@ async def again(turn: RecordedTurn, world: ReplayWorld) -> ReplayOutcome:
 
 
 def cost_of(ledger: ReplayUsage, prices: Prices) -> float | None:
-    """What the calls cost by today's list; None when one of them has no price."""
+    """Returns the cost of the calls by today's list; None if one of them has no price."""
     total = 0.0
     for provider, model, usage in ledger.calls:
         if provider == "offline":

@@ -1,4 +1,5 @@
-"""What the scripted model says: rules that are tried in order, each with replies that are given one after the other."""
+"""The script of the scripted model: rules that are tried in order, each with replies that are given one after the
+other."""
 
 from typing import Any
 

@@ -62,7 +62,7 @@ class ScriptedModel:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What makes a stack ask this model."""
+        """Returns the settings with which a stack calls this model."""
         return {"NEXUS_LLM_BASE_URL": self.base_url, "NEXUS_LLM_API_KEY": "not-a-key", "NEXUS_LLM_MODEL": "scripted"}
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:

@@ -20,8 +20,8 @@ from contracts.events.chat import Action, ActionState
 from contracts.ids import derive_id
 from contracts.memory_rpc import LongTermMemory
 from contracts.rpc import HistoryMessage
+from runtime.calls.rpc import RpcServer
 from runtime.errors import RpcError
-from runtime.rpc import RpcServer
 
 
 @dataclass

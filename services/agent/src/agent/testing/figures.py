@@ -8,7 +8,7 @@ from typing import Any
 from nats.aio.client import Client
 
 from contracts.tools_rpc import TOOL_DETAILS, ToolDetails, ToolDetailsReply, ToolDetailsRequest
-from runtime.rpc import RpcServer
+from runtime.calls.rpc import RpcServer
 
 AS_OF = "2013-03-01T21:00:00Z"
 _SNAPSHOTS: dict[str, dict[str, Any]] = {

@@ -56,19 +56,19 @@ from contracts.rpc import (
     HistoryReply,
     HistoryRequest,
 )
-from runtime.connection import connect, subscribe
+from runtime.auth.principals import Principal
+from runtime.auth.seal import Seal
+from runtime.bus.connection import connect, subscribe
+from runtime.bus.direct import DirectReader, StoredFact
+from runtime.bus.publisher import Publisher
+from runtime.bus.streams import ensure_streams
+from runtime.calls.rpc import RpcServer
 from runtime.conversation import ConversationLog, facts_of, fence_at
-from runtime.direct import DirectReader, StoredFact
 from runtime.errors import FenceRefusedError, InvalidTokenError, RpcError
-from runtime.outcomes import Ack, Outcome, Retry
-from runtime.principals import Principal
-from runtime.publisher import Publisher
-from runtime.pull_worker import Delivery, PullWorker
-from runtime.rpc import RpcServer
-from runtime.seal import Seal
 from runtime.settings import NatsSettings, SealSettings
-from runtime.streams import ensure_streams
 from runtime.testing import eventually
+from runtime.workers.outcomes import Ack, Outcome, Retry
+from runtime.workers.pull_worker import Delivery, PullWorker
 
 LATER = 2**40
 """When the principals of the stage expire."""

@@ -1,4 +1,4 @@
-"""What the assistant says by itself, outside a model's answers; one file for each language."""
+"""The assistant's own texts, outside a model's answers; one file for each language."""
 
 from contracts.text import read_texts
 

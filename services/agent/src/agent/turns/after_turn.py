@@ -18,7 +18,7 @@ from contracts.company import CompanyConfig
 log = structlog.get_logger(__name__)
 
 SECONDS = 20.0
-"""For the model."""
+"""Seconds for the model."""
 
 
 class AfterTurn:
@@ -78,7 +78,7 @@ class SmallModel:
         most_tokens: int,
         temperature: float = 0.0,
     ) -> str | None:
-        """What it says; None: it cannot be asked now."""
+        """Returns the model's reply; None if it cannot be asked now."""
         prompt = ModelRequest(
             messages=messages,
             tools=(),

@@ -7,7 +7,7 @@ from agent.domain.knowledge import MARK, Numbers
 from agent.ports import TextSink
 
 _UNDECIDED = re.compile(r"[ \t]*(?:\[[\d,; \t]*\]?)?$")
-"""What may become a mark, or a link, with the next piece."""
+"""A beginning that may become a mark or a link with the next piece."""
 _LONGEST_MARK = 40
 
 

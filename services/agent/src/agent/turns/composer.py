@@ -22,7 +22,7 @@ from contracts.context_rpc import FullContext
 from contracts.events.chat import Wishes
 from contracts.knowledge import KnowledgeFound
 from contracts.languages import Language
-from runtime.telemetry import current_span
+from runtime.observability.telemetry import current_span
 
 MESSAGES = 20
 """Messages of the fifth layer."""
@@ -62,7 +62,7 @@ class Composer:
 
     @property
     def draft(self) -> PromptDraft:
-        """What there is to say, before compression. What a stored summary covers is not said again."""
+        """Returns the prompt's parts before compression, without the messages that a stored summary covers."""
         spoken, context = self._of.history.messages, self._of.context
         stored = context.conversation.summary if context and context.conversation else None
         if stored is None:
@@ -216,7 +216,7 @@ def _most_tool_tokens(tools: tuple[OfferedTool, ...]) -> int:
 
 
 def _told(context: FullContext | None, language: Language) -> list[str]:
-    """What the user has told of themselves, in their own words."""
+    """Returns what users have told about themselves, in their own words."""
     if context is None:
         return []
     name = context.user.name if context.user else None

@@ -1,4 +1,4 @@
-"""What turns need: their ports, their limits, and how a company's settings become a policy."""
+"""The dependencies of turns: their ports, their limits, and how a company's settings become a policy."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -78,7 +78,7 @@ class Limits:
 
 
 def policy_of(settings: CompanySettings | None) -> AnswerPolicy:
-    """What the settings say about answering; a company without settings is not answered."""
+    """Returns the policy of these settings; a company without settings is not answered."""
     if settings is None:
         return AnswerPolicy(enabled=False)
     config, rules = settings.config, AnswerRules.of(settings)
@@ -94,7 +94,7 @@ def existing(settings: CompanySettings | None, key: ConversationKey) -> CompanyS
 
 
 def in_company(seen: AskedSnapshot, company: CompanyConfig) -> AskedSnapshot:
-    """What was seen, in a language that the company speaks; where nothing is traded no order waits for a yes."""
+    """Returns the view in a language that the company speaks; at a company without trading no order waits for a yes."""
     language = company.spoken(seen.requester.language)
     if language != seen.requester.language:
         seen = replace(seen, requester=replace(seen.requester, language=language))

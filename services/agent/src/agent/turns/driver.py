@@ -60,9 +60,9 @@ from contracts.channels import ChatKind
 from contracts.company import CompanySettings
 from contracts.conversation import Fact
 from contracts.ids import answer_id
-from runtime.correlation import learn
-from runtime.gen_ai import SPAN_COMMIT
-from runtime.telemetry import span
+from runtime.observability.correlation import learn
+from runtime.observability.gen_ai import SPAN_COMMIT
+from runtime.observability.telemetry import span
 
 log = structlog.get_logger(__name__)
 

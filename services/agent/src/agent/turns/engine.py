@@ -19,16 +19,16 @@ from agent.turns.watches import Watches
 from contracts.company import CompanySettings
 from contracts.events.turn import HandedCall
 from contracts.ids import answer_id
-from runtime.correlation import learn
-from runtime.gen_ai import CONVERSATION, OPERATION, SPAN_QUEUE, SPAN_TURN
-from runtime.telemetry import TURN, current, record, span
+from runtime.observability.correlation import learn
+from runtime.observability.gen_ai import CONVERSATION, OPERATION, SPAN_QUEUE, SPAN_TURN
+from runtime.observability.telemetry import TURN, current, record, span
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class RunningTurn:
-    """What the agent that drives a turn knows about it."""
+    """The state of a turn in the agent that drives it."""
 
     turn_id: str
     message_id: str
@@ -112,12 +112,13 @@ class TurnEngine:
 
     @property
     def count(self) -> int:
-        """How many deliveries are in work."""
+        """The number of deliveries that are being handled."""
         return sum(len(drives) for drives in self._drives.values())
 
     @property
     def driven(self) -> int:
-        """How many turns are driven; the others of `count` look whether there is one for them."""
+        """The number of turns that are driven. The other deliveries in `count` check whether there is a turn for
+        them."""
         return sum(drive.driving is not None for drives in list(self._drives.values()) for drive in drives)
 
     @contextmanager

@@ -44,18 +44,18 @@ from contracts.ids import turn_id
 from contracts.knowledge import KnowledgeFound
 from contracts.languages import Language
 from contracts.person_rules import Asking, ruling
-from runtime.gen_ai import SPAN_CONTEXT
-from runtime.telemetry import current_span, span
+from runtime.observability.gen_ai import SPAN_CONTEXT
+from runtime.observability.telemetry import current_span, span
 
 
 def ruled(config: CompanyConfig, requester: Requester, text: str) -> str | None:
-    """Where the company's rules send a message: person, never; None: no rule counts."""
+    """The company's rule for the message: person, never; None if no rule matches."""
     found = ruling(config.person_rules, Asking(text, requester.plan, requester.page_url))
     return found.to if found else None
 
 
 def foreign_texts(inputs: Inputs) -> list[str]:
-    """What a prompt held of others' texts: passages, events, and what was noted or summed up earlier."""
+    """Returns the texts by others that a prompt held: passages, events, earlier notes and summaries."""
     found = [one.text for one in inputs.knowledge.passages] if inputs.knowledge else []
     context = inputs.context
     if context is not None and context.market is not None:
@@ -94,7 +94,7 @@ class TurnInputs:
         self._read: tuple[int, int] | None = None
 
     def begin(self, seq: int) -> "asyncio.Task[PromptHistory]":
-        """What was said up to `seq`, on its way: as begun before, or from now on."""
+        """Begins to read the messages up to `seq`, unless that has begun already."""
         if self._history is None or self._history[0] != seq:
             self._history = (seq, start_early(self._ports.histories.up_to(self.key, seq)))
         return self._history[1]
@@ -112,8 +112,8 @@ class TurnInputs:
         return self._context[1]
 
     async def _read_files(self, seq: int, history: PromptHistory, language: Language) -> tuple[ReadFile, ...]:
-        """What the newest files say, read once for what was said up to `seq`. Where there are none nothing is waited
-        for: a call is made ready in the moment in which the journal before it is sent."""
+        """Reads the texts of the newest files, once for the messages up to `seq`. Where there are none nothing is
+        waited for: a call is made ready in the moment in which the journal before it is sent."""
         wanted = files_of(history.messages)
         if not wanted:
             return ()
@@ -137,14 +137,14 @@ class TurnInputs:
         )
 
     def _search_of(self, view: Snapshot, history: PromptHistory, language: Language) -> PassageQuery:
-        """What the company says about what nobody has answered yet."""
+        """Returns the search of the company's pages for the messages that nobody has answered yet."""
         if self._search is None or self._search[0] != view.seq:
             query = query_of(history.messages, view.basis, language)
             self._search = (view.seq, PassageQuery(self._ports.knowledge, self.key.company, query))
         return self._search[1]
 
     async def own_reply(self, effect: CallModel, seen: AskedSnapshot, config: CompanyConfig) -> ModelAnswer | None:
-        """What the agent itself does or says at the user's plain words; None: the model is to be asked."""
+        """Returns what the agent itself does or says at the user's plain words; None if the model is needed."""
         to = await self._to_person(effect, seen, config)
         if to is not None:
             return to
@@ -172,7 +172,8 @@ class TurnInputs:
         )
 
     async def _to_person(self, effect: CallModel, seen: AskedSnapshot, config: CompanyConfig) -> ModelAnswer | None:
-        """What the company's rules, or a plain wish for a person, make of what is unanswered; once because of it."""
+        """Returns the hand-off that the company's rules or a plain wish for a person ask for, once for the same
+        messages."""
         if effect.journal.iterations or effect.last:
             return None
         history = await asyncio.shield(self.begin(effect.view.seq))
@@ -203,7 +204,7 @@ class TurnInputs:
         return hand_over.completed(call, history.messages, journal, seen.requester.language, by=by)
 
     async def unread_files(self, effect: CallModel, language: Language) -> ModelAnswer | None:
-        """What an assistant of rules says to files alone; None: something was said."""
+        """Returns the reply of the assistant without a model to files alone; None if there were words too."""
         history = await asyncio.shield(self.begin(effect.view.seq))
         unanswered = [one for one in history.messages if not one.mine and one.seq > effect.view.basis]
         return said(TEXTS["file.not_read"].said_in(language)) if only_files(unanswered) else None
@@ -308,11 +309,12 @@ class TurnInputs:
         return prompt
 
     def requester(self, seen: AskedSnapshot) -> Requester:
-        """Who asks, with which of the conversation's messages the last prompt held; not known to whoever made none."""
+        """Returns the requester with the range of messages that the last prompt held; without a prompt the range is not
+        known."""
         return seen.requester if self._sent is None else replace(seen.requester, prompt=self._read)
 
     def heard(self, sink: TextSink, journal: Journal) -> CitedText:
-        """Who hears the running answer, with the numbers that it will have in the end."""
+        """Returns the sink that streams the running answer, with the citation numbers of the final text."""
         more = searches(journal)
         asked = self.found is not None or bool(more)
         return CitedText(sink, Numbers(sources(self.found, more)) if asked else None)

@@ -23,11 +23,11 @@ class PassageQuery:
 
     @property
     def query(self) -> KnowledgeQuery | None:
-        """What is still to be asked; None: nothing, it is known or on its way."""
+        """Returns the query that is still to be made; None if the result is known or on its way."""
         return None if self._found.done() or self._asking is not None else self.asked
 
     def answered(self, found: KnowledgeFound | None) -> None:
-        """What was found; None: it is not to be had."""
+        """Takes the result; None if it cannot be had."""
         if not self._found.done():
             self._found.set_result(found)
 
@@ -38,7 +38,7 @@ class PassageQuery:
             self._asking = start_early(self._ask(query))
 
     async def found(self) -> KnowledgeFound | None:
-        """What was found. Raises what the request of its own raised."""
+        """Returns what was found, or raises what its own request raised."""
         return await asyncio.shield(self._found)
 
     def close(self) -> None:

@@ -54,7 +54,8 @@ class Prefetch:
         return task
 
     async def ready(self, ask: CallModel, settings: CompanySettings, seen: AskedSnapshot) -> ModelAnswer | PreparedCall:
-        """What the model is asked, or the agent's own reply in its place: as begun, if it was for this very call."""
+        """Returns the request to the model, or the agent's own reply in its place; the prefetched one if it was made
+        for this very call."""
         begun = self._begun
         if begun is not None and begun[0] == ask and begun[1] is settings:
             return await begun[2]

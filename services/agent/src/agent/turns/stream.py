@@ -59,7 +59,7 @@ class Deltas:
             self._timer = self._loop.call_soon(self._tick)
 
     def restart(self) -> None:
-        """What was said does not count; whoever heard it is told."""
+        """Withdraws the text so far, and tells those who heard it."""
         if self.open and (self._sent or self._waiting):
             self.begin()
 

@@ -1,4 +1,4 @@
-"""After a turn, has a small model summarise a long conversation. Memory keeps the summary for the next prompt.
+"""Asks a small model, after a turn, to summarise a long conversation. Memory keeps the summary for the next prompt.
 
 Nobody waits for them. A summary that is lost with its agent is made by the next turn that needs it.
 """

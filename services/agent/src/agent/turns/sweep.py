@@ -17,7 +17,7 @@ from agent.ports import ConversationKey
 from contracts.channels import ChatKind
 from contracts.conversation import Fact
 from runtime.background import BackgroundLoop
-from runtime.correlation import Correlation
+from runtime.observability.correlation import Correlation
 from runtime.recent import Bounded
 
 log = structlog.get_logger(__name__)
@@ -92,7 +92,7 @@ class TurnSweep:
 
     @property
     def count(self) -> int:
-        """In how many conversations a message is not known to be settled."""
+        """The number of conversations with a message that is not known to be settled."""
         return len(self._waiting)
 
     def saw(self, key: ConversationKey, fact: Fact, *, old: bool = False) -> None:

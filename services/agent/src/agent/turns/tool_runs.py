@@ -28,12 +28,13 @@ from agent.domain.turn.journal import Journal, TurnCall
 from agent.ports import ConversationKey, Live, OwnCalls, Requester, ToolCalls
 from agent.turns.handed_out import HandedOut
 from contracts.json_values import object_of
-from runtime.gen_ai import OPERATION, SPAN_TOOL, TOOL_CALL, TOOL_NAME
-from runtime.logging import masked_text
-from runtime.telemetry import span
+from runtime.observability.gen_ai import OPERATION, SPAN_TOOL, TOOL_CALL, TOOL_NAME
+from runtime.observability.logging import masked_text
+from runtime.observability.telemetry import span
 
 UNKNOWN_CATEGORY = "unknown"
-"""Where a call goes whose tool the requester was not offered: the executor says TOOL_NOT_FOUND, and records it."""
+"""The category of a call to a tool that the requester was not offered: the executor answers TOOL_NOT_FOUND, and records
+it."""
 
 
 @dataclass(frozen=True)

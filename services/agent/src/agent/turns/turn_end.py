@@ -40,7 +40,8 @@ def _failure(journal: Journal, settings: CompanySettings, requester: Requester) 
 def record_turn(
     ports: Ports, key: ConversationKey, knowing: TurnInputs, journal: Journal, settings: CompanySettings
 ) -> None:
-    """Whoever only appended what another agent had prepared does not know what it was made from."""
+    """Records the turn. An agent that only appended another's prepared answer does not know the inputs of that
+    answer."""
     if knowing.inputs is not None:
         ended = EndedTurn(knowing.inputs, journal, knowing.tools, settings.version, ports.clock.now())
         ports.record(key, ended)
@@ -55,8 +56,8 @@ def follow_up(
     journal: Journal,
     answered: int,
 ) -> None:
-    """What comes of a customer's answered turn, later and without anybody waiting: a model proposes what to remember,
-    and sums up better what the prompt had to sum up by rules. `answered`: the answer's sequence."""
+    """Starts the work after a customer's answered turn, for which nobody waits: a model proposes what to remember, and
+    replaces a summary that the prompt made by rules. `answered`: the answer's sequence."""
     if requester.role == "user" and requester.user is not None:
         turn = AnsweredTurn(
             company_id=key.company,

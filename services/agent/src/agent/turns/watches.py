@@ -21,7 +21,7 @@ class Watch:
         self.listener: Callable[[Fact], None] | None = None
 
     def first_stop(self, ask: CallModel, policy: AnswerPolicy) -> Interrupted | None:
-        """What stops the call already, of the facts seen since its view."""
+        """Returns the first fact since the view that already stops the call."""
         for fact in self._facts:
             reason = stop_reason(fact, basis=ask.journal.basis, forced=ask.journal.forced, policy=policy)
             if fact.seq > ask.view.seq and reason is not None:

@@ -13,7 +13,7 @@ from gateway.adapters.companies import BusCompanies
 from gateway.adapters.service_calls import ask
 from gateway.errors import not_found
 from gateway.ports import TokenCaller
-from runtime.rpc import RpcClient
+from runtime.calls.rpc import RpcClient
 
 DECIDE_SECONDS = 10.0
 """Deadline of a decision; the market-adapter books it before it answers."""

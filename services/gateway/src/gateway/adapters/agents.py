@@ -4,8 +4,8 @@ import structlog
 
 from contracts.agent_rpc import SUMMARY, SummaryRequest
 from contracts.rpc import TURN_STATE, TurnState, TurnStateRequest
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
 
 log = structlog.get_logger(__name__)
 

@@ -5,8 +5,8 @@ from contracts.envelope import CloudEvent, Wire
 from contracts.ids import derive_id
 from gateway.adapters.log import SOURCE, event_json
 from gateway.errors import UnavailableError
+from runtime.bus.publisher import Publisher
 from runtime.errors import PublishFailedError
-from runtime.publisher import Publisher
 
 ORIGIN_HEADER = "Nexus-Origin"
 """The socket that a presence signal comes from; it is sent to the others only."""

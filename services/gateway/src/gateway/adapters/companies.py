@@ -21,9 +21,9 @@ from contracts.json_values import JsonObject
 from contracts.languages import DEFAULT_LANGUAGE, MOST_READ, Language, named_language, written_language
 from gateway.adapters.service_calls import ask, meaning
 from gateway.errors import UnavailableError
+from runtime.calls.rpc import RpcClient
 from runtime.companies import CompanyCache
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
 
 SAVE_SECONDS = 10.0
 """Deadline of a change; memory stores and publishes it before it answers."""

@@ -22,9 +22,9 @@ from gateway.domain.budget_windows import seconds_left
 from gateway.domain.concurrency_limit import ConcurrencyLimit
 from gateway.errors import GatewayError, RateLimitedError, RefusedError, TookTooLongError, UnavailableError
 from gateway.ports import TokenCaller
+from runtime.calls.rpc import RpcClient
+from runtime.calls.streamed_calls import StreamClient
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
-from runtime.streamed_calls import StreamClient
 
 log = structlog.get_logger(__name__)
 

@@ -4,7 +4,7 @@ from contracts import desk_rpc
 from contracts.rpc import ConversationView
 from gateway.adapters.service_calls import CHANGE_SECONDS, ask
 from gateway.errors import not_found
-from runtime.rpc import RpcClient
+from runtime.calls.rpc import RpcClient
 
 
 async def change_conversation(rpc: RpcClient, request: desk_rpc.ConversationUpdate) -> ConversationView:

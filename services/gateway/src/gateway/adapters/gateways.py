@@ -5,8 +5,8 @@ from nats.aio.client import Client
 
 from contracts.mcp_rpc import CLIENT_ANSWER, ClientAnswerReply, ClientAnswerRequest
 from gateway.domain.client_answers import Answers
+from runtime.calls.rpc import RpcClient, RpcServer
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient, RpcServer
 
 log = structlog.get_logger(__name__)
 

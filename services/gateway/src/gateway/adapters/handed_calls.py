@@ -8,8 +8,8 @@ from nats.aio.client import Client
 
 from contracts import channels
 from gateway.errors import UnavailableError
+from runtime.bus.direct import DirectReader
 from runtime.client_results import ClientResults
-from runtime.direct import DirectReader
 from runtime.errors import RuntimeLibraryError
 
 SOURCE = "/nexus/gateway"

@@ -9,12 +9,12 @@ from gateway.adapters.own_tokens import derive_key
 from gateway.adapters.visitor_tokens import RENEWABLE_SECONDS, VisitorTokens
 from gateway.errors import TokenExpiredError, TokenInvalidError, UnavailableError
 from gateway.ports import SignedPrincipal, TokenCaller, TokenReader, Visit, VisitorToken
+from runtime.auth.principals import Principal, PrincipalSigner, PrincipalVerifier
+from runtime.auth.tokens import KeysUnavailableError, TokenClaims, TokenVerifier
 from runtime.clock import Clock
 from runtime.errors import ExpiredTokenError, InvalidTokenError, NotReadyError
-from runtime.principals import Principal, PrincipalSigner, PrincipalVerifier
 from runtime.recent import Recent
 from runtime.settings import TokenSettings
-from runtime.tokens import KeysUnavailableError, TokenClaims, TokenVerifier
 
 MAX_PRINCIPALS = 20_000
 _SHORTEST_SECRET = 32

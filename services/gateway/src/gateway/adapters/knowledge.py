@@ -8,9 +8,9 @@ from contracts.knowledge_rpc import FILE_PUT, DocumentView, FilePut
 from contracts.streams import UPLOADS
 from gateway.adapters.service_calls import ask
 from gateway.errors import UnavailableError
+from runtime.bus.publisher import Publisher
+from runtime.calls.rpc import RpcClient
 from runtime.errors import PublishFailedError
-from runtime.publisher import Publisher
-from runtime.rpc import RpcClient
 
 PIECE = 512 * 1024
 """Bytes of a file in one message."""

@@ -14,11 +14,11 @@ from contracts.json_values import JsonObject
 from gateway.domain.recovery import Bounds
 from gateway.errors import UnavailableError
 from gateway.ports import Decide
+from runtime.bus.publisher import Appended, Publisher
+from runtime.calls.single_flight import SingleFlight
 from runtime.clock import Clock
 from runtime.conversation import ConversationLog, ConversationWriter, NewFact, facts_of
 from runtime.errors import ConversationBusyError, FenceRefusedError, PublishFailedError, ReadFailedError
-from runtime.publisher import Appended, Publisher
-from runtime.single_flight import SingleFlight
 
 Json = JsonObject
 SOURCE = "/nexus/gateway"

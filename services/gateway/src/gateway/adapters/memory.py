@@ -9,7 +9,7 @@ from contracts import file_rpc, identity_rpc, owner_rpc, rpc, withdrawal_rpc
 from contracts.ids import uuid7
 from gateway.adapters.service_calls import ask
 from gateway.errors import UnavailableError
-from runtime.rpc import RpcClient
+from runtime.calls.rpc import RpcClient
 
 BEGINNING = 2.0
 """Deadline in seconds for what a chat can begin without."""

@@ -10,7 +10,7 @@ import jwt
 
 from contracts.ids import check_company, check_id
 from gateway.errors import TokenInvalidError
-from runtime.signatures import read_signed
+from runtime.auth.signatures import read_signed
 
 _ALGORITHM = "HS256"
 LONGEST_HEAD = 256

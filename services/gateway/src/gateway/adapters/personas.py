@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from gateway.ports import VisitorToken
+from runtime.auth.tokens import TokenMinter
 from runtime.clock import Clock
 from runtime.settings import TokenSettings
-from runtime.tokens import TokenMinter
 
 COMPANY = "demo"
 SECONDS = 12 * 3600

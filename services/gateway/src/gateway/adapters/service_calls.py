@@ -11,8 +11,8 @@ from contracts.errors import ErrorCode
 from contracts.rpc import Method, Rpc
 from gateway.domain.budget_windows import seconds_left
 from gateway.errors import GatewayError, RateLimitedError, RefusedError, UnavailableError
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
 
 log = structlog.get_logger(__name__)
 

@@ -5,9 +5,9 @@ import structlog
 from contracts.company_rpc import SIGHTING_NOTE, SIGHTINGS, CompanyRequest, Sighting, SightingNoted
 from gateway.adapters.service_calls import ask
 from gateway.errors import GatewayError
+from runtime.calls.rpc import RpcClient
 from runtime.clock import Clock
 from runtime.recent import Bounded
-from runtime.rpc import RpcClient
 
 log = structlog.get_logger(__name__)
 

@@ -1,6 +1,6 @@
 """Sign-in links for the console, if this installation signs tokens itself."""
 
-from runtime.tokens import TokenMinter
+from runtime.auth.tokens import TokenMinter
 
 SECONDS = 12 * 3600
 """Lifetime of such a link."""

@@ -18,12 +18,12 @@ from gateway.adapters.log import SOURCE
 from gateway.errors import UnavailableError
 from gateway.ports import GatewayToolCall, TokenCaller
 from gateway.texts import TEXTS
-from runtime.call_answers import CallAnswers, last_of
+from runtime.bus.publisher import Publisher
+from runtime.bus.replies import Pending, ReplyInbox
+from runtime.calls.call_answers import CallAnswers, last_of
+from runtime.calls.rpc import RpcClient
 from runtime.errors import PublishFailedError, PublishTimeoutError, RpcError
-from runtime.publisher import Publisher
 from runtime.recent import Bounded
-from runtime.replies import Pending, ReplyInbox
-from runtime.rpc import RpcClient
 
 log = structlog.get_logger(__name__)
 

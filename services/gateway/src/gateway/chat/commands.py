@@ -41,8 +41,8 @@ from gateway.chat.shares import CompanyShares
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
 from gateway.errors import RefusedError, UnavailableError, not_found
 from gateway.ports import Decide, TokenCaller
+from runtime.bus.publisher import Appended
 from runtime.clock import Clock
-from runtime.publisher import Appended
 
 ASKED = "asked"
 """The reason of a hand-over that the visitor asked for."""

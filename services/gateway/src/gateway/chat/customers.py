@@ -15,7 +15,7 @@ from gateway.adapters.actions import BusActions
 from gateway.domain import server_frames
 from gateway.errors import GatewayError
 from gateway.ports import ClientSocket, TokenCaller
-from runtime.deadlines import detached_context
+from runtime.calls.deadlines import detached_context
 from runtime.recent import Bounded
 
 log = structlog.get_logger(__name__)

@@ -30,7 +30,7 @@ from gateway.domain.limits import RateLimit, SlidingLog, admit
 from gateway.errors import RateLimitedError, RefusedError, TookTooLongError, UnavailableError, not_found
 from gateway.texts import TEXTS
 from runtime.clock import Clock
-from runtime.file_store import FileMetadata, FileStore, FilesUnavailableError, StoredFile
+from runtime.stores.file_store import FileMetadata, FileStore, FilesUnavailableError, StoredFile
 
 TAKING = 60.0
 """Deadline in seconds of an upload."""

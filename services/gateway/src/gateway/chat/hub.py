@@ -18,7 +18,7 @@ from gateway.domain.feed import Feed, FeedOverflowError
 from gateway.domain.server_frames import Json
 from gateway.errors import GatewayError
 from gateway.ports import Follow, Socket, Unsubscribe
-from runtime.correlation import Correlation
+from runtime.observability.correlation import Correlation
 
 log = structlog.get_logger(__name__)
 

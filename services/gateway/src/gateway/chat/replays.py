@@ -11,8 +11,8 @@ from gateway.adapters.companies import BusCompanies
 from gateway.adapters.identity import CallerSigner
 from gateway.adapters.log import NatsLog
 from gateway.errors import RefusedError
+from runtime.bus.publisher import Appended
 from runtime.errors import FenceRefusedError
-from runtime.publisher import Appended
 
 
 class Replays:

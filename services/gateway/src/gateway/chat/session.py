@@ -41,8 +41,8 @@ from gateway.errors import (
 from gateway.metrics import FRAMES, REFUSED, SOCKETS
 from gateway.ports import Socket, TokenCaller
 from runtime.clock import Clock
-from runtime.correlation import Correlation
-from runtime.read_deadline import ReadDeadline
+from runtime.http.read_deadline import ReadDeadline
+from runtime.observability.correlation import Correlation
 
 MAX_WAITING = 64
 """Frames of one socket that may be queued."""

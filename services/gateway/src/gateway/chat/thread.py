@@ -27,9 +27,9 @@ from gateway.domain.close_codes import CloseCode
 from gateway.domain.spoken_errors import in_language
 from gateway.errors import GatewayError, RateLimitedError, RefusedError, TookTooLongError, UnavailableError, not_found
 from gateway.metrics import ACKNOWLEDGED_SECONDS
-from runtime.gen_ai import CONVERSATION
-from runtime.publisher import Appended
-from runtime.telemetry import span
+from runtime.bus.publisher import Appended
+from runtime.observability.gen_ai import CONVERSATION
+from runtime.observability.telemetry import span
 
 log = structlog.get_logger(__name__)
 

@@ -22,8 +22,8 @@ from gateway.domain import server_frames
 from gateway.domain.conversation_ids import following_conversation_id, new_conversation_id
 from gateway.errors import GatewayError, UnavailableError
 from gateway.ports import TokenCaller, TokenReader
+from runtime.calls.rpc import RpcClient
 from runtime.clock import Clock
-from runtime.rpc import RpcClient
 
 log = structlog.get_logger(__name__)
 

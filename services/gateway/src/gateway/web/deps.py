@@ -31,9 +31,9 @@ from gateway.chat.threads import Threads
 from gateway.chat.topics import Topics
 from gateway.errors import RefusedError, TokenInvalidError
 from gateway.ports import TokenCaller, TokenReader
+from runtime.calls.rpc import RpcClient
 from runtime.clock import Clock
-from runtime.correlation import begin
-from runtime.rpc import RpcClient
+from runtime.observability.correlation import begin
 
 
 @dataclass(frozen=True, slots=True)

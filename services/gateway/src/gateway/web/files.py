@@ -25,7 +25,7 @@ from gateway.errors import RefusedError
 from gateway.web.deps import ApiDep, ConversationPath, PersonDep
 from gateway.web.problems import described
 from gateway.web.words import AcceptLanguage
-from runtime.file_store import StoredFile
+from runtime.stores.file_store import StoredFile
 
 router = APIRouter(tags=["files"])
 FilePath = Annotated[str, Path(pattern=ID_PATTERN, alias="fileId", description="a file's id")]

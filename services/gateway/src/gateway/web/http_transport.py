@@ -8,7 +8,7 @@ from typing import Any
 from httptools import HttpParserError
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from runtime.read_deadline import GRACE, ReadDeadline
+from runtime.http.read_deadline import GRACE, ReadDeadline
 
 MOST_HEAD = 64 * 1024
 """Bytes in a row that belong to no body; h11's limit for a head."""

@@ -9,7 +9,7 @@ from starlette.types import ASGIApp
 from gateway.domain.client_frames import MAX_FRAME_BYTES
 from gateway.web.http_transport import IDLE, BoundedHttp
 from gateway.web.transport import ChatProtocol
-from runtime.web_server import QuietServer
+from runtime.http.web_server import QuietServer
 
 START_DEADLINE = 10.0
 """Seconds for the web server to listen."""

@@ -22,7 +22,7 @@ from market_adapter.errors import (
 )
 from market_adapter.texts import TEXTS
 from runtime.clock import SystemClock
-from runtime.retry_after import seconds_in
+from runtime.http.retry_after import seconds_in
 
 MOST = 720
 """Bars that one question brings (Kraken's limit)."""

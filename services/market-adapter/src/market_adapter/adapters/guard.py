@@ -16,9 +16,9 @@ import structlog
 
 from market_adapter.errors import MarketError, ProviderDownError, ProviderRateLimitedError
 from market_adapter.texts import TEXTS
+from runtime.calls.single_flight import SingleFlight
 from runtime.clock import Clock
 from runtime.recent import Bounded
-from runtime.single_flight import SingleFlight
 
 log = structlog.get_logger(__name__)
 

@@ -1,11 +1,11 @@
-"""The database, each command within the bound that memory's have (runtime.command_limit)."""
+"""The database, each command within the bound that memory's have (runtime.stores.command_limit)."""
 
 from prometheus_client import Counter, Gauge
 from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import WaitQueueTimeoutError
 
-from runtime.command_limit import CommandLimit
-from runtime.mongo import Database
+from runtime.stores.command_limit import CommandLimit
+from runtime.stores.mongo import Database
 
 AT_ONCE = 24
 """Commands that MongoDB is asked at once."""

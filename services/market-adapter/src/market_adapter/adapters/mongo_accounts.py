@@ -13,10 +13,10 @@ import structlog
 from pydantic import TypeAdapter, ValidationError
 from pymongo.errors import DuplicateKeyError
 
-from market_adapter.domain.paper.account import Account, AccountOwner
+from market_adapter.domain.paper.account import Account, Owner
 from market_adapter.domain.paper.orders import Order, OrderState
-from runtime.mongo import Database, Document
-from runtime.unknown_fields import UnknownFields
+from runtime.stores.mongo import Database, Document
+from runtime.stores.unknown_fields import UnknownFields
 
 log = structlog.get_logger(__name__)
 
@@ -39,7 +39,7 @@ class MongoAccounts:
         await self._accounts.create_indexes(fields)
         await self._orders.create_indexes(("user",))
 
-    async def load(self, owner: AccountOwner) -> Account:
+    async def load(self, owner: Owner) -> Account:
         """The stored account, or a new one."""
         document = await self._accounts.find_one({"_id": str(owner)})
         if document is None:
@@ -61,7 +61,7 @@ class MongoAccounts:
         key = {"_id": document["_id"], "version": account.version}
         return (await self._accounts.replace_one(key, document)).matched_count == 1
 
-    async def attention(self, wall: datetime, market: datetime) -> Sequence[AccountOwner]:
+    async def attention(self, wall: datetime, market: datetime) -> Sequence[Owner]:
         """Owners of accounts in which something is due."""
         due: list[Document] = [
             {"untold": True},
@@ -69,9 +69,9 @@ class MongoAccounts:
             {"confirm_by": {"$lte": wall.isoformat()}},
         ]
         found = self._accounts.find({"$or": due}, {"company": 1, "user": 1})
-        return [AccountOwner(document["company"], document["user"]) for document in await found.to_list()]
+        return [Owner(document["company"], document["user"]) for document in await found.to_list()]
 
-    async def archive(self, owner: AccountOwner, orders: Sequence[Order]) -> None:
+    async def archive(self, owner: Owner, orders: Sequence[Order]) -> None:
         """One document an order, by its id."""
         for order in orders:
             key = f"{owner}/{order.id}"
@@ -86,7 +86,7 @@ class MongoAccounts:
             }
             await self._orders.replace_one({"_id": key}, document, upsert=True)
 
-    async def archived(self, owner: AccountOwner, limit: int, symbol: str | None) -> Sequence[Order]:
+    async def archived(self, owner: Owner, limit: int, symbol: str | None) -> Sequence[Order]:
         """Newest first."""
         wanted: Document = {"company": owner.company, "user": owner.user, "filled": True}
         if symbol is not None:
@@ -94,7 +94,7 @@ class MongoAccounts:
         found = self._orders.find(wanted).sort("ended_at", -1).limit(limit)
         return [_ORDER.validate_python(document["order"]) for document in await found.to_list()]
 
-    async def archived_orders(self, owner: AccountOwner, order_ids: Sequence[str]) -> Mapping[str, Order]:
+    async def archived_orders(self, owner: Owner, order_ids: Sequence[str]) -> Mapping[str, Order]:
         """By their ids, in one query; none for no ids."""
         if not order_ids:
             return {}
@@ -102,7 +102,7 @@ class MongoAccounts:
         orders = [_ORDER.validate_python(document["order"]) for document in await found.to_list()]
         return {order.id: order for order in orders}
 
-    async def forget(self, owner: AccountOwner) -> int:
+    async def forget(self, owner: Owner) -> int:
         """The account and its archived orders."""
         return await self._forget({"company": owner.company, "user": owner.user})
 

@@ -13,9 +13,9 @@ from pydantic import TypeAdapter
 from pymongo.errors import DuplicateKeyError
 
 from market_adapter.domain.alerts import Alert, AlertState
-from market_adapter.domain.paper.account import AccountOwner
-from runtime.mongo import Database, Document
-from runtime.unknown_fields import UnknownFields
+from market_adapter.domain.paper.account import Owner
+from runtime.stores.mongo import Database, Document
+from runtime.stores.unknown_fields import UnknownFields
 
 COLLECTION = "market_alerts"
 _ALERT = TypeAdapter(Alert)
@@ -40,11 +40,11 @@ class MongoAlerts:
             return alert if found is None else self._read(found)
         return alert
 
-    async def find(self, owner: AccountOwner, alert_id: str) -> Alert | None:
+    async def find(self, owner: Owner, alert_id: str) -> Alert | None:
         found = await self._alerts.find_one({"_id": alert_id, **_of(owner)})
         return None if found is None else _alert(found)
 
-    async def active(self, owner: AccountOwner, symbol: str | None = None) -> Sequence[Alert]:
+    async def active(self, owner: Owner, symbol: str | None = None) -> Sequence[Alert]:
         """Oldest first."""
         wanted: Document = {"state": AlertState.ACTIVE.value, **_of(owner)}
         if symbol is not None:
@@ -61,7 +61,7 @@ class MongoAlerts:
         document = self._unknown.with_them(before.id, before.seen_until, _document(after))
         return (await self._alerts.replace_one(key, document)).matched_count == 1
 
-    async def delete(self, owner: AccountOwner, alert_id: str) -> bool:
+    async def delete(self, owner: Owner, alert_id: str) -> bool:
         """Active → deleted."""
         key = {"_id": alert_id, **_of(owner)}
         await self._alerts.update_one(
@@ -76,16 +76,16 @@ class MongoAlerts:
     async def announced(self, alert_id: str) -> None:
         await self._alerts.update_one({"_id": alert_id}, {"$set": {"announced": True}})
 
-    async def untold(self, owner: AccountOwner) -> Sequence[Alert]:
+    async def untold(self, owner: Owner) -> Sequence[Alert]:
         """Oldest first."""
         return await self._found({**_of(owner), "state": AlertState.TRIGGERED.value, "told": False})
 
-    async def told(self, owner: AccountOwner, alert_ids: Sequence[str]) -> int:
+    async def told(self, owner: Owner, alert_ids: Sequence[str]) -> int:
         wanted: Document = {**_of(owner), "_id": {"$in": list(alert_ids)}, "told": False}
         wanted["state"] = AlertState.TRIGGERED.value
         return (await self._alerts.update_many(wanted, {"$set": {"told": True}})).modified_count
 
-    async def forget(self, owner: AccountOwner) -> int:
+    async def forget(self, owner: Owner) -> int:
         return (await self._alerts.delete_many(_of(owner))).deleted_count
 
     async def forget_company(self, company: str) -> int:
@@ -101,7 +101,7 @@ class MongoAlerts:
         return alert
 
 
-def _of(owner: AccountOwner) -> Document:
+def _of(owner: Owner) -> Document:
     return {"company": owner.company, "user": owner.user}
 
 

@@ -4,7 +4,7 @@ from datetime import date
 
 from pymongo.errors import DuplicateKeyError
 
-from runtime.mongo import Database
+from runtime.stores.mongo import Database
 
 COLLECTION = "market_clock"
 KEY = "sample"

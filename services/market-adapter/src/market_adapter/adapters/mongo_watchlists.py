@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 
 from pymongo.errors import DuplicateKeyError
 
-from market_adapter.domain.paper.account import AccountOwner
+from market_adapter.domain.paper.account import Owner
 from market_adapter.errors import BusyError
 from market_adapter.texts import TEXTS
-from runtime.mongo import Database, Document
+from runtime.stores.mongo import Database, Document
 
 COLLECTION = "market_watchlists"
 TRIES = 50
@@ -24,16 +24,16 @@ class MongoWatchlists:
     def __init__(self, database: Database) -> None:
         self._lists = database[COLLECTION]
 
-    async def symbols(self, owner: AccountOwner) -> Sequence[str]:
+    async def symbols(self, owner: Owner) -> Sequence[str]:
         return (await self._load(owner))[0]
 
-    async def made(self, owner: AccountOwner, call: str) -> Sequence[str] | None:
+    async def made(self, owner: Owner, call: str) -> Sequence[str] | None:
         """The list, if this call has changed it."""
         symbols, calls, _ = await self._load(owner)
         return symbols if call in calls else None
 
     async def add(
-        self, owner: AccountOwner, symbol: str, most: int, call: str, check: Callable[[], None]
+        self, owner: Owner, symbol: str, most: int, call: str, check: Callable[[], None]
     ) -> Sequence[str] | None:
         """With the symbol at its end, where it is new."""
 
@@ -44,10 +44,10 @@ class MongoWatchlists:
 
         return await self._change(owner, added, call, check)
 
-    async def remove(self, owner: AccountOwner, symbol: str, call: str, check: Callable[[], None]) -> Sequence[str]:
+    async def remove(self, owner: Owner, symbol: str, call: str, check: Callable[[], None]) -> Sequence[str]:
         return await self._change(owner, lambda symbols: [one for one in symbols if one != symbol], call, check) or []
 
-    async def forget(self, owner: AccountOwner) -> int:
+    async def forget(self, owner: Owner) -> int:
         return (await self._lists.delete_one({"_id": str(owner)})).deleted_count
 
     async def forget_company(self, company: str) -> int:
@@ -55,14 +55,14 @@ class MongoWatchlists:
         mine = {"_id": {"$gt": f"{company}/", "$lt": f"{company}0"}}
         return (await self._lists.delete_many(mine)).deleted_count
 
-    async def _load(self, owner: AccountOwner) -> tuple[list[str], list[str], int]:
+    async def _load(self, owner: Owner) -> tuple[list[str], list[str], int]:
         document = await self._lists.find_one({"_id": str(owner)})
         if document is None:
             return [], [], 0
         return document["symbols"], document.get("calls", []), document["version"]
 
     async def _change(
-        self, owner: AccountOwner, change: Callable[[list[str]], list[str] | None], call: str, check: Callable[[], None]
+        self, owner: Owner, change: Callable[[list[str]], list[str] | None], call: str, check: Callable[[], None]
     ) -> list[str] | None:
         """The list afterwards; None when `change` makes none of it."""
         for _ in range(TRIES):
@@ -77,7 +77,7 @@ class MongoWatchlists:
                 return changed
         raise BusyError("-", TEXTS["watchlist.busy"])
 
-    async def _save(self, owner: AccountOwner, symbols: list[str], calls: list[str], version: int) -> bool:
+    async def _save(self, owner: Owner, symbols: list[str], calls: list[str], version: int) -> bool:
         key, whose = {"_id": str(owner)}, {"company": owner.company, "user": owner.user}
         changed: Document = {**whose, "version": version + 1, "symbols": symbols, "calls": calls}
         if version == 0:

@@ -5,9 +5,9 @@ from contracts.channels import fact as subject_of
 from contracts.envelope import CloudEvent
 from contracts.events.registry import BY_TYPE
 from contracts.ids import derive_id
-from market_adapter.domain.paper.account import AccountFact, AccountOwner
-from runtime.deadlines import part
-from runtime.publisher import Publisher
+from market_adapter.domain.paper.account import Fact, Owner
+from runtime.bus.publisher import Publisher
+from runtime.calls.deadlines import part
 
 SOURCE = "/nexus/market-adapter"
 STREAM = "FACTS"
@@ -19,7 +19,7 @@ class NatsFacts:
     def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher
 
-    async def tell(self, owner: AccountOwner, fact: AccountFact) -> None:
+    async def tell(self, owner: Owner, fact: Fact) -> None:
         """Appends the fact. Raises PublishFailedError; then it stays in its outbox and is told later."""
         data = BY_TYPE[fact.kind].data.model_validate(fact.data)
         event = CloudEvent[type(data)](  # pyright: ignore[reportInvalidTypeArguments]

@@ -10,7 +10,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from contracts.channels import MARKET_CLOCK
-from runtime.connection import subscribe
+from runtime.bus.connection import subscribe
 
 
 class NatsNudge:

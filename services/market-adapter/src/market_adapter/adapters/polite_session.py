@@ -5,7 +5,7 @@ import threading
 import time
 from typing import Any
 
-from runtime.retry_after import seconds_in
+from runtime.http.retry_after import seconds_in
 
 REQUEST_SECONDS = 3.0
 """A request's limit: below that of any tool. The library's own are 10 and 30."""

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from contracts.tools.account import Condition
 from market_adapter.domain.bars import Bar, Split
-from market_adapter.domain.paper.account import AccountOwner
+from market_adapter.domain.paper.account import Owner
 from market_adapter.domain.splits import adjustment, scale_price
 
 
@@ -31,7 +31,7 @@ class Alert:
     the last price that it has seen. `announced`: the bus has the fact. `told`: the user has been told in the chat."""
 
     id: str
-    owner: AccountOwner
+    owner: Owner
     symbol: str
     condition: Condition
     price: Decimal

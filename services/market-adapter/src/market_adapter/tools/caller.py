@@ -3,17 +3,17 @@
 from dataclasses import dataclass
 
 from contracts.rpc import ToolServiceRequest
-from market_adapter.domain.paper.account import AccountOwner
+from market_adapter.domain.paper.account import Owner
 from market_adapter.errors import NoUserError, TooLateError
 from market_adapter.texts import TEXTS
-from runtime.deadlines import passed
+from runtime.calls.deadlines import passed
 
 
 @dataclass(frozen=True, slots=True)
 class CallBy:
     """One call: whose, from which conversation, and the id that makes a repeat the same call."""
 
-    owner: AccountOwner
+    owner: Owner
     call_id: str
     conversation: str | None
     language: str = "es"
@@ -32,5 +32,5 @@ def call_by(request: ToolServiceRequest) -> CallBy:
     caller = request.caller
     if caller.user_id is None:
         raise NoUserError("-", TEXTS["caller.needs_a_user"].format(tool=request.tool))
-    owner = AccountOwner(caller.company_id, caller.user_id)
+    owner = Owner(caller.company_id, caller.user_id)
     return CallBy(owner, request.call_id, caller.conversation_id, caller.language)

@@ -20,8 +20,8 @@ from market_adapter.ports import MarketProvider
 from market_adapter.texts import TEXTS
 from market_adapter.tools.shapes import Sourced
 from market_adapter.tools.tool import tool
+from runtime.calls.single_flight import SingleFlight
 from runtime.recent import Bounded
-from runtime.single_flight import SingleFlight
 
 VERSION = "v1"
 _ID = re.compile(rf"(.+)-(\d{{8}})-h{HORIZON}-{VERSION}")

@@ -13,7 +13,7 @@ from contracts.market_rpc import ActionDecideRequest, ActionsRequest
 from contracts.memory_rpc import UserRef
 from market_adapter.adapters.mongo_accounts import MongoAccounts
 from market_adapter.domain.bars import Split
-from market_adapter.domain.paper.account import OPENING_CASH, Account, AccountOwner, Position
+from market_adapter.domain.paper.account import OPENING_CASH, Account, Owner, Position
 from market_adapter.domain.paper.orders import OrderState
 from market_adapter.paper_trading import ASKED_AT_ONCE
 from market_adapter.testing import FIRST_DAY, ScriptedProvider, bar
@@ -273,7 +273,7 @@ async def test_a_fact_waits_until_the_bus_is_back() -> None:
 
 async def test_an_account_that_cannot_be_dealt_with_holds_up_nobody_else() -> None:
     desk = Desk(market("100", "100"))
-    spoilt = AccountOwner("demo", "aaa")
+    spoilt = Owner("demo", "aaa")
     nonsense = Position("A,B", Decimal(1), Decimal(1), FIRST_DAY)
     desk.memory.accounts[str(spoilt)] = Account(spoilt, positions={"A,B": nonsense}, version=1)
     order = await desk.order()
@@ -304,7 +304,7 @@ async def test_an_accounts_symbols_are_asked_for_side_by_side_and_no_more_at_onc
             inside -= 1
 
     desk.provider.daily_history = asked
-    await desk.books.current(AccountOwner("demo", "ann"))
+    await desk.books.current(Owner("demo", "ann"))
     assert most == ASKED_AT_ONCE
 
 

@@ -13,7 +13,7 @@ from contracts.market_rpc import ActionsRequest
 from market_adapter import paper_trading
 from market_adapter.adapters.mongo import bounded
 from market_adapter.adapters.mongo_accounts import ORDERS, MongoAccounts
-from market_adapter.domain.paper.account import Account, AccountOwner
+from market_adapter.domain.paper.account import Account, Owner
 from market_adapter.domain.paper.orders import FINAL, OrderState
 from market_adapter.testing_desk import ANN, Desk, market
 from runtime.testing import MongoDatabase
@@ -87,7 +87,7 @@ async def test_how_many_archived_actions_stand_is_one_query(mongo_server: MongoD
 async def test_only_accounts_in_which_something_is_due_are_looked_at(store: MongoAccounts) -> None:
     desk = Desk(market("100", "100", "100"), store)
 
-    async def due() -> list[AccountOwner]:
+    async def due() -> list[Owner]:
         return list(await store.attention(desk.clock.now(), desk.provider.now()))
 
     order = await desk.order(order_type="limit", limit_price=50)
@@ -113,7 +113,7 @@ async def test_only_accounts_in_which_something_is_due_are_looked_at(store: Mong
 async def test_an_account_of_a_newer_release_is_read_and_keeps_what_is_not_known_here(
     mongo_server: MongoDatabase, store: MongoAccounts
 ) -> None:
-    owner = AccountOwner("demo", "newer-account")
+    owner = Owner("demo", "newer-account")
     assert await store.save(Account(owner))
     async with AsyncMongoClient[dict[str, Any]](mongo_server.url) as client:
         rows = client[mongo_server.database]["market_accounts"]

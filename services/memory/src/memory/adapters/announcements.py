@@ -13,8 +13,8 @@ from contracts.events.memory import MemoryUpdated
 from contracts.ids import derive_id, uuid7
 from contracts.streams import FACTS
 from memory.adapters.chat_log import SOURCE
-from runtime.direct import DirectReader, StoredFact
-from runtime.publisher import Fence, Publisher
+from runtime.bus.direct import DirectReader, StoredFact
+from runtime.bus.publisher import Fence, Publisher
 
 COMPANY_CHANGED = "company.config.changed.v1"
 MEMORY_UPDATED = "memory.updated.v1"

@@ -14,11 +14,11 @@ from memory.adapters.durables import durables
 from memory.domain.keys import LogPosition
 from memory.domain.progress import ConsumerProgress
 from memory.errors import BusUnavailableError
-from runtime.direct import DirectReader, StoredFact
+from runtime.bus.direct import DirectReader, StoredFact
+from runtime.bus.jetstream_api import AnswerT, ApiAnswer, ConsumerInfo, ConsumerPage, StreamInfo, ask, floor_of
+from runtime.bus.replies import ReplyInbox
+from runtime.bus.streams import first_made, leave_out
 from runtime.errors import NotReadyError
-from runtime.jetstream_api import AnswerT, ApiAnswer, ConsumerInfo, ConsumerPage, StreamInfo, ask, floor_of
-from runtime.replies import ReplyInbox
-from runtime.streams import first_made, leave_out
 
 ANSWER = 2.0
 

@@ -15,9 +15,9 @@ from contracts.json_values import JsonObject, object_of
 from contracts.streams import CHAT, DLQ, FACTS, TOOLS, TRACES, TURNS, WEBHOOKS
 from memory.adapters.bus_errors import bus_does
 from memory.domain.erasure import Erasure
-from runtime.connection import jetstream
-from runtime.dead_letters import DeadLetters
-from runtime.direct import DirectReader
+from runtime.bus.connection import jetstream
+from runtime.bus.direct import DirectReader
+from runtime.workers.dead_letters import DeadLetters
 
 PAGE = 256
 LETTERS = 10_000

@@ -21,15 +21,15 @@ from memory.adapters.chat_log import StreamLog
 from memory.domain.facts import BadFactError, LogFact
 from memory.errors import StoreUnavailableError
 from memory.metrics import PROJECTED
-from runtime.batch_worker import BatchWorker
-from runtime.batches import HURRIED
-from runtime.bus_client import BusClient
-from runtime.connection import jetstream, listen
-from runtime.consumers import ConsumerSpec
-from runtime.deliveries import Delivery
+from runtime.bus.bus_client import BusClient
+from runtime.bus.connection import jetstream, listen
+from runtime.bus.consumers import ConsumerSpec
+from runtime.bus.marks import UNMARKED
 from runtime.errors import NotReadyError, RuntimeLibraryError
-from runtime.marks import UNMARKED
-from runtime.outcomes import Ack, AckAfter, DeadLetter, Outcome, Retry
+from runtime.workers.batch_worker import BatchWorker
+from runtime.workers.batches import HURRIED
+from runtime.workers.deliveries import Delivery
+from runtime.workers.outcomes import Ack, AckAfter, DeadLetter, Outcome, Retry
 
 SERVICE = "memory"
 DURABLE = "memory-projection"

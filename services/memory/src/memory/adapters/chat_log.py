@@ -10,10 +10,10 @@ from contracts.channels import ChatAddress, conversation_tree, parse_chat
 from memory.domain.facts import BadFactError, LogFact, decode
 from memory.domain.keys import LogPosition
 from memory.errors import UnknownSequenceError
+from runtime.bus.direct import StoredFact
+from runtime.bus.publisher import Appended, Publisher
 from runtime.conversation import ConversationLog, ConversationWriter, Decide, LogBounds
-from runtime.direct import StoredFact
 from runtime.errors import ReadFailedError
-from runtime.publisher import Appended, Publisher
 
 SOURCE = "/nexus/memory"
 RECENT = 15.0

@@ -14,7 +14,7 @@ from memory.domain.desk import OPEN, DeskState, UpdatePlace
 from memory.domain.inbox_index import Findable
 from memory.domain.keys import BEGINNING, LogPosition, conversation_key, list_key, milliseconds, position_of, timed_key
 from memory.domain.recent import VisitorTraits
-from runtime.mongo import Document
+from runtime.stores.mongo import Document
 
 
 class PersonFields(TypedDict):

@@ -8,9 +8,9 @@ from contracts.streams import FACTS
 from memory.adapters.chat_log import SOURCE
 from memory.domain.keys import LogPosition, milliseconds
 from memory.errors import BusUnavailableError
-from runtime.direct import DirectReader
+from runtime.bus.direct import DirectReader
+from runtime.bus.publisher import Publisher
 from runtime.errors import RuntimeLibraryError
-from runtime.publisher import Publisher
 
 DEADLINE = 8.0
 """Seconds for storing one; the caller waits for ten."""

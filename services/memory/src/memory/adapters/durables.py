@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 
 from memory.errors import BusUnavailableError
-from runtime.jetstream_api import ConsumerInfo, ConsumerPage
+from runtime.bus.jetstream_api import ConsumerInfo, ConsumerPage
 
 Ask = Callable[[str, Mapping[str, object]], Awaitable[ConsumerPage]]
 """A method of JetStream's API with its body; raises BusUnavailableError."""

@@ -13,7 +13,7 @@ from memory.adapters.mongo_file_shares import MongoFileShares
 from memory.domain.erasure import Erasure
 from memory.errors import StoreUnavailableError
 from runtime.clock import Clock
-from runtime.file_store import FileStore, FilesUnavailableError
+from runtime.stores.file_store import FileStore, FilesUnavailableError
 
 PAGE = 500
 UNSENT_FOR = timedelta(days=1)

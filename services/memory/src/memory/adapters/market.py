@@ -20,10 +20,10 @@ from contracts.market_rpc import (
 )
 from contracts.memory_rpc import UserRef
 from memory.errors import ServiceUnavailableError
-from runtime.deadlines import within
+from runtime.calls.deadlines import within
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
 from runtime.recent import Bounded
-from runtime.rpc import RpcClient
 
 DEADLINE = 5.0
 """Default deadline in seconds."""

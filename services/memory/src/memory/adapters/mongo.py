@@ -19,11 +19,11 @@ from memory.domain.keys import END, from_cursor, to_cursor
 from memory.errors import StoreRefusedError, StoreUnavailableError
 from memory.metrics import STORE_REFUSED, STORE_RUNNING
 from memory.ports import PageOf
-from runtime.command_limit import TRIALS, CommandLimit
 from runtime.errors import NotReadyError
-from runtime.mongo import Collection, Database, Document, driver_says
 from runtime.settings import MongoSettings
-from runtime.store_format import check_format
+from runtime.stores.command_limit import TRIALS, CommandLimit
+from runtime.stores.mongo import Collection, Database, Document, driver_says
+from runtime.stores.store_format import check_format
 
 ASKED_AT_ONCE = 24
 """Concurrent commands for callers who wait for an answer."""

@@ -10,7 +10,7 @@ from pymongo import ASCENDING
 
 from contracts.company import CompanySettings, read_config
 from memory.adapters.mongo import replace_version, speaking
-from runtime.mongo import Collection, Document
+from runtime.stores.mongo import Collection, Document
 
 
 class MongoCompanies:

@@ -31,8 +31,8 @@ from memory.domain.conversation import STATES, ConversationOutcome, InboxConvers
 from memory.domain.inbox_index import Findable
 from memory.domain.keys import BEGINNING, END, conversation_key, position_of, timed_key
 from memory.ports import InboxFilter, PageOf
-from runtime.mongo import Collection, Document
-from runtime.unknown_fields import UnknownFields
+from runtime.stores.mongo import Collection, Document
+from runtime.stores.unknown_fields import UnknownFields
 
 OLDER: Document = {"writtenKey": {"$exists": False}, "inboxKey": {"$exists": True}}
 """Conversations stored only by releases without a desk."""

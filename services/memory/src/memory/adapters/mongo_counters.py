@@ -8,7 +8,7 @@ from pymongo import UpdateOne
 from pymongo.errors import BulkWriteError
 
 from memory.adapters.mongo import duplicates
-from runtime.mongo import Collection, Document
+from runtime.stores.mongo import Collection, Document
 
 _ONCE_MORE = 2
 

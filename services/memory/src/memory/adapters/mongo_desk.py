@@ -14,7 +14,7 @@ from contracts.events.desk import ConversationUpdated, NoteAdded
 from memory.adapters.mongo import below, speaking
 from memory.domain.desk import Update, folded, note_view
 from memory.domain.keys import END, LogPosition, conversation_key, fact_key, position_of
-from runtime.mongo import Collection, Database, Document
+from runtime.stores.mongo import Collection, Database, Document
 
 MOST = 500
 """The newest updates and notes of a conversation that are read; far more than people make."""

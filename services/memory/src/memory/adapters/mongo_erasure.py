@@ -14,7 +14,7 @@ from pymongo import ASCENDING
 from memory.adapters.mongo import below, slices, speaking
 from memory.domain.erasure import Erasure
 from memory.domain.keys import conversation_key, milliseconds, moment, position_of
-from runtime.mongo import Database, Document
+from runtime.stores.mongo import Database, Document
 
 BY_CONVERSATION = ("ratings", "lessons", "updates", "notes", "withdrawals")
 """Collections whose ids begin with company/conversation/."""

@@ -17,7 +17,7 @@ from contracts.ids import NOBODY
 from contracts.symbols import InvalidSymbolError, parse_symbol
 from memory.adapters.mongo import below, speaking
 from memory.domain.keys import conversation_key, milliseconds, timed_key
-from runtime.mongo import Collection, Document
+from runtime.stores.mongo import Collection, Document
 
 SYMBOL_ARGUMENTS = ("symbol", "symbols", "ticker", "tickers")
 MOST_SYMBOLS = 10

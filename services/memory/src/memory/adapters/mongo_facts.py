@@ -16,7 +16,7 @@ from memory.adapters.mongo import speaking
 from memory.domain.facts import LogFact, decode, message_id, without_principal
 from memory.domain.keys import END, LogPosition, conversation_key, fact_key, from_cursor, position_of, to_cursor
 from memory.ports import PageOf
-from runtime.mongo import Collection, Document
+from runtime.stores.mongo import Collection, Document
 
 _log = structlog.get_logger(__name__)
 

@@ -12,7 +12,7 @@ from pymongo.errors import DuplicateKeyError
 
 from memory.adapters.mongo import speaking
 from memory.domain.keys import conversation_key
-from runtime.mongo import Database, Document
+from runtime.stores.mongo import Database, Document
 
 AT_ONCE = 500
 """Rows that are read together."""

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from memory.adapters.mongo import speaking
 from memory.domain.keys import LogPosition, conversation_key, position_of
-from runtime.mongo import Collection, Document
+from runtime.stores.mongo import Collection, Document
 
 
 @dataclass(frozen=True, slots=True)

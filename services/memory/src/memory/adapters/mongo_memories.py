@@ -16,8 +16,8 @@ from memory.domain.forgotten import Forgotten
 from memory.domain.keys import LogPosition
 from memory.domain.remembered import Remembered
 from memory.ports import Versioned
-from runtime.mongo import Collection, Document
-from runtime.unknown_fields import UnknownFields
+from runtime.stores.mongo import Collection, Document
+from runtime.stores.unknown_fields import UnknownFields
 
 
 class ForgottenWords(Wire):

@@ -13,7 +13,7 @@ from pymongo.errors import OperationFailure
 from memory.adapters.mongo import Connections, replace_version, speaking
 from memory.domain.keys import BEGINNING, LogPosition, position_of
 from memory.domain.progress import Missed
-from runtime.mongo import Database, Document
+from runtime.stores.mongo import Database, Document
 
 ROW = "positions"
 ATTEMPTS = 20

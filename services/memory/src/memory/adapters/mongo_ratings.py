@@ -10,7 +10,7 @@ from pymongo import DESCENDING
 from memory.adapters.mongo import speaking, store_if_newer
 from memory.domain.keys import moment
 from memory.domain.rating import Rating
-from runtime.mongo import Collection
+from runtime.stores.mongo import Collection
 
 
 class MongoRatings:

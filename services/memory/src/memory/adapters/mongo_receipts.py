@@ -12,7 +12,7 @@ from memory.domain.keys import milliseconds, moment, timed_key
 from memory.domain.receipt import ErasureRecord
 from memory.errors import StoreUnavailableError
 from memory.ports import PageOf
-from runtime.mongo import Database, Document
+from runtime.stores.mongo import Database, Document
 
 ATTEMPTS = 10
 """Tries to change a receipt that another replica changes too."""

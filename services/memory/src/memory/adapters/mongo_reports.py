@@ -22,7 +22,7 @@ from memory.domain.keys import conversation_key, moment
 from memory.domain.rating import Satisfaction
 from memory.domain.report import Digest, ReportedConversation, ReportExtras, digest_of
 from memory.ports import Spent
-from runtime.mongo import Collection, Database, Document
+from runtime.stores.mongo import Collection, Database, Document
 
 AT_ONCE = 4
 """Conversations whose facts are read concurrently for one report."""

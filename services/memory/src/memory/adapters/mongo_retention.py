@@ -6,7 +6,7 @@ from typing import Any
 from pymongo import ASCENDING
 
 from memory.adapters.mongo import speaking
-from runtime.mongo import Database, Document
+from runtime.stores.mongo import Database, Document
 
 ROW = "keeping"
 PAGE = 1_000

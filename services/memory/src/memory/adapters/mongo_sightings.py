@@ -7,7 +7,7 @@ from pymongo import DESCENDING
 from contracts.company_rpc import Sighting
 from memory.adapters.mongo import below, speaking
 from memory.domain.keys import milliseconds, moment
-from runtime.mongo import Collection
+from runtime.stores.mongo import Collection
 
 SHOWN = 20
 

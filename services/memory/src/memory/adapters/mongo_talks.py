@@ -15,7 +15,7 @@ from contracts.channels import ChatKind
 from memory.adapters.mongo import below, speaking
 from memory.domain.keys import END, LogPosition, conversation_key, fact_key, position_of
 from memory.domain.recall.index import IndexedMessage
-from runtime.mongo import Collection, Document
+from runtime.stores.mongo import Collection, Document
 
 SPEAKERS = {
     ChatKind.VISITOR.value: "user",

@@ -18,7 +18,7 @@ from pymongo.errors import DuplicateKeyError
 from memory.adapters.mongo import speaking
 from memory.domain.erasure import Erasure
 from memory.domain.keys import LogPosition, milliseconds, moment
-from runtime.mongo import Database
+from runtime.stores.mongo import Database
 
 KEY = "erased"
 """The row of the collection `meta` with the digests' key."""

@@ -15,7 +15,7 @@ from memory.adapters.mongo import speaking
 from memory.adapters.mongo_counters import Count, count_once
 from memory.domain.keys import END
 from memory.ports import Spent
-from runtime.mongo import Collection
+from runtime.stores.mongo import Collection
 
 BUCKETS = 16
 

@@ -4,7 +4,7 @@ from pymongo.errors import DuplicateKeyError
 
 from memory.adapters.mongo import speaking
 from memory.domain.keys import conversation_key
-from runtime.mongo import Database
+from runtime.stores.mongo import Database
 
 
 class MongoWithdrawals:

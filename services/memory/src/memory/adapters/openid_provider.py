@@ -11,12 +11,12 @@ from contracts.sign_in_rpc import SignInCode
 from contracts.team import OpenIdProvider
 from memory.adapters.webhook_client import WebhookPosting
 from memory.domain.openid import KINDS, Discovered, SignInRefusedError, discovered, proven, signing
+from runtime.auth.seal import NotSealableError, Seal
+from runtime.auth.tokens import KeySet, KeysUnavailableError
+from runtime.calls.single_flight import SingleFlight
 from runtime.clock import Clock
 from runtime.errors import InvalidTokenError
 from runtime.recent import Bounded
-from runtime.seal import NotSealableError, Seal
-from runtime.single_flight import SingleFlight
-from runtime.tokens import KeySet, KeysUnavailableError
 
 SECONDS = 5.0
 """Deadline of one request to a provider."""

@@ -11,8 +11,8 @@ from contracts.market_rpc import ForgottenReply
 from contracts.memory_rpc import UserRef
 from contracts.rpc import Rpc
 from memory.errors import ServiceUnavailableError
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.rpc import RpcClient
 
 RequestT = TypeVar("RequestT", bound=BaseModel)
 DEADLINE = 8.0

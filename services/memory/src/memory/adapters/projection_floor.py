@@ -18,8 +18,8 @@ from nats.errors import Error as NatsError
 from memory.domain.keys import LogPosition
 from memory.metrics import BEHIND
 from runtime.background import BackgroundLoop
-from runtime.jetstream_api import ConsumerInfo, ask, floor_of
-from runtime.replies import ReplyInbox
+from runtime.bus.jetstream_api import ConsumerInfo, ask, floor_of
+from runtime.bus.replies import ReplyInbox
 
 STIRRED, IDLE = 15.0, 45.0
 """Seconds until the next question if nobody waits: after something was projected here, and how much longer

@@ -9,8 +9,8 @@ from contracts.ids import NOBODY
 from contracts.streams import FACTS, TRACES
 from memory.adapters.bus_errors import bus_does
 from memory.errors import BusUnavailableError
-from runtime.direct import DirectReader
-from runtime.replies import ReplyInbox
+from runtime.bus.direct import DirectReader
+from runtime.bus.replies import ReplyInbox
 
 PAGE = 1_000
 ANSWER = 5.0

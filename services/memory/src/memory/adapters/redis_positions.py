@@ -11,7 +11,7 @@ from redis.asyncio import Redis
 from memory.adapters.redis_errors import redis_does
 from memory.domain.keys import LogPosition, position_of
 from memory.domain.progress import Missed
-from runtime.redis_client import incarnation
+from runtime.stores.redis_client import incarnation
 
 KEY = "nexus:memory:positions"
 _MOVE = """

@@ -1,8 +1,8 @@
 """Identifies a message's author by the principal that the gateway signed."""
 
 from memory.domain.conversation import Person
+from runtime.auth.principals import PrincipalVerifier
 from runtime.errors import InvalidTokenError
-from runtime.principals import PrincipalVerifier
 
 
 class PrincipalCheck:

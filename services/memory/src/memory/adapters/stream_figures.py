@@ -14,8 +14,8 @@ from nats.aio.client import Client
 
 from contracts.streams import Stream
 from memory import metrics
-from runtime.jetstream_api import AccountInfo, ConsumerPage, StreamInfo, ask
-from runtime.replies import ReplyInbox
+from runtime.bus.jetstream_api import AccountInfo, ConsumerPage, StreamInfo, ask
+from runtime.bus.replies import ReplyInbox
 
 RECENT = 60.0
 """Seconds for which figures are cached for metrics."""

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 from contracts.rpc import CATALOGUE, CatalogueRequest
 from memory.errors import ServiceUnavailableError
-from runtime.deadlines import within
+from runtime.calls.deadlines import within
+from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
 from runtime.recent import Recent
-from runtime.rpc import RpcClient
 
 DEADLINE = 2.0
 """Seconds for the executor's answer."""

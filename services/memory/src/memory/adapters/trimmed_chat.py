@@ -14,10 +14,10 @@ from memory.adapters.durables import durables
 from memory.domain.log_window import LoggedConversation, LogState
 from memory.errors import BusUnavailableError
 from memory.ports import LogClock
+from runtime.bus.direct import DirectReader
+from runtime.bus.jetstream_api import AnswerT, ConsumerInfo, ConsumerPage, Purged, StreamInfo, ask, floor_of, why
+from runtime.bus.replies import ReplyInbox
 from runtime.conversation import ConversationLog
-from runtime.direct import DirectReader
-from runtime.jetstream_api import AnswerT, ConsumerInfo, ConsumerPage, Purged, StreamInfo, ask, floor_of, why
-from runtime.replies import ReplyInbox
 
 PAGE = 256
 ANSWER = 5.0

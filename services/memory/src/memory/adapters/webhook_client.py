@@ -6,9 +6,9 @@ import aiohttp
 from yarl import URL
 
 from memory.domain.webhooks import EndpointAnswer
-from runtime.guarded_http import AddressNotAllowedError, Lookup, guarded_session, is_loopback, system_lookup
-from runtime.public_address import is_public
-from runtime.retry_after import seconds_in
+from runtime.http.guarded_http import AddressNotAllowedError, Lookup, guarded_session, is_loopback, system_lookup
+from runtime.http.public_address import is_public
+from runtime.http.retry_after import seconds_in
 
 MOST_BYTES = 16 * 1024
 """Bytes of a response's body that are read, only so that the connection can be reused."""

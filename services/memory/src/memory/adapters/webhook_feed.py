@@ -19,13 +19,13 @@ from contracts.streams import CHAT, FACTS, WEBHOOKS
 from contracts.webhooks import TOLD
 from memory.adapters.webhook_table import WebhookTable
 from memory.domain.webhooks import NotToldError, company_of, told, wanted
-from runtime.batch_worker import BatchWorker
-from runtime.connection import jetstream
-from runtime.consumers import ConsumerSpec
-from runtime.deliveries import Delivery
+from runtime.bus.connection import jetstream
+from runtime.bus.consumers import ConsumerSpec
+from runtime.bus.publisher import Publisher
 from runtime.errors import PublishFailedError, PublishRefusedError
-from runtime.outcomes import Ack, Outcome, Retry
-from runtime.publisher import Publisher
+from runtime.workers.batch_worker import BatchWorker
+from runtime.workers.deliveries import Delivery
+from runtime.workers.outcomes import Ack, Outcome, Retry
 
 DURABLE = "memory-webhooks"
 SPECS = (

@@ -34,8 +34,8 @@ from memory.domain.mentions import mentioned
 from memory.domain.relevance import candidates, relevant
 from memory.domain.relevant_facts import relevant_facts
 from memory.domain.remembered import Remembered
+from runtime.calls.deadlines import part
 from runtime.clock import Clock
-from runtime.deadlines import part
 
 Task = asyncio.Task
 PassageSearch = Callable[[str, KnowledgeQuery], Coroutine[Any, Any, KnowledgeFound]]

@@ -10,7 +10,7 @@ from typing import Any
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.domain.inbox_index import Findable, InboxIndex, InboxQuery
 from memory.errors import MemoryServiceError, StoreUnavailableError
-from runtime.deadlines import detached_context
+from runtime.calls.deadlines import detached_context
 
 READING = 2.0
 """Seconds that a search waits for the update; after that it uses what has been read, and says so."""

@@ -22,7 +22,7 @@ from memory.domain.erasure import Erasure
 from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
 from runtime.clock import Clock
-from runtime.outcomes import Ack, Outcome, Retry
+from runtime.workers.outcomes import Ack, Outcome, Retry
 
 SLOW = 1.0
 """Seconds after which storing counts as slow. A deletion looks once more for what was being stored when it began."""

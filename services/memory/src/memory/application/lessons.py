@@ -16,7 +16,7 @@ from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
 from memory.errors import StoreUnavailableError
 from runtime.background import BackgroundLoop
-from runtime.deliveries import pause_after
+from runtime.workers.deliveries import pause_after
 
 AT_FIRST = 1.0
 """How long the answer's acknowledgement waits for the first attempt."""

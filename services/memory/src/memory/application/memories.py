@@ -16,8 +16,8 @@ from memory.domain.keys import LogPosition
 from memory.domain.remembered import Remembered, corrected
 from memory.errors import CorrectionReusedError, MemoryMovedError, StoreUnavailableError
 from memory.ports import MemoryStore
+from runtime.calls.deadlines import passed
 from runtime.clock import Clock
-from runtime.deadlines import passed
 
 ATTEMPTS = 60
 """Tries to store a memory that others change too."""

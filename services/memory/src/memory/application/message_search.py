@@ -25,8 +25,8 @@ from memory.embeddings.embeddings import Embeddings
 from memory.embeddings.fusion import fused_messages
 from memory.embeddings.neighbours import POOL, Nearness, Neighbours
 from memory.errors import MemoryServiceError, StoreUnavailableError
+from runtime.calls.deadlines import detached_context
 from runtime.clock import Clock
-from runtime.deadlines import detached_context
 
 READING = 3.5
 """Seconds that a search waits for the update; after that it uses what has been read, and says so."""

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import structlog
 
 from memory.metrics import CONTEXT_MISSING
-from runtime.deadlines import serve_for
+from runtime.calls.deadlines import serve_for
 
 PartT = TypeVar("PartT")
 

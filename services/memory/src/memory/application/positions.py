@@ -22,7 +22,7 @@ from memory.domain.keys import BEGINNING, LogPosition
 from memory.domain.progress import ConsumerProgress, Missed
 from memory.errors import StoreUnavailableError
 from memory.metrics import RECOVERED, STORE_MISSES
-from runtime.direct import StoredFact
+from runtime.bus.direct import StoredFact
 
 BATCH = 256
 READS = 4

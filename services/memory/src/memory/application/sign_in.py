@@ -11,7 +11,7 @@ from memory.adapters.openid_provider import OpenIdProviders
 from memory.application.companies import CompanyRegistry
 from memory.domain.openid import SignInRefusedError, account_of, authorization_address, invited, member_for
 from memory.errors import SettingsMovedError
-from runtime.tokens import one_line
+from runtime.auth.tokens import one_line
 
 FoundT = TypeVar("FoundT")
 

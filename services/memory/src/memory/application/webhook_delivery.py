@@ -14,8 +14,8 @@ from memory.application.channel_delivery import ChannelDelivery
 from memory.application.webhook_lanes import Lanes
 from memory.domain.webhooks import EndpointAnswer, WebhookEndpoint, pause_after, signed_headers
 from memory.metrics import WEBHOOKS
-from runtime.deliveries import Delivery
-from runtime.outcomes import Ack, DeadLetter, Outcome, Retry
+from runtime.workers.deliveries import Delivery
+from runtime.workers.outcomes import Ack, DeadLetter, Outcome, Retry
 
 _log = structlog.get_logger(__name__)
 

@@ -37,11 +37,11 @@ from memory.application.companies import CompanyRegistry
 from memory.application.sign_in import SignIns
 from memory.domain.identity import IdentityRefusedError
 from memory.domain.openid import SignInRefusedError
+from runtime.auth.seal import Seal
 from runtime.clock import Clock
-from runtime.mongo import Database
-from runtime.seal import Seal
-from runtime.service import Service
+from runtime.lifecycle.service import Service
 from runtime.settings import SealSettings
+from runtime.stores.mongo import Database
 
 
 def serve(service: Service, companies: CompanyRegistry, database: Database, clock: Clock) -> None:

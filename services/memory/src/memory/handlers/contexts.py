@@ -32,9 +32,9 @@ from memory.application.memories import Memories
 from memory.domain.short_term import UserActivity
 from memory.fact_intake import NO_OWNER, FactIntake, FactType, TakenFact, take_in
 from runtime.clock import Clock
-from runtime.mongo import Database
-from runtime.outcomes import Ack, DeadLetter
-from runtime.service import Service
+from runtime.lifecycle.service import Service
+from runtime.stores.mongo import Database
+from runtime.workers.outcomes import Ack, DeadLetter
 
 ACTIONS = FactType("action.decided.v1", "memory-actions", CloudEvent[ActionDecided])
 

@@ -48,7 +48,7 @@ from memory.domain.inbox_index import InboxQuery
 from memory.errors import StoreUnavailableError
 from memory.ports import InboxFilter, LogClock
 from runtime.errors import RpcError
-from runtime.service import Service
+from runtime.lifecycle.service import Service
 
 
 def serve(

@@ -43,9 +43,9 @@ from memory.application.people import People
 from memory.application.rating_question import RatingQuestion
 from memory.domain.desk import RESOLVED, Update
 from memory.fact_intake import FactIntake, FactType, TakenFact, take_in
-from runtime.direct import DirectReader
-from runtime.mongo import Database
-from runtime.outcomes import Ack
+from runtime.bus.direct import DirectReader
+from runtime.stores.mongo import Database
+from runtime.workers.outcomes import Ack
 
 UPDATE_FACTS = FactType(UPDATED, "memory-updates", CloudEvent[ConversationUpdated])
 NOTE_FACTS = FactType(NOTED, "memory-notes", CloudEvent[NoteAdded])

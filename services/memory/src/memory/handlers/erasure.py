@@ -47,10 +47,10 @@ from memory.domain.receipt import receipt_view
 from memory.knowledge.part import KnowledgePart
 from memory.settings import MemorySettings
 from runtime.clock import Clock
-from runtime.file_stores import file_store
-from runtime.mongo import Database
-from runtime.service import Service
+from runtime.lifecycle.service import Service
 from runtime.settings import FileSettings
+from runtime.stores.file_stores import file_store
+from runtime.stores.mongo import Database
 
 TOMBSTONES = timedelta(seconds=FACTS.max_age, days=1)
 """How long tombstones are kept: by then everything that a stream held at the deletion is gone."""

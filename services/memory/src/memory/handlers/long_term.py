@@ -22,8 +22,8 @@ from memory.application.proofs import Proofs
 from memory.embeddings.embeddings import Embeddings
 from memory.handlers import search_memory
 from runtime.clock import Clock
-from runtime.mongo import Database
-from runtime.service import Service
+from runtime.lifecycle.service import Service
+from runtime.stores.mongo import Database
 
 
 class LongTerm(NamedTuple):

@@ -36,8 +36,8 @@ from memory.fact_intake import FactType, TakenFact, read_again
 from memory.handlers import contexts, desk, ratings, usage, users
 from memory.knowledge import part as knowledge_part
 from memory.knowledge.part import KnowledgePart
-from runtime.direct import StoredFact
-from runtime.service import Service
+from runtime.bus.direct import StoredFact
+from runtime.lifecycle.service import Service
 
 DataT = TypeVar("DataT", bound=BaseModel)
 

@@ -18,8 +18,8 @@ from memory.application.insights import Insights
 from memory.application.reports import Reports
 from memory.domain.rating import Rating, Satisfaction
 from memory.fact_intake import FactIntake, FactType, TakenFact, take_in
-from runtime.outcomes import Ack, Outcome, Retry
-from runtime.service import Service
+from runtime.lifecycle.service import Service
+from runtime.workers.outcomes import Ack, Outcome, Retry
 
 ANSWER_RATINGS = FactType("feedback.given.v1", "memory-ratings", CloudEvent[FeedbackGiven])
 CONVERSATION_RATINGS = FactType("conversation.rated.v1", "memory-satisfactions", CloudEvent[ConversationRated])

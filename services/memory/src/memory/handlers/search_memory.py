@@ -13,7 +13,7 @@ from memory.domain.recall.index import IndexedMessage
 from memory.errors import MemoryServiceError
 from memory.tool_arguments import arguments
 from runtime.errors import RpcError
-from runtime.service import Service
+from runtime.lifecycle.service import Service
 
 SEARCH_MEMORY = tool_service("search_memory", QUEUE)
 SOURCE = "conversations"

@@ -20,8 +20,8 @@ from memory.application.contexts import PassageSearch
 from memory.application.usage import Usages
 from memory.fact_intake import FactIntake, FactType, TakenFact, take_in_together
 from memory.ports import Spent
-from runtime.outcomes import Ack, Outcome
-from runtime.service import Service
+from runtime.lifecycle.service import Service
+from runtime.workers.outcomes import Ack, Outcome
 
 USAGE_FACTS = FactType("usage.recorded.v1", "memory-usage", CloudEvent[UsageRecorded])
 LINGER = 1.0

@@ -26,8 +26,8 @@ from memory.application.learner import Learner
 from memory.application.memories import Memories
 from memory.domain.meant import meant
 from memory.fact_intake import FactIntake, FactType, TakenFact, take_in
-from runtime.outcomes import Ack
-from runtime.service import Service
+from runtime.lifecycle.service import Service
+from runtime.workers.outcomes import Ack
 
 CALLS = FactType("tools.call.completed.v1", "memory-executions", CloudEvent[ToolCallCompleted])
 LEARNING, WATCHLISTS = "memory-learning", "memory-watchlists"

@@ -37,10 +37,10 @@ from memory.application.sweeps import PeriodicSweep
 from memory.application.webhook_delivery import Deliveries
 from memory.domain.channels import genuine
 from memory.settings import MemorySettings
-from runtime.connection import subscribe
+from runtime.bus.connection import subscribe
 from runtime.errors import RpcError
-from runtime.pull_worker import PullWorker
-from runtime.service import Service
+from runtime.lifecycle.service import Service
+from runtime.workers.pull_worker import PullWorker
 
 _log = structlog.get_logger(__name__)
 

@@ -35,7 +35,7 @@ from memory.knowledge.mongo_gaps import Gaps
 from memory.knowledge.records import ANSWER, Pair
 from runtime.clock import Clock
 from runtime.errors import RpcError
-from runtime.service import Service
+from runtime.lifecycle.service import Service
 
 
 def serve(service: Service, library: Library, documents: Documents, gaps: Gaps, listed: GapList, clock: Clock) -> None:

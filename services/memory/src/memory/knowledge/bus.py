@@ -15,8 +15,8 @@ from memory.adapters.announcements import COMPANY_CHANGED
 from memory.adapters.bus_errors import bus_does
 from memory.adapters.chat_log import SOURCE
 from memory.knowledge.indexes import KnowledgeIndexes
-from runtime.connection import subscribe
-from runtime.publisher import Publisher
+from runtime.bus.connection import subscribe
+from runtime.bus.publisher import Publisher
 
 CHANGED = "knowledge.changed.v1"
 TOLD = tuple(one.removesuffix(".>") for one in FACTS.subjects if one.startswith("knowledge."))

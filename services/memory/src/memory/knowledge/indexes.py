@@ -20,7 +20,7 @@ from memory.knowledge.passages import parted
 from memory.knowledge.question import Synonyms, understood, with_earlier
 from memory.knowledge.records import Record
 from memory.knowledge.texts import StemmedDocument, StemmedPassage
-from runtime.deadlines import detached_context
+from runtime.calls.deadlines import detached_context
 
 MOST_IN_PROCESS = 100_000
 """Passages held in a process, about 2.5 KB each; the least recently searched company is dropped."""

@@ -29,9 +29,9 @@ from memory.knowledge.records import (
 )
 from memory.knowledge.segmentation import cut_up, nearest_home, number, repeats, text_of_pair, with_new_stems
 from memory.knowledge.texts import STEMS, StemmedPassage, digest
-from runtime import markdown_blocks
 from runtime.clock import Clock
-from runtime.document_language import language_of
+from runtime.documents import markdown_blocks
+from runtime.documents.document_language import language_of
 
 TRIES = 8
 """Tries to write a document that others are writing."""

@@ -43,8 +43,8 @@ from memory.knowledge.passages import Section
 from memory.knowledge.records import FAILED, GONE, READY, Record
 from memory.knowledge.runs import Refreshing
 from memory.knowledge.texts import StemmedDocument, StemmedPassage
-from runtime.deadlines import part
-from runtime.service import Service
+from runtime.calls.deadlines import part
+from runtime.lifecycle.service import Service
 
 READING = 3.0
 """Seconds that a search waits for documents to be read."""

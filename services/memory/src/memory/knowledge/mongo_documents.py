@@ -22,7 +22,7 @@ from memory.domain.keys import END
 from memory.knowledge.records import GONE, Record, record_of, row_of
 from memory.knowledge.texts import StemmedPassage, packed, unpacked
 from memory.ports import PageOf
-from runtime.mongo import Collection, Database, Document
+from runtime.stores.mongo import Collection, Database, Document
 
 BUNDLE = 100
 """Passages stored together."""

@@ -15,7 +15,7 @@ from contracts.knowledge_rpc import GapExample, GapView
 from memory.adapters.mongo import below, duplicates, page_of, replace_version, speaking
 from memory.domain.keys import milliseconds, moment, timed_key
 from memory.ports import PageOf
-from runtime.mongo import Database, Document
+from runtime.stores.mongo import Database, Document
 
 SHOWN = 5
 """Examples of a gap."""

@@ -11,7 +11,7 @@ from pymongo import DESCENDING
 from contracts.knowledge import Run
 from memory.adapters.mongo import below, replace_version, speaking
 from memory.domain.keys import milliseconds, timed_key
-from runtime.mongo import Database, Document
+from runtime.stores.mongo import Database, Document
 
 KEPT = 50
 """Runs of a company that are kept."""

@@ -7,7 +7,7 @@ have not been checked for that.
 from pymongo import ASCENDING
 
 from memory.adapters.mongo import speaking
-from runtime.mongo import Database
+from runtime.stores.mongo import Database
 
 
 class State:

@@ -36,14 +36,14 @@ from memory.knowledge.runs import Refreshing
 from memory.knowledge.texts import STEMS
 from memory.migrations import MigrationStep
 from memory.settings import EmbeddingSettings
-from runtime.batch_worker import BatchWorker, each_event, invalid_fields
+from runtime.bus.consumers import ConsumerSpec
+from runtime.bus.direct import StoredFact
 from runtime.clock import Clock
-from runtime.consumers import ConsumerSpec
-from runtime.direct import StoredFact
-from runtime.mongo import Database
-from runtime.outcomes import Ack, DeadLetter, Outcome
-from runtime.pull_worker import Delivery
-from runtime.service import Service
+from runtime.lifecycle.service import Service
+from runtime.stores.mongo import Database
+from runtime.workers.batch_worker import BatchWorker, each_event, invalid_fields
+from runtime.workers.outcomes import Ack, DeadLetter, Outcome
+from runtime.workers.pull_worker import Delivery
 
 DURABLE = "memory-knowledge"
 SUBJECT = "knowledge.>"

@@ -9,7 +9,7 @@ from contracts.rpc import ToolServiceData, ToolServiceRequest, tool_service
 from contracts.tools.memory import KnowledgeSearchArguments
 from memory.knowledge.methods import READING, Searcher
 from memory.tool_arguments import arguments
-from runtime.service import Service
+from runtime.lifecycle.service import Service
 
 SEARCH_KNOWLEDGE = tool_service("search_knowledge", QUEUE)
 SOURCE = "knowledge"

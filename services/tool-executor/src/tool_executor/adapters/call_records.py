@@ -11,8 +11,8 @@ lost the call to another one cannot overwrite the other's result.
 import secrets
 
 from contracts.events.tool import ToolResult
-from runtime.pull_worker import LEASE
 from runtime.recent import Bounded
+from runtime.workers.pull_worker import LEASE
 from tool_executor.adapters.redis_store import RedisStore, Script, texts
 from tool_executor.adapters.renewals import Renewals
 from tool_executor.ports import (

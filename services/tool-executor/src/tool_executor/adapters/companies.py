@@ -3,8 +3,8 @@
 import asyncio
 
 from contracts.company import CompanySettings
+from runtime.calls.deadlines import part
 from runtime.companies import CompanyCache
-from runtime.deadlines import part
 from runtime.errors import RpcError
 from tool_executor.domain.declaration import ToolUnavailableError
 from tool_executor.domain.plans import CompanyTools

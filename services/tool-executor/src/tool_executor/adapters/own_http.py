@@ -13,8 +13,8 @@ import orjson
 from yarl import URL
 
 from contracts.own_tools import Header, HttpTool, is_local, too_deep
-from runtime.guarded_http import AddressNotAllowedError, GuardedSessions
-from runtime.seal import NotSealableError, Seal
+from runtime.auth.seal import NotSealableError, Seal
+from runtime.http.guarded_http import AddressNotAllowedError, GuardedSessions
 from tool_executor.domain.declaration import CallContext, Data, Handler, ToolFailedError
 from tool_executor.domain.own_request import request_of
 from tool_executor.domain.plans import Arguments

@@ -1,8 +1,8 @@
 """Fetches one page over HTTP, from the given site only; used by fetch_page and by the crawler.
 
 Every address behind its name must be public, and the name is not resolved again between the check and the connection
-(runtime.guarded_http). The HTTP client follows no redirects. They are followed here or by the caller, so that each is
-checked like a first address.
+(`runtime.http.guarded_http`). The HTTP client follows no redirects: the caller or this module does, and each target is
+checked like the first address.
 """
 
 import asyncio
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import aiohttp
 from yarl import URL
 
-from runtime.guarded_http import AddressNotAllowedError, GuardedSessions, Lookup, system_lookup
-from runtime.retry_after import seconds_in
+from runtime.http.guarded_http import AddressNotAllowedError, GuardedSessions, Lookup, system_lookup
+from runtime.http.retry_after import seconds_in
 from tool_executor.domain.declaration import ToolFailedError
 from tool_executor.domain.site_address import AddressRefusedError, Origin, Site, SiteUrl
 from tool_executor.texts import TEXTS

@@ -4,7 +4,7 @@ import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from runtime.connection import subscribe
+from runtime.bus.connection import subscribe
 from tool_executor.adapters.result_cache import RedisResultCache
 from tool_executor.ports import RedisUnavailableError
 

@@ -14,8 +14,8 @@ from typing import Any, cast
 
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
-from runtime.deadlines import detached_context
-from runtime.redis_client import redis_client
+from runtime.calls.deadlines import detached_context
+from runtime.stores.redis_client import redis_client
 from tool_executor.ports import RedisUnavailableError
 
 _AWAY_SECONDS = 0.5

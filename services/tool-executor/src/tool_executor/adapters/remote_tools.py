@@ -7,8 +7,8 @@ from contracts.ids import is_id
 from contracts.rpc import Caller as WireCaller
 from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest, tool_service
 from contracts.tools_rpc import TOOL_OUTCOME, tool_outcome
+from runtime.calls.rpc import RpcClient
 from runtime.errors import NobodyServesError, RpcError
-from runtime.rpc import RpcClient
 from tool_executor.domain.declaration import (
     ArgumentProblem,
     CallContext,

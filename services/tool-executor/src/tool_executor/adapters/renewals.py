@@ -8,8 +8,8 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 
-from runtime.deadlines import detached_context
-from runtime.pull_worker import LEASE
+from runtime.calls.deadlines import detached_context
+from runtime.workers.pull_worker import LEASE
 from tool_executor.adapters.redis_store import Part, RedisStore, Script
 from tool_executor.ports import RedisUnavailableError
 

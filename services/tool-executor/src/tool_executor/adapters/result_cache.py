@@ -6,7 +6,7 @@ import secrets
 
 import orjson
 
-from runtime.pull_worker import LEASE
+from runtime.workers.pull_worker import LEASE
 from tool_executor.adapters.redis_store import RedisStore, Script
 from tool_executor.adapters.renewals import Renewals
 from tool_executor.domain.declaration import Data

@@ -14,7 +14,7 @@ import structlog
 
 from contracts.company import CompanySettings
 from contracts.events.knowledge import DocumentUpserted, RefreshRequested, RunProgressed
-from runtime.outcomes import Ack, Retry
+from runtime.workers.outcomes import Ack, Retry
 from tool_executor.adapters.crawl_state import ClaimedPage, CrawlState, HostSlots, SiteMemory
 from tool_executor.adapters.metrics import count_page, count_run
 from tool_executor.adapters.redis_store import RedisStore

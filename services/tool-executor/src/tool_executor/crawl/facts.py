@@ -5,7 +5,7 @@ from contracts.envelope import CloudEvent
 from contracts.events.knowledge import DocumentFailed, DocumentUpserted, RefreshRequested, RunProgressed
 from contracts.ids import derive_id
 from contracts.knowledge import MAX_PARTS
-from runtime.publisher import Publisher
+from runtime.bus.publisher import Publisher
 from tool_executor.extraction.document import in_parts
 
 SOURCE = "/nexus/tool-executor"

@@ -6,8 +6,8 @@ from pydantic import ValidationError
 from contracts.envelope import CloudEvent
 from contracts.events.knowledge import FileReceived, RefreshRequested
 from runtime.companies import CompanyCache
-from runtime.outcomes import Ack, DeadLetter, Outcome, Retry
-from runtime.pull_worker import Delivery
+from runtime.workers.outcomes import Ack, DeadLetter, Outcome, Retry
+from runtime.workers.pull_worker import Delivery
 from tool_executor.crawl.crawler import Crawler
 from tool_executor.crawl.uploads import Uploads
 from tool_executor.ports import RedisUnavailableError
@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 
 
 class RunHandler:
-    """Handles places at runs. If it raises, the message is delivered again (runtime.pull_worker)."""
+    """Handles places at runs. If it raises, the message is delivered again (runtime.workers.pull_worker)."""
 
     def __init__(self, crawler: Crawler, companies: CompanyCache) -> None:
         self._crawler = crawler

@@ -10,8 +10,8 @@ from contracts.company import CompanySettings
 from contracts.events.knowledge import RefreshRequested
 from contracts.knowledge import Left
 from contracts.knowledge_rpc import KNOWN_PAGES, KnownPage, KnownPagesRequest
+from runtime.calls.rpc import RpcClient
 from runtime.recent import Bounded
-from runtime.rpc import RpcClient
 from tool_executor.adapters.crawl_state import CrawlState, SiteMemory
 from tool_executor.adapters.page_fetcher import (
     BadStatusError,

@@ -11,8 +11,8 @@ from contracts.channels import upload, upload_piece
 from contracts.events.knowledge import DocumentFailed, DocumentUpserted, FileReceived
 from contracts.knowledge import document_id
 from contracts.streams import UPLOADS
-from runtime.direct import DirectReader
-from runtime.replies import ReplyInbox
+from runtime.bus.direct import DirectReader
+from runtime.bus.replies import ReplyInbox
 from tool_executor.adapters.metrics import count_file
 from tool_executor.crawl.facts import KnowledgeFacts
 from tool_executor.extraction.document import Extracted, UnreadableError

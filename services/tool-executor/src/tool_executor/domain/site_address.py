@@ -2,7 +2,7 @@
 
 Everything is decided on the text, before a name is resolved. A path must be in its canonical form: double encoding,
 encoded dots or slashes, backslashes and dot segments are refused instead of repaired, so that the check and the server
-can never read different things into it. runtime/public_address.py judges the addresses behind the names.
+can never read different things into it. runtime/http/public_address.py judges the addresses behind the names.
 """
 
 import re

@@ -10,7 +10,7 @@ from docx.table import Table
 from docx.text.paragraph import Paragraph
 
 from contracts.knowledge import Block
-from runtime.document_language import language_of
+from runtime.documents.document_language import language_of
 from tool_executor.extraction.document import LONGEST_TITLE, Extracted, UnreadableError, bounded
 from tool_executor.texts import TEXTS
 

@@ -3,7 +3,7 @@
 import csv
 
 from contracts.knowledge import Block
-from runtime.document_language import language_of
+from runtime.documents.document_language import language_of
 from tool_executor.extraction.charsets import decoded
 from tool_executor.extraction.document import LONGEST_TITLE, Extracted, UnreadableError, bounded
 from tool_executor.extraction.html import extract_html
@@ -76,7 +76,7 @@ def extract(body: bytes, declared: str = "", charset: str | None = None, name: s
 
 
 def _extract_markdown(text: str) -> Extracted:
-    from runtime.markdown_blocks import read
+    from runtime.documents.markdown_blocks import read
 
     title, blocks = read(text)
     said = " ".join(block.text or " ".join(map(" ".join, block.rows)) for block in blocks)

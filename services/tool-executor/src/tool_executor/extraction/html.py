@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 
 from contracts.knowledge import Block
-from runtime.document_language import language_of
+from runtime.documents.document_language import language_of
 from tool_executor.extraction.document import LONGEST_TITLE, Extracted, bounded
 from tool_executor.extraction.markup import (
     BLOCKS,

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pypdfium2 as _pdfium  # pyright: ignore[reportMissingTypeStubs]
 
 from contracts.knowledge import Block
-from runtime.document_language import language_of
+from runtime.documents.document_language import language_of
 from tool_executor.extraction.document import LONGEST_TITLE, Extracted, UnreadableError, bounded
 from tool_executor.extraction.paragraphs import paragraphs
 from tool_executor.texts import TEXTS

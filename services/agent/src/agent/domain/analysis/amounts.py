@@ -27,7 +27,8 @@ _LARGE = re.compile(rf"(?<![\w.,$€£])(?P<a>\d{{1,3}}(?:[.,]\d{{3}})+|{LARGE}|
 
 
 def amount_in(unread: Unread) -> tuple[float, str | None] | None:
-    """How much was put in, and its currency where it is said; None: nothing was. What is read of it is taken."""
+    """Returns the amount put in, with its currency if it is named; None if there is none. The words that were read are
+    taken."""
     for pattern in (WITH_MONEY, _PLAIN, _LARGE):
         if pattern is not _PLAIN and not _PUT_IN.search(unread.text) and not _LARGE_IN.search(unread.text):
             continue

@@ -72,7 +72,7 @@ _MOST_OF = re.compile(
     r"\b(?:mas|menos|mejor|peor|mayor|menor|most|least|more|less|better|best|worse|worst|"
     r"(?:cheap|high|low|larg|bigg|small|strong|weak|calm|risk|deep)i?e(?:r|st))\b"
 )
-"""Of several tickers, the one that is most of something."""
+"""Matches a question for the ticker that has the most of something."""
 _OTHER = re.compile(
     r"\b(poem|recipe|joke|song|story|essay|translate|weather|football|soccer|movie|film|diagnos\w+|symptom\w*|lawsuit|"
     r"homework|python|javascript|source code|horoscope|election|vote for|poema|receta|chiste|cancion|cuento|traduc\w+|"
@@ -102,7 +102,7 @@ _GUARANTEE = re.compile(
 _TOLD = re.compile(
     r"\W*(?:i|we|my|our|yo|nosotros|mis?|nuestr\w+|me|nos|tengo|compr[eo]|vendi|vendo|inverti|invierto|opero|uso)\b"
 )
-"""What somebody says of themselves."""
+"""Matches what people say about themselves."""
 _PERIODS: tuple[tuple[Period, re.Pattern[str]], ...] = (
     ("ytd", re.compile(r"\b(ytd|year[- ]to[- ]date|this year|so far this year|en lo que va de(?:l)? ano|este ano)\b")),
     ("3m", re.compile(r"\b((?:3|three|tres) (?:months|meses)|quarter|trimestre|3m)\b")),

@@ -10,7 +10,7 @@ _LABELS = TEXTS.section("analysis.call")
 
 
 def named(tool: str, arguments: dict[str, Any], language: Language) -> str:
-    """What a person calls the results of this call."""
+    """Names the results of a call as a person would."""
     label = _LABELS[tool].said_in(language) if tool in _LABELS else tool
     if tool == INDICATORS:
         label += f" {', '.join(arguments.get('indicators', ()))}"

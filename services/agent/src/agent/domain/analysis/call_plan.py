@@ -32,7 +32,7 @@ _SNAPSHOT_FIGURES = {"return": SNAPSHOTS, **dict.fromkeys(("volatility", "max_dr
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a question asks for beside figures by their names.
+    """The parts of a question besides figures that are asked for by name.
 
     `amount`: money put in. `relation`, `rule`, `crossing`: the arguments of a correlation or beta, of a trial, of a
     search for crossings. `lengths`: of indicators, by name. `every`: the parts that stretches are cut into.
@@ -64,7 +64,7 @@ class CallPlan:
         self._merged: dict[tuple[str, str], WantedCall] = {}
 
     def calls(self, stretches: Sequence[When]) -> list[WantedCall]:
-        """Those of each stretch, and those that need none."""
+        """Returns the calls of each stretch, and those that need none."""
         for when in stretches or [When({})]:
             self._tickers = tuple(one for one in self._all if self._own.get(one, when) == when) or self._all
             self._rule_calls(when)

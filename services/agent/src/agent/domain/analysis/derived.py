@@ -23,7 +23,7 @@ _USUAL = frozenset(
     ("return", "max_drawdown", "volatility", "high", "low", "best_day", "worst_day", "growth", "correlation", "beta",
      "exposure", "final", "costs")
 )  # fmt: skip
-"""What is told of a stretch where the question names no figure."""
+"""The figures that are reported for a stretch when the question names none."""
 _OF_BACKTEST = ("return", "max_drawdown", "exposure", "final", "costs")
 _PARTS: Mapping[str, tuple[str, ...]] = {
     "MACD": ("macd", "signal", "histogram"), "BB": ("upper", "middle", "lower"), "backtest": _OF_BACKTEST,
@@ -54,7 +54,8 @@ def told_derived(findings: Sequence[Finding], language: Language) -> str:
 
 
 def told_asked(findings: Sequence[Finding], question: Question, language: Language) -> str:
-    """What was asked for and nothing else: one ticker's figures stretch by stretch, several tickers' side by side."""
+    """Reports what was asked for and nothing else: one ticker's figures stretch by stretch, several tickers' side by
+    side."""
     names = [part for name in question.figures for part in _PARTS.get(name, (name,))]
     ranked = [name for name in names if name not in {*_LISTED, *question.most}] if len(findings) > 1 else []
     side_by_side = _ranks(findings, ranked, language, question.lowest_first, question.periods, by_size=question.by_size)
@@ -109,7 +110,7 @@ def answers(finding: Finding, name: str, periods: Sequence[str]) -> bool:
 
 
 def entries(finding: Finding, periods: Sequence[str]) -> Iterator[Mapping[str, Any]]:
-    """Every figure of a finding in one form: {ticker, figure, value, asked, on?, other?, currency?}."""
+    """Returns every figure of a finding in one form: {ticker, figure, value, asked, on?, other?, currency?}."""
     ticker, currency = finding["ticker"], finding.get("currency")
     yield from _typed(finding)
     for period, value in cast("Mapping[str, Any]", finding.get("returns") or {}).items():
@@ -126,7 +127,7 @@ def entries(finding: Finding, periods: Sequence[str]) -> Iterator[Mapping[str, A
 
 
 def _typed(finding: Finding) -> list[Mapping[str, Any]]:
-    """Those that a tool has listed one by one."""
+    """Returns the figures that a tool has listed one by one."""
     listed = cast("Sequence[Mapping[str, Any]]", finding.get("derived") or ())
     return [one for one in listed if one["ticker"] == finding["ticker"]]
 
@@ -158,7 +159,7 @@ def _stretches(
 
 
 def _parts(figures: Sequence[Mapping[str, Any]], language: Language, most: Mapping[str, int]) -> list[str]:
-    """Each figure as text; of the best and worst parts, as many as the question asks for, in one sentence."""
+    """Returns each figure as text. The best and worst parts are one sentence, with as many as the question asks for."""
     parts: dict[str, list[str]] = {}
     for at, one in enumerate(figures):
         name = str(one["figure"])
@@ -219,7 +220,7 @@ def _value(one: Mapping[str, Any], language: Language) -> str:
 
 
 def _beside_averages(finding: Finding, lengths: Sequence[int], language: Language) -> list[str]:
-    """Where the close stands to averages, by the days that they are of."""
+    """Describes how the close stands to its averages, by their number of days."""
     ticker, found = finding["ticker"], list(entries(finding, ()))
     lines: list[str] = []
     for asked in dict.fromkeys(one.get("asked") for one in found if str(one["figure"]).startswith("sma_")):
@@ -365,7 +366,7 @@ def _sortable(value: object, falls: bool) -> float:
 
 
 def _known(findings: Sequence[Finding], name: str, periods: Sequence[str]) -> int:
-    """How many tickers have the figure over one stretch, at most."""
+    """Returns the largest number of tickers that have the figure over one stretch."""
     return max((len(known) for known in _by_stretch(findings, name, periods).values()), default=0)
 
 

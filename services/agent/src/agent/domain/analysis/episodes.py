@@ -64,7 +64,7 @@ def told_crossings(
 
 
 def told_ahead(findings: Sequence[Finding], ahead: str, language: Language) -> list[str]:
-    """Who has results in the stretch ahead (`Question.ahead`); nothing where no date is known."""
+    """Reports which tickers publish results in the period ahead (`Question.ahead`); nothing if no date is known."""
     dated = {str(one["ticker"]): as_date(one[_NEXT_RESULTS]) for one in findings if one.get(_NEXT_RESULTS)}
     if not dated:
         return []

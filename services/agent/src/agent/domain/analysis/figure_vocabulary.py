@@ -12,7 +12,8 @@ from agent.domain.claims.figure_words import FIGURES
 from agent.domain.claims.words import WORDS
 
 Kind = Literal["stretch", "standing", "company", "indicator", "news"]
-"""Who has it: get_performance; a snapshot; the company's figures and dates; get_indicators; get_news, get_sentiment."""
+"""The source of a figure: get_performance; a snapshot; the company's figures and dates; get_indicators; get_news,
+get_sentiment."""
 _CLAIMS = {names[0]: pattern for names, pattern in FIGURES}
 
 
@@ -61,7 +62,7 @@ _DOWN_WORDS = (
 
 
 def _streaks(words: str) -> str:
-    """How sessions of one direction, one after the other, are asked for."""
+    """Returns the patterns that ask for consecutive sessions of one direction."""
     days = r"(?:days?|sessions?|dias?|sesion(?:es)?|closes|cierres)"
     of = r"(?: (?:of|de|en|in|with|con))?"
     row = r"(?:straight|consecutive|successive|in a row|running|seguid[oa]s|consecutiv[oa]s)"

@@ -32,7 +32,7 @@ class Gathered:
     errors: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     unanswered: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     notes: list[str] = field(default_factory=list[str])
-    """What the tools say of all their figures."""
+    """The notes of the tools about all their figures."""
 
     @property
     def unknown(self) -> set[str]:
@@ -41,7 +41,8 @@ class Gathered:
 
 
 def gathered(tickers: Sequence[str], calls: Sequence[AnalysisCall]) -> Gathered:
-    """What usable answers say about the analysis' own tickers; later answers about a ticker replace earlier ones."""
+    """Collects what usable answers say about the analysis' own tickers. Later answers about a ticker replace earlier
+    ones."""
     found = Gathered()
     figures: dict[str, dict[str, Any]] = {}
     for call in calls:
@@ -108,8 +109,8 @@ def _figures(tool: str, entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _beside(data: Mapping[str, Any], ticker: str) -> dict[str, Any]:
-    """What any other tool says of a ticker: typed figures, crossings, headlines; of a tool that nobody here knows, its
-    numbers by their own names."""
+    """Collects what any other tool says about a ticker: typed figures, crossings, headlines; from an unknown tool, its
+    numbers under their own names."""
     if "crossings" in data:
         return {"crossings": data["crossings"], "crossing_averages": [data.get("fast"), data.get("slow")]}
     if "indicators" in data:
@@ -135,7 +136,8 @@ def _beside(data: Mapping[str, Any], ticker: str) -> dict[str, Any]:
 
 
 def _indicators(data: Mapping[str, Any], ticker: str) -> list[dict[str, Any]]:
-    """Each part of an indicator as a figure, by the names that claims have, and the close that they are of."""
+    """Returns each part of an indicator as a figure, under the names that claims use, and the close that it belongs
+    to."""
     day = str(data["as_of"])[:10]
     head = {"ticker": ticker, "currency": data.get("currency"), "on": day, "asked": f"{day}/{day}"}
     found = [{**head, "figure": "price", "value": data.get("price")}]

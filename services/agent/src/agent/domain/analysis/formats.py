@@ -1,4 +1,4 @@
-"""How figures are written for people, in es and en: 2.9% or 2,9 %, USD 202.91 or 202,91 USD, 1 March 2013."""
+"""Formats figures for people, in es and en: 2.9% or 2,9 %, USD 202.91 or 202,91 USD, 1 March 2013."""
 
 import re
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _PERIODS = TEXTS.section("analysis.period")
 
 
 def figure_name(name: str, language: Language) -> str:
-    """What a person calls a figure; returns by their period."""
+    """Names a figure as a person would; returns are named by their period."""
     group, _, period = name.partition(".")
     if group == "returns" and period in _PERIODS:
         return f"{_FIGURES['return'].said_in(language)} ({period_name(period, language)})"

@@ -130,14 +130,14 @@ class _QuestionReader:
         return found
 
     def _ordered(self) -> None:
-        """Which position of a ranking the question asks about."""
+        """Finds which position of a ranking the question asks about."""
         place = self._unread.first(patterns.PLACE) if len(self._tickers) > 1 else None
         if place is not None:
             places = {"first": 0, "second": 1, "third": 2, "last": -1}
             self._found.place = places[str(place.lastgroup)]
 
     def _mean(self, stretches: list[When], *, invested: bool) -> None:
-        """Which figure each word means beside the stretches that are named."""
+        """Finds which figure each word means, given the stretches that are named."""
         dated = any(one.arguments or one.period not in (None, "1d") for one in stretches)
         self._places = [(at, *meant(name, kind, timed=bool(stretches), dated=dated)) for at, name, kind in self._places]
         if invested and any(name == "shares" for _, name, _ in self._places):
@@ -319,7 +319,7 @@ class _QuestionReader:
         return unit
 
     def _overall(self) -> None:
-        """How it did, beside something else that is asked for: its return."""
+        """Reads "how it did", next to something else that is asked for, as the return."""
         kinds = {kind for _, _, kind in self._places}
         match = patterns.OVERALL.search(self._unread.text)
         if self._places and match is not None and (kinds == {"news"} or not match[0].startswith("compar")):
@@ -327,7 +327,7 @@ class _QuestionReader:
             self._how_it_did = True
 
     def _figures(self) -> None:
-        """What the vocabulary has; there a ticker is a mark."""
+        """Finds the figures of the vocabulary, in which a mark stands for a ticker."""
         names = [*NAMES, *(folded(one) for one in tickers_in(self._query)), *(folded(one) for one in self._tickers)]
         pattern = re.compile(rf"(?<!\w)(?:{'|'.join(re.escape(one) for one in names)})(?:'s)?(?!\w)")
         while (match := pattern.search(self._unread.text)) is not None:

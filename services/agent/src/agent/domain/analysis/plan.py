@@ -52,7 +52,7 @@ class AnalysisPlan:
 
 
 def fall_back(tickers: Sequence[str]) -> tuple[Planned, ...]:
-    """Every tool on every ticker."""
+    """Returns the plan that calls every tool on every ticker."""
     return tuple(Planned(tool, tuple(tickers)) for tool in ANALYSIS_TOOLS)
 
 

@@ -1,4 +1,4 @@
-"""What a question asks for besides figures, as patterns over folded text, in Spanish and English.
+"""Patterns for what a question asks for besides figures, over folded text in Spanish and English.
 
 Correlations, crossings, averages, best and worst parts, trials of a rule, ranks, and what no tool can tell. `grammar`
 uses them in its own order.
@@ -32,7 +32,7 @@ OTHER_AVERAGE = re.compile(
     r"(?:\b(?:la de|the|its)|(?<=\w)'s)(?: los| las)? (\d{1,3})(?:[- ]?(?:day|session|dia|sesion)\w*)?"
     r"(?: ones?)?\b(?![.,]?\d| ?%)"
 )
-"""Beside an average: that of 200, its 200-day one."""
+"""Another average named next to the first: "that of 200", "its 200-day one"."""
 LENGTHS = re.compile(
     r"\b(\d{1,3})(?:[- ]?(?:day|session|dia|sesion)\w*)?(?: ?(?:/|and|y|,|vs\.?|versus|over|sobre|with the|con la de|"
     r"con|-) ?)(?:the |la de )?(\d{1,3})\b(?! ?%)(?:[- ]?(?:day|session|dia|sesion)\w*)?"
@@ -51,27 +51,27 @@ FROM_THE_TOP = re.compile(
     r"de mas (?:\w+ )?a menos|(?:highest|largest|most|best)(?: \w+)? first|descending|"
     rf"{FELL} (?:the )?(?:least|less|menos)|menos (?:(?:se )?han? )?{FELL})\b"
 )
-"""Who fell least stands first where returns are told from the top."""
+"""Returns are listed from the best: the ticker that fell least comes first."""
 APART = re.compile(
     r"\b(?:by how (?:much|many \w+)|por cuantos?(?: puntos)?|(?:the )?(?:gap|difference|spread) (?:between|in)|(?:la "
     r")?diferencia (?:entre|de|en)|(?:bought|compr(?:ad[oa]|e)) [^?;]{0,20}?(?:at|on|en) (?:the|its|el|su)(?= "
     r"[^?;]{0,15}?(?:lows?|highs?|bottom|top|minimo|maximo|worst|best|peor|mejor))|(?:what )?(?:share|percentage|"
     r"proportion) of (?:the )?(?:days|sessions)|(?:que )?porcentaje de (?:dias|sesiones))\b"
 )
-"""What is worked out of two figures, which no tool does."""
+"""A difference of two figures, which no tool computes."""
 AHEAD = re.compile(
     r"\b(?P<week>next week|(?:la )?(?:proxima semana|semana que viene))|(?P<month>next month|(?:el "
     r")?(?:proximo mes|mes que viene))"
     rf"|(?:next|(?:l[oa]s )?proxim[oa]s) (?P<count>{times.COUNT}) (?P<unit>days|weeks|months|dias|semanas|meses)\b"
     rf"|(?:in|en) (?P<name>{'|'.join(MONTHS)})\b(?! (?:of |de |del )?\d)"
 )
-"""When results are awaited."""
+"""The period in which results are expected."""
 EARNINGS = re.compile(r"\b(?:earnings|results|reports?|reporting|resultados|presenta\w*|publica\w*)\b")
 PLACE = re.compile(
     r"\b(?:the|la|el) (?:(?P<second>second|segund[oa])|(?P<third>third|tercer[oa])|(?P<last>last|ultim[oa])|"
     r"(?P<first>first|primer[oa]))(?: one| of (?:them|those)| de ellas)?(?=\W*$|[?.,;:]|\W+(?:que|what|cual)\b)"
 )
-"""Which of those in an order a figure is asked for of."""
+"""The position in a ranking that a figure is asked for."""
 BY_SIZE = re.compile(
     r"\bmoved? (?:the )?(?:most|least)\b|\bmov(?:io|ieron|ido) (?:mas|menos)\b|\b(?:mas|menos) se (?:ha |han )?mov"
 )
@@ -112,7 +112,7 @@ EACH = re.compile(
 )
 _ABOVE = re.compile(r"\b(?:above|over|golden|dorad[oa]s?|por encima|al alza|hacia arriba|upwards?)\b")
 _BELOW = re.compile(r"\b(?:below|under|death|muerte|por debajo|a la baja|hacia abajo|downwards?)\b")
-"""Which way averages crossed."""
+"""The direction in which averages crossed."""
 TRIAL = re.compile(
     r"\b(?:buy(?:ing)?[- ]and[- ]hold(?:ing)?|comprar y mantener)\b"
     r"(?=[^?;]{0,60}?\b(?:cross\w*|cruces?|averages?|medias?|rsi)\b)|\b(?:backtest\w*|back-test\w*|trading rule|"
@@ -142,7 +142,7 @@ BEYOND = re.compile(
 """A price that was gone beyond, which is no amount put in."""
 DURING = re.compile(r"\b(?:during|durante|throughout|a lo largo de)\b")
 PER_RISK = re.compile(r"\b(?:sharpe|sortino)\b")
-"""What no tool measures, and is told as such."""
+"""Figures that no tool measures; the report says so."""
 NO_TOOL = re.compile(
     r"\b(?:first|primer[oa]s?) (?:\w+ )?(?:days|weeks|months|years|dias|semanas|meses|anos)\b|\b(?:average|mean|"
     r"median) (?:daily |weekly )?(?:clos(?:e|ing)(?: price)?|price|moves?|returns?)\b|\b(?:cierre|precio|movimiento) "
@@ -157,10 +157,10 @@ the one before."""
 WHICH_DAY = re.compile(r"\b(?:when|cuando|last time|last|ultima vez|first time|first|primera vez)\b")
 UP = re.compile(r"\b(?:subio|subieron|ha subido|rose|rise|gained|went up|go up)\b")
 DOWN = re.compile(r"\b(?:bajo|bajaron|ha bajado|cayo|cayeron|fell|fall|lost|went down|go down)\b")
-"""Of days that are counted, where the verb stands apart from them."""
+"""The direction of counted days, if the verb stands apart from them."""
 NOW = re.compile(r"(?<!until )(?<!to )(?<!hasta )(?<!a )\b(?:now|today|hoy|ahora|actual(?:mente)?)\b")
 OF_SHARES = re.compile(r"(?<![\w.,])\d[\d.,]* (?:shares|acciones)\b")
-"""So many shares, whose worth no tool counts."""
+"""A number of shares, whose worth no tool computes."""
 LAST_TIME = re.compile(
     r"\b(?:(?:last|latest|most recent) (?:time|cross\w*)|cross\w* last|most recent(?:ly)?|ultima vez|mas reciente)\b"
 )
@@ -181,7 +181,7 @@ BEATING = re.compile(
     r"\b(?:beat\w*|outperform\w*|better|worse|than|vs\.?|versus|against|compar\w+|superad\w+|bat(?:e|ir|ido|io)\w*|"
     r"mejor|frente|contra|mas que)\b"
 )
-"""Beside buying and holding: that is no rule of its own."""
+"""A comparison with buying and holding, which is no rule of its own."""
 _COSTS = r"(?:costs?|fees?|commissions?|costes?|comision(?:es)?)"
 COSTS = re.compile(
     rf"(?<!\d)(?P<a>\d++(?:[.,]\d++)?) ?% (?:of |de |en |in )?(?:trading |transaction )?{_COSTS}"
@@ -213,7 +213,8 @@ def in_one_clause(query: str, places: Collection[int]) -> bool:
 
 
 def awaited(ahead: re.Match[str]) -> str:
-    """When, as AHEAD has found it: week, month, a month's number, or so many days, weeks, months from now (2w)."""
+    """Returns the period that AHEAD has found: week, month, a month's number, or so many days, weeks or months from now
+    (2w)."""
     if ahead["name"]:
         return str(MONTHS[ahead["name"]])
     if ahead["count"]:
@@ -232,7 +233,7 @@ def unit_of(words: str) -> str:
 
 
 _PRONOUN = re.compile(r"(?<=[a-z]{3})(?:me|nos|(?:me)?l[oa]s?)$")
-"""Behind a Spanish verb that asks for something: explícame, compáralas."""
+"""A pronoun at the end of a Spanish verb that asks for something: explícame, compáralas."""
 
 
 def unread_words(text: str, known: Collection[str]) -> list[str]:

@@ -85,7 +85,7 @@ def tools_used(calls: Sequence[AnalysisCall]) -> list[dict[str, Any]]:
 
 
 def not_answered(calls: Sequence[AnalysisCall], found: Gathered, language: Language) -> list[str]:
-    """What the question asked for by name and no tool could answer, with the tool's own reason; and the tickers of
+    """Lists what the question asked for by name and no tool could answer, with the tool's reason, and the tickers of
     which nothing is known."""
     told: list[str] = []
     for call in calls:
@@ -115,8 +115,8 @@ def _reason(text: object) -> str:
 def not_read(
     question: Question, record: AnalysisRecord, found: Gathered, language: Language, *, by_rule: bool
 ) -> list[str]:
-    """What the question asks for and the answers do not hold: a figure that the source has not, or has of now alone;
-    words that no rule reads."""
+    """Lists what the question asks for and the answers do not hold: a figure that the source has not, or has of now
+    alone; words that no rule reads."""
     told: list[str] = []
     unknown: set[str] = set()
     tickers = ", ".join(record.tickers)
@@ -148,7 +148,7 @@ def not_read(
 
 
 def in_own_currency(question: Question, found: Gathered, language: Language) -> list[str]:
-    """That an amount in another currency is counted as if it were the ticker's own."""
+    """Says that an amount in another currency was computed as if it were in the ticker's own."""
     derived = [one for finding in found.findings for one in finding.get("derived") or () if one["figure"] == "growth"]
     other = sorted({str(one["currency"]) for one in derived if one.get("currency")} - {question.currency})
     if question.currency is None or not other:
@@ -157,8 +157,8 @@ def in_own_currency(question: Question, found: Gathered, language: Language) -> 
 
 
 def limits_of_data(found: Gathered, period: AskedPeriod, language: Language, *, reached: bool = False) -> list[str]:
-    """What a reader must know about the figures: where they end, what they leave out, what is missing. `reached`: the
-    question's stretch was asked for as it is."""
+    """Says what a reader must know about the figures: where they end, what they leave out, what is missing. `reached`:
+    the question's stretch was asked for as it is."""
     notes: list[str] = []
     same: dict[tuple[str, str, str], list[str]] = {}
     for entry in found.errors:

@@ -54,7 +54,7 @@ MAX_SUMMARY = 4_000
 
 @dataclass(frozen=True, slots=True)
 class AnalysisPolicy:
-    """What holds for every analysis: the tools there are, the budget, the proxies, whose customers ask."""
+    """The settings of every analysis: the tools, the budget, the proxies, and the company whose customers ask."""
 
     tools: Sequence[ToolInfo]
     max_calls: int = 12
@@ -268,7 +268,8 @@ def _finished(record: AnalysisRecord, usable: Usable, language: Language, now: d
 
 
 def _backed(reply: AnalysisReply, found: Gathered, calls: Sequence[AnalysisCall], asked: str) -> Checked | None:
-    """What of a model's summary the tools back; None: there is no text that could be a summary."""
+    """Returns the part of a model's summary that the tools support; None if there is no text that could be a
+    summary."""
     if reply.text is None or not reply.text.strip() or len(reply.text) > MAX_SUMMARY:
         return None
     facts = facts_of_findings(found.findings, found.sources)
@@ -292,7 +293,8 @@ def _judged(
 
 
 def _by_rule(found: Gathered, question: Question, missing: Sequence[str], period: Period, language: Language) -> str:
-    """What was asked for, and what of it could not be answered; where no figure was named, how the tickers stand."""
+    """Summarises by rules: what was asked for, and what could not be answered; if no figure was named, how the tickers
+    stand."""
     said = [told_asked(found.findings, question, language)] if question.figures else []
     if not any(said) and not (question.figures and missing):
         said = [told_derived(found.findings, language), rule_summary(found.findings, period, language)]
@@ -301,7 +303,7 @@ def _by_rule(found: Gathered, question: Question, missing: Sequence[str], period
 
 
 def _failures(calls: Sequence[AnalysisCall], usable: Usable, language: Language) -> list[str]:
-    """What calls could not answer, where no second try made it good."""
+    """Returns what calls could not answer, unless a second try did."""
     notes: list[str] = []
     for call in calls:
         tickers = ", ".join(call.tickers)

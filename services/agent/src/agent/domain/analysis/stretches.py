@@ -75,7 +75,8 @@ class Unread:
     def take(
         self, pattern: re.Pattern[str], read: Callable[[re.Match[str]], ReadT | None]
     ) -> Iterator[tuple[int, ReadT]]:
-        """What is read at every place that the pattern finds, with the place; it is taken unless that is None."""
+        """Yields what is read at every place that the pattern finds, with the place; the words are taken unless that is
+        None."""
         at = 0
         while (match := pattern.search(self.text, at)) is not None:
             at = max(match.end(), match.start() + 1)
@@ -133,7 +134,7 @@ _PARTS = re.compile(r"[,;]|\b(?:and|y|e|while|mientras(?: que)?|versus|vs\.?|aga
 
 
 def own_stretches(query: str) -> dict[str, When]:
-    """Each ticker's own stretch in "IBM in 2008 and MSFT in 2010"; empty if the parts are not such pairs."""
+    """Returns each ticker's own stretch in "IBM in 2008 and MSFT in 2010"; empty if the parts are not such pairs."""
     found: dict[str, When] = {}
     parts = _PARTS.split(query)
     for part in parts:
@@ -242,7 +243,7 @@ def _each_once(found: Iterator[When]) -> list[When]:
 
 
 def _days_in(unread: Unread) -> Iterator[tuple[int, When]]:
-    """Every stretch between days, and every day."""
+    """Finds every stretch between two days, and every single day."""
     while (match := _EDGE.search(unread.text)) is not None:
         unread.replace(match, _edge(match))
     for pattern, read in _STRETCHES:

@@ -31,7 +31,7 @@ def rule_summary(findings: Sequence[Finding], period: Period, language: Language
 
 
 def basis(findings: Sequence[Finding], sources: Sequence[Mapping[str, Any]], language: Language) -> str:
-    """Where the figures are from and of when they are, in a sentence."""
+    """States in a sentence where the figures come from and how old they are."""
     names = joined(list(dict.fromkeys(str(source["source"]) for source in sources)), language)
     dates = sorted({as_date(source["as_of"]) for source in sources})
     if not dates or not findings:

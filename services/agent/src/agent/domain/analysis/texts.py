@@ -5,7 +5,7 @@ from contracts.languages import Language
 
 
 def disclaimer(language: Language) -> str:
-    """What stands below every analysis."""
+    """Returns the text below every analysis."""
     return TEXTS["analysis.disclaimer"].said_in(language)
 
 

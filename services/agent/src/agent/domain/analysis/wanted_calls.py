@@ -1,4 +1,4 @@
-"""What was read from a question: the tool calls that it needs, and what to say about their results."""
+"""The tool calls that a question needs, and what to say about their results."""
 
 from dataclasses import dataclass, field
 

@@ -141,7 +141,7 @@ class ListWish:
 
 
 def list_wish(text: str) -> ListWish | None:
-    """What a text requests about a list of facts; None: nothing."""
+    """Returns what a text requests about a list of facts, or None."""
     said = " ".join(text.split())
     lowered = plain(said)
     bare = lowered.strip(" ¿?¡!.")

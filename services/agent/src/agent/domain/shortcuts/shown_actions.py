@@ -1,4 +1,4 @@
-"""What an answer asks a person to confirm, read from the log."""
+"""Reads from the log the actions that an answer asked a person to confirm."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -15,7 +15,7 @@ from agent.domain.turn.journal import Journal, ModelAnswer, RequestedCall, TurnC
 from contracts.providers import OFFLINE_MODEL
 
 RULES = "rules"
-"""Who asked for a step: no provider has this name."""
+"""The name under which rules ask for a step; no provider has it."""
 DECIDE = "decide_action"
 READ = "read_memory"
 FORGET = "forget_memory"
@@ -67,7 +67,7 @@ def is_own(step: TurnStep) -> bool:
 
 
 def own_calls(journal: Journal) -> list[TurnCall]:
-    """Every call that the rules asked for, a predecessor's first."""
+    """Returns every call that the rules asked for, a predecessor's first."""
     return [call for step in journal.steps if is_own(step) for call in step.calls]
 
 

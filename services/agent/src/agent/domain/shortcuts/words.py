@@ -57,7 +57,7 @@ ORDINALS = {
     "quinto": 5,
 }
 _NOT = re.compile(r"(?:no|nah|nope)\b")
-"""Before "all of them", it is about the one that is asked: "no, all of them"."""
+"""A "no" before "all of them" rejects the single action that was asked about: "no, all of them"."""
 _CHOOSES = re.compile(
     r"(?:both|all of them|amb[oa]s|"
     rf"(?:the|el|la|lo) (?:{'|'.join(ORDINALS)}|primer|tercer|last|other|ultim[oa]|otr[oa]))\b"
@@ -108,7 +108,7 @@ def agrees(text: str, *, asked: bool) -> bool:
 
 
 def verdict_in(text: str, asked: Sequence[ShownAction]) -> Verdict | None:
-    """What a text decides about the question in the newest answer; None: the model must read it."""
+    """Returns what a text decides about the question in the newest answer; None if the model must read it."""
     if not asked:
         return None
     decision = decision_in(text)
@@ -144,7 +144,7 @@ def _named(which: str, asked: Sequence[ShownAction]) -> ShownAction | None:
 
 
 def _bare(text: str) -> str:
-    """Its words, plain, and the marks that are answers."""
+    """Returns the text's words without accents, and the marks that count as answers."""
     return " ".join(re.sub(r"[^\w👍👎✅❌]+", " ", plain(text)).split())
 
 

@@ -1,4 +1,4 @@
-"""What the state machine asks of the shell (effects) and what it is told (events)."""
+"""The effects that the state machine asks of the shell, and the events with which the shell replies."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -147,7 +147,7 @@ class Interrupted:
 
 @dataclass(frozen=True, slots=True)
 class AskFailed:
-    """No provider gave a reply. `final`: trying again is pointless."""
+    """The event that no provider gave a reply. `final`: trying again is pointless."""
 
     code: str
     detail: str
@@ -179,7 +179,7 @@ class AppendRefused:
 
 @dataclass(frozen=True, slots=True)
 class AppendUnknown:
-    """No acknowledgement came: it may be stored, or still arrive."""
+    """The event that no acknowledgement came: what was appended may be stored, or may still arrive."""
 
 
 @dataclass(frozen=True, slots=True)

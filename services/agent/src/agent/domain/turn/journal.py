@@ -108,12 +108,12 @@ class Journal:
 
     @property
     def iterations(self) -> int:
-        """How many replies of this turn asked for tools; a predecessor's do not count."""
+        """The number of this turn's replies that asked for tools; a predecessor's do not count."""
         return sum(step.basis == self.basis for step in self.steps)
 
     @property
     def calls(self) -> tuple[TurnCall, ...]:
-        """Every call, a predecessor's first."""
+        """All calls, a predecessor's first."""
         return tuple(call for step in self.steps for call in step.calls)
 
     @property
@@ -183,7 +183,7 @@ def with_stop(journal: Journal, reason: StopReason) -> Journal:
 
 
 def with_pause(journal: Journal) -> Journal:
-    """No provider answered this time; the turn comes again."""
+    """Returns the journal after a try in which no provider answered; the turn comes again."""
     return replace(journal, released=True, failures=journal.failures + 1)
 
 

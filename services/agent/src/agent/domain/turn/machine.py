@@ -1,4 +1,4 @@
-"""How one delivery is handled: a state machine of pure steps. The shell performs its effects and feeds back events.
+"""The state machine that handles one delivery, in pure steps. The shell performs its effects and feeds back events.
 
     ReadConversation ─► ConversationRead ─► decide: Ack | Retry | Probe | Save
     Saved ─► CallModel ─► ModelReplied ─► Save          until there is an answer, or a failure to report
@@ -64,11 +64,11 @@ EARLY = 0.02
 """Seconds before its time that a message is handled: a delivery handed back takes about as long to come again, and the
 bus's clock is known no better than the way to it and back."""
 LONGEST_WAIT = 60.0
-"""No delivery waits longer in one go, whatever a clock says."""
+"""The longest single wait of a delivery in seconds, whatever a clock says."""
 
 
 class Phase(Enum):
-    """What the handling waits for."""
+    """What the machine is doing or waiting for."""
 
     DECIDING = auto()
     PROBING = auto()

@@ -1,4 +1,4 @@
-"""When a conversation is answered, and what may stop a running turn."""
+"""Decides when a conversation is answered, and what may stop a running turn."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,7 +19,7 @@ class StopReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AnswerPolicy(AnswerRules):
-    """What a company's settings say about answering. `delay` in seconds."""
+    """A company's settings about answering. `delay` is in seconds."""
 
     delay: float = 0.0
     max_iterations: int = 3
@@ -34,7 +34,8 @@ PATIENCE = 8.0
 
 
 def due_at(view: Snapshot, policy: AnswerPolicy) -> float:
-    """When the newest message is to be answered, in seconds since the epoch: a burst is one turn, but not for ever."""
+    """Returns when to answer the newest message, in seconds since the epoch. A burst of messages is one turn, but not
+    for ever."""
     newest = view.newest_visitor_at + policy.delay
     if view.first_unanswered_at is None:
         return newest

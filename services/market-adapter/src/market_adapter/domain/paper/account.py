@@ -41,7 +41,7 @@ DECIDED, FILLED, CLOSED = "action.decided.v1", "order.filled.v1", "order.closed.
 
 
 @dataclass(frozen=True, slots=True)
-class AccountOwner:
+class Owner:
     """Whose account it is."""
 
     company: str
@@ -62,7 +62,7 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True)
-class AccountFact:
+class Fact:
     """Something to be told on the bus, once: `key` tells it from all others of its kind and owner."""
 
     kind: str
@@ -74,11 +74,11 @@ class AccountFact:
 class Account:
     """Everything of one user. `version` counts the changes that are stored; 0: not stored yet."""
 
-    owner: AccountOwner
+    owner: Owner
     cash: Decimal = OPENING_CASH
     positions: Mapping[str, Position] = field(default_factory=dict[str, Position])
     orders: tuple[Order, ...] = ()
-    outbox: tuple[AccountFact, ...] = ()
+    outbox: tuple[Fact, ...] = ()
     version: int = 0
     dividends: Decimal = Decimal("0.00")
     """What holdings have been paid so far, to the cent; it is in `cash`."""
@@ -112,7 +112,7 @@ class Account:
         )
         return held - sum(promised, Decimal(0))
 
-    def with_order(self, order: Order, *facts: AccountFact) -> "Account":
+    def with_order(self, order: Order, *facts: Fact) -> "Account":
         """The account with this order new, or in place of its older self."""
         others = [order if one.id == order.id else one for one in self.orders]
         orders = tuple(others) if self.order(order.id) else (*self.orders, order)
@@ -248,7 +248,7 @@ def _refused(account: Account, order: Order, why: str, moment: datetime) -> Acco
 
 def _closed(account: Account, order: Order) -> Account:
     """A confirmed order that ends without being filled in whole: nobody may learn of it by its absence."""
-    return account.with_order(order, AccountFact(CLOSED, order.id, _closed_data(account.owner, order)))
+    return account.with_order(order, Fact(CLOSED, order.id, _closed_data(account.owner, order)))
 
 
 def _carried(account: Account, symbol: str, news: News, to: date) -> Account:
@@ -304,10 +304,10 @@ def _settled(
         after = replace(from_now, good_till=market + GOOD_FOR)
     else:
         after = replace(after, ended_at=market)
-    return account.with_order(after, AccountFact(DECIDED, order.id, _decided(account.owner, after)))
+    return account.with_order(after, Fact(DECIDED, order.id, _decided(account.owner, after)))
 
 
-def _decided(owner: AccountOwner, order: Order) -> dict[str, Any]:
+def _decided(owner: Owner, order: Order) -> dict[str, Any]:
     return {
         "companyId": owner.company,
         "userId": owner.user,
@@ -316,7 +316,7 @@ def _decided(owner: AccountOwner, order: Order) -> dict[str, Any]:
     }
 
 
-def _closed_data(owner: AccountOwner, order: Order) -> dict[str, Any]:
+def _closed_data(owner: Owner, order: Order) -> dict[str, Any]:
     return {
         "companyId": owner.company,
         "userId": owner.user,
@@ -336,7 +336,7 @@ def _closed_data(owner: AccountOwner, order: Order) -> dict[str, Any]:
     }
 
 
-def _fill_fact(owner: AccountOwner, order: Order, fill: Fill) -> AccountFact:
+def _fill_fact(owner: Owner, order: Order, fill: Fill) -> Fact:
     data: dict[str, Any] = {
         "companyId": owner.company,
         "userId": owner.user,
@@ -356,4 +356,4 @@ def _fill_fact(owner: AccountOwner, order: Order, fill: Fill) -> AccountFact:
         "time": fill.time.isoformat(),
         "action": action_of(order).to_wire(),
     }
-    return AccountFact(FILLED, f"{order.id}-{fill.number}", data)
+    return Fact(FILLED, f"{order.id}-{fill.number}", data)

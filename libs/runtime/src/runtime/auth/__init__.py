@@ -1,0 +1,1 @@
+"""Who is calling: tokens, principals, and the sealing of secrets."""

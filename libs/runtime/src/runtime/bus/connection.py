@@ -1,0 +1,220 @@
+"""The connection to NATS: it reconnects for ever, leaves a server that stops answering, and logs both.
+
+A service gets its connection from `runtime.lifecycle.service`; commands and tests call `connect` themselves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import ssl
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+from nats.errors import Error as NatsError
+from nats.js import JetStreamContext
+
+from runtime.bus.bus_client import BusClient, Take
+from runtime.errors import NotReadyError
+from runtime.observability.logging import masked_text
+from runtime.settings import NatsSettings
+
+log = structlog.get_logger(__name__)
+
+Hook = Callable[[], Awaitable[None]]
+ErrorHook = Callable[[Exception], Awaitable[None]]
+
+AFRESH = 0.8
+"""Deadline of a new connection that tests whether the bus is there."""
+RECONNECT_WAIT = 0.25
+"""Seconds between two attempts at one server; each connection takes a random half to one and a half times that, so
+that not all come back at once."""
+
+_posting: set[asyncio.Task[None]] = set()
+
+
+@dataclass
+class ConnectionHooks:
+    """Callbacks for a connection's events. They may be added at any time; each must return quickly."""
+
+    on_disconnect: list[Hook] = field(default_factory=list[Hook])
+    on_reconnect: list[Hook] = field(default_factory=list[Hook])
+    on_error: list[ErrorHook] = field(default_factory=list[ErrorHook])
+
+    async def disconnected(self) -> None:
+        log.warning("nats.disconnected")
+        await _call(self.on_disconnect)
+
+    async def reconnected(self) -> None:
+        log.info("nats.reconnected")
+        await _call(self.on_reconnect)
+
+    async def failed(self, error: Exception) -> None:
+        # Must not raise: nats-py calls this from its read loop, which would end.
+        text = masked_text(str(error))
+        if isinstance(error, OSError):
+            log.debug("nats.error", error=text)
+        else:
+            log.warning("nats.error", error=text, kind=type(error).__name__)
+        for hook in self.on_error:
+            try:
+                await hook(error)
+            except Exception:
+                log.exception("nats.hook_failed")
+
+
+async def _call(hooks: list[Hook]) -> None:
+    for hook in hooks:
+        try:
+            await hook()
+        except Exception:
+            log.exception("nats.hook_failed")
+
+
+def inbox_prefix(settings: NatsSettings) -> str:
+    """The subject prefix of replies: below each user's own name, so that permissions can separate users' inboxes."""
+    return f"_INBOX.{settings.user}" if settings.user else "_INBOX"
+
+
+async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks | None = None) -> Client:
+    """A connected client.
+
+    Publishes made while it is disconnected are buffered (8 MiB) and sent after the reconnect.
+
+    Raises:
+        NotReadyError: no server answered within `settings.connect_deadline`, or a file that it names cannot be used.
+    """
+    hooks = hooks or ConnectionHooks()
+    # All that differ: a server that refuses the password and closes is a lost connection in the next moment.
+    met: dict[str, None] = {}
+
+    async def on_error(error: Exception) -> None:
+        if len(met) < 5:
+            met[masked_text(str(error) or type(error).__name__)] = None
+        await hooks.failed(error)
+
+    client, tls = BusClient(), _tls_of(settings)
+
+    async def disconnected() -> None:
+        if not client.is_closed:  # nobody has to hear of a connection that is closed on purpose
+            await hooks.disconnected()
+
+    async def reconnected() -> None:
+        for call in list(client.on_reconnect):
+            call()
+        await hooks.reconnected()
+
+    try:
+        async with asyncio.timeout(settings.connect_deadline):
+            await client.connect(
+                servers=settings.servers,
+                name=name,
+                error_cb=on_error,
+                disconnected_cb=disconnected,
+                reconnected_cb=reconnected,
+                reconnect_time_wait=RECONNECT_WAIT * random.uniform(0.5, 1.5),  # pyright: ignore[reportArgumentType] - it sleeps for a float
+                max_reconnect_attempts=-1,
+                connect_timeout=2,
+                # The server is left after two unanswered pings, so within three intervals.
+                ping_interval=settings.ping_interval,
+                max_outstanding_pings=2,
+                drain_timeout=10,
+                pending_size=8 * 1024 * 1024,
+                user=settings.user,
+                password=settings.password.get_secret_value() if settings.password else None,
+                user_credentials=settings.credentials,
+                tls=tls,
+                inbox_prefix=inbox_prefix(settings),
+            )
+    except TimeoutError:
+        with suppress(Exception):
+            await client.close()
+        raise _not_connected(settings, list(met)) from None
+    return client
+
+
+def _tls_of(settings: NatsSettings) -> ssl.SSLContext | None:
+    """The TLS settings. Raises NotReadyError if a file that they name cannot be used."""
+    try:
+        return settings.tls
+    except (OSError, ValueError) as error:
+        named = ", ".join(filter(None, (settings.tls_ca, settings.tls_certificate, settings.tls_key)))
+        raise NotReadyError(f"NEXUS_NATS_TLS_CA, …_CERTIFICATE or …_KEY cannot be used ({named}): {error}") from error
+
+
+def _not_connected(settings: NatsSettings, met: Sequence[str]) -> NotReadyError:
+    """Why there is no connection, and what to do; `met`: the errors so far."""
+    reason = f" ({'; '.join(met)})" if met else ""
+    where = masked_text(", ".join(settings.servers))
+    if any("authorization" in one.lower() for one in met):
+        return NotReadyError(
+            f"NATS at {where} refuses the user {settings.user or 'of this address'}{reason}: set "
+            "NEXUS_NATS_USER and NEXUS_NATS_PASSWORD (or NEXUS_NATS_CREDENTIALS) to what the server has for this "
+            "service"
+        )
+    return NotReadyError(
+        f"no NATS server answered at {where} within {settings.connect_deadline:g} s{reason}: "
+        "start one, or point NEXUS_NATS_URL at one",
+        retryable=True,
+    )
+
+
+async def connect_afresh(settings: NatsSettings, *, name: str) -> None:
+    """Checks that the bus accepts a new connection soon; raises NotReadyError if it does not."""
+    await (await connect(settings.model_copy(update={"connect_deadline": AFRESH}), name=name)).close()
+
+
+async def subscribe(
+    client: Client,
+    subject: str,
+    handle: Callable[[Msg], Awaitable[None]],
+    *,
+    queue: str = "",
+    pending_messages: int = 64 * 1024,
+    pending_bytes: int = 64 * 1024 * 1024,
+) -> Subscription:
+    """A core subscription; `handle` is awaited for one message after another, so it must return quickly.
+
+    Messages beyond the pending limits are dropped, and a SlowConsumerError goes to the connection's error hooks.
+    """
+    return await client.subscribe(  # pyright: ignore[reportUnknownMemberType] - a bare Future in its signature
+        subject, queue=queue, cb=handle, pending_msgs_limit=pending_messages, pending_bytes_limit=pending_bytes
+    )
+
+
+async def listen(client: Client, subject: str, take: Take, *, queue: str = "") -> Subscription:
+    """A core subscription whose messages are handled as they are read, with no queue or task in between: for
+    functions that do next to nothing."""
+
+    async def handle(message: Msg) -> None:
+        take(message)
+
+    subscription = await subscribe(
+        client, subject, handle, queue=queue, pending_messages=1024 * 1024, pending_bytes=1 << 28
+    )
+    if isinstance(client, BusClient):
+        client.listen(subscription._id, take)  # pyright: ignore[reportPrivateUsage]
+    return subscription
+
+
+def post(client: Client, subject: str, payload: bytes = b"", reply: str = "") -> None:
+    """Publishes without waiting. What cannot be sent is lost: for messages that are repeated, or not missed."""
+    if not (isinstance(client, BusClient) and client.say(subject, payload, reply)):
+        task = asyncio.create_task(_publish(client, subject, payload, reply))
+        _posting.add(task)
+        task.add_done_callback(_posting.discard)
+
+
+async def _publish(client: Client, subject: str, payload: bytes, reply: str) -> None:
+    with suppress(NatsError):
+        await client.publish(subject, payload, reply=reply)
+
+
+def jetstream(client: Client) -> JetStreamContext:
+    """The client's JetStream context, with a deadline of 5 s for its API calls."""
+    return JetStreamContext(client, timeout=5.0)

@@ -1,0 +1,132 @@
+"""Durable pull consumers: created if missing, updated if they differ, and never changed so that they skip messages."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+
+from runtime.bus.connection import subscribe
+from runtime.bus.jetstream_api import ConsumerConfig, ConsumerFilter, ConsumerInfo, call, error_code, granted, why
+from runtime.bus.replies import ReplyInbox
+from runtime.bus.subjects import combined
+from runtime.errors import NotReadyError
+from runtime.release import RELEASE, is_newers, release
+
+_NANOSECONDS = 1_000_000_000
+_NO_CONSUMER = 10014
+_COMES = frozenset({10059, 10148, 10149})
+"""Errors if the stream does not exist yet, or the consumer was created or deleted by somebody else in between."""
+_LOOK_AGAIN = 0.1
+_ANSWER = 2.0
+"""Seconds for what the server knows of a consumer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerSpec:
+    """A durable pull consumer of some subjects with explicit acknowledgement. `ack_wait` in seconds; a message is
+    delivered until it is acknowledged or terminated. `metadata` is written when the consumer is created or changed."""
+
+    stream: str
+    durable: str
+    subjects: tuple[str, ...]
+    ack_wait: float = 30.0
+    max_ack_pending: int = 1000
+    deliver_policy: str = "all"
+    metadata: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def config(self) -> ConsumerConfig:
+        """Returns the configuration in the form of the JetStream API."""
+        return {
+            "durable_name": self.durable,
+            "deliver_policy": self.deliver_policy,
+            "ack_policy": "explicit",
+            "ack_wait": int(self.ack_wait * _NANOSECONDS),
+            "max_deliver": -1,
+            "max_ack_pending": self.max_ack_pending,
+            "replay_policy": "instant",
+            **_filter(self.subjects),
+        }
+
+
+async def ensure_consumer(client: Client, spec: ConsumerSpec, *, deadline: float = 15.0) -> None:
+    """Creates the consumer, or updates it to the spec; safe if several replicas start at once. Waits for a missing
+    stream, since the service that may create streams may still be starting.
+
+    Additional subjects of the consumer stay: a newer release shares it, and messages under a removed subject would be
+    skipped for good. If a newer release has written the consumer, nothing else is changed either.
+
+    Raises:
+        NotReadyError: JetStream did not answer in time, or it refuses the consumer.
+    """
+    inbox, clock = ReplyInbox.of(client), asyncio.get_running_loop().time
+    end = clock() + deadline
+    place = f"{spec.stream}.{spec.durable}"
+    while True:
+        answer = await call(inbox, ConsumerInfo, f"CONSUMER.INFO.{place}", None, end)
+        if error_code(answer) in (0, _NO_CONSUMER):
+            there = answer.get("config")
+            wanted = _wanted(spec, there)
+            if there and all(there.get(key) == value for key, value in wanted.items() if key != "metadata"):
+                return
+            change = {"stream_name": spec.stream, "config": wanted, "action": "update" if there else "create"}
+            answer = await call(inbox, ConsumerInfo, f"CONSUMER.DURABLE.CREATE.{place}", change, end)
+            if error_code(answer) == 0:
+                return
+        if error_code(answer) not in _COMES or clock() + _LOOK_AGAIN > end:
+            said = f"{why(answer)} ({error_code(answer)})"
+            raise NotReadyError(
+                f"consumer {spec.durable} of stream {spec.stream} is unavailable: {said}",
+                retryable=error_code(answer) in _COMES,
+            )
+        await asyncio.sleep(_LOOK_AGAIN)
+
+
+async def may_be_anothers(client: Client, spec: ConsumerSpec, stored_at: float) -> bool:
+    """Whether a message that its worker was given once may have been given to another worker since: by the server's
+    clock it is older than a lease, and the consumer has delivered something again.
+
+    Raises:
+        NotReadyError: JetStream did not answer in time, or it refuses.
+    """
+    inbox = ReplyInbox.of(client)
+    info = await granted(inbox, ConsumerInfo, f"CONSUMER.INFO.{spec.stream}.{spec.durable}", deadline=_ANSWER)
+    age = datetime.fromisoformat(info["ts"]).timestamp() - stored_at
+    return info["num_redelivered"] > 0 and age >= spec.ack_wait
+
+
+def _wanted(spec: ConsumerSpec, there: ConsumerConfig | None) -> ConsumerConfig:
+    """The complete configuration, based on the existing one."""
+    subjects = combined(spec.subjects, _filters(there) if there else ())
+    if there and is_newers(there.get("metadata")):
+        kept: ConsumerConfig = {**there, **_filter(subjects)}
+        kept.pop("filter_subject" if len(subjects) > 1 else "filter_subjects", None)
+        return kept
+    return {**replace(spec, subjects=tuple(subjects)).config(), "metadata": {**spec.metadata, RELEASE: release()}}
+
+
+def _filters(config: ConsumerConfig) -> list[str]:
+    one = config.get("filter_subject")
+    return [one] if one else list(config.get("filter_subjects") or ())
+
+
+def _filter(subjects: Sequence[str]) -> ConsumerFilter:
+    return {"filter_subject": subjects[0]} if len(subjects) == 1 else {"filter_subjects": list(subjects)}
+
+
+async def on_new_leader(
+    client: Client, stream: str, durable: str, call: Callable[[], Awaitable[object]]
+) -> Subscription:
+    """Calls back when another server of a cluster becomes the consumer's leader. It has none of the requests that
+    waited at the previous one, and they would never be answered."""
+
+    async def elected(message: Msg) -> None:
+        del message
+        await call()
+
+    return await subscribe(client, f"$JS.EVENT.ADVISORY.CONSUMER.LEADER_ELECTED.{stream}.{durable}", elected)

@@ -1,0 +1,160 @@
+"""Direct reads of a stream (NATS ADR-31): by subject, by sequence, several at once; 0.1 to 0.2 ms each.
+
+Any replica may answer, so an answer can be older than what the reader knows: a reader that needs a minimum sequence
+reads again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import orjson
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.errors import Error as NatsError
+from nats.errors import NoRespondersError
+
+from runtime.bus.marks import Marks
+from runtime.bus.replies import ReplyInbox, headers_of, status_of
+from runtime.errors import ReadFailedError
+
+DEADLINE = 5.0
+"""Default deadline of a read."""
+ATTEMPT = 1.0
+"""Seconds for one answer; a lost one is requested again within the caller's deadline."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFact:
+    """One stored message: `event` is its body, `stamp` the time of storing (RFC 3339, nanoseconds). Not `genuine`:
+    it lacks the mark that its position demands (runtime.bus.marks), so nobody takes it for a fact."""
+
+    seq: int
+    subject: str
+    event: bytes
+    stamp: str
+    genuine: bool = True
+
+    @property
+    def time(self) -> datetime:
+        """The time at which the stream stored the message: aware, UTC, in microseconds."""
+        return datetime.fromisoformat(self.stamp)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The result of a batch read. `more`: the stream holds further matches after the last one."""
+
+    facts: list[StoredFact]
+    more: bool
+
+
+class DirectReader:
+    """Direct reads of one stream, which must have `allow_direct`."""
+
+    def __init__(self, client: Client, stream: str) -> None:
+        self.stream = stream
+        self._client = client
+        self._inbox = ReplyInbox.of(client)
+        self._marks = Marks.of(client)
+        self._subject = f"$JS.API.DIRECT.GET.{stream}"
+
+    async def last(self, subject: str, *, deadline: float = DEADLINE) -> StoredFact | None:
+        """The newest message of exactly this subject; None if there is none."""
+        return await self._one(f"{self._subject}.{subject}", b"", deadline)
+
+    async def at(self, seq: int) -> StoredFact | None:
+        """The message at this sequence; None if it is gone or does not exist yet."""
+        return await self._one(self._subject, orjson.dumps({"seq": seq}), DEADLINE)
+
+    async def next(self, filter_subject: str, seq: int, *, deadline: float = DEADLINE) -> StoredFact | None:
+        """The first message of the filter at or after `seq` (from 1); None if there is none."""
+        body = orjson.dumps({"seq": max(seq, 1), "next_by_subj": filter_subject})
+        return await self._one(self._subject, body, deadline)
+
+    async def last_of_each(self, filters: Sequence[str], *, deadline: float = DEADLINE) -> list[StoredFact]:
+        """The newest message of every matching subject, from one consistent view, by sequence."""
+        batch = await self._many({"multi_last": list(filters)}, deadline)
+        return sorted(batch.facts, key=_by_seq)
+
+    async def batch(self, filter_subject: str, seq: int, size: int, *, deadline: float = DEADLINE) -> Batch:
+        """Up to `size` messages of the filter from `seq` on, in order.
+
+        The server scans: far before the stream's end this is slow and slows everybody down (12 ms at 200,000 before
+        it).
+        """
+        return await self._many({"seq": max(seq, 1), "next_by_subj": filter_subject, "batch": size}, deadline)
+
+    async def batch_since(self, filter_subject: str, since: datetime, size: int) -> Batch:
+        """Up to `size` messages of the filter that were stored at `since` or later, in order."""
+        query = {"start_time": since.astimezone(UTC).isoformat().replace("+00:00", "Z")}
+        return await self._many({**query, "next_by_subj": filter_subject, "batch": size}, DEADLINE)
+
+    async def _one(self, subject: str, body: bytes, deadline: float) -> StoredFact | None:
+        clock = asyncio.get_running_loop().time
+        end = clock() + deadline
+        while True:
+            try:
+                message = await self._inbox.request(subject, body, deadline=min(ATTEMPT, max(end - clock(), 0.001)))
+            except (TimeoutError, NatsError) as error:
+                await self._again(end, error)
+                continue
+            status = status_of(message)
+            if status is None:
+                return self._fact(message)
+            if status == "404":
+                return None
+            raise ReadFailedError(
+                f"direct read of {self.stream} refused: {status} {headers_of(message).get('Description')}"
+            )
+
+    async def _many(self, query: dict[str, object], deadline: float) -> Batch:
+        clock = asyncio.get_running_loop().time
+        end = clock() + deadline
+        body = orjson.dumps(query)
+        while True:
+            try:
+                messages = await self._inbox.request_many(
+                    self._subject, body, deadline=min(ATTEMPT, max(end - clock(), 0.001)), done=_is_status
+                )
+            except (TimeoutError, NatsError) as error:
+                await self._again(end, error)
+                continue
+            last = messages.pop()
+            status = status_of(last)
+            if status == "503":
+                await self._again(end, NoRespondersError())
+                continue
+            if status == "404":
+                return Batch([], more=False)
+            if status != "204":
+                raise ReadFailedError(
+                    f"direct read of {self.stream} refused: {status} {headers_of(last).get('Description')}"
+                )
+            facts = [self._fact(message) for message in messages]
+            return Batch(facts, more=int(headers_of(last).get("Nats-Num-Pending", "0")) > 0)
+
+    def _fact(self, message: Msg) -> StoredFact:
+        headers = headers_of(message)
+        seq, subject = int(headers["Nats-Sequence"]), headers["Nats-Subject"]
+        genuine = self._marks.genuine(self.stream, subject, seq, headers, message.data)
+        return StoredFact(seq, subject, message.data, headers["Nats-Time-Stamp"], genuine)
+
+    async def _again(self, end: float, error: Exception) -> None:
+        left = end - asyncio.get_running_loop().time()
+        if left <= 0 or self._client.is_closed:
+            raise ReadFailedError(
+                f"no answer to a direct read of {self.stream}: is the stream there, the server up?"
+            ) from error
+        await asyncio.sleep(min(0.05, left))
+
+
+def _by_seq(fact: StoredFact) -> int:
+    return fact.seq
+
+
+def _is_status(message: Msg) -> bool:
+    return status_of(message) is not None

@@ -1,0 +1,77 @@
+"""Recreates streams that disappear while a service runs, as when a server comes back with an empty disk. Durable
+consumers are recreated by the workers that pull from them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.errors import Error as NatsError
+
+from runtime.background import BackgroundLoop
+from runtime.bus.connection import subscribe
+from runtime.bus.marks import MARKED, Marks
+from runtime.errors import RuntimeLibraryError
+
+log = structlog.get_logger(__name__)
+
+PERIOD = 300.0
+"""Seconds between two checks: a stream's change is announced, and this is the safety net."""
+UPDATED = "$JS.EVENT.ADVISORY.STREAM.UPDATED"
+SOON = 1.0
+LONGEST_LOOK = 300.0
+
+
+class Upkeep:
+    """Recreates missing streams after each reconnect. Then, and whenever a marked stream has changed, it reads since
+    when marks are demanded."""
+
+    def __init__(self, client: Client, streams: Callable[[], Awaitable[None]] | None) -> None:
+        self._client = client
+        self._streams = streams
+        self._woken = asyncio.Event()
+        self._due = asyncio.Event()
+        self._loop = BackgroundLoop("upkeep", self._look, wait=self._until_due, longest=LONGEST_LOOK)
+        self.start = self._loop.start
+        self.stop = self._loop.stop
+        self.stuck_because = self._loop.stuck_because
+
+    async def reconnected(self) -> None:
+        """A hook for the connection: check now."""
+        self._woken.set()
+        self._due.set()
+
+    async def listen(self) -> None:
+        """Receives changes of the streams in which marks may be demanded."""
+        for name in MARKED if Marks.of(self._client).taking_part else ():
+            await subscribe(self._client, f"{UPDATED}.{name}", self._changed)
+
+    async def _changed(self, message: Msg) -> None:
+        del message
+        self._due.set()
+
+    async def _until_due(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PERIOD):
+                await self._due.wait()
+
+    async def _look(self) -> None:
+        if not self._client.is_connected:
+            await asyncio.sleep(SOON)
+            return
+        self._due.clear()
+        try:
+            if self._woken.is_set() and self._streams is not None:
+                await self._streams()
+            await Marks.of(self._client).learn()
+            self._woken.clear()
+        except (RuntimeLibraryError, NatsError) as error:
+            # The connection may have gone in the middle: whatever it is, the next look is soon.
+            self._woken.set()
+            self._due.set()
+            log.warning("upkeep.failed", error=str(error) or type(error).__name__)
+            await asyncio.sleep(SOON)

@@ -1,0 +1,113 @@
+"""Deadlines: every request says how long its caller waits, so that no service works for a caller that has gone.
+
+A request says how many milliseconds its caller waits, which is enough if it is read at once. How long it lay unread (at
+a paused server, in a queue) cannot be told by either side's wall clock. So the caller adds the reading of its monotonic
+clock, and the server compares the difference to its own with the smallest difference seen from that caller; the excess
+is how long the request waited (decision 0035).
+
+Nexus-Deadline: <ms that the caller waits> [<origin> <ms on the origin's clock>]
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextvars import Context, ContextVar, copy_context
+from uuid import uuid4
+
+from runtime.observability import correlation
+from runtime.recent import Bounded
+
+HEADER = "Nexus-Deadline"
+SHARE = 0.4
+"""The share of the remaining time that one part of the work may take, so that a slow part leaves time for an answer
+without it."""
+DRIFT = 0.001
+"""Seconds a second by which two monotonic clocks may drift apart; real ones stay below a tenth of it."""
+ORIGINS = 4096
+"""Callers whose smallest difference is cached; a forgotten one starts over, and nothing counts as late."""
+
+_ends: ContextVar[float | None] = ContextVar("ends", default=None)
+
+
+def time_left() -> float | None:
+    """Seconds that the current request's caller still waits; None: there is no request, or it has no deadline."""
+    end = _ends.get()
+    return None if end is None else max(end - time.monotonic(), 0.0)
+
+
+def passed() -> bool:
+    """Whether the current request's caller has gone, so that nothing with effects may begin."""
+    return time_left() == 0.0
+
+
+def part(most: float) -> float:
+    """The deadline in seconds of one part of the work: `most`, or SHARE of the current request's remaining time.
+
+    Not for work shared by several requests, which must not end with the first of them: runtime.calls.single_flight.
+    """
+    left = time_left()
+    return most if left is None else min(most, SHARE * left)
+
+
+def within(most: float) -> float:
+    """The deadline in seconds of the last part of the work: `most`, or the current request's remaining time."""
+    left = time_left()
+    return most if left is None else min(most, left)
+
+
+def serve_for(seconds: float) -> None:
+    """Sets how long the caller waits, for this task and those that it starts."""
+    _ends.set(time.monotonic() + seconds)
+
+
+def detached_context() -> Context:
+    """A context for work that is not done for the current request alone, and must not end with it."""
+    context = copy_context()
+    context.run(_ends.set, None)
+    context.run(correlation.forget)
+    return context
+
+
+class ClockOrigin:
+    """The caller's side: a clock that servers compare with their own."""
+
+    def __init__(self) -> None:
+        self._name = ""
+        self.renew()
+
+    def renew(self) -> None:
+        """Takes a new name, so that servers forget what they have learned about this clock."""
+        self._name = uuid4().hex[:12]
+
+    def header(self, seconds: float) -> str:
+        """The header for a request whose caller waits this long."""
+        return f"{max(int(seconds * 1000), 0)} {self._name} {int(time.monotonic() * 1000)}"
+
+
+class Arrivals:
+    """The server's side: how much is left of a request's deadline when it is read."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._smallest = Bounded[str, tuple[float, float]](ORIGINS)
+        """The smallest difference of the clocks, and when it was seen, by origin."""
+
+    def left(self, headers: Mapping[str, str]) -> float | None:
+        """Seconds that the caller still waits, 0 or less if it has gone; None: it does not say."""
+        words = headers.get(HEADER, "").split()
+        try:
+            seconds = int(words[0]) / 1000
+            waited = self._waited(words[1], int(words[2]) / 1000) if len(words) > 2 else 0.0
+        except (IndexError, ValueError, OverflowError):
+            return None
+        return seconds - waited
+
+    def _waited(self, origin: str, sent: float) -> float:
+        now = self._clock()
+        difference = now - sent
+        smallest, noted = self._smallest.get(origin, (difference, now))
+        # The clocks drift: what was the smallest an hour ago may be out of reach by now.
+        smallest = min(smallest + (now - noted) * DRIFT, difference)
+        self._smallest[origin] = (smallest, now)
+        return difference - smallest

@@ -1,0 +1,1 @@
+"""Documents: the language they are in, and their text as blocks."""

@@ -1,0 +1,1 @@
+"""The life of a service: its process, start, health and shutdown."""

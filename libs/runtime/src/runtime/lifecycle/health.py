@@ -1,0 +1,288 @@
+"""Health: /healthz (alive), /readyz (able to work) and /metrics.
+
+They are served from a thread of their own with its own event loop, so that a frozen service can still report that: the
+checks run on the service's loop, with a deadline, and a loop that hangs fails them all. The bus is checked by sending a
+message to oneself: a frozen server keeps its connections open and looks connected.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import structlog
+import uvicorn
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from runtime.bus.replies import ReplyInbox
+from runtime.errors import NotReadyError
+from runtime.http.web_server import QuietServer
+from runtime.liveness import Liveness
+from runtime.observability.metrics import CHECK_HOLDS, LOOP_LAG, NATS_CONNECTED
+
+log = structlog.get_logger(__name__)
+
+Check = Callable[[], Awaitable[str | None]]
+"""Raises if something is wrong; the message says what. May return a remark otherwise."""
+
+Refresh = Callable[[], Awaitable[None]]
+"""Updates figures that are too expensive to keep up to date all the time."""
+
+CHECK_DEADLINE = 1.0
+"""Deadline of each check behind /readyz."""
+BEAT = 1.0
+"""Seconds between two heartbeats of the event loop."""
+FROZEN = 5.0
+"""Seconds without a heartbeat after which the event loop counts as frozen."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One check: `ms` is how long it took."""
+
+    ok: bool
+    ms: float
+    error: str | None = None
+    remark: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadinessReport:
+    """The answer of /readyz."""
+
+    ready: bool
+    status: str
+    checks: Mapping[str, CheckResult] = field(default_factory=dict[str, CheckResult])
+
+    def body(self) -> dict[str, Any]:
+        """Returns the report as JSON: {status, checks: {name: {ok, ms, error?, remark?}}}."""
+        checks = {
+            name: {
+                "ok": one.ok,
+                "ms": one.ms,
+                **({"error": one.error} if one.error else {}),
+                **({"remark": one.remark} if one.remark else {}),
+            }
+            for name, one in self.checks.items()
+        }
+        return {"status": self.status, "checks": checks}
+
+
+class Health:
+    """The state of one service and its checks."""
+
+    def __init__(self, service: str) -> None:
+        self.service = service
+        self._checks: dict[str, Check] = {}
+        self._refreshes: list[Refresh] = []
+        self._status = "starting"
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._beat = time.monotonic()
+        self._task: asyncio.Task[None] | None = None
+        self.liveness = Liveness(self._holds)
+        """Parts of the service that are stuck: /healthz fails, and the process is restarted."""
+
+    def add_check(self, name: str, check: Check) -> None:
+        """Adds a named check, with a deadline of 1 s, that must hold for the service to be ready."""
+        self._checks[name] = check
+
+    def before_metrics(self, refresh: Refresh) -> None:
+        """Runs on the service's loop at each request for /metrics, which waits 2 s for it at most."""
+        self._refreshes.append(refresh)
+
+    def started(self) -> None:
+        """Call on the service's loop first: from now on the loop is watched."""
+        self._loop = asyncio.get_running_loop()
+        self._task = asyncio.create_task(self._keep_beat())
+
+    def ready(self) -> None:
+        """Everything is connected and subscribed."""
+        self._status = "ready"
+        self.liveness.start()
+
+    def draining(self) -> bool:
+        """Reports the service as not ready from now on; returns whether it was ready before."""
+        before, self._status = self._status, "draining"
+        return before == "ready"
+
+    async def stop(self) -> None:
+        await self.liveness.stop()
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    def silence(self) -> float:
+        """Seconds since the last heartbeat of the service's event loop."""
+        return time.monotonic() - self._beat
+
+    async def report(self) -> ReadinessReport:
+        """Runs every check concurrently; callable from any thread's loop."""
+        if self._status != "ready" or self._loop is None:
+            return ReadinessReport(ready=False, status=self._status)
+        if self._loop is asyncio.get_running_loop():
+            results = await self._run_checks()
+        else:
+            future = asyncio.run_coroutine_threadsafe(self._run_checks(), self._loop)
+            try:
+                results = await asyncio.wait_for(asyncio.wrap_future(future), CHECK_DEADLINE * 2)
+            except TimeoutError:
+                error = f"the event loop has not turned for {self.silence():.1f} s"
+                results = {"loop": CheckResult(ok=False, ms=CHECK_DEADLINE * 2000, error=error)}
+        ready = all(one.ok for one in results.values())
+        return ReadinessReport(ready=ready, status="ready" if ready else "not ready", checks=results)
+
+    async def _run_checks(self) -> dict[str, CheckResult]:
+        names = list(self._checks)
+        results = await asyncio.gather(*(_run(self._checks[name]) for name in names))
+        for name, result in zip(names, results, strict=True):
+            CHECK_HOLDS.labels(name).set(result.ok)
+        return dict(zip(names, results, strict=True))
+
+    async def _holds(self, without: Collection[str]) -> bool:
+        results = await asyncio.gather(*(_run(check) for name, check in self._checks.items() if name not in without))
+        return self._status == "ready" and all(one.ok for one in results)
+
+    async def _keep_beat(self) -> None:
+        while True:
+            before = time.monotonic()
+            await asyncio.sleep(BEAT)
+            self._beat = time.monotonic()
+            LOOP_LAG.set(max(self._beat - before - BEAT, 0))
+
+    async def _refresh(self) -> None:
+        if self._status != "ready" or self._loop is None or not self._refreshes:
+            return
+        future = asyncio.run_coroutine_threadsafe(_all(self._refreshes), self._loop)
+        try:
+            await asyncio.wait_for(asyncio.wrap_future(future), CHECK_DEADLINE * 2)
+        except Exception as error:
+            log.warning("metrics.not_refreshed", error=str(error) or type(error).__name__)
+
+    def routes(self) -> list[Route]:
+        """The three routes, for a service that has an HTTP server of its own."""
+
+        async def healthz(_: Request) -> Response:
+            silence, stuck = self.silence(), self.liveness.stuck
+            status = "frozen" if silence >= FROZEN else "stuck" if stuck else "alive"
+            body: dict[str, object] = {"status": status, "service": self.service, "loopSilence": round(silence, 3)}
+            return JSONResponse(body | ({"stuck": stuck} if stuck else {}), 200 if status == "alive" else 503)
+
+        async def readyz(_: Request) -> Response:
+            report = await self.report()
+            return JSONResponse(report.body(), status_code=200 if report.ready else 503)
+
+        async def metrics(_: Request) -> Response:
+            await self.report()  # for nexus_check_holds
+            await self._refresh()
+            return Response(generate_latest(), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+        return [Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)]
+
+
+async def _all(refreshes: list[Refresh]) -> None:
+    await asyncio.gather(*(refresh() for refresh in refreshes))
+
+
+async def _run(check: Check) -> CheckResult:
+    started = time.perf_counter()
+    try:
+        async with asyncio.timeout(CHECK_DEADLINE):
+            remark = await check()
+    except TimeoutError:
+        return CheckResult(ok=False, ms=_since(started), error=f"no answer within {CHECK_DEADLINE:g} s")
+    except Exception as error:
+        return CheckResult(ok=False, ms=_since(started), error=str(error) or type(error).__name__)
+    return CheckResult(ok=True, ms=_since(started), remark=remark)
+
+
+def _since(started: float) -> float:
+    return round((time.perf_counter() - started) * 1000, 3)
+
+
+def bus_check(client: Client) -> Check:
+    """A check of the bus: a message to oneself through the server.
+
+    Not nats-py's `rtt` or `flush`: if one of those times out, the late PONG ends the client's read loop for good.
+    """
+    inbox = ReplyInbox.of(client)
+
+    async def check() -> None:
+        NATS_CONNECTED.set(0)
+        if not client.is_connected:
+            raise NotReadyError("disconnected")
+        try:
+            with await inbox.expect() as pending:
+                await client.publish(pending.reply_to, b"")
+                await pending.wait(CHECK_DEADLINE * 0.9)
+        except TimeoutError:
+            raise NotReadyError(f"connected, but no round trip within {CHECK_DEADLINE * 0.9:g} s") from None
+        except NatsError as error:
+            raise NotReadyError(str(error)) from error
+        NATS_CONNECTED.set(1)
+
+    return check
+
+
+class HealthServer:
+    """Serves a Health on a port of its own, in a thread of its own."""
+
+    def __init__(self, health: Health, host: str, port: int) -> None:
+        self._wanted = port
+        self._host = host
+        app = Starlette(routes=health.routes())
+        config = uvicorn.Config(
+            app,
+            host=host,
+            port=port,
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            loop="asyncio",
+            date_header=False,
+        )
+        config.timeout_graceful_shutdown = 1
+        self._server = QuietServer(config)
+        self._thread = threading.Thread(target=self._serve, name="health", daemon=True)
+        self._failure: BaseException | None = None
+        self.port = port
+
+    async def start(self) -> None:
+        """Listens; sets `port` if it was 0.
+
+        Raises:
+            NotReadyError: the port is taken.
+        """
+        self._thread.start()
+        end = time.monotonic() + 10
+        while not self._server.started:
+            if not self._thread.is_alive() or time.monotonic() > end:
+                raise NotReadyError(
+                    f"cannot listen on {self._host}:{self._wanted}: is another service there? Choose another port "
+                    "(0: any free one)",
+                    retryable=True,
+                )
+            await asyncio.sleep(0.005)
+        self.port = int(self._server.servers[0].sockets[0].getsockname()[1])
+
+    async def stop(self) -> None:
+        """Stops listening; waits at most 2 s."""
+        self._server.end()
+        await asyncio.to_thread(self._thread.join, 2)
+
+    def _serve(self) -> None:
+        # uvicorn ends with SystemExit when it cannot bind; start() reports that.
+        try:
+            self._server.run()
+        except BaseException as failure:
+            self._failure = failure

@@ -1,0 +1,1 @@
+"""Logs, metrics and traces, and the ids that connect them."""

@@ -1,0 +1,71 @@
+"""Spans to an OpenTelemetry collector, when its standard variables name one and the OTLP exporter is installed.
+
+https://opentelemetry.io/docs/specs/otel/protocol/exporter/
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+
+import structlog
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
+from opentelemetry.trace import SpanContext, Status, StatusCode, TraceFlags
+
+from runtime.observability.telemetry import Span
+
+log = structlog.get_logger(__name__)
+
+_SAMPLED = TraceFlags(TraceFlags.SAMPLED)
+
+
+class Collector:
+    """Sends spans to an OTLP collector, from a thread of the SDK's own; `take` is a telemetry.Sink."""
+
+    def __init__(self, service: str, exporter: SpanExporter) -> None:
+        self._resource = Resource.create({"service.name": service, "service.namespace": "nexus"})
+        self._processor = BatchSpanProcessor(exporter)
+
+    def take(self, span: Span) -> None:
+        self._processor.on_end(
+            ReadableSpan(
+                name=span.name,
+                context=_context(span.trace_id, span.span_id),
+                parent=_context(span.trace_id, span.parent_id) if span.parent_id else None,
+                resource=self._resource,
+                attributes=span.attributes,
+                status=Status(StatusCode.ERROR, span.error) if span.error else Status(),
+                start_time=span.start,
+                end_time=span.end,
+            )
+        )
+
+    def flush(self) -> None:
+        self._processor.force_flush()
+
+    def close(self) -> None:
+        """Sends what is left; at most a few seconds."""
+        self._processor.shutdown()
+
+
+def collector(service: str) -> Collector | None:
+    exporter = _exporter()
+    return Collector(service, exporter) if exporter is not None else None
+
+
+def _context(trace_id: int, span_id: int) -> SpanContext:
+    return SpanContext(trace_id=trace_id, span_id=span_id, is_remote=False, trace_flags=_SAMPLED)
+
+
+def _exporter() -> SpanExporter | None:
+    if not (os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or os.environ.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")):
+        return None
+    try:
+        module = importlib.import_module("opentelemetry.exporter.otlp.proto.http.trace_exporter")
+    except ImportError:
+        log.warning("traces.no_exporter", install="opentelemetry-exporter-otlp-proto-http")
+        return None
+    exporter: SpanExporter = module.OTLPSpanExporter()
+    return exporter

@@ -1,0 +1,224 @@
+"""Traces: spans in OpenTelemetry's form, carried between services in NATS headers (W3C traceparent).
+
+Spans go to the sinks added with `add_sink`: the bus (`runtime.bus.span_store`), and an OTLP collector if the standard
+variable OTEL_EXPORTER_OTLP_ENDPOINT is set. Without a sink no span is made, but the caller's trace context is still
+passed on. The spans are this module's own, since the SDK's cost ten times as much (decision 0020). Names and attributes
+follow the conventions; the text of a message never becomes an attribute.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar, Token
+from types import TracebackType
+
+from runtime.observability import correlation
+from runtime.observability.correlation import TRACEPARENT
+
+TURN = "nexus.turn.id"
+"""Attribute: the turn that a span belongs to. `nexus trace` finds a turn's trace by it."""
+Attribute = str | int | float | bool | Sequence[str]
+
+
+class Span:
+    """One piece of work. Ids as in https://www.w3.org/TR/trace-context/; times in ns since the epoch.
+
+    `recorded` False: it only carries a trace context that was received.
+    """
+
+    __slots__ = (
+        "attributes",
+        "end",
+        "error",
+        "name",
+        "parent_id",
+        "recorded",
+        "sampled",
+        "span_id",
+        "start",
+        "trace_id",
+    )
+
+    def __init__(self, name: str, trace_id: int, span_id: int, *, sampled: bool, recorded: bool = False) -> None:
+        self.name = name
+        self.trace_id = trace_id
+        self.span_id = span_id
+        self.sampled = sampled
+        self.recorded = recorded
+        self.parent_id = 0
+        self.start = 0
+        self.end = 0
+        self.error: str | None = None
+        self.attributes: dict[str, Attribute] = {}
+
+    def set_attributes(self, attributes: Mapping[str, Attribute]) -> None:
+        """Adds attributes."""
+        self.attributes.update(attributes)
+
+    def discard(self) -> None:
+        """Drops this span, which is not worth keeping."""
+        self.recorded = False
+
+
+Sink = Callable[[Span], None]
+"""Keeps a finished span; never waits and never raises."""
+
+_sinks: list[Sink] = []
+_share = 1.0
+_current: ContextVar[Span | None] = ContextVar("nexus_span", default=None)
+_clock_ahead = time.time_ns() - time.perf_counter_ns()
+"""The difference of the clocks: start and end are told by the monotonic one, so that no span is longer than its work
+was."""
+
+
+def add_sink(sink: Sink) -> None:
+    """Spans that end from now on are given to it."""
+    _sinks.append(sink)
+
+
+def remove_sink(sink: Sink) -> None:
+    if sink in _sinks:
+        _sinks.remove(sink)
+
+
+def sample(share: float) -> None:
+    """The share of traces begun here that are recorded, 0 to 1; otherwise the caller's choice decides."""
+    global _share
+    _share = share
+
+
+def current() -> Span | None:
+    """The span of the current work."""
+    return _current.get()
+
+
+def current_span() -> Span:
+    """The recorded span of the current work, or one that ignores attributes."""
+    span = _current.get()
+    return span if span is not None and span.recorded else _NONE
+
+
+def work_headers() -> dict[str, str]:
+    """Headers with the current span and the ids of the current work."""
+    return trace_headers() | correlation.baggage()
+
+
+def trace_headers() -> dict[str, str]:
+    """Headers with the current span; empty if there is none."""
+    span = _current.get()
+    if span is None:
+        return {}
+    return {TRACEPARENT: f"00-{span.trace_id:032x}-{span.span_id:016x}-{'01' if span.sampled else '00'}"}
+
+
+class _Work:
+    """A span for the length of a block; what the block raises marks it as failed."""
+
+    __slots__ = ("_attributes", "_name", "_parent", "_root", "_span", "_token")
+
+    def __init__(self, name: str, parent: Span | None, attributes: dict[str, Attribute], *, root: bool) -> None:
+        self._name = name
+        self._parent = parent
+        self._attributes = attributes
+        self._root = root
+        self._span: Span | None = None
+        self._token: Token[Span | None] | None = None
+
+    def __enter__(self) -> Span:
+        parent, span = self._parent, None
+        if parent is not None:
+            recorded = parent.sampled and bool(_sinks)
+            if recorded:
+                span = Span(self._name, parent.trace_id, random.getrandbits(64) or 1, sampled=True, recorded=True)
+                span.parent_id = parent.span_id
+            else:
+                span = parent
+        elif self._root and _sinks:
+            chosen = _share >= 1 or random.random() < _share
+            span = Span(
+                self._name, random.getrandbits(128) or 1, random.getrandbits(64) or 1, sampled=chosen, recorded=chosen
+            )
+        if span is None:
+            return _NONE
+        if span is not parent:
+            span.attributes = self._attributes
+            span.start = time.perf_counter_ns() + _clock_ahead
+            self._span = span
+        self._token = _current.set(span)
+        known = correlation.current()
+        if known is not None:
+            known.trace = f"{span.trace_id:032x}"
+        return span if self._span is not None else _NONE
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._token is not None:
+            _current.reset(self._token)
+        span = self._span
+        if span is not None and span.recorded:
+            span.end = time.perf_counter_ns() + _clock_ahead
+            if kind is not None:
+                span.error = kind.__name__
+            for sink in _sinks:
+                sink(span)
+
+
+class _Nothing(Span):
+    """Stands in for a span if nothing is recorded."""
+
+    __slots__ = ()
+
+    def set_attributes(self, attributes: Mapping[str, Attribute]) -> None:
+        """Does nothing."""
+
+
+_NONE = _Nothing("", 0, 0, sampled=False)
+
+
+def span(name: str, **attributes: Attribute) -> _Work:
+    """A span of this service's own work, below the current one, or the first of a trace."""
+    return _Work(name, _current.get(), attributes, root=True)
+
+
+def remote_span(name: str, headers: Mapping[str, str], *, root: bool = False, **attributes: Attribute) -> _Work:
+    """A span for work requested by another service in a message with these headers.
+
+    `root`: if the message belongs to no trace, one begins with it.
+    """
+    return _Work(name, _parent(headers.get(TRACEPARENT)), attributes, root=root)
+
+
+def record(
+    name: str, start: int, end: int, *, under: Span | None = None, beside: Span | None = None, **attributes: Attribute
+) -> None:
+    """A span of finished work (or a wait), below the given one or beside it; times in ns since the epoch."""
+    near = under or beside
+    if near is None or not near.sampled or not _sinks:
+        return
+    done = Span(name, near.trace_id, random.getrandbits(64) or 1, sampled=True, recorded=True)
+    done.parent_id = near.span_id if under is not None else near.parent_id
+    done.start, done.end, done.attributes = start, max(start, end), attributes
+    for sink in _sinks:
+        sink(done)
+
+
+def caller(headers: Mapping[str, str]) -> Span | None:
+    """The span in which a message with these headers was sent; it is not recorded here."""
+    return _parent(headers.get(TRACEPARENT))
+
+
+def _parent(traceparent: str | None) -> Span | None:
+    """The span named by a traceparent (https://www.w3.org/TR/trace-context/#traceparent-header), if it is valid."""
+    if traceparent is None:
+        return None
+    parts = traceparent.split("-")
+    if len(parts) < 4 or (len(parts[0]), len(parts[1]), len(parts[2]), len(parts[3])) != (2, 32, 16, 2):
+        return None
+    try:
+        trace_id, span_id, flags = int(parts[1], 16), int(parts[2], 16), int(parts[3], 16)
+    except ValueError:
+        return None
+    return Span("", trace_id, span_id, sampled=bool(flags & 1)) if trace_id and span_id else None

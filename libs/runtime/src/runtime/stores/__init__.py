@@ -1,0 +1,1 @@
+"""MongoDB, Redis and the object storage."""

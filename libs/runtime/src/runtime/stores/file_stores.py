@@ -1,0 +1,24 @@
+"""Creates the object storage that the environment names."""
+
+from pathlib import Path
+
+from runtime.clock import Clock
+from runtime.errors import NotReadyError
+from runtime.settings import FileSettings
+from runtime.stores.file_store import FileStore
+from runtime.stores.folder_store import FolderStore
+from runtime.stores.s3_signature import S3Key
+
+
+def file_store(settings: FileSettings, clock: Clock) -> FileStore | None:
+    """None: there is none, and files are refused. Raises NotReadyError if its key is missing."""
+    if settings.url is None:
+        return None
+    if not settings.url.startswith("s3://"):
+        return FolderStore(Path(settings.url))
+    if settings.key is None or settings.secret is None:
+        raise NotReadyError("NEXUS_FILES_URL names a bucket: set NEXUS_FILES_KEY and NEXUS_FILES_SECRET too")
+    from runtime.stores.s3_store import S3Store
+
+    key = S3Key(settings.key, settings.secret.get_secret_value(), settings.region)
+    return S3Store(settings.endpoint, settings.url.removeprefix("s3://").strip("/"), key, clock)
