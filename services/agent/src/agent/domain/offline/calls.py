@@ -36,6 +36,8 @@ PERSONAL = word_set(
 """What a customer of another plan has: said so. Whatever else is not offered does not exist here."""
 LEANS_ON_ONE = ("create_paper_order", "create_alert")
 """What is done about one symbol, and never about another than is meant."""
+_PAID_FOR = re.compile(r"\b(?:for|por) [$€]?(?P<sum>\d[\d.,]*k?)\b(?! (?:each|apiece|a share|per|cada|por))")
+"""Where nobody says how many, a price is what all of them may cost."""
 _WAITS_AT = frozenset(("price", "limit_price", "stop_price"))
 
 
@@ -99,6 +101,9 @@ def call_of(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) ->
     if tool == "create_paper_order":
         missing += unpriced(found, said.plain)
         money = spent_in(said.plain)
+        if missing == ("quantity",) and money is None and (paid := _PAID_FOR.search(said.plain)):
+            money = found.pop("limit_price", None) and number_of(paid["sum"])
+            found["order_type"] = "market"
         if missing == ("quantity",) and money is not None and money not in found.values():  # it is no price
             return Wish(Intent.TOOL, ((tool, found),), way="spend", shown=str(money))
     if tool in LEANS_ON_ONE and set(missing) <= _WAITS_AT and (waits := from_now(tool, found, said.plain)) is not None:

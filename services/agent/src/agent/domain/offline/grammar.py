@@ -77,8 +77,10 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"^(?=.*\bratio\b)(?=.*\b(?:stop|target|objetivo|take profit|exit|salgo|salida|vendo)\b)|"
          r"^(?!.*(?:\d ?%|\b(?:capital|account|cuenta)\b))(?=.*\brisk|.*\briesgo)(?=.*\bstop\D{0,20}\d)"
          r"(?=.*\b(?:target|objetivo|take profit)\D{0,20}\d)"),
-    _row("get_price", r"\b(?:how (?:many|much)|cuant[oa]s?)\b.*\b(?:can|could|would|puedo|podria|da|dan|daria)\b.*"
-         rf"\b(?:for|with|con|por) {BUDGET}",
+    _row("get_price",
+         r"\b(?:how many|how much\b.*\b(?:can|could|would|do)|what (?:would|could|can|do) i get|cuant[oa]s|"
+         r"(?:cuanto|que)\b.*\b(?:puedo|podria|dan?|daria\w*))\b.*"
+         rf"\b(?:for|with|con|por|para) {BUDGET}", r"^(?!.*\b(?:per|each|cada)\b)",
          unless=r"\bstop\b|\brisk|\briesgo|\bentr(?:y|ada)\b|[%]", about=True, way="affordable"),
     _row("get_price", r"\b(?:afford|permitirme|me (?:alcanza|llega))\b|"
          r"\b(?:how (?:many|much)|cuant[oa]s?)\b.*\b(?:can i|could i|puedo|podria)\b.*"

@@ -68,7 +68,7 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
             return UseTools(wish.calls[1:])
         if len(results) > 1 or not figured.get("quantity"):
             return SayText(answer_from(*results[-1], "", language))
-        return UseTools(((tool, {**arguments, "quantity": float(figured["quantity"])}),))
+        return UseTools(((tool, {**arguments, "quantity": float(figured["quantity"]) * float(wish.shown) // 1}),))
     if wish.way in ("part", "affordable", "means"):
         return _with_price(wish, results, language)
     if wish.way == "watched":

@@ -40,8 +40,9 @@ _CHANGES_IT = (
     r"(?:raise|lower|move|bring|bump|increase|reduce|double|change|edit) (?:it|that|them|the|my)|"
     r"(?:sube|baja|mueve|aumenta|reduce|duplica|cambia|modifica)(?:l[oa]s?| (?:el|la|mi))"
 )
-YES_BUT = re.compile(r"^\W*(?:yes|si|ok|vale|but|pero|only|just|solo)\b.{0,12}\d")
+YES_BUT = re.compile(r"^\W*(?:yes|si|ok|vale|but|pero|only|just|solo)\b(?!\W*(?:and|y|plus)\b).{0,12}\d")
 """Yes, but only 10: what is agreed to, with another figure."""
+ONLY = re.compile(r"\b(?:just|only|solo|solamente|nada mas)\b")
 CHANGES_IT = re.compile(rf"\b(?:{_CHANGES_IT})\b")
 """What there is already becomes something else."""
 AMENDS = re.compile(
@@ -176,7 +177,8 @@ LATER = re.compile(
     rf"{ANOTHER_DAY.pattern}|\b(?:at|on|before|after) (?:the )?(?:next )?(?:open(?:ing)?|close)\b|"
     r"\b(?:a la|al|en la|en el) (?:apertura|cierre)\b|\bnext (?:week|month|session)\b|"
     r"\b(?:proxim[oa]|siguiente) (?:semana|mes|sesion)\b|\b(?:semana|mes) que viene\b|"
-    r"\b(?:in|within|dentro de|en) (?:\d+|an?|una?) (?:minut\w*|hours?|horas?|days?|dias?|weeks?|semanas?)\b"
+    r"\b\d{1,2}(?::\d\d)? ?(?:am|pm|o clock)\b|"
+    r"\b(?:in|within|for|dentro de|en|durante) (?:\d+|an?|una?) (?:minut\w*|hours?|horas?|days?|dias?|weeks?|semanas?)\b"
 )
 """When an order cannot be placed: it goes to the market as soon as it is confirmed."""
 AT_ONCE = re.compile(r"\b(?:now|right away|at once|straight away|immediately|ahora|ya|enseguida|inmediatamente)\b")
@@ -235,7 +237,7 @@ EXPLAINED_TOO = re.compile(
 """After what is looked up: what the word for it means."""
 THAT_MANY = re.compile(
     r"\b(?:that (?:many|much)|as many|those|them|es[oa]s|tant[oa]s|compral[oa]s?|"
-    r"(?:compra|mete|pon)(?:me)? es[oa])\b|"
+    r"(?:compra|mete|pon)(?:me)? (?:es[oa]|la mitad)|(?:buy|get|take)(?: me)? half(?: of)? (?:that|it))\b|"
     r"^\W*(?:(?:ok|vale|pues|and|y|then)\b\W*)*(?:(?:place|do|take|make|enter) (?:it|that)|haz(?:lo|la)|pon(?:lo|la))\b"
 )
 """As many as were just worked out."""
