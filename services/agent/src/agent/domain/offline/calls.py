@@ -53,6 +53,8 @@ class OfferedTools(dict[str, Schema]):
 def call_of(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> Wish | None:
     """The call that a row of the grammar and the text make, with what is missing; None: there is no such tool here."""
     tool = row.tool
+    if row.way == "grown":
+        return _grown(row, said) if PERFORMANCE in schemas else None
     when = when_in(said.text)
     if tool == "get_price" and date_in(said.plain):
         tool = "get_ohlcv"
@@ -111,3 +113,17 @@ def call_of(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) ->
     if tool == "search_memory" and missing:
         return None
     return Wish(Intent.TOOL, ((tool, found),), missing)
+
+
+def _grown(row: ToolPhrase, said: ParsedText) -> Wish | None:
+    """What a sum that was put into a share at an earlier time is now; None: the text names no time."""
+    spent = row.asks.match(said.plain)
+    if spent is None:
+        return None
+    rest = said.plain[: spent.start("budget")] + said.plain[spent.end("budget") :]
+    when = when_in(re.sub(r"\b(?:back )?(?:in|en) (?=[a-z])", "since ", rest))
+    since = {"start": when.arguments["start"]} if "start" in when.arguments else when.arguments
+    if not since and not when.period:
+        return None
+    call = PERFORMANCE, {"tickers": list(said.symbols[:1]), **(since or {"period": when.period})}
+    return Wish(Intent.TOOL, (call,), way=row.way, shown=str(number_of(spent["budget"])))

@@ -112,7 +112,7 @@ def from_now(tool: str, arguments: Mapping[str, Any], said: str) -> Wish | None:
             _from_now(tool, found, f"{away:+}") if "quantity" in found else Wish(Intent.TOOL, ((tool, found),), _SIZE)
         )
     percent, side = percent_in(said), condition_in(said)
-    found = {name: one for name, one in arguments.items() if not (name.endswith("price") and one == percent)}
+    found = {name: one for name, one in arguments.items() if not (name.endswith("price") and abs(one) == percent)}
     if percent is None or (found == arguments and side == "==") or any(name.endswith("price") for name in found):
         return None
     name = "price"

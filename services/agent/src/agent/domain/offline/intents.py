@@ -21,7 +21,7 @@ from agent.domain.offline.conditions import order_and_condition, waiting
 from agent.domain.offline.grammar import LISTED_BY, ORDERS, TABLE, TAKES_BACK, UNDOES, ToolPhrase, put_right
 from agent.domain.offline.kinds import place_in
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
-from agent.domain.offline.position_size import as_many
+from agent.domain.offline.position_size import as_many, cost_of
 from agent.domain.offline.questions import terms
 from agent.domain.offline.several import alerts_at_each, orders_of_each, protected
 from agent.domain.offline.slots import (
@@ -89,7 +89,7 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         found = None  # no plan of theirs has it
     # The analysis is offered in a turn that asks for one, and in no other.
     own_words = found is not None and (
-        found.way == "affordable" or (found.calls and found.calls[0][0] in _BESIDE_ANALYSES)
+        found.way in ("affordable", "grown") or (found.calls and found.calls[0][0] in _BESIDE_ANALYSES)
     )
     tells_them = _ABOUT_PEOPLE in schemas and "?" not in text and talk_words.STATED.search(said)
     if "market_analysis" in schemas and not own_words and not tells_them:
@@ -109,6 +109,8 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return Wish(Intent.MARKET)
     if tells_them or (_ABOUT_PEOPLE in schemas and "?" not in text and _asks_to_remember(text)):
         return Wish(Intent.STATED)
+    if talk_words.AGREES.search(said) and decision_in(text) == "confirm" and _waits(before, schemas):
+        return Wish(Intent.TOOL, (("get_pending_orders", {}),))  # what is confirmed?
     if talk := small(said) or small(put_right(text)) or mood(said, text):
         return Wish(talk)
     if _ABOUT_PEOPLE in schemas and undoes(text, later=True):
@@ -118,12 +120,17 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     if _ABOUT_PEOPLE in schemas and (asked := memory_wish(text)) is not None and asked.kind == "forget":
         return Wish(Intent.NOT_REMEMBERED)
     if (decision := decision_in(text)) is not None:
-        waits = decision == "confirm" and _listed_by(before[-3:]) == "get_portfolio" and "get_pending_orders" in schemas
-        return Wish(Intent.TOOL, (("get_pending_orders", {}),)) if waits else Wish(Intent.FINE)  # what is confirmed?
+        waits = decision == "confirm" and _waits(before, schemas)
+        return Wish(Intent.TOOL, (("get_pending_orders", {}),)) if waits else Wish(Intent.FINE)
     if found is not None or _PAGE not in schemas:
         return found or Wish(Intent.UNKNOWN)
     bare = talk_words.THIS_PLACE.sub("this", talk_words.YOU_ALL.sub("you", said))
     return Wish(Intent.ABOUT if talk_words.IS_ABOUT.search(bare) and not terms(bare) else Intent.SITE)
+
+
+def _waits(before: Sequence[str], schemas: OfferedTools) -> bool:
+    """Whether an order was spoken of that may wait for its yes."""
+    return _listed_by(before[-3:]) == "get_portfolio" and "get_pending_orders" in schemas
 
 
 def _asks_to_remember(text: str) -> bool:
@@ -188,10 +195,14 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
         if one_of.way == "cancel" or one_of.missing:
             return one_of
         earlier = one_of
+    if earlier is not None and not own and talk_words.IN_ALL.search(said) and (cost := cost_of(earlier, said)):
+        return cost
     orders = short and "create_paper_order" in schemas and (row is None or row.tool == "create_paper_order")
     orders = orders and talk_words.THAT_MANY.search(said) is not None and "?" not in text and not numbers_in(said)
-    if earlier is not None and orders and (
-        counted := as_many(earlier, own or one_before(said, before), share_in(said) or 1.0)
+    if (
+        earlier is not None
+        and orders
+        and (counted := as_many(earlier, own or one_before(said, before), share_in(said) or 1.0))
     ):
         return counted
     compares = bool(own and before and talk_words.COMPARED_WITH.search(said))
@@ -271,6 +282,8 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
     if row.tool in LEANS_ON_ONE and len(several) > 1 and len(own) != 1 and beside:
         return call_of(row, ParsedText(text, said, ()), schemas)  # which of them that is, nobody has said
     if row.about and not about:
+        if row.tool == "create_paper_order" and row.tool not in schemas and not row.way:
+            return Wish(Intent.TOOL, withheld=row.tool)
         if re.search(r"\b(?:my|mis?)\b", said) and (other := _meant(said, alone=True)):
             return call_of(other, ParsedText(text, said, ()), schemas)  # what my portfolio is worth is no share's price
         if row.tool == "create_paper_order" and row.tool in schemas and not row.way:
@@ -292,7 +305,8 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
         alerts = alerts_at_each(text, row.tool, schemas[row.tool], about)
         if len(alerts) > 1:
             return Wish(Intent.TOOL, alerts)
-    wish = call_of(row, ParsedText(text, said, tuple(about)), schemas)
+    asked = f"{said} {put_right(before[-1])}" if row is again else said
+    wish = call_of(row, ParsedText(text, asked, tuple(about)), schemas)
     meaning = CONCEPT.search(said) if wish is not None and talk_words.EXPLAINED_TOO.search(said) else None
     if meaning and wish is not None and row.tool in _LOOKED_UP and "explain_concept" in schemas:
         return replace(wish, calls=(*wish.calls, ("explain_concept", {"concept": meaning[0]})))

@@ -134,8 +134,8 @@ _NOT_MEANT = re.compile(
     r"\b(?:not|no|don\W?t|instead of|rather than|en (?:vez|lugar) de) (?:to |me )?(?:buy|sell|compr|vend)\w*"
 )
 """The side that an order is not of."""
-_OVER = re.compile(r"\b(above|over|encima|mas de|al alza)\b|>")
-_UNDER = re.compile(r"\b(below|under|debajo|menos de|a la baja)\b|<")
+_OVER = re.compile(r"\b(above|over|encima|mas de|al alza)\b|>|(?<!\w)\+\d")
+_UNDER = re.compile(r"\b(below|under|debajo|menos de|a la baja)\b|<|(?<!\w)[-\u2212]\d[\d.,]*\s?%")
 """Which side of the price is meant, whatever the verb: breaks above, rompe por debajo."""
 _RISING = re.compile(
     r"\b(exceeds?|surpass\w*|tops?|ris(?:es?|ing)|goes up|go(?:es)? past|climbs?|super(?:a|e)\w*|"

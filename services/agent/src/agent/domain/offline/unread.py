@@ -17,7 +17,7 @@ from agent.domain.text_features import language_of, number_of, plain
 _CONDITION = re.compile(r"\b(?:if|when|once|si|cuando|en cuanto)\b")
 _TURNS_IT = re.compile(
     r"\b(?:not|no|don\W?t|never|nor|nunca|jamas|ni|tampoco|"
-    r"or|o|u|either|maybe|perhaps|quizas?|tal vez|"
+    r"or|o|either|maybe|perhaps|quizas?|tal vez|"
     r"unless|except\w*|salvo|excepto|a no ser|a menos|siempre que|mientras|until|till|while|provided|"
     r"before|after|antes|despues|"
     r"told|said|says|advised|recommend\w*|suggest\w*|dijo|dice[ns]?|recomend\w+|recomiend\w+|aconsej\w+|"
@@ -25,8 +25,10 @@ _TURNS_IT = re.compile(
 )
 """Words that make another order of what stands beside them: a negation, an alternative, a condition, the words of
 somebody else, and what is no share."""
-_BESIDE = re.compile(r"\b(?:or better|or best|o mejor)(?=\W*$)|\b(?:why not|no (?:rush|hurry)|sin prisa)\b")
-_YES = re.compile(r"\bsí\b", re.IGNORECASE)
+_BESIDE = re.compile(
+    r"\b(?:or (?:better|best|less)|o (?:mejor|menos))(?=\W*$)|\b(?:why not|no (?:rush|hurry)|sin prisa)\b"
+)
+_YES = re.compile(r"\bsí\b|^\W*si(?=\W*,|\s+(?:compra|vende|pon)\w*\b)", re.IGNORECASE)
 """Without its accent it would be a condition."""
 _PERCENT = re.compile(r"\s?(?:%|per ?cent\b|por ?ciento\b)")
 _WORKED_OUT = frozenset(("from_now", "at_level"))
@@ -57,16 +59,16 @@ def unread_figure(text: str, said: str, wish: Wish) -> str:
         return ""
     said, point = in_figures(said), language_of(text, "es") == "en"
     told = [value for _, arguments in wish.calls for value in arguments.values() if isinstance(value, int | float)]
-    told += [float(wish.shown)] if re.fullmatch(r"[\d.]+", wish.shown) else []
+    spent = [float(wish.shown)] if re.fullmatch(r"[\d.]+", wish.shown) else []
     for match in re.finditer(rf"(?<![\w.,]){NUMBER}", said):
         if PAID.search(said[: match.start()]) or NEGATED.search(said[: match.start()]):
             continue
         figures = match[0].strip("-\u2212 ").replace(" ", "")
         readings = {number_of(figures, point=True), number_of(figures)} if "e" not in figures else {float(figures)}
+        doubtful = point and len(readings) > 1 and not _near(readings, spent)
         if _PERCENT.match(said, match.end()):
-            readings = {one / 100 for one in readings}
-        doubtful = point and len(readings) > 1 and not _near(readings, [float(wish.shown or 0)])
-        if doubtful or not _near(readings, told):
+            readings = {share for one in readings for share in (one / 100, 1 - one / 100, 1 + one / 100)}
+        if doubtful or not _near(readings, [*told, *spent]):
             return match[0].strip()
     return ""
 

@@ -32,6 +32,7 @@ class Intent(Enum):
     FINE = auto()
     NOT_YET = auto()
     UNREAD = auto()
+    UNLISTED = auto()
     UNKNOWN = auto()
 
 
