@@ -52,7 +52,6 @@ WISHES: list[tuple[str, tuple[str, dict[str, Any]]]] = [
     ("compra -5 IBM", order("IBM", "buy", -5)),
     ("buy 1e3 FB", order("FB", "buy", 1000)),
     ("compra 0,125 IBM", order("IBM", "buy", 0.125)),
-    ("buy 1.000 AAPL", order("AAPL", "buy", 1)),
     ("compra 1.000 AAPL", order("AAPL", "buy", 1000)),
     ("tell me when AAPL reaches 600", ("create_alert", {"symbol": "AAPL", "condition": "==", "price": 600.0})),
     ("avísame cuando IBM toque 190", ("create_alert", {"symbol": "IBM", "condition": "==", "price": 190.0})),

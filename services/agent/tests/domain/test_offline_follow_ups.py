@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from agent.domain.offline.intents import wish_in
+from agent.domain.offline.steps import UseTools, step_of
 from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS
 
@@ -230,9 +231,19 @@ def test_a_percentage_is_no_count_and_no_share_beside_one(said: tuple[str, ...],
     assert wish.missing == (("quantity",) if quantity is None else ())
 
 
-def test_a_stop_so_much_below_the_price_is_asked_for() -> None:
-    wish = wish_in("put a stop 5% below on my IBM", SCHEMAS)
-    assert ("stop_price" in wish.calls[0][1], wish.missing) == (False, ("stop_price",))
+@pytest.mark.parametrize(
+    ("said", "price"),
+    [
+        ("put a stop 5% below on my IBM", {"order_type": "stop", "stop_price": 190.0}),
+        ("put a stop 10% below what i paid", {"order_type": "stop", "stop_price": 90.0}),
+        ("take profit at 10%", {"order_type": "limit", "limit_price": 220.0}),
+    ],
+)
+def test_a_stop_or_a_target_so_far_from_the_price_of_what_is_held(said: str, price: dict[str, Any]) -> None:
+    held = {"positions": [{"symbol": "IBM", "quantity": 3.0, "price": 200.0, "average_price": 100.0}]}
+    step = step_of(wish_in(said, SCHEMAS, ["price of IBM"]), [("get_portfolio", {}, held)], "en")
+    order = {"symbol": "IBM", "side": "sell", "quantity": 3, **price}
+    assert step == UseTools((("create_paper_order", order),))
 
 
 @pytest.mark.parametrize("said", [("buy 10 IBM", "twice a week"), ("buy 4 IBM", "500 lower")])

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from agent.domain.offline.answers import plain_answer
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.steps import Result, SayText, UseTools, step_of
 from agent.domain.offline.wishes import Intent
@@ -176,8 +177,8 @@ def test_a_profit_is_taken_by_a_limit() -> None:
         (["sell 5 MSFT if it reaches 35"], "ok then buy 5 aapl first", "", BUY),
         (["vende todas mis AAPL menos una"], "no, todas", "resell", {**BUY, "side": "sell", "share": 1.0}),
         ([], "vende todas mis AAPL menos una", "sell", {**BUY, "side": "sell", "kept": 1.0}),
-        (["buy MSFT", "sell MSFT"], "also protect the rest with a stop 10% below what I paid", "",
-         {"symbol": "MSFT", "side": "sell", "order_type": "stop"}),
+        (["buy MSFT", "sell MSFT"], "also protect the rest with a stop 10% below what I paid", "stop",
+         {"symbol": "MSFT", "side": "sell", "order_type": "stop", "of_average_price": 0.9}),
         ([], "grab me half a dozen AAPL", "", {**BUY, "quantity": 6.0}),
         (["buy MSFT", "sell MSFT"], "lemme get 5 of aapl", "", BUY),
         ([], "fine, buy 5 aapl and 3 msft", "", BUY),
@@ -209,3 +210,56 @@ def test_what_the_cash_buys_is_told() -> None:
     step = step_of(wish, looked, "en")
     assert isinstance(step, SayText)
     assert step.text.splitlines()[1:] == ["600 × 200 = 120,000", "100,000 buys 500 at that price, and leaves 0."]
+
+
+@pytest.mark.parametrize(
+    ("said", "word"),
+    [
+        ("sell all my google unless its down today", "unless"), ("vende todas mis ibm salvo que suba de 210", "salvo"),
+        ("compra 10 ibm solo si baja", "si"), ("buy 3 msft. no, forget it", "no"), ("buy 5 ibm and sell at 210", "sell"),
+        ("compra 5 ibm un 10% mas barato", "10"), ("buy 5 ibm with a stop at 190 and target 220", "220"),
+        ("buy 5 calls on ibm", "calls"), ("my friend told me to buy 5 ibm", "told"), ("buy 1.000 AAPL", "1.000"),
+    ],
+)  # fmt: skip
+def test_an_order_of_which_something_was_not_read_is_not_prepared(said: str, word: str) -> None:
+    wish = wish_in(said, SCHEMAS)
+    assert (wish.intent, wish.shown, wish.calls) == (Intent.UNREAD, word, ())
+    assert word in plain_answer(wish, "en")
+
+
+@pytest.mark.parametrize(
+    ("said", "way", "first"),
+    [
+        ("actually just the ibm", "cancel", ("cancel_paper_order", {"symbol": "MSFT"})),
+        ("double it", "", ("create_paper_order", {})),
+    ],
+)
+def test_of_several_orders_the_one_that_is_meant_is_kept_or_asked_for(said: str, way: str, first: object) -> None:
+    wish = wish_in(said, SCHEMAS, ["buy 1,000 msft and 50 ibm"])
+    assert (wish.way, wish.calls[0]) == (way, first)
+    assert wish.missing == (() if way else ("symbol",))
+
+
+def test_a_share_is_asked_for_where_two_were_named() -> None:
+    assert wish_in("buy 5", SCHEMAS, ["price of ibm and msft"]).missing == ("symbol",)
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "quantity"),
+    [("buy 3 msft", "is 5 better?", None), ("buy 3 msft", "no, 10, not 5", 10.0), ("buy 3 msft", "not 3, 5", 5.0)],
+)
+def test_a_question_or_a_figure_that_is_not_meant_changes_no_order(
+    before: str, said: str, quantity: float | None
+) -> None:
+    calls = wish_in(said, SCHEMAS, [before]).calls
+    assert (calls[0][1]["quantity"] if calls else None) == quantity
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "sum_"),
+    [("", "buy ibm for 5000", "5000.0"), ("how many ibm for 5000", "buy half of that", "2500.0"),
+     ("buy 5000 dollars of ibm", "half that", "2500.0")],
+)  # fmt: skip
+def test_an_order_for_a_sum_or_half_of_it(before: str, said: str, sum_: str) -> None:
+    wish = wish_in(said, SCHEMAS, [before] if before else [])
+    assert (wish.calls[0][0], wish.way, wish.shown) == ("create_paper_order", "spend", sum_)

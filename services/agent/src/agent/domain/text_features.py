@@ -67,8 +67,10 @@ def symbols_in(text: str, most: int = 3) -> list[str]:
         if match[1] not in _NO_TICKERS:
             found.setdefault(match[1])
     for word in _SPOKEN.findall(covered.lower()):
-        if word in NAMES:
-            found.setdefault(NAMES[word])
+        if (name := word if word in NAMES else word[:-1] if len(word) > len("metas") else "") in NAMES and (
+            name == word or word.endswith("s")
+        ):
+            found.setdefault(NAMES[name])
         elif word.upper() in KNOWN_LOWER:
             found.setdefault(word.upper())
     return list(found)[:most]

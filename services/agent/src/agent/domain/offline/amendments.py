@@ -14,7 +14,7 @@ from agent.domain.analysis.wanted_calls import PERFORMANCE
 from agent.domain.offline import slots, talk_words
 from agent.domain.offline.bar_range import bar_range, frame_in, in_frame, names_stretch
 from agent.domain.offline.changes import change_in, changed, percent_in, share_in
-from agent.domain.offline.conditions import away_in
+from agent.domain.offline.conditions import POLITE, away_in
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.kinds import place_in
 from agent.domain.offline.slots import ParsedText, Schema, arguments_for, as_given, date_in, missing_from, only_figures
@@ -76,6 +76,8 @@ def amended(
     changes = row is None or (same and tool != _ORDER) or talk_words.AMENDS.search(said)
     if not earlier.missing and changes and (merged := _with_change(said, tool, arguments)) is not None:
         return _instead(earlier, merged, tuple(name for name in arguments if name not in merged))
+    if earlier.way == "spend" and changes and (part := change_in(said)) is not None and part.factor is not None:
+        return replace(_instead(earlier, dict(arguments)), shown=str(float(earlier.shown) * part.factor))
     if tool in FIGURES and not earlier.missing and same and small(said) is None:
         new = {
             name: value
@@ -131,7 +133,7 @@ def amended(
     at_market = (
         tool == _ORDER and row is None and not own and bool(slots.AT_MARKET.search(said)) and len(said.split()) <= FEW
     )
-    if tool in _REPLACED and (corrects or at_market) and change is None and same:
+    if tool in _REPLACED and (corrects or at_market) and change is None and same and _tells(text, said):
         if earlier.way in _WORKED_OUT and (figure := _another_level(said, earlier, given)):
             return replace(_instead(earlier, dict(arguments)), shown=figure)
         merged = _with_figures(said, tool, arguments, given, own) or (dict(arguments) if at_market else None)
@@ -189,6 +191,11 @@ def changes_listed(
     named = row is None or row.tool in (_ORDER, "get_pending_orders")
     ordered = shown == "get_pending_orders" or (named and re.search(r"\b(?:order|orden|pedido)\b", said))
     return (_ORDER, "cancel_paper_order") if ordered else None
+
+
+def _tells(text: str, said: str) -> bool:
+    """Whether it is no question, or one that asks for something to be done: "is 5 better?" changes nothing."""
+    return "?" not in text or POLITE.search(said) is not None
 
 
 def _at_another_time(text: str, said: str, earlier: Wish, given: Mapping[str, Any], own: Sequence[str]) -> Wish | None:

@@ -53,6 +53,8 @@ def plain_answer(
 def _plain_answer(wish: Wish, language: Language, offered: Collection[str], *, missed: bool) -> str:
     if wish.withheld:
         return needs_a_plan(wish.withheld, language, customer="search_memory" in offered)
+    if wish.intent is Intent.UNREAD:
+        return _say("unread_order", language, word=wish.shown)
     if wish.intent is Intent.ABILITIES:
         return abilities(offered, language)
     if wish.missing == ("symbol",):

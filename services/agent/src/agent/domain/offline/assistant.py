@@ -32,11 +32,11 @@ from agent.domain.offline.relative_days import with_past_days
 from agent.domain.offline.shorthand import spelled_out
 from agent.domain.offline.site import SiteQuestion, from_knowledge, from_site
 from agent.domain.offline.steps import SayText, UseTools, step_of
-from agent.domain.offline.talk_words import GREETED
+from agent.domain.offline.talk_words import GREETED, UNLISTED
 from agent.domain.offline.told_facts import asked_of
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.steps import FORGET
-from agent.domain.text_features import decision_words, language_of
+from agent.domain.text_features import decision_words, language_of, plain
 from contracts.company import CompanyConfig
 from contracts.knowledge import KnowledgeFound
 from contracts.languages import Language
@@ -130,6 +130,8 @@ def respond(
             response = SayText(plain_answer(Wish(Intent.TOLD), language))
         elif own := asked_of(question, facts):
             response = SayText(told_before(own, language))
+        elif "get_price" in offered and UNLISTED.search(plain(question)):
+            response = SayText(plain_answer(Wish(Intent.UNLISTED), language))
     if isinstance(response, UseTools):
         return response if not last else SayText(plain_answer(Wish(Intent.UNKNOWN), language, missed=missed))
     text = f"{response.text}\n{one_at_a_time(wish.later, language)}" if wish.later else response.text

@@ -36,6 +36,8 @@ PERSONAL = word_set(
 """What a customer of another plan has: said so. Whatever else is not offered does not exist here."""
 LEANS_ON_ONE = ("create_paper_order", "create_alert")
 """What is done about one symbol, and never about another than is meant."""
+_PAID_FOR = re.compile(r"\b(?:for|por) [$€]?(?P<sum>\d[\d.,]*k?)\b(?! (?:each|apiece|a share|per|cada|por))")
+"""Where nobody says how many, a price is what all of them may cost."""
 _WAITS_AT = frozenset(("price", "limit_price", "stop_price"))
 
 
@@ -51,6 +53,8 @@ class OfferedTools(dict[str, Schema]):
 def call_of(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) -> Wish | None:
     """The call that a row of the grammar and the text make, with what is missing; None: there is no such tool here."""
     tool = row.tool
+    if row.way == "grown":
+        return _grown(row, said) if PERFORMANCE in schemas else None
     when = when_in(said.text)
     if tool == "get_price" and date_in(said.plain):
         tool = "get_ohlcv"
@@ -99,6 +103,9 @@ def call_of(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) ->
     if tool == "create_paper_order":
         missing += unpriced(found, said.plain)
         money = spent_in(said.plain)
+        if missing == ("quantity",) and money is None and (paid := _PAID_FOR.search(said.plain)):
+            money = found.pop("limit_price", None) and number_of(paid["sum"])
+            found["order_type"] = "market"
         if missing == ("quantity",) and money is not None and money not in found.values():  # it is no price
             return Wish(Intent.TOOL, ((tool, found),), way="spend", shown=str(money))
     if tool in LEANS_ON_ONE and set(missing) <= _WAITS_AT and (waits := from_now(tool, found, said.plain)) is not None:
@@ -106,3 +113,17 @@ def call_of(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) ->
     if tool == "search_memory" and missing:
         return None
     return Wish(Intent.TOOL, ((tool, found),), missing)
+
+
+def _grown(row: ToolPhrase, said: ParsedText) -> Wish | None:
+    """What a sum that was put into a share at an earlier time is now; None: the text names no time."""
+    spent = row.asks.match(said.plain)
+    if spent is None:
+        return None
+    rest = said.plain[: spent.start("budget")] + said.plain[spent.end("budget") :]
+    when = when_in(re.sub(r"\b(?:back )?(?:in|en) (?=[a-z])", "since ", rest))
+    since = {"start": when.arguments["start"]} if "start" in when.arguments else when.arguments
+    if not since and not when.period:
+        return None
+    call = PERFORMANCE, {"tickers": list(said.symbols[:1]), **(since or {"period": when.period})}
+    return Wish(Intent.TOOL, (call,), way=row.way, shown=str(number_of(spent["budget"])))

@@ -20,8 +20,10 @@ _ORDER = "create_paper_order"
 _SIZE = ("quantity",)
 _IF = r"(?:if|when|once|as soon as|si|cuando|en cuanto)"
 _VERB = r"(?:then |entonces )?(?:buy|sell|purchase|compra|vende)"
+_LEVEL = r"(?:below|under|above|over|(?:por )?(?:debajo|encima) de)\s+[$€]?\d[\d.,]*\W*"
 _CONDITION_LAST = re.compile(
-    rf"^(?P<order>.*\b{_VERB}.*?)[,;]?\s+{_IF}\s+(?P<condition>\S+\s.*)$", re.IGNORECASE | re.DOTALL
+    rf"^(?P<order>.*\b{_VERB}.*?)[,;]?\s+(?:{_IF}\s+(?P<condition>\S+\s.*)|(?P<level>{_LEVEL}))$",
+    re.IGNORECASE | re.DOTALL,
 )
 _CONDITION_FIRST = re.compile(
     rf"^\W*{_IF}\s+(?P<condition>.*?)[,;]?\s+(?P<order>{_VERB}.*)$", re.IGNORECASE | re.DOTALL
@@ -43,7 +45,7 @@ _AWAY = re.compile(
     rf"[$€]?(?P<moved>\d(?:[\d.,]*\d)?)(?:{_MONEY})(?! (?:or|o) )"
 )
 """So much money below or above the price of now."""
-_POLITE = re.compile(r"\b(?:you|possible|puedes|puede|podeis|posible|quieres|no te importa)\b")
+POLITE = re.compile(r"\b(?:you|possible|puedes|puede|podeis|posible|quieres|no te importa)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +59,11 @@ class ConditionalOrder:
 def order_and_condition(text: str) -> ConditionalOrder | None:
     """The parts of "buy 3 if it drops to 600"; None: it orders nothing, or on no condition."""
     match = _CONDITION_LAST.match(text) or _CONDITION_FIRST.match(text)
-    if match is None or _POLITE.search(plain(match["condition"])):
+    if match is None:
         return None
-    order, condition = match["order"], match["condition"]
+    order, condition = match["order"], match["condition"] or match["level"]
+    if POLITE.search(plain(condition)):
+        return None
     if count := _COUNT_LAST.search(condition):
         order, condition = f"{order} {count['count']}", condition[: count.start()]
     ordered, watched = symbols_in(order), symbols_in(condition)
@@ -108,7 +112,7 @@ def from_now(tool: str, arguments: Mapping[str, Any], said: str) -> Wish | None:
             _from_now(tool, found, f"{away:+}") if "quantity" in found else Wish(Intent.TOOL, ((tool, found),), _SIZE)
         )
     percent, side = percent_in(said), condition_in(said)
-    found = {name: one for name, one in arguments.items() if not (name.endswith("price") and one == percent)}
+    found = {name: one for name, one in arguments.items() if not (name.endswith("price") and abs(one) == percent)}
     if percent is None or (found == arguments and side == "==") or any(name.endswith("price") for name in found):
         return None
     name = "price"

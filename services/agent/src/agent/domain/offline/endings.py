@@ -15,6 +15,7 @@ from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import numbers_in, symbols_in, word_set
 
 _BOTH = re.compile(r"\b(?:both|l[oa]s dos|amb[oa]s)\b")
+_PAID = re.compile(r"\b(?:paid|bought|entry|cost|pagu?[eo]|pagado|compr[eo]|comprado|entrada|coste?)\b")
 _LISTED = word_set("alert alerta alarm alarma aviso order orden pedido")
 
 
@@ -41,7 +42,9 @@ def selling(way: str, tool: str, schema: Schema, said: ParsedText) -> Wish:
     found: dict[str, Any] = arguments_for(tool, schema, said)
     if way == "stop" and "quantity" in found and not found.keys() & {"stop_price", "side"}:
         found["stop_price"] = found.pop("quantity")
-    if way == "stop" and TAKES_PROFIT.search(said.plain):
+    percent = percent_in(said.plain)
+    profit = TAKES_PROFIT.search(said.plain) is not None
+    if way == "stop" and profit and percent is None:
         level = numbers_in(said.plain)[-1][1]
         counted = {"quantity": found["quantity"]} if found.get("quantity") not in (None, level) else {}
         found = {**counted, "order_type": "limit", "limit_price": level}
@@ -52,7 +55,7 @@ def selling(way: str, tool: str, schema: Schema, said: ParsedText) -> Wish:
         return Wish(
             Intent.TOOL, ((tool, {"side": "sell", "order_type": "market", "share": 1.0, "spared": spared}),), way=way
         )
-    kept, percent = kept_in(said.plain), percent_in(said.plain)
+    kept = kept_in(said.plain)
     # Of a stop, per cent say how far below the price it is.
     part = None if percent is not None and way == "stop" else share_in(said.plain)
     # How many is said beside a price's per cent; the three of "three quarters" count no shares.
@@ -60,6 +63,11 @@ def selling(way: str, tool: str, schema: Schema, said: ParsedText) -> Wish:
     asked = "quantity" if way == "sell" else "stop_price"
     if percent is not None and part is None and not counted and found.get(asked) in (None, percent):
         found.pop(asked, None)
+        if way == "stop":  # so far from the price of now or the one that was paid, which the position tells
+            of = f"of_{'average_price' if _PAID.search(said.plain) else 'price'}"
+            kind, share = ("limit", 1 + percent / 100) if profit else ("stop", 1 - percent / 100)
+            found = {**found, "order_type": kind, "side": "sell", of: share}
+            return Wish(Intent.TOOL, ((tool, found),), way=way)
         return Wish(Intent.TOOL, ((tool, {**found, "side": "sell"}),), (asked,))
     share = {"share": 1.0 if counted or part is None else part} if kept is None else {"kept": kept}
     found = {name: one for name, one in found.items() if counted or name != "quantity"}

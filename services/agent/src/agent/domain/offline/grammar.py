@@ -27,7 +27,7 @@ _ALERT = (
 _DELETE = r"\b(delete|remove|cancel|erase|kill|drop|clear|borra\w*|elimina\w*|quita\w*|cancela\w*)\b"
 _BUY_SELL = (
     rf"\b(buy|purchase|sell|{TAKES}|orden de (?:compra|venta)|(?:long|short)(?= \d)|"
-    r"compr(?:a|as|o|ar|ame|es|en|eis|arme)|vend(?:e|es|o|er|eme|ela|elas|as|an|ais|erme))\b"
+    r"compr(?:a|as|o|ar|ame|eme|es|en|eis|arme)|vend(?:e|es|o|er|eme|ame|ela|elas|as|an|ais|erme))\b"
 )
 _ADVICE = (
     r"\b(should i|shall i|when to|is it (?:good|wise)|is (?:\w+ ){1,3}an? (?:good|safe|bad|better)|"
@@ -77,10 +77,17 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"^(?=.*\bratio\b)(?=.*\b(?:stop|target|objetivo|take profit|exit|salgo|salida|vendo)\b)|"
          r"^(?!.*(?:\d ?%|\b(?:capital|account|cuenta)\b))(?=.*\brisk|.*\briesgo)(?=.*\bstop\D{0,20}\d)"
          r"(?=.*\b(?:target|objetivo|take profit)\D{0,20}\d)"),
-    _row("get_price", r"\b(?:how (?:many|much)|cuant[oa]s?)\b.*\b(?:can|could|would|puedo|podria|da|dan|daria)\b.*"
-         rf"\b(?:for|with|con|por) {BUDGET}",
+    _row("get_price",
+         r"\b(?:how many|how much\b.*\b(?:can|could|would|do)|what (?:would|could|can|do) i get|cuant[oa]s|"
+         r"(?:cuanto|que)\b.*\b(?:puedo|podria|dan?|daria\w*))\b.*"
+         rf"\b(?:for|with|con|por|para) {BUDGET}", r"^(?!.*\b(?:per|each|cada)\b)",
          unless=r"\bstop\b|\brisk|\briesgo|\bentr(?:y|ada)\b|[%]", about=True, way="affordable"),
-    _row("get_price", r"\b(?:afford|permitirme|me (?:alcanza|llega))\b|"
+    _row("get_price", rf"^.*?(?<![\w.,]){BUDGET}(?! ?(?:years?|months?|weeks?|days?|anos?|mes|meses|semanas?|dias?)\b)",
+         r"\b(?:worth|would (?:it|that|i)|hubiera|hubiese|habria|tendria|valdria\w*|serian?)\b",
+         r"\b(?:ago|hace|back|since|desde|last|pasad[oa]|in (?:january|20\d\d)|en (?:enero|20\d\d))\b",
+         about=True, way="grown"),
+    _row("get_price", r"\b(?:how many|cuant[oa]s)\b.*\b(?:(?:would|can|could|will) (?:it|that|this|my \w+) (?:get|buy)|"
+         r"(?:da|daria|alcanza)\b.{0,10}\b(?:eso|ello))\b|\b(?:afford|permitirme|me (?:alcanza|llega))\b|"
          r"\b(?:how (?:many|much)|cuant[oa]s?)\b.*\b(?:can i|could i|puedo|podria)\b.*"
          r"\b(?:max\w*|at most|with (?:my|what|all)|con (?:lo que|mi|todo))\b",
          unless=r"\b(?:plan|premium|pro|stop|risk|riesgo)\b", about=True, way="means"),
@@ -128,7 +135,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\bque (?:paso|ha pasado) con (?:la|mi) (?:orden|compra|venta|operacion)\b|"
          r"\b(?:se ha|esta|ha sido) (?:ejecutad|hech|realizad|completad)\w* (?:la|mi) "
          r"(?:orden|compra|venta|operacion)\b"),
-    _row("create_paper_order", SHARE.pattern, rf"\b(?:sell|vend(?:e|er|o)(?:me)?(?:l[oa]s?)?|{_LETS_GO})\b",
+    _row("create_paper_order", SHARE.pattern, rf"\b(?:sell|vend(?:e|er|o)(?:me)?(?:l[oa]s?)?|{_LETS_GO})\b|"
+         r"^\W*(?:(?:ok|please|now|and|y|ahora|vale|pues)\W+)*(?:close|cierra\w*)\b",
          unless=_ADVICE, way="sell"),
     _row("create_paper_order", rf"^(?:[^\d?]{{0,20}})\b(?:{_LETS_GO}|close|exit|cierra|cerrar)\b"
          r".{0,25}\b(?:positions?|shares|stocks?|holdings?|posicion(?:es)?|acciones|titulos)\b",
@@ -242,6 +250,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"do i own|my (?:stocks|shares|investments)|"
          r"cartera|portafolio|posiciones|que tengo|efectivo|mis (?:acciones|inversiones|valores)|mi saldo)\b",
          _MINE, unless=r"\b(should|deberia)\b"),
+    _row("get_portfolio", r"\bhow much (?:do|have) i (?:\w+ )?(?:have|got)\b(?: (?:in|on|left|here|now|available|total))*\W*$|"
+         r"\bcuanto (?:tengo|me queda)\b(?: (?:aqui|ahora|dentro|disponible|en total|todavia))*\W*$"),
     _row("get_portfolio", r"\b(?:how much|cuant[oa])\b.{0,12}\b(?:money|cash|dinero|efectivo|plata)\b.*\b(?:left|"
                           r"have|got|queda|tengo)\b"),
     _row("get_portfolio", r"\b(?:risk|exposure|riesgo|exposicion)\b", _MINE,
@@ -252,7 +262,7 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_portfolio", r"\b(?:porcentaje|percent\w*|proportion|cuant[oa]s?|how (?:much|many))\b.{0,30}"
          r"\b(?:tengo|do i (?:have|own|hold)|have i got)\b",
          unless=r"\b(?:tiempo|time|days?|dias|plazo|hours?|horas)\b", about=True),
-    _row("get_portfolio", r"^\W*(portfolio|cartera|portafolio|posiciones|positions)\W*$"),
+    _row("get_portfolio", r"^\W*(portfolio|cartera|portafolio|posiciones|posis|positions)\W*$"),
 )  # fmt: skip
 TAKES_BACK = re.compile(
     r"^\W*+(?:(?:please|ok|and|no|y|mejor|por favor)\W++)*(?:"

@@ -14,14 +14,14 @@ from typing import Any
 from agent.domain.offline import talk_words
 from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, WHEN, amended, changes_listed
 from agent.domain.offline.calls import LEANS_ON_ONE, PERSONAL, OfferedTools, call_of
-from agent.domain.offline.changes import percent_in
+from agent.domain.offline.changes import change_in, percent_in, share_in
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.concepts import CONCEPT, concepts_in
 from agent.domain.offline.conditions import order_and_condition, waiting
 from agent.domain.offline.grammar import LISTED_BY, ORDERS, TABLE, TAKES_BACK, UNDOES, ToolPhrase, put_right
 from agent.domain.offline.kinds import place_in
 from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
-from agent.domain.offline.position_size import as_many
+from agent.domain.offline.position_size import as_many, cost_of
 from agent.domain.offline.questions import terms
 from agent.domain.offline.several import alerts_at_each, orders_of_each, protected
 from agent.domain.offline.slots import (
@@ -33,6 +33,7 @@ from agent.domain.offline.slots import (
 from agent.domain.offline.small_talk import mood, past_greeting, small
 from agent.domain.offline.spoken import FAR, both_before, one_before
 from agent.domain.offline.tool_words import by_words, without_symbols
+from agent.domain.offline.unread import unread_figure, unread_in
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.memory_words import memory_wish, undoes
 from agent.domain.shortcuts.words import decision_in
@@ -79,6 +80,8 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     if mood(said, text) is Intent.WRONGED:
         return Wish(Intent.WRONGED)
     found = _both(text, schemas, before) or _tool(text, schemas, before)
+    if found is not None and found.intent is Intent.UNREAD:
+        return found
     if found is None and before and talk_words.PLAN_FOR_IT.search(said):
         last = _tool(before[-1], schemas, before[:-1])
         found = last if last is not None and last.withheld else None
@@ -86,7 +89,7 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         found = None  # no plan of theirs has it
     # The analysis is offered in a turn that asks for one, and in no other.
     own_words = found is not None and (
-        found.way == "affordable" or (found.calls and found.calls[0][0] in _BESIDE_ANALYSES)
+        found.way in ("affordable", "grown") or (found.calls and found.calls[0][0] in _BESIDE_ANALYSES)
     )
     tells_them = _ABOUT_PEOPLE in schemas and "?" not in text and talk_words.STATED.search(said)
     if "market_analysis" in schemas and not own_words and not tells_them:
@@ -106,6 +109,8 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return Wish(Intent.MARKET)
     if tells_them or (_ABOUT_PEOPLE in schemas and "?" not in text and _asks_to_remember(text)):
         return Wish(Intent.STATED)
+    if talk_words.AGREES.search(said) and decision_in(text) == "confirm" and _waits(before, schemas):
+        return Wish(Intent.TOOL, (("get_pending_orders", {}),))  # what is confirmed?
     if talk := small(said) or small(put_right(text)) or mood(said, text):
         return Wish(talk)
     if _ABOUT_PEOPLE in schemas and undoes(text, later=True):
@@ -115,12 +120,17 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     if _ABOUT_PEOPLE in schemas and (asked := memory_wish(text)) is not None and asked.kind == "forget":
         return Wish(Intent.NOT_REMEMBERED)
     if (decision := decision_in(text)) is not None:
-        waits = decision == "confirm" and _listed_by(before[-3:]) == "get_portfolio" and "get_pending_orders" in schemas
-        return Wish(Intent.TOOL, (("get_pending_orders", {}),)) if waits else Wish(Intent.FINE)  # what is confirmed?
+        waits = decision == "confirm" and _waits(before, schemas)
+        return Wish(Intent.TOOL, (("get_pending_orders", {}),)) if waits else Wish(Intent.FINE)
     if found is not None or _PAGE not in schemas:
         return found or Wish(Intent.UNKNOWN)
     bare = talk_words.THIS_PLACE.sub("this", talk_words.YOU_ALL.sub("you", said))
     return Wish(Intent.ABOUT if talk_words.IS_ABOUT.search(bare) and not terms(bare) else Intent.SITE)
+
+
+def _waits(before: Sequence[str], schemas: OfferedTools) -> bool:
+    """Whether an order was spoken of that may wait for its yes."""
+    return _listed_by(before[-3:]) == "get_portfolio" and "get_pending_orders" in schemas
 
 
 def _asks_to_remember(text: str) -> bool:
@@ -163,11 +173,12 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
     if row is not None and row.tool == "create_paper_order" and (halves := protected(text)) is not None:
         order = _tool(halves[0], schemas, before)
         if order is not None and order.calls and not order.way and not order.missing:
-            return replace(order, way="stop_later", shown=str(halves[1]))  # nothing is sold before it is held
+            # Nothing is sold before it is held.
+            return _whole(text, replace(order, way="stop_later", shown=str(halves[1])))
     if (row is None or row.tool == "create_paper_order") and (parts := order_and_condition(text)) is not None:
         order = _tool(parts.order, schemas, before)
         if order is not None and order.calls and order.calls[0][0] == "create_paper_order":
-            return waiting(order, parts.condition)
+            return _whole(text, waiting(order, parts.condition), conditional=True)
     if row is None and TAKES_BACK.search(said) and not AT_MARKET.search(said):
         spoken = (_meant(put_right(one)) for one in reversed(before[-FAR:]))
         way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)
@@ -180,9 +191,19 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
     amends = talk_words.AMENDS.search(said) or (row is None and talk_words.YES_BUT.search(said))
     amends = "?" not in text and amends is not None and short
     earlier = _earlier(schemas, before, past=amends) if before else None
+    if earlier is not None and row is None and (one_of := _of_several(earlier, own, said)) is not None:
+        if one_of.way == "cancel" or one_of.missing:
+            return one_of
+        earlier = one_of
+    if earlier is not None and not own and talk_words.IN_ALL.search(said) and (cost := cost_of(earlier, said)):
+        return cost
     orders = short and "create_paper_order" in schemas and (row is None or row.tool == "create_paper_order")
     orders = orders and talk_words.THAT_MANY.search(said) is not None and "?" not in text and not numbers_in(said)
-    if earlier is not None and orders and (counted := as_many(earlier, own or one_before(said, before))):
+    if (
+        earlier is not None
+        and orders
+        and (counted := as_many(earlier, own or one_before(said, before), share_in(said) or 1.0))
+    ):
         return counted
     compares = bool(own and before and talk_words.COMPARED_WITH.search(said))
     if compares:
@@ -209,6 +230,9 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
         own = [one for one in both_before(before) if one != earlier.calls[0][1].get("symbol")][-1:]
     if earlier is not None and (row is None or talk_words.AMENDS.search(said) or row.tool == earlier.calls[0][0]):
         instead = amended(text, said, earlier, schemas, own, row if row is not again or compares else None)
+        if instead is not None and instead.calls[0][0] == "create_paper_order" and change_in(said) is None:
+            unread = unread_figure(text, said, instead)
+            return Wish(Intent.UNREAD, shown=unread) if unread else instead
         if instead is not None:
             return instead
     if (kind := changes_listed(said, row, earlier, _listed_by(before))) is not None and kind[0] in schemas:
@@ -252,9 +276,14 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
         both_before(before) if both else one_before(said, before) if leans and (row.about or row.way) else ()
     )
     several = own or (both_before(before) if about else ())
-    if row.tool in LEANS_ON_ONE and len(several) > 1 and len(own) != 1 and talk_words.ONE_OF_THEM.search(said):
+    beside = talk_words.ONE_OF_THEM.search(said) or (
+        before and len(symbols_in(before[-1])) > 1 and place_in(said) is None
+    )
+    if row.tool in LEANS_ON_ONE and len(several) > 1 and len(own) != 1 and beside:
         return call_of(row, ParsedText(text, said, ()), schemas)  # which of them that is, nobody has said
     if row.about and not about:
+        if row.tool == "create_paper_order" and row.tool not in schemas and not row.way:
+            return Wish(Intent.TOOL, withheld=row.tool)
         if re.search(r"\b(?:my|mis?)\b", said) and (other := _meant(said, alone=True)):
             return call_of(other, ParsedText(text, said, ()), schemas)  # what my portfolio is worth is no share's price
         if row.tool == "create_paper_order" and row.tool in schemas and not row.way:
@@ -266,7 +295,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
         strong = row.way or row.tool not in weak
         return Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",)) if strong and row.tool in schemas and before else None
     if row.tool == "create_paper_order" and not row.way and len(own) > 1 and row.tool in schemas:
-        several_orders = orders_of_each(text, row.tool, schemas[row.tool])
+        several_orders = _whole(text, orders_of_each(text, row.tool, schemas[row.tool]))
         return (
             replace(several_orders, missing=several_orders.missing or WHEN)
             if talk_words.LATER.search(said)
@@ -276,17 +305,42 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
         alerts = alerts_at_each(text, row.tool, schemas[row.tool], about)
         if len(alerts) > 1:
             return Wish(Intent.TOOL, alerts)
-    wish = call_of(row, ParsedText(text, said, tuple(about)), schemas)
+    asked = f"{said} {put_right(before[-1])}" if row is again else said
+    wish = call_of(row, ParsedText(text, asked, tuple(about)), schemas)
     meaning = CONCEPT.search(said) if wish is not None and talk_words.EXPLAINED_TOO.search(said) else None
     if meaning and wish is not None and row.tool in _LOOKED_UP and "explain_concept" in schemas:
         return replace(wish, calls=(*wish.calls, ("explain_concept", {"concept": meaning[0]})))
-    if wish is not None and row.tool == "create_paper_order" and not wish.missing and talk_words.LATER.search(said):
-        return replace(wish, missing=WHEN)
+    if wish is not None and row.tool == "create_paper_order" and not wish.missing:
+        return replace(wish, missing=WHEN) if talk_words.LATER.search(said) else _whole(text, wish)
     if wish is not None and wish.missing and row.tool in FIGURES and (known := _figured(schemas, before)):
         # What was worked out before says the rest.
         merged = {**{name: one for name, one in known.items() if name in wish.missing}, **wish.calls[0][1]}
         return Wish(Intent.TOOL, ((row.tool, merged),), missing_from(schemas[row.tool], merged))
     return wish
+
+
+def _of_several(earlier: Wish, own: Sequence[str], said: str) -> Wish | None:
+    """The order of several of one message that a text changes, or the end of the others: "just the IBM"; which one is
+    asked where it changes something of none. None: there was one order, or the text changes nothing."""
+    orders = [one for one in earlier.calls if one[0] == "create_paper_order"]
+    symbols = [one.get("symbol") for _, one in orders]
+    if len(orders) < 2 or earlier.way or len(set(symbols)) < len(orders):
+        return None
+    if len(own) == 1 and own[0] in symbols and talk_words.ONLY.search(said) and not numbers_in(said):
+        others = tuple(("cancel_paper_order", {"symbol": one}) for one in symbols if one != own[0])
+        return Wish(Intent.TOOL, others, way="cancel") if len(others) == 1 else None
+    if len(own) == 1 and own[0] in symbols:
+        return replace(earlier, calls=(orders[symbols.index(own[0])],))
+    changes = change_in(said) is not None or talk_words.AMENDS.search(said) or talk_words.YES_BUT.search(said)
+    return Wish(Intent.TOOL, ((orders[0][0], {}),), ("symbol",)) if changes and not own else None
+
+
+def _whole(text: str, wish: Wish, *, conditional: bool = False) -> Wish:
+    """The order, if all that its text says of it was read: else the word that was not."""
+    if wish.missing or wish.withheld:
+        return wish
+    unread = unread_in(text, wish, conditional=conditional)
+    return Wish(Intent.UNREAD, shown=unread) if unread else wish
 
 
 def _both(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from agent.domain.offline.slots import ParsedText, stop_share
 from agent.domain.offline.wishes import Intent, Wish
+from agent.domain.text_features import number_of, numbers_in
 
 _ORDER = "create_paper_order"
 _TOOL = "calculate_position_size"
@@ -28,12 +29,16 @@ def sized(found: dict[str, Any], missing: tuple[str, ...], said: ParsedText) -> 
     return Wish(Intent.TOOL, ((_TOOL, found),), way="sized", shown=str(share or 1.0))
 
 
-def as_many(earlier: Wish, symbols: Sequence[str]) -> Wish | None:
-    """The order for as many as were just worked out: "get me that many"; None: no number was."""
+def as_many(earlier: Wish, symbols: Sequence[str], share: float) -> Wish | None:
+    """The order for as many as were just worked out, or a share of them: "get me half of that"; None: no number was."""
     if earlier.way in ("affordable", "means"):
         bought = {"symbol": earlier.calls[0][1]["symbol"], "side": "buy", "order_type": "market"}
         asked = Wish(Intent.TOOL, ((_ORDER, bought),), ("quantity",))
-        return asked if earlier.way == "means" else replace(asked, missing=(), way="spend", shown=earlier.shown)
+        return (
+            asked
+            if earlier.way == "means"
+            else replace(asked, missing=(), way="spend", shown=str(number_of(earlier.shown) * share))
+        )
     if earlier.calls[0][0] != _TOOL or earlier.missing or earlier.way:
         return None
     if not symbols:
@@ -41,7 +46,17 @@ def as_many(earlier: Wish, symbols: Sequence[str]) -> Wish | None:
     entry, stop = (earlier.calls[0][1][name] for name in ("entry_price", "stop_loss_price"))
     side = "sell" if stop > entry else "buy"
     planned = {"symbol": symbols[0], "side": side, "order_type": "limit", "limit_price": entry}
-    return Wish(Intent.TOOL, ((_ORDER, planned), earlier.calls[0]), way="as_many")
+    return Wish(Intent.TOOL, ((_ORDER, planned), earlier.calls[0]), way="as_many", shown=str(share))
+
+
+def cost_of(earlier: Wish, said: str) -> Wish | None:
+    """What an order that was asked for comes to in all, or as many as the text (plain) names instead."""
+    tool, arguments = earlier.calls[0]
+    count = next((value for _, value in numbers_in(said)), arguments.get("quantity"))
+    if tool != _ORDER or count is None or "symbol" not in arguments:
+        return None
+    each = f"@{arguments['limit_price']}" if "limit_price" in arguments else ""
+    return Wish(Intent.TOOL, (("get_price", {"symbol": arguments["symbol"]}),), way="part", shown=f"{count}{each}")
 
 
 def with_prices(found: Mapping[str, Any], entry: float, share: float) -> dict[str, Any]:

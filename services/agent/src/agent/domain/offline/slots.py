@@ -17,7 +17,7 @@ from agent.domain.text_features import language_of, number_of, plain, symbols_in
 from contracts.spoken import MONTHS, NUMBERS
 
 Schema = Mapping[str, Any]
-_NUMBER = r"[-\u2212]?\d(?:[\d.,]*\d)?(?:e\d{1,2}\b|\s?k\b)?"
+NUMBER = r"[-\u2212]?\d(?:[\d.,]*\d)?(?:e\d{1,2}\b|\s?k\b)?"
 _STOP = r"stop(?:[ -]?loss)?|sl"
 _ENTRY = (
     r"entry(?: price)?|enter(?:ing)?(?: \w+)?(?: at)?|"
@@ -39,10 +39,12 @@ _TRADES = r"(?:buy|sell|compr\w+|vend\w+|long|short)"
 _COUNTS = re.compile(rf"\b{_TRADES} $")
 _KIND_COUNTS = re.compile(rf"\b{_TRADES} (?:stop|limit) $")
 """Right before a number, it says how many; the kind in between, where another number follows that is the price."""
-_PAID = re.compile(
+PAID = re.compile(
     r"\b(?:teng[oa]|tenemos|compre|i (?:have|hold|own|bought|got)|holding)\b[^,;.\d]*(?<!\w)(?:at|a|@)\s*+$"
 )
 """What was paid for what is held is the price of no order."""
+NEGATED = re.compile(r"\b(?:not|and not|y no|instead of|rather than|en (?:vez|lugar) de)\s+(?:(?:at|for|a)\s+)?$")
+"""The figure that is not meant: 10, not 5."""
 _PUTS = re.compile(r"\b(?:put|invest\w*|invert\w*|inviert\w*|met\w+|pon\w*)\s*$")
 _INTO = re.compile(r"\s*(?:in|into|en)\b")
 """Around a number they make it money: put 2000 in IBM."""
@@ -86,7 +88,7 @@ ALONE: dict[str, str] = {
 }
 """What a number is that nothing is said of."""
 FIGURE_ALONE = re.compile(
-    rf"\W*(?:(?:at|a|to|ok|with|con|of|de)\W+)*(?P<figure>{_NUMBER})\s*"
+    rf"\W*(?:(?:at|a|to|ok|with|con|of|de)\W+)*(?P<figure>{NUMBER})\s*"
     r"(?:[$€%]|per ?cent|por ?ciento|dollars?|euros?|dolares)?\W*(?:please|por favor)?\W*"
 )
 MOVES = re.compile(r"\b(?:raise|lower|move|bring|bump|sube|baja|mueve)")
@@ -132,8 +134,8 @@ _NOT_MEANT = re.compile(
     r"\b(?:not|no|don\W?t|instead of|rather than|en (?:vez|lugar) de) (?:to |me )?(?:buy|sell|compr|vend)\w*"
 )
 """The side that an order is not of."""
-_OVER = re.compile(r"\b(above|over|encima|mas de|al alza)\b|>")
-_UNDER = re.compile(r"\b(below|under|debajo|menos de|a la baja)\b|<")
+_OVER = re.compile(r"\b(above|over|encima|mas de|al alza)\b|>|(?<!\w)\+\d")
+_UNDER = re.compile(r"\b(below|under|debajo|menos de|a la baja)\b|<|(?<!\w)[-\u2212]\d[\d.,]*\s?%")
 """Which side of the price is meant, whatever the verb: breaks above, rompe por debajo."""
 _RISING = re.compile(
     r"\b(exceeds?|surpass\w*|tops?|ris(?:es?|ing)|goes up|go(?:es)? past|climbs?|super(?:a|e)\w*|"
@@ -189,7 +191,7 @@ def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = F
     for pattern in _DATES:
         said = pattern.sub(" ", said)
     said = in_figures(said) if "quantity" in wanted else large_in_figures(said)
-    numbers = list(re.finditer(rf"(?<![\w.]){_NUMBER}", said))
+    numbers = list(re.finditer(rf"(?<![\w.]){NUMBER}", said))
     found: dict[str, float] = {}
     alone: list[float] = []
     uncounted = False
@@ -199,7 +201,9 @@ def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = F
         after = said[match.end() : numbers[at + 1].start() if at + 1 < len(numbers) else len(said)]
         if first is not None and at + 1 < len(numbers):
             after = _NEXT_STOP.sub("", after)
-        if first == "quantity" and (_PAID.search(before) or (_PUTS.search(before) and _INTO.match(after))):
+        if first == "quantity" and (PAID.search(before) or (_PUTS.search(before) and _INTO.match(after))):
+            continue
+        if NEGATED.search(before):
             continue
         open_ones = [one for one in wanted if one not in found]
         if _OF_STOP.search(before) and _PERCENT.match(after):
@@ -229,7 +233,7 @@ def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = F
 
 def stop_share(said: str) -> float | None:
     """At how much of the entry a text (plain) has its stop: 0.97 for "a stop 3 % below"."""
-    for match in re.finditer(_NUMBER, said):
+    for match in re.finditer(NUMBER, said):
         percent = _PERCENT.match(said, match.end())
         if percent and _OF_STOP.search(said[: match.start()]):
             above = re.match(rf" (?:por )?(?:{_OVER.pattern})", said[percent.end() :])
@@ -242,7 +246,7 @@ def only_figures(said: str, schema: Schema) -> bool:
     names = [names[one] for names in (_BEFORE, _AFTER) for one in schema["properties"] if one in names]
     names += [_OVER.pattern, _UNDER.pattern] if "condition" in schema["properties"] else []
     rest, named = re.subn(rf"(?<!\w)(?:{'|'.join([*names, 'at', '@'])})(?!\w)", " ", said)
-    rest, figures = re.subn(_NUMBER, " ", rest)
+    rest, figures = re.subn(NUMBER, " ", rest)
     return bool(named and figures) and _BESIDE_FIGURES.issuperset(re.findall(r"\w+", rest))
 
 
@@ -355,11 +359,16 @@ def _query(said: ParsedText, schema: Schema) -> str | None:
     return what[:200] if len(what) > 1 else None
 
 
+def sides_said(said: str) -> list[tuple[str, str]]:
+    """The sides that a text (plain) names, in their order, each with its word."""
+    meant = _NOT_MEANT.sub(" ", said)
+    found = [(match.start(), side, match[0]) for side, words in _SIDES.items() if (match := words.search(meant))]
+    return [(side, word) for _, side, word in sorted(found)]
+
+
 def _side(said: ParsedText, schema: Schema) -> str | None:
     del schema
-    meant = _NOT_MEANT.sub(" ", said.plain)
-    sides = [(match.start(), side) for side, pattern in _SIDES.items() if (match := pattern.search(meant))]
-    return min(sides)[1] if sides else None
+    return next((side for side, _ in sides_said(said.plain)), None)
 
 
 def condition_in(said: str) -> str:

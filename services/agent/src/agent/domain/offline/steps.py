@@ -68,9 +68,11 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
             return UseTools(wish.calls[1:])
         if len(results) > 1 or not figured.get("quantity"):
             return SayText(answer_from(*results[-1], "", language))
-        return UseTools(((tool, {**arguments, "quantity": float(figured["quantity"])}),))
+        return UseTools(((tool, {**arguments, "quantity": float(figured["quantity"]) * float(wish.shown) // 1}),))
     if wish.way in ("part", "affordable", "means"):
         return _with_price(wish, results, language)
+    if wish.way == "grown":
+        return _grown(wish, results, language)
     if wish.way == "watched":
         return _watched(wish, results, language)
     if wish.way in ("from_now", "at_level", "sized", "spend"):
@@ -193,6 +195,15 @@ def _with_price(wish: Wish, results: Sequence[Result], language: Language) -> Sa
     return SayText("\n".join(told))
 
 
+def _grown(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
+    """What a sum that was put into a share earlier is now."""
+    if not results:
+        return UseTools(wish.calls)
+    returns = [one["value"] for one in _of(results[0][2], "figures") if one["figure"] == "return"]
+    told = [answer_from(*results[0], "", language)]
+    return SayText("\n".join([*told, *(multiplied(float(wish.shown), 1 + one, language) for one in returns)]))
+
+
 def _at_price_of_now(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
     """An alert or order at so much of the price of now, a position's size at it, or what a sum buys at it."""
     tool, arguments = wish.calls[0]
@@ -233,6 +244,10 @@ def _portfolio(results: Sequence[Result], language: Language) -> SayText | UseTo
     return SayText("\n".join(answer_from(*one, "", language) for one in [*held, *waiting]))
 
 
+_DISTANCES = {"of_price": "price", "of_average_price": "average_price"}
+"""What share of a position's price a stop or a target is, and of which."""
+
+
 def _sell(tool: str, arguments: dict[str, Any], body: dict[str, Any], language: Language) -> SayText | UseTools:
     held = [one for one in _of(body, "positions") if arguments.get("symbol") in (None, one["symbol"])]
     if spared := arguments.get("spared"):
@@ -244,7 +259,11 @@ def _sell(tool: str, arguments: dict[str, Any], body: dict[str, Any], language: 
         return SayText(which("position", language))
     if len(held) > 1:
         return SayText(which("positions", language, names=", ".join(str(one["symbol"]) for one in held)))
-    call = {name: value for name, value in arguments.items() if name not in ("share", "kept")}
+    call = {name: value for name, value in arguments.items() if name not in ("share", "kept", *_DISTANCES)}
+    for name, price in _DISTANCES.items():
+        if name in arguments:
+            at = float(held[0][price]) * float(arguments[name])
+            call[f"{arguments['order_type']}_price"] = round(at, 2)
     call["symbol"] = held[0]["symbol"]
     amount = round(float(held[0]["quantity"]) * float(arguments.get("share", 1)) - float(arguments.get("kept", 0)), 6)
     if amount <= 0:

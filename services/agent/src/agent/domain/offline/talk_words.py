@@ -40,8 +40,26 @@ _CHANGES_IT = (
     r"(?:raise|lower|move|bring|bump|increase|reduce|double|change|edit) (?:it|that|them|the|my)|"
     r"(?:sube|baja|mueve|aumenta|reduce|duplica|cambia|modifica)(?:l[oa]s?| (?:el|la|mi))"
 )
-YES_BUT = re.compile(r"^\W*(?:yes|si|ok|vale|but|pero|only|just|solo)\b.{0,12}\d")
+YES_BUT = re.compile(r"^\W*(?:yes|si|ok|vale|but|pero|only|just|solo)\b(?!\W*(?:and|y|plus)\b).{0,12}\d")
 """Yes, but only 10: what is agreed to, with another figure."""
+AGREES = re.compile(r"\b(?:yes|yeah|yep|si)\b")
+IN_ALL = re.compile(
+    r"\b(?:how much|what|cuanto)\b.*\b(?:(?:would|will|does) (?:that|it|this|they|those) (?:be|come to)|in total|"
+    r"altogether|in all|en total|seria|serian)\b"
+)
+"""What an order comes to."""
+UNLISTED = re.compile(
+    r"^(?!.*\b(?:my|mine|mis?|tengo|do i (?:have|own|hold)|them|of these|de estas)\b).*(?:"
+    r"\b(?:which|what|que|cuales)\b.{0,12}\b(?:stocks|shares|companies|tickers|symbols|acciones|valores|empresas)\b"
+    r".{0,20}\b(?:can|could|are|do you|puedo|podria|hay|ten\w+|se puede\w*|available)\b|"
+    r"\b(?:biggest|top|largest|best|worst|mayor(?:es)?|mejor(?:es)?|peor(?:es)?)\b(?: \w+)? (?:movers?|gainers?|losers?|"
+    r"performers?|stocks?|shares?|subidas?|bajadas?|caidas?|acci\w+|valor(?:es)?)\b.*\b(?:today|day|hoy|dia|market|mercado)\b|"
+    r"\b(?:que|cual|which|what)\b.{0,20}\b(?:mas (?:sube|baja|ha subido|ha bajado|se mueve)|(?:up|down|moving) (?:the )?most)\b"
+    r".*\b(?:today|hoy)\b|"
+    r"\b(?:how|que tal|como)\b.{0,12}\b(?:the market|markets|el mercado|la bolsa|el dia)\b(?! (?:open|clos|abr|cierr)))"
+)
+"""What could be answered from a list of all shares alone."""
+ONLY = re.compile(r"\b(?:just|only|solo|solamente|nada mas)\b")
 CHANGES_IT = re.compile(rf"\b(?:{_CHANGES_IT})\b")
 """What there is already becomes something else."""
 AMENDS = re.compile(
@@ -156,12 +174,12 @@ TELLS = re.compile(
     r"no (?:se|entiendo|encuentro|veo|me (?:llega|deja|sale)))\b)"
     r"\W*(?:(?!(?:what|which|who|how|why|when|where)s?\b|(?:is|are|do|does|did|can|could|would|will|que|como|cuando|cual|"
     r"donde|cuant[oa]s?)\b)[\w']+[,.!]* ){0,5}?(?:i|we|my|our|i[' ](?:m|ve)|soy|estoy|somos|estamos|mis?|"
-    r"(?<!get )(?<!give )(?<!grab )me|"
+    r"(?<!\w )me|(?<=\bmi )me|(?<=\bya )me|(?<=\bno )me|(?<=\bque )me|"
     r"nos|nuestr[oa]s?|(?!como\b|cuando\b|cuanto\b|into\b|onto\b|also\b)[a-z]{3,}o) "
 )
 """What somebody tells of themselves, and wants nothing with: "I work nights", "manejo un taxi"."""
 MARKET = re.compile(
-    r"\b(?:is|are|when|what time|does|do|esta|estan|abre|cierra|cuando|a que hora|hasta)\b.*\b(?:markets?|mercados?|"
+    r"\b(?:is|are|when|what time|hours|horario|does|do|esta|estan|abre|cierra|cuando|a que hora|hasta)\b.*\b(?:markets?|mercados?|"
     r"bolsa|"
     r"wall street|nyse|nasdaq|stock exchange|trading hours)\b.*|\b(?:market|mercado|bolsa)\b.*\b(?:hours|open|closed|"
     r"horario|abiert\w|cerrad\w|abre|cierra)\b"
@@ -176,7 +194,8 @@ LATER = re.compile(
     rf"{ANOTHER_DAY.pattern}|\b(?:at|on|before|after) (?:the )?(?:next )?(?:open(?:ing)?|close)\b|"
     r"\b(?:a la|al|en la|en el) (?:apertura|cierre)\b|\bnext (?:week|month|session)\b|"
     r"\b(?:proxim[oa]|siguiente) (?:semana|mes|sesion)\b|\b(?:semana|mes) que viene\b|"
-    r"\b(?:in|within|dentro de|en) (?:\d+|an?|una?) (?:minut\w*|hours?|horas?|days?|dias?|weeks?|semanas?)\b"
+    r"\b\d{1,2}(?::\d\d)? ?(?:am|pm|o clock)\b|"
+    r"\b(?:in|within|for|dentro de|en|durante) (?:\d+|an?|una?) (?:minut\w*|hours?|horas?|days?|dias?|weeks?|semanas?)\b"
 )
 """When an order cannot be placed: it goes to the market as soon as it is confirmed."""
 AT_ONCE = re.compile(r"\b(?:now|right away|at once|straight away|immediately|ahora|ya|enseguida|inmediatamente)\b")
@@ -235,7 +254,7 @@ EXPLAINED_TOO = re.compile(
 """After what is looked up: what the word for it means."""
 THAT_MANY = re.compile(
     r"\b(?:that (?:many|much)|as many|those|them|es[oa]s|tant[oa]s|compral[oa]s?|"
-    r"(?:compra|mete|pon)(?:me)? es[oa])\b|"
+    r"(?:compra|mete|pon)(?:me)? (?:es[oa]|la mitad)|(?:buy|get|take)(?: me)? half(?: of)? (?:that|it))\b|"
     r"^\W*(?:(?:ok|vale|pues|and|y|then)\b\W*)*(?:(?:place|do|take|make|enter) (?:it|that)|haz(?:lo|la)|pon(?:lo|la))\b"
 )
 """As many as were just worked out."""

@@ -13,7 +13,7 @@ LAST = -1
 _POLITE = r"(?:(?:please|por favor|oye|hey|ok|hola|hello|hi|copilot|copiloto|can you|could you|puedes|podrias)[, ]+)*"
 _READ = re.compile(
     rf"{_POLITE}(?:and |y )?(?:now |ahora )?(?:tell me |show me |dime |muestrame |ensename )?"
-    r"(?:what (?:do|did|have) you (?:still |already )?(?:know|remember(?:ed)?|stored?|saved?|learn(?:ed|t)?|keep|kept|"
+    r"(?:what (?:do|did|have) (?:yo)?u (?:still |already )?(?:know|remember(?:ed)?|stored?|saved?|learn(?:ed|t)?|keep|kept|"
     r"have(?= on me))(?: (?:about|of|on|from) me)?|what you (?:know|remember|have stored|have saved)"
     r"(?: (?:about|of) me)|what have i told you|what(?:'s| is) in (?:my|your) memory(?: (?:about|of) me)?|"
     r"(?:(?:show|list)(?: me)? )?(?:my memory|your memory of me|everything you (?:know|remember)(?: about me)?)|"
@@ -66,7 +66,7 @@ _NO_MEMORY = re.compile(
 """What is deleted elsewhere, by other words than "forget"."""
 _NOTE = re.compile(
     rf"{_POLITE}(?:remember|keep in mind|don'?t forget|make a note|recuerda(?:me)?|acuerdate(?: de)?|ten en cuenta|"
-    r"no olvides|no te olvides de|anota|toma nota)(?: de)?(?: (?:that|que)|:|,| (?=(?:my|mi|mis|i|i'm|to)\b))"
+    r"no olvides|no te olvides de|anota|toma nota)(?: de)?(?: (?:that|que)|:|,| (?=(?:my|mi|mis|im?|i'm|to)\b))"
     r" ?(?P<what>\S.*)"
 )
 _ASKED = re.compile(

@@ -1,0 +1,77 @@
+"""Finds what an order's text says and the order that was read from it does not: a figure, a side, a condition.
+
+"buy 10 ibm unless msft falls" was read as an order for 10 IBM. Its "unless" went into nothing, so the order is not
+prepared, and the assistant names the word and asks for the order in one short sentence.
+"""
+
+import re
+from collections.abc import Iterable
+
+from agent.domain.number_words import in_figures
+from agent.domain.offline.changes import ALL_BUT, SHARE
+from agent.domain.offline.conditions import POLITE
+from agent.domain.offline.slots import AT_MARKET, NEGATED, NUMBER, PAID, TAKES_PROFIT, sides_said
+from agent.domain.offline.wishes import Wish
+from agent.domain.text_features import language_of, number_of, plain
+
+_CONDITION = re.compile(r"\b(?:if|when|once|si|cuando|en cuanto)\b")
+_TURNS_IT = re.compile(
+    r"\b(?:not|no|don\W?t|never|nor|nunca|jamas|ni|tampoco|"
+    r"or|o|either|maybe|perhaps|quizas?|tal vez|"
+    r"unless|except\w*|salvo|excepto|a no ser|a menos|siempre que|mientras|until|till|while|provided|"
+    r"before|after|antes|despues|"
+    r"told|said|says|advised|recommend\w*|suggest\w*|dijo|dice[ns]?|recomend\w+|recomiend\w+|aconsej\w+|"
+    r"kidding|joking|broma|options?|opciones|calls|puts|futures|futuros|cfds?)\b"
+)
+"""Words that make another order of what stands beside them: a negation, an alternative, a condition, the words of
+somebody else, and what is no share."""
+_BESIDE = re.compile(
+    r"\b(?:or (?:better|best|less)|o (?:mejor|menos))(?=\W*$)|\b(?:why not|no (?:rush|hurry)|sin prisa)\b"
+)
+_YES = re.compile(r"\bsí\b|^\W*si(?=\W*,|\s+(?:compra|vende|pon)\w*\b)", re.IGNORECASE)
+"""Without its accent it would be a condition."""
+_PERCENT = re.compile(r"\s?(?:%|per ?cent\b|por ?ciento\b)")
+_WORKED_OUT = frozenset(("from_now", "at_level"))
+"""Ways that turn a figure of the text into another, which the wish shows."""
+
+
+def unread_in(text: str, wish: Wish, *, conditional: bool = False) -> str:
+    """The first word or figure of the text that is not in the orders that were read from it; "" if all is.
+    `conditional`: a condition was read."""
+    said = _BESIDE.sub(" ", AT_MARKET.sub(" ", plain(_YES.sub(" ", text))))
+    named = {name for _, arguments in wish.calls for name in arguments}
+    if named & {"share", "kept", "spared"}:
+        said = SHARE.sub(" ", ALL_BUT.sub(" ", said) if named & {"kept", "spared"} else said)
+    turned = _TURNS_IT.search(said)
+    if turned is None and not conditional and (asked := _CONDITION.search(said)) and not POLITE.search(said):
+        turned = asked
+    if turned is not None:
+        return turned[0]
+    sides = {str(arguments.get("side")) for _, arguments in wish.calls}
+    if other := next((word for side, word in sides_said(said) if side not in sides), ""):
+        return other if not TAKES_PROFIT.search(said) else ""
+    return unread_figure(text, said, wish)
+
+
+def unread_figure(text: str, said: str, wish: Wish) -> str:
+    """The first figure of the text (`said`: plain) that the orders do not have, or that may be read in two ways."""
+    if wish.way in _WORKED_OUT:
+        return ""
+    said, point = in_figures(said), language_of(text, "es") == "en"
+    told = [value for _, arguments in wish.calls for value in arguments.values() if isinstance(value, int | float)]
+    spent = [float(wish.shown)] if re.fullmatch(r"[\d.]+", wish.shown) else []
+    for match in re.finditer(rf"(?<![\w.,]){NUMBER}", said):
+        if PAID.search(said[: match.start()]) or NEGATED.search(said[: match.start()]):
+            continue
+        figures = match[0].strip("-\u2212 ").replace(" ", "")
+        readings = {number_of(figures, point=True), number_of(figures)} if "e" not in figures else {float(figures)}
+        doubtful = point and len(readings) > 1 and not _near(readings, spent)
+        if _PERCENT.match(said, match.end()):
+            readings = {share for one in readings for share in (one / 100, 1 - one / 100, 1 + one / 100)}
+        if doubtful or not _near(readings, [*told, *spent]):
+            return match[0].strip()
+    return ""
+
+
+def _near(readings: Iterable[float], told: Iterable[float]) -> bool:
+    return any(abs(abs(one) - reading) < 1e-6 for one in told for reading in readings)
