@@ -16,8 +16,8 @@ from contracts.channels import ChatKind, LiveTurnKind
 from contracts.ids import turn_id
 from contracts.testing import closed_for_days
 from gateway.testing import AgentStandIn, ChatClient, Frame, GatewayUnderTest, MemoryStandIn, TokenMaker
-from runtime.conversation import ConversationLog
 from runtime.calls.rpc import RpcServer
+from runtime.conversation import ConversationLog
 from runtime.testing import eventually
 
 pytestmark = pytest.mark.usefixtures("memory")
