@@ -39,9 +39,9 @@ def grounded(
         return reply
     results = [call.result for call in journal.calls if call.result is not None]
     text, citations = cited(reply.text, sources(found, found_more), [query.text if query else "", *results])
-    reply = replace(reply, text=text, citations=citations)
     if query is None:
-        return reply
+        return replace(reply, text=text, citations=citations)
     known = not is_unknown(text) and (bool(citations) or any(map(data_of, results)))
     best = max((one.score for one in found.passages), default=None) if found else None
-    return replace(reply, grounding=Grounding(question=query.text, known=known, score=best, language=query.language))
+    grounding = Grounding(question=query.text, known=known, score=best, language=query.language)
+    return replace(reply, text=text, citations=citations, grounding=grounding)

@@ -8,6 +8,7 @@ import asyncio
 import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from os import urandom
 from typing import Self
 
@@ -302,18 +303,17 @@ async def _reserved(
     that follows is reserved as well, where there is room enough. Raises BudgetSpentError."""
     if not is_limited(budget, account):
         return None
-    wanted = Reservation(
-        call=urandom(16).hex(),
+    of_call = partial(
+        Reservation,
         company=account.company,
         payer=account.payer,
-        tokens=tokens + prompt.max_tokens,
         seconds=prompt.time_limit + MARGIN,
         tier=tier,
         at=int(time.time()),
     )
-    if further:
-        follows = replace(wanted, call=urandom(16).hex(), tokens=wanted.tokens + RESULTS)
-        wanted = replace(wanted, further=follows)
+    tokens += prompt.max_tokens
+    follows = of_call(call=urandom(16).hex(), tokens=tokens + RESULTS) if further else None
+    wanted = of_call(call=urandom(16).hex(), tokens=tokens, further=follows)
     return await budgets.reserve(wanted, budget.daily_tokens, budget.visitor_hourly_tokens, search)
 
 

@@ -23,7 +23,7 @@ from agent.errors import HelpRefusedError, ModelDownError
 from agent.llm.paid_calls import ask_paid
 from agent.ports import ConversationKey, KnowledgeReader, PromptHistory, Requester
 from agent.preview.model_check import check_model
-from agent.turns.composer import UNBOUNDED, Material, prompt_for
+from agent.turns.composer import UNBOUNDED, Composer, Material, prompt_for
 from agent.turns.deps import Limits
 from agent.turns.tool_runs import CallRound, outcomes
 from contracts.company import CompanyConfig
@@ -97,7 +97,7 @@ class Preview:
             if found is not None and not rules:
                 found = fitting(found, (await self._encoders.counter(name)).text)
             material = Material(config, requester, history, journal, tools, last, left, window=window, knowledge=found)
-            prompt, _ = await prompt_for(material, self._encoders, name, room)
+            prompt, _ = await prompt_for(Composer(material), self._encoders, name, room)
             reply = await ask_paid(self._ports.spending, self._ports.models, account, config, prompt)
             journal = with_reply(journal, grounded(reply, journal, found, query), last=last)
             if journal.ended:

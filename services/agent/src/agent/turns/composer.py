@@ -3,6 +3,7 @@ within the model's window."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from agent.adapters.encodings import Encodings
 from agent.domain.context.compression import DEFAULT_WINDOW, KEPT, Compressed, PromptDraft, TokenWindow, compress
@@ -55,15 +56,21 @@ class Material:
 
 
 class Composer:
-    """A prompt being built. It is rendered again from its draft as often as compression needs."""
+    """A prompt being built. It is rendered again from its draft as often as compression needs, and once more when the
+    company's passages have come."""
 
     def __init__(self, material: Material) -> None:
-        self._of = material
+        self.of = material
+        self._layers_of: tuple[PromptDraft, str] | None = None
 
-    @property
+    def learn(self, knowledge: KnowledgeFound | None) -> None:
+        """What the company says about the question."""
+        self.of = replace(self.of, knowledge=knowledge)
+
+    @cached_property
     def draft(self) -> PromptDraft:
         """Returns the prompt's parts before compression, without the messages that a stored summary covers."""
-        spoken, context = self._of.history.messages, self._of.context
+        spoken, context = self.of.history.messages, self.of.context
         stored = context.conversation.summary if context and context.conversation else None
         if stored is None:
             return PromptDraft(spoken, context)
@@ -71,7 +78,7 @@ class Composer:
         return PromptDraft(spoken[-max(later, KEPT) :], context, stored.text)
 
     def render(self, draft: PromptDraft) -> Sequence[Mapping[str, object]]:
-        of = self._of
+        of = self.of
         messages = conversation(
             self._system(draft),
             [(said.mine, said.text) for said in draft.spoken[-MESSAGES:]],
@@ -83,7 +90,7 @@ class Composer:
         return with_pictures(messages, [one.picture for one in of.files if one.picture is not None])
 
     def prompt(self, messages: Sequence[Mapping[str, object]]) -> ModelRequest:
-        of, sampling = self._of, self._of.wishes.sampling
+        of, sampling = self.of, self.of.wishes.sampling
         return ModelRequest(
             messages=messages,
             tools=of.tools,
@@ -105,13 +112,15 @@ class Composer:
         )
 
     def _system(self, draft: PromptDraft) -> str:
-        of = self._of
+        of = self.of
         said = section(of.knowledge, of.requester.language, pages=any(tool.name == PAGE_TOOL for tool in of.tools))
         sent = files_section(of.files, of.requester.language)
-        return "\n\n".join(filter(None, [self._layers(draft), said, sent, of.wishes.instructions]))
+        if self._layers_of is None or self._layers_of[0] is not draft:
+            self._layers_of = draft, self._layers(draft)
+        return "\n\n".join(filter(None, [self._layers_of[1], said, sent, of.wishes.instructions]))
 
     def _layers(self, draft: PromptDraft) -> str:
-        of, language = self._of, self._of.requester.language
+        of, language = self.of, self.of.requester.language
         names = tuple(tool.name for tool in of.tools)
         if of.requester.role == "user":
             customer = Customer(of.requester.plan, language)
@@ -135,14 +144,13 @@ class Composer:
 
 
 async def prompt_for(
-    material: Material, encoders: Encodings, model: str, model_window: int
+    composer: Composer, encoders: Encodings, model: str, model_window: int
 ) -> tuple[ModelRequest, Compressed]:
     """The prompt of the turn's next model call, and what was done to make it fit.
 
     `model_window`: tokens of the model that will be asked, for prompt, tools and response together.
     """
-    composer = Composer(material)
-    draft = composer.draft
+    material, draft = composer.of, composer.draft
     messages = composer.render(draft)
     free = model_window - material.config.max_response_tokens
     if most_tokens(messages) <= min(material.window.compress_above, free - _most_tool_tokens(material.tools)):

@@ -276,30 +276,31 @@ class TurnInputs:
             if any(sight.of(one.provider, its_name) for one, its_name in choice.candidates):
                 files = await self._with_pictures(effect.view.seq, files)
                 room -= TOKENS * sum(one.picture is not None for one in files)
-            material = Material(
-                config=config,
-                requester=seen.requester,
-                history=heard,
-                journal=effect.journal,
-                tools=tools if rules else shown,
-                last=effect.last,
-                time_limit=seconds,
-                context=self.context,
-                window=self._limits.window,
-                wishes=seen.wishes or NO_WISHES,
-                files=files,
-                sight=sight,
+            composer = Composer(
+                Material(
+                    config=config,
+                    requester=seen.requester,
+                    history=heard,
+                    journal=effect.journal,
+                    tools=tools if rules else shown,
+                    last=effect.last,
+                    time_limit=seconds,
+                    context=self.context,
+                    window=self._limits.window,
+                    wishes=seen.wishes or NO_WISHES,
+                    files=files,
+                    sight=sight,
+                )
             )
             if before_search is not None and search.query is not None:
-                composer = Composer(material)
                 before_search(composer.prompt(composer.render(composer.draft)), search)
             found = await search.found()
             if found is not None and not rules:
                 found = fitting(found, (await self._ports.encoders.counter(name)).text)
             self.found = found
             self.tools, self.inputs = tools, Inputs(seen, heard, self.context, found)
-            material = replace(material, knowledge=found)
-            prompt, self.compressed = await prompt_for(material, self._ports.encoders, name, room)
+            composer.learn(found)
+            prompt, self.compressed = await prompt_for(composer, self._ports.encoders, name, room)
             self._sent = prompt, name
             # Rules read what is asked; whatever was said before, they have to look for.
             asked = [one.seq for one in heard.messages if not one.mine and one.seq > effect.view.basis]

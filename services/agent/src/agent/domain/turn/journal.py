@@ -157,8 +157,8 @@ def with_reply(journal: Journal, reply: ModelAnswer, *, last: bool) -> Journal:
     usage, model = journal.usage + reply.usage, reply.model or journal.model
     provider = reply.provider or journal.provider
     if last or not reply.calls:
-        told = replace(journal, citations=reply.citations, grounding=reply.grounding)
-        return replace(told, answer=reply.text, usage=usage, model=model, provider=provider)
+        told = {"answer": reply.text, "citations": reply.citations, "grounding": reply.grounding}
+        return replace(journal, usage=usage, model=model, provider=provider, **told)
     index = journal.iterations
     calls = tuple(
         TurnCall(f"{journal.turn_id}-{index}-{position}", call.tool, call.arguments, call.model_id)

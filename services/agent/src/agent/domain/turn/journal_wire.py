@@ -1,6 +1,7 @@
 """A journal as data, and back."""
 
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, cast
 
 import orjson
@@ -104,6 +105,7 @@ def _call_from_wire(wire: dict[str, Any]) -> TurnCall:
     )
 
 
+@lru_cache(256)  # a turn's two times are written with each save of its journal, and in its record
 def _time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat()
 
