@@ -9,13 +9,14 @@ from typing import Any, cast
 
 import pytest
 import yaml
+from pydantic import ValidationError
 
 from contracts.providers import KEYED, KEYS
 from gateway.settings import GatewaySettings
 from nexus_cli.stack.services import SERVICES, package, port_variable
 from nexus_cli.stack.settings import StackSettings
 from runtime import settings as shared
-from runtime.setting_names import known, settings_of
+from runtime.setting_names import as_one_line, known, settings_of
 from runtime.settings import EnvSettings, MongoSettings, NatsSettings, RedisSettings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,6 +62,25 @@ def read_by(service: str) -> set[str]:
     if service != "gateway":
         found = {one for one in found if not THE_GATEWAYS.fullmatch(one)}
     return {one for one in found if not one.endswith("_PORT")} - FILES - BY_ROW
+
+
+def test_a_wrong_value_of_any_setting_is_refused_in_one_line_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for service in SERVICES:
+        importlib.import_module(f"{package(service)}.settings")
+    refused: set[str] = set()
+    for model in EnvSettings.__subclasses__():
+        for name, *_ in filter(None, settings_of(model).values()):
+            with monkeypatch.context() as environment:
+                environment.setenv(name, "bogus value")
+                try:
+                    model()
+                except ValidationError as error:
+                    line = as_one_line(error)
+                    assert line is not None
+                    assert name in line
+                    assert "\n" not in line
+                    refused.add(name)
+    assert {*BY_ROW, "NEXUS_EMBEDDINGS_BASE_URL", "NEXUS_MONGODB_DATABASE", "NEXUS_NATS_REPLICAS"} <= refused
 
 
 def test_compose_runs_the_official_servers_and_the_five_services() -> None:

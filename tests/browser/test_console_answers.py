@@ -55,7 +55,7 @@ async def test_a_draft_is_seen_stopped_and_taken_over_and_nobody_is_spoken_over(
         assert answers[0]["seq"] < last["seq"]
 
 
-async def test_two_agents_in_one_conversation_agree_who_answers(
+async def test_two_agents_agree_who_answers_also_when_one_closes_the_laptop_in_mid_conversation(
     scripted_visits: Visits, scripted_stack: RunningStack, model: ScriptedModel
 ) -> None:
     model.say(default=QUICKLY)
@@ -68,11 +68,29 @@ async def test_two_agents_in_one_conversation_agree_who_answers(
         await expect(one.locator(".banner")).to_contain_text("You are answering")
         await expect(two.locator(".banner")).to_contain_text("is answering")
         await expect(two.locator(".banner")).not_to_contain_text("The AI is answering")
+        await one.get_by_label("Your message").fill("One moment, I will look it up")
+        await one.context.set_offline(True)
+        await expect(one.get_by_text("Connection lost. Trying again…")).to_be_visible()
+        await visitor.say("Are you still there?")
+        await expect(two.locator(".thread .said.visitor").last).to_contain_text("Are you still there?")
+        await expect(two.locator(".banner")).to_contain_text("Elena is answering")
         await two.keyboard.press("t")
         await two.get_by_role("dialog").get_by_role("button", name="Take over").click()
         await expect(two.locator(".banner")).to_contain_text("You are answering")
-        await expect(one.locator(".banner")).not_to_contain_text("You are answering")
-        await two.keyboard.press("t")
+        mine = two.get_by_label("Your message")
+        await mine.fill("Elena had to go. I am here.")
+        await two.keyboard.press("Control+Enter")
+        said = await visitor.wait_for("message.created", lambda f: f["message"]["role"] == "operator")
+        owners = [frame["owner"] for frame in visitor.frames if frame["type"] == "owner.changed"]
+        assert [owner["name"] for owner in owners] == ["Elena", said["message"]["name"]]
+        # Back at the desk: nothing is missing, the draft is there, and nobody is spoken over.
+        await one.context.set_offline(False)
+        await expect(one.locator(".thread .said.operator").last).to_contain_text("Elena had to go. I am here.")
+        await expect(one.locator(".thread .notice:has(time)").last).to_contain_text("took over the conversation")
+        await expect(one.locator(".banner")).to_contain_text(f"{said['message']['name']} is answering")
+        await expect(one.get_by_label("Your message")).to_have_value("One moment, I will look it up")
+        assert len(visitor.messages("assistant")) == 1
+        await two.get_by_role("button", name="Hand back to the AI").click()
         for page in (one, two):
             await expect(page.locator(".banner")).to_contain_text("The AI is answering")
 

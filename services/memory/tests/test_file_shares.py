@@ -57,6 +57,8 @@ async def test_what_comes_is_counted_once_and_what_goes_makes_room(servers: Serv
         assert await shares.keep("acme", "c1", first, 600)
         assert await sends("c2", 401) is None
         assert await sends("c1", MOST, "other") is not None
+        # A company's first files may come together.
+        assert all(await asyncio.gather(*(shares.keep("new", "c1", uuid7(), 100) for _ in range(8))))
         # Side by side no more is let in than there is room for.
         let_in = [one for one in await asyncio.gather(*(sends("c2", 100) for _ in range(8))) if one]
         assert (len(let_in), await used()) == (4, MOST)

@@ -190,7 +190,7 @@ class MongoSettings(EnvSettings):
     model_config = SettingsConfigDict(env_prefix="NEXUS_MONGODB_")
 
     url: str = Field(default="mongodb://127.0.0.1:27017")
-    database: str = Field(default="nexus")
+    database: str = Field(default="nexus", pattern=r"^[A-Za-z0-9_-]{1,63}$")
     deadline: float = Field(default=5.0, gt=0, description="seconds for one operation")
 
     @field_validator("url")

@@ -2,10 +2,11 @@
 
 import math
 from collections import ChainMap
+from typing import Annotated
 
 from pydantic import AliasChoices, Field, SecretStr, field_validator
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from contracts.providers import COMPATIBLE, KEYED, KEYS
 from contracts.symbols import parse_symbol
@@ -112,10 +113,10 @@ class ModelSettings(EnvSettings):
     time_limits: str = Field(
         default="", description="seconds without a word after which the next one is asked, e.g. groq=5,openai=20"
     )
-    provider_keys: dict[str, SecretStr] = Field(
+    provider_keys: Annotated[dict[str, SecretStr], NoDecode] = Field(
         default_factory=dict[str, SecretStr], description="by provider, each from the variable that its row names"
     )
-    provider_addresses: dict[str, str] = Field(
+    provider_addresses: Annotated[dict[str, str], NoDecode] = Field(
         default_factory=dict[str, str], description="by provider, instead of its own address: NEXUS_LLM_…_BASE_URL"
     )
 

@@ -9,10 +9,12 @@ import pytest
 import contracts
 import gateway
 from contracts.agent_rpc import SUGGEST
+from contracts.company_rpc import COMPANY_PATCH
 from contracts.failed_rpc import FAILED_TURNS
-from contracts.market_rpc import HOLDINGS
+from contracts.market_rpc import ACTION_DECIDE, HOLDINGS
 from contracts.preview_rpc import SITE_CHECK
 from contracts.rpc import SNAPSHOT, Method
+from contracts.tools_rpc import OWN_ACTION_DECIDE
 from gateway.adapters.service_calls import meaning
 from gateway.domain.spoken_errors import in_language
 from runtime.errors import RpcError
@@ -55,7 +57,16 @@ def test_a_text_is_put_into_spanish_with_what_stands_in_it(english: str, spanish
 
 @pytest.mark.parametrize(
     ("method", "missing"),
-    [(SITE_CHECK, "pages"), (FAILED_TURNS, "turns"), (SUGGEST, "model"), (HOLDINGS, "market"), (SNAPSHOT, "companies")],
+    [
+        (SITE_CHECK, "pages"),
+        (FAILED_TURNS, "turns"),
+        (SUGGEST, "model"),
+        (HOLDINGS, "market"),
+        (SNAPSHOT, "companies"),
+        (ACTION_DECIDE, "whether this was done"),
+        (OWN_ACTION_DECIDE, "whether this was done"),
+        (COMPANY_PATCH, "whether this was stored"),
+    ],
 )
 def test_a_service_that_does_not_answer_is_told_as_what_is_missing(method: Method, missing: str) -> None:
     said = str(meaning(method, RpcError("TIMEOUT", "no reply")))

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import AliasChoices, Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
-from runtime.settings import EnvSettings
+from runtime.settings import EnvSettings, HttpAddress
 
 
 class MemorySettings(EnvSettings):
@@ -44,7 +44,7 @@ class EmbeddingSettings(EnvSettings):
         validation_alias=AliasChoices("kind", "NEXUS_EMBEDDINGS"),
         description="none; wheel: the model that comes with the extra; openai: any server of /v1/embeddings",
     )
-    base_url: str = Field(default="https://api.openai.com/v1", description="of the server, for openai")
+    base_url: HttpAddress = Field(default="https://api.openai.com/v1", description="of the server, for openai")
     model: str = Field(default="text-embedding-3-small", description="the model's name there")
     api_key: SecretStr | None = Field(
         default=None, validation_alias=AliasChoices("api_key", "NEXUS_EMBEDDINGS_API_KEY", "OPENAI_API_KEY")

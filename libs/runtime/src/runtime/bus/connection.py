@@ -11,6 +11,7 @@ import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 import structlog
 from nats.aio.client import Client
@@ -21,6 +22,7 @@ from nats.js import JetStreamContext
 
 from runtime.bus.bus_client import BusClient, Take
 from runtime.errors import NotReadyError
+from runtime.bus.credentials import sign, user_jwt
 from runtime.observability.logging import masked_text
 from runtime.settings import NatsSettings
 
@@ -98,7 +100,7 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
             met[masked_text(str(error) or type(error).__name__)] = None
         await hooks.failed(error)
 
-    client, tls = BusClient(), _tls_of(settings)
+    client, tls, credentials = BusClient(), _tls_of(settings), _credentials_of(settings)
 
     async def disconnected() -> None:
         if not client.is_closed:  # nobody has to hear of a connection that is closed on purpose
@@ -127,7 +129,8 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
                 pending_size=8 * 1024 * 1024,
                 user=settings.user,
                 password=settings.password.get_secret_value() if settings.password else None,
-                user_credentials=settings.credentials,
+                user_jwt_cb=partial(user_jwt, credentials) if credentials else None,
+                signature_cb=partial(sign, credentials) if credentials else None,
                 tls=tls,
                 inbox_prefix=inbox_prefix(settings),
             )
@@ -145,6 +148,16 @@ def _tls_of(settings: NatsSettings) -> ssl.SSLContext | None:
     except (OSError, ValueError) as error:
         named = ", ".join(filter(None, (settings.tls_ca, settings.tls_certificate, settings.tls_key)))
         raise NotReadyError(f"NEXUS_NATS_TLS_CA, …_CERTIFICATE or …_KEY cannot be used ({named}): {error}") from error
+
+
+def _credentials_of(settings: NatsSettings) -> str | None:
+    """The path of the credentials, which are read at every connection. Raises NotReadyError if they cannot be used."""
+    if settings.credentials:
+        try:
+            sign(settings.credentials, "")
+        except (OSError, ValueError) as error:
+            raise NotReadyError(f"NEXUS_NATS_CREDENTIALS cannot be used ({settings.credentials}): {error}") from error
+    return settings.credentials
 
 
 def _not_connected(settings: NatsSettings, met: Sequence[str]) -> NotReadyError:

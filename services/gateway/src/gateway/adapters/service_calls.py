@@ -38,12 +38,18 @@ _PASSED_ON = {
     ErrorCode.PRECONDITION_FAILED,
     ErrorCode.FORBIDDEN,
 }
+UNDECIDED = "whether this was done cannot be told now: decide again, it is never done twice"
+UNSTORED = "whether this was stored cannot be told now: look before you send it again"
 _AWAY = {
     "rpc.agent.turn": "what is recorded of turns cannot be read now: try again",
     "rpc.agent.": "no model can answer now: try again",
-    "rpc.market.": "what is kept of the market cannot be read now: try again",
+    "rpc.market.action.decide": UNDECIDED,
+    "rpc.tools.action.decide": UNDECIDED,
+    "rpc.market.": "what is kept of the market cannot be reached now: try again",
     "rpc.tools.": "tools and pages cannot be reached now: try again",
-    "": "what is kept of conversations and companies cannot be read now: try again",
+    "rpc.memory.company.create": UNSTORED,
+    "rpc.memory.company.patch": UNSTORED,
+    "": "what is kept of conversations and companies cannot be reached now: try again",
 }
 """What is missing, by how the method begins; the first that fits."""
 

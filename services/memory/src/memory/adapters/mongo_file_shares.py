@@ -101,10 +101,8 @@ class MongoFileShares:
         room = {"_id": company, "bytes": {"$lte": self.most - size}}
         if (await self._sums.update_one(room, {"$inc": {"bytes": size}})).matched_count:
             return True
-        try:
+        with suppress(DuplicateKeyError):  # of several first files at once each counts
             await self._sums.insert_one({"_id": company, "bytes": 0})
-        except DuplicateKeyError:
-            return False
         return bool((await self._sums.update_one(room, {"$inc": {"bytes": size}})).matched_count)
 
     async def _drop(self, which: dict[str, object]) -> None:
