@@ -59,6 +59,13 @@ def of_both() -> Facts:
             "Volatility ranged from 16.5% at MSFT to 19.9% at IBM.",
         ),
         ("MSFT offers a dividend yield of 3.1%.", "MSFT offers a dividend yield of 1.3%."),
+        ("IBM trades above all three of its averages.", "IBM trades below all three of its averages."),
+        (
+            "IBM (the least volatile at 16.5%) also suffered the smallest drawdown (12.6%).",
+            "IBM (the most volatile at 16.5%) also suffered the smallest drawdown (12.6%).",
+        ),
+        ("All rose over the year except MSFT.", "All rose over the year except IBM."),
+        ("Todas suben en tres meses.", "Todas suben en tres meses salvo MSFT."),
     ],
 )
 @pytest.mark.parametrize("strict", [True, False])

@@ -141,6 +141,17 @@ def of_chat() -> Facts:
         ("AAPL fell 20.9% over the last year.", "AAPL fell 20.9% over the last year, as investors sold."),
         ("IBM rose 2.7% over the last year.", "IBM rose 23.7 percentage points over the last year."),
         ("AAPL's maximum drawdown in 2008 was 59.4%.", "AAPL's maximum drawdown in 2009 was 59.4%."),
+        ("AAPL's MACD (-12.71) is slightly below its signal line (-12.26).",
+         "AAPL's MACD (-12.71) is slightly above its signal line (-12.26)."),
+        ("AAPL formed a death cross on 7 December 2012, when its 50-day average slipped beneath the 200-day one.",
+         "AAPL formed a golden cross on 7 December 2012, when its 50-day average slipped beneath the 200-day one."),
+        ("During 2008 both stocks fell sharply: AAPL by 56.9% and IBM by 22.1%.",
+         "During 2008 both stocks rose sharply: AAPL by 56.9% and IBM by 22.1%."),
+        ("IBM held up better than AAPL in 2008, falling 22.1% as opposed to 56.9%.",
+         "IBM held up worse than AAPL in 2008, falling 22.1% as opposed to 56.9%."),
+        ("IBM presenta la menor rentabilidad por dividendo (1,7 %) y el menor margen neto (15,9 %).",
+         "IBM presenta la mayor rentabilidad por dividendo (1,7 %) y el menor margen neto (15,9 %)."),
+        ("AAPL's RSI is 32.8, close to oversold.", "AAPL's RSI is 32.8, close to overbought."),
     ],
 )  # fmt: skip
 def test_a_short_sentence_is_kept_and_its_false_twin_is_not(right: str, wrong: str, mode: str) -> None:

@@ -42,8 +42,14 @@ class Nearness(Generic[Key]):
 
     def nearest(self, most: int = POOL, without: Collection[Key] = ()) -> dict[Key, float]:
         """The nearest texts with their nearness, from 1 for the nearest to 0 for the last."""
+        import numpy as np
+
         found: list[tuple[Key, float]] = []
-        for row in (-self.cosines).argsort(kind="stable"):
+        first = most + len(without) + len(self.keys) - len(self.rows)
+        rows = np.arange(len(self.keys))
+        if first < len(rows):
+            rows = (-self.cosines).argpartition(first)[:first]
+        for row in rows[np.lexsort((rows, -self.cosines[rows]))]:
             key = self.keys[int(row)]
             if key is not None and key not in without:
                 found.append((key, float(self.cosines[int(row)])))
@@ -65,6 +71,7 @@ class Neighbours(Generic[Key]):
         self._keys: list[Key | None] = []
         self._vectors: Vectors | None = None
         self._sum: Any = 0.0
+        self._centre: tuple[Any, Any] | None = None
         self.closed = False
         """It is no longer searched."""
 
@@ -92,6 +99,7 @@ class Neighbours(Generic[Key]):
         if row is not None and self._vectors is not None:
             self._keys[row] = None
             self._sum = self._sum - self._vectors[row]
+            self._centre = None
 
     def wanted(self, most: int) -> dict[Key, str]:
         """Texts without a vector, at most this many."""
@@ -101,6 +109,7 @@ class Neighbours(Generic[Key]):
         """Stores the vectors of texts, except of those that have gone or changed meanwhile."""
         import numpy as np
 
+        self._centre = None
         for (key, text), vector in zip(texts.items(), vectors, strict=True):
             if self._wanted.get(key) != text:
                 continue
@@ -127,10 +136,12 @@ class Neighbours(Generic[Key]):
             return None
         if usual is None or usual.asked.shape != question.shape or len(self._rows) < FEW:
             return Nearness(held[:count] @ question[0], self._keys, self._rows, centred=False)
-        mean = self._sum / len(self._rows)
+        if self._centre is None:
+            mean = self._sum / len(self._rows)
+            lengths = np.sqrt(np.maximum(1.0 - 2.0 * (held[:count] @ mean) + mean @ mean, 1e-6))
+            self._centre = mean, lengths
+        mean, lengths = self._centre
         # What is asked here has something of what is told here.
         asked = (question - usual.asked)[0] - HERE * (mean - usual.told[0])
         asked = asked / (np.linalg.norm(asked) or 1.0)
-        to_asked, to_mean = (held[:count] @ np.column_stack([asked, mean])).T
-        lengths = np.sqrt(np.maximum(1.0 - 2.0 * to_mean + mean @ mean, 1e-6))
-        return Nearness((to_asked - mean @ asked) / lengths, self._keys, self._rows, centred=True)
+        return Nearness((held[:count] @ asked - mean @ asked) / lengths, self._keys, self._rows, centred=True)

@@ -135,6 +135,7 @@ ROWS: tuple[FigureWords, ...] = (
          r"fell|lose|lost|go down|went down|"
          r"close\w* (?:down|lower))", r"(?:dias?|sesion(?:es)?) (?:(?:ha |en que |que )?(?:bajo|bajaron|"
          r"bajado|cae|cayo|perdio))"),
+    _row("stretch", "current_drawdown", r"cuanto le (?:falta|queda)\b[^?\x00]*?maximos?"),
     _row("stretch", "drawdowns", r"drawdown periods?|periods? of drawdown|(?:biggest|largest|deepest|worst|"
          r"main|longest) (?:falls|"
          r"drawdowns|drops|declines)", r"periodos? de (?:caidas?|retroceso|drawdown)|(?:mayores|peores|"
@@ -173,7 +174,8 @@ ROWS: tuple[FigureWords, ...] = (
          r"total returns?(?: (?:with|including) dividends)?", r"(?:returns? )?(?:with|including|incl\.?|counting) "
          r"(?:the )?dividends(?: reinvested)?", r"(?:rentabilidad (?:total )?)?(?:con|incluyendo|"
          r"contando) (?:los )?dividendos(?: reinvertidos)?",
-         r"rentabilidad total"),
+         r"rentabilidad total", r"(?:contando|incluyendo|sumando)(?:los)?|(?:counting|including|with) (?:them|"
+         r"those|its dividends)|(?:si )?(?:cuento|incluyo|sumo) (?:los )?dividendos"),
     _row("stretch", "cagr", _CLAIMS["cagr"], r"(?:annuali[sz]ed|compound(?:ed)?)(?: annual)?(?: growth| return| rate)*",
          r"(?:(?:rentabilidad|crecimiento|tasa|rendimiento)(?: media?)? )?(?:anualizad[oa]|compuest[oa])(?: anual)?",
          r"(?:per|a) year on average", r"(?:rentabilidad|rendimiento) (?:media? )?anual(?: media?)?"),
@@ -192,7 +194,7 @@ ROWS: tuple[FigureWords, ...] = (
     _row("stretch", "price", r"a cuanto (?:esta(?:ba)?n?|cotiza(?:ba)?n?|cerr(?:o|aba|aron)|va|van|iba|iban)",
          _CLAIMS["price"], r"clos(?:e|es|"
         "ed|ing)(?: price| at)*", r"prices?", r"precios?(?: actual(?:es)?)?(?![ /-]beneficio)", r"cerro|"
-         r"cerraban?|cierres?|cotizaba"),
+         r"cerraban?|cierres?|cotizaba", r"worth|vali(?:o|an?|eron)|costaban?|cost(?:o|aron)"),
     _row("stretch", "return", _CLAIMS["return"], r"moved? (?:the )?(?:most|least)", r"(?:se )?(?:ha |han )?"
          r"mov(?:io|ieron|ido) (?:mas|menos)|(?:mas|menos) se (?:ha |han )?mov(?:io|ieron|ido)",
          r"(?:(?:was|were|is|are) (?:\x01+ )?)?up or down", r"(?:better|worse) (?:year|quarter|month|week)",

@@ -194,8 +194,9 @@ _RULES = (
     ),
     # It fell from its highs in 2008.
     _rule(
-        rf"\b(?:fell|lost|dropped|declined|cayo|perdio|bajo) (?P<mid>[^?;]{{0,30}}?)\b(?:from|desde|de) (?:(?:its|"
-        rf"the|their|sus|los) )?(?:highs|peaks|tops|maximos) (?:in|during|en|durante) (?P<year>{times.YEAR})\b",
+        rf"\b(?:f[ae]ll|los[et]|drop(?:ped)?|declined?|cayo|perdio|bajo) (?P<mid>[^?;]{{0,30}}?)\b(?:from|desde|de) "
+        rf"(?:(?:its|the|their|sus?|los|el) )?(?:highs?|peaks?|tops?|maximos?) (?:in|during|en|durante) "
+        rf"(?P<year>{times.YEAR})\b",
         lambda match: f"maximum drawdown {match['mid']}in {match['year']}",
     ),
     # How was it doing on the year?

@@ -31,12 +31,13 @@ _AHEAD = re.compile(
     rf"[^.;%\d]{{0,20}}?(?P<b>{_N})\s?%"
 )
 _IN_BRACKETS = re.compile(
-    rf"\((?P<a>{_N})(?P<ua>\s?%?)\)[^.;()\d]{{0,40}}?\b(?:(?P<more>above|higher|more|over|exceeds?|tops|"
+    rf"\((?P<a>{_N})(?P<ua>\s?%?)\)[^.;()\d]{{0,40}}?\b(?<!\bel )(?<!\bla )(?<!\bsu )(?:"
+    r"(?P<more>above|higher|more|over|exceeds?|tops|"
     rf"por encima|mayor|supera|"
     r"mas alt[oa])|below|lower|less|under|por debajo|menor|mas baj[oa])\b[^.;()\d]{0,30}?"
     rf"\((?P<b>{_N})(?P<ub>\s?%?)\)"
 )
-"""The MACD (1.20) is below its signal (1.33)."""
+"""The MACD (1.20) is below its signal (1.33); "y la menor caída (12,6 %)" compares with neither."""
 _VERSUS = re.compile(
     r"\b(?:(?P<more>higher|larger|greater|bigger|deeper|steeper|mayor|superior|mas alt[oa]|above|over|por encima)|"
     r"(?:lower|smaller|shallower|milder|menor|inferior|mas baj[oa]|below|under|por debajo))\b(?! than| que)"
@@ -45,7 +46,7 @@ _VERSUS = re.compile(
     rf"(?P<b>{_N})(?P<ub>\s?%?)"
 )
 """Its margin is higher too (23% vs 16%)."""
-_PRICE = r"(?:\$\d[\d.,]*\d|\d[\d.,]*[.,]\d\d(?!\d|\s?%))"
+_PRICE = r"(?:(?<=[\s(])[-−])?(?:\$\d[\d.,]*\d|(?<![\d.,])\d[\d.,]*[.,]\d\d(?!\d|\s?%))"
 _OVER_ITS = re.compile(
     rf"(?P<a>{_PRICE})[^.;%\d]{{0,20}}?\b(?:(?P<more>over|above|por encima)|under|below|beneath|por debajo) "
     rf"(?:its|the|de(?:l| la| su)) [^.;%\d]{{0,45}}?(?P<b>{_PRICE})"
@@ -88,6 +89,11 @@ _BARE_END = re.compile(
     re.I,
 )
 _HIGH = re.compile(r"\b(?:high|peak)\b", re.I)
+_AVERAGES = re.compile(
+    r"\b(?:all (?:three )?(?:of )?(?:its|the|their)|(?:tod[ao]s )?(?:l[ao]s|sus) tres|tod[ao]s sus) "
+    r"(?:three |tres )?(?:moving |main |key )?(?:averages|medias(?: m[oó]viles)?)\b",
+    re.I,
+)
 _BELOW_IT = re.compile(r"(?<=% )(below|under|off|from) (?:it|that)\b", re.I)
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _YEAR_BESIDE = re.compile(
@@ -105,6 +111,11 @@ def beside_the_close(said: str) -> str:
         said = _YEAR_BESIDE.sub(lambda match: f"in {int(year[0]) + (1 if match['next'] else -1)}", said)
     said = _CLOSE.sub(lambda match: f"{'up' if match['up'] else 'down'} {match['n']}", said)
     return _DAY_BEFORE.sub(lambda match: "up" if match["up"] else "down", said)
+
+
+def with_each_average(said: str) -> str:
+    """A sentence in which "all of its averages" are the three that the tools look at."""
+    return _AVERAGES.sub("its 20-day, 50-day and 200-day averages", said)
 
 
 def with_its_high(said: str) -> str:

@@ -13,7 +13,14 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from agent.domain.claims import sentence_patterns as patterns
-from agent.domain.claims.agreement import agrees, beside_the_close, with_its_high, with_its_unit, without_span_verbs
+from agent.domain.claims.agreement import (
+    agrees,
+    beside_the_close,
+    with_each_average,
+    with_its_high,
+    with_its_unit,
+    without_span_verbs,
+)
 from agent.domain.claims.claim import Carried, Claim, SentenceClaims
 from agent.domain.claims.clauses import BEARING
 from agent.domain.claims.crossings import COUNT, crossings_right, only_lengths
@@ -131,7 +138,7 @@ class ClaimChecker:
         return tuple(dict.fromkeys(reason for one in told if _SAYS.search(one) for reason in self._reasons(one)))
 
     def _reasons(self, sentence: str) -> tuple[str, ...]:
-        said = with_its_high(with_its_unit(beside_the_close(_MARKS.sub(" ", sentence))))
+        said = with_each_average(with_its_high(with_its_unit(beside_the_close(_MARKS.sub(" ", sentence)))))
         years = {self._year} if self._year else {int(year) for year in _YEAR.findall(said)}
         if len(years) == 1:
             said = with_year(said, years.pop())

@@ -34,6 +34,7 @@ _POSITIONS = ("ahead", "behind", "por delante", "por detras")
 """Who is ahead is so by the figure that was spoken of."""
 _PAYS = frozenset(("pay", "pays", "paid", "paga", "pagan", "reparte", "reparten"))
 """Said of dividends alone."""
+_BOTH = frozenset(("both", "ambos", "ambas", "los dos", "las dos"))
 _THEIRS = frozenset(("theirs", "suya", "suyas"))
 """Behind above or below: the average that the clause before has named."""
 _DIVIDENDS = ("dividends", "dividend_yield")
@@ -59,6 +60,9 @@ class Clause:
         kinds = {token.kind for token in tokens}
         self.denies = bool(kinds & {"not", "neither"}) != ("untrue" in kinds)
         self.everyone = "all" in kinds or ("neither" in kinds and "ticker" not in kinds)
+        self.both = any(token.kind == "all" and token.text in _BOTH for token in tokens)
+        out = next((token.at for token in tokens if token.kind == "except"), _NO_END)
+        self.excepted = [token.value for token in tokens if token.kind == "ticker" and token.at > out]
         pairs = zip(tokens, ("", *(one.word for one in tokens)), strict=False)
         self.pays = any(token.word in _PAYS and before != "se" for token, before in pairs)
         self.passing = bool(tokens) and tokens[0].kind == "than"
@@ -147,7 +151,12 @@ class Clause:
             carried = token.value.scale == 1 and (
                 not figure or figure == ("total_return",) or ("return" in figure and not self._figures)
             )
-            move = _MOVES[move_token.kind] if move_token else context.move if carried else None
+            beside = carried and any(start < one.at < token.at for one in self._of_kind("than"))
+            move = (
+                _MOVES[move_token.kind]
+                if move_token
+                else (self.move if beside else None) or (context.move if carried else None)
+            )
             periods = self._periods_of(token, start, end) or context.periods
             allowed, soft = periods or context.later or context.fallback, not periods and not context.later
             for subject in self._subjects_of(token, start, end, index):
@@ -171,6 +180,9 @@ class Clause:
         if nearest is None or (nearest.at < start and any(start < token.at < f.at < end for f in figures)):
             nearest = next((f for f in figures if token.at < f.at < end), nearest)
         number = token.value
+        superlative = next((t for t in self._of_kind("highest", "lowest") if start < t.at < token.at), None)
+        if nearest is not None and nearest.at > token.at and superlative is not None and superlative.value:
+            return (superlative.value,)  # the least volatile at 16.5%, with the smallest drawdown
         named = nearest.value if nearest is not None else context.figure
         if number.money and named == ("invested",) and any(t.at < token.at for t in self._numbers):
             return ("growth", "final")  # $10,000 put into IBM in 2008 ended the year at $7,785

@@ -14,6 +14,7 @@ _WAY = re.compile(
     r"\b(?:(?P<up>above|over|por encima|al alza|golden cross|cruce dorado)|"
     r"(?:below|under|beneath|por debajo|a la baja|death cross|cruce de la muerte))\b"
 )
+_NAMED = re.compile(r"\b(?:(?P<up>golden cross|cruce dorado)|death cross|cruce de la muerte)\b")
 COUNT = re.compile(rf"\b(?:(?P<n>\d{{1,3}}|{'|'.join(NUMBERS)}) (?:times|veces|crossings|cruces)|twice)\b")
 """How often they crossed."""
 _LENGTHS = frozenset(map(float, range(2, 251)))
@@ -35,7 +36,9 @@ def crossings_right(low: str, tokens: Sequence[Token], crossed: Mapping[date, bo
         before = max((one for one, _ in days if one < at), default=0)
         way = _WAY.search(low, at, end) or (_WAY.search(low, before, at) if len(days) == 1 else None)
         if told and way is not None:
-            right = right is not False and bool(way["up"]) in told
+            named = _NAMED.search(low) if len(days) == 1 else None
+            ways = {bool(one["up"]) for one in (way, named) if one is not None}
+            right = right is not False and ways <= told
     return right
 
 

@@ -71,7 +71,8 @@ FALL = (
 RISE = (
     r"\b(?:(?:in|into) (?:positive territory|the green)|en verde|dispar(?:o|a|an|aron|ado|ada|arse)|spik(?:ed|es)|"
     r"vault(?:ed|s)|leap(?:t|ed|s)|rocket(?:ed|s)|"
-    r"r[io]se[sn]?|rising|gain(?:s|ed|ing)?|grew|grow(?:s|n|th|ing)?|up|increas\w*|rais(?:ed|es|ing)|climb(?:s|"
+    r"r[io]se[sn]?|rising|gain(?:s|ed|ing)?|grew|grow(?:s|n|th|ing)?|(?<!held )(?<!holds )(?<!holding )up|"
+    r"increas\w*|rais(?:ed|es|ing)|climb(?:s|"
     r"ed|ing)?|advanc(?:e|es|ed|ing)|positive|rall(?:y|ied|ies)|jump(?:s|ed)?|surg(?:e|ed|es)|soar(?:s|ed)?|add(?:s|"
     r"ed|ing)|clawed back|went up|gone up|in the black|appreciat(?:ed|es)|sub(?:io|ieron|ido|ida|idas|e|en|ir|iendo)|"
     r"gan(?:o|ar|aron|a|an|ado|ancia|ancias|ando)|se anot\w+|se apunt\w+|avanz\w*|avances?|crec\w+|positiv\w*|"
@@ -224,13 +225,14 @@ _TOKENS: tuple[tuple[str, str | re.Pattern[str]], ...] = (
     (
         "than",
         r"\b(?:than (?:that of |those of |the )?|que (?:el de|la de|los de|las de)|(?<!mientras )que(?= \x00)|"
-        r"compared (?:with|to)|relative to|versus|vs\.?|against|frente a(?:l| la| los)?(?: de)?|comparad[oa]s? "
-        r"con|respecto a(?:l)?|en comparacion con)(?!\w)|(?:(?<=superior )|(?<=inferior )|(?<=superiores )|"
+        r"compared (?:with|to)|relative to|as opposed to|versus|vs\.?|against|frente a(?:l| la| los)?(?: de)?|"
+        r"comparad[oa]s? con|respecto a(?:l)?|en comparacion con)(?!\w)|(?:(?<=superior )|(?<=inferior )|"
+        r"(?<=superiores )|"
         r"(?<=inferiores ))a(?:l| la| los| las)?(?: de)?(?= \x00)",
     ),
     (
         "highest",
-        rf"(?:(?<!'s )(?<!its )(?<!su )(?<!sus )(?<!un )(?<!una )(?<!a )\b(?:the |el |la |los |las )|\bde )"
+        rf"(?:(?<!'s )(?<!its )(?<!su )(?<!sus )(?<!\bun )(?<!\buna )(?<!\ba )\b(?:the |el |la |los |las )|\bde )"
         rf"(?:{HIGHEST}\b(?! (?:a|que) )|(?:best|mejor)(?= {_GAINS}))|"
         rf"\b(?:is|was|fue|es|had|tiene|tuvo) (?:the |el |la )?(?:highest|mayor)\b(?! \x00)",
     ),
@@ -274,6 +276,7 @@ _TOKENS: tuple[tuple[str, str | re.Pattern[str]], ...] = (
         r"stocks|shares|tickers|names)|tod[oa]s|(?:l[oa]s|tod[oa]s l[oa]s) (?:dos|tres|cuatro|cinco))\b(?! "
         r"(?:ultim|pasad))",
     ),
+    ("except", r"\b(?:except(?: for)?|excepto|salvo)\b"),
     (
         "not",
         r"\b(?:not|no|never|nunca|jamas|tampoco|without|sin|didn't|doesn't|isn't|"

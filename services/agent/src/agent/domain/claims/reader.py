@@ -67,8 +67,10 @@ def read(tokens: Sequence[Token], known: Sequence[str], carried: Carried, asked:
         if not own and index and segment[0].text in ("que", "which", "who"):  # more than Microsoft, which gains 4.6%
             own = [t.value for t in segments[index - 1] if t.kind == "ticker"][-1:]
         pending = []
-        if clause.everyone and len(own) < 2:
-            own = list(known) if not (len(carried.subjects) == 2 and not whole) else list(carried.subjects)
+        but = clause.excepted
+        if clause.everyone and (len(own) < 2 or but):
+            pair = whole if clause.both and not clause.objects else () if whole else carried.subjects
+            own = list(pair) if len(pair) == 2 and not but else [one for one in known if one not in but]
         if any(token.kind == "rest" for token in segment) and not clause.objects:
             own = [one for one in known if one not in whole]
         named = tuple(own) or subjects
@@ -81,6 +83,9 @@ def read(tokens: Sequence[Token], known: Sequence[str], carried: Carried, asked:
         context = Context(named, periods, later, fallback, figure, move, whole, bool(own), len(own) > 1, averages)
         before = len(reading.claims)
         clause.read(reading, context)
+        # "All rose except Apple": Apple did not.
+        moved = {one.relation: one for one in reading.claims[before:] if one.relation in ("rose", "fell")}
+        reading.claims += [replace(one, subject=name, denied=True) for one in moved.values() for name in but]
         if clause.pays and not any(_DIVIDENDS & {*one.figures} for one in reading.claims[before:]):
             reading.problems.append(_PAID)
         then = tuple(clause.periods) if clause.names_when else ()

@@ -150,10 +150,14 @@ _ALIKE = re.compile(
 
 _HALF = 0.5
 """From which on a correlation is called high."""
+_MIDDLE = 50.0
+"""Of an RSI."""
 _CALLED = re.compile(
     r"\b(?:(?P<high>high|strong|alta|fuerte|elevada)|low|weak|baja|debil)\b"
     r"(?= correlation|[,:]? (?:(?:at|of|de|con) )?\(?\d)"
 )
+_STRETCHED = re.compile(r"\b(?:(?P<over>overbought|sobrecompra\w*)|oversold|sobrevent\w*)\b")
+_DENIED = re.compile(r"\b(?:not|no|neither|nor|ni|far|lejos)\b|n't\b")
 _SIDES = {"before": -1, "after": 1, "antes": -1, "despues": 1}
 _DAYS = re.compile(rf"(?P<n>\d+|{'|'.join(NUMBERS)}) (?:(?P<day>days?|dias?)|weeks?|semanas?)")
 
@@ -208,6 +212,14 @@ def _is_called_otherwise(low: str, claim: Claim) -> bool:
     return called is not None and (abs(claim.number.readings[0][0]) < _HALF) == bool(called["high"])
 
 
+def _is_stretched_otherwise(low: str, claim: Claim) -> bool:
+    """Whether an RSI in the lower half is spoken of as overbought, or one in the upper half as oversold."""
+    called = _STRETCHED.search(low)
+    if called is None or _DENIED.search(low) or claim.figures != ("RSI",) or claim.number is None:
+        return False
+    return (claim.number.readings[0][0] > _MIDDLE) != bool(called["over"])
+
+
 def _differ(claims: Sequence[Claim]) -> bool:
     """Whether the figures that are told of two tickers are far apart."""
     told: dict[tuple[str, ...], set[float]] = {}
@@ -242,6 +254,8 @@ def unbacked(low: str, claims: Sequence[Claim], facts: Facts, subjects: Sequence
         found.append("they are not alike")
     if any(_is_called_otherwise(low, claim) for claim in claims):
         found.append("a correlation called otherwise")
+    if any(_is_stretched_otherwise(low, claim) for claim in claims):
+        found.append("an RSI called otherwise")
     if _AGO.search(low) and any(is_of_now(claim, facts) for claim in claims):
         found.append("a figure of now, told of then")
     moves = [claim for claim in claims if claim.relation in _MOVES and claim.subject is not None]

@@ -51,8 +51,8 @@ s published publish it'd would've let's here's yes
 modest heavy steep sharp solid slight narrow suffered theirs pay pays paid trailing key takeaways
 near golden death crossover headline headlines news score oversold overbought identical despite followed picture metric
 keep mind business businesses coefficient dataset nothing nada
-contrast hand sum short wise risk-wise valuation-wise brief perspective standpoint front occurred occurs threshold
-reading reads read lie lies changed hands dwarf dwarfs ground having
+contrast whose formed forms hand sum short wise risk-wise valuation-wise brief perspective standpoint front occurred
+occurs threshold reading reads read lie lies changed hands dwarf dwarfs ground having
 generated generates generate brought brings bring booked books pulled pulls offers offer offered
 carries carry carried commands command logged logs produced produces took pairs positions pecking order
 """
@@ -114,7 +114,8 @@ valia cruce cruzo metrica bastante encuentra encuentran dispone acaba acaban ace
 elevada elevado elevadas elevados distancia negocio mueve mueven contando identico identica
 facturo factura facturan facturaron facturado ingreso ingresa genero genera generan generaron obtuvo obtiene obtienen
 arroja arrojan arrojo luce roza rozan ronda rondan cambio lado resumen suma definitiva parte umbral lectura compania
-acabo acabaron rojos seguido seguida seguidos seguidas siguen sigue ocurrio produjo
+contrario principios cabe destacar habria habrian terminado acabo acabaron rojos seguido seguida seguidos seguidas
+siguen sigue ocurrio produjo
 """
 WORDS = frozenset((_EN + _ES).split())
 _COMPARING = """

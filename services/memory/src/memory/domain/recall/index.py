@@ -11,7 +11,7 @@ import heapq
 from array import array
 from bisect import bisect_left, insort
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from operator import itemgetter
@@ -29,8 +29,8 @@ APART = timedelta(hours=6)
 """Messages further apart than this do not influence each other."""
 WITHIN = APART.total_seconds()
 ENOUGH = 500
-"""Messages found by the rarer words of a question, of which alone the commoner words change the order; and messages that
-one word finds, its best and newest. Only the searches of somebody with more messages than this notice."""
+"""Once the rarer words of a question have found this many messages, its commoner words only put these in order; and
+one word finds its best and newest messages, at most this many. A search in fewer messages is not affected."""
 SAME_DAY = 0.2
 BEST_DAYS = 5
 """Days of conversations whose messages are all considered, whether or not they contain a word of the question."""
@@ -188,32 +188,34 @@ class RecallIndex:
 
     def _scores(self, asked: Iterable[QueryTerm], every: set[str]) -> dict[int, float]:
         scores: dict[int, float] = {}
-        best: list[tuple[int, list[tuple[int, float]]]] = []
         days: defaultdict[int, float] = defaultdict(float)
-        day_of = self._day
+        near: dict[int, list[tuple[int, float]]] = {}
         for held in sorted(map(self._held, asked), key=len):
+            if len(scores) < ENOUGH:
+                best = held
+                if len(held) > ENOUGH:
+                    best = dict(heapq.nlargest(ENOUGH, reversed(held.items()), key=itemgetter(1)))
+                found = _spread(best, self._reached)
+            else:
+                near = near or self._reaching(heapq.nlargest(ENOUGH, scores, key=scores.__getitem__))
+                best = {number: held[number] for number in held.keys() & near.keys()}
+                found = _spread(best, near.__getitem__)
+            for number, value in found.items():
+                scores[number] = scores.get(number, 0.0) + value
             best_of_day: dict[int, float] = {}
-            for number, value in held.items():
-                day = day_of[number]
+            for number, value in best.items():
+                day = self._day[number]
                 if value > best_of_day.get(day, 0.0):
                     best_of_day[day] = value
             for day, value in best_of_day.items():
                 days[day] += value
-            if len(scores) < ENOUGH:
-                for number, value in self._spread(held).items():
-                    scores[number] = scores.get(number, 0.0) + value
-            else:
-                if not best:
-                    best = [(one, self._beside(one, -1)) for one in heapq.nlargest(ENOUGH, scores, key=scores.__getitem__)]
-                for number, beside in best:
-                    scores[number] += max(held.get(other, 0.0) * share for other, share in beside)
         for day in heapq.nlargest(BEST_DAYS, days, key=days.__getitem__):
             for number in self._days[day]:
                 scores.setdefault(number, 0.0)
         months = {MONTHS[word] for word in every if word in MONTHS}
         years = {int(word) for word in every if len(word) == 4 and word.isdigit()}
         for number in scores:
-            scores[number] += SAME_DAY * days.get(day_of[number], 0.0)
+            scores[number] += SAME_DAY * days.get(self._day[number], 0.0)
             if months or years:
                 at = self._passages[number].at
                 scores[number] *= 1 + 0.3 * (at.month in months) + 0.2 * (at.year in years)
@@ -231,20 +233,8 @@ class RecallIndex:
                     found[number] = value * weight
         return found
 
-    def _spread(self, held: Mapping[int, float]) -> dict[int, float]:
-        """The word's weight for each passage, including its neighbours'."""
-        if len(held) > ENOUGH:
-            held = dict(heapq.nlargest(ENOUGH, reversed(held.items()), key=itemgetter(1)))
-        found: dict[int, float] = {}
-        for number, value in held.items():
-            for other, share in self._beside(number, 1):
-                given = value * share
-                if given > found.get(other, 0.0):
-                    found[other] = given
-        return found
-
-    def _beside(self, number: int, way: int) -> list[tuple[int, float]]:
-        """The passages for which one's words count too, with their share (`way` 1); or whose words count for it (-1)."""
+    def _reached(self, number: int, way: int = 1) -> list[tuple[int, float]]:
+        """The passages for which one's words count too, with their share; `way` -1: those whose words count for it."""
         talk, place = self._talks[self._passages[number].conversation], self._place[number]
         seconds, at, last = self._seconds, self._seconds[number], len(talk)
         return [
@@ -253,6 +243,25 @@ class RecallIndex:
             if 0 <= (there := place + way * offset) < last
             and -WITHIN <= seconds[other := talk[there][1]] - at <= WITHIN
         ]
+
+    def _reaching(self, numbers: Iterable[int]) -> dict[int, list[tuple[int, float]]]:
+        """Of each passage whose words count for some of these: for which, with their share."""
+        found: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
+        for number in numbers:
+            for other, share in self._reached(number, -1):
+                found[other].append((number, share))
+        return found
+
+
+def _spread(held: Mapping[int, float], reached: Callable[[int], list[tuple[int, float]]]) -> dict[int, float]:
+    """A word's weight for each passage, including its neighbours'."""
+    found: dict[int, float] = {}
+    for number, value in held.items():
+        for other, share in reached(number):
+            given = value * share
+            if given > found.get(other, 0.0):
+                found[other] = given
+    return found
 
 
 def _if_near(one: IndexedMessage | None, other: IndexedMessage) -> IndexedMessage | None:
