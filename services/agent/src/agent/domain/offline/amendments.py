@@ -231,6 +231,8 @@ def _with_figures(
     prices = [name for name in arguments if name in ("limit_price", "stop_price")]
     if len(prices) == 1 and "quantity" in told and (slots.MOVES.search(said) or _nearer(told["quantity"], arguments)):
         told[prices[0]] = told.pop("quantity")  # "raise it to 30", or "no, 185" after a stop at 180, is about the price
+    if not prices and "limit_price" in told and slots.MOVES.search(said):
+        told["quantity"] = told.pop("limit_price")  # "raise it to 20": there is no price to raise
     other = [one for one in own if one != arguments.get("symbol")]
     # A number without a word about it was read as the quantity.
     new = {name: told[name] for name in ("quantity", "limit_price", "stop_price", "price", "side") if name in told}

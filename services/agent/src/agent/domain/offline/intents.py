@@ -109,7 +109,7 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return Wish(Intent.MARKET)
     if tells_them or (_ABOUT_PEOPLE in schemas and "?" not in text and _asks_to_remember(text)):
         return Wish(Intent.STATED)
-    if talk_words.AGREES.search(said) and decision_in(text) == "confirm" and _waits(before, schemas):
+    if talk_words.AGREES.search(said) and decision_in(text) == "confirm" and after_an_order(before[-3:], schemas):
         return Wish(Intent.TOOL, (("get_pending_orders", {}),))  # what is confirmed?
     if talk := small(said) or small(put_right(text)) or mood(said, text):
         return Wish(talk)
@@ -120,7 +120,9 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     if _ABOUT_PEOPLE in schemas and (asked := memory_wish(text)) is not None and asked.kind == "forget":
         return Wish(Intent.NOT_REMEMBERED)
     if (decision := decision_in(text)) is not None:
-        waits = decision == "confirm" and _waits(before, schemas)
+        if decision == "reject" and after_an_order(before[-2:], schemas):
+            return Wish(Intent.NOT_YET)
+        waits = decision == "confirm" and after_an_order(before[-3:], schemas)
         return Wish(Intent.TOOL, (("get_pending_orders", {}),)) if waits else Wish(Intent.FINE)
     if found is not None or _PAGE not in schemas:
         return found or Wish(Intent.UNKNOWN)
@@ -128,9 +130,9 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     return Wish(Intent.ABOUT if talk_words.IS_ABOUT.search(bare) and not terms(bare) else Intent.SITE)
 
 
-def _waits(before: Sequence[str], schemas: OfferedTools) -> bool:
-    """Whether an order was spoken of that may wait for its yes."""
-    return _listed_by(before[-3:]) == "get_portfolio" and "get_pending_orders" in schemas
+def after_an_order(before: Sequence[str], offered: Collection[str]) -> bool:
+    """Whether these messages spoke last of an order, which may wait for its yes."""
+    return _listed_by(before) == "get_portfolio" and "get_pending_orders" in offered
 
 
 def _asks_to_remember(text: str) -> bool:
