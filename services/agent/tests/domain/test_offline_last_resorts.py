@@ -92,11 +92,29 @@ def test_an_alert_at_so_many_per_cent_with_a_sign(text: str, condition: str, sha
 
 
 @pytest.mark.parametrize(
-    ("text", "changed"), [("sube a 20", {"quantity": 20.0}), ("ponle límite 18", {"limit_price": 18.0})]
+    ("text", "changed"),
+    [
+        ("sube a 20", {"quantity": 20.0}),
+        ("ponle límite 18", {"quantity": 10.0, "limit_price": 18.0}),
+        ("espera, si baja de 18 mejor", {"quantity": 10.0, "limit_price": 18.0}),
+        ("sí, pero solo si cae a 18", {"quantity": 10.0, "limit_price": 18.0}),
+    ],
 )
 def test_an_order_is_changed_in_short_words(text: str, changed: dict[str, float]) -> None:
     wish = wish_in(text, SCHEMAS, ["compra 10 FB"])
     assert (wish.way, changed.items() <= wish.calls[0][1].items()) == ("replace", True)
+
+
+@pytest.mark.parametrize("text", ["y si baja a 18", "what if it falls to 18", "ok but if it drops 5%"])
+def test_what_is_only_imagined_or_cannot_be_waited_for_changes_no_order(text: str) -> None:
+    assert not wish_in(text, SCHEMAS, ["compra 10 FB"]).calls
+
+
+def test_a_sum_whose_share_is_asked_for_stays_the_sum() -> None:
+    before = ["put 5k into whichever is cheaper, apple or ibm"]
+    assert wish_in(before[0], SCHEMAS).missing == ("symbol",)
+    wish = wish_in("ok apple then", SCHEMAS, before)
+    assert (wish.calls[0][1]["symbol"], wish.way, wish.shown, wish.missing) == ("AAPL", "spend", "5000.0", ())
 
 
 def test_money_at_risk_is_a_share_of_the_capital() -> None:

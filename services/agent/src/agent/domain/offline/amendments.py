@@ -14,13 +14,13 @@ from agent.domain.analysis.wanted_calls import PERFORMANCE
 from agent.domain.offline import slots, talk_words
 from agent.domain.offline.bar_range import bar_range, frame_in, in_frame, names_stretch
 from agent.domain.offline.changes import change_in, changed, percent_in, share_in
-from agent.domain.offline.conditions import POLITE, away_in
+from agent.domain.offline.conditions import POLITE, away_in, condition_after, unwaiting, waiting
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.kinds import place_in
 from agent.domain.offline.slots import ParsedText, Schema, arguments_for, as_given, date_in, missing_from, only_figures
 from agent.domain.offline.small_talk import small
 from agent.domain.offline.wishes import Intent, Wish
-from agent.domain.text_features import numbers_in
+from agent.domain.text_features import number_of, numbers_in
 
 FIGURES = ("calculate_risk_reward", "calculate_position_size")
 WHEN = ("when",)
@@ -115,10 +115,13 @@ def amended(
             merged = {**given, **arguments, **new}
             waits = (name for name in earlier.missing if name.endswith("_price") and name not in merged)
             missing = tuple(dict.fromkeys([*missing_from(schema, merged), *waits]))
+            missing = tuple(name for name in missing if name != _WORKED_OUT.get(earlier.way))
             return replace(earlier, calls=((tool, merged), *earlier.calls[1:]), missing=missing)
     if earlier.missing:
         return None
     change = change_in(said)
+    if earlier.way == "affordable" and row is None and not own and change is not None and change.factor is not None:
+        return replace(earlier, shown=str(number_of(earlier.shown) * change.factor))
     if tool == "get_price" and row is None and not own and change is not None and change.factor is not None:
         return Wish(Intent.TOOL, earlier.calls, way="part", shown=str(change.factor))
     if tool in ("get_ml_signals", "get_ml_features") and row is None and not own and len(said.split()) <= FEW:
@@ -127,6 +130,10 @@ def amended(
         if talk_words.WHY.search(said):
             name = "get_ml_features"
             return Wish(Intent.TOOL, ((name, arguments),)) if name in schemas else Wish(Intent.TOOL, withheld=name)
+    if tool == _ORDER and row is None and not own and "?" not in text and (waits := condition_after(said)):
+        order = waiting(Wish(Intent.TOOL, ((tool, unwaiting(arguments)),)), waits)
+        plain_level = not order.way and not order.missing and "quantity" in arguments
+        return _instead(earlier, order.calls[0][1]) if plain_level else Wish(Intent.UNREAD, shown=waits)
     corrects = talk_words.AMENDS.search(said) or (row is None and talk_words.YES_BUT.search(said))
     corrects = corrects or (talk_words.CORRECTS.search(said) and len(said.split()) <= FEW)
     corrects = corrects or (row is None and not own and only_figures(said, schema))

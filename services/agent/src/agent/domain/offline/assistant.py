@@ -119,7 +119,7 @@ def respond(
         response = UseTools(wish.calls)
     elif len(results) > 1 and {tool for tool, _, _ in results} <= _LIST_CHANGES and _LIST in offered:
         response = UseTools(((_LIST, {}),))  # they ran side by side: what each of them tells is not the end
-    elif results:
+    elif results and (wish.calls or wish.intent is not Intent.UNKNOWN):
         results = [one for one in results if one[0] == _LIST] or results
         response = SayText("\n".join(answer_from(*one, question, language) for one in results))
     elif wish.intent is Intent.GREETING and company is not None and language in company.assistant.greeting:
@@ -146,7 +146,8 @@ def _otherwise(
 ) -> SayText | UseTools | None:
     """What to answer where neither a tool nor a page was found for a question."""
     named = symbols_in(question)
-    if "?" not in question and not named and after_an_order(before[-1:], offered):
+    decides = not named or re.search(r"\b(?:cancel|confirm|anul)", plain(question))
+    if "?" not in question and decides and after_an_order(before[-1:], offered):
         return SayText(plain_answer(Wish(Intent.NOT_YET), language))
     if tells_of_oneself(question, offered) and not named:
         return SayText(plain_answer(Wish(Intent.TOLD), language))

@@ -232,6 +232,8 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
         own = [one for one in both_before(before) if one != earlier.calls[0][1].get("symbol")][-1:]
     if earlier is not None and (row is None or talk_words.AMENDS.search(said) or row.tool == earlier.calls[0][0]):
         instead = amended(text, said, earlier, schemas, own, row if row is not again or compares else None)
+        if instead is not None and instead.intent is Intent.UNREAD:
+            return instead
         if instead is not None and instead.calls[0][0] == "create_paper_order" and change_in(said) is None:
             unread = unread_figure(text, said, instead)
             return Wish(Intent.UNREAD, shown=unread) if unread else instead
@@ -408,7 +410,7 @@ def _earlier(schemas: OfferedTools, before: Sequence[str], *, past: bool = False
         wish = _tool(before[at], schemas, before[:at])
         if wish is not None:
             return wish if wish.calls and not wish.withheld and wish.way in GOES_ON else None
-        if not past and small(plain(before[at])) is None:
+        if not past and small(plain(before[at])) is None and decision_in(before[at]) is None:
             return None
     return None
 
