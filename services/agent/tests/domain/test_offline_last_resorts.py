@@ -98,6 +98,7 @@ def test_an_alert_at_so_many_per_cent_with_a_sign(text: str, condition: str, sha
         ("ponle límite 18", {"quantity": 10.0, "limit_price": 18.0}),
         ("espera, si baja de 18 mejor", {"quantity": 10.0, "limit_price": 18.0}),
         ("sí, pero solo si cae a 18", {"quantity": 10.0, "limit_price": 18.0}),
+        ("make it 12 shares", {"quantity": 12.0}),
     ],
 )
 def test_an_order_is_changed_in_short_words(text: str, changed: dict[str, float]) -> None:
@@ -105,9 +106,25 @@ def test_an_order_is_changed_in_short_words(text: str, changed: dict[str, float]
     assert (wish.way, changed.items() <= wish.calls[0][1].items()) == ("replace", True)
 
 
-@pytest.mark.parametrize("text", ["y si baja a 18", "what if it falls to 18", "ok but if it drops 5%"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "y si baja a 18",
+        "what if it falls to 18",
+        "ok but if it drops 5%",
+        "wait until 18",
+        "not above 18",
+        "no, a las 16",
+    ],
+)
 def test_what_is_only_imagined_or_cannot_be_waited_for_changes_no_order(text: str) -> None:
     assert not wish_in(text, SCHEMAS, ["compra 10 FB"]).calls
+
+
+def test_another_sum_or_what_is_to_be_kept_is_no_number_of_shares() -> None:
+    wish = wish_in("no, $100", SCHEMAS, ["buy 3 FB"])
+    assert (wish.way, wish.shown, "quantity" in wish.calls[0][1]) == ("spend", "100.0", False)
+    assert wish_in("no, keep 1", SCHEMAS, ["sell all my IBM"]).calls[0][1]["kept"] == 1.0
 
 
 def test_a_sum_whose_share_is_asked_for_stays_the_sum() -> None:

@@ -105,7 +105,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"cuant[ao]s (?:acciones|titulos))\b|"
          r"(?=.*(?:\d ?(?:%|per ?cent|por ?ciento)|\bhow (?:many|much|big)\b|\bcuant[oa]s?\b))(?=.*\bstop\D{0,20}\d)"
          r"(?=.*(?:\b(?:entry|buy\w*|enter\w*|entr\w+|compr\w+)\D{0,20}\d|\b(?:at|a) [$€]?\d))",
-         unless=r"^\W*(?:\w+\W+){0,2}(?:put|set|place|add|pon\w*|coloca\w*|mete\w*)\b.{0,12}\bstop|\b(i own|do i (?:have|own|hold)|tengo yo|traded|se (?:negoci|movi|intercambi)\w+|vol\w+)\b"),
+         unless=r"^\W*(?:\w+\W+){0,2}(?:put|set|place|add|pon\w*|coloca\w*|mete\w*)\b.{0,12}\bstop|"
+         r"\b(i own|do i (?:have|own|hold)|tengo yo|traded|se (?:negoci|movi|intercambi)\w+|vol\w+)\b"),
     _row("delete_alert", _DELETE, r"\b(alerts?|alertas?|alarmas?)\b", way="delete_alert"),
     _row("create_alert", _ALERT, r"\d", about=True),
     _row("list_alerts", r"\b(alerts?|alertas?|avisos)\b",
@@ -127,7 +128,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"acabo de (?:comprar|vender)|"
          r"(?:last|latest|recent) (?:trades?|purchases?|sales?)\b(?! (?:price|day))|"
          r"(?:ultim|recient)\w* (?:operacion|compra|venta)(?:es|s)?|"
-         r"operaciones (?:que )?(?:hice|he hecho|realice|tuve)|que (?:compre|vendi)\b|he (?:comprado|vendido|gastado)|have i spent)\b",
+         r"operaciones (?:que )?(?:hice|he hecho|realice|tuve)|que (?:compre|vendi)\b|he (?:comprado|vendido|gastado)|"
+         r"have i spent)\b",
          unless=r"\b(?:dic\w+|dij\w+|quier\w+|recom\w+|acons\w+|sugi\w+|pid\w+|espera\w*) que\b"),
     _row("get_portfolio", r"\bhow (?:did|is|has) (?:that|the|my|this)(?: \w+)? (?:trade|order|purchase|sale|buy)\b|"
          r"\bcomo (?:fue|salio|quedo|va|ha ido) (?:esa|la|mi)(?: \w+)? (?:orden|compra|venta|operacion)\b|"

@@ -33,7 +33,7 @@ from agent.domain.offline.slots import (
 from agent.domain.offline.small_talk import mood, past_greeting, small
 from agent.domain.offline.spoken import FAR, both_before, one_before
 from agent.domain.offline.tool_words import by_words, without_symbols
-from agent.domain.offline.unread import unread_figure, unread_in
+from agent.domain.offline.unread import unread_change, unread_in
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.memory_words import memory_wish, undoes
 from agent.domain.shortcuts.words import decision_in
@@ -194,7 +194,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
     amends = "?" not in text and amends is not None and short
     earlier = _earlier(schemas, before, past=amends) if before else None
     if earlier is not None and row is None and (one_of := _of_several(earlier, own, said)) is not None:
-        if one_of.way == "cancel" or one_of.missing:
+        if one_of.intent is Intent.UNREAD or one_of.way == "cancel" or one_of.missing:
             return one_of
         earlier = one_of
     if earlier is not None and not own and talk_words.IN_ALL.search(said) and (cost := cost_of(earlier, said)):
@@ -235,7 +235,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
         if instead is not None and instead.intent is Intent.UNREAD:
             return instead
         if instead is not None and instead.calls[0][0] == "create_paper_order" and change_in(said) is None:
-            unread = unread_figure(text, said, instead)
+            unread = unread_change(text, said, instead)
             return Wish(Intent.UNREAD, shown=unread) if unread else instead
         if instead is not None:
             return instead
@@ -332,7 +332,7 @@ def _of_several(earlier: Wish, own: Sequence[str], said: str) -> Wish | None:
         return None
     if len(own) == 1 and own[0] in symbols and talk_words.ONLY.search(said) and not numbers_in(said):
         others = tuple(("cancel_paper_order", {"symbol": one}) for one in symbols if one != own[0])
-        return Wish(Intent.TOOL, others, way="cancel") if len(others) == 1 else None
+        return Wish(Intent.TOOL, others, way="cancel") if len(others) == 1 else Wish(Intent.UNREAD, shown=said.strip())
     if len(own) == 1 and own[0] in symbols:
         return replace(earlier, calls=(orders[symbols.index(own[0])],))
     changes = change_in(said) is not None or talk_words.AMENDS.search(said) or talk_words.YES_BUT.search(said)

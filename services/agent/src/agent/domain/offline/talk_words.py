@@ -71,7 +71,7 @@ AMENDS = re.compile(
 )
 """Something else of what was just spoken of."""
 NOT_YET = re.compile(
-    r"^\W*(?:(?:no|ok|hey|please|but|and|wait|oye|pero|espera|por favor|porfa)\b\W*)*"
+    r"^\W*(?:(?:no|ok|hey|please|but|and|wait|oye|pero|espera|mejor|por favor|porfa)\b\W*)*"
     r"(?:(?:do not|don\W?t|never|not|no|nunca) +)(?:(?:me|la|lo|las|los|want (?:you )?to|quiero|que) )*"
     r"(?:buy|sell|order|place|confirm|send|execute|submit|compr|vend|confirm|envi|mand|ejecut|orden)\w*\b[^\d?]*$"
 )
@@ -195,7 +195,7 @@ LATER = re.compile(
     rf"{ANOTHER_DAY.pattern}|\b(?:at|on|before|after) (?:the )?(?:next )?(?:open(?:ing)?|close)\b|"
     r"\b(?:a la|al|en la|en el) (?:apertura|cierre)\b|\bnext (?:week|month|session)\b|"
     r"\b(?:proxim[oa]|siguiente) (?:semana|mes|sesion)\b|\b(?:semana|mes) que viene\b|"
-    r"\b\d{1,2}(?::\d\d)? ?(?:am|pm|o clock)\b|"
+    r"\b\d{1,2}(?::\d\d)? ?(?:am|pm|o clock)\b|\ba las \d{1,2}\b|"
     r"\b(?:in|within|for|dentro de|en|durante) (?:\d+|an?|una?) (?:minut\w*|hours?|horas?|days?|dias?|"
     r"weeks?|semanas?)\b"
 )
