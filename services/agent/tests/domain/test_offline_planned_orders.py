@@ -215,8 +215,9 @@ def test_what_the_cash_buys_is_told() -> None:
 @pytest.mark.parametrize(
     ("said", "word"),
     [
-        ("sell all my google unless its down today", "unless"), ("vende todas mis ibm salvo que suba de 210", "salvo"),
-        ("compra 10 ibm solo si baja", "si"), ("buy 3 msft. no, forget it", "no"), ("buy 5 ibm and sell at 210", "sell"),
+        ("sell all my google unless its down", "unless"), ("vende todas mis ibm salvo que suba de 210", "salvo"),
+        ("compra 10 ibm solo si baja", "si"), ("buy 3 msft. no, forget it", "no"),
+        ("buy 5 ibm and sell at 210", "sell"),
         ("compra 5 ibm un 10% mas barato", "10"), ("buy 5 ibm with a stop at 190 and target 220", "220"),
         ("buy 5 calls on ibm", "calls"), ("my friend told me to buy 5 ibm", "told"), ("buy 1.000 AAPL", "1.000"),
     ],

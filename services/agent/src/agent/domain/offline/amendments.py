@@ -13,20 +13,21 @@ from agent.domain.analysis.stretches import when_in
 from agent.domain.analysis.wanted_calls import PERFORMANCE
 from agent.domain.offline import slots, talk_words
 from agent.domain.offline.bar_range import bar_range, frame_in, in_frame, names_stretch
-from agent.domain.offline.changes import change_in, changed, percent_in, share_in
-from agent.domain.offline.conditions import POLITE, away_in
+from agent.domain.offline.changes import change_in, changed, kept_in, percent_in, share_in
+from agent.domain.offline.conditions import POLITE, away_in, condition_after, unwaiting, waiting
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.kinds import place_in
 from agent.domain.offline.slots import ParsedText, Schema, arguments_for, as_given, date_in, missing_from, only_figures
 from agent.domain.offline.small_talk import small
 from agent.domain.offline.wishes import Intent, Wish
-from agent.domain.text_features import numbers_in
+from agent.domain.text_features import number_of, numbers_in
 
 FIGURES = ("calculate_risk_reward", "calculate_position_size")
 WHEN = ("when",)
 """What an order lacks that is to be placed at a later time, which nobody waits for."""
 _ANOTHER = re.compile(r"\b(?:another|otr[oa])\b")
 _AND = re.compile(r"^\W*(?:and|y)\b")
+_COUNTED = re.compile(r"\d (?:shares?|acciones|titulos?)\b")
 FEW = 7
 """The most words that a follow-up has."""
 _ORDER = "create_paper_order"
@@ -115,10 +116,13 @@ def amended(
             merged = {**given, **arguments, **new}
             waits = (name for name in earlier.missing if name.endswith("_price") and name not in merged)
             missing = tuple(dict.fromkeys([*missing_from(schema, merged), *waits]))
+            missing = tuple(name for name in missing if name != _WORKED_OUT.get(earlier.way))
             return replace(earlier, calls=((tool, merged), *earlier.calls[1:]), missing=missing)
     if earlier.missing:
         return None
     change = change_in(said)
+    if earlier.way == "affordable" and row is None and not own and change is not None and change.factor is not None:
+        return replace(earlier, shown=str(number_of(earlier.shown) * change.factor))
     if tool == "get_price" and row is None and not own and change is not None and change.factor is not None:
         return Wish(Intent.TOOL, earlier.calls, way="part", shown=str(change.factor))
     if tool in ("get_ml_signals", "get_ml_features") and row is None and not own and len(said.split()) <= FEW:
@@ -127,9 +131,18 @@ def amended(
         if talk_words.WHY.search(said):
             name = "get_ml_features"
             return Wish(Intent.TOOL, ((name, arguments),)) if name in schemas else Wish(Intent.TOOL, withheld=name)
+    if tool == _ORDER and row is None and not own and "?" not in text and (waits := condition_after(said)):
+        order = waiting(Wish(Intent.TOOL, ((tool, unwaiting(arguments)),)), waits)
+        plain_level = not order.way and not order.missing and "quantity" in arguments
+        return _instead(earlier, order.calls[0][1]) if plain_level else Wish(Intent.UNREAD, shown=waits)
     corrects = talk_words.AMENDS.search(said) or (row is None and talk_words.YES_BUT.search(said))
     corrects = corrects or (talk_words.CORRECTS.search(said) and len(said.split()) <= FEW)
     corrects = corrects or (row is None and not own and only_figures(said, schema))
+    priced = any(name.endswith("_price") for name in arguments)
+    counted = tool == _ORDER and "quantity" in arguments and not priced
+    if counted and corrects and same and not own and _tells(text, said) and (money := slots.spent_in(said)) is not None:
+        kept = {name: one for name, one in arguments.items() if name != "quantity"}
+        return Wish(Intent.TOOL, ((tool, kept), ("cancel_paper_order", arguments)), way="spend", shown=str(money))
     at_market = (
         tool == _ORDER and row is None and not own and bool(slots.AT_MARKET.search(said)) and len(said.split()) <= FEW
     )
@@ -229,15 +242,24 @@ def _with_figures(
     """The arguments of an order or alert with the new values of the text; None if it has none."""
     told = dict(given)
     prices = [name for name in arguments if name in ("limit_price", "stop_price")]
-    if len(prices) == 1 and "quantity" in told and (slots.MOVES.search(said) or _nearer(told["quantity"], arguments)):
+    if (
+        len(prices) == 1
+        and "quantity" in told
+        and (slots.MOVES.search(said) or (_nearer(told["quantity"], arguments) and not _COUNTED.search(said)))
+    ):
         told[prices[0]] = told.pop("quantity")  # "raise it to 30", or "no, 185" after a stop at 180, is about the price
+    if not prices and "limit_price" in told and slots.MOVES.search(said):
+        told["quantity"] = told.pop("limit_price")  # "raise it to 20": there is no price to raise
     other = [one for one in own if one != arguments.get("symbol")]
     # A number without a word about it was read as the quantity.
     new = {name: told[name] for name in ("quantity", "limit_price", "stop_price", "price", "side") if name in told}
     new |= {"symbol": other[0]} if other else {}
     if "side" in arguments and not slots.SAYS_SIDE.search(said):
         new.pop("side", None)
-    if arguments.keys() & {"share", "kept"} and (share := share_in(said)):
+    if arguments.keys() & {"share", "kept"} and (kept := kept_in(said)):
+        arguments = {name: one for name, one in arguments.items() if name not in ("share", "quantity")}
+        new = {"kept": kept}
+    elif arguments.keys() & {"share", "kept"} and (share := share_in(said)):
         arguments, new = {name: one for name, one in arguments.items() if name != "kept"}, {"share": share}
     merged = {**arguments, **new}
     if tool == _ORDER:

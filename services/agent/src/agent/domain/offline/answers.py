@@ -108,6 +108,11 @@ def not_searched(language: Language) -> str:
     return _say("not_searched", language)
 
 
+def no_more_than(symbol: str, price: str, language: Language) -> str:
+    """The price of a share of which something else may have been asked, and what can be asked of it."""
+    return _say("no_more_than", language, symbol=symbol, price=price)
+
+
 def nobody_yet(language: Language) -> str:
     """To somebody who asked for a person, once the conversation is the assistant's again."""
     return _say("nobody_yet", language)

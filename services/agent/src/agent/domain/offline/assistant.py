@@ -14,6 +14,7 @@ from agent.domain.offline.answers import (
     NOTICE,
     answer_from,
     is_unknown,
+    no_more_than,
     nobody_yet,
     not_searched,
     offers_person,
@@ -24,7 +25,7 @@ from agent.domain.offline.answers import (
 )
 from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.day_answers import market_now
-from agent.domain.offline.intents import asks_how, goes_on, tells_of_oneself, wish_in
+from agent.domain.offline.intents import after_an_order, asks_how, goes_on, tells_of_oneself, wish_in
 from agent.domain.offline.listed import chosen_in
 from agent.domain.offline.person_words import beside_the_wish
 from agent.domain.offline.questions import is_vague, leans, terms
@@ -36,7 +37,7 @@ from agent.domain.offline.talk_words import GREETED, UNLISTED
 from agent.domain.offline.told_facts import asked_of
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.steps import FORGET
-from agent.domain.text_features import decision_words, language_of, plain
+from agent.domain.text_features import decision_words, language_of, plain, symbols_in
 from contracts.company import CompanyConfig
 from contracts.knowledge import KnowledgeFound
 from contracts.languages import Language
@@ -118,7 +119,7 @@ def respond(
         response = UseTools(wish.calls)
     elif len(results) > 1 and {tool for tool, _, _ in results} <= _LIST_CHANGES and _LIST in offered:
         response = UseTools(((_LIST, {}),))  # they ran side by side: what each of them tells is not the end
-    elif results:
+    elif results and (wish.calls or wish.intent is not Intent.UNKNOWN):
         results = [one for one in results if one[0] == _LIST] or results
         response = SayText("\n".join(answer_from(*one, question, language) for one in results))
     elif wish.intent is Intent.GREETING and company is not None and language in company.assistant.greeting:
@@ -126,18 +127,40 @@ def respond(
     else:
         response = SayText(plain_answer(wish, language, offered, missed=missed, demo=demo))
     if isinstance(response, SayText) and (is_unknown(response.text) or response.text == not_searched(language)):
-        if tells_of_oneself(question, offered):
-            response = SayText(plain_answer(Wish(Intent.TOLD), language))
-        elif own := asked_of(question, facts):
-            response = SayText(told_before(own, language))
-        elif "get_price" in offered and UNLISTED.search(plain(question)):
-            response = SayText(plain_answer(Wish(Intent.UNLISTED), language))
+        response = _otherwise(question, before, offered, facts, results, language) or response
     if isinstance(response, UseTools):
         return response if not last else SayText(plain_answer(Wish(Intent.UNKNOWN), language, missed=missed))
     text = f"{response.text}\n{one_at_a_time(wish.later, language)}" if wish.later else response.text
     # Markdown takes a line right behind a list for a part of its last item.
     text = re.sub(r"(?m)^(- .*)\n(?=[^\s-])", r"\1\n\n", text)
     return SayText(text if introduced or _has_said(messages) else f"{NOTICE[language]} {text}")
+
+
+def _otherwise(
+    question: str,
+    before: Sequence[str],
+    offered: Collection[str],
+    facts: Sequence[str],
+    results: Sequence[_Result],
+    language: Language,
+) -> SayText | UseTools | None:
+    """What to answer where neither a tool nor a page was found for a question."""
+    named = symbols_in(question)
+    decides = not named or re.search(r"\b(?:cancel|confirm|anul)", plain(question))
+    if "?" not in question and decides and after_an_order(before[-1:], offered):
+        return SayText(plain_answer(Wish(Intent.NOT_YET), language))
+    if tells_of_oneself(question, offered) and not named:
+        return SayText(plain_answer(Wish(Intent.TOLD), language))
+    if own := asked_of(question, facts):
+        return SayText(told_before(own, language))
+    if "get_price" in offered and UNLISTED.search(plain(question)):
+        return SayText(plain_answer(Wish(Intent.UNLISTED), language))
+    if not named or "get_price" not in offered:
+        return None
+    priced = [one for one in results if one[0] == "get_price"]
+    if not priced:
+        return UseTools((("get_price", {"symbol": named[0]}),))
+    return SayText(no_more_than(named[0], answer_from(*priced[0], question, language), language))
 
 
 def _wish_of(

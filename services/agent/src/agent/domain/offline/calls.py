@@ -106,6 +106,8 @@ def call_of(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) ->
         if missing == ("quantity",) and money is None and (paid := _PAID_FOR.search(said.plain)):
             money = found.pop("limit_price", None) and number_of(paid["sum"])
             found["order_type"] = "market"
+        if set(missing) == {"quantity", "symbol"} and money is not None:
+            return Wish(Intent.TOOL, ((tool, found),), ("symbol",), way="spend", shown=str(money))
         if missing == ("quantity",) and money is not None and money not in found.values():  # it is no price
             return Wish(Intent.TOOL, ((tool, found),), way="spend", shown=str(money))
     if tool in LEANS_ON_ONE and set(missing) <= _WAITS_AT and (waits := from_now(tool, found, said.plain)) is not None:

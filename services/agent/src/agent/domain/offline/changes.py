@@ -23,7 +23,8 @@ SHARE = re.compile(
 _PARTS = {"half": 0.5, "third": 1 / 3, "quarter": 0.25, "all": 1.0}
 _KEPT = re.compile(
     r"\b(?:all|everything|tod[oa]s?) (?:[^\W\d]+ ){0,4}?(?:but|except(?: for)?|menos|except[oa]|salvo) (?:l[oa]s )?"
-    r"(?P<kept>\d+)\b|\b(?:keep(?:ing)?|me quedo con|dejando|deja) (?:just |only |solo )?(?P<left>\d+)\b"
+    r"(?P<kept>\d+)\b|\b(?:keep(?:ing)?|"
+    r"(?:me quedo|quedarme) con|dejando|deja|leav(?:e|ing)(?: me with)?) (?:just |only |solo )?(?P<left>\d+)\b"
 )
 ALL_BUT = re.compile(
     r"\b(?:all|everything|every|tod[oa]s?)\b.{0,30}?\b"

@@ -72,6 +72,21 @@ def order_and_condition(text: str) -> ConditionalOrder | None:
     return ConditionalOrder(" ".join([order, *([] if ordered else watched)]), condition)
 
 
+_AGREED = r"(?:yes|ok|okay|but|only|just|no|wait|si|vale|pero|solo|espera|mejor)"
+
+
+def condition_after(said: str) -> str:
+    """The condition that a short text (plain) puts on what was ordered before: "yes, but only if it falls to 28"."""
+    match = re.match(rf"^\W*(?:{_AGREED}\W+){{0,3}}?{_IF}\s+(?P<condition>.*\d.*)$", said)
+    return match["condition"] if match else ""
+
+
+def unwaiting(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The order without the prices that it waited for."""
+    kept = {name: one for name, one in arguments.items() if not name.endswith("_price")}
+    return {**kept, "order_type": "market"}
+
+
 def waiting(order: Wish, condition: str) -> Wish:
     """The order at the price that its condition names. Without one it is asked for: an order whose condition nobody
     looks at would be filled at once."""

@@ -79,8 +79,9 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"(?=.*\b(?:target|objetivo|take profit)\D{0,20}\d)"),
     _row("get_price",
          r"\b(?:how many|how much\b.*\b(?:can|could|would|do)|what (?:would|could|can|do) i get|cuant[oa]s|"
-         r"(?:cuanto|que)\b.*\b(?:puedo|podria|dan?|daria\w*))\b.*"
-         rf"\b(?:for|with|con|por|para) {BUDGET}", r"^(?!.*\b(?:per|each|cada)\b)",
+         r"(?:cuanto|que)\b.*\b(?:puedo|podria|dan?|daria\w*))\b",
+         rf"\b(?:for|with|con|por|para|compr\w+|buy|put|invest\w*|invert\w+|met\w+) {BUDGET}",
+         r"^(?!.*\b(?:per|each|cada)\b)",
          unless=r"\bstop\b|\brisk|\briesgo|\bentr(?:y|ada)\b|[%]", about=True, way="affordable"),
     _row("get_price", rf"^.*?(?<![\w.,]){BUDGET}(?! ?(?:years?|months?|weeks?|days?|anos?|mes|meses|semanas?|dias?)\b)",
          r"\b(?:worth|would (?:it|that|i)|hubiera|hubiese|habria|tendria|valdria\w*|serian?)\b",
@@ -104,7 +105,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"cuant[ao]s (?:acciones|titulos))\b|"
          r"(?=.*(?:\d ?(?:%|per ?cent|por ?ciento)|\bhow (?:many|much|big)\b|\bcuant[oa]s?\b))(?=.*\bstop\D{0,20}\d)"
          r"(?=.*(?:\b(?:entry|buy\w*|enter\w*|entr\w+|compr\w+)\D{0,20}\d|\b(?:at|a) [$€]?\d))",
-         unless=r"\b(i own|do i (?:have|own|hold)|tengo yo|traded|se (?:negoci|movi|intercambi)\w+|vol\w+)\b"),
+         unless=r"^\W*(?:\w+\W+){0,2}(?:put|set|place|add|pon\w*|coloca\w*|mete\w*)\b.{0,12}\bstop|"
+         r"\b(i own|do i (?:have|own|hold)|tengo yo|traded|se (?:negoci|movi|intercambi)\w+|vol\w+)\b"),
     _row("delete_alert", _DELETE, r"\b(alerts?|alertas?|alarmas?)\b", way="delete_alert"),
     _row("create_alert", _ALERT, r"\d", about=True),
     _row("list_alerts", r"\b(alerts?|alertas?|avisos)\b",
@@ -126,7 +128,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"acabo de (?:comprar|vender)|"
          r"(?:last|latest|recent) (?:trades?|purchases?|sales?)\b(?! (?:price|day))|"
          r"(?:ultim|recient)\w* (?:operacion|compra|venta)(?:es|s)?|"
-         r"operaciones (?:que )?(?:hice|he hecho|realice|tuve)|que (?:compre|vendi)\b|he (?:comprado|vendido))\b",
+         r"operaciones (?:que )?(?:hice|he hecho|realice|tuve)|que (?:compre|vendi)\b|he (?:comprado|vendido|gastado)|"
+         r"have i spent)\b",
          unless=r"\b(?:dic\w+|dij\w+|quier\w+|recom\w+|acons\w+|sugi\w+|pid\w+|espera\w*) que\b"),
     _row("get_portfolio", r"\bhow (?:did|is|has) (?:that|the|my|this)(?: \w+)? (?:trade|order|purchase|sale|buy)\b|"
          r"\bcomo (?:fue|salio|quedo|va|ha ido) (?:esa|la|mi)(?: \w+)? (?:orden|compra|venta|operacion)\b|"
@@ -141,6 +144,8 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("create_paper_order", rf"^(?:[^\d?]{{0,20}})\b(?:{_LETS_GO}|close|exit|cierra|cerrar)\b"
          r".{0,25}\b(?:positions?|shares|stocks?|holdings?|posicion(?:es)?|acciones|titulos)\b",
          unless=_ADVICE, way="sell"),
+    _row("create_paper_order", rf"\b(?:{_LETS_GO}) (?:all )?(?:of )?(?:my|mis?|las|el|la)\b",
+         unless=rf"{_ADVICE}|{_ALERT}|{_ORDER}|\b(?:list|lista)\b", about=True, way="sell"),
     _row("create_paper_order",
          r"\b(?:put|set|place|add|protect|pon|ponme|poner|coloca|anade|protege\w*)\b.{0,25}\bstop\b", r"\d",
          unless=_ALERT, way="stop"),
@@ -239,7 +244,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(?:precio|coste?|costo) (?:medio|promedio|de entrada)\b",
          _MINE),
     _row("get_price",
-         r"\b(price|trading|trade|trades|quote|quoted|worth|stock|share|costs?|precio|cotiza\w*|(?<=\w )valen?|"
+         r"\b(prices?|precios|trading|trade|trades|quotes?|quoted|worth|stock|share|costs?|precio|"
+         r"cotiza\w*|(?<=\w )valen?|"
          r"accion|acciones|cuestan?|(?:a|por) (?:cuanto|como)|(?:cuanto|como) (?:estan?|andan?|van?)|"
          r"how(?: much)? (?:is|are|s)|how\W?s|"
          r"(?:what|where)(?: is| was|\W?s)\b.{1,20}\bat\b|que tal|valor|going for|up or down|sube o baja|clos\w+|"
@@ -250,7 +256,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"do i own|my (?:stocks|shares|investments)|"
          r"cartera|portafolio|posiciones|que tengo|efectivo|mis (?:acciones|inversiones|valores)|mi saldo)\b",
          _MINE, unless=r"\b(should|deberia)\b"),
-    _row("get_portfolio", r"\bhow much (?:do|have) i (?:\w+ )?(?:have|got)\b(?: (?:in|on|left|here|now|available|total))*\W*$|"
+    _row("get_portfolio", r"\bhow much (?:do|have) i (?:\w+ )?(?:have|got)\b(?: (?:in|on|left|here|now|available|"
+         r"total))*\W*$|"
          r"\bcuanto (?:tengo|me queda)\b(?: (?:aqui|ahora|dentro|disponible|en total|todavia))*\W*$"),
     _row("get_portfolio", r"\b(?:how much|cuant[oa])\b.{0,12}\b(?:money|cash|dinero|efectivo|plata)\b.*\b(?:left|"
                           r"have|got|queda|tengo)\b"),

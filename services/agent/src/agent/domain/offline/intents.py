@@ -33,7 +33,7 @@ from agent.domain.offline.slots import (
 from agent.domain.offline.small_talk import mood, past_greeting, small
 from agent.domain.offline.spoken import FAR, both_before, one_before
 from agent.domain.offline.tool_words import by_words, without_symbols
-from agent.domain.offline.unread import unread_figure, unread_in
+from agent.domain.offline.unread import unread_change, unread_in
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.memory_words import memory_wish, undoes
 from agent.domain.shortcuts.words import decision_in
@@ -109,7 +109,7 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return Wish(Intent.MARKET)
     if tells_them or (_ABOUT_PEOPLE in schemas and "?" not in text and _asks_to_remember(text)):
         return Wish(Intent.STATED)
-    if talk_words.AGREES.search(said) and decision_in(text) == "confirm" and _waits(before, schemas):
+    if talk_words.AGREES.search(said) and decision_in(text) == "confirm" and after_an_order(before[-3:], schemas):
         return Wish(Intent.TOOL, (("get_pending_orders", {}),))  # what is confirmed?
     if talk := small(said) or small(put_right(text)) or mood(said, text):
         return Wish(talk)
@@ -120,7 +120,9 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     if _ABOUT_PEOPLE in schemas and (asked := memory_wish(text)) is not None and asked.kind == "forget":
         return Wish(Intent.NOT_REMEMBERED)
     if (decision := decision_in(text)) is not None:
-        waits = decision == "confirm" and _waits(before, schemas)
+        if decision == "reject" and after_an_order(before[-2:], schemas):
+            return Wish(Intent.NOT_YET)
+        waits = decision == "confirm" and after_an_order(before[-3:], schemas)
         return Wish(Intent.TOOL, (("get_pending_orders", {}),)) if waits else Wish(Intent.FINE)
     if found is not None or _PAGE not in schemas:
         return found or Wish(Intent.UNKNOWN)
@@ -128,9 +130,9 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     return Wish(Intent.ABOUT if talk_words.IS_ABOUT.search(bare) and not terms(bare) else Intent.SITE)
 
 
-def _waits(before: Sequence[str], schemas: OfferedTools) -> bool:
-    """Whether an order was spoken of that may wait for its yes."""
-    return _listed_by(before[-3:]) == "get_portfolio" and "get_pending_orders" in schemas
+def after_an_order(before: Sequence[str], offered: Collection[str]) -> bool:
+    """Whether these messages spoke last of an order, which may wait for its yes."""
+    return _listed_by(before) == "get_portfolio" and "get_pending_orders" in offered
 
 
 def _asks_to_remember(text: str) -> bool:
@@ -192,7 +194,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
     amends = "?" not in text and amends is not None and short
     earlier = _earlier(schemas, before, past=amends) if before else None
     if earlier is not None and row is None and (one_of := _of_several(earlier, own, said)) is not None:
-        if one_of.way == "cancel" or one_of.missing:
+        if one_of.intent is Intent.UNREAD or one_of.way == "cancel" or one_of.missing:
             return one_of
         earlier = one_of
     if earlier is not None and not own and talk_words.IN_ALL.search(said) and (cost := cost_of(earlier, said)):
@@ -230,8 +232,10 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
         own = [one for one in both_before(before) if one != earlier.calls[0][1].get("symbol")][-1:]
     if earlier is not None and (row is None or talk_words.AMENDS.search(said) or row.tool == earlier.calls[0][0]):
         instead = amended(text, said, earlier, schemas, own, row if row is not again or compares else None)
+        if instead is not None and instead.intent is Intent.UNREAD:
+            return instead
         if instead is not None and instead.calls[0][0] == "create_paper_order" and change_in(said) is None:
-            unread = unread_figure(text, said, instead)
+            unread = unread_change(text, said, instead)
             return Wish(Intent.UNREAD, shown=unread) if unread else instead
         if instead is not None:
             return instead
@@ -328,7 +332,7 @@ def _of_several(earlier: Wish, own: Sequence[str], said: str) -> Wish | None:
         return None
     if len(own) == 1 and own[0] in symbols and talk_words.ONLY.search(said) and not numbers_in(said):
         others = tuple(("cancel_paper_order", {"symbol": one}) for one in symbols if one != own[0])
-        return Wish(Intent.TOOL, others, way="cancel") if len(others) == 1 else None
+        return Wish(Intent.TOOL, others, way="cancel") if len(others) == 1 else Wish(Intent.UNREAD, shown=said.strip())
     if len(own) == 1 and own[0] in symbols:
         return replace(earlier, calls=(orders[symbols.index(own[0])],))
     changes = change_in(said) is not None or talk_words.AMENDS.search(said) or talk_words.YES_BUT.search(said)
@@ -406,7 +410,7 @@ def _earlier(schemas: OfferedTools, before: Sequence[str], *, past: bool = False
         wish = _tool(before[at], schemas, before[:at])
         if wish is not None:
             return wish if wish.calls and not wish.withheld and wish.way in GOES_ON else None
-        if not past and small(plain(before[at])) is None:
+        if not past and small(plain(before[at])) is None and decision_in(before[at]) is None:
             return None
     return None
 

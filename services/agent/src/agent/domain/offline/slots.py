@@ -56,6 +56,7 @@ _OF_MONEY = re.compile(
     r"\s?(?:[$€£%]|(?:per ?cent|por ?ciento|usd|eur|dollars?|bucks|dolares|euros?|pounds?|libras|pesos)\b|"
     r"(?:\w+ )?worth\b)"
 )
+_MONEY = re.compile(r"\s?(?:[$€]|(?:usd|eur|dollars?|bucks|dolares|euros?)\b)")
 _OR = re.compile(r"\s*(?:or|o|to|a|and|y|minus|plus|menos|mas|x|[-+*/])\s*")
 """What is said before, behind and between numbers that are not how many: money, a share of something, a sum."""
 _AT = re.compile(r"(?<!\w)(?:at|a|@|por|for)\s*+(?:[$€]\s*+)?$")
@@ -138,10 +139,12 @@ _OVER = re.compile(r"\b(above|over|encima|mas de|al alza)\b|>|(?<!\w)\+\d")
 _UNDER = re.compile(r"\b(below|under|debajo|menos de|a la baja)\b|<|(?<!\w)[-\u2212]\d[\d.,]*\s?%")
 """Which side of the price is meant, whatever the verb: breaks above, rompe por debajo."""
 _RISING = re.compile(
-    r"\b(exceeds?|surpass\w*|tops?|ris(?:es?|ing)|goes up|go(?:es)? past|climbs?|super(?:a|e)\w*|"
+    r"\b(exceeds?|surpass\w*|tops?|ris(?:es?|ing)|goes up|up (?=\d)|up by|go(?:es)? past|climbs?|super(?:a|e)\w*|"
     r"(?:sobre)?pas[ae]\w*|rebas[ae]\w*|exced[ae]\w*|suba|sube)\b"
 )
-_FALLING = re.compile(r"\b(falls?|drops?|goes down|dips?|loses|baje|baja|caiga|cae|desciend[ae]|pierd[ae])\b")
+_FALLING = re.compile(
+    r"\b(down (?=\d)|down by|falls?|drops?|goes down|dips?|loses|baje|baja|caiga|cae|desciend[ae]|pierd[ae])\b"
+)
 _INDICATORS = {"bollinger": "BB", "bandas": "BB", "moving": "SMA", "media": "SMA", "stochastic": "RSI"}
 
 
@@ -194,7 +197,7 @@ def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = F
     numbers = list(re.finditer(rf"(?<![\w.]){NUMBER}", said))
     found: dict[str, float] = {}
     alone: list[float] = []
-    uncounted = False
+    uncounted, at_risk = False, 0.0
     first = ALONE.get(tool)
     for at, match in enumerate(numbers):
         before = said[numbers[at - 1].end() if at else 0 : match.start()]
@@ -215,7 +218,9 @@ def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = F
         value = _value(match[0], point=point and (name or first) != "capital")
         if name is None and first == "quantity" and (_PART_OF.search(before) or _OF_MONEY.match(after)):
             continue
-        if name is None:
+        if name == "risk_percent" and (before.endswith(("$", "€")) or _MONEY.match(after)):
+            at_risk = value
+        elif name is None:
             alone.append(value)
             if first == "quantity" and len(alone) > 1 and _OR.fullmatch(before):
                 uncounted = True
@@ -226,6 +231,8 @@ def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = F
     kinds = _kinds_said(said) if first == "quantity" and len(alone) == 1 else []
     if len(kinds) == 1 and kinds[0] in wanted:
         found.setdefault(kinds[0], alone[0])  # "sell stop 5 MSFT 25"
+    if at_risk and "capital" in found:
+        found["risk_percent"] = at_risk / found["capital"]
     if found.get("risk_percent", 0) >= _WHOLE_PERCENT:
         found["risk_percent"] /= 100
     return found

@@ -21,7 +21,7 @@ _SMALL: tuple[tuple[Intent, frozenset[str]], ...] = (
 _AROUND_SMALL = word_set(
     "good you very much so muchas muchisimas mil for your help the a de todo por tu ayuda all that is was it lot "
     "day that there again que tal como estas how are going today amigo buen dia tengas un and y see the of muy "
-    "bien to me on segundo second sec minute minuto"
+    "bien to me on s segundo second sec minute minuto"
 )
 _POLITE_WORDS = 4
 _DRAWN_OUT = re.compile(r"(?<=(\w))\1+$")

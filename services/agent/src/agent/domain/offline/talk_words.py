@@ -45,17 +45,17 @@ YES_BUT = re.compile(r"^\W*(?:yes|si|ok|vale|but|pero|only|just|solo)\b(?!\W*(?:
 AGREES = re.compile(r"\b(?:yes|yeah|yep|si)\b")
 IN_ALL = re.compile(
     r"\b(?:how much|what|cuanto)\b.*\b(?:(?:would|will|does) (?:that|it|this|they|those) (?:be|come to)|in total|"
-    r"altogether|in all|en total|seria|serian)\b"
+    r"altogether|in all|en total|seria|serian|costaria\w*|would (?:it|that|they) cost)\b"
 )
 """What an order comes to."""
 UNLISTED = re.compile(
     r"^(?!.*\b(?:my|mine|mis?|tengo|do i (?:have|own|hold)|them|of these|de estas)\b).*(?:"
     r"\b(?:which|what|que|cuales)\b.{0,12}\b(?:stocks|shares|companies|tickers|symbols|acciones|valores|empresas)\b"
     r".{0,20}\b(?:can|could|are|do you|puedo|podria|hay|ten\w+|se puede\w*|available)\b|"
-    r"\b(?:biggest|top|largest|best|worst|mayor(?:es)?|mejor(?:es)?|peor(?:es)?)\b(?: \w+)? (?:movers?|gainers?|losers?|"
-    r"performers?|stocks?|shares?|subidas?|bajadas?|caidas?|acci\w+|valor(?:es)?)\b.*\b(?:today|day|hoy|dia|market|mercado)\b|"
-    r"\b(?:que|cual|which|what)\b.{0,20}\b(?:mas (?:sube|baja|ha subido|ha bajado|se mueve)|(?:up|down|moving) (?:the )?most)\b"
-    r".*\b(?:today|hoy)\b|"
+    r"\b(?:biggest|top|largest|best|worst|mayor(?:es)?|mejor(?:es)?|peor(?:es)?)\b(?: \w+)? (?:movers?|gainers?|"
+    r"losers?|performers?|stocks?|shares?|subidas?|bajadas?|caidas?|acci\w+|valor(?:es)?)\b.*\b(?:today|day|hoy|dia|market|mercado)\b|"
+    r"\b(?:que|cual|which|what)\b.{0,20}\b(?:mas (?:sube|baja|ha subido|ha bajado|se mueve)|"
+    r"(?:up|down|moving) (?:the )?most)\b.*\b(?:today|hoy)\b|"
     r"\b(?:how|que tal|como)\b.{0,12}\b(?:the market|markets|el mercado|la bolsa|el dia)\b(?! (?:open|clos|abr|cierr)))"
 )
 """What could be answered from a list of all shares alone."""
@@ -64,14 +64,14 @@ CHANGES_IT = re.compile(rf"\b(?:{_CHANGES_IT})\b")
 """What there is already becomes something else."""
 AMENDS = re.compile(
     r"\b(make (?:it|that|them)|instead|rather|better|let it be|set it|actually|que sean?|mejor|"
-    r"hazl[oa]s?|ponl[oa]s?|en vez|en su lugar|sino|pero (?:con|a|de)|i meant|qu(?:eria|iero|ise) decir|"
+    r"hazl[oa]s?|ponl[oae]s?|en vez|en su lugar|sino|pero (?:con|a|de)|i meant|qu(?:eria|iero|ise) decir|"
     rf"{_CHANGES_IT}|"
     r"(?:\d\S*|a (?:bit|little)|un poco) (?:\w+ )?(?:higher|lower|more|less|fewer|mas|menos))\b|"
-    r"^\W*(?:no|nah|nope|wait|espera)\b.{0,12}\d"
+    r"^\W*(?:no|nah|nope|wait|espera)\b.{0,12}\d|^\W*(?:sube|baja|raise|lower|up|down)\w* (?:to|a|hasta) \d"
 )
 """Something else of what was just spoken of."""
 NOT_YET = re.compile(
-    r"^\W*(?:(?:no|ok|hey|please|but|and|wait|oye|pero|espera|por favor|porfa)\b\W*)*"
+    r"^\W*(?:(?:no|ok|hey|please|but|and|wait|oye|pero|espera|mejor|por favor|porfa)\b\W*)*"
     r"(?:(?:do not|don\W?t|never|not|no|nunca) +)(?:(?:me|la|lo|las|los|want (?:you )?to|quiero|que) )*"
     r"(?:buy|sell|order|place|confirm|send|execute|submit|compr|vend|confirm|envi|mand|ejecut|orden)\w*\b[^\d?]*$"
 )
@@ -179,7 +179,8 @@ TELLS = re.compile(
 )
 """What somebody tells of themselves, and wants nothing with: "I work nights", "manejo un taxi"."""
 MARKET = re.compile(
-    r"\b(?:is|are|when|what time|hours|horario|does|do|esta|estan|abre|cierra|cuando|a que hora|hasta)\b.*\b(?:markets?|mercados?|"
+    r"\b(?:is|are|when|what time|hours|horario|does|do|esta|estan|abre|cierra|cuando|a que hora|"
+    r"hasta)\b.*\b(?:markets?|mercados?|"
     r"bolsa|"
     r"wall street|nyse|nasdaq|stock exchange|trading hours)\b.*|\b(?:market|mercado|bolsa)\b.*\b(?:hours|open|closed|"
     r"horario|abiert\w|cerrad\w|abre|cierra)\b"
@@ -194,8 +195,9 @@ LATER = re.compile(
     rf"{ANOTHER_DAY.pattern}|\b(?:at|on|before|after) (?:the )?(?:next )?(?:open(?:ing)?|close)\b|"
     r"\b(?:a la|al|en la|en el) (?:apertura|cierre)\b|\bnext (?:week|month|session)\b|"
     r"\b(?:proxim[oa]|siguiente) (?:semana|mes|sesion)\b|\b(?:semana|mes) que viene\b|"
-    r"\b\d{1,2}(?::\d\d)? ?(?:am|pm|o clock)\b|"
-    r"\b(?:in|within|for|dentro de|en|durante) (?:\d+|an?|una?) (?:minut\w*|hours?|horas?|days?|dias?|weeks?|semanas?)\b"
+    r"\b\d{1,2}(?::\d\d)? ?(?:am|pm|o clock)\b|\ba las \d{1,2}\b|"
+    r"\b(?:in|within|for|dentro de|en|durante) (?:\d+|an?|una?) (?:minut\w*|hours?|horas?|days?|dias?|"
+    r"weeks?|semanas?)\b"
 )
 """When an order cannot be placed: it goes to the market as soon as it is confirmed."""
 AT_ONCE = re.compile(r"\b(?:now|right away|at once|straight away|immediately|ahora|ya|enseguida|inmediatamente)\b")

@@ -21,6 +21,8 @@ _BESIDE = "doing left now today current overall total llevo queda ahora hoy actu
 _ROWS = {tool: frozenset(map(stem, words.split())) for tool, words in _WORDS.items()}
 _LEFT_OUT = frozenset(map(stem, _BESIDE.split()))
 _OWN = re.compile(r"\b(?:my|i|i ve|we|our|mis?|me|nuestr[oa]s?|tengo|llevo|he|hemos)\b|\bany")
+_TELL_ME = re.compile(r"\b(?:me|nos) cuent\w+", re.IGNORECASE)
+"""What is told, and no account."""
 _ABLE = re.compile(r"\b(?:can|could|puedo|podria|podemos)\b")
 """What could be done is not what is there."""
 _ASKS = re.compile(
@@ -31,7 +33,7 @@ _ASKS = re.compile(
 
 def by_words(text: str, said: str) -> ToolPhrase | None:
     """The tool that a question about what is one's own consists of the words of; `said`: the text, plain."""
-    words = frozenset(map(stem, without_symbols(text))) - _LEFT_OUT
+    words = frozenset(map(stem, without_symbols(_TELL_ME.sub(" ", text)))) - _LEFT_OUT
     if not words or not _OWN.search(said) or not _ASKS.search(said) or _ABLE.search(said):
         return None
     tool = next((tool for tool, known in _ROWS.items() if words <= known), None)

@@ -19,17 +19,21 @@ _TURNS_IT = re.compile(
     r"\b(?:not|no|don\W?t|never|nor|nunca|jamas|ni|tampoco|"
     r"or|o|either|maybe|perhaps|quizas?|tal vez|"
     r"unless|except\w*|salvo|excepto|a no ser|a menos|siempre que|mientras|until|till|while|provided|"
-    r"before|after|antes|despues|"
+    r"before|after|antes|despues|hasta|"
     r"told|said|says|advised|recommend\w*|suggest\w*|dijo|dice[ns]?|recomend\w+|recomiend\w+|aconsej\w+|"
     r"kidding|joking|broma|options?|opciones|calls|puts|futures|futuros|cfds?)\b"
 )
 """Words that make another order of what stands beside them: a negation, an alternative, a condition, the words of
 somebody else, and what is no share."""
 _BESIDE = re.compile(
-    r"\b(?:or (?:better|best|less)|o (?:mejor|menos))(?=\W*$)|\b(?:why not|no (?:rush|hurry)|sin prisa)\b"
+    r"\b(?:or (?:better|best|less)|o (?:mejor|menos)|(?:cada|por) un[ao]|each)(?=\W*$)|"
+    r"\b(?:why not|no (?:rush|hurry)|sin prisa)\b"
 )
 _YES = re.compile(r"\bsí\b|^\W*si(?=\W*,|\s+(?:compra|vende|pon)\w*\b)", re.IGNORECASE)
 """Without its accent it would be a condition."""
+_NO = re.compile(r"\b(?:no|not)\b")
+_LEVEL = re.compile(r"\b(?:above|below|over|under|encima|debajo)\b")
+"""A price, where the order has none."""
 _PERCENT = re.compile(r"\s?(?:%|per ?cent\b|por ?ciento\b)")
 _WORKED_OUT = frozenset(("from_now", "at_level"))
 """Ways that turn a figure of the text into another, which the wish shows."""
@@ -51,6 +55,15 @@ def unread_in(text: str, wish: Wish, *, conditional: bool = False) -> str:
     if other := next((word for side, word in sides_said(said) if side not in sides), ""):
         return other if not TAKES_PROFIT.search(said) else ""
     return unread_figure(text, said, wish)
+
+
+def unread_change(text: str, said: str, wish: Wish) -> str:
+    """What of a change to an order (`said`: plain) is not in the order that came of it."""
+    rest = _NO.sub(" ", said)  # it takes back what was said before
+    turned = _TURNS_IT.search(rest) or (
+        None if any(name.endswith("_price") for name in wish.calls[0][1]) else _LEVEL.search(rest)
+    )
+    return turned[0] if turned else unread_figure(text, said, wish)
 
 
 def unread_figure(text: str, said: str, wish: Wish) -> str:

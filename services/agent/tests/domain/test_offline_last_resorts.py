@@ -1,0 +1,143 @@
+"""What is said where no tool and no page was found for a question, and follow-ups that lean on an order."""
+
+from typing import Any
+
+import pytest
+
+from agent.domain.offline.assistant import respond
+from agent.domain.offline.intents import wish_in
+from agent.domain.offline.steps import SayText, UseTools, step_of
+from agent.domain.offline.wishes import Intent
+from agent.testing.offered import SCHEMAS
+
+OFFERED = {name: one for name, one in SCHEMAS.items() if name != "fetch_page"}
+
+
+def said(*texts: str) -> list[dict[str, Any]]:
+    return [{"role": "user", "content": one} for one in texts]
+
+
+def test_of_a_share_about_which_something_unread_is_asked_the_price_is_told_as_no_more_than_that() -> None:
+    asked = said("does IBM have a nice tickety boo canteen?")
+    assert respond(asked, OFFERED, "en") == UseTools((("get_price", {"symbol": "IBM"}),))
+    call = {"id": "1", "function": {"name": "get_price", "arguments": '{"symbol": "IBM"}'}}
+    body = '{"symbol": "IBM", "price": 199.5, "change": 1, "change_percent": 0.5, "source": "sample"}'
+    told = respond(
+        [*asked, {"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": "1", "content": body}],
+        OFFERED, "en", introduced=True,
+    )  # fmt: skip
+    assert isinstance(told, SayText)
+    assert told.text.startswith("I am not sure what you want to know about IBM. IBM: 199.5")
+
+
+@pytest.mark.parametrize(
+    ("texts", "answer"),
+    [
+        (["compra 5 IBM", "me lo tengo que pensar"], "cancela la orden"),
+        (["¿cuál es la acción que más ha subido hoy?"], "lista de todas las acciones"),
+        (["¿qué acciones hay?"], "lista de todas las acciones"),
+        (["show me one thing"], "No lo sé"),
+    ],
+)
+def test_an_unread_message_gets_what_helps_there(texts: list[str], answer: str) -> None:
+    response = respond(said(*texts), OFFERED, "es")
+    assert isinstance(response, SayText)
+    assert answer in response.text
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "expected"),
+    [
+        ("buy 3 MSFT", "what does it cost in total?", ("part", "3.0")),
+        ("buy 3 MSFT at 29", "hmm, 50 is too many? how much would that be", ("part", "50.0@29.0")),
+        ("", "how many microsofts would that get me", ("means", "")),
+        ("", "si compro mil quinientos dólares de IBM, ¿cuántas acciones serían?", ("affordable", "1500")),
+        ("", "what would 1000 in IBM a year ago be worth now", ("grown", "1000.0")),
+    ],
+)
+def test_what_an_order_or_a_sum_comes_to(before: str, text: str, expected: tuple[str, str]) -> None:
+    wish = wish_in(text, SCHEMAS, [before] if before else [])
+    assert (wish.way, wish.shown) == expected
+
+
+def test_a_sum_of_a_year_ago_is_multiplied_by_the_return_since() -> None:
+    wish = wish_in("si hubiera metido 2000 en apple hace un año, ¿cuánto tendría?", SCHEMAS)
+    assert wish.calls == (("get_performance", {"tickers": ["AAPL"], "period": "1y"}),)
+    figures = [{"ticker": "AAPL", "figure": "return", "value": 0.5, "asked": "1y"}]
+    step = step_of(wish, [(*wish.calls[0], {"figures": figures, "source": "sample"})], "es")
+    assert isinstance(step, SayText)
+    assert step.text.endswith("1,5 × 2000 = 3000")
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"), [("ok yes", Intent.TOOL), ("don't", Intent.NOT_YET), ("ok", Intent.FINE), ("no", Intent.FINE)]
+)
+def test_a_yes_or_a_no_after_another_question_than_the_orders_is_told_what_waits(text: str, intent: Intent) -> None:
+    wish = wish_in(text, SCHEMAS, ["buy 3 MSFT", "price of MSFT"])
+    assert wish.intent is intent
+    assert [tool for tool, _ in wish.calls] == (["get_pending_orders"] if intent is Intent.TOOL else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "condition", "share"),
+    [
+        ("set alert msft +3%", ">=", "1.03"),
+        ("ibm alert -5%", "<=", "0.95"),
+        ("tell me when ibm is up 5%", ">=", "1.05"),
+    ],
+)
+def test_an_alert_at_so_many_per_cent_with_a_sign(text: str, condition: str, share: str) -> None:
+    wish = wish_in(text, SCHEMAS)
+    assert (wish.way, wish.calls[0][1]["condition"], wish.shown) == ("from_now", condition, share)
+
+
+@pytest.mark.parametrize(
+    ("text", "changed"),
+    [
+        ("sube a 20", {"quantity": 20.0}),
+        ("ponle límite 18", {"quantity": 10.0, "limit_price": 18.0}),
+        ("espera, si baja de 18 mejor", {"quantity": 10.0, "limit_price": 18.0}),
+        ("sí, pero solo si cae a 18", {"quantity": 10.0, "limit_price": 18.0}),
+        ("make it 12 shares", {"quantity": 12.0}),
+    ],
+)
+def test_an_order_is_changed_in_short_words(text: str, changed: dict[str, float]) -> None:
+    wish = wish_in(text, SCHEMAS, ["compra 10 FB"])
+    assert (wish.way, changed.items() <= wish.calls[0][1].items()) == ("replace", True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "y si baja a 18",
+        "what if it falls to 18",
+        "ok but if it drops 5%",
+        "wait until 18",
+        "not above 18",
+        "no, a las 16",
+    ],
+)
+def test_what_is_only_imagined_or_cannot_be_waited_for_changes_no_order(text: str) -> None:
+    assert not wish_in(text, SCHEMAS, ["compra 10 FB"]).calls
+
+
+def test_another_sum_or_what_is_to_be_kept_is_no_number_of_shares() -> None:
+    wish = wish_in("no, $100", SCHEMAS, ["buy 3 FB"])
+    assert (wish.way, wish.shown, "quantity" in wish.calls[0][1]) == ("spend", "100.0", False)
+    assert wish_in("no, keep 1", SCHEMAS, ["sell all my IBM"]).calls[0][1]["kept"] == 1.0
+
+
+def test_a_sum_whose_share_is_asked_for_stays_the_sum() -> None:
+    before = ["put 5k into whichever is cheaper, apple or ibm"]
+    assert wish_in(before[0], SCHEMAS).missing == ("symbol",)
+    wish = wish_in("ok apple then", SCHEMAS, before)
+    assert (wish.calls[0][1]["symbol"], wish.way, wish.shown, wish.missing) == ("AAPL", "spend", "5000.0", ())
+
+
+def test_money_at_risk_is_a_share_of_the_capital() -> None:
+    wish = wish_in("how many shares with 15k, risk 150 dollars, entry 195, stop 190", SCHEMAS)
+    assert wish.calls[0][1]["risk_percent"] == 0.01
+
+
+def test_a_customer_whose_plan_has_no_orders_is_told_so_without_a_share() -> None:
+    assert wish_in("buy me 1", {name: one for name, one in SCHEMAS.items() if "order" not in name}).withheld
