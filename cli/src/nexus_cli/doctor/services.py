@@ -18,7 +18,8 @@ from contracts.errors import ErrorCode
 from contracts.market_rpc import MARKET_QUOTES
 from contracts.mcp_rpc import CLIENT_ANSWER
 from contracts.migration_rpc import MIGRATIONS, MigrationsRequest
-from contracts.rpc import CATALOGUE, Method
+from contracts.rpc import Method
+from contracts.tools_rpc import CATALOGUE
 from nexus_cli.doctor.diagnosis import Diagnosis, fine, wrong
 from nexus_cli.doctor.stores import Tell
 from runtime.bus.replies import ReplyInbox

@@ -12,6 +12,8 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, Strict, StrictBool, StrictInt, StringConstraints
 
+from contracts.agent_rpc import TurnState
+from contracts.conversation_rpc import MessageView
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events import turn
@@ -23,7 +25,6 @@ from contracts.ids import UUID_PATTERN, Id
 from contracts.inbox import OwnerEvent
 from contracts.json_values import is_object
 from contracts.plain_text import WORDS
-from contracts.rpc import MessageView, TurnState
 
 PROTOCOL_VERSION = 1
 LOCALE = re.compile(r"^[A-Za-z0-9-]*$")

@@ -9,10 +9,11 @@ import pytest
 import contracts
 import gateway
 from contracts.agent_rpc import SUGGEST
+from contracts.conversation_rpc import SNAPSHOT
 from contracts.failed_rpc import FAILED_TURNS
 from contracts.market_rpc import HOLDINGS
 from contracts.preview_rpc import SITE_CHECK
-from contracts.rpc import SNAPSHOT, Method
+from contracts.rpc import Method
 from gateway.adapters.service_calls import meaning
 from gateway.domain.spoken_errors import in_language
 from runtime.errors import RpcError

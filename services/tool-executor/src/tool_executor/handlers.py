@@ -15,9 +15,8 @@ from contracts.envelope import CloudEvent
 from contracts.errors import OUTCOME_UNKNOWN, ErrorCode, ToolCode
 from contracts.events.tool import FieldError, ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from contracts.ids import NOBODY, derive_id, is_id, uuid7
-from contracts.rpc import CatalogueReply, CatalogueRequest
 from contracts.streams import STREAMS
-from contracts.tools_rpc import ToolDetailsReply, ToolDetailsRequest
+from contracts.tools_rpc import CatalogueReply, CatalogueRequest, ToolDetailsReply, ToolDetailsRequest
 from contracts.wrong_fields import message_of
 from runtime.auth.principals import Verify
 from runtime.bus.publisher import Publisher

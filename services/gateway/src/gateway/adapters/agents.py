@@ -2,7 +2,7 @@
 
 import structlog
 
-from contracts.rpc import TURN_STATE, TurnState, TurnStateRequest
+from contracts.agent_rpc import TURN_STATE, TurnState, TurnStateRequest
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
 

@@ -11,8 +11,14 @@ from contracts.envelope import CloudEvent
 from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.tool import ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from contracts.ids import is_id, uuid7
-from contracts.rpc import CATALOGUE, CatalogueRequest, CatalogueTool
-from contracts.tools_rpc import TOOL_DETAILS, ToolDetails, ToolDetailsRequest
+from contracts.tools_rpc import (
+    CATALOGUE,
+    TOOL_DETAILS,
+    CatalogueRequest,
+    CatalogueTool,
+    ToolDetails,
+    ToolDetailsRequest,
+)
 from gateway.adapters.identity import CallerSigner
 from gateway.adapters.log import SOURCE
 from gateway.errors import UnavailableError

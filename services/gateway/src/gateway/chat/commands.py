@@ -11,6 +11,7 @@ from datetime import datetime
 from contracts.channels import ChatKind
 from contracts.company import CompanySettings
 from contracts.conversation import Snapshot, message_view
+from contracts.conversation_rpc import MessageView
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events.chat import (
@@ -30,7 +31,6 @@ from contracts.ids import derive_id, turn_id, uuid7
 from contracts.languages import MOST_READ, named_language, written_language
 from contracts.office_hours import opening
 from contracts.person_rules import Asking, ruling
-from contracts.rpc import MessageView
 from gateway.adapters.bus import NatsBus
 from gateway.adapters.companies import BusCompanies
 from gateway.adapters.identity import CallerSigner

@@ -7,12 +7,13 @@ from enum import StrEnum
 from typing import Any
 
 from contracts import ws
+from contracts.agent_rpc import TurnState
 from contracts.conversation import AnswerRules, may_answer
+from contracts.conversation_rpc import MessageView
 from contracts.envelope import Wire
 from contracts.events import turn
 from contracts.events.chat import CancelReason, Owner, OwnerKind, Role
 from contracts.ids import turn_id
-from contracts.rpc import MessageView, TurnState
 
 
 class ExchangeEnd(StrEnum):

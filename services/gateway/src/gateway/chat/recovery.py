@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import structlog
 
+from contracts.agent_rpc import TurnState
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot, message_view, owner_event
-from contracts.rpc import TurnState
 from contracts.ws import Cursor
 from gateway.adapters.agents import BusAgents
 from gateway.adapters.log import NatsLog

@@ -9,11 +9,11 @@ import structlog
 
 from contracts.channels import PresenceKind
 from contracts.conversation import AnswerRules
+from contracts.conversation_rpc import MessageView
 from contracts.errors import ErrorCode
 from contracts.events import turn
 from contracts.events.chat import Action, Owner, Wishes
 from contracts.ids import turn_id
-from contracts.rpc import MessageView
 from contracts.streams import CHAT
 from contracts.ws import Cursor
 from gateway.chat.commands import ConversationPlace, MessageDraft

@@ -7,8 +7,8 @@ the same hub, recovery and commands as websockets.
 from collections.abc import Sequence
 
 from contracts.conversation import message_view
+from contracts.conversation_rpc import MessageView
 from contracts.ids import is_id
-from contracts.rpc import MessageView
 from gateway.chat.commands import ConversationPlace
 from gateway.chat.session import Chat
 from gateway.chat.thread import Thread

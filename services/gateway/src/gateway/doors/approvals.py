@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
+from contracts.conversation_rpc import MessageView
 from contracts.events.chat import Action
-from contracts.rpc import MessageView
 from gateway.chat.commands import ConversationPlace
 from gateway.errors import UnavailableError
 from gateway.texts import TEXTS

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from contracts.rpc import ToolServiceRequest
+from contracts.tools_rpc import ToolServiceRequest
 from market_adapter.domain.paper.account import Owner
 from market_adapter.errors import NoUserError, TooLateError
 from market_adapter.texts import TEXTS

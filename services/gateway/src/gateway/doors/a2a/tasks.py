@@ -12,9 +12,9 @@ from fastapi import Request
 
 from contracts.channels import ChatKind
 from contracts.conversation import AnswerRules, Fact, message_view
+from contracts.conversation_rpc import ConversationsRequest, MessageView
 from contracts.events.chat import ActionState, Role
 from contracts.languages import Language
-from contracts.rpc import ConversationsRequest, MessageView
 from gateway.chat.exchange import Exchange
 from gateway.chat.thread import Thread
 from gateway.domain import server_frames

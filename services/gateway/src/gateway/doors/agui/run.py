@@ -6,9 +6,9 @@ from itertools import count
 import orjson
 
 from contracts import ws
+from contracts.conversation_rpc import MessageView
 from contracts.events import turn
 from contracts.events.chat import Owner, OwnerKind, Role
-from contracts.rpc import MessageView
 from gateway.chat.exchange import Ended, Event, ExchangeEnd
 from gateway.doors.agui import events
 from gateway.doors.agui.events import Json

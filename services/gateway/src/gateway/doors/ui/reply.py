@@ -4,9 +4,9 @@ from collections.abc import Collection
 from typing import Any
 
 from contracts import ws
+from contracts.conversation_rpc import MessageView
 from contracts.events import turn
 from contracts.events.chat import Action, ActionState, OwnerKind, Role
-from contracts.rpc import MessageView
 from gateway.chat.exchange import Ended, Event, ExchangeEnd
 from gateway.doors.spoken import ClientText
 
