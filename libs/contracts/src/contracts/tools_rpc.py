@@ -1,5 +1,5 @@
-"""Calls around tools: the catalogue, calls without a model, a user's deletion in the tool-executor, and the executor's own
-calls to services that serve a tool."""
+"""Calls around tools: the catalogue, calls without a model, a user's deletion in the tool-executor, and the executor's
+own calls to services that serve a tool."""
 
 from enum import StrEnum
 from typing import Annotated, Any, Literal

@@ -38,7 +38,7 @@ _RequestedEvent = CloudEvent[ToolCallRequested]
 _CompletedEvent = CloudEvent[ToolCallCompleted]
 
 CALL_SECONDS = 60.0
-"""How long a caller waits for a result at most; the executor runs nothing after that."""
+"""The longest wait of a caller for a result; the executor runs nothing after that."""
 PATIENCE = (10.0, 20.0, 30.0)
 """Seconds until an unanswered request is sent again; the executor runs a call id once."""
 _CATALOGUE_SECONDS = 3.0

@@ -1,4 +1,4 @@
-"""What people do to a conversation: each command becomes a durable fact before it is answered.
+"""The commands by which people change a conversation. Each becomes a durable fact before it is answered.
 
 Every fact that may veto an answer (owner.changed, run.cancelled, a human agent's message) is appended with the fence of
 the snapshot that it was decided from, and decided again if something newer is there.

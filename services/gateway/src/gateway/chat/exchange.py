@@ -17,10 +17,10 @@ from contracts.ids import turn_id
 
 
 class ExchangeEnd(StrEnum):
-    """How an exchange ended."""
+    """The ways in which an exchange ends."""
 
     ANSWERED = "answered"
-    """By the AI: `message` is the answer, whole."""
+    """The AI has answered; `message` is the whole answer."""
     SPOKEN = "spoken"
     """A person replied: `message` is their reply."""
     NOTICE = "notice"
@@ -39,7 +39,7 @@ class Ended:
     message: MessageView | None = None
     owner: Owner | None = None
     at: datetime | None = None
-    """When it was stopped, if the log says so."""
+    """The time at which it was stopped, if the log says so."""
 
 
 Event = (
@@ -53,8 +53,8 @@ Event = (
     | ws.MessageFrame
     | Ended
 )
-"""What a door translates. RunStarted: discard the text so far, another run begins. MessageFrame: somebody else
-wrote."""
+"""The events that a door translates. RunStarted: another run begins, and the text so far is discarded. MessageFrame:
+somebody else wrote."""
 CAUGHT_UP = "caught.up"
 """The type of the frame that separates missed frames from live ones."""
 _READ: dict[str, Callable[[Mapping[str, Any]], Wire]] = {

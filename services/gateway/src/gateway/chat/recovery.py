@@ -44,7 +44,7 @@ _KINDS = frozenset(kind.value for kind in ChatKind)
 
 @dataclass(frozen=True, slots=True)
 class _Missed:
-    """What the client gets: the facts in its gap, or the last messages."""
+    """The frames that the client gets: the facts in its gap, or the last messages."""
 
     facts: Sequence[Fact] = ()
     messages: Sequence[Json] | None = None

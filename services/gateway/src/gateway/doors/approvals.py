@@ -36,7 +36,7 @@ async def newest_messages(api: Api, place: ConversationPlace, wanted: Collection
 
 
 def told_state(action: Action, language: str) -> str:
-    """What became of an action, in words."""
+    """Says in words what became of an action."""
     return f"{action.summary}: {TEXTS[f'order.states.{action.state}'].said_in(language)}"
 
 

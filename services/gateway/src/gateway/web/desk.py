@@ -74,7 +74,7 @@ class ConversationPatch(Body):
 
 
 class _Assignee(NamedTuple):
-    """Nobody: an empty id."""
+    """The assignee; an empty id stands for nobody."""
 
     user_id: str
     name: str | None
