@@ -74,7 +74,7 @@ async def pending(client: Client) -> list[Diagnosis]:
 
 
 async def ready(services: Mapping[str, Sequence[str]], tell: Tell) -> list[Diagnosis]:
-    """What each service's /healthz and /readyz return, and its clock."""
+    """Returns each service's answers at /healthz and /readyz, and its clock."""
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=ANSWER + 2)) as http:
         looks = [_ready(http, name, url, tell) for name, urls in services.items() for url in urls]
         return list(await asyncio.gather(*looks))
