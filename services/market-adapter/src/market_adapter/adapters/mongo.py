@@ -20,8 +20,8 @@ STORE_REFUSED = Counter(
 
 
 def bounded(database: AsyncDatabase[dict[str, object]]) -> Database:
-    """Returns the database with limited commands. A refusal is one of the driver's errors, like a failure: for callers both are
-    the same."""
+    """Returns the database with limited commands. A refusal is one of the driver's errors, like a failure: callers
+    treat both alike."""
     limit = CommandLimit(
         STORE_RUNNING,
         STORE_REFUSED,
