@@ -26,8 +26,8 @@ from benchmarks.report import Figure, median
 from benchmarks.stubs import COMPANY, CONVERSATION, MESSAGES, TOOLS, USER, contexts, conversation
 from contracts.company import CompanyConfig
 from contracts.context_rpc import ContextRequest, FullContext
+from contracts.conversation_rpc import MessageView
 from contracts.events.chat import Role
-from contracts.rpc import MessageView
 
 QUESTION = "context"
 TARGETS = {6_000: 0.5, 100_000: 2.0}

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from contracts.context_rpc import ShortTermMemory
+from contracts.conversation_rpc import MessageView
 from contracts.events.chat import Role
 from contracts.market_rpc import ActiveAlert, Holdings, MarketEvent, MarketStatusReply, QuoteView
 from contracts.memory_rpc import LongTermMemory
-from contracts.rpc import MessageView
 from memory.adapters.mongo_executions import PastToolCall
 from memory.application.contexts import ContextBuilder
 from memory.application.conversation_context import PastConversations

@@ -22,7 +22,7 @@ from pydantic import SecretStr
 
 from benchmarks import cpu
 from benchmarks.report import Figure
-from contracts.rpc import ToolServiceData, ToolServiceRequest, tool_service
+from contracts.tools_rpc import ToolServiceData, ToolServiceRequest, tool_service
 from runtime.auth.principals import PrincipalSigner
 from runtime.calls.rpc import RpcServer
 from runtime.settings import TokenSettings

@@ -17,8 +17,8 @@ from contracts.asyncapi import document
 from contracts.events.registry import EVENTS
 from contracts.methods import METHODS
 from contracts.providers import KEYS
-from contracts.rpc import tool_service
 from contracts.schemas import Schema, breaking_changes, schema_of, schema_of_document, schema_of_frame, schema_of_method
+from contracts.tools_rpc import tool_service
 from deploy.settings_page import PAGES, page
 from gateway.application import build_http
 from gateway.web.deps import Api

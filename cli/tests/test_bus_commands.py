@@ -19,7 +19,7 @@ from contracts.envelope import CloudEvent
 from contracts.erasure_rpc import ERASE, RECEIPT, EraseReply, EraseRequest, Receipt, ReceiptRef, ReceiptReply, Removed
 from contracts.events.tool import FieldError, ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from contracts.market_rpc import MARKET_STATUS, MarketStatusReply, MarketStatusRequest
-from contracts.rpc import CATALOGUE, CatalogueReply, CatalogueRequest, CatalogueTool
+from contracts.tools_rpc import CATALOGUE, CatalogueReply, CatalogueRequest, CatalogueTool
 from nexus_cli.testing import Nexus
 from runtime.bus.connection import jetstream
 from runtime.bus.streams import ensure_streams

@@ -12,11 +12,12 @@ import nats
 import pytest
 from nats.aio.client import Client
 
+from contracts.agent_rpc import TURN_STATE
 from contracts.completion_rpc import COMPLETE, CompletePart, CompleteRequest, CompletionMessage
 from contracts.events.registry import EVENTS, EventType
 from contracts.mcp_rpc import CLIENT_ANSWER
 from contracts.methods import METHODS
-from contracts.rpc import TURN_STATE, Rpc
+from contracts.rpc import Rpc
 from contracts.streams import STREAMS
 from nexus_cli.stack.services import SERVICES
 from nexus_cli.testing import production_nats

@@ -10,8 +10,8 @@ from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.settings import AgentSettings, ModelSettings
 from contracts.channels import ChatKind
 from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
+from contracts.conversation_rpc import SNAPSHOT, SnapshotRequest
 from contracts.memory_rpc import MEMORY_GET, LongTermMemory, UserRef
-from contracts.rpc import SNAPSHOT, SnapshotRequest
 from memory.testing import TOKENS, Replica, Servers, Writer, replica
 from runtime.auth.principals import PrincipalVerifier
 from runtime.bus.connection import connect

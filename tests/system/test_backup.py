@@ -8,7 +8,7 @@ from typing import Any
 
 import aiohttp
 
-from contracts.rpc import CONVERSATION_MESSAGES, MessagesRequest
+from contracts.conversation_rpc import CONVERSATION_MESSAGES, MessagesRequest
 from nexus_cli.target import bus
 from runtime.calls.rpc import RpcClient
 from runtime.testing import eventually

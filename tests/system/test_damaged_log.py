@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pymongo import AsyncMongoClient
 
-from contracts.rpc import CONVERSATION_MESSAGES, MessagesRequest
+from contracts.conversation_rpc import CONVERSATION_MESSAGES, MessagesRequest
 from nexus_cli.doctor import bus as bus_looks
 from nexus_cli.target import bus
 from runtime.calls.rpc import RpcClient

@@ -7,7 +7,7 @@ import pytest
 from contracts.envelope import CloudEvent
 from contracts.events.registry import EVENTS
 from contracts.methods import METHODS
-from contracts.rpc import tool_service
+from contracts.tools_rpc import tool_service
 from tests.upgrade.golden_files import Json, golden, with_more
 
 _EVENTS = {event.type: event for event in EVENTS}

@@ -33,7 +33,7 @@ _ROOM = 2 * 1024**3
 _PAGE_PORT = 8080
 _MARKET_SECONDS = 5.0
 _VISITORS = 20
-"""From so many on one address for all of them is no coincidence."""
+"""From this many visitors on, one address for all of them is no coincidence."""
 
 
 async def examine(data: Path) -> list[Diagnosis]:
@@ -74,7 +74,7 @@ def _environment() -> dict[str, str]:
 
 
 def _settings() -> list[Diagnosis]:
-    """Which variables are set, and which of them no service reads. No value is shown."""
+    """Lists the variables that are set, and those of them that no service reads. No value is shown."""
     names = sorted(name for name in _environment() if name.startswith("NEXUS_") or name in _KEYS)
     if not names:
         return [Diagnosis("settings", "ok", "none set: the defaults hold")]
@@ -109,7 +109,7 @@ def _model() -> Diagnosis:
 
 
 async def _market(data: Path) -> list[Diagnosis]:
-    """Which market data the running stack has, as it says itself; with none running, which the next one will have."""
+    """Reports the market data of the running stack, as it says itself; if none runs, of the next one."""
     environment = _environment()
     provider = environment.get("NEXUS_MARKET_PROVIDER", "sample")
     if provider not in {"sample", "demo", "live"} and not provider.startswith("files:"):
@@ -204,7 +204,7 @@ async def _addresses(port: int) -> list[Diagnosis]:
 
 
 def visitors_addresses(figures: dict[str, float]) -> list[Diagnosis]:
-    """What the gateway's figures say of it: nothing while there have been few visitors."""
+    """Reports what the gateway's figures say about visitors' addresses: nothing while there have been few visitors."""
     known, unknown = (
         figures.get(f'nexus_gateway_visitors_total{{address="{how}"}}', 0) for how in ("known", "unknown")
     )

@@ -52,7 +52,7 @@ def find_target(data: Path) -> Target:
 
 @dataclass(frozen=True)
 class Addresses:
-    """What runs where; None: unknown. `services`: base addresses of their health, by name."""
+    """The addresses of the servers; None if unknown. `services`: base addresses of their health, by name."""
 
     nats: str
     redis: str | None = None

@@ -15,7 +15,7 @@ from contracts.envelope import CloudEvent
 from contracts.events.tool import ToolCallCompleted, ToolCallRequested, ToolResult
 from contracts.ids import uuid7
 from contracts.json_values import is_list, object_of
-from contracts.rpc import CATALOGUE, CatalogueRequest, CatalogueTool
+from contracts.tools_rpc import CATALOGUE, CatalogueRequest, CatalogueTool
 from nexus_cli.identity import development_principal
 from runtime.bus.publisher import Publisher
 from runtime.calls.rpc import RpcClient

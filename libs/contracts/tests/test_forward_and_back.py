@@ -15,8 +15,8 @@ from contracts.enumerations import OPEN_KEY
 from contracts.envelope import CloudEvent
 from contracts.events.registry import EVENTS
 from contracts.methods import METHODS
-from contracts.rpc import tool_service
 from contracts.schemas import Schema, breaking_changes, schema_of, schema_of_document, schema_of_method
+from contracts.tools_rpc import tool_service
 from deploy.documents import DOCUMENTS
 
 Read = Callable[[Any], object]

@@ -15,8 +15,8 @@ from contracts.events.registry import BY_TYPE
 from contracts.ids import uuid7
 from contracts.market_rpc import AlertsToldRequest
 from contracts.memory_rpc import UserRef
-from contracts.rpc import Caller, ToolServiceRequest
 from contracts.tools.account import Condition
+from contracts.tools_rpc import Caller, ToolServiceRequest
 from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.adapters.mongo_watchlists import MongoWatchlists
 from market_adapter.alert_watcher import AlertWatcher

@@ -7,8 +7,8 @@ from nats.aio.client import Client
 from pymongo import AsyncMongoClient
 
 from contracts.market_rpc import QUEUE
-from contracts.rpc import Caller, ToolServiceData, ToolServiceRequest, tool_service
 from contracts.text import Text
+from contracts.tools_rpc import Caller, ToolServiceData, ToolServiceRequest, tool_service
 from market_adapter.adapters.mongo import bounded
 from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.adapters.mongo_watchlists import MongoWatchlists

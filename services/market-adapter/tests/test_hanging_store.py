@@ -14,7 +14,8 @@ from contracts import market_rpc
 from contracts.errors import ToolCode
 from contracts.market_rpc import QUEUE
 from contracts.memory_rpc import UserRef
-from contracts.rpc import Caller, Rpc, ToolServiceRequest, tool_service
+from contracts.rpc import Rpc
+from contracts.tools_rpc import Caller, ToolServiceRequest, tool_service
 from market_adapter.adapters.mongo import bounded
 from market_adapter.adapters.mongo_accounts import MongoAccounts
 from market_adapter.domain.paper.account import Owner

@@ -10,9 +10,8 @@ from pymongo import AsyncMongoClient
 from contracts.events.chat import Action
 from contracts.ids import uuid7
 from contracts.market_rpc import ActionDecideRequest
-from contracts.rpc import Caller, ToolServiceRequest
 from contracts.text import Text
-from contracts.tools_rpc import ToolOutcome
+from contracts.tools_rpc import Caller, ToolOutcome, ToolServiceRequest
 from market_adapter.actions import ActionMethods
 from market_adapter.adapters.mongo_accounts import MongoAccounts
 from market_adapter.adapters.mongo_alerts import MongoAlerts

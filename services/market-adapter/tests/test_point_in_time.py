@@ -15,7 +15,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contracts.rpc import Caller, ToolServiceRequest
+from contracts.tools_rpc import Caller, ToolServiceRequest
 from market_adapter.adapters.sample_facts import SampleFacts, load_facts
 from market_adapter.adapters.sample_files import SampleData, SampleSeries, load_sample
 from market_adapter.adapters.sample_provider import SampleProvider

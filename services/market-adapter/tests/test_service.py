@@ -10,7 +10,7 @@ import pytest
 from nats.aio.client import Client
 
 from contracts.market_rpc import QUEUE
-from contracts.rpc import Caller, ToolServiceRequest, tool_service
+from contracts.tools_rpc import Caller, ToolServiceRequest, tool_service
 from market_adapter.adapters.sample_files import load_sample
 from market_adapter.testing_process import Stack
 from runtime.calls.rpc import RpcClient

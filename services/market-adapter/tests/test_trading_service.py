@@ -22,7 +22,7 @@ from contracts.market_rpc import (
     ActionDecideRequest,
 )
 from contracts.memory_rpc import UserRef
-from contracts.rpc import Caller, ToolServiceRequest, tool_service
+from contracts.tools_rpc import Caller, ToolServiceRequest, tool_service
 from market_adapter.testing_process import Stack
 from runtime.bus.connection import jetstream
 from runtime.calls.rpc import RpcClient

@@ -7,6 +7,7 @@ import pytest
 from pymongo import AsyncMongoClient
 
 from contracts.context_rpc import CONTEXT, ContextRequest
+from contracts.conversation_rpc import CONVERSATION, ConversationRef
 from contracts.market_rpc import (
     HOLDINGS,
     MARKET_EVENTS,
@@ -17,7 +18,7 @@ from contracts.market_rpc import (
     QuotesRequest,
 )
 from contracts.memory_rpc import UserRef
-from contracts.rpc import CATALOGUE, CONVERSATION, ConversationRef
+from contracts.tools_rpc import CATALOGUE
 from memory.testing import Servers, Writer, replica
 from memory.testing_contexts import Outside, context, quote, remember
 from runtime.bus.connection import subscribe

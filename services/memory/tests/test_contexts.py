@@ -4,11 +4,12 @@ import asyncio
 from typing import Any
 
 from contracts.channels import fact
+from contracts.conversation_rpc import CONVERSATION, ConversationRef
 from contracts.envelope import CloudEvent
 from contracts.events.tool import ToolCallCompleted, ToolMetadata, ToolResult
 from contracts.market_rpc import HOLDINGS, MARKET_EVENTS, MARKET_QUOTES, MARKET_STATUS
-from contracts.rpc import CATALOGUE, CONVERSATION, ConversationRef
 from contracts.streams import FACTS
+from contracts.tools_rpc import CATALOGUE
 from memory.testing import Replica, Servers, Writer, replica
 from memory.testing_contexts import NOW, TOOLS, Outside, context, remember
 from runtime.bus.publisher import Publisher

@@ -7,6 +7,17 @@ from pymongo import AsyncMongoClient
 
 from contracts.channels import fact
 from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
+from contracts.conversation_rpc import (
+    CONVERSATION,
+    CONVERSATION_MESSAGES,
+    CONVERSATIONS,
+    LATEST_CONVERSATION,
+    ConversationRef,
+    ConversationsRequest,
+    ConversationView,
+    LatestConversationRequest,
+    MessagesRequest,
+)
 from contracts.desk_rpc import (
     CONVERSATION_UPDATE,
     COUNTS,
@@ -26,17 +37,6 @@ from contracts.ids import uuid7
 from contracts.memory_rpc import USER_FORGET, UserRef
 from contracts.migration_rpc import MIGRATE, MigrateRequest
 from contracts.owner_rpc import OWNER_SEEN, OwnerSeenRequest
-from contracts.rpc import (
-    CONVERSATION,
-    CONVERSATION_MESSAGES,
-    CONVERSATIONS,
-    LATEST_CONVERSATION,
-    ConversationRef,
-    ConversationsRequest,
-    ConversationView,
-    LatestConversationRequest,
-    MessagesRequest,
-)
 from contracts.streams import FACTS
 from memory.testing import Replica, Servers, Writer, replica, serve_deletions
 from runtime.bus.direct import DirectReader

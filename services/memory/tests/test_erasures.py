@@ -13,6 +13,7 @@ from pymongo import AsyncMongoClient
 
 from contracts.channels import fact
 from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
+from contracts.conversation_rpc import CONVERSATION, ConversationRef
 from contracts.envelope import CloudEvent
 from contracts.erasure_rpc import (
     ERASE,
@@ -30,7 +31,6 @@ from contracts.events.desk import NoteAdded
 from contracts.files import FileRef, file_key, folder_of, unsent_key
 from contracts.ids import uuid7
 from contracts.memory_rpc import MEMORY_GET, MEMORY_PATCH, USER_FORGET, MemoryPatchRequest
-from contracts.rpc import CONVERSATION, ConversationRef
 from contracts.streams import CHAT, FACTS
 from memory.application import late_facts
 from memory.domain.receipt import PLACES

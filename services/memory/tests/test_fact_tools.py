@@ -15,8 +15,8 @@ from contracts.memory_rpc import (
     UserRef,
     fact_id,
 )
-from contracts.rpc import Caller, Rpc, ToolServiceData, ToolServiceRequest
-from contracts.tools_rpc import MEMORY_OUTCOME
+from contracts.rpc import Rpc
+from contracts.tools_rpc import MEMORY_OUTCOME, Caller, ToolServiceData, ToolServiceRequest
 from memory.fact_tools import FORGET, REMEMBER, UPDATE
 from memory.handlers.search_memory import SEARCH_MEMORY
 from memory.testing import Replica, Servers, Writer, replica

@@ -3,7 +3,7 @@
 import pytest
 
 from contracts.company_rpc import COMPANY_CREATE, COMPANY_GET, CompanyCreateRequest, CompanyRequest
-from contracts.rpc import CONVERSATION_MESSAGES, HISTORY, HistoryRequest, MessagesRequest
+from contracts.conversation_rpc import CONVERSATION_MESSAGES, HISTORY, HistoryRequest, MessagesRequest
 from contracts.streams import CHAT
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.bus.connection import jetstream

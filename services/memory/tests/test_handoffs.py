@@ -11,6 +11,7 @@ from redis.asyncio import Redis
 
 from contracts.channels import ChatKind
 from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
+from contracts.conversation_rpc import CONVERSATIONS, ConversationsRequest, ConversationState
 from contracts.desk_rpc import COUNTS, CountsRequest
 from contracts.envelope import CloudEvent
 from contracts.events.chat import (
@@ -20,7 +21,6 @@ from contracts.events.chat import (
     SystemMessage,
 )
 from contracts.owner_rpc import OWNER_SEEN, OwnerSeenRequest
-from contracts.rpc import CONVERSATIONS, ConversationsRequest, ConversationState
 from contracts.testing import closed_for_days
 from memory.adapters.cache_erasure import CacheErasure
 from memory.adapters.chat_log import StreamLog

@@ -8,8 +8,16 @@ from typing import Any
 
 import pytest
 
+from contracts.conversation_rpc import (
+    FACTS_AFTER,
+    HISTORY,
+    SNAPSHOT,
+    FactsRequest,
+    HistoryRequest,
+    MessageView,
+    SnapshotRequest,
+)
 from contracts.events.chat import OwnerKind, Role
-from contracts.rpc import FACTS_AFTER, HISTORY, SNAPSHOT, FactsRequest, HistoryRequest, MessageView, SnapshotRequest
 from memory.application.history import HistoryReader
 from memory.domain.conversation import InboxConversation
 from memory.domain.facts import LogFact

@@ -3,9 +3,7 @@
 import pytest
 
 from contracts.channels import ChatKind
-from contracts.events.chat import Owner, OwnerChanged, OwnerKind
-from contracts.ids import uuid7
-from contracts.rpc import (
+from contracts.conversation_rpc import (
     CONVERSATION,
     CONVERSATION_MESSAGES,
     CONVERSATIONS,
@@ -17,6 +15,8 @@ from contracts.rpc import (
     MessagesRequest,
     SnapshotRequest,
 )
+from contracts.events.chat import Owner, OwnerChanged, OwnerKind
+from contracts.ids import uuid7
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.errors import RpcError
 

@@ -9,8 +9,7 @@ from nats.js.api import AckPolicy, ConsumerConfig
 
 from contracts.channels import ChatKind
 from contracts.conversation import Snapshot
-from contracts.events.chat import OwnerKind
-from contracts.rpc import (
+from contracts.conversation_rpc import (
     CONVERSATION,
     FACTS_AFTER,
     HISTORY,
@@ -20,6 +19,7 @@ from contracts.rpc import (
     HistoryRequest,
     SnapshotRequest,
 )
+from contracts.events.chat import OwnerKind
 from contracts.streams import CHAT
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.trimmed_chat import TrimmedChat

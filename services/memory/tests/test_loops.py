@@ -4,7 +4,7 @@ import pytest
 from redis.asyncio import Redis
 from redis.asyncio.client import Pipeline
 
-from contracts.rpc import VisitorProfile
+from contracts.conversation_rpc import VisitorProfile
 from memory.adapters.redis_windows import RedisWindows
 from memory.application.activity import Activity
 from memory.application.lessons import Lessons

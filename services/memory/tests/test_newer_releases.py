@@ -8,10 +8,10 @@ from pymongo import AsyncMongoClient
 
 from contracts.channels import ChatKind, chat
 from contracts.company_rpc import COMPANY_GET, COMPANY_PATCH, CompanyPatchRequest, CompanyRequest
+from contracts.conversation_rpc import CONVERSATION, ConversationRef
 from contracts.envelope import CloudEvent
 from contracts.events.fact import CompanyConfigChanged
 from contracts.memory_rpc import MEMORY_GET, MEMORY_PATCH, MemoryPatchRequest, UserRef
-from contracts.rpc import CONVERSATION, ConversationRef
 from contracts.streams import CHAT, FACTS
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.bus.connection import jetstream

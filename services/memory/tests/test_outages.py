@@ -9,9 +9,9 @@ import orjson
 import pytest
 from nats.aio.client import Client
 
+from contracts.conversation_rpc import CONVERSATION_MESSAGES, SNAPSHOT, MessagesRequest, SnapshotRequest
 from contracts.envelope import CloudEvent
 from contracts.events.fact import FeedbackGiven
-from contracts.rpc import CONVERSATION_MESSAGES, SNAPSHOT, MessagesRequest, SnapshotRequest
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.bus.publisher import Publisher
 from runtime.testing import ServerProcess, eventually, run_mongo_server, run_valkey_server

@@ -3,6 +3,14 @@
 import pytest
 
 from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
+from contracts.conversation_rpc import (
+    CONVERSATION,
+    CONVERSATIONS,
+    LATEST_CONVERSATION,
+    ConversationRef,
+    ConversationsRequest,
+    LatestConversationRequest,
+)
 from contracts.desk_rpc import (
     COLLEAGUES,
     CONVERSATION_UPDATE,
@@ -16,14 +24,6 @@ from contracts.desk_rpc import (
     PersonMerged,
 )
 from contracts.ids import uuid7
-from contracts.rpc import (
-    CONVERSATION,
-    CONVERSATIONS,
-    LATEST_CONVERSATION,
-    ConversationRef,
-    ConversationsRequest,
-    LatestConversationRequest,
-)
 from memory.domain.desk import mentionable
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.errors import RpcError

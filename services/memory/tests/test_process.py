@@ -11,10 +11,10 @@ import orjson
 
 from contracts import market_rpc, tools_rpc
 from contracts.company_rpc import COMPANY_CREATE, COMPANY_GET, CompanyCreateRequest, CompanyRequest
+from contracts.conversation_rpc import HISTORY, HistoryRequest
 from contracts.erasure_rpc import ERASE, RECEIPT, EraseRequest, Receipt, ReceiptRef
 from contracts.market_rpc import ForgottenReply
 from contracts.memory_rpc import UserRef
-from contracts.rpc import HISTORY, HistoryRequest
 from memory.testing import KEY, Servers, Writer
 from memory.testing_receiver import Taken, receiving
 from runtime.bus.connection import connect

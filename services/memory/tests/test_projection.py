@@ -5,9 +5,7 @@ import asyncio
 from pymongo import AsyncMongoClient
 
 from contracts.channels import ChatKind, chat
-from contracts.events.chat import OwnerKind, VisitorMessage
-from contracts.ids import derive_id
-from contracts.rpc import (
+from contracts.conversation_rpc import (
     CONVERSATION,
     CONVERSATION_MESSAGES,
     MESSAGE_BY_ID,
@@ -16,6 +14,8 @@ from contracts.rpc import (
     MessageByIdRequest,
     MessagesRequest,
 )
+from contracts.events.chat import OwnerKind, VisitorMessage
+from contracts.ids import derive_id
 from contracts.streams import CHAT
 from memory.adapters.chat_consumer import DURABLE
 from memory.testing import Replica, Servers, Writer, replica

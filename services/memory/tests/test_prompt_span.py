@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from contracts.rpc import Caller, ToolServiceRequest
+from contracts.tools_rpc import Caller, ToolServiceRequest
 from memory.handlers.search_memory import SEARCH_MEMORY
 from memory.testing import Servers, Writer, replica
 

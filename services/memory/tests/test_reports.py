@@ -11,6 +11,7 @@ from pymongo import AsyncMongoClient
 from pymongo.asynchronous.database import AsyncDatabase
 
 from contracts.company_rpc import COMPANY_CREATE, COMPANY_PATCH, CompanyCreateRequest, CompanyPatchRequest
+from contracts.conversation_rpc import ConversationRef
 from contracts.events.chat import OwnerKind
 from contracts.report_rpc import (
     RATING,
@@ -23,7 +24,6 @@ from contracts.report_rpc import (
     ReportReply,
     ReportRequest,
 )
-from contracts.rpc import ConversationRef
 from memory.adapters.mongo import asked
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_reports import MongoReports

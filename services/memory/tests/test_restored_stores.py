@@ -20,6 +20,7 @@ from contracts.company_rpc import (
     CompanyRequest,
 )
 from contracts.context_rpc import SHORT_TERM_GET, ShortTermMemory
+from contracts.conversation_rpc import CONVERSATION_MESSAGES, HISTORY, HistoryRequest, MessagesRequest
 from contracts.envelope import CloudEvent
 from contracts.errors import ErrorCode
 from contracts.events.chat import Usage
@@ -34,7 +35,6 @@ from contracts.memory_rpc import (
     UsageRequest,
     UserRef,
 )
-from contracts.rpc import CONVERSATION_MESSAGES, HISTORY, HistoryRequest, MessagesRequest
 from contracts.streams import FACTS
 from memory.adapters.mongo import Connections
 from memory.adapters.mongo_positions import MongoPositions

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from contracts.memory_rpc import USER_FORGET, UserRef
-from contracts.rpc import Caller, ToolServiceRequest
+from contracts.tools_rpc import Caller, ToolServiceRequest
 from memory.handlers.search_memory import SEARCH_MEMORY
 from memory.testing import Replica, Servers, Writer, replica, serve_deletions
 from runtime.errors import RpcError

@@ -8,7 +8,7 @@ import pytest
 from pymongo import AsyncMongoClient
 from pymongo.errors import AutoReconnect, BulkWriteError, OperationFailure, PyMongoError, WriteError
 
-from contracts.rpc import (
+from contracts.conversation_rpc import (
     CONVERSATION_MESSAGES,
     HISTORY,
     LATEST_CONVERSATION,

@@ -4,8 +4,8 @@ import asyncio
 from typing import Any
 
 from contracts.context_rpc import CONTEXT, SUMMARY_SAVE, ContextRequest, FullContext, SummarySaved, SummarySaveRequest
+from contracts.conversation_rpc import CONVERSATION, ConversationRef
 from contracts.memory_rpc import USER_FORGET, UserRef
-from contracts.rpc import CONVERSATION, ConversationRef
 from memory.testing import Replica, Servers, Writer, replica, serve_deletions
 
 

@@ -15,6 +15,14 @@ from pymongo import AsyncMongoClient
 from contracts.channels import client_result, fact, journal, tool_request, webhook_delivery
 from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
 from contracts.context_rpc import SHORT_TERM_UPDATE, SUMMARY_SAVE, ShortTermUpdate, SummarySaveRequest
+from contracts.conversation_rpc import (
+    CONVERSATION,
+    CONVERSATIONS,
+    HISTORY,
+    ConversationRef,
+    ConversationsRequest,
+    HistoryRequest,
+)
 from contracts.envelope import CloudEvent
 from contracts.events.fact import FeedbackGiven
 from contracts.events.tool import ToolCallCompleted, ToolCallRequested, ToolMetadata, ToolResult
@@ -27,7 +35,6 @@ from contracts.memory_rpc import (
     MemoryPatchRequest,
     UserRef,
 )
-from contracts.rpc import CONVERSATION, CONVERSATIONS, HISTORY, ConversationRef, ConversationsRequest, HistoryRequest
 from contracts.streams import CHAT, FACTS, STREAMS, TOOLS, TURNS, WEBHOOKS
 from contracts.withdrawal_rpc import WITHDRAW, WithdrawRequest
 from memory.testing import Servers, Writer, replica, serve_deletions

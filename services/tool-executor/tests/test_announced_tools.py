@@ -10,7 +10,8 @@ from contracts.channels import fact
 from contracts.envelope import CloudEvent
 from contracts.errors import FieldFault, ToolCode
 from contracts.events.tool import ToolDeclaration, ToolsAnnounced, ToolsWithdrawn
-from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest
+from contracts.rpc import Rpc
+from contracts.tools_rpc import ToolServiceData, ToolServiceRequest
 from runtime.bus.connection import subscribe
 from runtime.bus.publisher import Publisher
 from runtime.bus.streams import ensure_streams

@@ -12,7 +12,7 @@ from contracts.envelope import CloudEvent
 from contracts.errors import ErrorCode, ToolCode
 from contracts.events.fact import CompanyConfigChanged
 from contracts.events.tool import ToolCallCompleted
-from contracts.rpc import CATALOGUE, CatalogueRequest, ToolServiceData, ToolServiceRequest, tool_service
+from contracts.tools_rpc import CATALOGUE, CatalogueRequest, ToolServiceData, ToolServiceRequest, tool_service
 from runtime.bus.publisher import Publisher
 from runtime.calls.rpc import RpcClient, RpcServer
 from runtime.errors import RpcError

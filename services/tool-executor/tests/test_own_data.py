@@ -7,7 +7,7 @@ import pytest
 from nats.aio.client import Client
 
 from contracts.channels import fact
-from contracts.rpc import CATALOGUE, CatalogueRequest
+from contracts.tools_rpc import CATALOGUE, CatalogueRequest
 from runtime.calls.rpc import RpcClient
 from runtime.testing import ValkeyServer, eventually
 from tool_executor.adapters.redis_store import RedisStore

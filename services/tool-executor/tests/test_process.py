@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from contracts.envelope import CloudEvent
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolCallCompleted
-from contracts.rpc import ToolServiceData, ToolServiceRequest, tool_service
+from contracts.tools_rpc import ToolServiceData, ToolServiceRequest, tool_service
 from runtime.auth.principals import PrincipalSigner
 from runtime.calls.rpc import RpcServer
 from runtime.settings import TokenSettings

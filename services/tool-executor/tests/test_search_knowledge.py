@@ -4,7 +4,7 @@ from nats.aio.client import Client
 
 from contracts.company import ToolConfig
 from contracts.errors import ErrorCode, ToolCode
-from contracts.rpc import CATALOGUE, CatalogueRequest, ToolServiceData, ToolServiceRequest, tool_service
+from contracts.tools_rpc import CATALOGUE, CatalogueRequest, ToolServiceData, ToolServiceRequest, tool_service
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
 from runtime.testing import ValkeyServer

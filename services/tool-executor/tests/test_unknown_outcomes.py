@@ -12,9 +12,16 @@ from contracts.channels import fact
 from contracts.envelope import CloudEvent
 from contracts.errors import OUTCOME_UNKNOWN, ErrorCode, ToolCode
 from contracts.events.tool import ToolDeclaration, ToolResult, ToolsAnnounced
-from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest, tool_service
+from contracts.rpc import Rpc
 from contracts.streams import FACTS
-from contracts.tools_rpc import TOOL_OUTCOME, ToolOutcome, tool_outcome
+from contracts.tools_rpc import (
+    TOOL_OUTCOME,
+    ToolOutcome,
+    ToolServiceData,
+    ToolServiceRequest,
+    tool_outcome,
+    tool_service,
+)
 from runtime.bus.connection import connect
 from runtime.bus.publisher import Publisher
 from runtime.bus.streams import ensure_streams, stream_config

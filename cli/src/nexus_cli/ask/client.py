@@ -21,9 +21,9 @@ FINISHED_WITHIN = 180.0
 TAKEN_WITHIN = 20.0
 """Seconds after which an analysis that no agent has taken is given up."""
 MOST_DAYS = 700
-"""Of a stretch that is drawn day by day."""
+"""The longest period that is drawn day by day."""
 MOST_WEEKS = 480
-"""That one call is asked for: a call gives 500 bars at most."""
+"""The most weeks for one call, which returns 500 bars at most."""
 BARS = 253
 """A year of sessions, and the one before it."""
 
@@ -132,8 +132,8 @@ async def closes(
 
 
 def stretch_of(findings: Sequence[Mapping[str, Any]]) -> tuple[date, date] | None:
-    """From the close that the first return is measured from to the last day of the stretches that figures are of;
-    None: they are of none."""
+    """Returns the period that the figures cover: from the close that the first return is measured from to the last day;
+    None if they cover none."""
     derived = [one for finding in findings for one in finding.get("derived") or () if one.get("from")]
     if not derived:
         return None
@@ -159,7 +159,8 @@ def _closing_day(monday: str, last: date) -> str:
 
 
 def _last_year(points: list[tuple[str, float]]) -> list[tuple[str, float]]:
-    """From the last close on or before the same day a year earlier, as the return over a year has it."""
+    """Returns the last year: from the last close on or before the same day a year earlier, like the return over a
+    year."""
     if not points:
         return points
     year, rest = points[-1][0].split("-", 1)

@@ -26,7 +26,8 @@ from nexus_cli.backup.streams import BackupFailedError
 from nexus_cli.target import Addresses, bus
 
 FORM = 2
-"""Of the directory; a newer one is refused. The second has files, which a release that knows the first leaves out."""
+"""The version of the directory's form; a newer one is refused. The second has files, which a release that knows only
+the first leaves out."""
 MANIFEST = "manifest.json"
 LAST = (CHAT.name, FACTS.name, DLQ.name, TRACES.name)
 SETTINGS = ("secrets.json", "bus.json")

@@ -23,7 +23,8 @@ from runtime.stores.store_format import RESTORED
 
 Database = AsyncDatabase[RawBSONDocument]
 POSITIONS = "meta"
-"""How far the store has come. Read before everything else, it is a little too low, and the log makes up for that."""
+"""The collection that says how far the store has come. Read before everything else, it is a little too low, and the log
+makes up for that."""
 NOT_KEPT = frozenset({"doctor"})
 AT_ONCE = 200
 """Documents that are written together; one has some 10 kB, and a message to MongoDB 48 MB at most."""
@@ -79,7 +80,7 @@ async def save(source: Database, name: str, file: Path) -> KeptCollection:
 
 @asynccontextmanager
 async def being_restored(target: Database, made_at: str) -> AsyncGenerator[None]:
-    """No service starts on the database until the block has ended without an error."""
+    """Keeps services from starting on the database until the block has ended without an error."""
     try:
         await target[POSITIONS].insert_one(RawBSONDocument(encode({"_id": RESTORED, "madeAt": made_at})))
         yield

@@ -29,9 +29,10 @@ from runtime.stores.file_stores import file_store
 from runtime.stores.folder_store import FolderStore
 
 FOLDER, LIST = "files", "files.jsonl"
-"""In a backup: the files, and a line for each of them."""
+"""Names in a backup: the folder of the files, and the list with a line for each."""
 PREFIXES = ("files/", UNSENT)
-"""In this order: a file's mark is stored before the file, so it is there when marks are listed."""
+"""Prefixes in the order in which they are listed: a file's mark is stored before the file, so it is there when marks
+are listed."""
 PAGE = 500
 NOT_IN_IT = "files of conversations are not in this backup: "
 
@@ -47,7 +48,7 @@ class BackupFiles:
 
 
 def settings_of(data: Path | None) -> FileSettings:
-    """Where files lie: the environment says it, else in the data directory of a local stack.
+    """Returns where files are stored: the environment says it, else it is the data directory of a local stack.
 
     Raises:
         BadSettingError: a variable has a value that it cannot have.
@@ -100,7 +101,7 @@ async def check(kept: BackupFiles, directory: Path) -> None:
 
 @contextlib.asynccontextmanager
 async def empty_place(kept: BackupFiles | None, data: Path | None) -> AsyncGenerator[FileStore | None]:
-    """Where the files of a backup go, for the length of the block; None: it has none.
+    """Yields the store for the files of a backup; None if it has none.
 
     Raises:
         BackupFailedError: no place is known, or it holds files already.

@@ -158,7 +158,7 @@ class ChatConnection:
         raise ChatFailedError(f"the gateway was away for {_RECONNECT_WITHIN:g} s")
 
     def _seen(self, frame: Frame) -> list[Frame]:
-        """What the frame shows that was not shown before; moves the cursor."""
+        """Returns the frames with what was not shown before, and moves the cursor."""
         match frame["type"]:
             case "message.ack":
                 self._unacknowledged.pop(frame["clientMessageId"], None)

@@ -16,8 +16,8 @@ _LINE = re.compile(
 
 
 def decision(line: str, pending: Sequence[str]) -> tuple[Decision, str, dict[str, float]] | None:
-    """What the line decides, on which of the `pending` action ids, and what a yes changes of it (`y quantity=2`); None:
-    it is a message.
+    """Returns what the line decides, about which of the `pending` action ids, and what a yes changes in it (`y
+    quantity=2`); None if the line is a message.
 
     With several pending a number says which (1 is the first); without one it is a message, and the assistant asks.
     """

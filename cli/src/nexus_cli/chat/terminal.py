@@ -18,12 +18,12 @@ from nexus_cli.texts import TEXTS
 # A little longer than a turn may take (NEXUS_TURN_DEADLINE_SECONDS), since a failed one is told in the chat.
 _ANSWER_WITHIN = 150.0
 _TRIES = 10
-"""How often a piped line that is refused for the moment is sent."""
+"""The number of tries for a piped line that is refused for the moment."""
 Answer = Literal["message", "decision", "refusal"]
 
 
 class Refused(NamedTuple):
-    """What may be sent again after so many seconds; `identity`: a message's clientMessageId."""
+    """A line that may be sent again after so many seconds; `identity`: a message's clientMessageId."""
 
     identity: str
     seconds: float
@@ -81,7 +81,8 @@ async def _until_answered(
 
 
 async def until(awaited: Answer, answered: asyncio.Queue[Answer | Refused]) -> Answer | Refused:
-    """What answers a line. An action that ends in a message's own turn, replaced by another, is no answer."""
+    """Waits for the frame that answers a line. An action that ends in a message's own turn, replaced by another, is no
+    answer."""
     while (found := await answered.get()) == "decision" and awaited == "message":
         continue
     return found

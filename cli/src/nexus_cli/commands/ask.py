@@ -147,7 +147,7 @@ async def _target(data: Path, tell: Callable[[str], None]) -> AsyncGenerator[Tar
 
 @contextlib.contextmanager
 def _progress() -> Generator[Callable[[str], None]]:
-    """Where progress is shown: a line on standard error if that is a terminal, otherwise nowhere."""
+    """Shows progress in a line on standard error if that is a terminal, otherwise nowhere."""
     if not sys.stderr.isatty():
         yield lambda line: None
         return

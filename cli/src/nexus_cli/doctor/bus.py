@@ -46,7 +46,7 @@ CONSUMERS = {
 }
 """The consumers without which nobody is answered, and whose they are."""
 DELAYED = {"agent", "agent-analysis"}
-"""They hand back what is not due yet: that a message of theirs comes again says nothing."""
+"""Consumers that hand back what is not due yet: a redelivery of theirs means nothing."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ async def look(client: Client) -> list[Diagnosis]:
 
 
 def with_one_cause(found: list[Diagnosis]) -> list[Diagnosis]:
-    """What is wrong with the streams; one finding where all of them lack their quorum."""
+    """Returns the findings about the streams, with one finding if all of them lack their quorum."""
     if len(found) == len(STREAMS) and all(one.advice == QUORUM for one in found):
         return [wrong("nats", "no quorum: most of the nats-servers that hold the streams are away", QUORUM)]
     return found
@@ -190,7 +190,7 @@ def _owner(durable: str) -> str:
 
 
 async def _places(asking: ReplyInbox) -> dict[str, dict[str, _Place] | None]:
-    """Each consumer's position, by stream and name; None: the stream does not answer."""
+    """Returns each consumer's position, by stream and name; None if the stream does not answer."""
 
     async def of(stream: str) -> tuple[str, dict[str, _Place] | None]:
         try:

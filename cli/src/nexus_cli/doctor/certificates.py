@@ -49,7 +49,7 @@ async def _look(name: str, url: str) -> Diagnosis | None:
 
 
 async def _ends(host: str, port: int, *, first_line: bool) -> datetime:
-    """When the certificate ends that is shown there, whatever else is wrong with it."""
+    """Returns when the certificate shown at an address ends, whatever else is wrong with it."""
     anyone = ssl.create_default_context()
     anyone.check_hostname, anyone.verify_mode = False, ssl.CERT_NONE
     if first_line:

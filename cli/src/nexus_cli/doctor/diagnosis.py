@@ -25,5 +25,5 @@ def wrong(subject: str, text: str, advice: str) -> Diagnosis:
 
 
 def fine(subject: str, text: str) -> Diagnosis:
-    """Nothing has to be done."""
+    """Returns the finding that nothing has to be done."""
     return Diagnosis(subject, "ok", text)

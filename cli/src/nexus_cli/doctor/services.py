@@ -18,7 +18,8 @@ from contracts.errors import ErrorCode
 from contracts.market_rpc import MARKET_QUOTES
 from contracts.mcp_rpc import CLIENT_ANSWER
 from contracts.migration_rpc import MIGRATIONS, MigrationsRequest
-from contracts.rpc import CATALOGUE, Method
+from contracts.rpc import Method
+from contracts.tools_rpc import CATALOGUE
 from nexus_cli.doctor.diagnosis import Diagnosis, fine, wrong
 from nexus_cli.doctor.stores import Tell
 from runtime.bus.replies import ReplyInbox
@@ -73,7 +74,7 @@ async def pending(client: Client) -> list[Diagnosis]:
 
 
 async def ready(services: Mapping[str, Sequence[str]], tell: Tell) -> list[Diagnosis]:
-    """What each service's /healthz and /readyz return, and its clock."""
+    """Returns each service's answers at /healthz and /readyz, and its clock."""
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=ANSWER + 2)) as http:
         looks = [_ready(http, name, url, tell) for name, urls in services.items() for url in urls]
         return list(await asyncio.gather(*looks))

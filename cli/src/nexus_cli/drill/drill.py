@@ -26,7 +26,7 @@ MANY = 1_000_000
 
 @dataclass(frozen=True)
 class DrillPlan:
-    """How a drill runs. `most`: the most faults; `kinds` and `processes`: only these, or all if empty."""
+    """The plan of a drill. `most`: the most faults; `kinds` and `processes`: only these, or all if empty."""
 
     minutes: float
     seed: int
@@ -37,7 +37,7 @@ class DrillPlan:
     processes: frozenset[str] = frozenset()
 
     def matrix(self, stack: RunningStack) -> Sequence[Pair]:
-        """What of the stack's faults it takes from. Raises StackError: none."""
+        """Returns the stack's faults that the plan allows. Raises StackError if there are none."""
         found = [
             (kind, process)
             for kind, process in stack.matrix
@@ -51,7 +51,7 @@ class DrillPlan:
 
 @dataclass
 class DrillReport:
-    """What was done and what was found. Times in seconds."""
+    """The faults of a drill and its findings. Times are in seconds."""
 
     seed: int
     windows: list[FaultWindow] = field(default_factory=list[FaultWindow])
@@ -63,7 +63,7 @@ class DrillReport:
     takeovers: int = 0
 
     def count(self, kinds: frozenset[Wrong]) -> int:
-        """How many findings are of these kinds."""
+        """The number of findings of these kinds."""
         return sum(one.wrong in kinds for one in self.found)
 
     @property

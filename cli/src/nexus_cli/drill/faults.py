@@ -32,20 +32,20 @@ class Breakable(Protocol):
 
 
 class Kind(StrEnum):
-    """What can happen to a process."""
+    """The kinds of fault that can happen to a process."""
 
     KILL = "kill"
     """kill -9."""
     PAUSE = "pause"
     """SIGSTOP, then SIGCONT."""
     STALL = "stall"
-    """Its network is slow, or what it asks for is not answered."""
+    """The process's network is slow, or its requests are not answered."""
     CUT = "cut"
     """All its connections are broken off; new ones are refused for a while, or not."""
     RESTART = "restart"
     """SIGTERM, as an upgrade does it: it drains, and another one comes in its place."""
     STEP_DOWN = "step-down"
-    """Its leader hands over to another server of the cluster: of a stream, or of all JetStream."""
+    """The leader of a stream, or of all JetStream, hands over to another server of the cluster."""
     SCALE = "scale"
     """More of each service come, and go again."""
 
@@ -53,7 +53,7 @@ class Kind(StrEnum):
 Pair = tuple[Kind, str]
 """A kind of fault, and what it meets."""
 MATRIX: tuple[Pair, ...] = tuple(product((Kind.KILL, Kind.PAUSE, Kind.STALL, Kind.CUT), PROCESSES))
-"""Of a stack whose processes and connections are all within reach."""
+"""The faults of a stack whose processes and connections are all within reach."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class FaultWindow:
 
 
 def faults(random: Random, number: int, matrix: Sequence[Pair] = MATRIX) -> Iterator[Fault]:
-    """So many faults: every pair of the matrix comes before any comes a second time."""
+    """Yields so many faults; every pair of the matrix comes before any comes a second time."""
     pairs: list[Pair] = []
     for step in range(1, number + 1):
         if not pairs:

@@ -13,14 +13,14 @@ from runtime.bus.replies import ReplyInbox
 META = "meta"
 """The leader of all JetStream, who places streams and consumers."""
 LED = (META, "CHAT", "TURNS", "TOOLS", "FACTS", "CHAT/agent")
-"""Whose leaders are made to hand over: JetStream's, those of streams, that of the consumer that turns come from."""
+"""The leaders that are made to hand over: JetStream's, those of streams, and that of the consumer of turns."""
 _ASK = 5.0
 _LED_AGAIN = 30.0
 _PAUSE = 0.05
 
 
 async def step_down(nats_url: str, led: str) -> None:
-    """Its leader hands over; returns when there is a leader again.
+    """Makes the leader hand over; returns when there is a leader again.
 
     Raises:
         TimeoutError: there is none within half a minute.

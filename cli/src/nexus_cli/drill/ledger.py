@@ -28,7 +28,7 @@ class Wrong(StrEnum):
     """Accepted, and not in the log."""
     STORED_TWICE = "stored twice"
     NOBODY_SAID = "nobody said"
-    """In the log, and nobody has sent it."""
+    """A message is in the log, but nobody has sent it."""
     NEVER_ACCEPTED = "never accepted"
     """Sent again and again when all was well, and not acknowledged."""
     UNANSWERED = "unanswered"
@@ -43,7 +43,7 @@ class Wrong(StrEnum):
     """A client that went on from where it was got the same message again."""
     SHOWN_NOT_THERE = "shown, not in the log"
     NOT_SHOWN = "not shown"
-    """In the log, and a client that has caught up never got it."""
+    """A message is in the log, but a client that has caught up never got it."""
     OUT_OF_ORDER = "out of order"
 
 
@@ -80,7 +80,7 @@ class ConversationLedger:
     echoes: bool = True
 
     def findings(self, log: Sequence[LoggedFact]) -> list[Mismatch]:
-        """What is wrong, once the conversation is at rest."""
+        """Returns what is wrong, once the conversation is at rest."""
         found = [*self._messages(log), *self._answers(log)]
         for client in self.shown:
             found += self._frames(client, log)

@@ -21,7 +21,7 @@ class LoggedFact:
 
 
 async def read_log(nats_url: str, company: str, conversation: str) -> list[LoggedFact]:
-    """Every durable fact of a conversation, in order."""
+    """Reads every durable fact of a conversation, in order."""
     bus = Client()
     await bus.connect(nats_url.split(","))
     try:

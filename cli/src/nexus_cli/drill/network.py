@@ -37,11 +37,11 @@ class Network:
         return self._proxies["gateway", _CLIENTS].url
 
     def of(self, name: str) -> list[Proxy]:
-        """Every connection of one process: a service's to its servers, a server's from all services."""
+        """Returns every connection of one process: a service's to its servers, a server's from all services."""
         return [proxy for ends, proxy in self._proxies.items() if name in ends]
 
     def arguments(self) -> list[str]:
-        """For nexus_cli.drill.proxied_stack, once the proxies have started."""
+        """Returns the arguments for nexus_cli.drill.proxied_stack, once the proxies have started."""
         ways = {f"{service} {server}": proxy.port for (service, server), proxy in self._proxies.items()}
         return [json.dumps(self.ports), json.dumps(ways)]
 

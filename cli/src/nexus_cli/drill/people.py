@@ -43,8 +43,8 @@ class GaveUpError(Exception):
 
 @dataclass(frozen=True)
 class Wait:
-    """How long a person waited for an answer of the AI, by the monotonic clock; when the message was acknowledged,
-    when a turn began, and how often the connection was lost meanwhile."""
+    """One wait of a person for an answer of the AI, by the monotonic clock: how long it took, when the message was
+    acknowledged, when a turn began, and how often the connection was lost meanwhile."""
 
     began: float
     ended: float
@@ -61,7 +61,7 @@ class Wait:
 
 @dataclass
 class Scene:
-    """What all people of a drill share. `over`: nobody begins anything new."""
+    """The state that all people of a drill share. `over`: nobody begins anything new."""
 
     stack: RunningStack
     company: str = COMPANY
@@ -81,7 +81,7 @@ class Scene:
                 await self.over.wait()
 
     async def log(self, ledger: ConversationLedger) -> list[LoggedFact]:
-        """What really is in the conversation."""
+        """Returns what really is in the conversation."""
         return await read_log(self.stack.nats, self.company, ledger.conversation)
 
 

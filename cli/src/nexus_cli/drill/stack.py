@@ -27,7 +27,7 @@ from runtime.settings import TokenSettings
 
 LOOK_WITHIN = 10.0
 BALANCER = "balancer"
-"""What stands before several gateways, in a stack that has such a thing."""
+"""The balancer before several gateways, in a stack that has one."""
 _LIFTED = ("MESSAGES", "CONVERSATIONS", "TOKENS")
 """Limits by address: all people of a drill come from one."""
 
@@ -56,7 +56,7 @@ class RunningStack:
 
     @property
     def url(self) -> str:
-        """Where its visitors go."""
+        """The address to which visitors go."""
         by_name = {one["name"]: one["url"] for one in self._recorded()["processes"]}
         if not (found := by_name.get(BALANCER) or by_name.get("gateway")):
             raise StackError("this stack has no gateway, so nobody can chat")
@@ -74,7 +74,7 @@ class RunningStack:
         return StackProcess(**next(one for one in self._recorded()["processes"] if one["name"] == name))
 
     def network_of(self, name: str) -> Sequence[Proxy]:
-        """Every connection of one process that is within reach: none."""
+        """Returns no connections: none of a process is within reach."""
         del name
         return []
 

@@ -22,7 +22,7 @@ class WordOverlap:
         return _best([self.score(question, number) for number in range(len(self._texts))], limit)
 
     def score(self, question: str, number: int) -> float:
-        """How much a text has in common with the question, 0 to 1."""
+        """Returns how much a text has in common with the question, 0 to 1."""
         asked, text = set(_words(question)), self._texts[number]
         return len(asked & text) / (len(asked | text) or 1)
 

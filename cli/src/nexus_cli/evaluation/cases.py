@@ -45,7 +45,8 @@ class ModelReply(CaseModel):
 
 
 class Expect(CaseModel):
-    """What must hold. Texts are regular expressions, ignoring case; figures must be right to a millionth."""
+    """The conditions that must hold. Texts are regular expressions, ignoring case; figures must be right to a
+    millionth."""
 
     # a chat's last turn
     says: list[str] = Field(default_factory=list[str])
@@ -116,7 +117,7 @@ class Case(CaseModel):
 
     @property
     def asked(self) -> str:
-        """What a recorded model knows the case by: its last question."""
+        """The last question, by which a recorded model recognises the case."""
         return self.query or (self.say[-1] if self.say else "")
 
 
@@ -126,7 +127,7 @@ def own_cases() -> Path:
 
 
 def read_cases(directory: Path) -> list[Case]:
-    """Every case of a folder and its folders, by id.
+    """Reads every case of a folder and its subfolders, by id.
 
     Raises:
         BadCaseError: there is none, or one that cannot be read.

@@ -24,7 +24,7 @@ class Turn(CaseModel):
 
 
 class Conversation(CaseModel):
-    """Who speaks, and what is said in order."""
+    """A conversation: who speaks, and what is said in order."""
 
     about: str
     kind: Literal["visitor", "copilot"] = "copilot"
@@ -61,14 +61,14 @@ def _cases(file: Path) -> list[Case]:
 
 
 def verdict(result: Result) -> Verdict | None:
-    """How an answer is judged; None: it could not be tried. What holds is acceptable; else an answer that says that it
-    does not know is no wrong one."""
+    """Judges an answer; None if it could not be tried. What holds is acceptable; else an answer that says that it does
+    not know is no wrong one."""
     if result.passed is None:
         return None
     return "acceptable" if result.passed else "unknown" if is_unknown(result.text) else "wrong"
 
 
 def counted(results: Sequence[Result]) -> dict[Verdict, int]:
-    """How many answers are acceptable, unknown and wrong."""
+    """Counts the answers that are acceptable, unknown and wrong."""
     found = Counter(map(verdict, results))
     return {one: found[one] for one in VERDICTS}

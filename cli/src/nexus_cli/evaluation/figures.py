@@ -18,7 +18,7 @@ SMALL = 12
 TRADING_DAYS = 252
 
 SCALES = (1, 100, 1e-6, 1e-9)
-"""As it is, in per cent, in millions, in billions."""
+"""The scales of a figure: as it is, in per cent, in millions, in billions."""
 
 Bar = dict[str, Any]
 

@@ -57,7 +57,8 @@ class Dataset:
 
 @dataclass(slots=True)
 class RankingCounts:
-    """For one ranking: how often the right page was first and among the first three, and each question's best score."""
+    """The counts of one ranking: how often the right page was first and among the first three, and each question's best
+    score."""
 
     first: int = 0
     in_three: int = 0
@@ -74,7 +75,7 @@ class RankingCounts:
         return sum(score < threshold for score in self.traps) / len(self.traps)
 
     def view(self) -> dict[str, float | None]:
-        """For JSON: shares."""
+        """Returns the counts as shares, for JSON."""
         count = len(self.answered)
         return {
             "first": round(self.first / count, 4) if count else None,

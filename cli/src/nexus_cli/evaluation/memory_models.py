@@ -14,7 +14,7 @@ from memory.domain.recall.words import words
 from nexus_cli.evaluation.memory_cases import MemoryCase
 
 Proposes = Callable[[MemoryCase, int, ProposalGround], list[FactProposal]]
-"""What a model proposes after a case's turn: by the case, the turn's number from 0, and what it is told."""
+"""Returns what a model proposes after a turn, given the case, the turn's number from 0, and what the model is told."""
 
 
 def labels(case: MemoryCase, turn: int, ground: ProposalGround) -> list[FactProposal]:

@@ -30,7 +30,7 @@ class NoRecordingError(Exception):
 
 
 class Recording:
-    """What a model answered, from a file {model, answers: {what it was told: its answer}}."""
+    """The recorded answers of a model, from a file {model, answers: {what it was told: its answer}}."""
 
     def __init__(self, path: Path) -> None:
         try:

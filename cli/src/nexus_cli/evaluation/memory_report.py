@@ -48,8 +48,8 @@ class KindFigure:
 
 
 def measure(cases: Sequence[MemoryCase], model: Proposes | None = None) -> list[CaseOutcome]:
-    """Every case, with what is wrong about it. What the paraphrases say is one person's memory, all together. `model`:
-    proposes after each turn; None: the rules alone."""
+    """Runs every case and returns its faults. The paraphrases together are one person's memory. `model`: proposes after
+    each turn; None: the rules alone."""
     each = [_after(case, model).memory for case in cases if case.kind == "paraphrase"]
     crowd = LongTermMemory(
         user_notes=[text for one in each for text in one.user_notes],
@@ -131,7 +131,7 @@ def _among(text: str, held: Iterable[str]) -> bool:
 
 
 def _after(case: MemoryCase, model: Proposes | None, turns: int | None = None) -> Remembered:
-    """After so many turns of the case, all of them where no number is given."""
+    """Returns the memory after so many turns of the case; after all of them if no number is given."""
     state = Remembered()
     for number, text in enumerate(case.said[:turns]):
         turn, at = f"t{number}", START + timedelta(days=number)

@@ -1,4 +1,4 @@
-"""What was observed when a case was tried."""
+"""The observations from trying a case."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class RecallCounts:
         return self.found[ranking][depth] / self.questions if self.questions else 0.0
 
     def view(self) -> dict[str, dict[str, float]]:
-        """By ranking and depth, for JSON."""
+        """Returns the shares by ranking and depth, for JSON."""
         return {
             name: {str(depth): round(self.recall(name, depth), 4) for depth in AT} for name in RANKINGS
         }  # fmt: skip

@@ -1,4 +1,4 @@
-"""What `nexus eval recall` prints of its figures."""
+"""The output of `nexus eval recall`."""
 
 from __future__ import annotations
 

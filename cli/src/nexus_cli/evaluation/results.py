@@ -190,7 +190,7 @@ def table(run: RunView) -> Table:
 
 
 def _spread(case: CaseView) -> str:
-    """For a case that was tried several times: how often it passed, and its fastest and slowest time."""
+    """Describes a case that was tried several times: how often it passed, and its fastest and slowest time."""
     runs = case.get("runs")
     if runs is None or runs["seconds"] is None:
         return ""
@@ -198,7 +198,7 @@ def _spread(case: CaseView) -> str:
 
 
 def failures(run: RunView) -> Text:
-    """What failed, and what was there instead."""
+    """Lists what failed, and what was there instead."""
     said = Text()
     for case in run["cases"]:
         failed = [check for check in case["checks"] if not check["passed"]]
@@ -233,7 +233,7 @@ def read_run(file: Path) -> RunView:
 
 
 def compared(before: RunView, after: RunView) -> ComparedRuns:
-    """What has changed from one run to the other, by case."""
+    """Lists what has changed from one run to the other, by case."""
     old = {case["id"]: case for case in before["cases"]}
     new = {case["id"]: case for case in after["cases"]}
     both = [name for name in new if name in old]
@@ -268,7 +268,7 @@ def compared(before: RunView, after: RunView) -> ComparedRuns:
 
 
 def _share(case: CaseView) -> float | None:
-    """How often a case passed, of the times that it was tried; None: never tried."""
+    """Returns the share of its tries that a case passed; None if it was never tried."""
     runs = case.get("runs")
     if runs is not None:
         return runs["passed"] / runs["tried"] if runs["tried"] else None

@@ -38,7 +38,7 @@ MODEL_AWAY = "LLM_UNAVAILABLE"
 
 @dataclass(frozen=True)
 class Result:
-    """How a case went. `checks` None: it was left out, since it needs a model, or could not be tried (`error`).
+    """The result of a case. `checks` None: it was left out, since it needs a model, or could not be tried (`error`).
     `text`: what was answered last."""
 
     case: Case
@@ -57,7 +57,7 @@ class Result:
 async def run_cases(
     cases: Sequence[Case], stage: Stage, tell: Callable[[Result], None], repeat: int = 1
 ) -> list[Result]:
-    """Every case as often as `repeat` says, one time after the other, in the order given; `tell` is called with each as
+    """Runs every case as often as `repeat` says, one after the other, in the order given; `tell` is called with each as
     it ends. What is repeated is measured, so that the first case of each kind is tried once before, and not counted.
 
     Raises:
@@ -228,7 +228,7 @@ class Trial:
 
 
 class TurnRefusedError(Exception):
-    """What was said was refused; code and message."""
+    """A message was refused, with this code and text."""
 
 
 async def _answered(open_one: ChatConnection, text: str) -> dict[str, Any]:

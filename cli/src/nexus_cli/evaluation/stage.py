@@ -38,8 +38,8 @@ class NoModelError(StackError):
 
 @dataclass(frozen=True)
 class StageModels:
-    """Which provider's name stands for which model. Recorded models are served under a name that real ones do not
-    use."""
+    """The names of providers, with the model that each stands for. Recorded models are served under a name that real
+    ones do not use."""
 
     recorded: str = "openai"
     provider: str | None = None

@@ -35,7 +35,7 @@ class EvaluationVectors:
         return made
 
     def nearness(self, texts: Neighbours[Name], question: str) -> Nearness[Name] | None:
-        """How near the texts are to a question; raises EmbeddingError."""
+        """Returns how near the texts are to a question; raises EmbeddingError."""
         return texts.to(self._runner.run(self._embedder.question(question)), self._usual)
 
 

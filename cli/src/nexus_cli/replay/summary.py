@@ -10,7 +10,8 @@ SIDES = ("recorded", "replayed")
 
 
 def summary(turns: Sequence[Turn]) -> dict[str, Any]:
-    """How many turns, how many alike, and what each side used. `cost` None: a model without a price was used."""
+    """Counts the turns, those that are alike, and what each side used. `cost` None: a model without a price was
+    used."""
     return {
         "turns": len(turns),
         "sameText": sum(turn["sameText"] for turn in turns),
@@ -43,7 +44,8 @@ def money(cost: float | None) -> str:
 
 
 def verdict(turn: Turn) -> str:
-    """How far a turn is the same: identical (byte for byte in the journal), same answer, other answer, no answer."""
+    """Says how far a turn is the same: identical (byte for byte in the journal), same answer, other answer, no
+    answer."""
     if turn["replayed"]["error"]:
         return "no answer"
     if turn["identical"]:

@@ -1,4 +1,4 @@
-"""How long to wait before a died program is started again."""
+"""Decides how long to wait before a program that died is started again."""
 
 from __future__ import annotations
 

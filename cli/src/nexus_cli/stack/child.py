@@ -106,7 +106,7 @@ class Forked:
         return cls(int(pid), told, connection)
 
     async def wait(self) -> int:
-        """Its exit code, negative where a signal has killed it."""
+        """Returns the exit code, which is negative if a signal has killed the process."""
         return await asyncio.shield(self._ended)
 
     async def _end(self, told: asyncio.StreamReader) -> int:

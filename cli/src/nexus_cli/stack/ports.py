@@ -61,8 +61,8 @@ def listens(pid: int, port: int) -> bool:
 
 
 def owner(port: int) -> str | None:
-    """Who has `port`, as `name (pid N)`, as far as this user may see it: who listens there, or else whose connection
-    goes out from there."""
+    """Returns who has `port`, as `name (pid N)`, as far as this user may see it: who listens there, or else whose
+    connection goes out from there."""
     sockets = _sockets(port, _LISTEN) or _sockets(port)
     if not sockets:
         return None

@@ -9,11 +9,11 @@ from enum import IntEnum
 Urls = Mapping[str, str]
 
 KEEPS_BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}
-"""For Python programs, whatever the environment says: compiling what a service imports takes as long as all the rest of
-its start, so the first start does it for all."""
+"""The environment of Python programs, whatever the outer one says: compiling what a service imports takes as long as
+all the rest of its start, so the first start does it for all."""
 
 FORK_SERVER = "NEXUS_FORK_SERVER"
-"""Where a fork server listens that has imported the services (nexus_cli.testing_fork_server)."""
+"""The variable with the socket of a fork server that has imported the services (nexus_cli.testing_fork_server)."""
 
 
 class StopStage(IntEnum):

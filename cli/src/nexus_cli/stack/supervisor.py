@@ -33,8 +33,8 @@ _NOT_ALIVE = 3
 
 @dataclass(frozen=True)
 class _ProgramRun:
-    """How one run of a program went. `served`: seconds from being ready to its end, which it came to in good order or
-    not: one that somebody has asked to end is no program that dies again and again."""
+    """The outcome of one run of a program. `served`: seconds from being ready to its end, which it came to in good
+    order or not: one that somebody has asked to end is no program that dies again and again."""
 
     how: str
     served: float = 0.0

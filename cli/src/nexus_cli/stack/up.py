@@ -26,12 +26,12 @@ _STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @dataclass(frozen=True)
 class UpOptions:
-    """What `nexus up` was asked for. `port` 0 takes a free one; `services` may leave some out, to run them by hand."""
+    """The options of `nexus up`. `port` 0 takes a free one; `services` may leave some out, to run them by hand."""
 
     port: int = 8080
     services: Sequence[str] = tuple(SERVICES)
     quiet: bool = False
-    """Nobody reads what it says: whoever started it says it."""
+    """Prints nothing: the program that started it does."""
 
 
 async def run_stack(

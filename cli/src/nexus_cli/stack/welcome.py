@@ -30,7 +30,7 @@ def welcome(address: str, directory: DataDirectory, jwt_secret: str, *, detached
 
 
 def _program() -> str:
-    """How this program is called from here: by its name only where the shell finds it."""
+    """Returns how this program is called from here: by its name only if the shell finds it."""
     if shutil.which("nexus"):
         return "nexus"
     beside = Path(sys.executable).parent / "nexus"

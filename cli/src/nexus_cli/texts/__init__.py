@@ -1,4 +1,4 @@
-"""What the terminal says by itself: a file a language beside this one."""
+"""The texts of the terminal: one file for each language."""
 
 from contracts.text import read_texts
 

@@ -1,1 +1,1 @@
-"""What `nexus top` shows."""
+"""The figures of `nexus top`."""

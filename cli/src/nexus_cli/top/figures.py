@@ -25,7 +25,7 @@ class Sample:
     values: dict[str, dict[Labels, dict[str, float]]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(dict[str, float]))
     )
-    """By metric, labels and process."""
+    """The values by metric, labels and process."""
     away: list[str] = field(default_factory=list[str])
 
     def take(self, process: str, text: str) -> None:
@@ -51,7 +51,8 @@ class Sample:
         return dict(found)
 
     def since(self, before: Sample, name: str, label: str) -> dict[str, float]:
-        """How much each has grown. A process that did not answer before adds nothing, since its counts are not new."""
+        """Returns how much each value has grown. A process that did not answer before adds nothing, since its counts
+        are not new."""
         found: dict[str, float] = defaultdict(float)
         known = before.processes
         for labels, values in self.values.get(name, {}).items():
@@ -87,7 +88,7 @@ async def read(services: Mapping[str, Sequence[str]]) -> Sample:
 
 
 def view(before: Sample | None, now: Sample) -> dict[str, Any]:
-    """What is shown. Rates are per minute, and 0 where nothing was read before."""
+    """Returns what is shown. Rates are per minute, and 0 where nothing was read before."""
     minutes = (now.at - before.at) / 60 if before is not None else math.inf
 
     def rates(name: str, label: str) -> dict[str, float]:

@@ -32,7 +32,7 @@ class ServiceSpan:
 
 
 async def spans_of(client: Client, turn: str) -> list[ServiceSpan]:
-    """Every span of the turn's traces, by start; none: nothing is kept of such a turn.
+    """Returns every span of the turn's traces, by start; none if nothing is kept of such a turn.
 
     A turn that was handed back and taken up again has the same trace; one that another message took over has two.
 

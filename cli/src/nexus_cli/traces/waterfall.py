@@ -43,7 +43,8 @@ class WaterfallRow:
 
     @property
     def step(self) -> str:
-        """What the span is to the turn: queue, context, model, tool, commit; empty for what is inside of those."""
+        """Returns what the span is to the turn: queue, context, model, tool, commit; empty for what is inside of
+        those."""
         name = self.span.recorded.name
         if self.span.service != "agent":
             return ""

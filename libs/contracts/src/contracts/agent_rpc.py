@@ -1,5 +1,5 @@
-"""Calls that the agent serves besides turns: available models, suggested replies, improved wording,
-summaries for a person who takes over.
+"""Calls that the agent serves besides turns: the state of a running turn, available models, suggested replies, improved
+wording, summaries for a person who takes over.
 
 Errors, besides those of the runtime: NOT_FOUND (no such company or conversation), FORBIDDEN (suggestions are off in the
 company's settings), RATE_LIMITED (the company's budget is spent; the message says so), UNAVAILABLE (no model answered).
@@ -10,6 +10,7 @@ from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.events.chat import MAX_SUMMARY_LINES, MAX_TEXT
+from contracts.events.turn import HandedCall
 from contracts.ids import CompanyId, Id
 from contracts.rpc import Method, Rpc
 
@@ -115,4 +116,26 @@ IMPROVE = Rpc("rpc.agent.improve.v1", ImproveRequest, ImproveReply, queue=QUEUE,
 
 SUMMARY = Rpc("rpc.agent.summary.v1", SummaryRequest, SummaryReply, queue=QUEUE)
 
-METHODS: tuple[Method, ...] = (PROVIDERS, SUGGEST, IMPROVE, SUMMARY)
+
+class TurnStateRequest(Wire):
+    """Asked of all agents at once; only the one that drives the conversation's turn (or just this one) answers."""
+
+    company_id: CompanyId
+    conversation_id: Id
+    turn_id: Id | None = None
+
+
+class TurnState(Wire):
+    """The running turn: the text so far and the sequence of its last delta (-1: none yet). `waiting`: handed calls
+    whose results the turn waits for."""
+
+    turn_id: Id
+    message_id: Id
+    text_so_far: str
+    delta_seq: int = Field(ge=-1)
+    waiting: list[HandedCall] | None = None
+
+
+TURN_STATE = Rpc("rpc.agent.turn.state.v1", TurnStateRequest, TurnState, queue=None)
+
+METHODS: tuple[Method, ...] = (TURN_STATE, PROVIDERS, SUGGEST, IMPROVE, SUMMARY)

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from contracts.conversation_rpc import HistoryMessage, VisitorProfile
 from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.events.chat import Action
@@ -16,7 +17,7 @@ from contracts.ids import CompanyId, Id
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 from contracts.market_rpc import ActiveAlert, MarketEvent
 from contracts.memory_rpc import QUEUE, Experience, RiskProfile, Strategy, TradingStyle, UserRef
-from contracts.rpc import HistoryMessage, Method, Rpc, VisitorProfile
+from contracts.rpc import Method, Rpc
 
 MOST_MESSAGES = 500
 MOST_BYTES = 600_000

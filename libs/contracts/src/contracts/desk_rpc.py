@@ -5,11 +5,12 @@ from typing import Annotated
 
 from pydantic import Field
 
+from contracts.conversation_rpc import ConversationRef, ConversationReply
 from contracts.envelope import Wire
 from contracts.events.chat import MAX_TEXT
 from contracts.events.desk import MAX_LABELS, Label, Status, Topic
 from contracts.ids import CompanyId, Id
-from contracts.rpc import ConversationRef, ConversationReply, Method, Rpc
+from contracts.rpc import Method, Rpc
 
 QUEUE = "memory"
 SHORTCUT_PATTERN = r"^[a-z0-9_-]{1,40}$"

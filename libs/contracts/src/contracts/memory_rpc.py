@@ -7,12 +7,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from contracts.conversation_rpc import ConversationView, MessageView
 from contracts.enumerations import OPEN, OPEN_BEHIND_THE_DOOR
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 from contracts.languages import Language
-from contracts.rpc import ConversationView, MessageView, Method, Rpc
+from contracts.rpc import Method, Rpc
 
 QUEUE = "memory"
 

@@ -6,6 +6,7 @@ from contracts import (
     company_rpc,
     completion_rpc,
     context_rpc,
+    conversation_rpc,
     desk_rpc,
     erasure_rpc,
     failed_rpc,
@@ -29,7 +30,7 @@ from contracts import (
 )
 
 METHODS: tuple[rpc.Method, ...] = (
-    *rpc.METHODS,
+    *conversation_rpc.METHODS,
     *agent_rpc.METHODS,
     *channel_rpc.METHODS,
     *company_rpc.METHODS,

@@ -6,11 +6,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from contracts.conversation_rpc import ConversationRef
 from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.events.fact import Score
 from contracts.ids import CompanyId, Id
-from contracts.rpc import ConversationRef, Method, Rpc
+from contracts.rpc import Method, Rpc
 
 QUEUE = "memory"
 By = Literal["day", "channel", "language", "user", "door"]

@@ -1,13 +1,15 @@
-"""Calls to the tool-executor by services that call tools directly, without a model; a user's deletion there; and the
-executor's question to a service whose tool has not answered in time."""
+"""Calls around tools: the catalogue, calls without a model, a user's deletion in the tool-executor, and the executor's
+own calls to services that serve a tool."""
 
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from contracts.company_rpc import CompanyRequest
+from contracts.enumerations import OPEN
 from contracts.envelope import Wire
+from contracts.events.tool import QuotaView
 from contracts.ids import CompanyId, Id
 from contracts.languages import Language
 from contracts.market_rpc import (
@@ -19,7 +21,7 @@ from contracts.market_rpc import (
     PendingActionsReply,
 )
 from contracts.memory_rpc import UserRef
-from contracts.rpc import Method, Rpc, ToolServiceRequest
+from contracts.rpc import Method, Rpc
 
 
 class Category(StrEnum):
@@ -38,6 +40,77 @@ class Category(StrEnum):
     SITE = "site"
     OWN = "own"
     """Tools that a company has declared itself (contracts.own_tools)."""
+
+
+class Caller(Wire):
+    """The caller as verified by the executor: neither the model nor the arguments can name somebody else. `prompt`: the
+    first and last sequence of the messages that the prompt contains in full."""
+
+    company_id: CompanyId
+    user_id: Id | None = None
+    role: str
+    plan: str
+    language: str = "es"
+    conversation_id: Id | None = None
+    prompt: tuple[int, int] | None = None
+
+
+class ToolServiceRequest(Wire):
+    """The executor calls a tool of another service. After its Nexus-Deadline the call must not change anything."""
+
+    call_id: Id
+    tool: str
+    arguments: dict[str, Any]
+    caller: Caller
+
+
+class ToolServiceData(Wire):
+    """The tool's data, snake_case inside."""
+
+    result: dict[str, Any]
+
+
+def tool_service(name: str, queue: str) -> Rpc[ToolServiceRequest, ToolServiceData]:
+    """The method by which a service serves the tool `name`. Errors carry `reason` (e.g. not_in_sample)."""
+    return Rpc(f"rpc.tool.{name}.v1", ToolServiceRequest, ToolServiceData, queue=queue, safe=False)
+
+
+class CatalogueRequest(Wire):
+    """Asks for the tools that this caller may use. `name`: only this tool. `with_quota`: also how many calls are left
+    to `user_id`."""
+
+    company_id: CompanyId
+    role: str
+    plan: str = "free"
+    language: str = "es"
+    user_id: Id | None = None
+    name: str | None = Field(default=None, max_length=128)
+    with_quota: bool = False
+
+
+class CatalogueTool(Wire):
+    """One tool as every interface shows it; `parameters` is JSON Schema."""
+
+    id: str
+    name: str
+    description: str
+    category: str
+    required_plan: str
+    parameters: dict[str, Any]
+    side_effects: bool = False
+    label: str | None = Field(default=None, description="what a person reads while it runs")
+    quota: dict[Annotated[Literal["minute", "hour", "day"], OPEN], QuotaView] | None = Field(
+        default=None, description="by window; left out when it was not asked for, or cannot be known now"
+    )
+
+
+class CatalogueReply(Wire):
+    """The tools in the order of the catalogue, which is always the same."""
+
+    tools: list[CatalogueTool]
+
+
+CATALOGUE = Rpc("rpc.tools.catalogue.v1", CatalogueRequest, CatalogueReply, queue="tool-executor")
 
 
 class ToolDetailsRequest(Wire):
@@ -148,6 +221,7 @@ OWN_ACTIONS_PENDING = Rpc("rpc.tools.actions.pending.v1", UserRef, PendingAction
 OWN_ACTIONS_GET = Rpc("rpc.tools.actions.get.v1", ActionsRequest, ActionsReply, queue="tool-executor")
 
 METHODS: tuple[Method, ...] = (
+    CATALOGUE,
     TOOL_DETAILS,
     FILE_TEXT,
     FILE_PIECE,

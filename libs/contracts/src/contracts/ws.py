@@ -12,6 +12,8 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, Strict, StrictBool, StrictInt, StringConstraints
 
+from contracts.agent_rpc import TurnState
+from contracts.conversation_rpc import MessageView
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events import turn
@@ -23,7 +25,6 @@ from contracts.ids import UUID_PATTERN, Id
 from contracts.inbox import OwnerEvent
 from contracts.json_values import is_object
 from contracts.plain_text import WORDS
-from contracts.rpc import MessageView, TurnState
 
 PROTOCOL_VERSION = 1
 LOCALE = re.compile(r"^[A-Za-z0-9-]*$")
@@ -44,7 +45,7 @@ VisitedPage = Annotated[Page, BeforeValidator(_cut)]
 """The page that a visitor is on, as the site gives it."""
 
 
-class Frame(Wire):
+class ClientFrame(Wire):
     """The fields of every client frame. A socket that follows several conversations names one in each frame."""
 
     conversation_id: Id | None = None
@@ -57,7 +58,7 @@ class Cursor(Wire):
     seq: StrictInt = Field(ge=0)
 
 
-class Hello(Frame):
+class Hello(ClientFrame):
     """The first frame. `since`: resume after that fact. `visitor`: the token of the visitor that a customer was
     before signing in; what they began then is linked to them."""
 
@@ -68,7 +69,7 @@ class Hello(Frame):
     locale: str | None = Field(default=None, max_length=35, pattern=LOCALE.pattern)
 
 
-class MessageSend(Frame):
+class MessageSend(ClientFrame):
     """A person's message; `retry` from the second try on, with the same id. `page`: their current page, if not the
     one of hello. `files`: of the conversation, uploaded before (POST …/files)."""
 
@@ -79,40 +80,40 @@ class MessageSend(Frame):
     files: list[Id] | None = Field(default=None, max_length=MOST_FILES)
 
 
-class Typing(Frame):
+class Typing(ClientFrame):
     """Somebody is writing."""
 
 
-class Receipt(Frame):
+class Receipt(ClientFrame):
     """Everything up to the sequence has been read."""
 
     up_to_seq: StrictInt = Field(ge=0)
 
 
-class Ping(Frame):
+class Ping(ClientFrame):
     """Asks for a pong."""
 
 
-class RunCancel(Frame):
+class RunCancel(ClientFrame):
     """Stop the running answer."""
 
     turn_id: Id
 
 
-class ActionConfirm(Frame):
+class ActionConfirm(ClientFrame):
     """Confirms an action; `edits`: new values for its editable fields."""
 
     action_id: Id
     edits: dict[str, object] | None = None
 
 
-class ActionReject(Frame):
+class ActionReject(ClientFrame):
     """Rejects an action."""
 
     action_id: Id
 
 
-class Feedback(Frame):
+class Feedback(ClientFrame):
     """An answer was good or bad."""
 
     message_id: Id
@@ -120,28 +121,28 @@ class Feedback(Frame):
     reason: Annotated[str, Field(max_length=1000), WORDS] | None = None
 
 
-class ConversationRate(Frame):
+class ConversationRate(ClientFrame):
     """Whether the conversation helped; replaces an earlier rating."""
 
     score: Annotated[Score, Strict()]
     comment: Annotated[str, Field(max_length=1000), WORDS] | None = None
 
 
-class HandoffRequest(Frame):
+class HandoffRequest(ClientFrame):
     """Asks for a person."""
 
 
-class ConversationWatch(Frame):
+class ConversationWatch(ClientFrame):
     """A human agent follows a conversation; `since` as in hello."""
 
     since: Cursor | None = None
 
 
-class InboxWatch(Frame):
+class InboxWatch(ClientFrame):
     """A human agent wants to know which of the company's conversations change."""
 
 
-class OwnerTake(Frame):
+class OwnerTake(ClientFrame):
     """A human agent takes the conversation over.
 
     CONFLICT if a colleague has taken it after `seenSeq`, the newest change of owner that the agent has seen; without
@@ -151,27 +152,10 @@ class OwnerTake(Frame):
     seen_seq: int | None = Field(default=None, ge=0)
 
 
-class OwnerRelease(Frame):
+class OwnerRelease(ClientFrame):
     """A human agent gives the conversation back to the AI."""
 
 
-ClientFrame = (
-    Hello
-    | MessageSend
-    | Typing
-    | Receipt
-    | Ping
-    | RunCancel
-    | ActionConfirm
-    | ActionReject
-    | Feedback
-    | ConversationRate
-    | HandoffRequest
-    | ConversationWatch
-    | InboxWatch
-    | OwnerTake
-    | OwnerRelease
-)
 CLIENT_FRAMES: dict[str, type[ClientFrame]] = {
     "hello": Hello,
     "message.send": MessageSend,

@@ -69,9 +69,9 @@ from agent.turns.proposer import Proposer
 from agent.turns.summaries import Summarizer
 from agent.turns.sweep import TurnSweep
 from agent.turns.watches import Watches
+from contracts.agent_rpc import TURN_STATE
 from contracts.channels import ANALYSIS_REQUESTS, CHAT_ALL, LIVE_CHAT_ALL, TURN_TRIGGERS, ChatKind, parse_chat
 from contracts.company import CompanySettings
-from contracts.rpc import TURN_STATE
 from contracts.streams import CHAT, FACTS, TURNS
 from runtime.analyses import Analyses
 from runtime.auth.principals import Verify

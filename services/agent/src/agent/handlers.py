@@ -14,9 +14,9 @@ from agent.turns.engine import TurnEngine
 from agent.turns.sweep import TurnSweep
 from agent.turns.watches import Watches
 from contracts import channels
+from contracts.agent_rpc import TurnState, TurnStateRequest
 from contracts.channels import ChatKind, parse_chat
 from contracts.events.analysis import AnalysisCompleted, AnalysisProblem
-from contracts.rpc import TurnState, TurnStateRequest
 from runtime.analyses import REQUESTED, request_of
 from runtime.bus.direct import StoredFact
 from runtime.bus.marks import Marks

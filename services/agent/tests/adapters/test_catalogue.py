@@ -7,7 +7,7 @@ from agent.ports import Requester
 from agent.testing.company import COMPANY
 from agent.testing.stage import stage
 from contracts.errors import ErrorCode
-from contracts.rpc import CatalogueTool
+from contracts.tools_rpc import CatalogueTool
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
 from runtime.testing import NatsServer, eventually

@@ -9,13 +9,13 @@ from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.company import COMPANY
 from agent.testing.stage import agent, stage
+from contracts.agent_rpc import TURN_STATE, TurnStateRequest
 from contracts.channels import ChatKind
 from contracts.company import ToolConfig
 from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.registry import BY_TYPE
 from contracts.events.tool import ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from contracts.ids import answer_id, turn_id
-from contracts.rpc import TURN_STATE, TurnStateRequest
 from runtime.bus.direct import DirectReader
 from runtime.calls.rpc import RpcClient
 from runtime.testing import NatsServer, eventually

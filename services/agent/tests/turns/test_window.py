@@ -10,8 +10,8 @@ from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.stage import Stage, agent, stage
 from contracts.context_rpc import ContextMarket, FullContext, RelevantSymbol
+from contracts.conversation_rpc import HistoryMessage
 from contracts.events.chat import Role
-from contracts.rpc import HistoryMessage
 from runtime.testing import NatsServer, eventually
 
 ANA = "user/pro/ana"

@@ -41,7 +41,7 @@ class GatewayError(NexusError):
 
 
 class RefusedError(GatewayError):
-    """Not found, not allowed, or invalid, as the code says; `fields` say what is wrong with which."""
+    """The request is not found, not allowed or invalid, as the code says; `fields` name the faults."""
 
     def __init__(self, code: ErrorCode, message: str, fields: Sequence[FieldFault] = ()) -> None:
         super().__init__(message)
@@ -82,7 +82,7 @@ class TookTooLongError(GatewayError):
 
 
 class TokenInvalidError(GatewayError):
-    """No token, a forged one, or one of somebody else's."""
+    """There is no token, or it is forged, or somebody else's."""
 
     code = ErrorCode.UNAUTHORIZED
 
@@ -102,6 +102,6 @@ def bad_field(field: str, message: str, code: ErrorCode = ErrorCode.BAD_FIELD) -
 
 
 def unexpected(failure: Exception) -> UnavailableError:
-    """What a client is told of a fault of the gateway's own, which is logged."""
+    """Logs a fault of the gateway itself, and returns the error for the client."""
     log.error("chat.failed", exc_info=failure)
     return UnavailableError("something went wrong here: try again")

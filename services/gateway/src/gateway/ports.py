@@ -15,7 +15,7 @@ Decide = Callable[[Snapshot], Awaitable[Wire | None]]
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What is known of a visitor from the request for their token; a hello may change it. `page`: its address."""
+    """The facts about a visitor from the request for their token; a hello may change them. `page`: its address."""
 
     funnel_stage: str | None = None
     locale: str | None = None
@@ -27,7 +27,7 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class TokenCaller:
-    """Who is calling, from a verified token alone. `expires`: seconds since the epoch."""
+    """The caller according to a verified token. `expires`: seconds since the epoch."""
 
     subject: str
     role: str
@@ -37,7 +37,7 @@ class TokenCaller:
     name: str | None = None
     visit: Visit = Visit()
     issued: float = 0.0
-    """When the token was made, in seconds since the epoch; 0: unknown."""
+    """The time at which the token was made, in seconds since the epoch; 0 if unknown."""
     member: bool = False
     """The token was issued to a member of the company's team, and is valid while they are one."""
     identity_key: str | None = None

@@ -18,7 +18,7 @@ from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as open_websocket
 from websockets.exceptions import ConnectionClosed
 
-from contracts import company_rpc, owner_rpc, rpc, ws
+from contracts import agent_rpc, company_rpc, conversation_rpc, owner_rpc, ws
 from contracts.channels import ChatKind, LiveTurnKind, chat, chat_msg_id, live_turn
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.conversation import Fact, message_view
@@ -207,8 +207,12 @@ class MemoryStandIn:
     companies: dict[str, CompanySettings] = field(default_factory=dict[str, CompanySettings])
     latest: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
     asked: list[str] = field(default_factory=list[str])
-    known_conversations: dict[str, rpc.ConversationView] = field(default_factory=dict[str, rpc.ConversationView])
-    kept_alone: dict[str, list[rpc.MessageView]] = field(default_factory=dict[str, list[rpc.MessageView]])
+    known_conversations: dict[str, conversation_rpc.ConversationView] = field(
+        default_factory=dict[str, conversation_rpc.ConversationView]
+    )
+    kept_alone: dict[str, list[conversation_rpc.MessageView]] = field(
+        default_factory=dict[str, list[conversation_rpc.MessageView]]
+    )
     """Messages that the log no longer has."""
     seen: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     read: dict[tuple[str, str], int | None] = field(default_factory=dict[tuple[str, str], int | None])
@@ -226,13 +230,13 @@ class MemoryStandIn:
     async def start(self) -> None:
         """Answers from now on."""
         await self._server.serve(company_rpc.COMPANY_GET, self._company)
-        await self._server.serve(rpc.LATEST_CONVERSATION, self._latest)
-        await self._server.serve(rpc.SNAPSHOT, self._snapshot)
-        await self._server.serve(rpc.FACTS_AFTER, self._facts)
-        await self._server.serve(rpc.CONVERSATION, self._conversation)
-        await self._server.serve(rpc.CONVERSATIONS, self._conversations)
-        await self._server.serve(rpc.CONVERSATION_MESSAGES, self._messages)
-        await self._server.serve(rpc.MESSAGE_BY_ID, self._message)
+        await self._server.serve(conversation_rpc.LATEST_CONVERSATION, self._latest)
+        await self._server.serve(conversation_rpc.SNAPSHOT, self._snapshot)
+        await self._server.serve(conversation_rpc.FACTS_AFTER, self._facts)
+        await self._server.serve(conversation_rpc.CONVERSATION, self._conversation)
+        await self._server.serve(conversation_rpc.CONVERSATIONS, self._conversations)
+        await self._server.serve(conversation_rpc.CONVERSATION_MESSAGES, self._messages)
+        await self._server.serve(conversation_rpc.MESSAGE_BY_ID, self._message)
         await self._server.serve(owner_rpc.OWNER_SEEN, self._owner_seen)
         await WithdrawalsStandIn().serve(self._server)
         await self.client.flush()
@@ -251,53 +255,61 @@ class MemoryStandIn:
         self.read[request.conversation_id, request.operator_id] = request.up_to_seq
         return owner_rpc.OwnerSeenReply()
 
-    async def _latest(self, request: rpc.LatestConversationRequest) -> rpc.LatestConversationReply:
+    async def _latest(
+        self, request: conversation_rpc.LatestConversationRequest
+    ) -> conversation_rpc.LatestConversationReply:
         self.asked.append("latest")
         known = self.latest.get((request.company_id, request.user_id))
-        return rpc.LatestConversationReply(conversation_id=known)
+        return conversation_rpc.LatestConversationReply(conversation_id=known)
 
     async def _all(self, company: str, conversation: str) -> list[Fact]:
         snapshot = await self._log.snapshot(company, conversation)
         stored = await self._log.read(company, conversation, 0, snapshot.seq)
         return facts_of(stored)
 
-    async def _views(self, company: str, conversation: str) -> list[rpc.MessageView]:
+    async def _views(self, company: str, conversation: str) -> list[conversation_rpc.MessageView]:
         views = (message_view(fact) for fact in await self._all(company, conversation))
-        return [rpc.MessageView.model_validate(view) for view in views if view is not None]
+        return [conversation_rpc.MessageView.model_validate(view) for view in views if view is not None]
 
-    async def _snapshot(self, request: rpc.SnapshotRequest) -> rpc.SnapshotReply:
+    async def _snapshot(self, request: conversation_rpc.SnapshotRequest) -> conversation_rpc.SnapshotReply:
         self.asked.append("snapshot")
         views = await self._views(request.company_id, request.conversation_id)
         views = [*self.kept_alone.get(request.conversation_id, ()), *views]
-        return rpc.SnapshotReply(messages=views[-request.limit :], seq=views[-1].seq if views else 0)
+        return conversation_rpc.SnapshotReply(messages=views[-request.limit :], seq=views[-1].seq if views else 0)
 
-    async def _facts(self, request: rpc.FactsRequest) -> rpc.FactsReply:
+    async def _facts(self, request: conversation_rpc.FactsRequest) -> conversation_rpc.FactsReply:
         self.asked.append("facts")
         facts = [one for one in await self._all(request.company_id, request.conversation_id) if one.seq > request.since]
-        page = [rpc.FactView(seq=one.seq, kind=one.kind.value, event=dict(one.event)) for one in facts[:2]]
-        return rpc.FactsReply(facts=page, complete=len(facts) <= 2)
+        page = [conversation_rpc.FactView(seq=one.seq, kind=one.kind.value, event=dict(one.event)) for one in facts[:2]]
+        return conversation_rpc.FactsReply(facts=page, complete=len(facts) <= 2)
 
-    async def _conversation(self, request: rpc.ConversationRef) -> rpc.ConversationReply:
+    async def _conversation(self, request: conversation_rpc.ConversationRef) -> conversation_rpc.ConversationReply:
         self.asked.append("conversation")
         known = self.known_conversations.get(request.conversation_id)
-        return rpc.ConversationReply(conversation=known if known and known.company_id == request.company_id else None)
+        return conversation_rpc.ConversationReply(
+            conversation=known if known and known.company_id == request.company_id else None
+        )
 
-    async def _conversations(self, request: rpc.ConversationsRequest) -> rpc.ConversationsReply:
+    async def _conversations(
+        self, request: conversation_rpc.ConversationsRequest
+    ) -> conversation_rpc.ConversationsReply:
         known = [one for one in self.known_conversations.values() if one.company_id == request.company_id]
         if request.user_id is not None:
             known = [one for one in known if one.visitor.id == request.user_id]
-        return rpc.ConversationsReply(items=known)
+        return conversation_rpc.ConversationsReply(items=known)
 
-    async def _messages(self, request: rpc.MessagesRequest) -> rpc.MessagesReply:
+    async def _messages(self, request: conversation_rpc.MessagesRequest) -> conversation_rpc.MessagesReply:
         views = await self._views(request.company_id, request.conversation_id)
         start = int(request.cursor or 0)
         after = start + request.limit
-        return rpc.MessagesReply(items=views[start:after], next=str(after) if after < len(views) else None)
+        return conversation_rpc.MessagesReply(items=views[start:after], next=str(after) if after < len(views) else None)
 
-    async def _message(self, request: rpc.MessageByIdRequest) -> rpc.MessageByIdReply:
+    async def _message(self, request: conversation_rpc.MessageByIdRequest) -> conversation_rpc.MessageByIdReply:
         self.asked.append("message")
         views = await self._views(request.company_id, request.conversation_id)
-        return rpc.MessageByIdReply(message=next((one for one in views if one.id == request.message_id), None))
+        return conversation_rpc.MessageByIdReply(
+            message=next((one for one in views if one.id == request.message_id), None)
+        )
 
 
 class AgentStandIn:
@@ -310,14 +322,14 @@ class AgentStandIn:
         self.company = company
         self.conversation = conversation
         self.turn = ""
-        self.state: rpc.TurnState | None = None
+        self.state: agent_rpc.TurnState | None = None
 
     async def start(self) -> None:
         """Answers for the running turn from now on."""
-        await self._server.serve(rpc.TURN_STATE, self._answer_state)
+        await self._server.serve(agent_rpc.TURN_STATE, self._answer_state)
         await self._client.flush()
 
-    async def _answer_state(self, request: rpc.TurnStateRequest) -> rpc.TurnState | None:
+    async def _answer_state(self, request: agent_rpc.TurnStateRequest) -> agent_rpc.TurnState | None:
         return self.state if request.conversation_id == self.conversation else None
 
     def begin(self, basis: int) -> str:
@@ -366,9 +378,11 @@ class AgentStandIn:
         )
 
 
-def conversation_view(conversation: str, company: str, visitor: str, **fields: Any) -> rpc.ConversationView:
+def conversation_view(
+    conversation: str, company: str, visitor: str, **fields: Any
+) -> conversation_rpc.ConversationView:
     """A conversation as memory would show it."""
-    return rpc.ConversationView.model_validate(
+    return conversation_rpc.ConversationView.model_validate(
         {
             "id": conversation,
             "companyId": company,

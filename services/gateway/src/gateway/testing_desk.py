@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from nats.aio.client import Client
 
 from contracts import desk_rpc
-from contracts.rpc import ConversationRef, ConversationReply
+from contracts.conversation_rpc import ConversationRef, ConversationReply
 from gateway.testing import conversation_view
 from runtime.calls.rpc import RpcServer
 

@@ -16,7 +16,7 @@ from contracts.events.tool import (
     ToolMetadata,
     ToolResult,
 )
-from contracts.rpc import CATALOGUE, CatalogueReply, CatalogueRequest, CatalogueTool
+from contracts.tools_rpc import CATALOGUE, CatalogueReply, CatalogueRequest, CatalogueTool
 from runtime.calls.rpc import RpcServer
 
 RequestedEvent = CloudEvent[ToolCallRequested]

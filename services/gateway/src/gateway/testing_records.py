@@ -7,14 +7,7 @@ from typing import Any
 from nats.aio.client import Client
 from pydantic import ValidationError
 
-from contracts import (
-    erasure_rpc,
-    insight_rpc,
-    market_rpc,
-    memory_rpc,
-    report_rpc,
-    rpc,
-)
+from contracts import conversation_rpc, erasure_rpc, insight_rpc, market_rpc, memory_rpc, report_rpc
 from contracts.channels import fact
 from contracts.enumerations import AT_THE_DOOR
 from contracts.envelope import CloudEvent, Wire
@@ -106,7 +99,7 @@ class RecordsStandIn:
         self.asked_reports.append(request)
         return report_rpc.ReportOpenReply(conversation_ids=["c1"])
 
-    async def _rating(self, request: rpc.ConversationRef) -> report_rpc.RatingReply:
+    async def _rating(self, request: conversation_rpc.ConversationRef) -> report_rpc.RatingReply:
         return report_rpc.RatingReply()
 
     async def _get(self, request: memory_rpc.UserRef) -> memory_rpc.MemoryReply:
@@ -136,7 +129,7 @@ class RecordsStandIn:
     async def _export(self, request: memory_rpc.MemoryExportRequest) -> memory_rpc.MemoryExportReply:
         page = int(request.cursor or 0)
         view = conversation_view(f"c{page}", request.company_id, request.user_id)
-        message = rpc.MessageView.model_validate(
+        message = conversation_rpc.MessageView.model_validate(
             {"id": f"m{page}", "seq": 1, "role": "user", "text": "hi", "createdAt": datetime(2026, 1, 1, tzinfo=UTC)}
         )
         known = self.remembered.get((request.company_id, request.user_id), memory_rpc.LongTermMemory())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from nats.aio.client import Client
 
-from contracts.rpc import LatestConversationReply, LatestConversationRequest
+from contracts.conversation_rpc import LatestConversationReply, LatestConversationRequest
 from gateway.adapters.identity import IdentityKeys
 from gateway.chat.session import COMING_IN_AT_ONCE
 from gateway.settings import GatewaySettings

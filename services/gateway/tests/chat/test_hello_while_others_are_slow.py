@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from nats.aio.client import Client
 from pydantic import SecretStr
 
-from contracts import rpc
+from contracts import conversation_rpc
 from gateway.adapters.identity import IdentityKeys, build_identity
 from gateway.domain.close_codes import CloseCode
 from gateway.ports import Visit
@@ -36,7 +36,9 @@ class BusyMemory(MemoryStandIn):
         super().__init__(client)
         self.let_go = asyncio.Event()
 
-    async def _latest(self, request: rpc.LatestConversationRequest) -> rpc.LatestConversationReply:
+    async def _latest(
+        self, request: conversation_rpc.LatestConversationRequest
+    ) -> conversation_rpc.LatestConversationReply:
         await self.let_go.wait()
         return await super()._latest(request)
 

@@ -9,10 +9,11 @@ import pytest
 from nats.aio.client import Client
 from nats.errors import SlowConsumerError
 
+from contracts.agent_rpc import TurnState
 from contracts.channels import LIVE_CHAT_ALL, ChatKind, LiveTurnKind
+from contracts.conversation_rpc import MessageView
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind, Role
 from contracts.ids import answer_id
-from contracts.rpc import MessageView, TurnState
 from contracts.streams import CHAT
 from gateway.adapters.identity import IdentityKeys
 from gateway.domain.recovery import MAX_STREAM_DISTANCE

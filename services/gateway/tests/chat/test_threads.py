@@ -7,12 +7,12 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from contracts import ws
+from contracts.agent_rpc import TurnState
 from contracts.channels import ChatKind, LiveTurnKind, PresenceKind
 from contracts.conversation import AnswerRules, Snapshot
 from contracts.events import turn
 from contracts.events.chat import OperatorMessage, Owner, OwnerChanged, OwnerKind, SystemMessage
 from contracts.ids import answer_id, turn_id
-from contracts.rpc import TurnState
 from gateway.chat.exchange import Ended, Event, Exchange, ExchangeEnd
 from gateway.chat.frames import FrameQueue
 from gateway.chat.hub import Attachment, Hub, Standing

@@ -6,7 +6,7 @@ import pytest
 
 from contracts.agent_rpc import ModelView, ProvidersReply, ProviderView
 from contracts.company import CompanyConfig
-from contracts.rpc import CatalogueTool
+from contracts.tools_rpc import CatalogueTool
 from gateway.domain.settings_warnings import without_effect
 
 MODEL = "llama-3.3-70b-versatile"

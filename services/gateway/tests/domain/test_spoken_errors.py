@@ -10,10 +10,11 @@ import contracts
 import gateway
 from contracts.agent_rpc import SUGGEST
 from contracts.company_rpc import COMPANY_PATCH
+from contracts.conversation_rpc import SNAPSHOT
 from contracts.failed_rpc import FAILED_TURNS
 from contracts.market_rpc import ACTION_DECIDE, HOLDINGS
 from contracts.preview_rpc import SITE_CHECK
-from contracts.rpc import SNAPSHOT, Method
+from contracts.rpc import Method
 from contracts.tools_rpc import OWN_ACTION_DECIDE
 from gateway.adapters.service_calls import meaning
 from gateway.domain.spoken_errors import in_language

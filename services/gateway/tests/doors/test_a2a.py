@@ -11,10 +11,10 @@ from a2a.utils import errors as a2a_errors
 from google.protobuf.json_format import MessageToDict
 from nats.aio.client import Client
 
+from contracts.agent_rpc import TurnState
 from contracts.channels import ChatKind, LiveTurnKind
 from contracts.events.chat import Action, OperatorMessage, Owner, OwnerChanged, OwnerKind, SystemMessage
 from contracts.ids import answer_id
-from contracts.rpc import TurnState
 from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
 from gateway.testing_a2a import DEADLINE, Desk, message, shown, states
 from gateway.testing_http import Http, assert_problem

@@ -7,11 +7,11 @@ import pytest
 from ag_ui.core import ResumeEntry
 from nats.aio.client import Client
 
+from contracts.agent_rpc import TurnState
 from contracts.channels import ChatKind, LiveTurnKind
 from contracts.conversation import Snapshot
 from contracts.events.chat import Action, OperatorMessage, Owner, OwnerChanged, OwnerKind, SystemMessage
 from contracts.ids import answer_id
-from contracts.rpc import TurnState
 from gateway.domain.conversation_ids import named_conversation_id
 from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker
 from gateway.testing_agui import AgUi, events_in, judged, kinds, text

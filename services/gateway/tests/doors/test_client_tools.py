@@ -10,10 +10,10 @@ import pytest
 from ag_ui.core import AssistantMessage, FunctionCall, Tool, ToolCall, ToolMessage
 from nats.aio.client import Client
 
+from contracts.agent_rpc import TurnState
 from contracts.channels import LiveTurnKind, journal
 from contracts.events.turn import HandedCall, JournalCall, TurnJournal
 from contracts.ids import answer_id
-from contracts.rpc import TurnState
 from gateway.domain.conversation_ids import named_conversation_id
 from gateway.testing import AgentStandIn, GatewayUnderTest, TokenMaker
 from gateway.testing_agui import AgUi, Told, kinds, text

@@ -10,8 +10,8 @@ import pytest
 from nats.aio.client import Client
 from openai import AsyncOpenAI
 
+from contracts.agent_rpc import TurnState
 from contracts.ids import answer_id
-from contracts.rpc import TurnState
 from gateway.testing import AgentStandIn, TokenMaker
 from gateway.testing_doors import AnsweringAgent, kill_moments
 from gateway.testing_process import GatewayProcess

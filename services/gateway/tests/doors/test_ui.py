@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 from nats.aio.client import Client
 
+from contracts.agent_rpc import TurnState
 from contracts.channels import ChatKind, LiveTurnKind
 from contracts.conversation import Snapshot
 from contracts.events.chat import (
@@ -19,7 +20,6 @@ from contracts.events.chat import (
     SystemMessage,
 )
 from contracts.ids import answer_id
-from contracts.rpc import TurnState
 from gateway.domain.conversation_ids import named_conversation_id
 from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker
 from gateway.testing_http import Http, assert_problem

@@ -10,7 +10,7 @@ from nats.aio.client import Client
 
 from contracts.ids import turn_id
 from contracts.memory_rpc import LongTermMemory
-from contracts.rpc import CATALOGUE, CatalogueReply, CatalogueRequest
+from contracts.tools_rpc import CATALOGUE, CatalogueReply, CatalogueRequest
 from deploy.documents import openapi
 from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
 from gateway.testing_http import Http

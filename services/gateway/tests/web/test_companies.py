@@ -17,7 +17,7 @@ from contracts.knowledge_rpc import (
     RefreshAsk,
     RunReply,
 )
-from contracts.rpc import CATALOGUE, CatalogueReply, CatalogueRequest
+from contracts.tools_rpc import CATALOGUE, CatalogueReply, CatalogueRequest
 from gateway.domain.company_names import id_of
 from gateway.testing import MemoryStandIn, TokenMaker
 from gateway.testing_http import Http, assert_problem

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from nats.aio.client import Client
 
-from contracts.rpc import CATALOGUE, CatalogueReply, CatalogueRequest
 from contracts.sign_in_rpc import (
     SIGN_IN_BEGIN,
     SIGN_IN_FINISH,
@@ -18,6 +17,7 @@ from contracts.sign_in_rpc import (
     SignInFinish,
     SignInFinished,
 )
+from contracts.tools_rpc import CATALOGUE, CatalogueReply, CatalogueRequest
 from gateway.testing import GatewayUnderTest, TokenMaker
 from runtime.calls.rpc import RpcServer
 

@@ -81,7 +81,7 @@ class ActionMethods:
         return ActionReply(action=action_of(order))
 
     async def pending(self, asked: UserRef) -> PendingActionsReply:
-        """What waits for this user's yes."""
+        """Returns the actions that wait for this user's yes."""
         account = await self._books.current(Owner(asked.company_id, asked.user_id))
         waiting = [order for order in account.orders if order.state is OrderState.PENDING]
         return PendingActionsReply(actions=[action_of(order) for order in waiting])

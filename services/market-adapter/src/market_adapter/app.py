@@ -65,7 +65,7 @@ provider counts against its limit, and one at a folder reads it."""
 
 @dataclass(frozen=True, slots=True)
 class Market:
-    """Where data come from. `clock`: what moves the sample's or the demo's, which is stored under `key`."""
+    """The source of market data. `clock` moves the sample's or the demo's time, which is stored under `key`."""
 
     provider: MarketProvider
     every: float = SECONDS_BETWEEN_LIVE_ROUNDS
@@ -158,7 +158,7 @@ async def warm_up(provider: MarketProvider) -> None:
 
 
 def serve_the_market(service: Service, provider: MarketProvider) -> None:
-    """What is the same for everybody."""
+    """Serves the data that are the same for everybody."""
     for method, handler in market_tools(provider):
         service.serve(method, handler)
     context = MarketContext(provider)
@@ -168,7 +168,7 @@ def serve_the_market(service: Service, provider: MarketProvider) -> None:
 
 
 def serve_users(service: Service, market: Market, database: Database) -> BackgroundJobs:
-    """What is a user's own, and who looks after it."""
+    """Serves users' own data, and starts the jobs that look after them."""
     wall, provider = SystemClock(), market.provider
     accounts, alerts, watchlists = MongoAccounts(database), MongoAlerts(database), MongoWatchlists(database)
     tell = NatsFacts(service.publisher).tell

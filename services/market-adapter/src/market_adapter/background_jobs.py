@@ -31,14 +31,14 @@ class BackgroundJobs:
         self._wake.set()
 
     async def run(self) -> None:
-        """Until `stop`."""
+        """Runs the duties in turn until `stop`."""
         while not self._stopping:
             self._wake.clear()
             await self.round()
             await self._wait()
 
     async def round(self) -> None:
-        """Each duty once."""
+        """Runs each duty once."""
         for duty in self._duties:
             try:
                 await duty()

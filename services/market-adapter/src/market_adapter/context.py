@@ -28,7 +28,7 @@ class MarketContext:
         self._provider = provider
 
     async def status(self, _asked: MarketStatusRequest) -> MarketStatusReply:
-        """What New York is doing at the market's present."""
+        """Returns the state of the New York exchange at the market's present."""
         now = self._provider.now()
         state = await new_york(now)
         note = self._provider.note()
@@ -44,7 +44,7 @@ class MarketContext:
         )
 
     async def events(self, asked: MarketEventsRequest) -> MarketEventsReply:
-        """What lies ahead, soonest first."""
+        """Returns the events ahead, the soonest first."""
         now = self._provider.now()
         until = now.date() + timedelta(days=asked.days)
 

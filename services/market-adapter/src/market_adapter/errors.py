@@ -112,7 +112,7 @@ class UnknownPredictionError(MarketError):
 
 
 class ActionRefusedError(MarketError):
-    """It was understood, and may not be done; `reason` says why in a word, the text in a sentence."""
+    """The request was understood but may not be carried out; `reason` says why in a word, the text in a sentence."""
 
     reason = "refused"
 

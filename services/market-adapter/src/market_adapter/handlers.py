@@ -15,7 +15,8 @@ from pymongo.errors import PyMongoError
 
 from contracts.errors import ErrorCode, ToolCode
 from contracts.market_rpc import QUEUE
-from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest, tool_service
+from contracts.rpc import Rpc
+from contracts.tools_rpc import ToolServiceData, ToolServiceRequest, tool_service
 from market_adapter.adapters.mongo_alerts import MongoAlerts
 from market_adapter.adapters.mongo_watchlists import MongoWatchlists
 from market_adapter.errors import MarketError, StoreDownError, TooLateError

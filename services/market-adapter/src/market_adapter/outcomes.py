@@ -9,9 +9,8 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from pydantic import BaseModel
 
-from contracts.rpc import ToolServiceRequest
 from contracts.tools.account import AlertRef, OrderRef
-from contracts.tools_rpc import ToolOutcome
+from contracts.tools_rpc import ToolOutcome, ToolServiceRequest
 from market_adapter.handlers import arguments, told
 from market_adapter.tools.alerts import AlertTools
 from market_adapter.tools.caller import CallBy, call_by

@@ -24,7 +24,7 @@ from runtime.errors import PublishFailedError
 ResultT = TypeVar("ResultT")
 Change = Callable[[Account, Mapping[str, News]], tuple[Account, ResultT]]
 TRIES = 50
-"""To change an account that is being changed elsewhere too."""
+"""The number of tries to change an account that others are changing too."""
 ASKED_AT_ONCE = 4
 """Symbols of one account that the provider is asked for side by side."""
 KEPT = 200
@@ -44,7 +44,7 @@ class PaperTrading:
 
     @property
     def store(self) -> AccountStore:
-        """Where the accounts are."""
+        """The store of the accounts."""
         return self._store
 
     async def current(self, owner: Owner) -> Account:

@@ -1,4 +1,4 @@
-"""What the service needs from outside, as Protocols."""
+"""The dependencies of the service, as Protocols."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import date, datetime
@@ -27,7 +27,7 @@ class MarketProvider(Protocol):
         ...
 
     def note(self) -> Text | None:
-        """What readers must know about all its answers at the moment; None: nothing."""
+        """Returns what readers must know about all its answers at the moment, or None."""
         ...
 
     async def quote(self, symbol: Symbol) -> Quote:
@@ -64,7 +64,7 @@ class MarketProvider(Protocol):
 
 
 class AccountStore(Protocol):
-    """Where paper accounts are kept: one document each, replaced by compare-and-set."""
+    """The store of paper accounts: one document each, replaced by compare-and-set."""
 
     async def load(self, owner: Owner) -> Account:
         """The account as stored; a new one (version 0) if there is none."""
@@ -88,7 +88,7 @@ class AccountStore(Protocol):
         ...
 
     async def archived_orders(self, owner: Owner, order_ids: Sequence[str]) -> Mapping[str, Order]:
-        """Those of these orders that are archived, by id."""
+        """Returns those of these orders that are archived, by id."""
         ...
 
     async def forget(self, owner: Owner) -> int:

@@ -93,7 +93,7 @@ class SampleMover:
             self._look.set()
 
     async def _wait(self, seconds: float) -> None:
-        """Until something is to be looked at, at most so long."""
+        """Waits until there is something to look at, at most so long."""
         if self._stopping:
             return
         waits = (asyncio.ensure_future(self._look.wait()), asyncio.ensure_future(self._time.sleep(seconds)))

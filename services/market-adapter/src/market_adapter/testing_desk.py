@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from contracts.market_rpc import ActionDecideRequest
-from contracts.rpc import Caller, ToolServiceRequest
+from contracts.tools_rpc import Caller, ToolServiceRequest
 from market_adapter.actions import ActionMethods
 from market_adapter.domain.bars import Split
 from market_adapter.domain.paper.account import Account, Fact, Owner

@@ -12,8 +12,8 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from curl_cffi import requests
 
-from contracts.rpc import Caller, ToolServiceRequest
 from contracts.symbols import parse_symbol
+from contracts.tools_rpc import Caller, ToolServiceRequest
 from market_adapter.adapters.crypto_exchange import CryptoExchange
 from market_adapter.adapters.live_provider import LiveProvider
 from market_adapter.adapters.yahoo import Yahoo

@@ -25,7 +25,7 @@ class UserData:
         self._watchlists = watchlists
 
     async def holdings(self, asked: UserRef) -> Holdings:
-        """What a user holds and watches."""
+        """Returns what a user holds and watches."""
         owner = Owner(asked.company_id, asked.user_id)
         portfolio = await self._portfolio.get_portfolio(NoArguments(), CallBy(owner, uuid7(), None))
         return Holdings(

@@ -9,9 +9,9 @@ import pandas_market_calendars
 import pytest
 
 from contracts.market_rpc import MarketStatusRequest
-from contracts.rpc import Caller, ToolServiceRequest
 from contracts.symbols import parse_symbol
 from contracts.tools.market import Timeframe
+from contracts.tools_rpc import Caller, ToolServiceRequest
 from market_adapter.adapters.sample_facts import load_facts
 from market_adapter.adapters.sample_files import load_sample
 from market_adapter.adapters.sample_provider import SampleProvider

@@ -11,9 +11,8 @@ from datetime import datetime
 from contracts.envelope import Snake
 from contracts.errors import ToolCode
 from contracts.memory_rpc import QUEUE, fact_id
-from contracts.rpc import Caller, ToolServiceData, ToolServiceRequest, tool_service
 from contracts.tools.memory import FactArguments, ForgetArguments, UpdateArguments
-from contracts.tools_rpc import MEMORY_OUTCOME, ToolOutcome
+from contracts.tools_rpc import MEMORY_OUTCOME, Caller, ToolOutcome, ToolServiceData, ToolServiceRequest, tool_service
 from memory.adapters.chat_log import StreamLog
 from memory.application.history import HistoryReader
 from memory.application.memories import Memories

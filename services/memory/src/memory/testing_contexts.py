@@ -23,7 +23,8 @@ from contracts.market_rpc import (
     TickerError,
 )
 from contracts.memory_rpc import MEMORY_PATCH, MemoryPatchRequest, UserRef
-from contracts.rpc import CATALOGUE, CatalogueReply, CatalogueRequest, CatalogueTool, Rpc
+from contracts.rpc import Rpc
+from contracts.tools_rpc import CATALOGUE, CatalogueReply, CatalogueRequest, CatalogueTool
 from memory.testing import Replica, Writer
 from runtime.calls.rpc import RpcServer
 

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from contracts.envelope import Snake
 from contracts.errors import ToolCode
-from contracts.rpc import ToolServiceRequest
+from contracts.tools_rpc import ToolServiceRequest
 from runtime.calls.refusals import field_faults, wrong_fields
 from runtime.errors import RpcError
 

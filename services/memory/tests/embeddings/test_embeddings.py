@@ -14,7 +14,7 @@ from openai import AsyncOpenAI
 
 from contracts.knowledge_rpc import DOCUMENT_PUT, SEARCH, DocumentPut, KnowledgeSearch
 from contracts.memory_rpc import USER_FORGET, UserRef
-from contracts.rpc import Caller, ToolServiceRequest
+from contracts.tools_rpc import Caller, ToolServiceRequest
 from memory.embeddings import embeddings
 from memory.embeddings.embedder import HttpEmbedder, WheelEmbedder, of_length_one
 from memory.embeddings.embeddings import Embeddings, configured

@@ -7,6 +7,7 @@ import pytest
 
 from contracts.channels import fact
 from contracts.company_rpc import CompanyRequest
+from contracts.conversation_rpc import HISTORY, HistoryRequest
 from contracts.envelope import CloudEvent
 from contracts.events.knowledge import DocumentRemoved, DocumentUpserted
 from contracts.ids import uuid7
@@ -24,8 +25,8 @@ from contracts.knowledge_rpc import (
     DocumentsRequest,
     KnowledgeSearch,
 )
-from contracts.rpc import HISTORY, Caller, HistoryRequest, ToolServiceRequest
 from contracts.streams import FACTS
+from contracts.tools_rpc import Caller, ToolServiceRequest
 from memory.knowledge.tool import SEARCH_KNOWLEDGE
 from memory.testing import Replica, Servers, Writer, replica
 from runtime.bus.direct import DirectReader

@@ -45,7 +45,7 @@ class AnnouncedTools:
         self._offers = offers
         self._facts = DirectReader(client, FACTS.name)
         self._heard: set[tuple[str, str]] = set()
-        """Who was heard live while the stream is read: what they said before does not count any more."""
+        """The services heard live while the stream is read: their earlier announcements no longer count."""
         self._reading = asyncio.Lock()
         self._later: set[asyncio.Task[None]] = set()
 

@@ -63,7 +63,7 @@ DURABLE = "tool-executor"
 
 @dataclass(frozen=True, slots=True)
 class ExecutorConnections:
-    """What the executor talks to."""
+    """The systems that the executor talks to."""
 
     nats: Client
     redis_url: str

@@ -15,9 +15,8 @@ from contracts.envelope import CloudEvent
 from contracts.errors import OUTCOME_UNKNOWN, ErrorCode, ToolCode
 from contracts.events.tool import FieldError, ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from contracts.ids import NOBODY, derive_id, is_id, uuid7
-from contracts.rpc import CatalogueReply, CatalogueRequest
 from contracts.streams import STREAMS
-from contracts.tools_rpc import ToolDetailsReply, ToolDetailsRequest
+from contracts.tools_rpc import CatalogueReply, CatalogueRequest, ToolDetailsReply, ToolDetailsRequest
 from contracts.wrong_fields import message_of
 from runtime.auth.principals import Verify
 from runtime.bus.publisher import Publisher
@@ -51,10 +50,10 @@ _LOG_DEADLINE = 5.0
 _LOG_TRIES = 5
 """Deliveries in which that is tried."""
 _MOST_DIGITS = 400
-"""Of a whole number that is read as one; those that a double can be have 309."""
+"""The most digits of a whole number that is read as one; a double has at most 309."""
 _REPLY_SUBJECT = re.compile(r"[^\s.*>$][^\s.*>]*(?:\.[^\s.*>]+)*")
 _OWN_TREES = frozenset(subject.partition(".")[0] for stream in STREAMS for subject in stream.subjects) | {"live", "rpc"}
-"""Where Nexus's own facts and methods live: an answer that a caller asks for must never become one of them."""
+"""The subjects of Nexus's own facts and methods: a reply that a caller asks for must never become one of them."""
 
 
 class CallHandler:

@@ -45,13 +45,13 @@ ActionEvent = CloudEvent[ActionDecided]
 DECIDED = "action.decided.v1"
 WAITING = timedelta(hours=1)
 KEPT_SECONDS = 86_400
-"""For which an action is known, decided or not."""
+"""Seconds for which an action is known, decided or not."""
 MOST_WAITING = 20
-"""Of one customer."""
+"""The most actions of one customer that may wait."""
 _LONGEST_RUN = timedelta(seconds=45)
 """More than any call may take: one that is running for longer has lost its executor."""
 _LOG_SECONDS = 3.0
-"""For the fact of a decision."""
+"""Seconds for the fact of a decision to be stored."""
 _SHOWN = 1_000
 """Characters of a result in an action's details."""
 
@@ -163,7 +163,7 @@ class OwnActions:
         return await self._ended(asked, running.to_json(), await self._made(asked, running, language))
 
     async def pending(self, asked: UserRef) -> PendingActionsReply:
-        """What waits for this user's yes."""
+        """Returns the actions that wait for this user's yes."""
         found = await self._listed(_key(asked.company_id, asked.user_id))
         return PendingActionsReply(actions=[_action(one) for one in found if _now(one).state == "pending"])
 

@@ -18,7 +18,7 @@ from tool_executor.domain.plans import VerifiedCaller
 from tool_executor.texts import TEXTS, spoken
 
 LIST_SECONDS = 20.0
-"""For the list of a server's tools, page by page."""
+"""Seconds for the list of a server's tools, page by page."""
 
 
 class OwnChecks:

@@ -1,4 +1,4 @@
-"""What the pipeline and the catalogue need from outside. The adapters are in tool_executor.adapters."""
+"""The dependencies of the pipeline and the catalogue. The adapters are in tool_executor.adapters."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ class RateLimiter(Protocol):
         ...
 
     async def remaining(self, caller: VerifiedCaller, tool: str, limits: Limits) -> LimitDecision:
-        """What is left, consuming nothing."""
+        """Returns the calls that are left, without consuming one."""
         ...
 
 

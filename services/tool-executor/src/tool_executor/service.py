@@ -1,9 +1,9 @@
 """Runs one executor process: settings from the environment, health, draining."""
 
 from contracts.preview_rpc import MCP_TOOLS, OWN_TOOL_TRY, SITE_CHECK
-from contracts.rpc import CATALOGUE
 from contracts.streams import FACTS
 from contracts.tools_rpc import (
+    CATALOGUE,
     COMPANY_FORGET,
     FILE_PIECE,
     FILE_TEXT,

@@ -21,9 +21,8 @@ from contracts.company_rpc import COMPANY_GET, CompanyReply, CompanyRequest
 from contracts.envelope import CloudEvent
 from contracts.events.tool import ToolCallCompleted, ToolCallRequested
 from contracts.own_tools import OwnTools
-from contracts.rpc import CATALOGUE
 from contracts.text import Text
-from contracts.tools_rpc import TOOL_DETAILS
+from contracts.tools_rpc import CATALOGUE, TOOL_DETAILS
 from runtime.auth.principals import Principal
 from runtime.auth.seal import Seal
 from runtime.bus.publisher import Publisher

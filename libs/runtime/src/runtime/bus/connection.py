@@ -21,8 +21,8 @@ from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 
 from runtime.bus.bus_client import BusClient, Take
-from runtime.errors import NotReadyError
 from runtime.bus.credentials import sign, user_jwt
+from runtime.errors import NotReadyError
 from runtime.observability.logging import masked_text
 from runtime.settings import NatsSettings
 

@@ -16,7 +16,7 @@ from nats.aio.msg import Msg
 from agent.domain.offered_tool import OfferedTool
 from agent.ports import Requester
 from contracts.languages import Language
-from contracts.rpc import CATALOGUE, CatalogueRequest
+from contracts.tools_rpc import CATALOGUE, CatalogueRequest
 from runtime.calls.deadlines import detached_context
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError

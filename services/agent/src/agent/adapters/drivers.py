@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from agent.ports import ConversationKey
-from contracts.rpc import TURN_STATE, TurnStateRequest
+from contracts.agent_rpc import TURN_STATE, TurnStateRequest
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
 

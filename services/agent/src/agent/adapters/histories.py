@@ -9,7 +9,7 @@ from agent.adapters.followed import FollowedConversations
 from agent.adapters.history_cache import MESSAGES, NOTHING, HistoryWindow, answered, recent_windows
 from agent.errors import UnreachableError
 from agent.ports import ConversationKey, PromptHistory
-from contracts.rpc import HISTORY, HistoryRequest
+from contracts.conversation_rpc import HISTORY, HistoryRequest
 from runtime.calls.rpc import RpcClient
 from runtime.conversation import ConversationLog, facts_of
 from runtime.errors import ReadFailedError, RpcError

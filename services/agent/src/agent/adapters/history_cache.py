@@ -14,9 +14,9 @@ from agent.domain.context.compression import PromptMessage
 from agent.ports import ConversationKey, PromptHistory
 from contracts.channels import ChatKind
 from contracts.conversation import Fact
+from contracts.conversation_rpc import HistoryReply
 from contracts.events.chat import Role
 from contracts.files import FileRef
-from contracts.rpc import HistoryReply
 from runtime.recent import Recent
 
 MESSAGES = 20

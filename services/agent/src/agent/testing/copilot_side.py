@@ -16,10 +16,10 @@ from contracts.context_rpc import (
     SummarySaved,
     SummarySaveRequest,
 )
+from contracts.conversation_rpc import HistoryMessage
 from contracts.events.chat import Action, ActionState
 from contracts.ids import derive_id
 from contracts.memory_rpc import LongTermMemory
-from contracts.rpc import HistoryMessage
 from runtime.calls.rpc import RpcServer
 from runtime.errors import RpcError
 

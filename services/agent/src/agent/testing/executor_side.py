@@ -7,7 +7,7 @@ from typing import Any
 
 from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.tool import ToolCallRequested, ToolError, ToolMetadata, ToolResult
-from contracts.rpc import CatalogueTool
+from contracts.tools_rpc import CatalogueTool
 
 Handle = Callable[[ToolCallRequested], Awaitable[ToolResult]]
 

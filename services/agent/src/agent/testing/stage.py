@@ -21,6 +21,7 @@ from contracts import channels
 from contracts.channels import ChatKind
 from contracts.company import CompanyConfig, CompanySettings
 from contracts.company_rpc import COMPANY_GET, CompanyReply, CompanyRequest
+from contracts.conversation_rpc import HISTORY, HistoryMessage, HistoryReply, HistoryRequest
 from contracts.envelope import CloudEvent
 from contracts.events.chat import (
     CancelReason,
@@ -47,15 +48,7 @@ from contracts.memory_rpc import (
     BudgetSettled,
     BudgetSettleRequest,
 )
-from contracts.rpc import (
-    CATALOGUE,
-    HISTORY,
-    CatalogueReply,
-    CatalogueRequest,
-    HistoryMessage,
-    HistoryReply,
-    HistoryRequest,
-)
+from contracts.tools_rpc import CATALOGUE, CatalogueReply, CatalogueRequest
 from runtime.auth.principals import Principal
 from runtime.auth.seal import Seal
 from runtime.bus.connection import connect, subscribe

@@ -2,8 +2,7 @@
 
 import structlog
 
-from contracts.agent_rpc import SUMMARY, SummaryRequest
-from contracts.rpc import TURN_STATE, TurnState, TurnStateRequest
+from contracts.agent_rpc import SUMMARY, TURN_STATE, SummaryRequest, TurnState, TurnStateRequest
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
 

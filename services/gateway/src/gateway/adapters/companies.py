@@ -30,7 +30,8 @@ SAVE_SECONDS = 10.0
 DELETE_SECONDS = 25.0
 """Deadline of deleting a company with all its data."""
 LANGUAGE_SECONDS = 0.5
-"""For a company's own language, where nothing else tells and nobody has asked for its settings yet."""
+"""Seconds to wait for a company's own language, when nothing else tells the language and its settings are not cached
+yet."""
 
 
 class BusCompanies:
@@ -60,8 +61,8 @@ class BusCompanies:
         return self._cache.held(company)
 
     async def language_for(self, company: str, tags: str | None, text: str = "") -> Language:
-        """What somebody is told in: the language that `tags` name (Accept-Language, a locale), else the one that they
-        write (`text`), else the company's own (docs/decisions/0137)."""
+        """Returns the language to answer somebody in: the one that `tags` name (Accept-Language, a locale), else the
+        one that they write (`text`), else the company's own (docs/decisions/0137)."""
         named = named_language(tags) or written_language(text[:MOST_READ])
         settings = self.held(company)
         if settings is None and named is None:
@@ -71,7 +72,7 @@ class BusCompanies:
         return settings.config.spoken(named) if settings is not None else named or DEFAULT_LANGUAGE
 
     async def console_language(self, company: str, tags: str | None) -> Language:
-        """What the company's team is told in: any language that they name, else the company's own."""
+        """Returns the language to answer the company's team in: the one that they name, else the company's own."""
         return named_language(tags) or await self.language_for(company, None)
 
     async def newest(self, company: str) -> CompanySettings | None:

@@ -48,7 +48,7 @@ class ConsoleTokens:
         return self._made({"sub": member, "company": company, "role": _INVITATION}, INVITED_SECONDS)
 
     def verify(self, token: str) -> TokenCaller:
-        """Who signed in; raises TokenExpiredError, or TokenInvalidError if it is not one of ours."""
+        """Returns who signed in; raises TokenExpiredError, or TokenInvalidError if the token is not one of ours."""
         claims = self._read(token)
         if claims["role"] not in {"commercial", "admin"}:
             raise TokenInvalidError("the token is not valid")
@@ -65,7 +65,7 @@ class ConsoleTokens:
         )
 
     def invited(self, token: str) -> InvitedMember:
-        """Who is invited; raises TokenExpiredError, TokenInvalidError."""
+        """Returns who is invited; raises TokenExpiredError, TokenInvalidError."""
         claims = self._read(token)
         if claims["role"] != _INVITATION:
             raise TokenInvalidError("this is not an invitation")

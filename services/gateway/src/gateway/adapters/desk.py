@@ -1,7 +1,7 @@
 """Changes to conversations and people at the desk, sent to memory; used by routes and chats."""
 
 from contracts import desk_rpc
-from contracts.rpc import ConversationView
+from contracts.conversation_rpc import ConversationView
 from gateway.adapters.service_calls import CHANGE_SECONDS, ask
 from gateway.errors import not_found
 from runtime.calls.rpc import RpcClient

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from contracts import file_rpc, identity_rpc, owner_rpc, rpc, withdrawal_rpc
+from contracts import conversation_rpc, file_rpc, identity_rpc, owner_rpc, rpc, withdrawal_rpc
 from contracts.ids import uuid7
 from gateway.adapters.service_calls import ask
 from gateway.errors import UnavailableError
@@ -40,14 +40,14 @@ class BusMemory:
 
     async def snapshot(
         self, company: str, conversation: str, min_seq: int, limit: int, *, events: bool
-    ) -> rpc.SnapshotReply:
+    ) -> conversation_rpc.SnapshotReply:
         """The last messages, at least as new as min_seq."""
-        request = rpc.SnapshotRequest(
+        request = conversation_rpc.SnapshotRequest(
             company_id=company, conversation_id=conversation, min_seq=min_seq, limit=limit, events=events
         )
         if min_seq == 0:
-            return await self._begin(rpc.SNAPSHOT, request)
-        return await ask(self._client, rpc.SNAPSHOT, request)
+            return await self._begin(conversation_rpc.SNAPSHOT, request)
+        return await ask(self._client, conversation_rpc.SNAPSHOT, request)
 
     async def owner_seen(self, company: str, conversation: str, operator: str, up_to: int | None) -> None:
         """Reports that a human agent has just read the conversation up to there, or typed in it."""
@@ -56,14 +56,18 @@ class BusMemory:
         )
         await ask(self._client, owner_rpc.OWNER_SEEN, request)
 
-    async def facts(self, company: str, conversation: str, since: int, min_seq: int) -> rpc.FactsReply:
+    async def facts(self, company: str, conversation: str, since: int, min_seq: int) -> conversation_rpc.FactsReply:
         """A page of durable facts after `since`."""
-        request = rpc.FactsRequest(company_id=company, conversation_id=conversation, since=since, min_seq=min_seq)
-        return await ask(self._client, rpc.FACTS_AFTER, request)
+        request = conversation_rpc.FactsRequest(
+            company_id=company, conversation_id=conversation, since=since, min_seq=min_seq
+        )
+        return await ask(self._client, conversation_rpc.FACTS_AFTER, request)
 
-    async def message(self, company: str, conversation: str, message_id: str) -> rpc.MessageView | None:
-        request = rpc.MessageByIdRequest(company_id=company, conversation_id=conversation, message_id=message_id)
-        return (await ask(self._client, rpc.MESSAGE_BY_ID, request)).message
+    async def message(self, company: str, conversation: str, message_id: str) -> conversation_rpc.MessageView | None:
+        request = conversation_rpc.MessageByIdRequest(
+            company_id=company, conversation_id=conversation, message_id=message_id
+        )
+        return (await ask(self._client, conversation_rpc.MESSAGE_BY_ID, request)).message
 
     async def keep_file(self, company: str, conversation: str, file: str, size: int) -> file_rpc.FileKeepReply:
         """Counts a file of this size, if the company has room for it."""
@@ -89,21 +93,23 @@ class BusMemory:
 
     async def latest(self, company: str, user: str) -> str | None:
         """The id of a user's latest conversation."""
-        request = rpc.LatestConversationRequest(company_id=company, user_id=user)
-        return (await self._begin(rpc.LATEST_CONVERSATION, request)).conversation_id
+        request = conversation_rpc.LatestConversationRequest(company_id=company, user_id=user)
+        return (await self._begin(conversation_rpc.LATEST_CONVERSATION, request)).conversation_id
 
-    async def conversation(self, company: str, conversation: str) -> rpc.ConversationView | None:
-        request = rpc.ConversationRef(company_id=company, conversation_id=conversation)
-        return (await ask(self._client, rpc.CONVERSATION, request)).conversation
+    async def conversation(self, company: str, conversation: str) -> conversation_rpc.ConversationView | None:
+        request = conversation_rpc.ConversationRef(company_id=company, conversation_id=conversation)
+        return (await ask(self._client, conversation_rpc.CONVERSATION, request)).conversation
 
-    async def conversations(self, request: rpc.ConversationsRequest) -> rpc.ConversationsReply:
-        return await ask(self._client, rpc.CONVERSATIONS, request)
+    async def conversations(
+        self, request: conversation_rpc.ConversationsRequest
+    ) -> conversation_rpc.ConversationsReply:
+        return await ask(self._client, conversation_rpc.CONVERSATIONS, request)
 
     async def messages(
         self, company: str, conversation: str, limit: int, cursor: str | None, *, latest: bool = False
-    ) -> rpc.MessagesReply:
+    ) -> conversation_rpc.MessagesReply:
         """A page of a conversation's messages, oldest first; `latest`: the last page, then the ones before it."""
-        request = rpc.MessagesRequest(
+        request = conversation_rpc.MessagesRequest(
             company_id=company, conversation_id=conversation, limit=limit, cursor=cursor, latest=latest
         )
-        return await ask(self._client, rpc.CONVERSATION_MESSAGES, request)
+        return await ask(self._client, conversation_rpc.CONVERSATION_MESSAGES, request)

@@ -51,7 +51,7 @@ _AWAY = {
     "rpc.memory.company.patch": UNSTORED,
     "": "what is kept of conversations and companies cannot be reached now: try again",
 }
-"""What is missing, by how the method begins; the first that fits."""
+"""What a user is missing while a service is away, by the beginning of the method's name; the first match counts."""
 
 
 async def ask(

@@ -11,8 +11,14 @@ from contracts.envelope import CloudEvent
 from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.tool import ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from contracts.ids import is_id, uuid7
-from contracts.rpc import CATALOGUE, CatalogueRequest, CatalogueTool
-from contracts.tools_rpc import TOOL_DETAILS, ToolDetails, ToolDetailsRequest
+from contracts.tools_rpc import (
+    CATALOGUE,
+    TOOL_DETAILS,
+    CatalogueRequest,
+    CatalogueTool,
+    ToolDetails,
+    ToolDetailsRequest,
+)
 from gateway.adapters.identity import CallerSigner
 from gateway.adapters.log import SOURCE
 from gateway.errors import UnavailableError
@@ -32,7 +38,7 @@ _RequestedEvent = CloudEvent[ToolCallRequested]
 _CompletedEvent = CloudEvent[ToolCallCompleted]
 
 CALL_SECONDS = 60.0
-"""How long a caller waits for a result at most; the executor runs nothing after that."""
+"""The longest wait of a caller for a result; the executor runs nothing after that."""
 PATIENCE = (10.0, 20.0, 30.0)
 """Seconds until an unanswered request is sent again; the executor runs a call id once."""
 _CATALOGUE_SECONDS = 3.0

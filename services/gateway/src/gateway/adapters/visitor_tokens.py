@@ -12,7 +12,7 @@ from runtime.clock import Clock
 
 KEY_ID = "nexus-visitor"
 RENEWABLE_SECONDS = 30 * 86_400
-"""How long after its expiry a token still says who the visitor was."""
+"""Seconds after its expiry in which a token still says who the visitor was."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ class Access:
             raise not_found("conversation")
 
     async def readable(self, caller: TokenCaller, conversation: str) -> None:
-        """As `usable`; a customer may also read what they wrote as a visitor before they signed in."""
+        """Like `usable`, but a customer may also read what they wrote as a visitor before they signed in."""
         try:
             await self.usable(caller, conversation)
         except RefusedError:

@@ -10,8 +10,8 @@ import structlog
 from pydantic import TypeAdapter, ValidationError
 
 from contracts.conversation import Fact
+from contracts.conversation_rpc import MessageView
 from contracts.events.chat import Action, ActionState
-from contracts.rpc import MessageView
 from gateway.adapters.actions import BusActions
 from gateway.adapters.memory import BusMemory
 from gateway.errors import GatewayError

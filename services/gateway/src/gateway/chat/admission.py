@@ -20,7 +20,7 @@ class KnownCompanies(Protocol):
         ...
 
     def held(self, company: str) -> CompanySettings | None:
-        """From the cache, without a call."""
+        """Returns the settings from the cache, without a call."""
         ...
 
 

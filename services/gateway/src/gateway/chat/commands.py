@@ -1,4 +1,4 @@
-"""What people do to a conversation: each command becomes a durable fact before it is answered.
+"""The commands by which people change a conversation. Each becomes a durable fact before it is answered.
 
 Every fact that may veto an answer (owner.changed, run.cancelled, a human agent's message) is appended with the fence of
 the snapshot that it was decided from, and decided again if something newer is there.
@@ -11,6 +11,7 @@ from datetime import datetime
 from contracts.channels import ChatKind
 from contracts.company import CompanySettings
 from contracts.conversation import Snapshot, message_view
+from contracts.conversation_rpc import MessageView
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events.chat import (
@@ -30,7 +31,6 @@ from contracts.ids import derive_id, turn_id, uuid7
 from contracts.languages import MOST_READ, named_language, written_language
 from contracts.office_hours import opening
 from contracts.person_rules import Asking, ruling
-from contracts.rpc import MessageView
 from gateway.adapters.agents import BusAgents
 from gateway.adapters.bus import NatsBus
 from gateway.adapters.companies import BusCompanies

@@ -7,19 +7,20 @@ from enum import StrEnum
 from typing import Any
 
 from contracts import ws
+from contracts.agent_rpc import TurnState
 from contracts.conversation import AnswerRules, may_answer
+from contracts.conversation_rpc import MessageView
 from contracts.envelope import Wire
 from contracts.events import turn
 from contracts.events.chat import CancelReason, Owner, OwnerKind, Role
 from contracts.ids import turn_id
-from contracts.rpc import MessageView, TurnState
 
 
 class ExchangeEnd(StrEnum):
-    """How an exchange ended."""
+    """The ways in which an exchange ends."""
 
     ANSWERED = "answered"
-    """By the AI: `message` is the answer, whole."""
+    """The AI has answered; `message` is the whole answer."""
     SPOKEN = "spoken"
     """A person replied: `message` is their reply."""
     NOTICE = "notice"
@@ -38,7 +39,7 @@ class Ended:
     message: MessageView | None = None
     owner: Owner | None = None
     at: datetime | None = None
-    """When it was stopped, if the log says so."""
+    """The time at which it was stopped, if the log says so."""
 
 
 Event = (
@@ -52,8 +53,8 @@ Event = (
     | ws.MessageFrame
     | Ended
 )
-"""What a door translates. RunStarted: discard the text so far, another run begins. MessageFrame: somebody else
-wrote."""
+"""The events that a door translates. RunStarted: another run begins, and the text so far is discarded. MessageFrame:
+somebody else wrote."""
 CAUGHT_UP = "caught.up"
 """The type of the frame that separates missed frames from live ones."""
 _READ: dict[str, Callable[[Mapping[str, Any]], Wire]] = {

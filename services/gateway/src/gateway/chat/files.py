@@ -85,7 +85,7 @@ class Files:
                 raise UnavailableError(TEXTS["file.away"].said_in(language)) from error
 
     async def named(self, place: ConversationPlace, files: Sequence[str] | None) -> list[FileRef] | None:
-        """What a message stores about the files that it names; raises RefusedError (NOT_FOUND), Unavailable."""
+        """Returns what a message stores about the files that it names; raises RefusedError (NOT_FOUND), Unavailable."""
         if not files:
             return None
         found = await asyncio.gather(*(self._ref(place, file) for file in dict.fromkeys(files[:MOST_FILES])))

@@ -158,7 +158,7 @@ class _Channel:
 
 
 class Hub:
-    """Which sockets have which conversation open."""
+    """Keeps which sockets have which conversation open."""
 
     def __init__(self, linger: float = LINGER) -> None:
         self._channels: dict[ConversationKey, _Channel] = {}
@@ -223,7 +223,7 @@ class Hub:
         closing.add_done_callback(self._closing.discard)
 
     def known(self, company: str, conversation: str) -> Known:
-        """What is known of an open conversation."""
+        """Returns what is known of an open conversation."""
         channel = self._channels.get((company, conversation))
         return Known() if channel is None else channel.known
 
@@ -245,7 +245,7 @@ class Hub:
             channel.standing, channel.known.has_actions = None, True
 
     def deleted(self, company: str, conversation: str) -> None:
-        """It was deleted: nothing known about it is true any more."""
+        """Forgets a conversation that was deleted."""
         if (channel := self._channels.get((company, conversation))) is not None:
             channel.standing, channel.known = None, Known()
 

@@ -15,21 +15,21 @@ from gateway.errors import GatewayError
 from gateway.ports import ClientSocket, Present, TokenCaller, Unsubscribe
 
 GATHER_SECONDS = 0.3
-"""How long changes are gathered before sockets are told."""
+"""Seconds for which changes are gathered before they are sent to sockets."""
 MOST_NAMED = 200
 """Conversations named in one frame, and signs sent at once; with more, clients read their list again."""
 
 
 @dataclass(slots=True)
 class _Gathered:
-    """What one company's sockets are told next: changed conversations, and the newest sign of each kind and person."""
+    """The next report to one company's sockets: changed conversations, and the newest sign of each kind and person."""
 
     changed: dict[str, None] = field(default_factory=dict[str, None])
     signs: dict[tuple[str, str], tuple[str, bytes]] = field(default_factory=dict[tuple[str, str], tuple[str, bytes]])
 
 
 class Inboxes:
-    """Which sockets follow which company's inbox."""
+    """Keeps which sockets follow which company's inbox."""
 
     def __init__(self) -> None:
         self._watching: dict[str, set[ClientSocket]] = {}

@@ -22,7 +22,7 @@ class LookReports:
         self._told = Bounded[tuple[str, str, str], tuple[float, int]](MOST)
 
     async def note(self, caller: TokenCaller, conversation: str, up_to: int | None = None) -> None:
-        """They have looked just now. A lost report is made up for by the next one."""
+        """Reports that they have just looked. A lost report is made good by the next one."""
         key = (caller.company, conversation, caller.subject)
         now = self._clock.monotonic()
         told, read = self._told.get(key, (-EVERY, -1))

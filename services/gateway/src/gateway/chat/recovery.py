@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import structlog
 
+from contracts.agent_rpc import TurnState
 from contracts.channels import ChatKind
 from contracts.conversation import Fact, Snapshot, message_view, owner_event
-from contracts.rpc import TurnState
 from contracts.ws import Cursor
 from gateway.adapters.agents import BusAgents
 from gateway.adapters.log import NatsLog
@@ -44,7 +44,7 @@ _KINDS = frozenset(kind.value for kind in ChatKind)
 
 @dataclass(frozen=True, slots=True)
 class _Missed:
-    """What the client gets: the facts in its gap, or the last messages."""
+    """The frames that the client gets: the facts in its gap, or the last messages."""
 
     facts: Sequence[Fact] = ()
     messages: Sequence[Json] | None = None

@@ -51,11 +51,11 @@ MAX_FOLLOWED = 200
 OWN_FACT_SECONDS = 2.0
 """Seconds in which an acknowledged message must arrive on the live feed; otherwise the feed has a gap."""
 RETRY_AFTER_MS = 2_000
-"""When to retry what failed because a dependency is away."""
+"""Milliseconds after which a client may retry what failed because a dependency was away."""
 COMING_IN_AT_ONCE = 256
 """Hellos handled concurrently: after a restart everybody reconnects, and memory refuses more than 512 requests."""
 COMING_IN_SECONDS = 20.0
-"""How long other hellos wait for their turn."""
+"""Seconds that further hellos wait for their turn."""
 MAX_TIMER_SECONDS = 86_400.0
 """The longest timer for a token's expiry."""
 
@@ -65,7 +65,7 @@ Handler = Callable[["ClientSession", TokenCaller, Any], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """What all sessions share."""
+    """The parts that all sessions share."""
 
     tokens: Admission
     companies: BusCompanies

@@ -9,11 +9,11 @@ import structlog
 
 from contracts.channels import PresenceKind
 from contracts.conversation import AnswerRules
+from contracts.conversation_rpc import MessageView
 from contracts.errors import ErrorCode
 from contracts.events import turn
 from contracts.events.chat import Action, Owner, Wishes
 from contracts.ids import turn_id
-from contracts.rpc import MessageView
 from contracts.streams import CHAT
 from contracts.ws import Cursor
 from gateway.chat.commands import ConversationPlace, MessageDraft
@@ -36,7 +36,7 @@ log = structlog.get_logger(__name__)
 PATIENCE = 240.0
 """Seconds for one exchange: more than the delay and deadline of any turn, whose end is in the log."""
 USAGE_SECONDS = 0.3
-"""How long to wait for an answer's usage, which its agent sends right after it; it may be lost."""
+"""Seconds to wait for an answer's usage, which its agent sends right after it and which may be lost."""
 TOO_MANY_AGAIN = 5.0
 """Seconds after which whoever has too many requests at a time may try again."""
 AGAIN = 2.0
@@ -89,7 +89,7 @@ class Thread:
         self._rules = AnswerRules(enabled=False)
         self._patience: asyncio.TimerHandle | None = None
         self._owner: Owner | None = None
-        """Who has the conversation, if it is followed from now on."""
+        """The owner of the conversation, if it is followed from now on."""
 
     async def __aenter__(self) -> Self:
         """Follows the conversation.
@@ -124,7 +124,7 @@ class Thread:
             await self.end()
 
     def hand_on(self) -> Self:
-        """It stays open behind the `async with` statement, until its new holder ends it."""
+        """Keeps the thread open after the `async with` statement, until its new holder ends it."""
         self._handed_on = True
         return self
 
@@ -220,7 +220,7 @@ class Thread:
         return told
 
     def wait_at_most(self, seconds: float) -> None:
-        """How long `heard` goes on from now, before it raises TookTooLongError."""
+        """Limits how long `heard` goes on from now, before it raises TookTooLongError."""
         self._stop_waiting()
         too_long = TookTooLongError("nobody has answered: ask again")
         self._patience = asyncio.get_running_loop().call_later(seconds, self._frames.fail, too_long)
@@ -304,7 +304,7 @@ class Thread:
         return await self._chat.customers.actions.decide(self.place.caller, action, decision, self._locale)
 
     async def words(self, error: GatewayError) -> str:
-        """What went wrong, in the language that its client names, else that of the message, else the company's."""
+        """Says what went wrong, in the language that the client names, else in the message's, else in the company's."""
         companies = self._chat.companies
         return in_language(error.message, await companies.language_for(self.place.company, self._locale, self._said))
 

@@ -7,8 +7,8 @@ the same hub, recovery and commands as websockets.
 from collections.abc import Sequence
 
 from contracts.conversation import message_view
+from contracts.conversation_rpc import MessageView
 from contracts.ids import is_id
-from contracts.rpc import MessageView
 from gateway.chat.commands import ConversationPlace
 from gateway.chat.session import Chat
 from gateway.chat.thread import Thread
@@ -79,7 +79,8 @@ class Threads:
     async def last_messages(
         self, caller: TokenCaller, conversation: str, most: int
     ) -> tuple[list[MessageView], bool, int]:
-        """Its last messages from the log's end; whether those are the last `most`; its newest fact's sequence."""
+        """Returns the last messages from the log's end, whether those are the last `most`, and the newest fact's
+        sequence."""
         log = self._chat.log
         snapshot = await log.snapshot(caller.company, conversation)
         facts, complete = await log.last_facts(caller.company, conversation, snapshot, MAX_STREAM_DISTANCE)

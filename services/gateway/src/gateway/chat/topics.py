@@ -11,9 +11,9 @@ from datetime import timedelta
 import structlog
 
 from contracts.conversation import Snapshot
+from contracts.conversation_rpc import ConversationView
 from contracts.desk_rpc import ConversationUpdate, PersonMerge
 from contracts.ids import begun_at, derive_id
-from contracts.rpc import ConversationView
 from gateway.adapters.desk import change_conversation, merge_person
 from gateway.adapters.memory import BusMemory
 from gateway.chat.customers import has_account

@@ -1,4 +1,4 @@
-"""Which of two media types a client prefers (RFC 9110, section 12.5.1)."""
+"""Decides which of two media types a client prefers (RFC 9110, section 12.5.1)."""
 
 import re
 
@@ -14,7 +14,7 @@ def prefers(accept: str, first: str, second: str) -> bool:
 
 
 def _wish(accept: str, media_type: str) -> Wish:
-    """By the most specific range that matches the type; without one it is not accepted."""
+    """Returns the weight of the most specific range that matches the type; a type without one is not accepted."""
     ranges = (media_type, media_type.partition("/")[0] + "/*", "*/*")
     named: dict[str, Wish] = {}
     for position, one in enumerate(accept.lower().split(",")):

@@ -1,4 +1,4 @@
-"""When a spent budget is renewed: for companies daily, for visitors and users hourly, both in UTC."""
+"""Tells when a spent budget is renewed: a company's daily, a visitor's or user's hourly, both in UTC."""
 
 from datetime import UTC, datetime
 

@@ -98,7 +98,7 @@ def _has_surrogate(text: str | bytes) -> bool:
 
 
 def reference(frame: ClientFrame) -> str | None:
-    """What an error about this frame refers to: the client's own id for it."""
+    """Returns the client's own id for this frame, to which an error refers."""
     match frame:
         case MessageSend():
             return frame.client_message_id

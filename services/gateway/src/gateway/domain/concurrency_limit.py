@@ -8,7 +8,7 @@ from gateway.errors import RateLimitedError
 
 
 class ConcurrencyLimit:
-    """At most this many for each key; one more is refused at once."""
+    """Limits how much runs at once for each key; one more is refused immediately."""
 
     def __init__(self, most: int, refusal: str) -> None:
         self._most = most

@@ -22,7 +22,7 @@ MOST_SEGMENTS = 500
 MOST_UNPACKED = 200 * 1024 * 1024
 MOST_ENTRIES = 5_000
 GROWS = 200
-"""How many times larger an archive's content may be than the archive."""
+"""The content of an archive may be this many times as large as the archive."""
 PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """Kinds shown inline."""
 _OFFICE = {
@@ -154,8 +154,8 @@ def _archive(content: BinaryIO) -> str:
 
 
 def _entries(content: BinaryIO) -> int:
-    """How many files an archive can list, including archives in it; the number that it states may be wrong. Leaves
-    the content at its end."""
+    """Returns how many files an archive can list, including archives in it; the number that it states may be wrong.
+    Leaves the content at its end."""
     content.seek(0)
     found, last = 0, b""
     while part := content.read(HEAD):
@@ -218,7 +218,7 @@ def _webp_size(head: bytes) -> tuple[int, int]:
 
 
 def _jpeg_size(content: BinaryIO) -> tuple[int, int]:
-    """From its frame header (ITU-T T.81, B.2.2), after segments that each state their length."""
+    """Reads the size from the frame header (ITU-T T.81, B.2.2), after segments that each state their length."""
     content.seek(2)
     for _ in range(MOST_SEGMENTS):
         mark, kind, length = struct.unpack(">BBH", content.read(4))

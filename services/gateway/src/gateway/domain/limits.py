@@ -18,7 +18,7 @@ class RateLimit:
 
 
 class SlidingLog:
-    """How often each key did something lately. Times are monotonic seconds."""
+    """Counts how often each key did something lately. Times are monotonic seconds."""
 
     def __init__(self, limit: RateLimit) -> None:
         self._limit = limit

@@ -1,4 +1,4 @@
-"""Which model answers for a company, and whether a model belongs to its provider, by the agents' list."""
+"""Tells which model answers for a company, and whether a model belongs to its provider, by the agents' list."""
 
 from typing import Literal
 

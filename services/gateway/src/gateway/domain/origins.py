@@ -1,4 +1,4 @@
-"""Which sites a company's widget may run on."""
+"""The sites on which a company's widget may run."""
 
 from collections.abc import Iterable
 from urllib.parse import urlsplit

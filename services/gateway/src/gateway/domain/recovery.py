@@ -1,4 +1,4 @@
-"""How a returning client gets what it missed: one decision from four numbers."""
+"""Decides from four numbers how a returning client gets what it missed."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class UpToDate:
-    """Nothing was missed."""
+    """The client has missed nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ Plan = UpToDate | ReadLog | AskMemory | SendSnapshot
 def plan_recovery(
     since: Cursor | None, newest: int, bounds: Bounds, stream_distance: int = MAX_STREAM_DISTANCE
 ) -> Plan:
-    """How to bring a client from `since` to `newest`, the conversation's highest sequence."""
+    """Decides how to bring a client from `since` to `newest`, the conversation's highest sequence."""
     if since is None:
         return SendSnapshot(recovered=True)
     if since.epoch != bounds.epoch or since.seq > max(bounds.last_seq, newest):

@@ -143,7 +143,7 @@ def alert_triggered(conversation: str | None, alert: Json) -> bytes:
 
 
 def owner_changed(conversation: str, owner: Mapping[str, Any], seq: int) -> bytes:
-    """Who answers from this fact on."""
+    """Tells who answers from this fact on."""
     return _frame("owner.changed", conversation, {"owner": owner, "seq": seq})
 
 

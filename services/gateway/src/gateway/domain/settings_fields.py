@@ -23,7 +23,7 @@ class SettingField:
 
     @property
     def form(self) -> dict[str, Any]:
-        """What a form needs: attributes of an input, its choices, and the meaning of an empty one."""
+        """Returns what a form needs: the attributes of an input, its choices, and the meaning of an empty one."""
         found: dict[str, Any] = {"choices": list(self.choices)} if self.choices else {}
         if self.kind in {"integer", "number"}:
             found |= {name: value for name, value in (("min", self.least), ("max", self.most)) if value is not None}

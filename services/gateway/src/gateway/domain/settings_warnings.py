@@ -7,7 +7,7 @@ from dataclasses import field as made_by
 from contracts.agent_rpc import ProvidersReply
 from contracts.channel_rpc import ChannelProblem
 from contracts.company import TRADING_CATEGORIES, Budget, Category, CompanyConfig, ToolConfig
-from contracts.rpc import CatalogueTool
+from contracts.tools_rpc import CatalogueTool
 from gateway.domain.model_choice import OPEN, is_known
 
 OWN_SWITCH = "fetch_page"

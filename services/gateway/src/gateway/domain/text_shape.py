@@ -23,7 +23,7 @@ class TextShape:
         return f"Answer with JSON of this JSON Schema and nothing else: {json.dumps(self.schema, ensure_ascii=False)}"
 
     def misfit(self, text: str) -> str | None:
-        """What is wrong with a text; None: nothing."""
+        """Returns what is wrong with a text, or None."""
         try:
             value: object = json.loads(text)
         except (ValueError, RecursionError):

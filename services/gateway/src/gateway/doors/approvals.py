@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
+from contracts.conversation_rpc import MessageView
 from contracts.events.chat import Action
-from contracts.rpc import MessageView
 from gateway.chat.commands import ConversationPlace
 from gateway.errors import UnavailableError
 from gateway.texts import TEXTS
@@ -36,7 +36,7 @@ async def newest_messages(api: Api, place: ConversationPlace, wanted: Collection
 
 
 def told_state(action: Action, language: str) -> str:
-    """What became of an action, in words."""
+    """Says in words what became of an action."""
     return f"{action.summary}: {TEXTS[f'order.states.{action.state}'].said_in(language)}"
 
 

@@ -1,4 +1,4 @@
-"""How doors read a request. FastAPI's layers cost as much as the rest of a door together."""
+"""Reads the requests of doors without FastAPI, whose layers cost as much as the rest of a door together."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

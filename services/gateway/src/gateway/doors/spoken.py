@@ -16,7 +16,7 @@ class ClientText:
         self._said = ""
 
     def more(self, delta: str) -> str:
-        """What to show for another piece of the text."""
+        """Returns what to show for another piece of the text."""
         self._said += delta
         if self._before.startswith(self._said):
             return ""

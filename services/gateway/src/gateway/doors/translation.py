@@ -1,4 +1,4 @@
-"""What most doors have in common: translating an exchange's events, and giving a person time to reply."""
+"""The common part of most doors: it translates an exchange's events, and gives a person time to reply."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
@@ -11,8 +11,8 @@ Json = dict[str, Any]
 Tell = Callable[[list[Json]], Awaitable[None]]
 """Sends events that belong together to the client."""
 PERSON_SECONDS = 60.0
-"""How long a request stays open for the reply of a person who has the conversation; a later reply comes with the
-next request."""
+"""Seconds for which a request stays open for the reply of a person who has the conversation; a later reply comes with
+the next request."""
 
 
 class Translation(Protocol):

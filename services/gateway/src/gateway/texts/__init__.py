@@ -1,4 +1,4 @@
-"""What the gateway says to people and clients: a file a language beside this one."""
+"""The gateway's texts for people and clients: one file for each language."""
 
 from contracts.text import read_texts
 

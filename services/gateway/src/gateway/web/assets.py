@@ -14,9 +14,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 BRIEFLY = "public, max-age=300, stale-while-revalidate=86400"
-"""For addresses that other sites use: a new version is everywhere within minutes."""
+"""The caching of addresses that other sites use: a new version is everywhere within minutes."""
 FOREVER = "public, max-age=31536000, immutable"
-"""For addresses with a hash (?v=): another version has another address."""
+"""The caching of addresses with a hash (?v=): another version has another address."""
 PAGE_HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -26,7 +26,7 @@ PAGE_HEADERS = {
     "Referrer-Policy": "strict-origin-when-cross-origin",
     "Cache-Control": "no-cache",
 }
-"""For every page: it may load only this server's files."""
+"""The headers of every page, which may load only this server's files."""
 _SMALL = 860
 """Bytes up to which compression gains nothing: it is one packet anyway."""
 

@@ -19,7 +19,7 @@ MAX_DISCARDED_BYTES = 64 * 1024 * 1024
 BODY_SECONDS = 60.0
 """Seconds for a whole body to arrive; ten times that for a file. A client that sends a byte a second blocks others."""
 DISCARD_SECONDS = 5.0
-"""How long to read the rest of a body that is too large, so that its sender gets the response."""
+"""Seconds to read the rest of a body that is too large, so that its sender gets the response."""
 UPLOADS = "/v2/knowledge/documents"
 """Paths that accept multipart forms with files."""
 UPLOAD_BYTES = MAX_FILE + 64 * 1024

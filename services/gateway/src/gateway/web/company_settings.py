@@ -28,7 +28,7 @@ from gateway.web.words import AcceptLanguage, words
 router = APIRouter(prefix="/v2/llm/config", tags=["llm"])
 
 RACES = 10
-"""How often a change with `If-Match: *` is retried if others change the settings meanwhile; that many at once all
+"""The number of retries of a change with `If-Match: *` while others change the settings; that many changes at once all
 succeed."""
 ADVICE_SECONDS = 1.5
 """Deadline for agents and executor to list models and tools, and for checking channels."""

@@ -8,6 +8,16 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 from pydantic import Field, Strict
 
+from contracts.conversation_rpc import (
+    ConversationRef,
+    ConversationsReply,
+    ConversationsRequest,
+    ConversationView,
+    Direction,
+    InboxList,
+    MessagesReply,
+    MessageView,
+)
 from contracts.envelope import Wire
 from contracts.errors import ErrorCode
 from contracts.events.chat import MAX_TEXT, Action, Owner, OwnerKind
@@ -19,16 +29,6 @@ from contracts.inbox import OwnerEvent
 from contracts.languages import named_language
 from contracts.plain_text import LINE, WORDS, is_blank
 from contracts.report_rpc import RATING, RatingReply, RatingView
-from contracts.rpc import (
-    ConversationRef,
-    ConversationsReply,
-    ConversationsRequest,
-    ConversationView,
-    Direction,
-    InboxList,
-    MessagesReply,
-    MessageView,
-)
 from contracts.ws import Uuid
 from gateway.adapters.service_calls import ask
 from gateway.chat.commands import ConversationPlace, MessageDraft

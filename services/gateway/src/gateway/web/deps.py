@@ -38,7 +38,7 @@ from runtime.observability.correlation import begin
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """What routes use; built in app.py."""
+    """The objects that routes use; app.py builds them."""
 
     rpc: RpcClient
     tokens: TokenReader
@@ -91,7 +91,7 @@ def bearer(request: Request) -> str | None:
 
 
 async def verified(request: Request, api: Api) -> TokenCaller:
-    """Who is calling; raises TokenInvalidError (401)."""
+    """Returns who is calling; raises TokenInvalidError (401)."""
     token = bearer(request)
     if token is None:
         raise TokenInvalidError("send a token: Authorization: Bearer …")

@@ -8,6 +8,7 @@ from fastapi.responses import JSONResponse
 from pydantic import Field, model_validator
 
 from contracts import desk_rpc
+from contracts.conversation_rpc import ConversationRef, ConversationView
 from contracts.desk_rpc import (
     SHORTCUT_PATTERN,
     CannedReplies,
@@ -26,7 +27,6 @@ from contracts.events.chat import MAX_TEXT
 from contracts.events.desk import MAX_LABELS, Label, Topic
 from contracts.ids import Id, uuid7
 from contracts.plain_text import LINE, WORDS, is_blank
-from contracts.rpc import ConversationRef, ConversationView
 from contracts.ws import Uuid
 from gateway.adapters.desk import change_conversation
 from gateway.adapters.service_calls import CHANGE_SECONDS, ask
@@ -74,7 +74,7 @@ class ConversationPatch(Body):
 
 
 class _Assignee(NamedTuple):
-    """Nobody: an empty id."""
+    """The assignee; an empty id stands for nobody."""
 
     user_id: str
     name: str | None

@@ -10,7 +10,7 @@ from contracts.errors import ErrorCode
 from gateway.errors import RefusedError
 
 MOST_BYTES = 256 * 1024
-"""Of settings or a patch; anything within their bounds is smaller."""
+"""The most bytes of settings or a patch; anything within their bounds is smaller."""
 
 
 def check_json(body: dict[str, Any]) -> None:

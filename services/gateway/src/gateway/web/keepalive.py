@@ -35,7 +35,7 @@ Source = Callable[[Write], Awaitable[None]]
 
 
 class EventStream(Response):
-    """What the source writes, at once, and a comment after each PAUSE of silence.
+    """Sends what the source writes at once, and a comment after each PAUSE of silence.
 
     The source runs in the request's own task, so that its own deadlines work. It is cancelled when the client goes.
     """

@@ -16,4 +16,4 @@ def _in_utc(at: datetime) -> datetime:
 
 
 Moment = Annotated[datetime, AfterValidator(_in_utc)]
-"""In UTC, like all times in responses."""
+"""A time in UTC, like all times in responses."""

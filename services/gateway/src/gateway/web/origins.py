@@ -1,4 +1,4 @@
-"""From which sites a browser may call with a company's tokens."""
+"""Decides from which sites a browser may call with a company's tokens."""
 
 import re
 

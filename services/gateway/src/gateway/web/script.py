@@ -22,7 +22,7 @@ ENTRY = "main.js"
 LATER = "beside.js"
 LATER_PATH = "/widget-beside.js"
 HOSTED = "hosted.js"
-"""What an MCP host shows: of the same parts, with no chat."""
+"""The script that an MCP host shows: made of the same parts, without the chat."""
 _IMPORT = re.compile(r'^import \{(?P<names>[^}]*)\} from "\./(?P<module>[a-z0-9_-]+\.js)";\n', re.MULTILINE)
 _SAID = re.compile(r"(?<!/)\bwords\.(\w+)")
 _MADE = frozenset({"words.js", "style.js", "later.js"})

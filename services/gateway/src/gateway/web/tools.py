@@ -10,8 +10,7 @@ from contracts.envelope import Wire
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolError, ToolMetadata, ToolResult
 from contracts.ids import derive_id, is_id, uuid7
-from contracts.rpc import CatalogueReply, CatalogueTool
-from contracts.tools_rpc import Category
+from contracts.tools_rpc import CatalogueReply, CatalogueTool, Category
 from gateway.ports import GatewayToolCall
 from gateway.texts import TEXTS
 from gateway.web.deps import ApiDep, CustomerDep, idempotency_key

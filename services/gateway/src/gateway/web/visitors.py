@@ -79,7 +79,8 @@ async def preflight(origin: Annotated[str | None, Header()] = None) -> Response:
 
 
 def _visit(body: VisitorRequest) -> Visit:
-    """What the token carries of the visit: a locale for hello, and an address short enough for a token."""
+    """Returns the part of the visit that the token carries: a locale for hello, and an address short enough for a
+    token."""
     locale = body.locale if body.locale and LOCALE.fullmatch(body.locale) else None
     page = body.page.url if body.page and body.page.url.isascii() else None
     return Visit(body.funnel_stage, locale, page)

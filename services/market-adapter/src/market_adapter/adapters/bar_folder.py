@@ -28,17 +28,17 @@ from market_adapter.domain.bars import Bar, Dividend, Split
 
 MOST_FILES = 2_000
 MOST_BARS = 400_000
-"""Of all files together: they are kept in memory, about 0.7 KB each."""
+"""The most bars of all files together: they are kept in memory, at about 0.7 KB each."""
 LARGEST_FILE = 200_000_000
 SUFFIXES = (".csv", ".parquet")
 USUAL_HOURS = (time(9, 30), time(16, 0), ZoneInfo("America/New_York"))
-"""Where nothing says which exchange a symbol is from, or its calendar does not know a day."""
+"""The hours of a symbol whose exchange is not known, and of days that an exchange's calendar does not know."""
 _TIMEFRAME = re.compile(r"(.+)_(1m|5m|15m|1h)")
 _DECIMAL_COMMA = re.compile(r"\d,\d")
 _DELIMITERS = ",;\t"
 
 Signature = Mapping[str, tuple[int, int]]
-"""When each file was changed (ns) and how large it is."""
+"""For each file, when it was changed (ns) and how large it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class FileSeries:
     dividends: tuple[Dividend, ...]
 
     def until(self, moment: datetime) -> int:
-        """How many bars had closed by then."""
+        """Returns how many bars had closed by then."""
         return bisect_right(self.bars, moment, key=lambda bar: bar.end)
 
 

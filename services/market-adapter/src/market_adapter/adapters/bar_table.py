@@ -39,7 +39,8 @@ _GROUPED = {
 """A number with what divides its thousands: 1,234.5 and 1.234,5 (and 1,23,456, as in India)."""
 LONGEST_CELL = 40
 MOST_DIGITS = 18
-"""Before or behind the decimal point: what is larger or smaller is no price, and no number that could be told on."""
+"""The most digits before or behind the decimal point: a larger or smaller number is no price, and could not be passed
+on."""
 YEARS = range(1700, 2200)
 
 
@@ -203,7 +204,7 @@ def splits_of(rows: Sequence[Row]) -> tuple[Split, ...]:
 
 
 def dividends_of(rows: Sequence[Row]) -> tuple[Dividend, ...]:
-    """What was paid on each share, by ex-date."""
+    """Returns the dividends on each share, by ex-date."""
     return tuple(Dividend(_session(row), row.dividend) for row in rows if row.dividend)
 
 

@@ -32,7 +32,8 @@ CENT = Decimal("0.01")
 
 @dataclass(frozen=True, slots=True)
 class SeriesWalk:
-    """How a made series moves: `own`, what of a year's volatility is its alone; `drift`, of a year too."""
+    """How an invented series moves: `own` is the part of a year's volatility that it does not share with others;
+    `drift` is a year's too."""
 
     start: float
     beta: float

@@ -18,7 +18,7 @@ EARLY = timedelta(hours=6)
 
 
 async def new_york(now: datetime) -> MarketState:
-    """What the New York Stock Exchange is doing at `now`."""
+    """Returns the state of the New York Stock Exchange at `now`."""
     return state_at(now, await asyncio.to_thread(_sessions_around, now.astimezone(UTC).date()))
 
 

@@ -29,7 +29,7 @@ _BY_INDEX: Mapping[str, str] = {
 _CLASSES = ("A", "B", "C")
 
 Hours = tuple[datetime, datetime]
-"""When a session opens and closes, UTC."""
+"""The opening and the close of a session, in UTC."""
 Usual = tuple[time, time, ZoneInfo]
 """The same by the exchange's own clocks."""
 
@@ -43,7 +43,8 @@ def exchange_of(symbol: Symbol) -> str | None:
 
 
 def hours_on(exchange: str | None, day: date, usual: Usual) -> Hours:
-    """When the exchange opens and closes on that day: as usual, where its calendar does not know the day."""
+    """Returns when the exchange opens and closes on that day; at the usual hours if its calendar does not know the
+    day."""
     known = None if exchange is None else _hours_of_year(exchange, day.year).get(day)
     if known is not None:
         return known

@@ -67,7 +67,7 @@ class FilesProvider:
         return max(ends, default=wall)
 
     def note(self) -> Text | None:
-        """Nothing: they are the company's own."""
+        """Returns None: the files are the company's own."""
         return None
 
     async def quote(self, symbol: Symbol) -> Quote:
@@ -83,7 +83,7 @@ class FilesProvider:
         return self._history(self._series(symbol, Timeframe.D1), limit)
 
     async def bars(self, symbol: Symbol, timeframe: Timeframe, limit: int) -> BarHistory:
-        """Those of the file of that timeframe; weeks are made of days, 4h bars of hours."""
+        """Returns the bars of the file of that timeframe; weeks are made from days, 4h bars from hours."""
         if timeframe is Timeframe.W1:
             weeks = weekly(await self.daily_history(symbol, (limit + 1) * DAYS_A_WEEK))
             return replace(weeks, bars=weeks.bars[-limit:])

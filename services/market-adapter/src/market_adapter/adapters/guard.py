@@ -37,7 +37,7 @@ LONGEST_WAIT = 2.0
 FAILURES = 5
 """Failures in a row, of TICKERS tickers or more, after which a source is left alone for a while."""
 TICKERS = 3
-"""So many failures in a row, of at least so many symbols, are the source's; those of fewer are the symbols' own."""
+"""If failures in a row concern at least this many symbols, the source is at fault, and otherwise the symbols."""
 REST = 30.0
 """Seconds for which a source or a symbol is left alone after so many failures in a row."""
 REST_AFTER_SILENCE = 5.0

@@ -20,7 +20,8 @@ STORE_REFUSED = Counter(
 
 
 def bounded(database: AsyncDatabase[dict[str, object]]) -> Database:
-    """What is refused is one of the driver's errors, as what fails is: to who asks it is the same."""
+    """Returns the database with limited commands. A refusal is one of the driver's errors, like a failure: callers
+    treat both alike."""
     limit = CommandLimit(
         STORE_RUNNING,
         STORE_REFUSED,

@@ -95,7 +95,7 @@ class MongoAccounts:
         return [_ORDER.validate_python(document["order"]) for document in await found.to_list()]
 
     async def archived_orders(self, owner: Owner, order_ids: Sequence[str]) -> Mapping[str, Order]:
-        """By their ids, in one query; none for no ids."""
+        """Reads archived orders by their ids, in one query; none for no ids."""
         if not order_ids:
             return {}
         found = self._orders.find({"_id": {"$in": [f"{owner}/{one}" for one in order_ids]}})
@@ -135,7 +135,7 @@ def _document(account: Account, version: int) -> Document:
 
 
 def _readable(account: Document) -> Document:
-    """Without the orders that only a newer release understands; they stay unchanged in the document."""
+    """Leaves out the orders that only a newer release understands; they stay unchanged in the document."""
     return {**account, "orders": [order for order in account["orders"] if _is_order(order)]}
 
 

@@ -22,7 +22,7 @@ _ALERT = TypeAdapter(Alert)
 
 
 class MongoAlerts:
-    """Every method raises PyMongoError when the server is away."""
+    """The alerts in MongoDB. Every method raises PyMongoError when the server is away."""
 
     def __init__(self, database: Database) -> None:
         self._unknown = UnknownFields()

@@ -14,12 +14,12 @@ from runtime.stores.mongo import Database, Document
 
 COLLECTION = "market_watchlists"
 TRIES = 50
-"""To change a list that is being changed elsewhere too."""
+"""The number of tries to change a list that others are changing too."""
 CALLS = 100
 
 
 class MongoWatchlists:
-    """Every method raises PyMongoError when the server is away."""
+    """The watchlists in MongoDB. Every method raises PyMongoError when the server is away."""
 
     def __init__(self, database: Database) -> None:
         self._lists = database[COLLECTION]
@@ -35,7 +35,7 @@ class MongoWatchlists:
     async def add(
         self, owner: Owner, symbol: str, most: int, call: str, check: Callable[[], None]
     ) -> Sequence[str] | None:
-        """With the symbol at its end, where it is new."""
+        """Adds the symbol at the end of the list, if it is new."""
 
         def added(symbols: list[str]) -> list[str] | None:
             if symbol in symbols:

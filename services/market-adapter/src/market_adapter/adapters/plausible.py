@@ -1,4 +1,4 @@
-"""What a source may say of a market: a figure that no market can have is held, and its source is not believed."""
+"""Checks a source's figures: one that no market can have is held back, and its source is not believed."""
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal

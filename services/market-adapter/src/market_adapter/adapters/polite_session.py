@@ -33,7 +33,7 @@ class Politeness:
 
     @property
     def told(self) -> float | None:
-        """For how many seconds more, if they said so."""
+        """The seconds to wait, if the server said so."""
         return None if self._told is None else max(self._until - time.monotonic(), 0.0)
 
     def on(self, session: Any) -> Any:

@@ -18,7 +18,7 @@ Table = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class SampleFacts:
-    """By ticker; `events` in no order, the economy's with no ticker."""
+    """The sample's facts by ticker. `events` are in no order; those of the economy have no ticker."""
 
     reports: Mapping[str, Sequence[AnnualReport]]
     headlines: Mapping[str, Sequence[Headline]]

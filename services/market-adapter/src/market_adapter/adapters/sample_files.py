@@ -29,7 +29,7 @@ class SampleSeries:
     splits: tuple[Split, ...]
     dividends: tuple[Dividend, ...]
     source: str = SOURCE
-    """What its answers name."""
+    """The source that its answers name."""
 
 
 @dataclass(frozen=True, slots=True)

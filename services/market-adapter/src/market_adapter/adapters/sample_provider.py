@@ -44,7 +44,7 @@ class SampleProvider:
         self._replay = SampleReplay(data)
 
     def note(self) -> Text | None:
-        """That the newest bars are played again, when they are."""
+        """Returns the note that the newest bars are recorded sessions played again, if they are."""
         if not self._clock.replaying:
             return self._note
         until = self._clock.recorded_until
@@ -108,17 +108,17 @@ class SampleProvider:
         return fundamentals_at(report, history)
 
     async def events(self, symbol: Symbol, until: date) -> Sequence[Event]:
-        """What was known of the symbol on the clock's date."""
+        """Returns the events of the symbol that were known on the clock's date."""
         self._series(symbol)
         own = [event for event in self._facts.events if event.ticker == symbol.name]
         return upcoming(own, self._clock.session, until)
 
     async def economic_events(self, until: date) -> Sequence[Event]:
-        """What was known of the economy's calendar on the clock's date."""
+        """Returns the events of the economy that were known on the clock's date."""
         return upcoming([event for event in self._facts.events if event.ticker is None], self._clock.session, until)
 
     async def headlines(self, symbol: Symbol, limit: int) -> Sequence[Headline]:
-        """What had been published by the clock's moment."""
+        """Returns the headlines that had been published by the clock's time."""
         self._series(symbol)
         known = [one for one in self._facts.headlines.get(symbol.name, ()) if one.published <= self._clock.now]
         if not known:

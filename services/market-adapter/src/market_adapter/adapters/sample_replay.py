@@ -1,4 +1,4 @@
-"""What the sample market shows after its last recorded session: recorded sessions again, on the exchange's next dates.
+"""The sample market after its last recorded session: recorded sessions come again, on the exchange's next dates.
 
 The sessions in which every ticker was traded are played backwards from the last one, then forwards again, and so on. A
 bar that is played backwards opens at its close and closes at its open, so that there is no jump at a turn and a price
@@ -19,7 +19,8 @@ FRIDAY = 4
 
 
 class SessionPlace(NamedTuple):
-    """Where a session that is played again comes from: its place in the window, and which way it is played."""
+    """The origin of a session that is played again: its place in the window, and the direction in which it is
+    played."""
 
     source: int
     backwards: bool
@@ -44,7 +45,7 @@ class SampleReplay:
         return replace(bar, session=day, time=utc(day, OPENS), end=close, open=opens, close=closes)
 
     def place(self, after: int) -> SessionPlace:
-        """Which session is played again `after` sessions after the last recorded one."""
+        """Returns the session that is played again `after` sessions after the last recorded one."""
         turns, step = divmod(after - 1, self._length)
         return (
             SessionPlace(self._length - 1 - step, backwards=True)

@@ -40,7 +40,7 @@ FIGURE_NAMES = {
     "dividend_yield": "trailingAnnualDividendYield",
     "beta": "beta",
 }
-"""What Yahoo calls our figures of a company."""
+"""Yahoo's names for our figures of a company."""
 CALENDAR = "Yahoo Finance calendar"
 INTERVALS = {
     Timeframe.M1: ("1m", "5d"),
@@ -57,7 +57,7 @@ AnswerT = TypeVar("AnswerT")
 
 @dataclass(frozen=True, slots=True)
 class YahooChart:
-    """What Yahoo's chart of a symbol holds: raw bars, actions, currency."""
+    """The content of Yahoo's chart of a symbol: raw bars, actions, currency."""
 
     bars: tuple[Bar, ...]
     splits: tuple[Split, ...]
@@ -65,9 +65,9 @@ class YahooChart:
     currency: str
     zone: ZoneInfo
     known_at: datetime | None
-    """When the newest price was traded."""
+    """The time of the newest trade."""
     opens: Mapping[date, datetime]
-    """When each session of the bars opened."""
+    """The opening of each session of the bars."""
 
 
 class Yahoo:

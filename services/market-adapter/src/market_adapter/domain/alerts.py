@@ -18,7 +18,7 @@ from market_adapter.domain.splits import adjustment, scale_price
 
 
 class AlertState(StrEnum):
-    """Where an alert stands."""
+    """The states of an alert."""
 
     ACTIVE = "active"
     TRIGGERED = "triggered"

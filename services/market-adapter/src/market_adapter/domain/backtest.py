@@ -19,7 +19,7 @@ CENT = Decimal("0.01")
 LOT = Decimal("0.00000001")
 NONE = Decimal(0)
 Rule = Callable[[Floats], bool]
-"""From the closes up to now to whether to hold."""
+"""Decides from the closes up to now whether to hold the share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def rule(name: str, fast: int, slow: int) -> Rule:
 
 
 def decisions(of: Rule, closes: Floats, first: int) -> list[bool]:
-    """What the rule wants at each close from number `first` on; each sees the closes up to its own."""
+    """Returns the rule's decision at each close from number `first` on; each sees the closes up to its own."""
     return [of(closes[: index + 1]) for index in range(first, len(closes))]
 
 

@@ -16,7 +16,7 @@ Volume = int | Decimal
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What was traded from `time` to `end` (both UTC), in the symbol's currency; volume in shares or coins.
+    """The trades from `time` to `end` (both UTC) in one bar, in the symbol's currency; volume in shares or coins.
 
     `session` is the exchange's own date: splits and dividends go by it, not by UTC.
     """
@@ -62,7 +62,7 @@ class BarHistory:
     splits: tuple[Split, ...] = ()
     dividends: tuple[Dividend, ...] = ()
     known_at: datetime | None = None
-    """When the newest price was true, where the source says so: the last bar may still run."""
+    """The time of the newest price, if the source tells it: the last bar may still run."""
 
     def __post_init__(self) -> None:
         if not self.bars:
@@ -73,12 +73,13 @@ class BarHistory:
         return self.bars[-1]
 
     def as_of(self, now: datetime) -> datetime:
-        """When its newest price was true: at the bar's end, unless the source says that it was earlier."""
+        """The time of the newest price: the bar's end, unless the source names an earlier time."""
         return min(self.last.end, now) if self.known_at is None else min(self.last.end, self.known_at, now)
 
 
 def known_by(history: BarHistory, day: date) -> BarHistory:
-    """What was known at the close of that day: no later bar, split or dividend. Raises NoDataError for no bar."""
+    """Returns the series as it was known at the close of that day: without later bars, splits or dividends. Raises
+    NoDataError for no bar."""
     if history.last.session <= day:
         return history
     bars = tuple(bar for bar in history.bars if bar.session <= day)

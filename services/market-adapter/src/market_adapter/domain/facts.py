@@ -1,4 +1,4 @@
-"""What is known of a company besides its prices: reported figures, dated events, headlines. Each names its source."""
+"""Facts about a company besides its prices: reported figures, dated events, headlines. Each names its source."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class Fundamentals:
 
 
 class EventKind(StrEnum):
-    """What an event is about."""
+    """The kinds of event."""
 
     EARNINGS = "earnings"
     DIVIDEND = "dividend"

@@ -15,7 +15,7 @@ from market_adapter.domain.series import Floats, Series
 from market_adapter.domain.ta_lib import ta_lib
 
 BARS = 500
-"""How many bars are fetched: more than any of the nine needs to converge."""
+"""The number of bars that are fetched: more than any of the nine needs to converge."""
 RSI_PERIOD = ATR_PERIOD = ADX_PERIOD = 14
 AVERAGE_PERIOD = BANDS_PERIOD = VWAP_PERIOD = 20
 FAST, SLOW, SIGNAL = 12, 26, 9
@@ -34,7 +34,7 @@ def indicator(kind: Indicator, series: Series, length: int | None = None, *, anc
 
 
 def bars_for(length: int | None) -> int:
-    """How many bars are fetched: as many as make the slowest of them converge."""
+    """Returns the number of bars to fetch: as many as the slowest of the indicators needs to converge."""
     return max(BARS, _CONVERGED_AFTER[Indicator.ADX] * (length or 0) // ADX_PERIOD)
 
 
@@ -120,7 +120,7 @@ def _ema(series: Series, length: int | None) -> Values:
 
 
 def _gap(series: Series, average: float | None) -> float | None:
-    """How far the last close is above an average, as a fraction of it."""
+    """Returns how far the last close is above an average, as a fraction of it."""
     return None if not average else float(series.close[-1]) / average - 1
 
 

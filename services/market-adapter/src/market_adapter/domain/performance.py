@@ -1,4 +1,4 @@
-"""How a price has moved: returns, drawdown, volatility, and where it stands against its own past.
+"""Measures how a price has moved: returns, drawdown, volatility, and its place in its own past.
 
 Returns and drawdowns are fractions (0.05 = 5 %) of split-adjusted closes, dividends not counted. A figure is None when
 the history does not reach back far enough: it is never stretched.

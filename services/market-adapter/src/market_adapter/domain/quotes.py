@@ -13,7 +13,7 @@ PERCENT_PLACES = Decimal("0.0001")
 
 
 class ChangeBasis(StrEnum):
-    """What a change is measured against."""
+    """The price against which a change is measured."""
 
     PREVIOUS_CLOSE = "previous_close"
     """The close of the session before, in today's shares when there was a split in between."""

@@ -49,7 +49,7 @@ class Stretch:
 
     @property
     def returns(self) -> Floats:
-        """Each session's, as fractions."""
+        """The returns of the sessions, as fractions."""
         return self.close[1:] / self.close[:-1] - 1
 
 
@@ -102,7 +102,7 @@ def _lowest(days: Sequence[date], values: Floats) -> Extreme:
 
 
 def total_return(of: Stretch) -> float:
-    """From the base to the last close, as a fraction; dividends not counted."""
+    """Returns the change from the base to the last close, as a fraction, without dividends."""
     return float(of.close[-1] / of.close[0] - 1)
 
 
@@ -203,7 +203,7 @@ class AverageCrossing:
 
 
 def crossings(series: Series, fast: int, slow: int, first: date, last: date) -> list[AverageCrossing]:
-    """Where simple averages of `fast` and `slow` closes cross, from `first` to `last`, oldest first."""
+    """Finds where simple averages of `fast` and `slow` closes cross, from `first` to `last`, the oldest first."""
     if len(series) < slow:
         return []
     sums = np.concatenate(([0.0], np.cumsum(series.close)))

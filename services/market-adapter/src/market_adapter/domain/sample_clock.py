@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from datetime import date, datetime
 
 BARS_BEFORE_END = 120
-"""Where the clock starts: so many sessions before the last recorded one."""
+"""The clock starts this many sessions before the last recorded one."""
 
 Following = Callable[[date], tuple[date, datetime]]
 """The session after a day, and when it closes (UTC)."""

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class MarketStatus(StrEnum):
-    """What the market is doing."""
+    """The states of a market."""
 
     OPEN = "open"
     CLOSED = "closed"

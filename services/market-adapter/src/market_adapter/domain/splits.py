@@ -15,7 +15,8 @@ from market_adapter.domain.bars import Bar, Split, Volume
 
 
 def adjustment(splits: Iterable[Split], session: date, to: date) -> Fraction:
-    """How many shares of session `to` one share of an earlier `session` has become (1 with no split between)."""
+    """Returns how many shares of session `to` one share of an earlier `session` has become (1 without a split in
+    between)."""
     factor = Fraction(1)
     for split in splits:
         if session < split.on <= to:

@@ -1,4 +1,4 @@
-"""What the market service says to people and models; one file for each language."""
+"""The market service's texts for people and models; one file for each language."""
 
 from contracts.text import read_texts
 

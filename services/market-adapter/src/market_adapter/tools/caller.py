@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from contracts.rpc import ToolServiceRequest
+from contracts.tools_rpc import ToolServiceRequest
 from market_adapter.domain.paper.account import Owner
 from market_adapter.errors import NoUserError, TooLateError
 from market_adapter.texts import TEXTS
@@ -28,7 +28,7 @@ class CallBy:
 
 
 def call_by(request: ToolServiceRequest) -> CallBy:
-    """Who made the call. Raises NoUserError if it was nobody with an account."""
+    """Returns the account of the caller. Raises NoUserError if it was nobody with an account."""
     caller = request.caller
     if caller.user_id is None:
         raise NoUserError("-", TEXTS["caller.needs_a_user"].format(tool=request.tool))

@@ -18,9 +18,9 @@ from market_adapter.tools.tool import tool
 
 MOST_LOOKED_AT = 1_000
 NEW_YORK = ZoneInfo("America/New_York")
-"""Whose days headlines are asked for by."""
+"""The time zone of the days for which headlines are requested."""
 HEADLINES = 20
-"""How many of the newest headlines a sentiment is made of."""
+"""The number of newest headlines from which a sentiment is made."""
 
 
 class ItemSentiment(Snake):

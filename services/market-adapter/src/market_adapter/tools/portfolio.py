@@ -69,7 +69,7 @@ class HistoryData(Sourced):
 
 
 class PortfolioTools:
-    """What a user holds and has traded."""
+    """Tools for what a user holds and has traded."""
 
     def __init__(self, provider: MarketProvider, books: PaperTrading) -> None:
         self._provider = provider

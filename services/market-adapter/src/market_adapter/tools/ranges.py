@@ -83,7 +83,7 @@ class RangeTools:
 
     @tool
     async def get_performance(self, asked: RangeArguments, language: str) -> FiguresData:
-        """How each ticker did from one day to another."""
+        """Measures how each ticker did from one day to another."""
         stretched = self._stretch(asked)
         first, last, _ = stretched
         found, errors = await per_ticker(asked.tickers, lambda symbol: self._one(symbol, first, last), language)
@@ -109,7 +109,7 @@ class RangeTools:
 
     @tool
     async def get_correlation(self, asked: RelationArguments, language: str) -> FiguresData:
-        """How tickers moved together, and with a benchmark."""
+        """Measures how tickers moved together, and with a benchmark."""
         stretched = self._stretch(asked)
         first, last, _ = stretched
         names: list[str] = [*asked.tickers, *([asked.benchmark] if asked.benchmark else [])]
@@ -128,7 +128,7 @@ class RangeTools:
 
     @tool
     async def get_crossings(self, asked: CrossingArguments) -> CrossingsData:
-        """Where a symbol's averages crossed."""
+        """Finds where a symbol's averages crossed."""
         stretched = self._stretch(asked)
         first, last, _ = stretched
         fast, slow = sorted((asked.fast, asked.slow))
@@ -177,7 +177,7 @@ class RangeTools:
         )  # fmt: skip
 
     def _stretch(self, asked: StretchArguments) -> AskedRange:
-        """As asked; the year up to now by default."""
+        """Returns the requested period; by default the year up to now."""
         last = asked.end or self._provider.now().date()
         if asked.start is not None or asked.period is None:
             first = asked.start or months_before(last, 12) + timedelta(days=1)
@@ -266,7 +266,7 @@ def _figures(ticker: str, of: Stretch, asked: str, history: BarHistory, top: int
 
 
 def _put_in(ticker: str, of: Stretch, words: str, currency: str, amount: float) -> list[FigureData]:
-    """What an amount has become that was put in at the base, and how many shares that was."""
+    """Returns what an amount that was put in at the base has become, and how many shares that was."""
     grown = amount * (1 + total_return(of))
     return [
         _figure(ticker, "growth", grown, of, words, currency=currency, places=2),
@@ -275,7 +275,7 @@ def _put_in(ticker: str, of: Stretch, words: str, currency: str, amount: float) 
 
 
 def _dividends(history: BarHistory, of: Stretch) -> list[tuple[date, float]]:
-    """Those whose ex-dates lie in the stretch, a share of the last session."""
+    """Returns the dividends whose ex-dates lie in the period, for a share of the last session."""
     last = history.last.session
     return [
         (one.on, float(scale_price(one.amount, adjustment(history.splits, one.on, last))))

@@ -19,7 +19,7 @@ from market_adapter.tools.tool import tool
 TAIL = 20
 """Bars of the snapshot's window that are given one by one: a model reads a tail, not a year."""
 HORIZON = timedelta(days=120)
-"""How far ahead dates are looked for: a quarter and the days after it."""
+"""Dates are looked for this far ahead: a quarter and the days after it."""
 PLACES = 6
 
 
@@ -129,13 +129,13 @@ class ResearchTools:
 
     @tool
     async def market_snapshot(self, asked: TickersArguments, language: str) -> SnapshotsData:
-        """How each ticker's price has moved."""
+        """Measures how each ticker's price has moved."""
         tickers, errors = await per_ticker(asked.tickers, self._snapshot, language)
         return SnapshotsData(tickers=tickers, errors=errors, source=self._provider.source, as_of=self._provider.now())
 
     @tool
     async def fundamentals_events(self, asked: TickersArguments, language: str) -> FundamentalsEventsData:
-        """Each ticker's figures and next dates."""
+        """Returns each ticker's figures and next dates."""
         tickers, errors = await per_ticker(asked.tickers, self._events, language)
         return FundamentalsEventsData(
             tickers=tickers, errors=errors, source=self._provider.source, as_of=self._provider.now()

@@ -113,7 +113,8 @@ class SignalTools:
         )
 
     async def _closed(self, symbol: Symbol, limit: int) -> BarHistory:
-        """Only sessions that are over: the running one may still change, and a prediction's id must mean one thing."""
+        """Returns only sessions that are over: the running one may still change, and a prediction's id must mean one
+        thing."""
         history = await self._provider.daily_history(symbol, limit)
         closed = tuple(bar for bar in history.bars if bar.end <= self._provider.now())
         if not closed:
@@ -152,7 +153,7 @@ def _last(history: BarHistory, count: int) -> BarHistory:
 
 
 def prediction_id(symbol: Symbol, session: date) -> str:
-    """What the prediction at a session's close is called, e.g. IBM-20130301-h5-v1."""
+    """Names the prediction at a session's close, e.g. IBM-20130301-h5-v1."""
     return f"{symbol.name.replace('/', '_').replace('.', '_')}-{session:%Y%m%d}-h{HORIZON}-{VERSION}"
 
 

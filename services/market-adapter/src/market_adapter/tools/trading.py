@@ -189,7 +189,7 @@ class TradingTools:
 
     @tool
     async def get_pending_orders(self, _asked: NoArguments, by: CallBy) -> PendingData:
-        """What waits."""
+        """Returns the orders that wait for a yes."""
         account = await self._books.current(by.owner)
         return PendingData(
             orders=[OrderData.of(order) for order in account.orders if _waits(order)],

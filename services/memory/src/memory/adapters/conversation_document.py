@@ -6,9 +6,9 @@ from typing import Any, NotRequired
 import orjson
 from typing_extensions import TypedDict
 
+from contracts.conversation_rpc import MessageView, VisitorProfile
 from contracts.events.chat import Owner
 from contracts.inbox import HandOver
-from contracts.rpc import MessageView, VisitorProfile
 from memory.domain.conversation import ConversationOutcome, InboxConversation, Ownership, Person
 from memory.domain.desk import OPEN, DeskState, UpdatePlace
 from memory.domain.inbox_index import Findable

@@ -15,8 +15,8 @@ from pydantic import ValidationError
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from contracts.conversation_rpc import MessageView, VisitorProfile
 from contracts.envelope import Wire
-from contracts.rpc import MessageView, VisitorProfile
 from memory.domain.recent import RecentMessages, VisitorTraits
 from runtime.background import BackgroundLoop
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from contracts.rpc import CATALOGUE, CatalogueRequest
+from contracts.tools_rpc import CATALOGUE, CatalogueRequest
 from memory.errors import ServiceUnavailableError
 from runtime.calls.deadlines import within
 from runtime.calls.rpc import RpcClient

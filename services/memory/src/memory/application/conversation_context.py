@@ -5,9 +5,9 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from contracts.context_rpc import ContextConversation, ContextRequest, Summary, SummarySaveRequest
+from contracts.conversation_rpc import MessageView
 from contracts.events.chat import Role
 from contracts.ids import derive_id
-from contracts.rpc import MessageView
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.market import MarketClient
 from memory.adapters.mongo_conversations import MongoConversations

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from contracts.conversation_rpc import ConversationRef, ConversationView
 from contracts.desk_rpc import (
     ConversationUpdate,
     DeskChange,
@@ -19,7 +20,6 @@ from contracts.errors import NexusError
 from contracts.events.chat import OwnerKind
 from contracts.events.desk import ConversationUpdated, NoteAdded, Reason, Status
 from contracts.ids import derive_id, place_in_channel
-from contracts.rpc import ConversationRef, ConversationView
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.desk_facts import BusDeskFacts
 from memory.adapters.mongo_companies import MongoCompanies

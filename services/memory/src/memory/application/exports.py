@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import orjson
 
+from contracts.conversation_rpc import MessageView
 from contracts.memory_rpc import ExportedConversation, MemoryExportReply, MemoryExportRequest
-from contracts.rpc import MessageView
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.application.inbox import Inbox, conversation_view
 from memory.application.memories import Memories

@@ -7,7 +7,7 @@ a cached window plus one or two newer facts is enough.
 import asyncio
 from dataclasses import dataclass
 
-from contracts.rpc import MessageView
+from contracts.conversation_rpc import MessageView
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_facts import MongoFacts

@@ -3,9 +3,9 @@
 from contextlib import suppress
 from datetime import UTC, datetime
 
+from contracts.conversation_rpc import ConversationView, MessageView
 from contracts.events.chat import OwnerKind
 from contracts.inbox import OwnerEvent, VisitorView
-from contracts.rpc import ConversationView, MessageView
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_facts import MongoFacts

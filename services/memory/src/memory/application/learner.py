@@ -4,9 +4,9 @@ import asyncio
 from contextlib import suppress
 from datetime import datetime
 
+from contracts.conversation_rpc import MessageView
 from contracts.errors import NexusError
 from contracts.events.chat import Role
-from contracts.rpc import MessageView
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.market import MarketClient
 from memory.adapters.mongo_conversations import MongoConversations

@@ -5,6 +5,7 @@ from datetime import UTC, timedelta, tzinfo
 from math import ceil
 from statistics import median
 
+from contracts.conversation_rpc import ConversationRef
 from contracts.report_rpc import (
     RatingReply,
     RatingView,
@@ -13,7 +14,6 @@ from contracts.report_rpc import (
     ReportReply,
     ReportRequest,
 )
-from contracts.rpc import ConversationRef
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_reports import MongoReports
 from memory.domain.report import ReportedConversation, counts_in, report

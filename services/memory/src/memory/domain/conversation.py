@@ -11,6 +11,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
+from contracts.conversation_rpc import MessageView
 from contracts.errors import HANDOFF_WAITING, OFFICE_CLOSED, OWNER_IDLE, RATING_ASKED, SystemCode
 from contracts.events.chat import (
     AssistantMessage,
@@ -23,7 +24,6 @@ from contracts.events.chat import (
 )
 from contracts.events.desk import Status
 from contracts.inbox import HandOver
-from contracts.rpc import MessageView
 from memory.domain import handoff
 from memory.domain.desk import OPEN, RESOLVED, SNOOZED, DeskState
 from memory.domain.facts import LogFact, view

@@ -8,6 +8,7 @@ import orjson
 
 from contracts.channels import MESSAGE_KINDS, ChatAddress, ChatKind
 from contracts.conversation import ChatData, read_fact
+from contracts.conversation_rpc import MessageView
 from contracts.events.chat import (
     AssistantMessage,
     OperatorMessage,
@@ -18,7 +19,6 @@ from contracts.events.chat import (
     VisitorMessage,
 )
 from contracts.inbox import OwnerEvent
-from contracts.rpc import MessageView
 from memory.domain.keys import LogPosition
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from contracts.conversation_rpc import MAX_PAGES, MessageView, VisitorProfile
 from contracts.events.chat import Page, VisitorMessage
-from contracts.rpc import MAX_PAGES, MessageView, VisitorProfile
 from memory.domain.facts import LogFact, view
 
 HELD = 50

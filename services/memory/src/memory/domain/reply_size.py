@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import orjson
 
-from contracts.rpc import HistoryMessage, MessageView
+from contracts.conversation_rpc import HistoryMessage, MessageView
 
 AROUND = 220
 """Bytes of a message's JSON besides its text, generously."""

@@ -6,10 +6,7 @@ from datetime import UTC, datetime
 
 import orjson
 
-from contracts.errors import ErrorCode
-from contracts.inbox import OwnerEvent
-from contracts.owner_rpc import OWNER_SEEN, OwnerSeenReply, OwnerSeenRequest
-from contracts.rpc import (
+from contracts.conversation_rpc import (
     CONVERSATION,
     CONVERSATION_MESSAGES,
     CONVERSATIONS,
@@ -38,6 +35,9 @@ from contracts.rpc import (
     SnapshotReply,
     SnapshotRequest,
 )
+from contracts.errors import ErrorCode
+from contracts.inbox import OwnerEvent
+from contracts.owner_rpc import OWNER_SEEN, OwnerSeenReply, OwnerSeenRequest
 from memory.adapters.redis_looks import RedisLooks
 from memory.application.contexts import PassageSearch
 from memory.application.history import HistoryReader

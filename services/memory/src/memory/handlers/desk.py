@@ -3,6 +3,7 @@
 import asyncio
 from functools import partial
 
+from contracts.conversation_rpc import ConversationReply
 from contracts.desk_rpc import (
     COLLEAGUES,
     CONVERSATION_UPDATE,
@@ -28,7 +29,6 @@ from contracts.desk_rpc import (
 )
 from contracts.envelope import CloudEvent
 from contracts.events.desk import ConversationUpdated, NoteAdded
-from contracts.rpc import ConversationReply
 from contracts.streams import FACTS
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.desk_facts import NOTED, UPDATED, BusDeskFacts

@@ -5,8 +5,8 @@ from datetime import datetime
 from contracts.envelope import Snake
 from contracts.errors import ToolCode
 from contracts.memory_rpc import QUEUE
-from contracts.rpc import ToolServiceData, ToolServiceRequest, tool_service
 from contracts.tools.memory import MessageSearchArguments
+from contracts.tools_rpc import ToolServiceData, ToolServiceRequest, tool_service
 from memory.application.message_search import MessageSearch, RecalledMessage, Recollection
 from memory.domain.recall.excerpts import excerpt
 from memory.domain.recall.index import IndexedMessage

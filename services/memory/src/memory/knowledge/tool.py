@@ -5,8 +5,8 @@ from datetime import datetime
 from contracts.envelope import Snake
 from contracts.knowledge import KnowledgeQuery
 from contracts.memory_rpc import QUEUE
-from contracts.rpc import ToolServiceData, ToolServiceRequest, tool_service
 from contracts.tools.memory import KnowledgeSearchArguments
+from contracts.tools_rpc import ToolServiceData, ToolServiceRequest, tool_service
 from memory.knowledge.methods import READING, Searcher
 from memory.tool_arguments import arguments
 from runtime.lifecycle.service import Service

@@ -46,7 +46,7 @@ class CompiledSchema:
         self._schema = schema
 
     def problems(self, instance: Any) -> Sequence[ArgumentProblem]:
-        """What is wrong, by field; empty when nothing is."""
+        """Returns the faults by field; empty if there are none."""
         if self._validator.is_valid(instance):
             return ()
         found: list[ArgumentProblem] = []
@@ -65,7 +65,7 @@ class CompiledSchema:
         return not_null(message) if error.instance is None and isinstance(message, Text) else message
 
     def _description(self, path: Sequence[str | int]) -> str | None:
-        """What the schema says, in words, of the argument that the last keyword of `path` is about."""
+        """Returns the schema's description of the argument that the last keyword of `path` is about."""
         found: Any = self._schema
         for part in path[:-1]:
             try:

@@ -23,7 +23,7 @@ from tool_executor.texts import TEXTS
 LARGEST = 32 * 1024
 """Bytes of an answer: a model reads it."""
 MOST_SECONDS = 30.0
-"""For one request; the tool itself may say less."""
+"""Seconds for one request; the tool itself may allow fewer."""
 _QUOTED = 300
 """Characters of a refusal's words that the model is told."""
 _DEEPEST = 32
@@ -146,8 +146,8 @@ def _no_json() -> ToolFailedError:
 
 @asynccontextmanager
 async def in_words(*, side_effects: bool) -> AsyncGenerator[None]:
-    """What goes wrong on the way is a ToolFailedError; where it may have had its effect all the same, a
-    TimeoutError."""
+    """Turns errors on the way into a ToolFailedError, or into a TimeoutError if the call may have had its effect all
+    the same."""
     try:
         yield
     except AddressNotAllowedError as error:

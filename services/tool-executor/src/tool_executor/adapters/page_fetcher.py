@@ -42,7 +42,7 @@ class FetchLimits:
 
 @dataclass(frozen=True, slots=True)
 class FetchRequest:
-    """What is asked for: these media types (none: any), as it was when last read at most, within these limits."""
+    """A request for a page: its media types (none: any), its state when last read, and the limits."""
 
     types: frozenset[str] = TEXT_TYPES
     etag: str | None = None
@@ -201,7 +201,7 @@ class Unpacker:
 
 @asynccontextmanager
 async def _in_words(seconds: float) -> AsyncGenerator[None]:
-    """What goes wrong within, and what takes longer, is a ToolFailedError with a reason."""
+    """Turns errors and timeouts within the block into a ToolFailedError with a reason."""
     try:
         async with asyncio.timeout(seconds):
             yield

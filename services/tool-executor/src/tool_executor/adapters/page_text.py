@@ -44,7 +44,7 @@ class _PageTextTarget:
         self._heading: list[str] = []
         self._lines: list[str] = []
         self._entries: list[int] = []
-        """By line: the links that are all of it; 0: it says more."""
+        """For each line, the number of links that make up all of it; 0 if it says more."""
         self._line_links = 0
         self._beside_links = False
         self._main_lines: list[str] = []
@@ -109,7 +109,7 @@ class _PageTextTarget:
                 self._heading.append(text)
 
     def comment(self, text: str) -> None:
-        """What a comment says is not on the page."""
+        """Skips a comment, which is not on the page."""
 
     def close(self) -> None:
         self._end_line()

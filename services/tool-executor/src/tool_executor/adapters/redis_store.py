@@ -19,7 +19,7 @@ from runtime.stores.redis_client import redis_client
 from tool_executor.ports import RedisUnavailableError
 
 _AWAY_SECONDS = 0.5
-"""For which Redis is not asked after it did not answer."""
+"""Seconds without a request to Redis after it did not answer."""
 _BATCH = 256
 _BATCHES_AT_ONCE = 4
 """Batches under way at once, each on its own connection."""

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from contracts.errors import ErrorCode, ToolCode
 from contracts.ids import is_id
-from contracts.rpc import Caller as WireCaller
-from contracts.rpc import Rpc, ToolServiceData, ToolServiceRequest, tool_service
-from contracts.tools_rpc import TOOL_OUTCOME, tool_outcome
+from contracts.rpc import Rpc
+from contracts.tools_rpc import TOOL_OUTCOME, ToolServiceData, ToolServiceRequest, tool_outcome, tool_service
+from contracts.tools_rpc import Caller as WireCaller
 from runtime.calls.rpc import RpcClient
 from runtime.errors import NobodyServesError, RpcError
 from tool_executor.domain.declaration import (

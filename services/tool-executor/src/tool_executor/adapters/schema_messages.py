@@ -19,7 +19,7 @@ _FORMS: Mapping[str, Text] = {
     ID_PATTERN: TEXTS["schema.forms.id"],
     NOT_BLANK: TEXTS["schema.forms.not_blank"],
 }
-"""What the catalogue's own patterns ask for; a regular expression itself explains nothing."""
+"""Texts for the catalogue's own patterns; a regular expression itself explains nothing."""
 
 
 def form_worded(pattern: str, description: str | None) -> Text:

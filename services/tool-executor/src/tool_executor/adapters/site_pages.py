@@ -17,7 +17,7 @@ _AT_ONCE = 64 * 1024
 """Bytes that are parsed on the event loop (under 5 ms); more go to a thread."""
 _MOST_LINKS = 40
 _LONGEST_LINK = 80
-"""Of what a page leads to: links of a result, characters of one link's words."""
+"""Limits of the links of a page: how many a result has, and how long one link's words are."""
 
 
 class SitePages:

@@ -24,9 +24,9 @@ from tool_executor.domain.plans import CompanyTools, Plan, VerifiedCaller
 
 _SUBJECT = re.compile(r"rpc\.tool(\.[A-Za-z0-9_-]+){1,8}")
 MOST_TOOLS = 64
-"""Of one service."""
+"""The most tools of one service."""
 MOST_OFFERS = 256
-"""Of all services together."""
+"""The most tools of all services together."""
 
 
 @dataclass(slots=True)
@@ -51,7 +51,7 @@ class Offers:
         self._compiler = compiler
         self._clock = clock
         self._offers: dict[tuple[str, str], _Offer] = {}
-        """By company (``-``: all) and service."""
+        """The announced tools, by company (``-``: all) and service."""
 
     def find(self, name: str, company: str) -> Entry | None:
         entry = self._catalogue.find(name)

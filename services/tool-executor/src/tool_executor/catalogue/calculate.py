@@ -17,7 +17,7 @@ from tool_executor.domain.shapes import PRICE, SHARE, above_zero, gives, takes
 
 
 async def calculate_position_size(arguments: Arguments, context: CallContext) -> Data:
-    """How much to buy or sell short so that the stop costs no more than the given part of the capital."""
+    """Computes how much to buy or sell short so that the stop costs no more than the given part of the capital."""
     del context
     try:
         position = position_size(
@@ -41,7 +41,7 @@ async def calculate_position_size(arguments: Arguments, context: CallContext) ->
 
 
 async def calculate_risk_reward(arguments: Arguments, context: CallContext) -> Data:
-    """What a trade may win for each unit that it may lose."""
+    """Computes what a trade may win for each unit that it may lose."""
     del context
     try:
         trade = risk_reward(

@@ -17,7 +17,7 @@ def glossary() -> Glossary:
 
 
 async def explain_concept(arguments: Arguments, context: CallContext) -> Data:
-    """What a concept means, in the caller's language."""
+    """Explains a concept in the caller's language."""
     try:
         return {**glossary().explain(arguments["concept"], arguments["level"], context.caller.language)}
     except UnknownConceptError as unknown:

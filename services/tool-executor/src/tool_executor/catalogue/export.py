@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Literal, cast
 
 from contracts.events.tool import QuotaView
-from contracts.rpc import CatalogueTool
-from contracts.tools_rpc import ToolDetails
+from contracts.tools_rpc import CatalogueTool, ToolDetails
 from tool_executor.catalogue.registry import Entry
 
 

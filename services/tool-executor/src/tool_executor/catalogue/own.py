@@ -29,12 +29,12 @@ HELD: dict[str, object] = {"type": "object", "required": ["action_id", "status",
 
 @dataclass(frozen=True, slots=True)
 class OwnHandlers:
-    """What makes the calls: of a company's HTTP tools, and of the tools that it has chosen of MCP servers."""
+    """The handlers of a company's HTTP tools, and of the tools that it has chosen from MCP servers."""
 
     http: Callable[[str, HttpTool], Handler]
     mcp: Callable[[str, McpServer, McpTool], Handler]
     hold: Callable[[str, int], Handler]
-    """Of a tool (its name, and which version of it): keeps its calls until the customer's yes."""
+    """Returns, for a tool's name and version, the handler that keeps its calls until the customer's yes."""
 
 
 class OwnCatalogue:
@@ -70,7 +70,7 @@ class OwnCatalogue:
         return replace(run, handler=hold, reconcile=hold, output_schema=HELD, foreign=False, offered_to_visitors=False)
 
     def runs(self, company: str) -> dict[str, DeclaredTool]:
-        """What a yes runs, by name: the tools with their own handlers."""
+        """The tools with their own handlers, which a yes runs, by name."""
         declared = self._declared.get(company)
         return {} if declared is None else {tool.name: tool for tool in self.tools(company, declared)}
 

@@ -1,4 +1,4 @@
-"""What is left of a caller's limits, for display."""
+"""The calls that are left to a caller, for display."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from tool_executor.domain.plans import VerifiedCaller
 from tool_executor.ports import RateLimiter, RedisUnavailableError
 
 Quotas = dict[str, dict[str, QuotaView]]
-"""By tool and window."""
+"""The calls left, by tool and window."""
 
 
 class QuotaReader:

@@ -50,7 +50,7 @@ class Entry:
 
 
 class Registry:
-    """Every tool by its name, in the catalogue's order."""
+    """All tools by name, in the catalogue's order."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         self._by_name = {entry.tool.name: entry for entry in entries}

@@ -43,7 +43,7 @@ _TAKEN_OVER = 5.0
 than the bus's lease, which that one renews. Given back sooner it would be taken from them, and each would undo the
 other's work until its pages had been begun too often."""
 _PLACES = 4
-"""At which one run is worked at, at once."""
+"""The number of pages of one run that are read at once."""
 _MOST_TAKES = 4
 """Times that a page is begun; one that ends its process each time is then left."""
 _SITE_IS_AWAY = 10

@@ -21,7 +21,7 @@ RefreshEvent = CloudEvent[RefreshRequested]
 
 
 class KnowledgeFacts:
-    """Every method raises PublishFailedError."""
+    """Publishes facts about runs and documents. Every method raises PublishFailedError."""
 
     def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher

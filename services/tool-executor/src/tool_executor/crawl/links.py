@@ -29,7 +29,7 @@ class RefusedLink:
 
 
 def target_of(site: Site, page: SiteUrl, address: str) -> SiteUrl | RefusedLink | None:
-    """Where a link leads; None: not to an address of the site, or not to a document."""
+    """Returns the address to which a link leads; None if it is not on the site, or no document."""
     address = address.strip().partition("#")[0].replace(" ", "%20")
     if not address or len(address) > _LONGEST or _OTHER_SCHEMES.match(address):
         return None
@@ -50,14 +50,15 @@ def target_of(site: Site, page: SiteUrl, address: str) -> SiteUrl | RefusedLink 
 
 
 def shape_of(address: SiteUrl) -> str:
-    """What addresses of one kind have in common: /calendar/2026/11 is /calendar/#/#, a query is its names."""
+    """Returns the shape that addresses of one kind have in common: /calendar/2026/11 is /calendar/#/#, a query is its
+    names."""
     path, _, query = address.target.partition("?")
     names = ",".join(sorted({part.partition("=")[0] for part in query.split("&")})) if query else ""
     return f"{address.origin}{_NUMBERS.sub('#', _HEX.sub('#', path))}?{names}"
 
 
 def most_of(shape: str, max_pages: int) -> int:
-    """How many addresses of a shape are read if only links name them; 0: any number."""
+    """Returns how many addresses of a shape are read if only links name them; 0 means any number."""
     if not shape.endswith("?"):
         return max(20, max_pages // 20)
     return max(50, max_pages // 5) if "#" in shape else 0

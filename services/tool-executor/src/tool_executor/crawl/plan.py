@@ -1,4 +1,4 @@
-"""What a run reads. It is decided once, at the beginning, so that all executors agree."""
+"""The plan of a run. It is made once, at the beginning, so that all executors agree."""
 
 import hashlib
 from urllib.parse import urlsplit

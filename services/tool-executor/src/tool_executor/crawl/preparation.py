@@ -34,7 +34,7 @@ from tool_executor.domain.site_address import AddressRefusedError, Origin, Site,
 log = structlog.get_logger(__name__)
 
 _TRIES = 3
-"""At a robots.txt that cannot be read."""
+"""The number of tries to read a robots.txt."""
 _PAUSE = 2.0
 """Seconds between two tries at a robots.txt that cannot be read."""
 _MOST_REDIRECTS = 5
@@ -42,7 +42,7 @@ _ROBOTS_LIMITS = FetchLimits(sent=LARGEST, unpacked=LARGEST, seconds=10.0)
 _KEPT = 200
 """Origins whose rules are kept parsed."""
 _UNKNOWN = b"?"
-"""In place of a robots.txt that could not be read."""
+"""Stands for a robots.txt that could not be read."""
 _KNOWN_DEADLINE = 10.0
 """Seconds for memory to name a thousand pages."""
 
@@ -52,7 +52,8 @@ class RunFailedError(Exception):
 
 
 class Preparation:
-    """What a run needs before its first page. `interval_of` names the seconds between two pages of an origin."""
+    """The values that a run needs before its first page. `interval_of` names the seconds between two pages of an
+    origin."""
 
     def __init__(
         self,
@@ -216,7 +217,7 @@ class Preparation:
         return list(pages)[: plan.max_pages]
 
     async def _known(self, plan: CrawlPlan) -> list[KnownPage]:
-        """What memory knows of the site. Raises RpcError."""
+        """Asks memory what it knows of the site. Raises RpcError."""
         pages: list[KnownPage] = []
         cursor = None
         while True:

@@ -78,7 +78,7 @@ class _SitemapTarget:
             self._text.append(text)
 
     def comment(self, text: str) -> None:
-        """Not an address."""
+        """Skips a comment, which is no address."""
 
     def close(self) -> None:
         """The addresses are in `found`."""

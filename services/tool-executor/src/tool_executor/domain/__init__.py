@@ -1,1 +1,1 @@
-"""What a tool is and which rules apply to it: plain Python, without any server."""
+"""The rules of tools: plain Python, without any server."""

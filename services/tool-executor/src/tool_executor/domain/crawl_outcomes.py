@@ -10,7 +10,7 @@ from contracts.knowledge import Left
 from contracts.knowledge_rpc import KnownPage
 
 TRIES = 3
-"""Of a page whose site does not answer, or says that it is busy."""
+"""The number of tries at a page whose site does not answer, or says that it is busy."""
 
 
 class CrawlItem(Wire):

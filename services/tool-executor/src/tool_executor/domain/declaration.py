@@ -22,7 +22,7 @@ CACHE_SECONDS: Mapping[Category, int] = {
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """What a handler may know besides its arguments."""
+    """The facts about a call that a handler may know besides its arguments."""
 
     call_id: str
     caller: VerifiedCaller
@@ -52,8 +52,8 @@ class OverTheBus:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentProblem:
-    """What is wrong with an argument; an empty `field` means all of them together. A plain string comes from a
-    schema or another service and is not translated."""
+    """A fault in an argument; an empty `field` means all of them together. A plain string comes from a schema or
+    another service and is not translated."""
 
     field: str
     message: Text | str
@@ -66,7 +66,7 @@ CompanyRule = Callable[[CompanyTools], bool]
 
 
 class CacheScope(StrEnum):
-    """Who shares a cached result. SITE: the company alone, for as long as its settings say."""
+    """The callers who share a cached result. SITE: only the company, for as long as its settings say."""
 
     NEVER = "never"
     PUBLIC = "public"
@@ -90,12 +90,12 @@ class DeclaredTool:
     per_day: int | None = None
     required_plan: str = "free"
     label: Text | None = None
-    """What a person reads while the tool runs."""
+    """The text that a person reads while the tool runs."""
     side_effects: bool = False
     destructive: bool = False
     """Takes something away that was there: clients may want to ask their user first."""
     idempotent: bool = False
-    """Of a tool with side effects: the same arguments again change nothing more, whatever the call id."""
+    """For a tool with side effects: the same arguments again change nothing more, whatever the call id."""
     time_limit: float = 10.0
     """Seconds, for one run of the handler."""
     cache: CacheScope = CacheScope.NEVER
@@ -112,7 +112,7 @@ class DeclaredTool:
     offered: CompanyRule | None = None
     """A company's setting without which nobody there has the tool."""
     foreign: bool = False
-    """What comes back are a stranger's words: they are marked as data for whoever reads them."""
+    """The result contains a stranger's words, which are marked as data for whoever reads them."""
     offered_to_visitors: bool = True
     """False: they can never have it, whatever the company lists."""
     for_visitors: bool = False
@@ -144,7 +144,7 @@ class ToolRefusedError(Exception):
 
 
 class ToolUnavailableError(Exception):
-    """What the tool needs cannot be reached now: UNAVAILABLE, to be tried again later.
+    """A service that the tool needs cannot be reached now: UNAVAILABLE, to be tried again later.
 
     Args:
         asked: it had the call, and may have carried it out.

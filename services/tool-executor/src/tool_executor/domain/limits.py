@@ -26,7 +26,7 @@ def limits_of(per_minute: int, per_hour: int | None = None, per_day: int | None 
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """What is left in one window; `reset_at` in ms since the epoch: when the oldest entry leaves the window."""
+    """The calls left in one window; `reset_at`: when the oldest entry leaves the window, in ms since the epoch."""
 
     window: CallWindow
     remaining: int

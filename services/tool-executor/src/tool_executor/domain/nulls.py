@@ -58,7 +58,7 @@ def _readings(schema: object, root: Schema, deep: int = 8) -> Iterator[Schema]:
 
 
 def _target(reference: object, root: Schema) -> object:
-    """What a reference within the document means; None for any other."""
+    """Returns the schema that a reference within the document points to; None for any other reference."""
     if not isinstance(reference, str) or not reference.startswith("#/"):
         return None
     found: object = root

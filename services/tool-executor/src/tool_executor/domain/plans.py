@@ -17,7 +17,7 @@ class Plan(IntEnum):
 
     @property
     def word(self) -> str:
-        """As tokens, declarations and errors write it: free, pro, premium."""
+        """The plan as tokens, declarations and errors write it: free, pro, premium."""
         return self.name.lower()
 
 
@@ -39,7 +39,7 @@ VISITOR = "visitor"
 
 @dataclass(frozen=True, slots=True)
 class VerifiedCaller:
-    """Who is calling, as a verified principal says. Nothing in it comes from the model, nor, but for the words that the
+    """The caller, as a verified principal says. Nothing in it comes from the model, nor, but for the words that the
     prompt holds of the conversation (`prompt`: first and last sequence), from unsigned fields."""
 
     company: str
@@ -58,7 +58,7 @@ class VerifiedCaller:
 
 @dataclass(frozen=True, slots=True)
 class CompanyTools:
-    """What a company's settings say about tools (contracts.company.ToolConfig)."""
+    """A company's settings about tools (contracts.company.ToolConfig)."""
 
     fetch_page_enabled: bool = False
     allowed_domains: tuple[str, ...] = ()

@@ -64,7 +64,7 @@ def position_size(
     lot: Decimal = Decimal(1),
     side: Side | None = None,
 ) -> SizedPosition:
-    """How much to trade so that a stop-out loses at most `risk` of `capital` (0.02 = 2 %).
+    """Computes how much to trade so that a stop-out loses at most `risk` of `capital` (0.02 = 2 %).
 
     Rounded down to the lot, and capped by what the capital can pay for. All figures positive.
 
@@ -91,7 +91,7 @@ def position_size(
 
 
 def risk_reward(entry: Decimal, stop: Decimal, target: Decimal) -> RiskReward:
-    """What a trade may win for what it may lose, per unit. All prices positive.
+    """Computes what a trade may win for what it may lose, per unit. All prices positive.
 
     Raises:
         SizingError: stop equal to the entry, or target not on the other side of it.

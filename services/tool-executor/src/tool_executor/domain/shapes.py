@@ -13,7 +13,7 @@ SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
 MAYBE: Schema = {"type": ["number", "null"]}
 """A figure that may be unknown."""
 PROVENANCE: Mapping[str, Schema] = {"source": TEXT, "as_of": {"type": "string", "minLength": 10}}
-"""What every answer about a market says: where the figures are from, and of when they are."""
+"""Fields of every answer about a market: where the figures come from, and their date."""
 
 
 def takes(required: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None) -> Schema:

@@ -1,4 +1,4 @@
-"""Where fetch_page may go: the company's own https origins and allowed paths.
+"""The addresses that fetch_page may read: the company's own https origins and allowed paths.
 
 Everything is decided on the text, before a name is resolved. A path must be in its canonical form: double encoding,
 encoded dots or slashes, backslashes and dot segments are refused instead of repaired, so that the check and the server
@@ -23,7 +23,8 @@ _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _FORBIDDEN_ESCAPE = re.compile(r"%(?:2[eEfF5]|5[cC]|[01][0-9A-Fa-f]|7[fF])")
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _OPERATIONAL = ("/metrics", "/healthz", "/readyz")
-"""What this product's own servers say of themselves, the gateway at the demo site's origin too: no site's pages."""
+"""Pages of this product's own servers about themselves, which no site has; the gateway serves them at the demo site's
+origin too."""
 
 
 class AddressRefusedError(Exception):
@@ -85,7 +86,7 @@ class Site:
         return self._allowed(origin, canonical_path(path))
 
     def redirected(self, current: SiteUrl, location: str) -> SiteUrl:
-        """Where a redirect of `current` may lead: judged like a first address. Raises AddressRefusedError."""
+        """Returns the target of a redirect of `current`, checked like a first address. Raises AddressRefusedError."""
         _check_characters(location)
         try:
             target = urlsplit(urljoin(str(current), location))

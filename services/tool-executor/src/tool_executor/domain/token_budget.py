@@ -5,11 +5,11 @@ import re
 _WORD = re.compile(r"[^\W_]+|\s+|.", re.DOTALL)
 _CHARACTERS_A_TOKEN = 4
 _WIDE = 0x2E80
-"""From here on (CJK, Kana, Hangul, emoji) a character is counted as a token of its own."""
+"""From this code point on (CJK, Kana, Hangul, emoji) each character counts as a token."""
 
 
 def cut(text: str, budget: int) -> tuple[str, bool]:
-    """As much of the text as the budget holds, ending at a word, and whether something was cut off.
+    """Returns as much of the text as the budget holds, ending at a word, and whether something was cut off.
 
     A word counts one token for every four characters begun, a sign one, a space none: within about 15 % above what
     common tokenisers count for Spanish and English.

@@ -31,17 +31,17 @@ _BLOCKS = BLOCKS | {"option"}
 _HEADINGS = {f"h{level}": level for level in range(1, 7)} | {"summary": 7, "button": 7, "dt": 8}
 """A question that is unfolded, or defined, heads its answer."""
 _UNFOLDS = ("aria-controls", "aria-expanded")
-"""What a button says of itself that shows and hides a text."""
+"""Attributes of a button that shows and hides a text."""
 _UNFOLDED = _HEADINGS["button"]
 _BOLD = tags("b strong")
 _RAISED = tags("sub sup")
 _ENDS = {"details": 7, "dl": 8}
-"""Where such a heading ends."""
+"""The elements that end such a heading."""
 _APART = tags("article section aside")
-"""What is said below a heading in there ends with it; the page's own heading goes on."""
+"""The text below a heading in such a part ends with the part; the page's own heading goes on."""
 _FRAME = tags("header footer")
 _FRAME_ROLES = tags("banner contentinfo")
-"""What frames the page's own words, unless it is a part's own header or footer."""
+"""The roles of elements that frame the page's own words, unless they belong to a part of the page."""
 _PERMALINK = re.compile(r"(?<!\s)\s*+[¶#🔗]\s*+$")
 
 
@@ -64,10 +64,10 @@ class _Reader:
         self._anchor: str | None = None
         self._heading_id: str | None = None
         self._bare = False
-        """Nothing has been said yet below the last heading."""
+        """Whether there is no text yet below the last heading."""
         self._parts: list[list[tuple[int, str]]] = []
         self._items: list[tuple[str, int]] = []
-        """What the items say, each with the links that are all of it."""
+        """The texts of the items, each with the number of links that make up all of it."""
         self._lists = 0
         self._tables: list[Table] = []
         self._code = 0
@@ -80,7 +80,7 @@ class _Reader:
         """What a button shows when it is pressed: that it is folded now hides it from nobody."""
         self._is_tab = False
         self._tabs: list[str] = []
-        """What the tabs say whose panels have not begun yet."""
+        """The texts of tabs whose panels have not begun yet."""
         self._bold = 0
         self._beside_bold = False
         """Whether something is not bold since the last block began."""
@@ -93,7 +93,7 @@ class _Reader:
         self._beside_links = False
         """Whether something else was said since then."""
         self._entries: list[int] = []
-        """By block: the links that are all of it, where it is no part of the main text; 0: it says more."""
+        """For each block outside the main text, the number of links that make up all of it; 0 if it says more."""
         self._framed_in: int | None = None
         self._main_in: int | None = None
         """How many elements were open when the page's header or footer, or its main, began."""
@@ -218,7 +218,7 @@ class _Reader:
             self._beside_bold |= not self._bold and tells
 
     def comment(self, text: str) -> None:
-        """What a comment says is not on the page."""
+        """Skips a comment, which is not on the page."""
 
     def close(self) -> None:
         while self._tables:
@@ -280,7 +280,7 @@ class _Reader:
             del blocks[:first]
 
     def _flush(self) -> None:
-        """What was collected since the last block began: a paragraph, an item, or a part of a cell."""
+        """Ends the block that was collected: a paragraph, an item, or a part of a cell."""
         text = "".join(self._text)
         self._text.clear()
         entries = self._entries_of(one_line(text))

@@ -19,10 +19,10 @@ _AT_ONCE = 64 * 1024
 """Bytes of HTML that are read on the event loop (some milliseconds)."""
 _IN_A_THREAD = 1024 * 1024
 _SECONDS = 60.0
-"""For a document that is read in a process of its own; then that is killed."""
+"""Seconds for a document that is read in a process of its own; then the process is killed."""
 _MEMORY = 1024 * 1024 * 1024
 _PROCESSES = 2
-"""At once: the rest waits."""
+"""The most such processes at once; further documents wait."""
 
 
 class Extraction:

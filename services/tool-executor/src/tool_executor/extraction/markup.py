@@ -1,4 +1,5 @@
-"""What both readers of HTML share: page_text.py, which keeps lines for a model, and html.py, which keeps blocks.
+"""The common part of both readers of HTML: page_text.py, which keeps lines for a model, and html.py, which keeps
+blocks.
 
 The parser is lxml's event parser (libxml2). No tree is built, on purpose: pages are hostile input, and tree builders
 that follow HTML5 exactly take quadratic time in its nesting (100,000 nested <div> took a minute in Lexbor; here 400,000
@@ -43,8 +44,8 @@ BLOCKS = tags(
 )
 
 IN_HEAD = tags("html head base basefont bgsound link meta title noscript noframes style script template")
-"""What leaves the head open. All else ends it, as HTML has it, though no tag says so; the parser does not for elements
-that are younger than it, such as main."""
+"""The elements that leave the head open. All else ends it, as HTML has it, though no tag says so; the parser does not
+for elements that are younger than it, such as main."""
 
 MENU = 3
 """Links without other words that are a menu, where nothing frames them."""

@@ -1,4 +1,4 @@
-"""What a page says of itself beside its text: title, language, robots, links, and questions in JSON-LD."""
+"""The page's data about itself, beside its text: title, language, robots, links, and questions in JSON-LD."""
 
 import re
 from collections.abc import Mapping
@@ -19,13 +19,13 @@ class PageHead:
     def __init__(self, page: Extracted) -> None:
         self._page = page
         self.language: str | None = None
-        """As the page declares it."""
+        """The language that the page declares."""
         self.is_open = False
         self._in_title = False
         self._title: list[str] = []
         self._og_title = ""
         self._json: list[str] | None = None
-        """What the JSON-LD says that is open."""
+        """The text of the JSON-LD element that is open."""
         self._asked: list[tuple[str, str]] = []
 
     @property

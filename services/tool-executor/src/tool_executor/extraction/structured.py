@@ -13,7 +13,7 @@ _DEEPEST = 8
 
 
 def questions_in(text: str) -> list[tuple[str, str]]:
-    """Each question with its answer; none where the text is no JSON."""
+    """Returns each question with its answer; none if the text is no JSON."""
     try:
         held = json.loads(text[:LARGEST])
     except (ValueError, RecursionError):

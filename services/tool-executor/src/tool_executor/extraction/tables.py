@@ -64,7 +64,7 @@ class Table:
         return [row + [""] * (wide - len(row)) for row in self._rows]
 
     def give_up(self) -> list[str]:
-        """It is a layout: the texts that it held so far, for others to keep."""
+        """Gives up a table that is a mere layout, and returns the texts that it held so far."""
         self._end_row()
         self.given_up = True
         texts = list(dict.fromkeys(cell for row in self._rows for cell in row if cell))

@@ -13,7 +13,7 @@ from tool_executor.pipeline.call import CallProgress, Outcome, Rest
 from tool_executor.ports import RedisUnavailableError
 
 _SHARED_FAILURES = frozenset({ToolCode.EXECUTION_ERROR, ToolCode.INVALID_OUTPUT, ToolCode.UNAVAILABLE})
-"""What would befall the followers as well; a TIMEOUT may be due to the leader's own deadline."""
+"""Failures that the followers would meet as well; a TIMEOUT may be due to the leader's own deadline."""
 
 
 class Cache:
@@ -22,7 +22,8 @@ class Cache:
     def __init__(self, cache: RedisResultCache) -> None:
         self._cache = cache
         self._flying: dict[str, asyncio.Future[Outcome | None]] = {}
-        """By language and key: what the leader of this process will get; None when it got nothing to share."""
+        """The results that leaders of this process will get, by language and key; None if a leader got nothing to
+        share."""
 
     async def __call__(self, call: CallProgress, rest: Rest) -> Outcome:
         if call.found.category is Category.TRADING and call.found.tool.side_effects:
@@ -115,7 +116,7 @@ class Cache:
 
 
 def owner_of(call: CallProgress) -> str:
-    """Whose own data the call is about."""
+    """Returns the user whose own data the call is about."""
     return f"{call.caller.company}:{call.caller.user}"
 
 
@@ -140,7 +141,7 @@ def cache_key(call: CallProgress) -> str | None:
 
 
 def keep_seconds(call: CallProgress) -> float:
-    """How long the result may be kept; 0: not at all."""
+    """Returns the seconds for which the result may be kept; 0 if it may not."""
     if call.found.tool.cache is CacheScope.SITE:
         company = call.company
         return company.cache_ttl_seconds if company is not None and company.cache_enabled else 0

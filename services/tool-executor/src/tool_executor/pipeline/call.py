@@ -44,7 +44,7 @@ class CallProgress:
     reached: bool = False
     """The tool's own step was reached: what is said of the call speaks for earlier attempts at it too."""
     unknown: bool = False
-    """It may have had its effects: the result is not final, and a repeat looks up what came of it."""
+    """The call may have had its effects: the result is not final, and a repeat looks up what became of it."""
     degraded: bool = False
     """The shared store is away: nothing is recorded, kept or counted for other processes."""
     repeated: bool = False

@@ -108,7 +108,8 @@ class Execution:
             return call.failure(ToolCode.EXECUTION_ERROR, message, reason="internal")
 
     async def _made(self, call: CallProgress, limit: float) -> Data | None:
-        """What an earlier attempt at this very call has done, by its owner's word; None: nothing, it may be run."""
+        """Asks the tool's owner what an earlier attempt at this very call has done; None if nothing, so that it may be
+        run."""
         look_up = call.found.tool.reconcile
         context = CallContext(call.call_id, call.caller, call.company, limit)
         if isinstance(look_up, OverTheBus):

@@ -12,8 +12,8 @@ from tool_executor.texts import TEXTS
 
 
 class LoadCompany:
-    """Before all other steps: loads the company's settings if no tool of this name is known, since the company may
-    declare it itself."""
+    """Loads the company's settings before all other steps if no tool of this name is known, since the company may have
+    declared it itself."""
 
     def __init__(self, offers: Offers, companies: ExecutorCompanies) -> None:
         self._offers = offers

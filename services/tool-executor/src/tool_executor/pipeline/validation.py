@@ -15,7 +15,7 @@ from tool_executor.texts import TEXTS, spoken
 
 
 class LeaveOutNulls:
-    """Before step 0, so that a call with a null and the same call without it are one call."""
+    """Removes optional nulls before step 0, so that a call with a null and the same call without it are one call."""
 
     def __init__(self, offers: Offers) -> None:
         self._offers = offers

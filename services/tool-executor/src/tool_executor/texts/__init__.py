@@ -1,4 +1,4 @@
-"""What the executor says to people and models; one file for each language."""
+"""The executor's texts for people and models; one file for each language."""
 
 from contracts.text import Text, read_texts
 

@@ -46,7 +46,7 @@ class Message(_Camel):
     parts: list[Json] = Field(min_length=1, max_length=100)
 
     def text(self) -> str:
-        """What it says; empty where it is an answer in data alone."""
+        """The text of the message; empty if it is an answer in data alone."""
         return "\n".join(cast("str", part["text"]) for part in self.parts if _kind(part) == "text")
 
     def sent(self) -> SentMessage:

@@ -35,7 +35,7 @@ def invalid(field: str, message: str) -> A2AError:
 
 
 def task_not_found() -> A2AError:
-    """For tasks that do not exist, and those of somebody else."""
+    """The error for tasks that do not exist, and for those of somebody else."""
     return A2AError(-32001, "TASK_NOT_FOUND", "there is no such task")
 
 

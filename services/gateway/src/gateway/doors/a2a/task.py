@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from contracts import ws
+from contracts.conversation_rpc import MessageView
 from contracts.events import turn
 from contracts.events.chat import Action, ActionState, OwnerKind, Role
 from contracts.ids import is_id
 from contracts.languages import Language
-from contracts.rpc import MessageView
 from gateway.chat.exchange import Ended, Event, ExchangeEnd
 from gateway.doors.a2a.rpc import Json
 from gateway.doors.approvals import told_state

@@ -12,9 +12,9 @@ from fastapi import Request
 
 from contracts.channels import ChatKind
 from contracts.conversation import AnswerRules, Fact, message_view
+from contracts.conversation_rpc import ConversationsRequest, MessageView
 from contracts.events.chat import ActionState, Role
 from contracts.languages import Language
-from contracts.rpc import ConversationsRequest, MessageView
 from gateway.chat.exchange import Exchange
 from gateway.chat.thread import Thread
 from gateway.domain import server_frames
@@ -30,9 +30,9 @@ from gateway.web.deps import Api
 
 DOOR = "a2a"
 STOPPED_SECONDS = 5.0
-"""How long to wait until the cancellation is read back from the log."""
+"""Seconds to wait until the cancellation is read back from the log."""
 QUESTION_SECONDS = 600.0
-"""How long a subscription to a task that waits for its user stays open."""
+"""Seconds for which a subscription to a task that waits for its user stays open."""
 MOST_CONVERSATIONS = 20
 """The caller's newest conversations whose tasks are listed."""
 MOST_PAGES = 20
@@ -255,7 +255,7 @@ class Tasks:
                 await tell(task.decided(known))
 
     async def _all(self, conversation: str) -> list[Task]:
-        """Every task of a conversation, read from its facts."""
+        """Reads every task of a conversation from its facts."""
         company = self.caller.company
         newest = await self.api.threads.newest(self.caller, conversation)
         facts: list[Fact] = []

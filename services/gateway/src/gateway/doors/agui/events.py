@@ -73,7 +73,7 @@ def owner_activity(owner: Json) -> Json:
 
 
 def _editing(editable: Json | None) -> Json:
-    """Its "presence in the schema is the capability signal"."""
+    """Returns the schema of an edited action; its "presence in the schema is the capability signal"."""
     if not editable:
         return {}
     return {"editedArgs": {"type": "object", "properties": editable, "additionalProperties": False}}

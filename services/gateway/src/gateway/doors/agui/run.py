@@ -6,9 +6,9 @@ from itertools import count
 import orjson
 
 from contracts import ws
+from contracts.conversation_rpc import MessageView
 from contracts.events import turn
 from contracts.events.chat import Owner, OwnerKind, Role
-from contracts.rpc import MessageView
 from gateway.chat.exchange import Ended, Event, ExchangeEnd
 from gateway.doors.agui import events
 from gateway.doors.agui.events import Json
@@ -202,14 +202,14 @@ def _shown(message: MessageView) -> Json:
 
 
 def outcome_of(message: MessageView) -> Json:
-    """How a run with this last message ends: with a question, if the message proposes an action."""
+    """Returns how a run with this last message ends: with a question, if the message proposes an action."""
     if not message.waiting:
         return SUCCESS
     return {"type": "interrupt", "interrupts": [events.interrupt(action.to_wire()) for action in message.waiting]}
 
 
 def _beside(message: MessageView) -> Json:
-    """What a message holds besides its text."""
+    """Returns the parts of a message besides its text."""
     if not (message.citations or message.charts or message.actions):
         return {}
     told = message.to_wire()

@@ -56,7 +56,7 @@ class ChatCompletion(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ChunkedAnswer:
-    """What all chunks of an answer have in common."""
+    """The fields that all chunks of an answer have in common."""
 
     id: str
     created: int

@@ -97,7 +97,7 @@ class FunctionTool(Open):
 
 
 class NamedFunction(Open):
-    """Which one."""
+    """The name of the function."""
 
     name: str
 
@@ -124,7 +124,7 @@ class AllowedChoice(Open):
 
 
 class StreamOptions(Open):
-    """How to stream."""
+    """Options of the stream."""
 
     include_usage: bool | None = None
 
@@ -340,7 +340,8 @@ def _picture(part: ContentPart, where: str, number: int) -> CompletionPicture:
 
 
 def _check_calls(messages: list[CompletionMessage]) -> None:
-    """Each call must be followed by its result, and each result belong to a call: models refuse anything else."""
+    """Checks that each call is followed by its result and each result belongs to a call: models refuse anything
+    else."""
     open_calls: set[str] = set()
     for index, message in enumerate(messages):
         if message.role == "tool":

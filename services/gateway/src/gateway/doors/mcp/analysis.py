@@ -86,7 +86,7 @@ class McpAnalyses:
             return refused(str(error.code), error.message)
 
     async def get(self, context: Context, task_id: str) -> Json | None:
-        """Its progress, and finally its report."""
+        """Returns the progress of an analysis, and finally its report."""
         kept = await self._kept(context, task_id)
         return None if kept is None else _task(kept, await language_of(context, kept.record.request.query))
 
@@ -142,7 +142,7 @@ class McpAnalyses:
 
 
 def _stage(name: str, language: Language) -> str:
-    """What is done in the stage; one of a newer release is said as the first."""
+    """Says what is done in the stage; a newer release's stage is described like the first."""
     return TEXTS[f"analysis.stages.{name if name in _STAGES else _STAGES[0]}"].said_in(language)
 
 
@@ -165,7 +165,7 @@ def _handle(kept: KeptAnalysis, language: Language) -> Json:
 
 
 def _task(kept: KeptAnalysis, language: Language) -> Json:
-    """Its DetailedTask: a failure of the tool's own is a result too."""
+    """Returns the analysis as a DetailedTask; a failure of the tool itself is a result too."""
     handle = _handle(kept, language)
     if handle["status"] != "completed":
         return handle

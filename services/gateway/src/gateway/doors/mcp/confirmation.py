@@ -29,7 +29,7 @@ class PendingAction:
 
     @classmethod
     def read(cls, state: str) -> "PendingAction":
-        """From sealed data; raises MCPError, which only another version's data can cause."""
+        """Reads the confirmation from sealed data; raises MCPError, which only another version's data can cause."""
         try:
             known = json.loads(state)
             return cls(str(known["action"]), object_of(known["data"]))
@@ -96,7 +96,7 @@ def answer_in(responses: types.InputResponses | None) -> types.ElicitResult | No
 
 
 def edits_in(waiting: PendingAction, answer: types.ElicitResult | None) -> dict[str, object] | None:
-    """What the user has changed in the form; None: nothing."""
+    """Returns what the user has changed in the form, or None."""
     given = (answer.content if answer is not None else None) or {}
     asked = waiting.editable
     return {

@@ -1,4 +1,4 @@
-"""What an MCP server offers, passed to the serving layer, which is the same for every offer."""
+"""The offer of an MCP server, passed to the serving layer, which is the same for every offer."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -54,7 +54,7 @@ def principal_of(caller: TokenCaller) -> str:
 
 
 async def language_of(context: Context, text: str = "") -> Language:
-    """What its user reads; `text`: of theirs."""
+    """Returns the language that the user reads; `text`: something that they wrote."""
     request = cast("Request", context.request)
     company, tags = caller_of(context).company, request.headers.get("accept-language")
     return await get_api(request).companies.language_for(company, tags, text)

@@ -64,7 +64,7 @@ def refused(code: ToolCode | str, message: str) -> types.CallToolResult:
 
 
 def unavailable(error: UnavailableError) -> MCPError:
-    """Before a tool is called, an unavailable dependency is a protocol error."""
+    """Returns the protocol error for a dependency that is away before a tool is called."""
     return MCPError(code=types.INTERNAL_ERROR, message=error.message, data={"code": str(error.code)})
 
 

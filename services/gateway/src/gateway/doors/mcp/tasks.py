@@ -38,7 +38,7 @@ class TaskHandlers(Protocol):
 
 
 class TaskParams(types.RequestParams):
-    """Which task."""
+    """Names the task."""
 
     task_id: str
 

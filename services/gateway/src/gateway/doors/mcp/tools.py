@@ -54,8 +54,8 @@ from gateway.web.deps import Api
 
 log = structlog.get_logger(__name__)
 LIST_FRESH_MS = 60_000
-"""How long a client may cache the list of tools: it changes with a plan, a setting, or a service that announces
-tools."""
+"""Milliseconds for which a client may cache the list of tools, which changes with a plan, a setting, or a service that
+announces tools."""
 _INSTRUCTIONS = (
     "Market data, analysis, education, alerts, a watchlist and a paper portfolio of the user whose token this is. "
     "Orders are paper orders; none is placed before its user has confirmed it."

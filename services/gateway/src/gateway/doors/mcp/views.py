@@ -33,7 +33,7 @@ _META: dict[str, object] = {"ui": {"prefersBorder": False}}
 
 
 class OrderDecision(BaseModel):
-    """What a card asks for."""
+    """The decision that a card asks for."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -90,7 +90,7 @@ async def previous(api: Api, caller: TokenCaller, response: str) -> str:
 
 
 async def there(api: Api, caller: TokenCaller, name: ResponseName) -> str:
-    """Its conversation; raises NOT_FOUND unless it is the caller's, and for a deleted response."""
+    """Returns the response's conversation; raises NOT_FOUND unless it is the caller's, and for a deleted response."""
     conversation = await own(api, caller, name)
     if await api.memory.withdrawn(caller.company, conversation, name.within):
         raise not_found("response")
@@ -98,7 +98,7 @@ async def there(api: Api, caller: TokenCaller, name: ResponseName) -> str:
 
 
 async def own(api: Api, caller: TokenCaller, name: ResponseName) -> str:
-    """Its conversation, even if it was deleted; raises NOT_FOUND unless it is the caller's."""
+    """Returns the response's conversation, even if it was deleted; raises NOT_FOUND unless it is the caller's."""
     try:
         return await api.threads.own(caller, name.conversation)
     except RefusedError:  # whose client has never heard of a conversation
@@ -133,7 +133,7 @@ def said(body: CreateResponse) -> RequestWords:
 
 
 def wishes_of(body: CreateResponse, said: RequestWords) -> Wishes | None:
-    """How the message is to be answered; None: as the company has set."""
+    """Returns how the message is to be answered; None if the company's settings apply."""
     wishes = Wishes(
         instructions=said.instructions or None,
         model=body.model if body.model != OWN_MODEL else None,

@@ -23,7 +23,7 @@ class ResponseName:
 
     @property
     def within(self) -> str:
-        """Its name within its conversation."""
+        """Returns the response's name within its conversation."""
         return str(self).rpartition(f"{self.conversation}.")[2]
 
     def item(self, company: str) -> str:

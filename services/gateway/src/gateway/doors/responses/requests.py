@@ -68,7 +68,7 @@ class Format(Open):
 
 
 class TextOptions(Open):
-    """How the answer is written."""
+    """Options of the answer's text."""
 
     format: Format = Field(default_factory=Format)
     verbosity: str | None = None

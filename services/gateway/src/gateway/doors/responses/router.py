@@ -39,7 +39,7 @@ router = APIRouter(prefix="/v1/responses", tags=["responses"], route_class=DoorR
 HEADERS_AFTER = 5.0
 """Seconds after which a stream begins even without a first event; a later error is one of its events."""
 CANCEL_SECONDS = 10.0
-"""For a cancel that is in the log to come back."""
+"""Seconds for a cancellation to come back from the log."""
 _DONE = b"data: [DONE]\n\n"
 _LAST = frozenset({"response.completed", "response.failed", "response.incomplete"})
 _STREAM: dict[int | str, dict[str, Any]] = {
@@ -149,7 +149,7 @@ async def cancel(request: Request, api: ApiDep, caller: CustomerDep, response: N
 
 @router.delete("/{responseId}", response_class=Response, responses=described(400, 404, 429) | _DELETED)
 async def delete(request: Request, api: ApiDep, caller: CustomerDep, response: Name) -> Response:
-    """Its client is not shown it any more; the conversation, which is the company's record, stays as it is."""
+    """Hides the response from its client; the conversation, which is the company's record, stays as it is."""
     asking = kept.ResponseCaller(caller, client_address(request.scope), None, None, 0)
     await kept.delete(api, asking, read_name(response))
     return _json({"id": response, "object": "response.deleted", "deleted": True})

@@ -4,9 +4,9 @@ from collections.abc import Collection
 from typing import Any
 
 from contracts import ws
+from contracts.conversation_rpc import MessageView
 from contracts.events import turn
 from contracts.events.chat import Action, ActionState, OwnerKind, Role
-from contracts.rpc import MessageView
 from gateway.chat.exchange import Ended, Event, ExchangeEnd
 from gateway.doors.spoken import ClientText
 
@@ -184,7 +184,7 @@ def shown_action(action: Action) -> list[Json]:
 
 
 def decided(action: Action) -> Json:
-    """What a yes or no has come to."""
+    """Returns the part of the stream that says what became of a yes or no."""
     match action.state:
         case ActionState.REJECTED:
             return {"type": "tool-output-denied", "toolCallId": action.id}
@@ -195,7 +195,7 @@ def decided(action: Action) -> Json:
 
 
 def _beside(message: MessageView) -> list[Json]:
-    """What a message holds besides its text."""
+    """Returns the parts of a message besides its text."""
     told: list[Json] = [
         {"type": "source-url", "sourceId": f"{message.id}-s{number}", "url": one.url, "title": one.title}
         for number, one in enumerate(message.citations)

@@ -155,7 +155,7 @@ def _json(value: Any) -> str:
 
 
 def _short(name: str) -> str:
-    """Without the module prefix that distinguishes equal names."""
+    """Returns the name without the module prefix that distinguishes equal names."""
     return name.rpartition("__")[2]
 
 

@@ -55,7 +55,7 @@ class Schemas:
         return f"{kind} ({schema['format']})" if "format" in schema else kind
 
     def bounds(self, schema: Schema) -> list[str]:
-        """What a value has to keep to."""
+        """Returns the bounds of a value, in words."""
         said = list[str]()
         for one in (schema, *_branches(schema)):
             items = cast("Schema", one.get("items") or {})
@@ -132,7 +132,7 @@ def _within(schema: Schema, value: float, *, whole: bool) -> float:
 
 
 def _type(schema: Schema) -> str:
-    """Its type; of several the first that says something."""
+    """Returns the type of a schema; of several, the first that says something."""
     given: str | list[str] = schema.get("type", "")
     return given if isinstance(given, str) else next((one for one in given if one != "null"), "null")
 

@@ -14,7 +14,7 @@ MOST_WORDS = 8
 MOST = 20
 """Results."""
 MARK = ("\x01", "\x02")
-"""Before and after a match, in an excerpt."""
+"""The marks before and after a match in an excerpt."""
 _TELLING = 3
 """The least letters of a word for it to be searched among others."""
 _WORD = re.compile(r"\w+")

@@ -53,7 +53,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """What is held of a symbol, in shares of `session`; `cost` is what was paid for it all, to the cent."""
+    """A position in a symbol, in shares of `session`; `cost` is what was paid for all of it, to the cent."""
 
     symbol: str
     quantity: Decimal
@@ -81,7 +81,7 @@ class Account:
     outbox: tuple[Fact, ...] = ()
     version: int = 0
     dividends: Decimal = Decimal("0.00")
-    """What holdings have been paid so far, to the cent; it is in `cash`."""
+    """The dividends paid on holdings so far, to the cent; they are in `cash`."""
 
     @property
     def reserved(self) -> Decimal:
@@ -95,7 +95,7 @@ class Account:
 
     @property
     def symbols(self) -> set[str]:
-        """What it holds or has waiting orders for."""
+        """The symbols that the account holds or has waiting orders for."""
         waiting = (order for order in self.orders if order.live or order.state is OrderState.PENDING)
         return set(self.positions) | {order.symbol for order in waiting}
 
@@ -103,7 +103,7 @@ class Account:
         return next((order for order in self.orders if order.id == order_id), None)
 
     def free_quantity(self, symbol: str, *, but: str = "") -> Decimal:
-        """What may still be sold: held, and not in another live sell order."""
+        """Returns the quantity that may still be sold: held, and not in another live sell order."""
         held = self.positions[symbol].quantity if symbol in self.positions else Decimal(0)
         promised = (
             order.remaining
@@ -121,7 +121,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What is new about a symbol: closed bars in order, and every split and dividend so far."""
+    """The news about a symbol: closed bars in order, and every split and dividend so far."""
 
     bars: Sequence[Bar] = ()
     splits: tuple[Split, ...] = ()

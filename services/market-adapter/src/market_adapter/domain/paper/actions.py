@@ -15,7 +15,7 @@ _STATES = {
     Decision.FAILED: ActionState.FAILED,
 }
 _ENDED = {OrderState.REJECTED: ActionState.FAILED, OrderState.EXPIRED: ActionState.EXPIRED}
-"""What a yes has come to when the market ends the order that it placed."""
+"""The state of a confirmed action once the market has ended its order."""
 
 
 def action_of(order: Order) -> Action:
@@ -56,5 +56,5 @@ def action_of(order: Order) -> Action:
 
 
 def editable(order: Order) -> dict[str, Any] | None:
-    """What a yes may change, as the details name it; None: nothing."""
+    """Returns the details that a yes may change; None if it may change none."""
     return {EDITABLE[name]: {"type": "number", "exclusiveMinimum": 0} for name in may_change(order)} or None

@@ -32,7 +32,7 @@ def turn_in_bar(order: Order) -> tuple[int, datetime, str]:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What a bar does to an order: `price` None: no fill; `triggered`: the stop has been touched, now or before."""
+    """The effect of a bar on an order: `price` None: no fill; `triggered`: the stop has been touched, now or before."""
 
     price: Decimal | None
     quantity: Decimal

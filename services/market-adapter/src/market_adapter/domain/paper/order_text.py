@@ -16,7 +16,7 @@ def figure(value: Decimal) -> Text:
 
 
 def money(amount: Decimal) -> Text:
-    """To the cent: 1,905.00, and 1.905,00 in Spanish."""
+    """Formats an amount to the cent: 1,905.00, and 1.905,00 in Spanish."""
     text = f"{to_cents(amount):,.2f}"
     return Text(es=text.translate(_SPANISH), en=text)
 
@@ -34,7 +34,7 @@ def summary(order: Order) -> str:
 
 
 def outcome(order: Order) -> str | None:
-    """What the market, or the user, has made of a placed order; None while nothing has come of it."""
+    """Says what became of a placed order; None while nothing has."""
     text = TEXTS.section("order.outcomes").get(order.state)
     if order.decision is not Decision.CONFIRMED or text is None:
         return None

@@ -20,13 +20,13 @@ CENT = Decimal("0.01")
 LOT = Decimal("0.00000001")
 """The smallest part of a share or coin: what a split leaves below it is dropped."""
 CONFIRM_WITHIN = timedelta(hours=1)
-"""By the wall clock: it is a person who has to answer."""
+"""The time for a yes, by the wall clock, since a person has to answer."""
 GOOD_FOR = timedelta(days=90)
-"""By the market's clock."""
+"""The time that an order stays open, by the market's clock."""
 
 
 class OrderState(StrEnum):
-    """Where an order stands."""
+    """The states of an order."""
 
     PENDING = "pending_confirmation"
     OPEN = "open"
@@ -43,7 +43,7 @@ FINAL = frozenset({OrderState.FILLED, OrderState.CANCELLED, OrderState.REJECTED,
 
 
 class Decision(StrEnum):
-    """What became of the question whether to place the order."""
+    """The answers to the question whether to place the order."""
 
     CONFIRMED = "confirmed"
     REJECTED = "rejected"
@@ -110,7 +110,7 @@ class Order:
 
     @property
     def remaining(self) -> Decimal:
-        """What is not filled yet."""
+        """The quantity that is not filled yet."""
         return self.quantity - self.filled
 
     @property

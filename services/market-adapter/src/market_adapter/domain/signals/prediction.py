@@ -59,7 +59,7 @@ class TooShortError(ValueError):
 
 
 class DirectionCall(StrEnum):
-    """What is predicted."""
+    """The predicted direction."""
 
     BULLISH = "bullish"
     BEARISH = "bearish"
@@ -93,7 +93,7 @@ class Prediction:
 
     @property
     def skill_vs_base(self) -> float:
-        """How much more often the model was right than the base."""
+        """Returns how much more often the model was right than the base."""
         return self.accuracy - self.base_accuracy
 
 

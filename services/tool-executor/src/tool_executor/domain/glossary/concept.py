@@ -40,7 +40,7 @@ class Concept:
 
 @dataclass(frozen=True, slots=True)
 class NotFound:
-    """No concept is meant beyond doubt. `suggestions`: at most three that come near, the nearest first."""
+    """The text names no concept beyond doubt. `suggestions`: at most three that come near, the nearest first."""
 
     suggestions: tuple[Concept, ...] = ()
 

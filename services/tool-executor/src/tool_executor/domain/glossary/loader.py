@@ -128,7 +128,8 @@ def _explanation(table: Table, level: str, language: Language) -> str:
 
 
 def _mistakes_between(concepts: list[tuple[str, Concept]]) -> Iterator[str]:
-    """What only shows when all are known: ids and names used twice, related concepts that are none."""
+    """Finds mistakes that only show when all concepts are known: ids and names used twice, related concepts that do not
+    exist."""
     first_with_id: dict[str, str] = {}
     owner_of_key: dict[str, Concept] = {}
     for place, concept in concepts:
