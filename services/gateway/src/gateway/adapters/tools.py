@@ -12,7 +12,7 @@ from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.tool import ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from contracts.ids import is_id, uuid7
 from contracts.rpc import CATALOGUE, CatalogueRequest, CatalogueTool
-from contracts.tools_rpc import TOOL_DETAILS, ToolDetails, ToolDetailsRequest
+from contracts.tools_rpc import TOOL_DETAILS, Category, ToolDetails, ToolDetailsRequest
 from gateway.adapters.identity import CallerSigner
 from gateway.adapters.log import SOURCE
 from gateway.errors import UnavailableError
@@ -148,8 +148,8 @@ class ToolClient:
             return None
 
     async def _category(self, caller: TokenCaller, name: str) -> tuple[str, bool]:
-        """The last token of the subject, and whether the tool has side effects. The executor decides which tools exist
-        and for whom."""
+        """The last token of the subject, and whether the tool may have side effects. The executor decides which tools
+        exist and for whom; a company may change its own tools at any time."""
         known = self._known.get(name)
         if known is not None:
             return known
@@ -157,7 +157,8 @@ class ToolClient:
         found = (await self._rpc.call(CATALOGUE, everything, deadline=_CATALOGUE_SECONDS)).tools
         if not found:
             return "unknown", False
-        self._known[name] = known = found[0].category, found[0].side_effects
+        category = found[0].category
+        self._known[name] = known = category, found[0].side_effects or category == Category.OWN
         return known
 
 
