@@ -78,6 +78,8 @@ async def test_the_ais_hand_over_is_explained_and_each_change_of_owner_stands_in
         # What one has read is read in one's other browser too, and to a colleague it is not.
         await visitor.send_frame("handoff.request")
         await expect(page.locator(".banner")).to_have_attribute("data-owner", "waiting")
+        # The button brings a summary as the words do.
+        await expect(told).to_contain_text("Asked: «What does the Pro plan cost?»")
         await visitor.say("one more thing")
         await expect(page.locator(".thread .said").last).to_contain_text("one more thing")
         await page.mouse.move(300, 300)

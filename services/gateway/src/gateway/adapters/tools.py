@@ -16,6 +16,7 @@ from contracts.tools_rpc import (
     TOOL_DETAILS,
     CatalogueRequest,
     CatalogueTool,
+    Category,
     ToolDetails,
     ToolDetailsRequest,
 )
@@ -154,8 +155,8 @@ class ToolClient:
             return None
 
     async def _category(self, caller: TokenCaller, name: str) -> tuple[str, bool]:
-        """The last token of the subject, and whether the tool has side effects. The executor decides which tools exist
-        and for whom."""
+        """The last token of the subject, and whether the tool may have side effects. The executor decides which tools
+        exist and for whom; a company may change its own tools at any time."""
         known = self._known.get(name)
         if known is not None:
             return known
@@ -163,7 +164,8 @@ class ToolClient:
         found = (await self._rpc.call(CATALOGUE, everything, deadline=_CATALOGUE_SECONDS)).tools
         if not found:
             return "unknown", False
-        self._known[name] = known = found[0].category, found[0].side_effects
+        category = found[0].category
+        self._known[name] = known = category, found[0].side_effects or category == Category.OWN
         return known
 
 

@@ -68,11 +68,10 @@ class Execution:
             call.unknown = True
             return call.unknown_outcome(ToolCode.UNKNOWN_OUTCOME)
         limit = min(tool.time_limit, call.seconds_left)
-        seconds = f"{max(limit, 0.0):.0f}"
         if limit <= 0:
             if look_up:  # not made now, but perhaps before
                 return call.unknown_outcome(ToolCode.TIMEOUT)
-            late = TEXTS["call.timeout"].said_in(language).format(tool=call.tool, seconds=seconds)
+            late = TEXTS["call.late"].said_in(language).format(tool=call.tool)
             return call.failure(ToolCode.TIMEOUT, late, reason="deadline_passed")
         # Until it has ended well, or has said why not, what has side effects may have had them.
         call.unknown = tool.side_effects
@@ -85,7 +84,7 @@ class Execution:
             return call.success(data)
         except TimeoutError:
             key, reason = ("timeout_unknown", OUTCOME_UNKNOWN) if tool.side_effects else ("timeout", None)
-            late = TEXTS[f"call.{key}"].said_in(language).format(tool=call.tool, seconds=seconds)
+            late = TEXTS[f"call.{key}"].said_in(language).format(tool=call.tool, seconds=f"{limit:.0f}")
             return call.failure(ToolCode.TIMEOUT, late, reason=reason)
         except ToolRefusedError as refused:
             call.unknown = False
