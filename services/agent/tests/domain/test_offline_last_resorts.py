@@ -1,11 +1,13 @@
 """What is said where no tool and no page was found for a question, and follow-ups that lean on an order."""
 
+from datetime import date
 from typing import Any
 
 import pytest
 
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
+from agent.domain.offline.relative_days import with_past_days
 from agent.domain.offline.steps import SayText, UseTools, step_of
 from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS
@@ -99,6 +101,7 @@ def test_an_alert_at_so_many_per_cent_with_a_sign(text: str, condition: str, sha
         ("espera, si baja de 18 mejor", {"quantity": 10.0, "limit_price": 18.0}),
         ("sí, pero solo si cae a 18", {"quantity": 10.0, "limit_price": 18.0}),
         ("make it 12 shares", {"quantity": 12.0}),
+        ("sí pero a límite 17", {"quantity": 10.0, "limit_price": 17.0}),
     ],
 )
 def test_an_order_is_changed_in_short_words(text: str, changed: dict[str, float]) -> None:
@@ -125,6 +128,16 @@ def test_another_sum_or_what_is_to_be_kept_is_no_number_of_shares() -> None:
     wish = wish_in("no, $100", SCHEMAS, ["buy 3 FB"])
     assert (wish.way, wish.shown, "quantity" in wish.calls[0][1]) == ("spend", "100.0", False)
     assert wish_in("no, keep 1", SCHEMAS, ["sell all my IBM"]).calls[0][1]["kept"] == 1.0
+
+
+def test_a_sum_to_spend_stays_one_at_a_limit() -> None:
+    wish = wish_in("sí pero a límite 27", SCHEMAS, ["compra acciones de msft por valor de 3.000 dólares"])
+    assert (wish.way, wish.shown, wish.calls[0][1]["limit_price"]) == ("spend", "3000.0", 27.0)
+
+
+def test_a_day_without_its_year_is_the_last_one() -> None:
+    read = with_past_days("FB on the 3rd of october, IBM on december 25", date(2012, 12, 11))
+    assert read == "FB on 2012-10-03, IBM on 2011-12-25"
 
 
 def test_a_sum_whose_share_is_asked_for_stays_the_sum() -> None:

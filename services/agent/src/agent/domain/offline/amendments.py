@@ -27,6 +27,7 @@ WHEN = ("when",)
 """What an order lacks that is to be placed at a later time, which nobody waits for."""
 _ANOTHER = re.compile(r"\b(?:another|otr[oa])\b")
 _AND = re.compile(r"^\W*(?:and|y)\b")
+_ORDERS = re.compile(r"\b(?:limit(?:e|ada)?|orders?|orden|market|mercado)\b")
 _COUNTED = re.compile(r"\d (?:shares?|acciones|titulos?)\b")
 FEW = 7
 """The most words that a follow-up has."""
@@ -79,7 +80,7 @@ def amended(
         return _instead(earlier, merged, tuple(name for name in arguments if name not in merged))
     if earlier.way == "spend" and changes and (part := change_in(said)) is not None and part.factor is not None:
         return replace(_instead(earlier, dict(arguments)), shown=str(float(earlier.shown) * part.factor))
-    if tool in FIGURES and not earlier.missing and same and small(said) is None:
+    if tool in FIGURES and not earlier.missing and same and small(said) is None and not _ORDERS.search(said):
         new = {
             name: value
             for name, value in given.items()
@@ -131,7 +132,7 @@ def amended(
         if talk_words.WHY.search(said):
             name = "get_ml_features"
             return Wish(Intent.TOOL, ((name, arguments),)) if name in schemas else Wish(Intent.TOOL, withheld=name)
-    if tool == _ORDER and row is None and not own and "?" not in text and (waits := condition_after(said)):
+    if tool == _ORDER and row is None and not own and "?" not in text and (waits := condition_after(text)):
         order = waiting(Wish(Intent.TOOL, ((tool, unwaiting(arguments)),)), waits)
         plain_level = not order.way and not order.missing and "quantity" in arguments
         return _instead(earlier, order.calls[0][1]) if plain_level else Wish(Intent.UNREAD, shown=waits)
@@ -300,7 +301,8 @@ def _instead(earlier: Wish, arguments: dict[str, Any], missing: tuple[str, ...] 
     if tool not in _REPLACED:
         return Wish(Intent.TOOL, ((tool, arguments),), missing)
     ends = "delete_alert" if tool == "create_alert" else "cancel_paper_order"
-    if way in _WORKED_OUT and not any(name.endswith("_price") or name == _WORKED_OUT[way] for name in arguments):
+    told = "quantity" in arguments if way == "spend" else any(name.endswith("_price") for name in arguments)
+    if way in _WORKED_OUT and not told:
         return replace(earlier, calls=((tool, arguments), (ends, before)))
     ways = {"sell": "resell", "stop": "resell", "resell": "resell"}
     return Wish(Intent.TOOL, ((tool, arguments), (ends, before)), missing, way=ways.get(way, _REPLACED[tool]))

@@ -58,7 +58,8 @@ def _plain_answer(wish: Wish, language: Language, offered: Collection[str], *, m
     if wish.intent is Intent.ABILITIES:
         return abilities(offered, language)
     if wish.missing == ("symbol",):
-        return which("symbols", language, group=wish.shown) if wish.shown else which("symbol", language)
+        group = "" if wish.way else wish.shown
+        return which("symbols", language, group=group) if group else which("symbol", language)
     if "quantity" in wish.missing and not wish.way and "symbol" in wish.calls[0][1]:
         return how_many(wish.calls[0][1], language)
     if wish.intent is Intent.CHOSEN:

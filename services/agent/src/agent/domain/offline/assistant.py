@@ -88,6 +88,8 @@ def respond(
     response: SayText | UseTools
     known = knowledge is not None and bool(knowledge.documents)
     away = knowledge is None or not knowledge.complete
+    # The site's examples name shares, and tell nothing of them.
+    of_a_share = "get_price" in offered and bool(symbols_in(question)) and not asks_how(question)
     if handed and (accepts or not question):
         response = SayText(nobody_yet(language))
     elif not wish.calls and (events := coming_events(question, market, language)):
@@ -97,7 +99,8 @@ def respond(
     elif wish.intent is Intent.UNKNOWN and away and not known:
         response = SayText(not_searched(language))
     elif (
-        wish.intent in (Intent.SITE, Intent.ABOUT)
+        (wish.intent is Intent.SITE and not of_a_share)
+        or wish.intent is Intent.ABOUT
         or (wish.intent is Intent.UNKNOWN and known)
         or (wish.withheld and known and asks_how(question))
     ):
@@ -119,7 +122,7 @@ def respond(
         response = UseTools(wish.calls)
     elif len(results) > 1 and {tool for tool, _, _ in results} <= _LIST_CHANGES and _LIST in offered:
         response = UseTools(((_LIST, {}),))  # they ran side by side: what each of them tells is not the end
-    elif results and (wish.calls or wish.intent is not Intent.UNKNOWN):
+    elif results and (wish.calls or wish.intent not in (Intent.UNKNOWN, Intent.SITE)):
         results = [one for one in results if one[0] == _LIST] or results
         response = SayText("\n".join(answer_from(*one, question, language) for one in results))
     elif wish.intent is Intent.GREETING and company is not None and language in company.assistant.greeting:

@@ -45,6 +45,8 @@ _AWAY = re.compile(
     rf"[$€]?(?P<moved>\d(?:[\d.,]*\d)?)(?:{_MONEY})(?! (?:or|o) )"
 )
 """So much money below or above the price of now."""
+YES = re.compile(r"\bsí\b|^\W*si(?=\W*,|\s+(?:pero|compra|vende|pon)\w*\b)", re.IGNORECASE)
+"""It would be a condition without its accent."""
 POLITE = re.compile(r"\b(?:you|possible|puedes|puede|podeis|posible|quieres|no te importa)\b")
 
 
@@ -75,9 +77,9 @@ def order_and_condition(text: str) -> ConditionalOrder | None:
 _AGREED = r"(?:yes|ok|okay|but|only|just|no|wait|si|vale|pero|solo|espera|mejor)"
 
 
-def condition_after(said: str) -> str:
-    """The condition that a short text (plain) puts on what was ordered before: "yes, but only if it falls to 28"."""
-    match = re.match(rf"^\W*(?:{_AGREED}\W+){{0,3}}?{_IF}\s+(?P<condition>.*\d.*)$", said)
+def condition_after(text: str) -> str:
+    """The condition that a short text puts on what was ordered before: "yes, but only if it falls to 28"."""
+    match = re.match(rf"^\W*(?:{_AGREED}\W+){{0,3}}?{_IF}\s+(?P<condition>.*\d.*)$", plain(YES.sub("", text)))
     return match["condition"] if match else ""
 
 

@@ -129,7 +129,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"(?:last|latest|recent) (?:trades?|purchases?|sales?)\b(?! (?:price|day))|"
          r"(?:ultim|recient)\w* (?:operacion|compra|venta)(?:es|s)?|"
          r"operaciones (?:que )?(?:hice|he hecho|realice|tuve)|que (?:compre|vendi)\b|he (?:comprado|vendido|gastado)|"
-         r"have i spent)\b",
+         r"have i spent|fills)\b",
          unless=r"\b(?:dic\w+|dij\w+|quier\w+|recom\w+|acons\w+|sugi\w+|pid\w+|espera\w*) que\b"),
     _row("get_portfolio", r"\bhow (?:did|is|has) (?:that|the|my|this)(?: \w+)? (?:trade|order|purchase|sale|buy)\b|"
          r"\bcomo (?:fue|salio|quedo|va|ha ido) (?:esa|la|mi)(?: \w+)? (?:orden|compra|venta|operacion)\b|"
@@ -197,7 +197,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"car[oa]|barat[oa])\b",
          about=True),
     _row("market_snapshot",
-         r"\b(?:20|50|200)\W?(?:day|days|dias|d|sesiones|session|sessions)?\W+(?:simple )?(?:moving average|sma|ma|"
+         r"\b(?:20|50|200)\W?(?:day|days|dias|d|sesiones|session|sessions)?\W*(?:simple )?(?:moving average|sma|ma|"
          r"media)\b|"
          r"\b(?:moving average|sma|media(?: movil)?)\b(?: simple)?(?: (?:de|of|over|last))* ?\(?(?:20|50|200)\b",
          about=True),
@@ -269,14 +269,14 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_portfolio", r"\b(?:porcentaje|percent\w*|proportion|cuant[oa]s?|how (?:much|many))\b.{0,30}"
          r"\b(?:tengo|do i (?:have|own|hold)|have i got)\b",
          unless=r"\b(?:tiempo|time|days?|dias|plazo|hours?|horas)\b", about=True),
-    _row("get_portfolio", r"^\W*(portfolio|cartera|portafolio|posiciones|posis|positions)\W*$"),
+    _row("get_portfolio", r"^\W*(portfolio|cartera|portafolio|posiciones|posis|positions|p ?& ?l|pnl)\W*$"),
 )  # fmt: skip
 TAKES_BACK = re.compile(
     r"^\W*+(?:(?:please|ok|and|no|y|mejor|por favor)\W++)*(?:"
     r"(?:delete|remove|cancel|erase|kill|drop|clear|get rid of) (?:it|that|this|both(?: of them)?|"
     r"(?:all of )?them(?: all)?|the \w+(?: one)?|that one)|"
     r"undo(?: (?:it|that|this))?|take (?:it|that) back|deshaz(?:lo|la| (?:eso|esto))|"
-    r"(?:borra|elimina|quita|cancela|anula)r?(?:me)?(?:l[oa]s?(?: tod[oa]s| dos)?| l[oa]s dos| amb[oa]s|"
+    r"(?:borra|elimina|quita|cancela|anula)r?(?:me)?(?:l[oa]s?(?: tod[oa]s?| dos)?| l[oa]s dos| amb[oa]s|"
     rf"(?: (?:el|la|es[ea]|es[oa]s|eso|esto))(?: (?:{'|'.join(PLACES)}))?(?: de [\w.,]++)?)?)"
     r"\W*+(?:please|pl[sz]|por favor|porfa)?\W*+$"
 )

@@ -1,12 +1,13 @@
 """Replaces days that are told from today by their dates, in es and en: yesterday, anteayer, on Friday, el lunes pasado.
 
+A day of a month without its year is the last one.
 "what did MSFT do on Friday?" is then read as any question with a date.
 """
 
 import re
 from datetime import date, timedelta
 
-from contracts.spoken import DAY_NAMES
+from contracts.spoken import DAY_NAMES, MONTHS
 
 _WEEKDAYS = {
     form: number
@@ -17,6 +18,12 @@ _WEEKDAYS = {
 _PAST = re.compile(
     r"\b(?:(?P<two>the day before yesterday|anteayer|antier)|(?P<one>yesterday|ayer)|"
     rf"(?:(?:on|last|this|el|este)\s+(?:pasado\s+)?){{1,2}}(?P<weekday>{'|'.join(_WEEKDAYS)})\b(?:\s+pasado)?)\b",
+    re.IGNORECASE,
+)
+_MONTH = "|".join(MONTHS)
+_OF_MONTH = re.compile(
+    rf"\b(?:(?:the|el) )?(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)? (?:of |de )?(?P<month>{_MONTH})|"
+    rf"(?P<before>{_MONTH}) (?P<after>\d{{1,2}})(?:st|nd|rd|th)?)\b(?!,? (?:of |del? )?\d{{4}})",
     re.IGNORECASE,
 )
 _BEFORE_THIS = re.compile(r"\b(?:last|pasado)\b", re.IGNORECASE)
@@ -35,4 +42,12 @@ def with_past_days(text: str, today: date, *, over: bool = False) -> str:
             back = 2 if match["two"] else 1
         return str(today - timedelta(days=back))
 
-    return text if _TO_COME.search(text) else _PAST.sub(named, text)
+    def last(match: re.Match[str]) -> str:
+        month = MONTHS[(match["month"] or match["before"]).lower()]
+        try:
+            told = date(today.year, month, int(match["day"] or match["after"]))
+            return str(told if told <= today else told.replace(year=told.year - 1))
+        except ValueError:  # the 31st of a short month
+            return match[0]
+
+    return text if _TO_COME.search(text) else _OF_MONTH.sub(last, _PAST.sub(named, text))

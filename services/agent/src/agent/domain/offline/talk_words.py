@@ -223,6 +223,7 @@ BOTH = re.compile(
     r"\b(?:both|the two|them|each other|l[oa]s dos|amb[oa]s|entre (?:ell[oa]s|si)|compar\w+l[oa]s)\b"
 )
 COMPARED_WITH = re.compile(
+    r"\b(?:it|that|this|esa|ese|eso) (?:or|vs|o) |\b(?:or|vs|o) (?:it|that|this|esa|ese|eso)\W*$|"
     r"\b(?:it|that|this|them|eso|ese|esa|esta|este)\b.{0,40}\b(?:than|as|que|com[op]\w*)\b|"
     r"^\W*(?:(?:and|y|e|so|pero|but)\b\W*)*(?:(?:es|esta|sube|vale|is|(?:is )?it) )?"
     r"(?:(?:que )?(?:mas|menos|more|less|worse|mejor|peor|\w+er) (?:\w+ )?(?:than|que)|"
@@ -231,7 +232,8 @@ COMPARED_WITH = re.compile(
 )
 """Is that more than IBM? What was spoken of last stands beside what is named."""
 TURNS = re.compile(
-    r"\b(?:above|over|below|under|rises?|falls?|drops?|goes|loses|sube|suba|baja|baje|cae|caiga|pierd[ae]|pasa|llega|"
+    r"\b(?:above|over|below|under|gets (?:back )?to|hits|reaches|llegue|alcanza|"
+    r"rises?|falls?|drops?|goes|loses|sube|suba|baja|baje|cae|caiga|pierd[ae]|pasa|llega|"
     r"supera)\b"
 )
 _TRADE = (

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from agent.domain.number_words import in_figures
 from agent.domain.offline.changes import ALL_BUT, SHARE
-from agent.domain.offline.conditions import POLITE
+from agent.domain.offline.conditions import POLITE, YES
 from agent.domain.offline.slots import AT_MARKET, NEGATED, NUMBER, PAID, TAKES_PROFIT, sides_said
 from agent.domain.offline.wishes import Wish
 from agent.domain.text_features import language_of, number_of, plain
@@ -29,8 +29,6 @@ _BESIDE = re.compile(
     r"\b(?:or (?:better|best|less)|o (?:mejor|menos)|(?:cada|por) un[ao]|each)(?=\W*$)|"
     r"\b(?:why not|no (?:rush|hurry)|sin prisa)\b"
 )
-_YES = re.compile(r"\bsí\b|^\W*si(?=\W*,|\s+(?:compra|vende|pon)\w*\b)", re.IGNORECASE)
-"""Without its accent it would be a condition."""
 _NO = re.compile(r"\b(?:no|not)\b")
 _LEVEL = re.compile(r"\b(?:above|below|over|under|encima|debajo)\b")
 """A price, where the order has none."""
@@ -42,7 +40,7 @@ _WORKED_OUT = frozenset(("from_now", "at_level"))
 def unread_in(text: str, wish: Wish, *, conditional: bool = False) -> str:
     """The first word or figure of the text that is not in the orders that were read from it; "" if all is.
     `conditional`: a condition was read."""
-    said = _BESIDE.sub(" ", AT_MARKET.sub(" ", plain(_YES.sub(" ", text))))
+    said = _BESIDE.sub(" ", AT_MARKET.sub(" ", plain(YES.sub(" ", text))))
     named = {name for _, arguments in wish.calls for name in arguments}
     if named & {"share", "kept", "spared"}:
         said = SHARE.sub(" ", ALL_BUT.sub(" ", said) if named & {"kept", "spared"} else said)
