@@ -27,7 +27,7 @@ TURNS = 15
 """Of one conversation."""
 SETTLED = 30.0
 """Seconds until the market adapters have computed what they compute in the background at the start."""
-PEOPLE, LAPS = 64, 4
+PEOPLE, LAPS = 8, 6
 """Conversations at once, and how often each side has its turn with them."""
 PAUSE = 0.015
 """Seconds between two turns, for what is done behind the first one."""
