@@ -27,8 +27,12 @@ TURNS = 15
 """Of one conversation."""
 SETTLED = 30.0
 """Seconds until the market adapters have computed what they compute in the background at the start."""
+PEOPLE, LAPS = 8, 6
+"""Conversations at once, and how often each side has its turn with them."""
 PAUSE = 0.015
 """Seconds between two turns, for what is done behind the first one."""
+SETTLES = 1.5
+"""Seconds after which what is written behind the turns is written."""
 REST = 15.0
 """Seconds in which nobody asks for anything: what is used then goes by the clock, and is taken off the turns'."""
 
@@ -77,6 +81,29 @@ async def measure(sides: Sequence[Side], rest: Sequence[Spent], turns: int, *rul
     ]
 
 
+async def at_once(sides: Sequence[Side]) -> list[Spent]:
+    """CPU a turn of each side where many write at once, each again as soon as they are answered."""
+    spent = [Spent(0.0) for _ in sides]
+    for side in sides:
+        side.model.say(default=BURST)
+    for lap in range(1 + LAPS):
+        for one, side in list(enumerate(sides))[:: 1 if lap % 2 else -1]:
+            talks = [await side.open() for _ in range(PEOPLE)]
+            before = side.spent()
+            await asyncio.gather(*(_turns(talk) for talk in talks))
+            await asyncio.sleep(SETTLES)
+            if lap:
+                spent[one] -= before - side.spent()
+            for talk in talks:
+                await talk.close()
+    return [one / (LAPS * PEOPLE * TURNS) for one in spent]
+
+
+async def _turns(talk: Conversation) -> None:
+    for _ in range(TURNS):
+        await talk.turn(1)
+
+
 def show(console: Console, title: str, found: Sequence[Measured], unit: float) -> None:
     """Absolute figures, and what share of each peer's Nexus takes. `unit`: CPU of one calibration, ms."""
     table = Table("", *(one.name for one in found), *(f"Nexus / {one.name}" for one in found[1:]), title=title)
@@ -106,10 +133,15 @@ async def run(python: Path, turns: int) -> None:
         rest = await at_rest(sides)
         plain = await measure(sides, rest, turns)
         tool = await measure(sides, rest, turns, Rule(match="price", replies=[CALL, BURST], again=True))
+        many = await at_once(sides)
         after = await calibrate(ours.bus)
     unit = (before.cpu + after.cpu) / 2
     show(console, f"a plain turn, {turns} of each", plain, unit)
     show(console, f"with one tool call, {turns} of each", tool, unit)
+    table = Table("", *(side.name for side in sides), title=f"CPU a turn, {PEOPLE} conversations at once, ms")
+    table.add_row("services", *(f"{one.own:.2f}" for one in many))
+    table.add_row("with the servers", *(f"{one.own + one.servers:.2f}" for one in many))
+    console.print(table)
     idle = ", ".join(f"{side.name} {one.own:.1f} + {one.servers:.1f}" for side, one in zip(sides, rest, strict=True))
     console.print(f"CPU at rest, ms a second, own and servers: {idle}")
     console.print(
