@@ -161,7 +161,7 @@ _ANSWERS = frozenset(
         inversiones trading tuteame tratame tratarme trata with you here conmigo vuelto
         volvi become became much report reports informe informes read write leo tolerance tolerancia have
         has got take handle bear accept tolerate appetite tomar asumir aceptar tolero aguanto aguantar soporto stomach
-        tengo risks riesgos grown
+        tengo risks riesgos grown ones
         """
     )
 )

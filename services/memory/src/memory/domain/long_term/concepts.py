@@ -115,8 +115,11 @@ _CONTRACTED = (
     (re.compile(r"\b(i|we)'re\b"), r"\1 are"),
     (re.compile(r"\b(i|we)'ll\b"), r"\1 will"),
     (re.compile(r"(?<=\w)'s (?=(?:done|over|gone|paid|off|finished|history|behind)\b)"), " is "),
+    (re.compile(r"\b(?:vuelvo|volvemos|(?:he|hemos) vuelto|volvi) a (?=\w+[aei]r\b)"), "ahora "),
     (re.compile(r"\b(?:have|has|had) been\b"), "been"),
 )
+_IS = re.compile(r"^(\W*(?:[\w ]{1,15}, )?(?:[Mm]y|[Oo]ur) \w+)'s (?=[A-Z]\w+\W*$|(?:an?|in|at|from|called|not)\b)")
+"""My broker's Fidelity, my sister's a nurse; and not my sister's car."""
 _ADDRESS = re.compile(r"[\w.+-]{1,60}@[\w.-]{1,60}\w")
 """An address is one word."""
 COUNTS = {
@@ -133,7 +136,7 @@ COUNTS = {
 @lru_cache(maxsize=2_000)
 def plain(text: str) -> str:
     """In small letters, without accents and contractions, so that rules have one spelling to look for."""
-    said = folded(text.replace("’", "'"))
+    said = folded(_IS.sub(r"\1 is ", text.replace("’", "'")))
     said = _ADDRESS.sub(lambda found: re.sub(r"\W", "", found[0]), said)
     for pattern, full in _CONTRACTED:
         said = pattern.sub(full, said)
