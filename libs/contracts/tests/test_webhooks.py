@@ -4,7 +4,20 @@ import pytest
 
 from contracts.company import Webhook
 from contracts.events.registry import EVENTS
-from contracts.webhooks import NOT_TOLD, TOLD, checked_name, chosen
+from contracts.webhooks import TOLD, checked_name, chosen
+
+NOT_TOLD: tuple[str, ...] = (
+    "tools.announced.v1",
+    "tools.withdrawn.v1",
+    "turns.recorded.v1",
+    "note.added.v1",
+    "knowledge.document.upserted.v1",
+    "knowledge.document.removed.v1",
+    "knowledge.document.failed.v1",
+    "knowledge.run.progressed.v1",
+    "knowledge.changed.v1",
+)
+"""Internal event types of the streams CHAT and FACTS."""
 
 
 def test_every_durable_fact_is_told_or_kept_back_on_purpose() -> None:

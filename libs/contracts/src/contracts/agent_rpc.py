@@ -12,7 +12,7 @@ from contracts.envelope import Wire
 from contracts.events.chat import MAX_SUMMARY_LINES, MAX_TEXT
 from contracts.events.turn import HandedCall
 from contracts.ids import CompanyId, Id
-from contracts.rpc import Method, Rpc
+from contracts.rpc import Rpc
 
 QUEUE = "agent"
 DEADLINE = 30.0
@@ -137,5 +137,3 @@ class TurnState(Wire):
 
 
 TURN_STATE = Rpc("rpc.agent.turn.state.v1", TurnStateRequest, TurnState, queue=None)
-
-METHODS: tuple[Method, ...] = (TURN_STATE, PROVIDERS, SUGGEST, IMPROVE, SUMMARY)

@@ -8,7 +8,7 @@ from pydantic import Field
 from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
-from contracts.rpc import Method, Rpc
+from contracts.rpc import Rpc
 
 QUEUE = "memory"
 MOST_BODY = 512 * 1024
@@ -73,4 +73,3 @@ class ChannelCheckReply(Wire):
 CHANNEL_VERIFY = Rpc("rpc.memory.channel.verify.v1", ChannelVerifyRequest, ChannelVerifyReply, queue=QUEUE)
 CHANNEL_ECHO = Rpc("rpc.memory.channel.echo.v1", ChannelEchoRequest, ChannelEchoReply, queue=QUEUE)
 CHANNEL_CHECK = Rpc("rpc.memory.channel.check.v1", ChannelCheckRequest, ChannelCheckReply, queue=QUEUE)
-METHODS: tuple[Method, ...] = (CHANNEL_VERIFY, CHANNEL_ECHO, CHANNEL_CHECK)

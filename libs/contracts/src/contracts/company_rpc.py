@@ -9,7 +9,7 @@ from contracts.company import CompanySettings
 from contracts.envelope import Wire
 from contracts.erasure_rpc import Removed
 from contracts.ids import CompanyId
-from contracts.rpc import Method, Rpc
+from contracts.rpc import Rpc
 
 QUEUE = "memory"
 
@@ -95,13 +95,3 @@ COMPANY_LIST = Rpc("rpc.memory.company.list.v1", CompaniesRequest, CompaniesRepl
 COMPANY_DELETE = Rpc("rpc.memory.company.delete.v1", CompanyRequest, CompanyDeleted, queue=QUEUE)
 SIGHTING_NOTE = Rpc("rpc.memory.company.sighting.note.v1", SightingNoted, SightingsReply, queue=QUEUE)
 SIGHTINGS = Rpc("rpc.memory.company.sightings.v1", CompanyRequest, SightingsReply, queue=QUEUE)
-
-METHODS: tuple[Method, ...] = (
-    COMPANY_GET,
-    COMPANY_CREATE,
-    COMPANY_PATCH,
-    COMPANY_LIST,
-    COMPANY_DELETE,
-    SIGHTING_NOTE,
-    SIGHTINGS,
-)

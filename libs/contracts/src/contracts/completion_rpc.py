@@ -17,7 +17,7 @@ from contracts.envelope import Wire
 from contracts.events.chat import Action, Sampling, Usage
 from contracts.ids import CompanyId, Id
 from contracts.languages import Language
-from contracts.rpc import Method, Rpc
+from contracts.rpc import Rpc
 
 OWN_MODEL = "nexus"
 """The name that stands for the model that the company has set."""
@@ -133,5 +133,3 @@ class ModelsReply(Wire):
 
 COMPLETE = Rpc("rpc.agent.complete.v1", CompleteRequest, CompletePart, queue=QUEUE, safe=False)
 MODELS = Rpc("rpc.agent.models.v1", ModelsRequest, ModelsReply, queue=QUEUE)
-
-METHODS: tuple[Method, ...] = (COMPLETE, MODELS)

@@ -17,7 +17,7 @@ from contracts.ids import CompanyId, Id
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 from contracts.market_rpc import ActiveAlert, MarketEvent
 from contracts.memory_rpc import QUEUE, Experience, RiskProfile, Strategy, TradingStyle, UserRef
-from contracts.rpc import Method, Rpc
+from contracts.rpc import Rpc
 
 MOST_MESSAGES = 500
 MOST_BYTES = 600_000
@@ -243,5 +243,3 @@ SUMMARY_SAVE = Rpc("rpc.memory.summary.save.v1", SummarySaveRequest, SummarySave
 SHORT_TERM_GET = Rpc("rpc.memory.short_term.get.v1", UserRef, ShortTermReply, queue=QUEUE)
 SHORT_TERM_UPDATE = Rpc("rpc.memory.short_term.update.v1", ShortTermUpdate, ShortTermReply, queue=QUEUE)
 SHORT_TERM_CLEAR = Rpc("rpc.memory.short_term.clear.v1", UserRef, ShortTermCleared, queue=QUEUE)
-
-METHODS: tuple[Method, ...] = (CONTEXT, SUMMARY_SAVE, SHORT_TERM_GET, SHORT_TERM_UPDATE, SHORT_TERM_CLEAR)

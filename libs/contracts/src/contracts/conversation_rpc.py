@@ -13,7 +13,7 @@ from contracts.files import FileRef
 from contracts.ids import CompanyId, Id
 from contracts.inbox import HandOver, OwnerEvent, VisitorView
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
-from contracts.rpc import Method, Rpc
+from contracts.rpc import Rpc
 
 MAX_PAGES = 20
 """The number of a visitor's newest pages that a person is shown."""
@@ -259,14 +259,3 @@ CONVERSATION = Rpc("rpc.memory.conversation.get.v1", ConversationRef, Conversati
 CONVERSATION_MESSAGES = Rpc("rpc.memory.conversation.messages.v1", MessagesRequest, MessagesReply, queue="memory")
 CONVERSATIONS = Rpc("rpc.memory.conversations.list.v1", ConversationsRequest, ConversationsReply, queue="memory")
 MESSAGE_BY_ID = Rpc("rpc.memory.message.get.v1", MessageByIdRequest, MessageByIdReply, queue="memory")
-
-METHODS: tuple[Method, ...] = (
-    HISTORY,
-    SNAPSHOT,
-    FACTS_AFTER,
-    LATEST_CONVERSATION,
-    CONVERSATION,
-    CONVERSATION_MESSAGES,
-    CONVERSATIONS,
-    MESSAGE_BY_ID,
-)

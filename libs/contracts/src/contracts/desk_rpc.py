@@ -10,7 +10,7 @@ from contracts.envelope import Wire
 from contracts.events.chat import MAX_TEXT
 from contracts.events.desk import MAX_LABELS, Label, Status, Topic
 from contracts.ids import CompanyId, Id
-from contracts.rpc import Method, Rpc
+from contracts.rpc import Rpc
 
 QUEUE = "memory"
 SHORTCUT_PATTERN = r"^[a-z0-9_-]{1,40}$"
@@ -251,16 +251,3 @@ NAMED = Rpc("rpc.memory.notes.named.v1", NamedRequest, NamedReply, queue=QUEUE)
 REPLIES = Rpc("rpc.memory.replies.list.v1", CannedRepliesRequest, CannedReplies, queue=QUEUE)
 REPLY_PUT = Rpc("rpc.memory.reply.put.v1", CannedReplyRequest, CannedReplySaved, queue=QUEUE)
 REPLY_DELETE = Rpc("rpc.memory.reply.delete.v1", CannedReplyRef, CannedReplyGone, queue=QUEUE)
-
-METHODS: tuple[Method, ...] = (
-    CONVERSATION_UPDATE,
-    PERSON_MERGE,
-    COLLEAGUES,
-    NOTE_ADD,
-    NOTES,
-    COUNTS,
-    NAMED,
-    REPLIES,
-    REPLY_PUT,
-    REPLY_DELETE,
-)

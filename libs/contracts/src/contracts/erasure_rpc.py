@@ -8,7 +8,7 @@ from pydantic import Field
 from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
-from contracts.rpc import Method, Rpc
+from contracts.rpc import Rpc
 
 QUEUE = "memory"
 ErasureKind = Annotated[Literal["user", "visitor", "conversation", "retention"], OPEN]
@@ -143,5 +143,3 @@ ERASE = Rpc("rpc.memory.erasure.begin.v1", EraseRequest, EraseReply, queue=QUEUE
 RECEIPT = Rpc("rpc.memory.erasure.get.v1", ReceiptRef, ReceiptReply, queue=QUEUE)
 RECEIPTS = Rpc("rpc.memory.erasure.list.v1", ReceiptsRequest, ReceiptsReply, queue=QUEUE)
 KEEPING = Rpc("rpc.memory.keeping.preview.v1", KeepingRequest, Keeping, queue=QUEUE)
-
-METHODS: tuple[Method, ...] = (ERASE, RECEIPT, RECEIPTS, KEEPING)

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
-from contracts.rpc import Method, Rpc
+from contracts.rpc import Rpc
 
 MOST = 100
 """Failed turns in one reply."""
@@ -45,5 +45,3 @@ class FailedTurnsReply(Wire):
 
 
 FAILED_TURNS = Rpc("rpc.agent.turns.failed.v1", FailedTurnsRequest, FailedTurnsReply, queue="agent")
-
-METHODS: tuple[Method, ...] = (FAILED_TURNS,)

@@ -4,7 +4,7 @@ from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
-from contracts.rpc import Method, Rpc
+from contracts.rpc import Rpc
 
 
 class FileKeepRequest(Wire):
@@ -24,5 +24,3 @@ class FileKeepReply(Wire):
 
 
 FILE_KEEP = Rpc("rpc.memory.file.keep.v1", FileKeepRequest, FileKeepReply, queue="memory")
-
-METHODS: tuple[Method, ...] = (FILE_KEEP,)

@@ -9,7 +9,7 @@ from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.events.chat import MAX_EMAIL, MAX_NAME
 from contracts.ids import CompanyId, Id
-from contracts.rpc import Method, Rpc
+from contracts.rpc import Rpc
 
 
 class IdentifyRequest(Wire):
@@ -39,4 +39,3 @@ class IdentifyReply(Wire):
 
 
 IDENTIFY = Rpc("rpc.memory.identity.verify.v1", IdentifyRequest, IdentifyReply, queue="memory")
-METHODS: tuple[Method, ...] = (IDENTIFY,)

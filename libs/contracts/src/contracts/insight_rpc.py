@@ -7,7 +7,7 @@ from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
-from contracts.rpc import Method, Rpc
+from contracts.rpc import Rpc
 
 QUEUE = "memory"
 
@@ -53,5 +53,3 @@ class InsightsReply(Wire):
 
 
 INSIGHTS = Rpc("rpc.memory.insights.v1", InsightsRequest, InsightsReply, queue=QUEUE)
-
-METHODS: tuple[Method, ...] = (INSIGHTS,)

@@ -13,7 +13,7 @@ from contracts.ids import CompanyId, Id
 from contracts.knowledge import MAX_TEXT, KnowledgeFound, KnowledgeQuery, Name, Passage, Run, Source, Tongue
 from contracts.memory_rpc import QUEUE
 from contracts.plain_text import LINE, PlainText
-from contracts.rpc import Method, Rpc
+from contracts.rpc import Rpc
 
 MOST_ALTERNATIVES = 20
 Cursor = Annotated[str, Field(max_length=512)]
@@ -326,24 +326,3 @@ RUN_GET = Rpc(f"{_AT}run.get.v1", RunRequest, RunReply, queue=QUEUE)
 RUN_DECIDE = Rpc(f"{_AT}run.decide.v1", RunDecide, RunReply, queue=QUEUE)
 # With its company: everything that it says, in every store and stream. Deleting again what is gone is fine.
 FORGET = Rpc(f"{_AT}forget.v1", CompanyRequest, DocumentGone, queue=QUEUE)
-
-METHODS: tuple[Method, ...] = (
-    SEARCH,
-    OVERVIEW,
-    DOCUMENTS,
-    DOCUMENT_GET,
-    DOCUMENT_PUT,
-    DOCUMENT_DELETE,
-    FILE_PUT,
-    KNOWN_PAGES,
-    ANSWERS,
-    ANSWER_CREATE,
-    ANSWER_PATCH,
-    ANSWER_DELETE,
-    GAPS,
-    GAP_DECIDE,
-    REFRESH,
-    RUN_GET,
-    RUN_DECIDE,
-    FORGET,
-)

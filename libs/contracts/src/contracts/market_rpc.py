@@ -12,7 +12,7 @@ from contracts.events.chat import Action
 from contracts.events.market import Condition, TriggeredAlert
 from contracts.ids import CompanyId, Id
 from contracts.memory_rpc import UserRef
-from contracts.rpc import Method, Rpc
+from contracts.rpc import Rpc
 
 QUEUE = "market-adapter"
 
@@ -215,17 +215,3 @@ ALERTS_TOLD = Rpc("rpc.market.alerts.told.v1", AlertsToldRequest, AlertsToldRepl
 HOLDINGS = Rpc("rpc.market.holdings.v1", UserRef, Holdings, queue=QUEUE)
 USER_FORGET = Rpc("rpc.market.user.forget.v1", UserRef, ForgottenReply, queue=QUEUE)
 COMPANY_FORGET = Rpc("rpc.market.company.forget.v1", CompanyRequest, ForgottenReply, queue=QUEUE)
-
-METHODS: tuple[Method, ...] = (
-    MARKET_STATUS,
-    MARKET_EVENTS,
-    MARKET_QUOTES,
-    ACTION_DECIDE,
-    ACTIONS_PENDING,
-    ACTIONS_GET,
-    ALERTS_UNTOLD,
-    ALERTS_TOLD,
-    HOLDINGS,
-    USER_FORGET,
-    COMPANY_FORGET,
-)

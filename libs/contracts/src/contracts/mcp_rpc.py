@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from contracts.envelope import Wire
-from contracts.rpc import Method, Rpc
+from contracts.rpc import Rpc
 
 
 class ClientAnswerRequest(Wire):
@@ -24,5 +24,3 @@ class ClientAnswerReply(Wire):
 
 
 CLIENT_ANSWER = Rpc("rpc.gateway.answer.v1", ClientAnswerRequest, ClientAnswerReply, queue=None, safe=False)
-
-METHODS: tuple[Method, ...] = (CLIENT_ANSWER,)

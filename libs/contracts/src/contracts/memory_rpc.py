@@ -13,7 +13,7 @@ from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 from contracts.languages import Language
-from contracts.rpc import Method, Rpc
+from contracts.rpc import Rpc
 
 QUEUE = "memory"
 
@@ -295,15 +295,3 @@ MEMORY_DELETE = Rpc("rpc.memory.long_term.delete.v1", UserRef, MemoryDeleteReply
 MEMORY_EXPORT = Rpc("rpc.memory.export.v1", MemoryExportRequest, MemoryExportReply, queue=QUEUE)
 # Deleting again what is gone is fine: a caller that got no answer calls again.
 USER_FORGET = Rpc("rpc.memory.user.forget.v1", UserRef, UserForgotten, queue=QUEUE)
-
-METHODS: tuple[Method, ...] = (
-    BUDGET_RESERVE,
-    BUDGET_SETTLE,
-    USAGE,
-    MEMORY_GET,
-    MEMORY_MEANT,
-    MEMORY_PATCH,
-    MEMORY_DELETE,
-    MEMORY_EXPORT,
-    USER_FORGET,
-)

@@ -1,58 +1,21 @@
-"""Every method of the bus, by the service that serves it."""
+"""Every method of the bus: each `Rpc` that a module named `*_rpc` declares."""
 
-from contracts import (
-    agent_rpc,
-    channel_rpc,
-    company_rpc,
-    completion_rpc,
-    context_rpc,
-    conversation_rpc,
-    desk_rpc,
-    erasure_rpc,
-    failed_rpc,
-    file_rpc,
-    identity_rpc,
-    insight_rpc,
-    knowledge_rpc,
-    market_rpc,
-    mcp_rpc,
-    memory_rpc,
-    migration_rpc,
-    owner_rpc,
-    preview_rpc,
-    proposal_rpc,
-    replay_rpc,
-    report_rpc,
-    rpc,
-    sign_in_rpc,
-    tools_rpc,
-    withdrawal_rpc,
-)
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import cast
 
-METHODS: tuple[rpc.Method, ...] = (
-    *conversation_rpc.METHODS,
-    *agent_rpc.METHODS,
-    *channel_rpc.METHODS,
-    *company_rpc.METHODS,
-    *completion_rpc.METHODS,
-    *memory_rpc.METHODS,
-    *context_rpc.METHODS,
-    *desk_rpc.METHODS,
-    *erasure_rpc.METHODS,
-    *file_rpc.METHODS,
-    *failed_rpc.METHODS,
-    *identity_rpc.METHODS,
-    *insight_rpc.METHODS,
-    *knowledge_rpc.METHODS,
-    *market_rpc.METHODS,
-    *mcp_rpc.METHODS,
-    *migration_rpc.METHODS,
-    *owner_rpc.METHODS,
-    *proposal_rpc.METHODS,
-    *replay_rpc.METHODS,
-    *report_rpc.METHODS,
-    *sign_in_rpc.METHODS,
-    *tools_rpc.METHODS,
-    *preview_rpc.METHODS,
-    *withdrawal_rpc.METHODS,
-)
+import contracts
+from contracts.rpc import Method, Rpc
+
+
+def _declared() -> dict[str, Method]:
+    found: dict[str, Method] = {}
+    for name in (one.name for one in iter_modules(contracts.__path__) if one.name.endswith("_rpc")):
+        for value in vars(import_module(f"contracts.{name}")).values():
+            if isinstance(value, Rpc):
+                method = cast("Method", value)
+                found[method.subject] = method
+    return found
+
+
+METHODS = tuple(_declared().values())

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from contracts.envelope import Wire
-from contracts.rpc import Method, Rpc
+from contracts.rpc import Rpc
 
 QUEUE = "memory"
 
@@ -37,5 +37,3 @@ class MigrateRequest(Wire):
 
 MIGRATIONS = Rpc("rpc.memory.migrations.v1", MigrationsRequest, MigrationsReply, queue=QUEUE)
 MIGRATE = Rpc("rpc.memory.migrate.v1", MigrateRequest, Migration, queue=QUEUE)
-
-METHODS: tuple[Method, ...] = (MIGRATIONS, MIGRATE)

@@ -5,7 +5,7 @@ from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
-from contracts.rpc import Method, Rpc
+from contracts.rpc import Rpc
 
 
 class OwnerSeenRequest(Wire):
@@ -22,4 +22,3 @@ class OwnerSeenReply(Wire):
 
 
 OWNER_SEEN = Rpc("rpc.memory.owner.seen.v1", OwnerSeenRequest, OwnerSeenReply, queue="memory")
-METHODS: tuple[Method, ...] = (OWNER_SEEN,)

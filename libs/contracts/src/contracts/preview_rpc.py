@@ -14,7 +14,7 @@ from contracts.ids import CompanyId, Id
 from contracts.knowledge import Passage
 from contracts.languages import Language
 from contracts.own_tools import McpTool
-from contracts.rpc import Method, Rpc
+from contracts.rpc import Rpc
 
 TRY_SECONDS = 60.0
 """The longest that an answer may take."""
@@ -215,5 +215,3 @@ SITE_CHECK = Rpc("rpc.tools.site.check.v1", SiteCheckRequest, SiteCheckReply, qu
 OWN_TOOL_TRY = Rpc("rpc.tools.own.try.v1", OwnToolRequest, OwnToolReply, queue="tool-executor", safe=False)
 MCP_TOOLS = Rpc("rpc.tools.own.mcp.v1", McpToolsRequest, McpToolsReply, queue="tool-executor", safe=False)
 MODEL_CHECK = Rpc("rpc.agent.model.check.v1", ModelCheckRequest, ModelCheckReply, queue="agent", safe=False)
-
-METHODS: tuple[Method, ...] = (PROMPT, TRY, EXPLAIN, SITE_CHECK, OWN_TOOL_TRY, MCP_TOOLS, MODEL_CHECK)

@@ -8,7 +8,7 @@ from pydantic import Field
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
 from contracts.memory_rpc import QUEUE
-from contracts.rpc import Method, Rpc
+from contracts.rpc import Rpc
 
 MOST_PROPOSALS = 20
 MOST_KNOWN = 20
@@ -68,5 +68,3 @@ class ProposalsJudged(Wire):
 PROPOSAL_GROUND = Rpc("rpc.memory.long_term.ground.v1", AnsweredTurn, ProposalGround, queue=QUEUE)
 # A turn's proposals sent again are known by the turn.
 PROPOSE = Rpc("rpc.memory.long_term.propose.v1", ProposalsRequest, ProposalsJudged, queue=QUEUE)
-
-METHODS: tuple[Method, ...] = (PROPOSAL_GROUND, PROPOSE)

@@ -7,7 +7,7 @@ from pydantic import Field
 from contracts.envelope import Wire
 from contracts.ids import Id
 from contracts.preview_rpc import TurnRequest
-from contracts.rpc import Method, Rpc
+from contracts.rpc import Rpc
 
 
 class ReplayRequest(TurnRequest):
@@ -83,5 +83,3 @@ class CaseReply(Wire):
 # Asked once: a repeat would be a second bill for a model.
 REPLAY = Rpc("rpc.agent.turn.replay.v1", ReplayRequest, ReplayReply, queue="agent", safe=False)
 CASE = Rpc("rpc.agent.turn.case.v1", TurnRequest, CaseReply, queue="agent")
-
-METHODS: tuple[Method, ...] = (REPLAY, CASE)

@@ -11,7 +11,7 @@ from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.events.fact import Score
 from contracts.ids import CompanyId, Id
-from contracts.rpc import Method, Rpc
+from contracts.rpc import Rpc
 
 QUEUE = "memory"
 By = Literal["day", "channel", "language", "user", "door"]
@@ -108,5 +108,3 @@ class RatingReply(Wire):
 REPORT = Rpc("rpc.memory.report.v1", ReportRequest, ReportReply, queue=QUEUE)
 REPORT_OPEN = Rpc("rpc.memory.report.open.v1", ReportOpenRequest, ReportOpenReply, queue=QUEUE)
 RATING = Rpc("rpc.memory.rating.v1", ConversationRef, RatingReply, queue=QUEUE)
-
-METHODS: tuple[Method, ...] = (REPORT, REPORT_OPEN, RATING)

@@ -9,7 +9,7 @@ from pydantic import Field
 from contracts.enumerations import OPEN
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
-from contracts.rpc import Method, Rpc
+from contracts.rpc import Rpc
 from contracts.team import TeamRole
 
 Refusal = Annotated[
@@ -87,5 +87,4 @@ class SignInFinished(Wire):
 
 SIGN_IN_BEGIN = Rpc("rpc.memory.sign_in.begin.v1", SignInBegin, SignInBegun, queue="memory", safe=False)
 SIGN_IN_FINISH = Rpc("rpc.memory.sign_in.finish.v1", SignInFinish, SignInFinished, queue="memory", safe=False)
-METHODS: tuple[Method, ...] = (SIGN_IN_BEGIN, SIGN_IN_FINISH)
 """Neither is safe to repeat: a code works once, and waiting for a slow provider twice would take too long."""

@@ -21,7 +21,7 @@ from contracts.market_rpc import (
     PendingActionsReply,
 )
 from contracts.memory_rpc import UserRef
-from contracts.rpc import Method, Rpc
+from contracts.rpc import Rpc
 
 
 class Category(StrEnum):
@@ -219,17 +219,3 @@ OWN_ACTION_DECIDE = Rpc(
 )
 OWN_ACTIONS_PENDING = Rpc("rpc.tools.actions.pending.v1", UserRef, PendingActionsReply, queue="tool-executor")
 OWN_ACTIONS_GET = Rpc("rpc.tools.actions.get.v1", ActionsRequest, ActionsReply, queue="tool-executor")
-
-METHODS: tuple[Method, ...] = (
-    CATALOGUE,
-    TOOL_DETAILS,
-    FILE_TEXT,
-    FILE_PIECE,
-    USER_FORGET,
-    COMPANY_FORGET,
-    TOOL_OUTCOME,
-    MEMORY_OUTCOME,
-    OWN_ACTION_DECIDE,
-    OWN_ACTIONS_PENDING,
-    OWN_ACTIONS_GET,
-)

@@ -29,20 +29,7 @@ TOLD: tuple[str, ...] = (
     "analysis.requested.v1",
     "analysis.completed.v1",
 )
-"""Event types of the streams CHAT and FACTS that webhooks can send."""
-NOT_TOLD: tuple[str, ...] = (
-    "tools.announced.v1",
-    "tools.withdrawn.v1",
-    "turns.recorded.v1",
-    "note.added.v1",
-    "knowledge.document.upserted.v1",
-    "knowledge.document.removed.v1",
-    "knowledge.document.failed.v1",
-    "knowledge.run.progressed.v1",
-    "knowledge.changed.v1",
-)
-"""Event types of those streams that are internal."""
-
+"""Event types of the streams CHAT and FACTS that webhooks can send; the others are internal."""
 ALL = "*"
 MESSAGE_SENT = "MessageSent"
 _CHAT = "chat."

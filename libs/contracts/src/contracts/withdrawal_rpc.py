@@ -6,7 +6,7 @@ from pydantic import Field
 
 from contracts.envelope import Wire
 from contracts.ids import CompanyId, Id
-from contracts.rpc import Method, Rpc
+from contracts.rpc import Rpc
 
 QUEUE = "memory"
 
@@ -39,5 +39,3 @@ class WithdrawnReply(Wire):
 
 WITHDRAW = Rpc("rpc.memory.response.withdraw.v1", WithdrawRequest, WithdrawReply, queue=QUEUE)
 WITHDRAWN = Rpc("rpc.memory.response.withdrawn.v1", ResponseRef, WithdrawnReply, queue=QUEUE)
-
-METHODS: tuple[Method, ...] = (WITHDRAW, WITHDRAWN)

@@ -145,7 +145,7 @@ async def _release(session: ClientSession, caller: TokenCaller, frame: ws.OwnerR
     _tell_owner(session, frame, await session.chat.commands.release(place))
 
 
-def _tell_owner(session: ClientSession, frame: ws.Frame, unchanged: Snapshot | None) -> None:
+def _tell_owner(session: ClientSession, frame: ws.ClientFrame, unchanged: Snapshot | None) -> None:
     """Tells the client the current owner if nothing had to change, since the log then says nothing; facts before it
     come first."""
     if unchanged is None:
@@ -188,7 +188,7 @@ async def _open(session: ClientSession, caller: TokenCaller, conversation: str, 
     await session.follow(caller, conversation, since)
 
 
-def _place(session: ClientSession, caller: TokenCaller, frame: ws.Frame) -> ConversationPlace:
+def _place(session: ClientSession, caller: TokenCaller, frame: ws.ClientFrame) -> ConversationPlace:
     return ConversationPlace(caller, session.attachment(frame).conversation)
 
 

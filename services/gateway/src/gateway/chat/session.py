@@ -213,7 +213,7 @@ class ClientSession:
     def push(self, frame: bytes) -> None:
         self._socket.push(frame)
 
-    def attachment(self, frame: ws.Frame) -> Attachment:
+    def attachment(self, frame: ws.ClientFrame) -> Attachment:
         """The conversation that the frame is about; raises NOT_FOUND if it is not open on this socket."""
         wanted = frame.conversation_id or self.home
         if wanted is None and len(self._attachments) == 1:
