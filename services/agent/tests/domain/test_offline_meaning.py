@@ -48,3 +48,10 @@ def test_what_words_have_chosen_is_uncertain_where_another_section_is_much_neare
     told = said(question, [0.0, 0.4], pool=0.05)
     assert is_unknown(told)
     assert "10:00" in told
+
+
+def test_the_rows_of_a_table_that_comes_closest_stand_on_lines_of_their_own() -> None:
+    table = "| Garment | Price |\n| --- | --- |\n| Shirt | 4 € |\n| Coat | 9 € |\n| Suit | 15 € |\n| Dress | 12 € |"
+    told = answered("any roof over our heads?", [passage("Prices", table, heading=["Prices"], near=[0.15])], "en")
+    assert " This comes closest: Prices:\n- Shirt: Price 4 € [1]\n" in told
+    assert "[1]\n\nIf that is not what you are looking for" in told
