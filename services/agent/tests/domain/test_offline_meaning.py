@@ -18,17 +18,28 @@ def said(question: str, near: list[float] | None, pool: float = 0.0) -> str:
     return answered(question, found, "en")
 
 
-@pytest.mark.parametrize(("near", "quoted"), [(None, False), ([0.1, 0.05], False), ([0.3, 0.05], True)])
+@pytest.mark.parametrize(
+    ("near", "quoted", "may_answer"),
+    [(None, False, False), ([0.08, 0.05], False, False), ([0.15, 0.05], True, False), ([0.3, 0.05], True, True)],
+)
 @pytest.mark.parametrize(("question", "missing"), [("any roof over our heads?", ""), ("do you rent igloos?", "igloos")])
 def test_what_has_no_word_of_the_question_is_quoted_where_it_is_near_in_meaning(
-    near: list[float] | None, quoted: bool, question: str, missing: str
+    near: list[float] | None, quoted: bool, may_answer: bool, question: str, missing: str
 ) -> None:
     told = said(question, near)
     assert is_unknown(told)
     assert ("90 €" in told, "5 €." in told) == (quoted, False)
     # What is named and stands nowhere is not there, whatever is near.
-    assert tells_nothing(told) is (bool(missing) or not quoted)
+    assert tells_nothing(told) is (bool(missing) or not may_answer)
     assert missing in told
+
+
+def test_beside_an_uncertain_answer_stands_the_likeliest_other_section() -> None:
+    told = said("does the pool close in winter?", [0.0, 0.19], pool=0.1)
+    assert is_unknown(told)
+    assert "10:00" in told
+    assert "5 €." in told
+    assert "90 €" not in told
 
 
 def test_what_words_have_chosen_is_uncertain_where_another_section_is_much_nearer() -> None:
@@ -37,3 +48,10 @@ def test_what_words_have_chosen_is_uncertain_where_another_section_is_much_neare
     told = said(question, [0.0, 0.4], pool=0.05)
     assert is_unknown(told)
     assert "10:00" in told
+
+
+def test_the_rows_of_a_table_that_comes_closest_stand_on_lines_of_their_own() -> None:
+    table = "| Garment | Price |\n| --- | --- |\n| Shirt | 4 € |\n| Coat | 9 € |\n| Suit | 15 € |\n| Dress | 12 € |"
+    told = answered("any roof over our heads?", [passage("Prices", table, heading=["Prices"], near=[0.15])], "en")
+    assert " This comes closest: Prices:\n- Shirt: Price 4 € [1]\n" in told
+    assert "[1]\n\nIf that is not what you are looking for" in told

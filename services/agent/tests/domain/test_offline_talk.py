@@ -6,6 +6,7 @@ from agent.domain import hand_over
 from agent.domain.offline.answers import nobody_yet
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
+from agent.domain.offline.person_words import asks_for_person
 from agent.domain.offline.steps import SayText
 from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS
@@ -227,3 +228,16 @@ def test_a_question_about_oneself_is_answered_with_what_one_has_told(asked: str,
     found = respond(messages, SCHEMAS, "es", introduced=True, company=shop, knowledge=knowledge, facts=facts)
     assert isinstance(found, SayText)
     assert found.text.startswith(answer)
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("is someone there?", True),
+        ("is someone there overnight", False),
+        ("are any people there all night?", False),
+        ("¿hay alguien ahí toda la noche?", False),
+    ],
+)
+def test_whether_somebody_is_there_at_night_is_a_question_of_the_site(text: str, asks: bool) -> None:
+    assert asks_for_person(text) is asks

@@ -99,9 +99,9 @@ def unknown(
     says = f"{_UNSURE[language]} {_say('says', language)}" if nearest else near_it
     if len({one.heading for one in shown}) > 1:
         return f"{says}\n{told}\n{other}"
-    if not nearest:
-        return f"{says} {shown[0].heading}: {told} {other}"
-    return f"{_UNSURE[language]} {_say('says_under', language, name=shown[0].heading)} {told} {other}"
+    name = shown[0].heading
+    under = f"{_UNSURE[language]} {_say('says_under', language, name=name)}" if nearest else f"{says} {name}:"
+    return f"{under}\n{told}\n{other}" if "\n" in told else f"{under} {told} {other}"
 
 
 def not_searched(language: Language) -> str:

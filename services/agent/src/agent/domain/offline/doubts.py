@@ -1,7 +1,7 @@
 """Decides whether an answer is certain, what to show beside an uncertain one, and what comes closest if there is none.
 
-An answer is uncertain if it lacks a word of the question, or if another section is likelier. Then both are quoted: "I
-am not sure this answers your question."
+An answer is uncertain if it lacks a word of the question, or if another section is likelier. Then it is quoted together
+with the likeliest other section: "I am not sure this answers your question."
 """
 
 import re
@@ -25,8 +25,6 @@ CERTAIN = 0.5
 """The likelihood that an answer's section needs for the answer to be certain."""
 _FAR_BEHIND = 0.1
 """Below this likelihood an answer's section is overruled by one that is likely enough to be certain."""
-_AS_WELL = 0.6
-"""The likelihood from which a section is shown alone where nothing is certain."""
 NEAR = 0.4
 """Of a question's weight, what a passage must cover to be told as what may answer it, where nothing does."""
 NEAR_DOING = 0.3
@@ -40,10 +38,12 @@ _EARLIER, _THERE = 0.5, 0.15
 _NEAR_IN_MEANING, _MUCH_NEARER = 0.2, 0.12
 """How near in meaning to the question a section is that may answer it whatever its words are, and by how much nearer
 one is than what was chosen to make that uncertain (measured with multilingual-e5-small, decision 0153)."""
+_FAINTLY_NEAR = 0.1
+"""How near the likeliest sections must be to be shown as what comes closest where nothing else is (decision 0159)."""
 _HALF = 0.5
 """How likely one must be to be shown whatever it shares with the question."""
-_SHOWN = 2
-"""Sections that are shown where nothing is certain."""
+_SHOWN, _BESIDE = 2, 0.05
+"""Sections that are shown where nothing is certain, and the likelihood that one needs to stand beside another."""
 _TOLD = 0.75
 """What a word of the question counts at least in a sentence that tells it, or whose section does."""
 _TITLED = 0.5
@@ -97,7 +97,8 @@ def doubts(
         alike = any(_is_headed_alike(asked, among.passages[at].heading) for at in spots)
         if alike or share >= CERTAIN:
             return None
-    first = whole[0] if far_behind else called or nearer or first
+    beside = next((one for one in sections if one not in mine and one.likelihood >= _BESIDE), first)
+    first = whole[0] if far_behind else called or nearer or beside
     shown = _extract(chosen, mine[0], among)
     other = [] if first in mine else _extract((), first, among)
     return [*other, *shown] if far_behind or other_row else [*shown, *other]
@@ -182,7 +183,7 @@ def nowhere(question: str, among: Candidates) -> list[str]:
 
 def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[list[Excerpt], bool]:
     """What comes nearest to a question that nothing is found to answer, and whether it may be the answer; nothing where
-    no section stands out, and no word of it, or of the one before it, is told."""
+    no section stands out, none is near in meaning, and no word of it, or of the one before it, is told."""
     asked = terms(FREE_OR_PAID.sub(" ", question))
     before = {word: keys for word, keys in terms(earlier).items() if word not in asked}
     specific, must = specific_words(asked), needed(question)
@@ -203,12 +204,14 @@ def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[
         beside += _THERE * (among.passages[at].text in told)
         return (index.share(asked, at) if asked else 0.0) + beside >= (_AROUND if before or told else NEAR_DOING)
 
-    found = [one for one in likely(question, earlier, told, among) if stands_near(one)]
+    ranked = likely(question, earlier, told, among)
+    found = [one for one in ranked if stands_near(one)]
     if specific and not any(index.is_known(asked[word]) for word in specific):
         # What stands near the question before it is about other things, unless this one goes on with that.
         found = [one for one in found if (goes_on(question) and one.likelihood >= _HALF) or near(one)]
     if not found:
-        return [], False
+        faint = [one for one in ranked[:_SHOWN] if _nearness(one, among) >= _FAINTLY_NEAR]
+        return [one for section in faint for one in _extract((), section, among)], False
     # A price, or when, is told by what shows one.
     found = [one for one in found if index.holds(must, one.sentences[0])] or found
     of_a_thing = shapes.DO_YOU.search(plain(question)) or any(keys & shapes.BARE for keys in asked.values())
@@ -222,7 +225,7 @@ def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[
         may = may and index.share(asked, at) >= (NEAR if of_a_thing else NEAR_DOING)
     # A thing that is named and stands nowhere is not there, however near other things of its kind are.
     may = may or (near(found[0]) and not nowhere(question, among))
-    shown = found[: 1 if found[0].likelihood >= _AS_WELL else _SHOWN]
+    shown = [found[0], *(one for one in found[1:_SHOWN] if one.likelihood >= _BESIDE)]
     return [one for section in shown for one in _extract((), section, among)], may
 
 

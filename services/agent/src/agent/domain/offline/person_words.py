@@ -130,12 +130,11 @@ _UNWANTED = re.compile(
     r"|(?:tengo|hay|tenia|habia) que |(?:debo|deberia|es necesario|hace falta|es obligatorio) |when i |cuando |"
     r"if i |si |(?:ayer|anoche|yesterday|already|ya) (?:\w+ ){0,2})$"
 )
-_IS_THERE = re.compile(r"\b(?:is|are) there\b|\bhay\b")
+_IS_THERE = re.compile(r"\b(?:is|are) (?:there|some(?:one|body)|any(?:one|body))\b|\bhay\b")
 _WHO_OR_WHEN = re.compile(
-    r"\b(?:who|that|que) (?:speaks?|can|knows?|does|habl\w+|sepa|sabe|hace|atiend\w+)\b|\b(?:on|los?|"
-    r"el) (?:an? )?(?:\w+days?|"
-    r"weekends?|lunes|martes|miercoles|jueves|viernes|sabados?|domingos?|festivos?|fin\w* de semana)\b|\bat night\b|"
-    r"\bpor la noche\b"
+    r"\b(?:who|that|que) (?:speaks?|can|knows?|does|habl\w+|sepa|sabe|hace|atiend\w+)\b|\b(?:on|los?|el) (?:an? )?"
+    r"(?:\w+days?|weekends?|lunes|martes|miercoles|jueves|viernes|sabados?|domingos?|festivos?|fin\w* de semana)\b|"
+    r"\b(?:at|all|the) night\b|\bovernight\b|\b(?:por|toda) la noche\b"
 )
 """Whether there is somebody for something, or at some time: a question."""
 _WHY_NOT = re.compile(r"\b(?:why|por que|how (?:do|can|could|would) i|como (?:puedo|hago|podria|se puede)?)\b")

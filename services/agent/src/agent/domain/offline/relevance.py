@@ -36,7 +36,7 @@ _NEEDED, _NOT_ASKED = 0.79, 0.5
 """
 _BEGINS_BESIDE, _BEGINS = 1.34, 1.97
 """The share of the question's words that begin like a word of its section, or like one of its own."""
-_NEAR = 6.0
+_NEAR = 12.0
 """How near in meaning to the question its section is."""
 _HALF_ALIKE = 0.5
 _SHORTEST, _LONGEST = 4, 6
