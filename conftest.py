@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 # Hundreds of modules are imported and none of that is garbage: nothing is looked for until all tests are collected.
 gc.disable()
-pytest_plugins = ["runtime.testing", "runtime.testing_disk"]
+pytest_plugins = ["runtime.testing.servers", "runtime.testing.disk"]
 
 # Imported early on purpose: hypothesis' pytest plugin otherwise does it at the end of a session, where CPython 3.11's
 # parser can fail with "AST constructor recursion depth mismatch".

@@ -26,7 +26,7 @@ from contracts.envelope import CloudEvent
 from contracts.events.chat import VisitorMessage
 from contracts.ids import derive_id
 from runtime.bus.publisher import Publisher
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.support.running_stack import RunningStack
 
 QUESTION = "abuse"

@@ -14,7 +14,7 @@ from nats.aio.msg import Msg
 from benchmarks.report import Figure, median
 from runtime.bus.bus_client import BusClient
 from runtime.bus.connection import listen
-from runtime.testing import run_nats_server
+from runtime.testing.servers import run_nats_server
 
 QUESTION = "the bus client"
 MESSAGES, BURST, PAIRS = 4_000, 20, 7

@@ -21,7 +21,7 @@ from rich.table import Table
 from agent.scripted_model.server import scripted_model
 from benchmarks.at_once import turns_of
 from benchmarks.first_token import BURST, running
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 PROFILED = ("gateway", "agent", "memory")
 WARM_UP = 64

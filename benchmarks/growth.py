@@ -21,7 +21,7 @@ from contracts.company_rpc import COMPANY_GET, COMPANY_PATCH, CompanyPatchReques
 from contracts.streams import CHAT
 from gateway.domain.conversation_ids import new_conversation_id
 from memory.adapters.chat_consumer import DURABLE
-from memory.testing import Writer
+from memory.testing.harness import Writer
 from nexus_cli.stack.datadir import DataDirectory
 from runtime.auth.principals import PrincipalSigner
 from runtime.bus.connection import connect

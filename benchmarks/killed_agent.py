@@ -18,7 +18,7 @@ from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.testing.process import AgentProcess
 from agent.testing.stage import Stage, stage
 from benchmarks.report import median, percentile
-from runtime.testing import eventually, run_nats_server
+from runtime.testing.servers import eventually, run_nats_server
 
 SLOW = ScriptedReply(tokens=40, first_token_ms=200, token_ms=50)
 LONG = 180.0

@@ -20,7 +20,7 @@ from subprocess import Popen
 from benchmarks import cpu
 from benchmarks.report import Figure, median
 from nexus_cli.stack.services import SERVICES
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.support.running_stack import NEXUS, RunningStack
 
 QUESTION = "starting"

@@ -21,7 +21,7 @@ from memory.domain.recent import HELD, RecentMessages
 from memory.domain.remembered import Remembered
 from memory.domain.short_term import UserActivity
 from memory.ports import Versioned
-from runtime.testing_clock import FakeClock
+from runtime.testing.clock import FakeClock
 
 COMPANY, CONVERSATION, USER = "acme", "c1", "ana"
 MESSAGES, FAVOURITES, POSITIONS, EVENTS, USES, TOOLS = 500, 20, 10, 10, 20, 27

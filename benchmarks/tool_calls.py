@@ -26,7 +26,7 @@ from contracts.tools_rpc import ToolServiceData, ToolServiceRequest, tool_servic
 from runtime.auth.principals import PrincipalSigner
 from runtime.calls.rpc import RpcServer
 from runtime.settings import TokenSettings
-from runtime.testing import ValkeyServer, run_nats_server, run_valkey_server
+from runtime.testing.servers import ValkeyServer, run_nats_server, run_valkey_server
 from tool_executor.adapters.rate_limiter import RedisRateLimiter
 from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.catalogue.calculate import calculate_risk_reward

@@ -22,8 +22,8 @@ from agent.scripted_model.script import Rule
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from benchmarks.first_token import BURST, CALL, COMPANY, running
 from contracts.ids import uuid7
-from runtime.testing import run_mongo_server
-from runtime.testing_network import proxy_to
+from runtime.testing.network import proxy_to
+from runtime.testing.servers import run_mongo_server
 from tests.support.account import Account, Line, Server, counted, listening
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack

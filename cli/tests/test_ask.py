@@ -25,7 +25,7 @@ from nexus_cli.ask.client import spans, stretch_of
 from nexus_cli.ask.report_text import show, sparkline
 from nexus_cli.commands.ask import print_report
 from nexus_cli.main import app
-from nexus_cli.testing import Nexus
+from nexus_cli.testing.stacks import Nexus
 
 REPORT: dict[str, Any] = {
     "query": "Compare <IBM> & MSFT",

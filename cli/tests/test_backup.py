@@ -32,7 +32,7 @@ from runtime.stores.file_store import FileMetadata, FileStore, read_whole
 from runtime.stores.folder_store import FolderStore
 from runtime.stores.mongo import Database
 from runtime.stores.store_format import FORMAT, check_format
-from runtime.testing import MongoDatabase, NatsServer, run_nats_server
+from runtime.testing.servers import MongoDatabase, NatsServer, run_nats_server
 
 SUBJECT = "chat.demo.c1.message.visitor.v1"
 

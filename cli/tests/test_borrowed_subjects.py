@@ -22,7 +22,7 @@ from contracts.channels import ChatKind
 from contracts.conversation import Snapshot
 from contracts.events.analysis import AnalysisRecord, AnalysisRequested
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind
-from nexus_cli.testing import production_nats
+from nexus_cli.testing.stacks import production_nats
 from runtime.analyses import Analyses
 from runtime.bus.connection import jetstream
 from runtime.bus.direct import DirectReader
@@ -31,7 +31,7 @@ from runtime.bus.publisher import Fence, Publisher
 from runtime.bus.streams import ensure_streams
 from runtime.conversation import ConversationLog, ConversationWriter, NewFact
 from runtime.errors import FenceRefusedError, NotReadyError
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 KEYS = (b"the key of gateway, agent and memory",)
 COMPANY = "demo"

@@ -20,11 +20,11 @@ from contracts.erasure_rpc import ERASE, RECEIPT, EraseReply, EraseRequest, Rece
 from contracts.events.tool import FieldError, ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from contracts.market_rpc import MARKET_STATUS, MarketStatusReply, MarketStatusRequest
 from contracts.tools_rpc import CATALOGUE, CatalogueReply, CatalogueRequest, CatalogueTool
-from nexus_cli.testing import Nexus
+from nexus_cli.testing.stacks import Nexus
 from runtime.bus.connection import jetstream
 from runtime.bus.streams import ensure_streams
 from runtime.calls.rpc import RpcServer
-from runtime.testing import NatsServer
+from runtime.testing.servers import NatsServer
 from runtime.workers.dead_letters import DeadLetters
 
 KEY = "the-principals-key-of-these-tests-0123456789"

@@ -16,7 +16,7 @@ from contracts.events.registry import EVENTS
 from contracts.methods import METHODS
 from contracts.streams import STREAMS
 from nexus_cli.stack.services import SERVICES
-from nexus_cli.testing import production_nats
+from nexus_cli.testing.stacks import production_nats
 
 TABLES = Path(__file__).parent / "permissions"
 IDS = {

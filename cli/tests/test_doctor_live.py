@@ -22,16 +22,16 @@ from nexus_cli.diagnosis import room
 from nexus_cli.doctor import bus, certificates, clocks, live, stores
 from nexus_cli.doctor.diagnosis import Diagnosis, wrong
 from nexus_cli.target import Addresses
-from nexus_cli.testing import production_nats
+from nexus_cli.testing.stacks import production_nats
 from runtime.bus.connection import connect
 from runtime.bus.publisher import Publisher
 from runtime.bus.streams import ensure_streams
 from runtime.errors import RuntimeLibraryError
 from runtime.settings import NatsSettings
-from runtime.testing import MongoDatabase, NatsServer, ValkeyServer, eventually
-from runtime.testing_cluster import run_nats_cluster, urls
-from runtime.testing_disk import SmallDisk
-from runtime.testing_network import proxy_to
+from runtime.testing.cluster import run_nats_cluster, urls
+from runtime.testing.disk import SmallDisk
+from runtime.testing.network import proxy_to
+from runtime.testing.servers import MongoDatabase, NatsServer, ValkeyServer, eventually
 from runtime.workers.dead_letters import DeadLetters
 from runtime.workers.outcomes import Outcome
 from runtime.workers.pull_worker import Ack, Delivery, PullWorker

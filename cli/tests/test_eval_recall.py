@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from memory.testing_embeddings import embedding_server
+from memory.testing.embeddings import embedding_server
 from nexus_cli.evaluation.baselines import PlainBm25, WordOverlap
 from nexus_cli.evaluation.dataset import read
 from nexus_cli.main import app

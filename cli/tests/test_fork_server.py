@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from nexus_cli.stack.child import Child, LogFile
-from nexus_cli.testing import all_gone, fork_server
-from runtime.testing import eventually
+from nexus_cli.testing.stacks import all_gone, fork_server
+from runtime.testing.servers import eventually
 
 
 async def forked(log: LogFile, server: str, **environment: str) -> Child:

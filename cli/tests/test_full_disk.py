@@ -15,8 +15,8 @@ from runtime.bus.publisher import Publisher
 from runtime.bus.streams import ensure_streams
 from runtime.errors import PublishFailedError
 from runtime.settings import NatsSettings
-from runtime.testing import eventually
-from runtime.testing_disk import SmallDisk
+from runtime.testing.disk import SmallDisk
+from runtime.testing.servers import eventually
 
 
 async def test_a_full_disk_breaks_the_bus_and_room_alone_mends_it(small_disk: SmallDisk) -> None:

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from contracts.market_rpc import MARKET_EVENTS, MarketEventsRequest
-from nexus_cli.testing import ProductionNats, production_nats
+from nexus_cli.testing.stacks import ProductionNats, production_nats
 from runtime.bus.connection import connect
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
 from runtime.settings import NatsSettings
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 ASKED = MarketEventsRequest(symbols=["IBM"])
 WARM = 10

@@ -14,7 +14,7 @@ from nexus_cli.stack.program import Program, StopStage, Urls
 from nexus_cli.stack.settings import StackSettings
 from nexus_cli.stack.supervisor import Supervisor
 from nexus_cli.stack.up import UpOptions, plan
-from nexus_cli.testing import production_nats
+from nexus_cli.testing.stacks import production_nats
 
 
 def as_its_own_user(program: Program) -> Program:

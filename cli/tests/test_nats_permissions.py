@@ -20,7 +20,7 @@ from contracts.methods import METHODS
 from contracts.rpc import Rpc
 from contracts.streams import STREAMS
 from nexus_cli.stack.services import SERVICES
-from nexus_cli.testing import production_nats
+from nexus_cli.testing.stacks import production_nats
 from runtime.bus.direct import DirectReader
 from runtime.calls.streamed_calls import ReplyStream, StreamClient, StreamServer
 from runtime.workers.dead_letters import DeadLetters

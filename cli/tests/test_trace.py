@@ -13,10 +13,10 @@ from nats.aio.client import Client
 from contracts.channels import trace_part
 from contracts.envelope import CloudEvent
 from contracts.events.trace import SpanRecorded, TraceRecorded, TraceSpans
-from nexus_cli.testing import Nexus
+from nexus_cli.testing.stacks import Nexus
 from runtime.bus.connection import jetstream
 from runtime.observability import telemetry
-from runtime.testing import NatsServer
+from runtime.testing.servers import NatsServer
 
 TURN = "bce0fc3815a98af0a86dcd594a606a3d"
 TRACE = "0af7651916cd43dd8448eb211c80319c"

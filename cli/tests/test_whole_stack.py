@@ -14,8 +14,8 @@ import pytest
 from nats.errors import Error as NatsError
 
 from nexus_cli.stack.services import SERVICES
-from nexus_cli.testing import Nexus, all_gone, children_of
-from runtime.testing import eventually
+from nexus_cli.testing.stacks import Nexus, all_gone, children_of
+from runtime.testing.servers import eventually
 
 
 async def test_all_are_ready_a_dead_one_comes_back_and_a_dead_supervisor_leaves_nothing(tmp_path: Path) -> None:

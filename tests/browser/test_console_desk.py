@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.browser.axe import violations
 from tests.browser.chat_page import ChatPage
 from tests.browser.console import a_visitor, signed_in

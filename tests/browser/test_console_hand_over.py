@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.async_api import Page, expect
 
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.browser.axe import violations
 from tests.browser.console import a_visitor, signed_in
 from tests.browser.visits import Visits

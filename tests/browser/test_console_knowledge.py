@@ -6,7 +6,7 @@ import aiohttp
 import pytest
 from playwright.async_api import expect
 
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.browser.chat_page import ChatPage
 from tests.browser.console import signed_in
 from tests.browser.host_site import host_site

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.browser.console import a_visitor, signed_in
 from tests.browser.visits import Visits
 from tests.support.chatwoot import ACCOUNT, INBOX, SECRET, TOKEN, chatwoot

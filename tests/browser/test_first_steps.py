@@ -11,9 +11,9 @@ import jwt
 import pytest
 from playwright.async_api import Page, expect
 
-from memory.testing_openid import SECRET, Account, openid_provider
+from memory.testing.openid import SECRET, Account, openid_provider
 from nexus_cli.drill.log_reader import read_log
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.browser.chat_page import ChatPage
 from tests.browser.host_site import host_site
 from tests.browser.visits import Visits

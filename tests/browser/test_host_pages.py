@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import FilePayload, Page, Route, WebSocketRoute, expect
 
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.browser.axe import violations
 from tests.browser.chat_page import ChatPage
 from tests.browser.host_site import HostSite, host_site

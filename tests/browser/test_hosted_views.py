@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import Browser, expect
 
 from gateway.doors.mcp.views import document
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

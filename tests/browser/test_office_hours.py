@@ -6,7 +6,7 @@ import aiohttp
 import pytest
 from playwright.async_api import expect
 
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.browser.console import a_visitor, signed_in
 from tests.browser.visits import Visits
 from tests.support.running_stack import RunningStack

@@ -7,7 +7,7 @@ import aiohttp
 import pytest
 from playwright.async_api import expect
 
-from gateway.testing_http import Http
+from gateway.testing.http import Http
 from tests.browser.chat_page import ChatPage
 from tests.browser.visits import Visits
 from tests.support.running_stack import RunningStack

@@ -11,7 +11,7 @@ from playwright.async_api import expect
 
 from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel
-from gateway.testing_http import Http
+from gateway.testing.http import Http
 from tests.browser.chat_page import QUICKLY, SLOWLY, ChatPage, conversation_of
 from tests.browser.host_site import HostSite, host_site
 from tests.browser.visits import Visits

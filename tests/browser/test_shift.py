@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 from playwright.async_api import FilePayload, Locator, Page, expect
 
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.browser.visits import Visits
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack

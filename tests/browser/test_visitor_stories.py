@@ -5,7 +5,7 @@ import uuid
 import pytest
 from playwright.async_api import expect
 
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.browser.chat_page import conversation_of
 from tests.browser.visits import Visits
 from tests.support.chat_client import ChatClient

@@ -19,7 +19,7 @@ from nexus_cli.drill.drill import DrillPlan, DrillReport, Say, break_by_lot, bre
 from nexus_cli.drill.faults import Fault, FaultWindow, Kind
 from nexus_cli.drill.stack import RunningStack
 from nexus_cli.stack.services import SERVICES
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.cluster.programs import MOST, NATS
 from tests.cluster.rig import Cluster, running_cluster
 

@@ -16,13 +16,13 @@ from pymongo import AsyncMongoClient
 
 from contracts.streams import CHAT, STREAMS, TOOLS
 from nexus_cli.stack.services import refused_by
-from nexus_cli.testing import ProductionNats, production_nats
+from nexus_cli.testing.stacks import ProductionNats, production_nats
 from runtime.bus.connection import connect
 from runtime.bus.streams import await_streams, ensure_streams
 from runtime.settings import NatsSettings
 from runtime.stores.mongo import Document
 from runtime.stores.store_format import FORMAT
-from runtime.testing import MongoDatabase, ValkeyServer, run_valkey_server
+from runtime.testing.servers import MongoDatabase, ValkeyServer, run_valkey_server
 
 ENDS_WITHIN = 60.0
 KEY = "k" * 32

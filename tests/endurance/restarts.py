@@ -29,7 +29,7 @@ from nexus_cli.drill.drill import Say
 from nexus_cli.drill.people import COMPANY, LOCALE
 from nexus_cli.drill.stack import RunningStack, drills_environment
 from nexus_cli.stack.temporary import stack_in
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.endurance.holdings import Holdings, at_rest, connected, holdings
 
 ANSWERED_WITHIN = 120.0

@@ -24,7 +24,7 @@ from nexus_cli.chat.client import ChatFailedError
 from nexus_cli.drill.drill import Say
 from nexus_cli.drill.stack import RunningStack, drills_environment
 from nexus_cli.stack.temporary import stack_in
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.endurance.holdings import SMALLEST, Holdings, at_rest, holdings
 from tests.endurance.restarts import READY_WITHIN, ask
 

@@ -21,7 +21,7 @@ from random import Random
 
 import aiohttp
 
-from gateway.testing_http import Http
+from gateway.testing.http import Http
 from nexus_cli.drill.faults import Fault, FaultWindow, Kind, faults, inject
 from tests.faults.closing import Violation, close, late
 from tests.faults.echo_model import echo_model

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from nexus_cli.drill.faults import READY_WITHIN, FaultWindow
 from nexus_cli.drill.ledger import settled_at
 from nexus_cli.drill.log_reader import LoggedFact, read_log
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.faults.effect_ledger import Stores
 from tests.faults.networked_stack import PROCESSES
 from tests.faults.people import COMPANY, Field, Person, Wait

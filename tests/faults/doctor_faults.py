@@ -27,7 +27,7 @@ from typing import Any, cast
 from redis.asyncio import Redis
 
 from agent.scripted_model.script import ScriptedReply
-from runtime.testing import eventually, freeze
+from runtime.testing.servers import eventually, freeze
 from tests.cluster.certificates import make_certificates
 from tests.faults.doctor_stage import POOR, Stage, staged_stack
 

@@ -19,9 +19,16 @@ from nats.aio.client import Client
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from runtime.bus.connection import jetstream
 from runtime.faulty_proxy import Proxy
-from runtime.testing import MongoServer, NatsServer, ValkeyServer, eventually, run_mongo_server, run_valkey_server
-from runtime.testing_cluster import run_nats_cluster, urls
-from runtime.testing_network import proxy_to
+from runtime.testing.cluster import run_nats_cluster, urls
+from runtime.testing.network import proxy_to
+from runtime.testing.servers import (
+    MongoServer,
+    NatsServer,
+    ValkeyServer,
+    eventually,
+    run_mongo_server,
+    run_valkey_server,
+)
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 

@@ -18,7 +18,7 @@ from nats.errors import Error as BusError
 
 from gateway.domain.conversation_ids import named_conversation_id
 from nexus_cli.drill.log_reader import LoggedFact, read_log
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.support.chatwoot import Chatwoot, Json
 from tests.support.mcp_client import Person, connected
 from tests.support.running_stack import RunningStack

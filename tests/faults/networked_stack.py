@@ -10,7 +10,7 @@ from typing import Self
 
 from nexus_cli.drill.network import PROCESSES, SERVERS, Network
 from nexus_cli.stack.services import SERVICES
-from nexus_cli.testing import is_gone
+from nexus_cli.testing.stacks import is_gone
 from runtime.faulty_proxy import Proxy
 from tests.support.running_stack import START_SECONDS, RunningStack
 

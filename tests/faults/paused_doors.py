@@ -28,10 +28,10 @@ from openai import AsyncOpenAI
 from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel
 from gateway.domain.conversation_ids import named_conversation_id
-from gateway.testing_agui import AgUi, events_in, text
-from gateway.testing_ui import UiClients, ui_clients
+from gateway.testing.agui import AgUi, events_in, text
+from gateway.testing.ui import UiClients, ui_clients
 from nexus_cli.drill.log_reader import FINAL, read_log
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.faults.door_customers import (
     ORDER,
     PATIENCE,

@@ -12,9 +12,9 @@ from typing import Any
 
 import aiohttp
 
-from gateway.testing_http import Http
+from gateway.testing.http import Http
 from nexus_cli.drill.ledger import ConversationLedger, DrillMessage
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.faults.effect_ledger import EffectLedger
 from tests.faults.networked_stack import NetworkedStack
 from tests.support.chat_client import ChatClient, Frame

@@ -3,7 +3,7 @@
 import pytest
 
 from agent.scripted_model.script import ScriptedReply
-from gateway.testing_doors import kill_moments
+from gateway.testing.doors import kill_moments
 from nexus_cli.drill.log_reader import FINAL, read_log
 from tests.support.running_stack import RunningStack
 

@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from agent.scripted_model.server import ScriptedModel, scripted_model
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.faults.conftest import SETTINGS
 from tests.faults.networked_stack import NetworkedStack
 from tests.support.paused import COMPANY, pause_and_ask

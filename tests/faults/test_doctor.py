@@ -14,7 +14,7 @@ from agent.scripted_model.server import ScriptedModel
 from nexus_cli.doctor import live
 from nexus_cli.doctor.diagnosis import Diagnosis
 from nexus_cli.target import find_addresses
-from runtime.testing import eventually, freeze
+from runtime.testing.servers import eventually, freeze
 from tests.support.running_stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

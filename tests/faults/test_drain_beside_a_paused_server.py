@@ -6,8 +6,8 @@ import signal
 import pytest
 
 from nexus_cli.stack.services import SERVICES
-from nexus_cli.testing import all_gone
-from runtime.testing import eventually
+from nexus_cli.testing.stacks import all_gone
+from runtime.testing.servers import eventually
 from tests.support.running_stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

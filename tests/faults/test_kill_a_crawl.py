@@ -26,10 +26,10 @@ from runtime.bus.connection import connect
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
 from runtime.settings import NatsSettings
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.support.running_stack import RunningStack
-from tool_executor.testing import PageHandler, Served, serving
-from tool_executor.testing_sites import asked_for, made_site, wait_for_pages
+from tool_executor.testing.harness import PageHandler, Served, serving
+from tool_executor.testing.sites import asked_for, made_site, wait_for_pages
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(420)]
 

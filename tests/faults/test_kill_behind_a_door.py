@@ -16,11 +16,11 @@ from nats.aio.client import Client as Nats
 
 from agent.scripted_model.server import ScriptedModel
 from gateway.domain.conversation_ids import named_conversation_id
-from gateway.testing_agui import AgUi, events_in, text
-from gateway.testing_ui import ui_clients
+from gateway.testing.agui import AgUi, events_in, text
+from gateway.testing.ui import ui_clients
 from nexus_cli.drill.log_reader import FINAL, read_log
 from runtime.bus.connection import jetstream
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.faults.pulled_plug import IN_MID_ANSWER, SAID, SECONDS_A_CHARACTER, SLOW, Plug, said_once
 from tests.support.chatwoot import chatwoot
 from tests.support.running_stack import RunningStack

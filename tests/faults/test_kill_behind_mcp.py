@@ -11,8 +11,8 @@ from mcp.shared.exceptions import MCPError
 
 from agent.scripted_model.script import Rule, ScriptedReply
 from agent.scripted_model.server import ScriptedModel
-from gateway.testing_doors import kill_moments
-from runtime.testing import eventually
+from gateway.testing.doors import kill_moments
+from runtime.testing.servers import eventually
 from tests.faults.pulled_plug import Plug
 from tests.support.mcp_client import Mode, Person, Tasks, connected
 from tests.support.running_stack import RunningStack

@@ -9,8 +9,8 @@ import pytest
 from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import ScriptedModel
 from gateway.domain.conversation_ids import named_conversation_id
-from gateway.testing_npm import npm_clients
-from runtime.testing import eventually
+from gateway.testing.npm import npm_clients
+from runtime.testing.servers import eventually
 from tests.faults.pulled_plug import IN_MID_ANSWER, SAID, SLOW, Plug, said_once
 from tests.support.running_stack import RunningStack
 

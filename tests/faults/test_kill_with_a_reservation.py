@@ -9,8 +9,8 @@ import pytest
 from agent.llm.paid_calls import MARGIN
 from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
-from gateway.testing_http import Http
-from runtime.testing import eventually
+from gateway.testing.http import Http
+from runtime.testing.servers import eventually
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 

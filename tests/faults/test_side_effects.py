@@ -11,8 +11,8 @@ import pytest
 import pytest_asyncio
 
 from contracts.errors import OUTCOME_UNKNOWN
-from gateway.testing_http import Http
-from runtime.testing import eventually
+from gateway.testing.http import Http
+from runtime.testing.servers import eventually
 from tests.support.effects_customer import SETTLED_WITHIN, Customer
 from tests.support.effects_ledger import View
 from tests.support.running_stack import RunningStack

@@ -17,7 +17,7 @@ from runtime.bus.replies import ReplyInbox, headers_of, status_of
 from runtime.bus.streams import ensure_streams
 from runtime.errors import PublishFailedError
 from runtime.settings import NatsSettings
-from runtime.testing import NatsServer
+from runtime.testing.servers import NatsServer
 from tests.simulation.bus import PORT, Bus
 from tests.simulation.loop import SimulatedLoop
 from tests.simulation.network import Network

@@ -28,7 +28,7 @@ from memory.domain.spending_limits import Purse
 from memory.errors import StoreUnavailableError
 from memory.ports import InboxFilter
 from runtime.stores.mongo import Database, Document
-from runtime.testing import MongoDatabase, ValkeyServer
+from runtime.testing.servers import MongoDatabase, ValkeyServer
 from tests.simulation.cache import SimulatedLedger, SimulatedRedis
 from tests.simulation.loop import SimulatedLoop
 from tests.simulation.network import Network

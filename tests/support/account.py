@@ -17,7 +17,7 @@ from nats.aio.msg import Msg
 
 from runtime.bus.connection import connect, listen
 from runtime.settings import NatsSettings
-from runtime.testing_network import Proxy
+from runtime.testing.network import Proxy
 
 Server = Literal["bus", "redis", "mongodb"]
 _DELTAS = ".message.delta."

@@ -16,7 +16,7 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 Json = dict[str, Any]
 TOKEN, SECRET = "token-of-the-bot", "secret of the webhook"

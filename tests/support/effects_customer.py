@@ -7,8 +7,8 @@ from typing import Any
 import aiohttp
 
 from contracts.errors import OUTCOME_UNKNOWN
-from gateway.testing_http import Http
-from runtime.testing import eventually
+from gateway.testing.http import Http
+from runtime.testing.servers import eventually
 from tests.support.effects_ledger import EffectsLedger, View
 from tests.support.running_stack import RunningStack
 

@@ -12,13 +12,13 @@ from contracts.channels import ChatKind
 from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
 from contracts.conversation_rpc import SNAPSHOT, SnapshotRequest
 from contracts.memory_rpc import MEMORY_GET, LongTermMemory, UserRef
-from memory.testing import TOKENS, Replica, Servers, Writer, replica
+from memory.testing.harness import TOKENS, Replica, Servers, Writer, replica
 from runtime.auth.principals import PrincipalVerifier
 from runtime.bus.connection import connect
 from runtime.conversation import ConversationLog
 from runtime.settings import NatsSettings
-from runtime.testing import eventually
-from runtime.testing_clock import FakeClock
+from runtime.testing.clock import FakeClock
+from runtime.testing.servers import eventually
 
 COMPANY, USER = "acme", "ana"
 DAY = 24 * 3600.0

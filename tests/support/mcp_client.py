@@ -12,7 +12,7 @@ from mcp.client.session import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 from pydantic import ConfigDict
 
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 Answer = Literal["accept", "decline", "cancel"]
 Mode = Literal["auto", "legacy"]

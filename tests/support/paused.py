@@ -20,10 +20,10 @@ from nats.aio.client import Client
 from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel
 from contracts import channels
-from gateway.testing_http import Http
+from gateway.testing.http import Http
 from nexus_cli.drill.log_reader import FINAL, read_log
 from runtime.bus.direct import DirectReader
-from runtime.testing import eventually, freeze
+from runtime.testing.servers import eventually, freeze
 from tests.support.effects_customer import Customer
 from tests.support.patient_chat import PatientChat, new_visitor
 from tests.support.running_stack import RunningStack

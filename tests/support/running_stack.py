@@ -18,11 +18,11 @@ from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
 from nexus_cli.stack.datadir import StackProcess
 from nexus_cli.stack.program import FORK_SERVER
 from nexus_cli.stack.temporary import nobodys_environment
-from nexus_cli.testing import fork_server, is_gone
+from nexus_cli.testing.stacks import fork_server, is_gone
 from runtime.auth.tokens import TokenMinter
 from runtime.calls.rpc import RpcClient
 from runtime.settings import TokenSettings
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 NEXUS = str(Path(sys.executable).with_name("nexus"))
 START_SECONDS = 180.0

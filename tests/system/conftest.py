@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 import aiohttp
 import pytest
 
-from gateway.testing_http import Http
+from gateway.testing.http import Http
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 

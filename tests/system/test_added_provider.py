@@ -15,8 +15,8 @@ import pytest
 from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import scripted_model
 from deploy.documents import KEY_LINES, PAGES
-from gateway.testing_http import Http
-from runtime.testing import eventually
+from gateway.testing.http import Http
+from runtime.testing.servers import eventually
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 

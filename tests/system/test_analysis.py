@@ -19,8 +19,8 @@ import nats
 import pytest
 
 from contracts.analysis_report import report_schema
-from gateway.testing_http import Http
-from runtime.testing import eventually
+from gateway.testing.http import Http
+from runtime.testing.servers import eventually
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 

@@ -12,7 +12,7 @@ from runtime.bus.connection import connect
 from runtime.bus.marks import UNMARKED
 from runtime.bus.publisher import Publisher
 from runtime.settings import NatsSettings
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from runtime.workers.dead_letters import DeadLetters, Letter
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack

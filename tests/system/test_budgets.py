@@ -14,7 +14,7 @@ from nexus_cli.drill.log_reader import read_log
 from runtime.bus.connection import connect
 from runtime.bus.publisher import Publisher
 from runtime.settings import NatsSettings
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.support.running_stack import RunningStack
 
 TURNS = 64

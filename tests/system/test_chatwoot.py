@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 
 from nexus_cli.drill.log_reader import read_log
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.support.chat_client import ChatClient
 from tests.support.chatwoot import BOT, SECRET, TOKEN, Chatwoot, chatwoot
 from tests.support.running_stack import RunningStack

@@ -6,7 +6,7 @@ from typing import Any
 
 import aiohttp
 
-from gateway.testing_http import Http
+from gateway.testing.http import Http
 from tests.support import raw_scan
 from tests.support.chat_client import ChatClient
 from tests.support.own_site import own_site

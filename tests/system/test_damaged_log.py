@@ -12,7 +12,7 @@ from contracts.conversation_rpc import CONVERSATION_MESSAGES, MessagesRequest
 from nexus_cli.doctor import bus as bus_looks
 from nexus_cli.target import bus
 from runtime.calls.rpc import RpcClient
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 

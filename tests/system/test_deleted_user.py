@@ -9,8 +9,8 @@ import aiohttp
 
 from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
-from gateway.testing_http import Http
-from runtime.testing import eventually
+from gateway.testing.http import Http
+from runtime.testing.servers import eventually
 from tests.support import raw_scan
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from gateway.testing_http import Http
-from runtime.testing import eventually
+from gateway.testing.http import Http
+from runtime.testing.servers import eventually
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 

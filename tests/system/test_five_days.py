@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from memory.testing import Servers
-from runtime.testing import MongoDatabase, NatsServer, ValkeyServer, eventually
+from memory.testing.harness import Servers
+from runtime.testing.servers import MongoDatabase, NatsServer, ValkeyServer, eventually
 from tests.support.life import DEADLINE, Life, living
 
 

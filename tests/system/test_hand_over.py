@@ -6,7 +6,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from contracts.json_values import JsonObject, list_of, object_of, objects_of
-from gateway.testing_http import Http
+from gateway.testing.http import Http
 from tests.support.chat_client import ChatClient
 from tests.support.json_schema import resolved
 from tests.support.running_stack import RunningStack

@@ -10,7 +10,7 @@ import pytest
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
-from gateway.testing_npm import npm_clients
+from gateway.testing.npm import npm_clients
 from tests.support.mcp_client import VIEWS, Mode, Person, Tasks, about_task, connected
 from tests.support.running_stack import RunningStack
 

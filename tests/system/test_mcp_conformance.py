@@ -12,10 +12,11 @@ from nats.aio.client import Client
 from pydantic import SecretStr
 
 from gateway.adapters.identity import build_identity
-from gateway.testing import GatewayUnderTest, MemoryStandIn, TokenMaker, run_gateway
+from gateway.testing.harness import GatewayUnderTest, MemoryStandIn, run_gateway
+from gateway.testing.tokens import TokenMaker
 from runtime.clock import SystemClock
 from runtime.settings import TokenSettings
-from runtime.testing import NatsServer
+from runtime.testing.servers import NatsServer
 from tests.support.mcp_suite.offer import build
 from tests.support.mcp_suite.suite import Outcome, run_suite
 from tests.support.running_stack import RunningStack

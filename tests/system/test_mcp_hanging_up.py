@@ -9,11 +9,12 @@ from nats.aio.client import Client
 from pydantic import SecretStr
 
 from gateway.adapters.identity import build_identity
-from gateway.testing import MemoryStandIn, TokenMaker, run_gateway
+from gateway.testing.harness import MemoryStandIn, run_gateway
+from gateway.testing.tokens import TokenMaker
 from runtime.bus.direct import DirectReader
 from runtime.clock import SystemClock
 from runtime.settings import TokenSettings
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 from tests.support.mcp_client import connected
 
 KEYS = TokenSettings(

@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from gateway.adapters.identity import build_identity
 from gateway.domain.client_answers import MOST_OF_ONE
 from gateway.settings import GatewaySettings
-from gateway.testing import run_gateway
+from gateway.testing.harness import run_gateway
 from runtime.clock import SystemClock
 from runtime.settings import TokenSettings
 from tests.support.mcp_client import Person, connected

@@ -9,7 +9,7 @@ from memory.knowledge.texts import STEMS
 from nexus_cli.target import bus
 from runtime.calls.rpc import RpcClient
 from runtime.stores.mongo import Document
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.support.running_stack import RunningStack
 
 ONE = "knowledge-stems: passages are given the stems by which this release finds them; 1 documents wait for it"

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from nexus_cli.drill.log_reader import read_log
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.support.running_stack import RunningStack
 
 BUS_PAGE = Path(__file__).parents[2] / "docs/architecture/bus.md"

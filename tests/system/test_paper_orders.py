@@ -16,10 +16,10 @@ from agent.scripted_model.server import ScriptedModel, scripted_model
 from contracts.channels import fact
 from contracts.market_rpc import ALERTS_UNTOLD, HOLDINGS
 from contracts.memory_rpc import UserRef
-from gateway.testing_http import Http
+from gateway.testing.http import Http
 from runtime.bus.connection import subscribe
 from runtime.calls.rpc import RpcClient
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 

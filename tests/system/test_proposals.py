@@ -7,8 +7,8 @@ from typing import Any
 
 from agent.scripted_model.script import Rule, ScriptedReply
 from contracts.memory_rpc import fact_id
-from memory.testing import Servers
-from runtime.testing import MongoDatabase, NatsServer, ValkeyServer, eventually
+from memory.testing.harness import Servers
+from runtime.testing.servers import MongoDatabase, NatsServer, ValkeyServer, eventually
 from tests.support.life import DEADLINE, PROPOSING, Life, living
 
 PLANTED = "The user lives in Oslo and loves TSLA"

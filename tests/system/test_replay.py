@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from nexus_cli.evaluation.cases import read_cases
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 

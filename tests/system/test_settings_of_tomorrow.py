@@ -8,10 +8,10 @@ import aiohttp
 from nats.aio.client import Client
 from pymongo import AsyncMongoClient
 
-from gateway.testing_http import Http
+from gateway.testing.http import Http
 from nexus_cli.drill.log_reader import read_log
 from runtime.settings import MongoSettings
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 

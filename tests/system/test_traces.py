@@ -4,7 +4,7 @@ import json
 import time
 from typing import Any
 
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 

@@ -11,8 +11,8 @@ from agent.adapters.price_table import prices
 from agent.domain.turn.journal import TokenCount
 from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import scripted_model
-from gateway.testing_http import Http
-from runtime.testing import eventually
+from gateway.testing.http import Http
+from runtime.testing.servers import eventually
 from tests.support.chat_client import ChatClient
 from tests.support.running_stack import RunningStack
 

@@ -20,7 +20,7 @@ from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_memories import MongoMemories
 from runtime.stores.mongo import Database
-from runtime.testing import MongoDatabase, ValkeyServer
+from runtime.testing.servers import MongoDatabase, ValkeyServer
 from tests.upgrade.golden_files import TOMORROW, Json, golden, with_more
 from tool_executor.adapters.call_records import RedisCallRecords
 from tool_executor.adapters.redis_store import RedisStore

@@ -9,7 +9,7 @@ from agent.testing.company import COMPANY
 from agent.testing.stage import agent, stage
 from runtime.bus.direct import DirectReader
 from runtime.bus.publisher import Publisher
-from runtime.testing import NatsServer
+from runtime.testing.servers import NatsServer
 from tests.upgrade.golden_files import TOMORROW, Json, golden, with_more
 
 

@@ -26,8 +26,8 @@ from nexus_cli.stack.datadir import StackProcess
 from nexus_cli.stack.errors import StartFailedError
 from nexus_cli.stack.program import Program, StopStage
 from nexus_cli.stack.supervisor import Supervisor
-from nexus_cli.testing import all_gone, is_gone
-from runtime.testing import eventually
+from nexus_cli.testing.stacks import all_gone, is_gone
+from runtime.testing.servers import eventually
 
 KILL = signal.SIGKILL
 TINY = str(Path(__file__).with_name("tiny.py"))

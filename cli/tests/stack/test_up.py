@@ -15,8 +15,8 @@ import pytest
 from nats.aio.client import Client
 from nats.js import JetStreamContext
 
-from nexus_cli.testing import Nexus, all_gone, children_of
-from runtime.testing import NatsServer, eventually
+from nexus_cli.testing.stacks import Nexus, all_gone, children_of
+from runtime.testing.servers import NatsServer, eventually
 
 SERVERS = ("--services", "none")
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from runtime.background import BackgroundLoop
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 Step = Callable[[], Awaitable[None]]
 

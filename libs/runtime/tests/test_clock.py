@@ -6,8 +6,8 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 from runtime.clock import SystemClock
-from runtime.testing import eventually
-from runtime.testing_clock import FakeClock
+from runtime.testing.clock import FakeClock
+from runtime.testing.servers import eventually
 
 
 async def test_sleepers_wake_in_order_each_at_its_own_moment() -> None:

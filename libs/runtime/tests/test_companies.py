@@ -16,8 +16,8 @@ from runtime.bus.publisher import Publisher
 from runtime.calls.rpc import RpcClient, RpcServer
 from runtime.companies import AGAIN, CHANGES, COMPANY_CHANGED, CONFIRMED, CompanyCache
 from runtime.errors import RpcError
-from runtime.testing import eventually
-from runtime.testing_clock import FakeClock
+from runtime.testing.clock import FakeClock
+from runtime.testing.servers import eventually
 
 ACME = CompanySettings(config=CompanyConfig(company_id="acme"), version=3)
 

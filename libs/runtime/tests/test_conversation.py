@@ -13,8 +13,8 @@ from runtime.bus.publisher import Appended, Publisher
 from runtime.conversation import MOST_TRIES, ConversationLog, ConversationWriter, NewFact
 from runtime.errors import ConversationBusyError
 from runtime.settings import NatsSettings
-from runtime.testing import NatsServer, eventually
-from runtime.testing_network import proxy_to
+from runtime.testing.network import proxy_to
+from runtime.testing.servers import NatsServer, eventually
 
 PLACE = ("acme", "c1")
 

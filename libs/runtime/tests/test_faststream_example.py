@@ -14,7 +14,7 @@ from nats.aio.client import Client
 from contracts.envelope import CloudEvent
 from contracts.events.fact import FeedbackGiven
 from runtime.bus.publisher import Publisher
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 
 EXAMPLE = Path(__file__).parents[3] / "examples/faststream_service.py"
 SUBJECT = "feedback.given.v1.demo.-"

@@ -13,7 +13,7 @@ from runtime.bus.publisher import Publisher
 from runtime.errors import RpcError
 from runtime.lifecycle.health import Health
 from runtime.liveness import LOOKS, Ask, Liveness, Store
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 from runtime.workers.deliveries import AWAY_BACKOFF, LONGEST_BACKOFF, pause_after
 from runtime.workers.pull_worker import Ack, Delivery, Outcome, PullWorker
 

@@ -1,7 +1,7 @@
 """How much is kept depends on how many conversations go on, not on how many there were."""
 
 from runtime.recent import KEPT_SECONDS, Bounded, Recent
-from runtime.testing_clock import FakeClock
+from runtime.testing.clock import FakeClock
 
 
 async def test_what_has_gone_is_not_kept() -> None:

@@ -12,7 +12,7 @@ from runtime.bus.direct import DirectReader
 from runtime.bus.publisher import Publisher
 from runtime.bus.streams import ensure_streams
 from runtime.settings import NatsSettings
-from runtime.testing import MongoDatabase, NatsServer, ValkeyServer, eventually
+from runtime.testing.servers import MongoDatabase, NatsServer, ValkeyServer, eventually
 
 
 async def test_nats_server_keeps_its_port_and_data_over_a_kill(nats_server: NatsServer) -> None:

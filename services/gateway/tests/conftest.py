@@ -9,18 +9,19 @@ from nats.aio.client import Client
 from pydantic import SecretStr
 
 from gateway.adapters.identity import IdentityKeys, build_identity
-from gateway.testing import GatewayUnderTest, MemoryStandIn, TokenMaker, run_gateway
-from gateway.testing_desk import DeskStandIn
-from gateway.testing_files import FileShareStandIn
-from gateway.testing_http import Http
-from gateway.testing_knowledge import KnowledgeStandIn
-from gateway.testing_records import RecordsStandIn
-from gateway.testing_services import CompletionsStandIn, SettingsStandIn, WritersStandIn
+from gateway.testing.desk import DeskStandIn
+from gateway.testing.files import FileShareStandIn
+from gateway.testing.harness import GatewayUnderTest, MemoryStandIn, run_gateway
+from gateway.testing.http import Http
+from gateway.testing.knowledge import KnowledgeStandIn
+from gateway.testing.records import RecordsStandIn
+from gateway.testing.services import CompletionsStandIn, SettingsStandIn, WritersStandIn
+from gateway.testing.tokens import TokenMaker
 from runtime.calls.rpc import RpcServer
 from runtime.clock import SystemClock
 from runtime.settings import TokenSettings
 from runtime.stores.folder_store import FolderStore
-from runtime.testing import NatsServer
+from runtime.testing.servers import NatsServer
 
 KEYS = TokenSettings(
     jwt_secret=SecretStr("a secret of these tests alone, 0123456789"),

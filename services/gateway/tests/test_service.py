@@ -14,9 +14,10 @@ from typing import Any
 import aiohttp
 import pytest
 
-from gateway.testing import ChatClient, TokenMaker
+from gateway.testing.harness import ChatClient
+from gateway.testing.tokens import TokenMaker
 from runtime.settings import TokenSettings
-from runtime.testing import NatsServer
+from runtime.testing.servers import NatsServer
 
 DEADLINE = 30.0
 

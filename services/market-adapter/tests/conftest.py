@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from market_adapter.adapters.live_provider import LiveProvider
-from market_adapter.testing_live import Script, scripted
+from market_adapter.testing.live import Script, scripted
 
 
 @pytest.fixture

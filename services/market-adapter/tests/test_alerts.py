@@ -25,12 +25,12 @@ from market_adapter.domain.bars import Split
 from market_adapter.domain.paper.account import Owner
 from market_adapter.handlers import list_tools
 from market_adapter.paper_trading import PaperTrading
-from market_adapter.testing import FIRST_DAY, ScriptedProvider, bar
-from market_adapter.testing_desk import HeardFacts, MemoryAccounts
+from market_adapter.testing.desk import HeardFacts, MemoryAccounts
+from market_adapter.testing.markets import FIRST_DAY, ScriptedProvider, bar
 from market_adapter.unseen_news import UnseenNews
 from runtime.errors import PublishFailedError, RpcError
-from runtime.testing import MongoDatabase
-from runtime.testing_clock import FakeClock
+from runtime.testing.clock import FakeClock
+from runtime.testing.servers import MongoDatabase
 
 ANN = UserRef(company_id="demo", user_id="ann")
 

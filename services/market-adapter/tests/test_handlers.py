@@ -19,7 +19,7 @@ from market_adapter.domain.sample_clock import SampleClock
 from market_adapter.errors import MarketError, NotConfiguredError, ProviderRateLimitedError
 from market_adapter.handlers import list_tools, market_tools
 from market_adapter.ports import MarketProvider
-from market_adapter.testing import RefusingProvider
+from market_adapter.testing.markets import RefusingProvider
 from runtime.calls.rpc import RpcClient, RpcServer
 from runtime.clock import SystemClock
 from runtime.errors import RpcError

@@ -19,13 +19,13 @@ from contracts.tools_rpc import Caller, ToolServiceRequest, tool_service
 from market_adapter.adapters.mongo import bounded
 from market_adapter.adapters.mongo_accounts import MongoAccounts
 from market_adapter.domain.paper.account import Owner
-from market_adapter.testing_process import Stack
+from market_adapter.testing.process import Stack
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
 from runtime.settings import MongoSettings
 from runtime.stores.command_limit import TRIALS
 from runtime.stores.mongo import Document
-from runtime.testing import MongoDatabase, NatsServer, eventually, run_mongo_server
+from runtime.testing.servers import MongoDatabase, NatsServer, eventually, run_mongo_server
 
 ANN = Owner("demo", "ann")
 PATIENT = 15.0

@@ -15,7 +15,7 @@ from market_adapter.adapters.sample_files import load_sample
 from market_adapter.domain.bars import Bar, BarHistory, Split
 from market_adapter.domain.indicators import BARS, Value, converged, indicator, obv_line, rsi_line, vwap
 from market_adapter.domain.series import Series, series_of
-from market_adapter.testing import bar, bars_of
+from market_adapter.testing.markets import bar, bars_of
 
 SAMPLE = load_sample()
 IBM = parse_symbol("IBM")

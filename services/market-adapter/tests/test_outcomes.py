@@ -20,15 +20,15 @@ from market_adapter.errors import ProviderDownError
 from market_adapter.handlers import list_tools, user_tools
 from market_adapter.outcomes import CallOutcomes
 from market_adapter.paper_trading import PaperTrading
-from market_adapter.testing import ScriptedProvider, bar
-from market_adapter.testing_desk import HeardFacts
+from market_adapter.testing.desk import HeardFacts
+from market_adapter.testing.markets import ScriptedProvider, bar
 from market_adapter.tools.alerts import AlertTools
 from market_adapter.tools.trading import TradingTools
 from market_adapter.tools.watchlists import WatchlistTools
 from runtime.calls.deadlines import serve_for
 from runtime.clock import SystemClock
 from runtime.errors import RpcError
-from runtime.testing import MongoDatabase
+from runtime.testing.servers import MongoDatabase
 
 ResultT = TypeVar("ResultT")
 Calls = list[tuple[str, dict[str, Any]]]

@@ -16,8 +16,8 @@ from market_adapter.adapters.nats_nudge import NatsNudge
 from market_adapter.adapters.sample_files import load_sample
 from market_adapter.domain.sample_clock import SampleClock
 from market_adapter.replay import POLL_SECONDS, SampleMover
-from runtime.testing import MongoDatabase, eventually, run_mongo_server
-from runtime.testing_clock import FakeClock
+from runtime.testing.clock import FakeClock
+from runtime.testing.servers import MongoDatabase, eventually, run_mongo_server
 
 SAMPLE = load_sample()
 SESSIONS = SAMPLE.sessions[-121:]

@@ -12,9 +12,9 @@ from nats.aio.client import Client
 from contracts.market_rpc import QUEUE
 from contracts.tools_rpc import Caller, ToolServiceRequest, tool_service
 from market_adapter.adapters.sample_files import load_sample
-from market_adapter.testing_process import Stack
+from market_adapter.testing.process import Stack
 from runtime.calls.rpc import RpcClient
-from runtime.testing import MongoDatabase, NatsServer, eventually
+from runtime.testing.servers import MongoDatabase, NatsServer, eventually
 
 SESSIONS = [str(session) for session in load_sample().sessions[-121:]]
 

@@ -23,7 +23,7 @@ from market_adapter.domain.signals.prediction import (
     walk_forward,
 )
 from market_adapter.errors import MarketError
-from market_adapter.testing import ScriptedProvider, bars_of
+from market_adapter.testing.markets import ScriptedProvider, bars_of
 from market_adapter.tools.signals import SignalTools
 
 

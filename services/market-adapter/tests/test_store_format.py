@@ -7,7 +7,7 @@ from market_adapter.adapters.mongo import bounded
 from market_adapter.app import prepare_stores
 from runtime.errors import NotReadyError
 from runtime.stores.mongo import Document
-from runtime.testing import MongoDatabase
+from runtime.testing.servers import MongoDatabase
 
 
 async def test_a_newer_store_is_refused_and_its_own_is_kept(mongo_server: MongoDatabase) -> None:

@@ -23,10 +23,10 @@ from contracts.market_rpc import (
 )
 from contracts.memory_rpc import UserRef
 from contracts.tools_rpc import Caller, ToolServiceRequest, tool_service
-from market_adapter.testing_process import Stack
+from market_adapter.testing.process import Stack
 from runtime.bus.connection import jetstream
 from runtime.calls.rpc import RpcClient
-from runtime.testing import MongoDatabase, NatsServer, eventually
+from runtime.testing.servers import MongoDatabase, NatsServer, eventually
 
 ANN = UserRef(company_id="demo", user_id="ann")
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from memory.testing import Servers
-from runtime.testing import MongoDatabase, NatsServer, ValkeyServer
+from memory.testing.harness import Servers
+from runtime.testing.servers import MongoDatabase, NatsServer, ValkeyServer
 
 
 @pytest.fixture

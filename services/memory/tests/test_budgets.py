@@ -22,12 +22,12 @@ from contracts.memory_rpc import (
 from contracts.streams import FACTS
 from memory.adapters.redis_budgets import RedisBudgets
 from memory.application.budgets import DAY, HOUR, BudgetBook
-from memory.testing import Servers, replica
+from memory.testing.harness import Servers, replica
 from runtime.bus.publisher import Publisher
 from runtime.errors import RpcError
 from runtime.stores.redis_client import redis_client
-from runtime.testing import ValkeyServer, eventually
-from runtime.testing_cluster import run_valkey_cluster
+from runtime.testing.cluster import run_valkey_cluster
+from runtime.testing.servers import ValkeyServer, eventually
 
 NOON = 20_000 * DAY + DAY // 2
 

@@ -25,13 +25,13 @@ from contracts.knowledge_rpc import DOCUMENT_PUT, OVERVIEW, SEARCH, DocumentPut,
 from contracts.streams import FACTS
 from memory.adapters.mongo import asked
 from memory.adapters.mongo_companies import MongoCompanies
-from memory.testing import Replica, Servers, Writer, replica, serve_deletions
+from memory.testing.harness import Replica, Servers, Writer, replica, serve_deletions
 from runtime.bus.connection import subscribe
 from runtime.bus.direct import DirectReader
 from runtime.companies import CHANGES, CompanyCache
 from runtime.errors import RpcError
 from runtime.settings import DevSettings
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 
 async def create(on: Replica, **config: Any) -> CompanySettings:

@@ -19,13 +19,13 @@ from contracts.market_rpc import (
 )
 from contracts.memory_rpc import UserRef
 from contracts.tools_rpc import CATALOGUE
-from memory.testing import Servers, Writer, replica
-from memory.testing_contexts import Outside, context, quote, remember
+from memory.testing.contexts import Outside, context, quote, remember
+from memory.testing.harness import Servers, Writer, replica
 from runtime.bus.connection import subscribe
 from runtime.calls.deadlines import time_left
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.testing import ValkeyServer, eventually, run_mongo_server
+from runtime.testing.servers import ValkeyServer, eventually, run_mongo_server
 
 MARKET_PARTS = ["market", "market.relevantSymbols", "market.status", "market.upcomingEvents"]
 STORED_PARTS = ["conversation.messageCount", "conversation.recentTopics", "conversation.summary", "memory"]

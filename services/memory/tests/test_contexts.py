@@ -10,11 +10,11 @@ from contracts.events.tool import ToolCallCompleted, ToolMetadata, ToolResult
 from contracts.market_rpc import HOLDINGS, MARKET_EVENTS, MARKET_QUOTES, MARKET_STATUS
 from contracts.streams import FACTS
 from contracts.tools_rpc import CATALOGUE
-from memory.testing import Replica, Servers, Writer, replica
-from memory.testing_contexts import NOW, TOOLS, Outside, context, remember
+from memory.testing.contexts import NOW, TOOLS, Outside, context, remember
+from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.bus.publisher import Publisher
-from runtime.testing import eventually
-from runtime.testing_clock import FakeClock
+from runtime.testing.clock import FakeClock
+from runtime.testing.servers import eventually
 
 
 async def called(on: Replica, writer: Writer, tool: str, **arguments: Any) -> None:

@@ -38,12 +38,12 @@ from contracts.memory_rpc import USER_FORGET, UserRef
 from contracts.migration_rpc import MIGRATE, MigrateRequest
 from contracts.owner_rpc import OWNER_SEEN, OwnerSeenRequest
 from contracts.streams import FACTS
-from memory.testing import Replica, Servers, Writer, replica, serve_deletions
+from memory.testing.harness import Replica, Servers, Writer, replica, serve_deletions
 from runtime.bus.direct import DirectReader
 from runtime.bus.publisher import Publisher
 from runtime.errors import RpcError
 from runtime.stores.mongo import Document
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 LATEST_OF_EVA = LatestConversationRequest(company_id="acme", user_id="eva")
 

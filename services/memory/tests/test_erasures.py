@@ -34,14 +34,14 @@ from contracts.memory_rpc import MEMORY_GET, MEMORY_PATCH, USER_FORGET, MemoryPa
 from contracts.streams import CHAT, FACTS
 from memory.application import late_facts
 from memory.domain.receipt import PLACES
-from memory.testing import Replica, Servers, Writer, replica, serve_deletions
+from memory.testing.harness import Replica, Servers, Writer, replica, serve_deletions
 from runtime.bus.connection import jetstream
 from runtime.bus.direct import DirectReader
 from runtime.bus.publisher import Publisher
 from runtime.stores.file_store import FileMetadata
 from runtime.stores.folder_store import FolderStore
-from runtime.testing import NatsServer, eventually
-from runtime.testing_clock import FakeClock
+from runtime.testing.clock import FakeClock
+from runtime.testing.servers import NatsServer, eventually
 
 from .test_user_deletion import ANA, SECRET, besides_limits, everything, fill, places_of
 

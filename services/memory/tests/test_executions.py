@@ -8,9 +8,9 @@ from contracts.channels import fact
 from contracts.envelope import CloudEvent
 from contracts.events.tool import ToolCallCompleted, ToolMetadata, ToolResult
 from contracts.streams import FACTS
-from memory.testing import Servers, replica
+from memory.testing.harness import Servers, replica
 from runtime.bus.publisher import Publisher
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from runtime.workers.dead_letters import DeadLetters
 
 TYPE = "tools.call.completed.v1"

@@ -19,9 +19,9 @@ from contracts.rpc import Rpc
 from contracts.tools_rpc import MEMORY_OUTCOME, Caller, ToolServiceData, ToolServiceRequest
 from memory.fact_tools import FORGET, REMEMBER, UPDATE
 from memory.handlers.search_memory import SEARCH_MEMORY
-from memory.testing import Replica, Servers, Writer, replica
+from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.errors import RpcError
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 Tool = Rpc[ToolServiceRequest, ToolServiceData]
 

@@ -5,11 +5,11 @@ import pytest
 from contracts.company_rpc import COMPANY_CREATE, COMPANY_GET, CompanyCreateRequest, CompanyRequest
 from contracts.conversation_rpc import CONVERSATION_MESSAGES, HISTORY, HistoryRequest, MessagesRequest
 from contracts.streams import CHAT
-from memory.testing import Replica, Servers, Writer, replica
+from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.bus.connection import jetstream
 from runtime.bus.streams import ensure_streams
 from runtime.errors import RpcError
-from runtime.testing import NatsServer, ValkeyServer, eventually, run_mongo_server
+from runtime.testing.servers import NatsServer, ValkeyServer, eventually, run_mongo_server
 
 
 async def history(on: Replica, writer: Writer, up_to: int) -> list[str]:

@@ -19,10 +19,10 @@ from memory.adapters.mongo_facts import MongoFacts
 from memory.adapters.mongo_file_shares import MongoFileShares
 from memory.domain.erasure import Erasure
 from memory.domain.keys import LogPosition
-from memory.testing import Servers, replica
+from memory.testing.harness import Servers, replica
 from runtime.stores.file_store import FileMetadata
 from runtime.stores.folder_store import FolderStore
-from runtime.testing_clock import FakeClock
+from runtime.testing.clock import FakeClock
 
 MOST = 1_000
 

@@ -8,7 +8,7 @@ from nats.js.api import AckPolicy, ConsumerConfig
 
 from contracts.streams import CHAT
 from memory.adapters.projection_floor import ProjectionFloor
-from memory.testing import Writer
+from memory.testing.harness import Writer
 from runtime.bus.connection import jetstream
 from runtime.bus.jetstream_api import floor_of
 from runtime.bus.streams import ensure_streams

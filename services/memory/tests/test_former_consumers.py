@@ -15,13 +15,13 @@ from contracts.envelope import CloudEvent
 from contracts.events.tool import ToolCallCompleted, ToolMetadata, ToolResult
 from contracts.memory_rpc import MEMORY_GET, UserRef
 from contracts.streams import FACTS
-from memory.testing import Replica, Servers, replica
+from memory.testing.harness import Replica, Servers, replica
 from runtime.bus.connection import connect
 from runtime.bus.consumers import ConsumerSpec, ensure_consumer
 from runtime.bus.publisher import Publisher
 from runtime.bus.streams import ensure_streams
 from runtime.settings import NatsSettings
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 CALLS = "tools.call.completed.v1"
 WATCHED = ConsumerSpec(FACTS.name, "memory-watchlists", (f"{CALLS}.>",))

@@ -36,14 +36,14 @@ from memory.domain.handoff import (
 )
 from memory.domain.keys import LogPosition
 from memory.ports import LogClock
-from memory.testing import Replica, Servers, Writer, replica
+from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.bus.connection import connect
 from runtime.bus.direct import StoredFact
 from runtime.bus.publisher import Publisher
 from runtime.conversation import ConversationLog
 from runtime.settings import NatsSettings
 from runtime.stores.mongo import Document
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 TIMEOUT = Patience(handoff=timedelta(seconds=120), idle=timedelta(minutes=15))
 

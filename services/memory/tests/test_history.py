@@ -23,9 +23,9 @@ from memory.domain.conversation import InboxConversation
 from memory.domain.facts import LogFact
 from memory.domain.recent import HELD, RecentMessages
 from memory.errors import StoreUnavailableError
-from memory.testing import Replica, Servers, Writer, replica
+from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.errors import RpcError
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 
 async def history(on: Replica, writer: Writer, up_to: int, limit: int = 20) -> list[str]:

@@ -17,7 +17,7 @@ from contracts.conversation_rpc import (
 )
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind
 from contracts.ids import uuid7
-from memory.testing import Replica, Servers, Writer, replica
+from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.errors import RpcError
 
 

@@ -10,9 +10,9 @@ from contracts.events.fact import FeedbackGiven
 from contracts.insight_rpc import INSIGHTS, InsightsReply, InsightsRequest
 from contracts.memory_rpc import USER_FORGET, UserRef
 from contracts.streams import FACTS
-from memory.testing import Replica, Servers, Writer, replica, serve_deletions
+from memory.testing.harness import Replica, Servers, Writer, replica, serve_deletions
 from runtime.bus.publisher import Publisher
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 
 async def report(on: Replica, company: str = "acme") -> InsightsReply:

@@ -18,7 +18,7 @@ from memory.domain.facts import LogFact
 from memory.domain.keys import BEGINNING, LogPosition
 from memory.domain.recent import UNSEEN, RecentMessages
 from runtime.recent import KEPT_SECONDS
-from runtime.testing_clock import FakeClock
+from runtime.testing.clock import FakeClock
 
 MANY = 100
 

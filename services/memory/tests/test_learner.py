@@ -14,13 +14,13 @@ from contracts.ids import answer_id, turn_id
 from contracts.market_rpc import MARKET_QUOTES, QuotesReply, QuotesRequest, QuoteView
 from contracts.memory_rpc import MEMORY_DELETE, MEMORY_GET, LongTermMemory, UserRef
 from contracts.streams import FACTS
-from memory.testing import Replica, Servers, Writer, replica
+from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.bus.connection import jetstream
 from runtime.bus.direct import DirectReader
 from runtime.bus.publisher import Publisher
 from runtime.calls.rpc import RpcServer
 from runtime.errors import RpcError
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 KNOWN = {"AAPL", "BTC/USD"}
 

@@ -24,11 +24,11 @@ from contracts.streams import CHAT
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.trimmed_chat import TrimmedChat
 from memory.application.log_trimmer import LogTrimmer
-from memory.testing import Replica, Servers, Writer, replica
+from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.bus.connection import jetstream
 from runtime.bus.publisher import Publisher
 from runtime.conversation import ConversationLog
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 MONTHS = timedelta(days=90)
 

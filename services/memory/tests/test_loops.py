@@ -9,8 +9,8 @@ from memory.adapters.redis_windows import RedisWindows
 from memory.application.activity import Activity
 from memory.application.lessons import Lessons
 from memory.domain.recent import RecentMessages, VisitorTraits
-from memory.testing import Servers, replica
-from runtime.testing import ValkeyServer, eventually
+from memory.testing.harness import Servers, replica
+from runtime.testing.servers import ValkeyServer, eventually
 
 LOOPS = {
     "projection",

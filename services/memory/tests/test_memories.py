@@ -25,11 +25,11 @@ from memory.adapters.mongo_memories import MongoMemories
 from memory.application.memories import Memories
 from memory.domain.remembered import Remembered
 from memory.errors import StoreUnavailableError
-from memory.testing import Replica, Servers, Writer, replica
+from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.bus.direct import DirectReader
 from runtime.clock import SystemClock
 from runtime.errors import RpcError
-from runtime.testing_clock import FakeClock
+from runtime.testing.clock import FakeClock
 
 ANA = UserRef(company_id="acme", user_id="ana")
 

@@ -13,12 +13,12 @@ from contracts.envelope import CloudEvent
 from contracts.events.fact import CompanyConfigChanged
 from contracts.memory_rpc import MEMORY_GET, MEMORY_PATCH, MemoryPatchRequest, UserRef
 from contracts.streams import CHAT, FACTS
-from memory.testing import Replica, Servers, Writer, replica
+from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.bus.connection import jetstream
 from runtime.bus.direct import DirectReader
 from runtime.bus.publisher import Publisher
 from runtime.errors import RpcError
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from runtime.workers.dead_letters import DeadLetters
 
 CONFIG: dict[str, Any] = {

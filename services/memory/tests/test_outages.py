@@ -12,10 +12,10 @@ from nats.aio.client import Client
 from contracts.conversation_rpc import CONVERSATION_MESSAGES, SNAPSHOT, MessagesRequest, SnapshotRequest
 from contracts.envelope import CloudEvent
 from contracts.events.fact import FeedbackGiven
-from memory.testing import Replica, Servers, Writer, replica
+from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.bus.publisher import Publisher
-from runtime.testing import ServerProcess, eventually, run_mongo_server, run_valkey_server
-from runtime.testing_network import Proxy, proxy_to
+from runtime.testing.network import Proxy, proxy_to
+from runtime.testing.servers import ServerProcess, eventually, run_mongo_server, run_valkey_server
 
 AWAY = 3.0
 """Seconds; longer than the driver waits for a connection, so that pools are emptied and retries have begun."""

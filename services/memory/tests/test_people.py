@@ -25,7 +25,7 @@ from contracts.desk_rpc import (
 )
 from contracts.ids import uuid7
 from memory.domain.desk import mentionable
-from memory.testing import Replica, Servers, Writer, replica
+from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.errors import RpcError
 
 

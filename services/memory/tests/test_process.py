@@ -15,13 +15,13 @@ from contracts.conversation_rpc import HISTORY, HistoryRequest
 from contracts.erasure_rpc import ERASE, RECEIPT, EraseRequest, Receipt, ReceiptRef
 from contracts.market_rpc import ForgottenReply
 from contracts.memory_rpc import UserRef
-from memory.testing import KEY, Servers, Writer
-from memory.testing_receiver import Taken, receiving
+from memory.testing.harness import KEY, Servers, Writer
+from memory.testing.receiver import Taken, receiving
 from runtime.bus.connection import connect
 from runtime.calls.rpc import RpcClient, RpcServer
 from runtime.errors import RpcError
 from runtime.settings import NatsSettings
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 SECRET = "a secret that both know"
 

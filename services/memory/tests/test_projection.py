@@ -18,10 +18,10 @@ from contracts.events.chat import OwnerKind, VisitorMessage
 from contracts.ids import derive_id
 from contracts.streams import CHAT
 from memory.adapters.chat_consumer import DURABLE
-from memory.testing import Replica, Servers, Writer, replica
+from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.bus.connection import jetstream
 from runtime.bus.publisher import Publisher
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from runtime.workers.dead_letters import DeadLetters
 
 

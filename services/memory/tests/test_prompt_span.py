@@ -4,7 +4,7 @@ from typing import Any
 
 from contracts.tools_rpc import Caller, ToolServiceRequest
 from memory.handlers.search_memory import SEARCH_MEMORY
-from memory.testing import Servers, Writer, replica
+from memory.testing.harness import Servers, Writer, replica
 
 
 async def test_left_out_is_what_the_prompt_holds_and_no_message_more(servers: Servers) -> None:

@@ -8,7 +8,7 @@ import pytest
 from contracts.ids import turn_id
 from contracts.memory_rpc import MEMORY_DELETE, MEMORY_GET, LongTermMemory, UserRef, fact_id
 from contracts.proposal_rpc import PROPOSAL_GROUND, PROPOSE, AnsweredTurn, FactProposal, ProposalsRequest
-from memory.testing import Replica, Servers, Writer, replica
+from memory.testing.harness import Replica, Servers, Writer, replica
 
 HOME, GONE = "I live in Lima", "I have unpacked my boxes in Bogotá"
 

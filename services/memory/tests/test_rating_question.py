@@ -3,9 +3,9 @@
 from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
 from contracts.desk_rpc import CONVERSATION_UPDATE, ConversationUpdate
 from contracts.ids import uuid7
-from memory.testing import Replica, Servers, Writer, replica
+from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.conversation import ConversationLog
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 
 async def resolve(on: Replica, writer: Writer, state: str = "resolved") -> None:

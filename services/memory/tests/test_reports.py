@@ -28,10 +28,10 @@ from memory.adapters.mongo import asked
 from memory.adapters.mongo_companies import MongoCompanies
 from memory.adapters.mongo_reports import MongoReports
 from memory.application.reports import Reports
-from memory.testing import Replica, Servers, Writer, replica
-from memory.testing_reports import Chatter, Recount, rate
+from memory.testing.harness import Replica, Servers, Writer, replica
+from memory.testing.reports import Chatter, Recount, rate
 from runtime.stores.mongo import Document
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 DAY = timedelta(days=1)
 

@@ -38,14 +38,14 @@ from contracts.memory_rpc import (
 from contracts.streams import FACTS
 from memory.adapters.mongo import Connections
 from memory.adapters.mongo_positions import MongoPositions
-from memory.testing import Replica, Servers, Writer, replica
+from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.bus.connection import connect
 from runtime.bus.publisher import Publisher
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
 from runtime.settings import NatsSettings
 from runtime.stores.mongo import Database
-from runtime.testing import NatsServer, ServerProcess, ValkeyServer, eventually, run_mongo_server
+from runtime.testing.servers import NatsServer, ServerProcess, ValkeyServer, eventually, run_mongo_server
 
 ANA = UserRef(company_id="acme", user_id="ana")
 

@@ -7,7 +7,7 @@ import pytest
 from contracts.memory_rpc import USER_FORGET, UserRef
 from contracts.tools_rpc import Caller, ToolServiceRequest
 from memory.handlers.search_memory import SEARCH_MEMORY
-from memory.testing import Replica, Servers, Writer, replica, serve_deletions
+from memory.testing.harness import Replica, Servers, Writer, replica, serve_deletions
 from runtime.errors import RpcError
 
 

@@ -29,13 +29,13 @@ from memory.domain.conversation import Person
 from memory.domain.facts import LogFact
 from memory.domain.keys import LogPosition
 from memory.domain.short_term import UserActivity
-from memory.testing import Replica, Servers, Writer, replica
+from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.bus.publisher import Publisher
 from runtime.calls.rpc import RpcServer
 from runtime.clock import SystemClock
 from runtime.errors import RpcError
-from runtime.testing import ValkeyServer, eventually
-from runtime.testing_clock import FakeClock
+from runtime.testing.clock import FakeClock
+from runtime.testing.servers import ValkeyServer, eventually
 
 ANA = UserRef(company_id="acme", user_id="ana")
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -31,10 +31,10 @@ from contracts.sign_in_rpc import (
     SignInFinished,
 )
 from contracts.team import Team
-from memory.testing import Replica, Servers, replica
-from memory.testing_openid import SECRET, Account, OpenIdProviderStandIn, openid_provider
+from memory.testing.harness import Replica, Servers, replica
+from memory.testing.openid import SECRET, Account, OpenIdProviderStandIn, openid_provider
 from runtime.settings import DevSettings
-from runtime.testing_clock import FakeClock
+from runtime.testing.clock import FakeClock
 
 CONSOLE = "https://chat.example/console"
 ANA = {"role": "admin", "email": "Ana@Acme.example"}

@@ -20,13 +20,13 @@ from contracts.conversation_rpc import (
 )
 from memory.adapters.mongo import asked, limit, speaking
 from memory.errors import StoreRefusedError, StoreUnavailableError
-from memory.testing import Replica, Servers, Writer, replica
+from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
 from runtime.stores.command_limit import TRIALS
 from runtime.stores.mongo import Document
-from runtime.testing import eventually, run_mongo_server
-from runtime.testing_network import Proxy, proxy_to
+from runtime.testing.network import Proxy, proxy_to
+from runtime.testing.servers import eventually, run_mongo_server
 
 VISITORS = 40
 FAULTS: dict[str, Callable[[Proxy], None]] = {

@@ -6,7 +6,7 @@ from typing import Any
 from contracts.context_rpc import CONTEXT, SUMMARY_SAVE, ContextRequest, FullContext, SummarySaved, SummarySaveRequest
 from contracts.conversation_rpc import CONVERSATION, ConversationRef
 from contracts.memory_rpc import USER_FORGET, UserRef
-from memory.testing import Replica, Servers, Writer, replica, serve_deletions
+from memory.testing.harness import Replica, Servers, Writer, replica, serve_deletions
 
 
 async def save(on: Replica, writer: Writer, text: str, up_to: int, over: str | None = None) -> SummarySaved:

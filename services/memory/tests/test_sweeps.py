@@ -3,7 +3,7 @@
 import pytest
 
 from memory.application.sweeps import PeriodicSweep
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 
 class Work:

@@ -9,10 +9,10 @@ from contracts.events.chat import Usage
 from contracts.events.fact import UsageRecorded
 from contracts.memory_rpc import USAGE, UsageReply, UsageRequest
 from contracts.streams import FACTS
-from memory.testing import Replica, Servers, replica
+from memory.testing.harness import Replica, Servers, replica
 from runtime.bus.publisher import Publisher
-from runtime.testing import eventually
-from runtime.testing_clock import FakeClock
+from runtime.testing.clock import FakeClock
+from runtime.testing.servers import eventually
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 

@@ -37,15 +37,15 @@ from contracts.memory_rpc import (
 )
 from contracts.streams import CHAT, FACTS, STREAMS, TOOLS, TURNS, WEBHOOKS
 from contracts.withdrawal_rpc import WITHDRAW, WithdrawRequest
-from memory.testing import Servers, Writer, replica, serve_deletions
+from memory.testing.harness import Servers, Writer, replica, serve_deletions
 from runtime.bus.connection import jetstream, subscribe
 from runtime.bus.direct import DirectReader
 from runtime.bus.publisher import Publisher
 from runtime.errors import RpcError
 from runtime.stores.redis_client import redis_client
-from runtime.testing import MongoDatabase, NatsServer, eventually
-from runtime.testing_clock import FakeClock
-from runtime.testing_cluster import run_valkey_cluster
+from runtime.testing.clock import FakeClock
+from runtime.testing.cluster import run_valkey_cluster
+from runtime.testing.servers import MongoDatabase, NatsServer, eventually
 from runtime.workers.dead_letters import DeadLetters
 
 ANA = UserRef(company_id="acme", user_id="ana-7")

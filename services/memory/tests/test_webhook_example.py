@@ -10,9 +10,9 @@ import aiohttp
 import pytest
 
 from contracts.company_rpc import COMPANY_CREATE, CompanyCreateRequest
-from memory.testing import Servers, Writer, replica
+from memory.testing.harness import Servers, Writer, replica
 from runtime.settings import DevSettings
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 EXAMPLE = Path(__file__).parents[3] / "examples/receive_webhooks.py"
 

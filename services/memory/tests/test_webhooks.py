@@ -21,13 +21,13 @@ from contracts.company_rpc import (
 from contracts.envelope import CloudEvent
 from contracts.events.fact import FeedbackGiven
 from contracts.streams import FACTS, WEBHOOKS
-from memory.testing import Replica, Servers, Writer, replica
-from memory.testing_receiver import Receiver, Taken, receiving
+from memory.testing.harness import Replica, Servers, Writer, replica
+from memory.testing.receiver import Receiver, Taken, receiving
 from runtime.bus.connection import jetstream
 from runtime.bus.publisher import Publisher
 from runtime.errors import RpcError
 from runtime.settings import DevSettings
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from runtime.workers.dead_letters import DeadLetters
 
 SECRET = "whsec_" + base64.b64encode(b"a secret of twenty-four b").decode()

@@ -2,7 +2,7 @@
 
 from contracts.ids import uuid7
 from contracts.withdrawal_rpc import WITHDRAW, WITHDRAWN, ResponseRef, WithdrawRequest
-from memory.testing import Servers, replica
+from memory.testing.harness import Servers, replica
 
 
 async def test_a_response_is_withdrawn_once_and_a_repeat_hears_the_same(servers: Servers) -> None:

@@ -17,12 +17,12 @@ from runtime.bus.publisher import Publisher
 from runtime.bus.streams import ensure_streams
 from runtime.calls.rpc import RpcServer
 from runtime.errors import RpcError
-from runtime.testing import ValkeyServer, eventually
+from runtime.testing.servers import ValkeyServer, eventually
 from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.catalogue.announced import MOST_TOOLS, Offers
 from tool_executor.catalogue.registry import build_registry
 from tool_executor.domain.plans import CompanyTools, Plan, VerifiedCaller
-from tool_executor.testing import CountingHandler, Memory, Someone, ToolRequester, running_executor, tool_named
+from tool_executor.testing.harness import CountingHandler, Memory, Someone, ToolRequester, running_executor, tool_named
 
 AnnouncedEvent = CloudEvent[ToolsAnnounced]
 WithdrawnEvent = CloudEvent[ToolsWithdrawn]

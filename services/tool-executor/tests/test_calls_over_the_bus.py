@@ -16,10 +16,10 @@ from contracts.tools_rpc import CATALOGUE, CatalogueRequest, ToolServiceData, To
 from runtime.bus.publisher import Publisher
 from runtime.calls.rpc import RpcClient, RpcServer
 from runtime.errors import RpcError
-from runtime.testing import ValkeyServer, eventually
+from runtime.testing.servers import ValkeyServer, eventually
 from tool_executor.domain.declaration import CallContext, Data
 from tool_executor.domain.plans import Arguments, Plan
-from tool_executor.testing import (
+from tool_executor.testing.harness import (
     ANYTHING,
     CountingHandler,
     Memory,

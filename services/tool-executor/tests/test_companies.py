@@ -15,11 +15,11 @@ from runtime.bus.connection import subscribe
 from runtime.calls.deadlines import serve_for
 from runtime.calls.rpc import RpcClient, RpcServer
 from runtime.companies import CHANGES, CompanyCache
-from runtime.testing import ValkeyServer, eventually
+from runtime.testing.servers import ValkeyServer, eventually
 from tool_executor.adapters.companies import ExecutorCompanies
 from tool_executor.domain.declaration import ToolUnavailableError
 from tool_executor.domain.plans import CompanyTools
-from tool_executor.testing import Memory, Someone, ToolRequester, running_executor, settings_of
+from tool_executor.testing.harness import Memory, Someone, ToolRequester, running_executor, settings_of
 
 NONE = ToolConfig()
 SOME = ToolConfig(enabled_tools=["get_price"])

@@ -9,12 +9,12 @@ from aiohttp import web
 from nats.aio.client import Client
 
 from contracts.company import Knowledge
-from runtime.testing import ValkeyServer
+from runtime.testing.servers import ValkeyServer
 from tool_executor.extraction.formats import DOCX
 from tool_executor.extraction.testing import docx_of, pdf_of
 from tool_executor.settings import ExecutorSettings
-from tool_executor.testing import PageHandler, Served, html_page, running_executor, serving
-from tool_executor.testing_sites import (
+from tool_executor.testing.harness import PageHandler, Served, html_page, running_executor, serving
+from tool_executor.testing.sites import (
     SiteMemory,
     answering,
     asked_for,

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from nats.aio.client import Client
 
-from runtime.testing import NatsServer, ValkeyServer, eventually
+from runtime.testing.servers import NatsServer, ValkeyServer, eventually
 from tool_executor.settings import ExecutorSettings
-from tool_executor.testing import Served, running_executor, serving
-from tool_executor.testing_sites import SiteMemory, asked_for, counted, made_site, remembering, wait_for_pages
+from tool_executor.testing.harness import Served, running_executor, serving
+from tool_executor.testing.sites import SiteMemory, asked_for, counted, made_site, remembering, wait_for_pages
 
 PAGES = 60
 
@@ -44,7 +44,7 @@ async def executors(
             [
                 sys.executable,
                 "-m",
-                "tool_executor.testing_crawler",
+                "tool_executor.testing.crawler",
                 nats.url,
                 valkey.url,
                 str(tmp / str(number)),

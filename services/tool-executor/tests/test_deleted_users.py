@@ -13,12 +13,12 @@ from contracts.company_rpc import CompanyRequest
 from contracts.memory_rpc import UserRef
 from runtime.errors import RpcError
 from runtime.stores.redis_client import redis_client
-from runtime.testing import ValkeyServer
-from runtime.testing_cluster import run_valkey_cluster
+from runtime.testing.cluster import run_valkey_cluster
+from runtime.testing.servers import ValkeyServer
 from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.adapters.user_keys import UserKeys
 from tool_executor.domain.declaration import CacheScope
-from tool_executor.testing import CountingHandler, Memory, Someone, ToolRequester, running_executor, tool_named
+from tool_executor.testing.harness import CountingHandler, Memory, Someone, ToolRequester, running_executor, tool_named
 
 ANA, ANNA, ELSEWHERE = Someone(sub="ana"), Someone(sub="anna"), Someone(sub="ana", company="other")
 ASKED = UserRef(company_id="demo", user_id="ana")

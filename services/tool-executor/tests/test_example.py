@@ -9,8 +9,8 @@ from pathlib import Path
 from nats.aio.client import Client
 
 from contracts.errors import ToolCode
-from runtime.testing import NatsServer, ValkeyServer, eventually
-from tool_executor.testing import ToolRequester, running_executor
+from runtime.testing.servers import NatsServer, ValkeyServer, eventually
+from tool_executor.testing.harness import ToolRequester, running_executor
 
 EXAMPLE = Path(__file__).parents[3] / "examples/announced_tool.py"
 

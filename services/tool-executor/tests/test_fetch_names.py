@@ -10,7 +10,7 @@ from tool_executor.adapters.site_pages import SitePages
 from tool_executor.domain.declaration import ToolFailedError
 from tool_executor.domain.plans import CompanyTools
 from tool_executor.domain.site_address import Origin, Site, SiteUrl
-from tool_executor.testing import Served, html_page, serving
+from tool_executor.testing.harness import Served, html_page, serving
 
 
 @pytest.fixture

@@ -14,14 +14,14 @@ from nats.aio.client import Client
 from contracts.company import ToolConfig
 from contracts.errors import ToolCode
 from contracts.text import Text
-from runtime.testing import ValkeyServer
+from runtime.testing.servers import ValkeyServer
 from tool_executor.adapters.page_fetcher import FetchLimits, PageFetcher
 from tool_executor.adapters.page_text import readable_text
 from tool_executor.adapters.site_pages import SitePages
 from tool_executor.domain.declaration import ToolFailedError, ToolRefusedError
 from tool_executor.domain.plans import CompanyTools
 from tool_executor.ports import ReadablePage
-from tool_executor.testing import (
+from tool_executor.testing.harness import (
     Memory,
     PageHandler,
     Served,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 from redis import Redis
 
-from runtime.testing import ValkeyServer
+from runtime.testing.servers import ValkeyServer
 from tool_executor.adapters.local_limiter import LocalRateLimiter
 from tool_executor.adapters.rate_limiter import RedisRateLimiter
 from tool_executor.adapters.redis_store import RedisStore

@@ -12,9 +12,9 @@ from nats.aio.client import Client
 from redis import Redis
 
 from contracts.errors import ToolCode
-from runtime.testing import NatsServer, ValkeyServer, eventually
-from tool_executor.testing import Someone, ToolRequester
-from tool_executor.testing_process import PER_SECOND
+from runtime.testing.servers import NatsServer, ValkeyServer, eventually
+from tool_executor.testing.harness import Someone, ToolRequester
+from tool_executor.testing.process import PER_SECOND
 
 SECONDS = 30.0
 TASKS, PROCESSES = 64, 3
@@ -27,7 +27,7 @@ async def test_three_processes_never_let_more_through_than_the_limit(
     ready = [tmp_path / str(number) for number in range(PROCESSES)]
     processes = [
         subprocess.Popen(
-            [sys.executable, "-m", "tool_executor.testing_process", nats_server.url, valkey_server.url, str(file)]
+            [sys.executable, "-m", "tool_executor.testing.process", nats_server.url, valkey_server.url, str(file)]
         )
         for file in ready
     ]

@@ -9,7 +9,7 @@ from nats.aio.client import Client
 
 from contracts.errors import ToolCode
 from contracts.text import Text
-from runtime.testing import ValkeyServer, eventually
+from runtime.testing.servers import ValkeyServer, eventually
 from tool_executor.adapters.local_limiter import LocalRateLimiter
 from tool_executor.adapters.rate_limiter import RedisRateLimiter
 from tool_executor.adapters.redis_store import RedisStore
@@ -20,7 +20,7 @@ from tool_executor.domain.limits import CallWindow, limits_of
 from tool_executor.domain.plans import Arguments, VerifiedCaller
 from tool_executor.ports import RateLimiter
 from tool_executor.settings import ExecutorSettings
-from tool_executor.testing import CountingHandler, Someone, ToolRequester, running_executor, tool_named
+from tool_executor.testing.harness import CountingHandler, Someone, ToolRequester, running_executor, tool_named
 
 ANA = VerifiedCaller("demo", "ana", "user")
 BEN = VerifiedCaller("demo", "ben", "user")

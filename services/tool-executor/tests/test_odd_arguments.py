@@ -10,8 +10,8 @@ from contracts.channels import tool_request
 from contracts.envelope import CloudEvent
 from contracts.events.tool import ToolCallCompleted
 from runtime.bus.publisher import Publisher
-from runtime.testing import ValkeyServer
-from tool_executor.testing import Someone, listen, running_executor
+from runtime.testing.servers import ValkeyServer
+from tool_executor.testing.harness import Someone, listen, running_executor
 
 SIZE = {"capital": 1000, "entry_price": 100, "stop_loss_price": 95, "risk_percent": 0.02}
 NO_JSON = ("{", "[" * 5000)

@@ -16,7 +16,7 @@ from nats.aio.client import Client
 
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolMetadata, ToolResult
-from runtime.testing import NatsServer, ValkeyServer, eventually
+from runtime.testing.servers import NatsServer, ValkeyServer, eventually
 from runtime.workers.pull_worker import LEASE
 from tool_executor.adapters.call_records import RedisCallRecords
 from tool_executor.adapters.json_schema import CompiledSchemas
@@ -36,7 +36,7 @@ from tool_executor.ports import (
     RedisUnavailableError,
     RunningElsewhere,
 )
-from tool_executor.testing import CountingHandler, Someone, ToolRequester, listen, running_executor, tool_named
+from tool_executor.testing.harness import CountingHandler, Someone, ToolRequester, listen, running_executor, tool_named
 
 KEY = CallKey("demo", "user-1", "call-1")
 DONE = ToolResult(success=True, data={"answer": None}, metadata=ToolMetadata(execution_time=1.0))
@@ -244,7 +244,7 @@ async def test_without_redis_what_has_no_effects_goes_on_and_says_so(nats_client
 @contextmanager
 def executor_process(nats_url: str, redis_url: str, marks: Path) -> Generator[subprocess.Popen[bytes]]:
     """An executor in a process of its own, whose tools never end: made to be killed."""
-    command = [sys.executable, "-m", "tool_executor.testing", nats_url, redis_url, str(marks)]
+    command = [sys.executable, "-m", "tool_executor.testing.harness", nats_url, redis_url, str(marks)]
     process = subprocess.Popen(command)
     try:
         yield process

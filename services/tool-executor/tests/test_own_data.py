@@ -9,11 +9,11 @@ from nats.aio.client import Client
 from contracts.channels import fact
 from contracts.tools_rpc import CATALOGUE, CatalogueRequest
 from runtime.calls.rpc import RpcClient
-from runtime.testing import ValkeyServer, eventually
+from runtime.testing.servers import ValkeyServer, eventually
 from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.domain.declaration import CacheScope, CallContext, Data
 from tool_executor.domain.plans import Arguments
-from tool_executor.testing import CountingHandler, Memory, Someone, ToolRequester, running_executor, tool_named
+from tool_executor.testing.harness import CountingHandler, Memory, Someone, ToolRequester, running_executor, tool_named
 
 BEN = Someone(sub="user-2")
 

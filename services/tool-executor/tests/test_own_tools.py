@@ -14,9 +14,9 @@ from contracts.market_rpc import ActionDecideRequest
 from contracts.memory_rpc import UserRef
 from contracts.own_tools import Header, OwnTools
 from runtime.errors import RpcError
-from runtime.testing import ValkeyServer
-from tool_executor.testing import Someone
-from tool_executor.testing_own import (
+from runtime.testing.servers import ValkeyServer
+from tool_executor.testing.harness import Someone
+from tool_executor.testing.own import (
     SCHEMA,
     SEAL,
     answering,

@@ -22,8 +22,8 @@ from contracts.tools_rpc import ToolServiceData, ToolServiceRequest, tool_servic
 from runtime.auth.principals import PrincipalSigner
 from runtime.calls.rpc import RpcServer
 from runtime.settings import TokenSettings
-from runtime.testing import NatsServer, ValkeyServer, eventually
-from tool_executor.testing import Someone, ToolRequester, listen
+from runtime.testing.servers import NatsServer, ValkeyServer, eventually
+from tool_executor.testing.harness import Someone, ToolRequester, listen
 
 KEY = "a-shared-secret-of-32-characters!"
 RISK = {"entry_price": 100, "stop_loss_price": 95, "take_profit_price": 115}

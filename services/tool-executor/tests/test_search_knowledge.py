@@ -7,8 +7,8 @@ from contracts.errors import ErrorCode, ToolCode
 from contracts.tools_rpc import CATALOGUE, CatalogueRequest, ToolServiceData, ToolServiceRequest, tool_service
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.testing import ValkeyServer
-from tool_executor.testing import Memory, Someone, ToolRequester, running_executor
+from runtime.testing.servers import ValkeyServer
+from tool_executor.testing.harness import Memory, Someone, ToolRequester, running_executor
 
 FOUND = {
     "passages": [

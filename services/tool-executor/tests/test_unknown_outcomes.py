@@ -29,8 +29,8 @@ from runtime.calls.deadlines import time_left
 from runtime.calls.rpc import RpcServer
 from runtime.errors import RpcError
 from runtime.settings import NatsSettings
-from runtime.testing import NatsServer, ValkeyServer, eventually
-from runtime.testing_network import proxy_to
+from runtime.testing.network import proxy_to
+from runtime.testing.servers import NatsServer, ValkeyServer, eventually
 from tool_executor.adapters.call_records import RedisCallRecords
 from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.adapters.redis_store import RedisStore
@@ -44,7 +44,7 @@ from tool_executor.pipeline.call import CallProgress
 from tool_executor.pipeline.idempotency import Idempotency
 from tool_executor.pipeline.permission import RateStep
 from tool_executor.ports import CallKey
-from tool_executor.testing import NOTHING, Someone, ToolRequester, running_executor, tool_named
+from tool_executor.testing.harness import NOTHING, Someone, ToolRequester, running_executor, tool_named
 
 SOMEONE = Someone(sub="ann")
 

@@ -14,9 +14,9 @@ from contracts.events.tool import ToolCallCompleted
 from contracts.ids import NOBODY
 from contracts.streams import STREAMS
 from runtime.bus.publisher import Publisher
-from runtime.testing import ValkeyServer
+from runtime.testing.servers import ValkeyServer
 from tool_executor.handlers import is_reply_subject
-from tool_executor.testing import Someone, ToolRequester, listen, running_executor
+from tool_executor.testing.harness import Someone, ToolRequester, listen, running_executor
 
 RISK = {"entry_price": 100, "stop_loss_price": 95, "take_profit_price": 115}
 

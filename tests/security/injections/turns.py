@@ -19,7 +19,7 @@ from agent.scripted_model.script import ScriptedCall
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.testing.stage import Stage, agent, stage
 from contracts.knowledge import KnowledgeFound, Passage
-from runtime.testing import run_nats_server
+from runtime.testing.servers import run_nats_server
 from tests.security.injections.goals import GOALS, POINTING, Goal
 from tests.security.injections.obedient import Obedient, ordered
 from tests.security.injections.placement import PAGE_RESULTS, Place, weigh

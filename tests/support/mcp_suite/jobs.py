@@ -11,7 +11,7 @@ import mcp_types as types
 
 from gateway.doors.mcp.offer import Context, caller_of, principal_of
 from gateway.doors.mcp.tasks import Json, needs_tasks, takes_tasks
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tests.support.mcp_suite.rounds import NAME, question
 from tests.support.mcp_suite.tools import TEXT, Diagnostic, Outcome, Params, Run, arguments, said
 

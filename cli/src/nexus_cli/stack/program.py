@@ -13,7 +13,7 @@ KEEPS_BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}
 all the rest of its start, so the first start does it for all."""
 
 FORK_SERVER = "NEXUS_FORK_SERVER"
-"""The variable with the socket of a fork server that has imported the services (nexus_cli.testing_fork_server)."""
+"""The variable with the socket of a fork server that has imported the services (nexus_cli.testing.fork_server)."""
 
 
 class StopStage(IntEnum):

@@ -149,8 +149,7 @@ class IdentityKey(Strict):
 
 
 class Identity(Strict):
-    """Which identity provider's tokens the widget accepts as proof of a known user. No token of the company can claim
-    more than `highest_plan`."""
+    """Whose tokens prove a known user to the widget. No token of the company can claim more than `highest_plan`."""
 
     keys: list[IdentityKey] = Field(default_factory=list[IdentityKey], max_length=4)
     highest_plan: Annotated[Literal["free", "pro", "premium"], OPEN_BEHIND_THE_DOOR] = "free"

@@ -21,7 +21,7 @@ from runtime.auth.principals import AUDIENCE, PrincipalVerifier
 from runtime.auth.tokens import TokenVerifier
 from runtime.errors import InvalidTokenError
 from runtime.settings import TokenSettings
-from runtime.testing_clock import FakeClock
+from runtime.testing.clock import FakeClock
 
 SECRET = "s" * 32
 RSA = generate_private_key(65537, 2048)

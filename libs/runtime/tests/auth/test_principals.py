@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from runtime.auth.principals import Principal, PrincipalSigner, PrincipalVerifier
 from runtime.errors import ExpiredTokenError, InvalidTokenError, NotReadyError
 from runtime.settings import TokenSettings
-from runtime.testing_clock import FakeClock
+from runtime.testing.clock import FakeClock
 
 SHARED = TokenSettings(principal_key=SecretStr("s" * 32))
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

@@ -24,8 +24,8 @@ from runtime.auth.principals import AUDIENCE, PrincipalSigner, PrincipalVerifier
 from runtime.auth.tokens import KeySet, KeysUnavailableError, TokenMinter, TokenVerifier
 from runtime.errors import ExpiredTokenError, InvalidTokenError, NotReadyError
 from runtime.settings import TokenSettings
-from runtime.testing import eventually
-from runtime.testing_clock import FakeClock
+from runtime.testing.clock import FakeClock
+from runtime.testing.servers import eventually
 
 SECRET = "s" * 32
 SHARED = TokenSettings(jwt_secret=SecretStr(SECRET), principal_key=SecretStr(SECRET))

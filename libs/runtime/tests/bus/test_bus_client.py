@@ -11,7 +11,7 @@ from nats.errors import BadSubjectError
 from runtime.bus.bus_client import BusClient
 from runtime.bus.connection import connect, listen
 from runtime.settings import NatsSettings
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 
 _lines = st.lists(
     st.sampled_from([b"A: b", b"a:b", b"Nats-Msg-Id: x ", b"none", b"", b" : ", b"caf\xc3\xa9: \xc3\xa9", b"B:"])

@@ -14,8 +14,8 @@ from runtime.bus.bus_client import BusClient
 from runtime.bus.connection import ConnectionHooks, connect
 from runtime.errors import NotReadyError
 from runtime.settings import NatsSettings
-from runtime.testing import NatsServer, eventually
-from runtime.testing_network import proxy_to
+from runtime.testing.network import proxy_to
+from runtime.testing.servers import NatsServer, eventually
 from tests.cluster.certificates import make_certificates
 
 NAMES = ["Nats-Sequence", "Nats-Subject", "traceparent", "Status", "X", "bad name", " padded ", "ünï", "", "a:b"]

@@ -16,7 +16,7 @@ from runtime.bus.publisher import Publisher
 from runtime.bus.subjects import combined, covers
 from runtime.errors import NotReadyError
 from runtime.release import RELEASE, is_newers
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 OLDER = ConsumerSpec("FACTS", "shared", ("feedback.given.v1.acme.>",))
 NEWER = replace(OLDER, subjects=("feedback.given.v1.>", "usage.recorded.v1.>"))

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from runtime.bus.connection import connect
 from runtime.errors import NotReadyError
 from runtime.settings import NatsSettings
-from runtime.testing import NatsServer
+from runtime.testing.servers import NatsServer
 
 OPERATOR, ACCOUNT, USER, SEED = 14 << 3, 0, 20 << 3, 18 << 3
 

@@ -14,8 +14,8 @@ from runtime.bus.publisher import Publisher
 from runtime.conversation import ConversationLog, fence_at
 from runtime.errors import FenceRefusedError
 from runtime.settings import NatsSettings
-from runtime.testing import NatsServer, eventually
-from runtime.testing_network import proxy_to
+from runtime.testing.network import proxy_to
+from runtime.testing.servers import NatsServer, eventually
 
 VISITOR = chat("acme", "c1", ChatKind.VISITOR)
 ANSWER = chat("acme", "c1", ChatKind.ASSISTANT)

@@ -21,7 +21,7 @@ from runtime.errors import (
     PublishTimeoutError,
     ReadFailedError,
 )
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 
 CHAT = "CHAT"
 VISITOR = chat("acme", "c1", ChatKind.VISITOR)

@@ -12,7 +12,7 @@ from nats.aio.msg import Msg
 
 from runtime.bus.bus_client import BusClient
 from runtime.bus.replies import ReplyInbox
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 
 
 async def test_a_cancelled_wait_leaves_the_answer_to_the_next(nats_client: Client) -> None:

@@ -25,9 +25,9 @@ from runtime.bus.streams import ensure_streams
 from runtime.errors import NotReadyError, NotStoredError, PublishTimeoutError
 from runtime.lifecycle.health import Check
 from runtime.settings import NatsSettings
-from runtime.testing import MongoServer, NatsServer, ValkeyServer, eventually
-from runtime.testing_cluster import run_nats_cluster
-from runtime.testing_disk import SmallDisk
+from runtime.testing.cluster import run_nats_cluster
+from runtime.testing.disk import SmallDisk
+from runtime.testing.servers import MongoServer, NatsServer, ValkeyServer, eventually
 
 SMALL = tuple(replace(stream, max_bytes=1024 * 1024) for stream in STREAMS)
 SUBJECTS = {

@@ -20,8 +20,8 @@ from runtime.bus.publisher import Publisher
 from runtime.bus.streams import await_streams, ensure_streams, stream_config
 from runtime.errors import NotReadyError
 from runtime.settings import NatsSettings, StreamSettings
-from runtime.testing import NatsServer, eventually
-from runtime.testing_network import proxy_to
+from runtime.testing.network import proxy_to
+from runtime.testing.servers import NatsServer, eventually
 
 
 async def config(client: Client, name: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from nats.errors import OutboundBufferLimitError
 from contracts.streams import CHAT
 from runtime.bus.marks import Marks, demand
 from runtime.bus.upkeep import Upkeep
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 
 async def test_a_connection_that_breaks_in_the_middle_does_not_end_the_looking_after(nats_client: Client) -> None:

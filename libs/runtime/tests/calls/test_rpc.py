@@ -18,7 +18,7 @@ from runtime.bus.connection import subscribe
 from runtime.calls.deadlines import HEADER, SHARE, part, time_left
 from runtime.calls.rpc import REPEATS, REPEATS_EARNED, RpcClient, RpcServer
 from runtime.errors import RpcError
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 
 class Ask(Wire):

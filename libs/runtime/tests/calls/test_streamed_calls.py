@@ -17,7 +17,7 @@ from runtime.calls import streamed_calls
 from runtime.calls.streamed_calls import ReplyStream, StreamClient, StreamServer
 from runtime.errors import RpcError
 from runtime.settings import NatsSettings
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 
 
 class Ask(Wire):

@@ -14,7 +14,7 @@ from prometheus_client import REGISTRY
 from runtime.errors import NotReadyError
 from runtime.http.web_server import QuietServer
 from runtime.lifecycle.health import Health, HealthServer
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 
 async def fine() -> None:

@@ -22,7 +22,7 @@ from runtime.bus.connection import jetstream
 from runtime.bus.publisher import Publisher
 from runtime.calls.rpc import RpcClient
 from runtime.lifecycle.shutdown import OVERDUE
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 
 PROGRAM = Path(__file__).with_name("service_process.py")
 

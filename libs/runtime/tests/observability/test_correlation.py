@@ -24,7 +24,7 @@ from runtime.errors import RpcError
 from runtime.observability import correlation, telemetry
 from runtime.observability.logging import configure
 from runtime.settings import LogSettings
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from runtime.workers.batch_worker import BatchWorker, each_event
 from runtime.workers.outcomes import Ack, Outcome
 from runtime.workers.pull_worker import Delivery, PullWorker

@@ -20,7 +20,7 @@ from runtime.calls.rpc import RpcClient, RpcServer
 from runtime.observability import correlation, telemetry
 from runtime.observability.otlp import Collector
 from runtime.observability.telemetry import Span
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from runtime.workers.pull_worker import Ack, Delivery, Outcome, PullWorker
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"

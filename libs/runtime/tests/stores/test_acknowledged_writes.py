@@ -11,7 +11,7 @@ from pymongo.errors import PyMongoError
 from pymongo.monitoring import CommandFailedEvent, CommandListener, CommandStartedEvent, CommandSucceededEvent
 
 from runtime.settings import MongoSettings
-from runtime.testing import MongoServer, eventually, run_mongo_server
+from runtime.testing.servers import MongoServer, eventually, run_mongo_server
 
 ROUNDS, WRITERS = 4, 6
 Documents = AsyncCollection[dict[str, Any]]

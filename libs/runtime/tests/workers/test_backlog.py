@@ -18,8 +18,8 @@ from runtime.bus.connection import connect, listen
 from runtime.bus.publisher import Publisher
 from runtime.bus.streams import ensure_streams
 from runtime.settings import NatsSettings
-from runtime.testing import NatsServer, eventually
-from runtime.testing_cluster import run_nats_cluster, urls
+from runtime.testing.cluster import run_nats_cluster, urls
+from runtime.testing.servers import NatsServer, eventually
 from runtime.workers.backlog import Backlog, Figures
 from runtime.workers.pull_worker import Ack, Delivery, Handler, Outcome, PullWorker, Retry
 

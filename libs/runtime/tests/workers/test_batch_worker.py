@@ -15,7 +15,7 @@ from runtime.bus.publisher import Publisher
 from runtime.errors import RpcError
 from runtime.lifecycle.service import Service
 from runtime.settings import NatsSettings
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 from runtime.workers.batch_worker import BatchWorker, Handler, each_event
 from runtime.workers.dead_letters import DeadLetters
 from runtime.workers.outcomes import Ack, AckAfter, Outcome, Retry

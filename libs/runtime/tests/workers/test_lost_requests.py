@@ -11,7 +11,7 @@ from nats.aio.client import Client
 from runtime.bus.bus_client import BusClient
 from runtime.bus.consumers import ConsumerSpec
 from runtime.bus.publisher import Publisher
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from runtime.workers import batches, pull_worker
 from runtime.workers.batch_worker import BatchWorker
 from runtime.workers.outcomes import Outcome

@@ -13,8 +13,8 @@ from nats.aio.msg import Msg
 from runtime.bus.connection import connect, subscribe
 from runtime.faulty_proxy import Proxy
 from runtime.settings import NatsSettings
-from runtime.testing import NatsServer, eventually
-from runtime.testing_pull import DURABLE, Gate, Recorder, ask, settled, worker
+from runtime.testing.pull import DURABLE, Gate, Recorder, ask, settled, worker
+from runtime.testing.servers import NatsServer, eventually
 from runtime.workers import pull_worker
 from runtime.workers.pull_worker import EXPIRES, LEASE, Ack, AckThen, Delivery, Outcome
 

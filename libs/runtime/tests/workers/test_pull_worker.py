@@ -14,8 +14,8 @@ from runtime.bus.bus_client import BusClient
 from runtime.bus.connection import connect, jetstream, subscribe
 from runtime.bus.publisher import Publisher
 from runtime.settings import NatsSettings
-from runtime.testing import NatsServer, eventually
-from runtime.testing_pull import DURABLE, SUBJECT, Gate, Recorder, ask, settled, worker
+from runtime.testing.pull import DURABLE, SUBJECT, Gate, Recorder, ask, settled, worker
+from runtime.testing.servers import NatsServer, eventually
 from runtime.workers.dead_letters import DeadLetters
 from runtime.workers.pull_worker import Ack, DeadLetter, Retry
 

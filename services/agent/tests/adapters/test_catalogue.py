@@ -10,8 +10,8 @@ from contracts.errors import ErrorCode
 from contracts.tools_rpc import CatalogueTool
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.testing import NatsServer, eventually
-from runtime.testing_clock import FakeClock
+from runtime.testing.clock import FakeClock
+from runtime.testing.servers import NatsServer, eventually
 
 ASKER = Requester(principal="x", role="visitor", plan="free", user=None, language="en")
 

@@ -8,7 +8,7 @@ from contracts.envelope import CloudEvent
 from contracts.events.turn import TurnFailed
 from contracts.failed_rpc import FAILED_TURNS, FailedTurnsReply, FailedTurnsRequest
 from contracts.ids import turn_id
-from runtime.testing import NatsServer
+from runtime.testing.servers import NatsServer
 
 
 async def failed(scene: Stage, conversation: str, basis: int, *, company: str = COMPANY) -> None:

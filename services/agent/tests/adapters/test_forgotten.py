@@ -13,7 +13,7 @@ from contracts.erasure_rpc import FORGOTTEN, Forgotten
 from contracts.streams import CHAT, TURNS
 from runtime.calls.rpc import RpcClient
 from runtime.deletions import follow_deletions
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 
 
 async def test_what_was_deleted_comes_into_no_prompt(nats_server: NatsServer) -> None:

@@ -14,8 +14,8 @@ from runtime.bus.direct import StoredFact
 from runtime.calls.rpc import RpcClient
 from runtime.conversation import ConversationLog
 from runtime.recent import KEPT_SECONDS
-from runtime.testing import NatsServer
-from runtime.testing_clock import FakeClock
+from runtime.testing.clock import FakeClock
+from runtime.testing.servers import NatsServer
 
 KEY = ConversationKey(COMPANY, "c1")
 

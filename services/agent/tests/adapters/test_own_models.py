@@ -25,7 +25,7 @@ from contracts.company import CompanyConfig, faults
 from runtime.auth.seal import Seal
 from runtime.bus.direct import DirectReader
 from runtime.settings import SealSettings
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 
 SEAL = Seal(SealSettings(secrets_key=SecretStr("k" * 40)))
 PROMPT = ModelRequest(

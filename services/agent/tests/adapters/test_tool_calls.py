@@ -16,7 +16,7 @@ from contracts.errors import ToolCode
 from contracts.events.tool import ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from runtime.bus.publisher import Appended, Publisher
 from runtime.bus.replies import ReplyInbox
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 
 ASKER = Requester("user/pro/ana", "user", "pro", "ana", "en")
 CALL = TurnCall("turn-0-0", "create_paper_order", '{"symbol": "IBM"}')

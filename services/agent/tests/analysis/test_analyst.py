@@ -24,7 +24,7 @@ from contracts.ids import uuid7
 from runtime.analyses import Analyses
 from runtime.bus.direct import DirectReader
 from runtime.bus.publisher import Publisher
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 from runtime.workers.outcomes import Ack, Retry
 from runtime.workers.pull_worker import LEASE
 

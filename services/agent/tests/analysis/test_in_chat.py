@@ -13,7 +13,7 @@ from agent.testing.figures import output, serve_tool_details
 from agent.testing.stage import Stage, agent, stage
 from contracts.events.tool import ToolCallRequested, ToolMetadata, ToolResult
 from runtime.analyses import Analyses
-from runtime.testing import NatsServer
+from runtime.testing.servers import NatsServer
 
 ADA = "user/free/ada"
 COMPARE = "Compare IBM and MSFT over the last year"

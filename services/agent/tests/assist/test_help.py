@@ -19,7 +19,7 @@ from contracts.agent_rpc import (
 )
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.testing import NatsServer
+from runtime.testing.servers import NatsServer
 
 QUIET = demo_config(ai_auto_response_enabled=False, custom_system_prompt="You sell bicycles.", temperature=0.2)
 THREE = '["Yes, until eight.", "We close at eight tonight.", "Until eight; shall I reserve one?"]'

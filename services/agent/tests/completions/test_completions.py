@@ -28,7 +28,7 @@ from contracts.completion_rpc import (
 from runtime.calls.rpc import RpcClient
 from runtime.calls.streamed_calls import StreamClient
 from runtime.errors import RpcError
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 
 ORDER: dict[str, Any] = {
     "action_id": "act-1",

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from agent.domain.offline.bar_range import bar_range
-from agent.domain.offline.slots import date_in
+from agent.domain.offline.relative_days import date_in
 from agent.domain.text_features import plain
 
 ASKED: list[tuple[str, dict[str, Any]]] = [

@@ -19,7 +19,7 @@ from contracts.replay_rpc import CASE, REPLAY, ReplayRequest
 from runtime.bus.direct import DirectReader
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 
 PRICE = ScriptedCall(name="get_price", arguments={"symbol": "AAPL"})
 VISITOR = "visitor-9"

@@ -30,7 +30,7 @@ from agent.testing.stage import Stage, agent, stage
 from contracts import channels
 from contracts.company import CompanySettings
 from runtime.bus.direct import DirectReader
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 
 PRICE = ScriptedCall(name="get_price", arguments='{ "symbol" : "AAPL" }')
 PAGE = ScriptedCall(name="fetch_page", arguments={"url": "https://example.com/"})

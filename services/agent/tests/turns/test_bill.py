@@ -14,7 +14,7 @@ from agent.testing.company import demo_config
 from agent.testing.stage import Stage, agent, stage
 from contracts.company import Budget
 from runtime.bus.direct import DirectReader
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 
 GOOD = ScriptedReply(text="a whole answer", prompt_tokens=100)
 SPOKE = "one two"

@@ -24,7 +24,7 @@ from contracts.events.tool import ToolCallRequested, ToolMetadata, ToolResult
 from contracts.providers import KEYED
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RpcError
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 
 
 def spender(**budget: Any) -> Any:

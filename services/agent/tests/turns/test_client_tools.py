@@ -13,7 +13,7 @@ from contracts.events.chat import ClientTool, Wishes
 from runtime.bus.connection import connect
 from runtime.client_results import ClientResults
 from runtime.settings import NatsSettings
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 
 WHERE = ClientTool(name="get_location", description="Where the user is.", parameters={"properties": {}})
 WISHES = Wishes(tools=[WHERE, ClientTool(name="order"), ClientTool(name="hand_off")])

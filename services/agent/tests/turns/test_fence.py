@@ -7,7 +7,7 @@ from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.stage import Stage, agent, stage
 from contracts.channels import ChatKind
-from runtime.testing import NatsServer
+from runtime.testing.servers import NatsServer
 
 CONVERSATIONS = 1000
 AT_ONCE = 25

@@ -12,7 +12,7 @@ from contracts.channels import ChatKind
 from contracts.office_hours import OfficeHours
 from contracts.person_rules import PersonRule
 from contracts.testing import closed_for_days
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 
 HAND_OFF = ScriptedCall(
     name="hand_off",

@@ -14,7 +14,7 @@ from agent.turns.deps import Limits, Ports
 from agent.turns.inputs import TurnInputs
 from contracts.conversation import Snapshot
 from contracts.events.chat import OwnerKind
-from runtime.testing import NatsServer
+from runtime.testing.servers import NatsServer
 
 ASKER = Requester("user/pro/ana", "user", "pro", "ana", "en")
 

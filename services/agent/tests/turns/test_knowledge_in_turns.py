@@ -7,7 +7,7 @@ from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.stage import agent, stage
 from contracts.knowledge import KnowledgeFound, PageRef, Passage
-from runtime.testing import NatsServer
+from runtime.testing.servers import NatsServer
 
 READ = datetime(2026, 3, 1, tzinfo=UTC)
 

@@ -16,7 +16,7 @@ from agent.testing.process import AgentProcess
 from agent.testing.stage import Stage, stage
 from contracts import channels
 from runtime.bus.direct import DirectReader
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 
 LONG_ANSWER = ScriptedReply(tokens=80, first_token_ms=100, token_ms=50)
 SOON = 15.0

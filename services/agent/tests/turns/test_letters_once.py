@@ -14,7 +14,7 @@ from agent.testing.process import AgentProcess
 from agent.testing.stage import Stage, agent, stage
 from runtime.bus.connection import jetstream
 from runtime.bus.direct import DirectReader
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 from runtime.workers.dead_letters import DeadLetters
 
 _FAILED = re.compile(r'^nexus_turns_total\{.*outcome="failed".*\} [1-9]', re.MULTILINE)

@@ -16,7 +16,7 @@ from agent.testing.stage import Stage, agent, stage
 from agent.turns.deps import Ports
 from contracts.events.tool import ToolCallRequested, ToolMetadata, ToolResult
 from contracts.ids import turn_id
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 
 SLOW = Rule(replies=[ScriptedReply(tool_calls=[ScriptedCall(name="slow")])])
 

@@ -10,7 +10,7 @@ from agent.testing.company import COMPANY
 from agent.testing.stage import agent, stage
 from contracts import channels
 from contracts.channels import ChatKind
-from runtime.testing import NatsServer
+from runtime.testing.servers import NatsServer
 
 GOOD: dict[str, Any] = {
     "specversion": "1.0",

@@ -11,7 +11,7 @@ from agent.testing.dying import Death
 from agent.testing.stage import Stage, agent, stage
 from contracts.events.chat import ActionState
 from contracts.memory_rpc import LongTermMemory, Superseded
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 
 ANA = "user/pro/ana"
 CREATE = ScriptedCall(name="create_paper_order", arguments={"symbol": "AAPL", "quantity": 5})

@@ -16,7 +16,7 @@ from agent.testing.stage import agent, stage
 from agent.turns.deps import Ports
 from contracts.knowledge import KnowledgeFound, KnowledgeQuery
 from runtime.errors import RpcError
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 
 
 @dataclass

@@ -8,7 +8,7 @@ from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.offered import SCHEMAS
 from agent.testing.stage import Stage, agent, stage
-from runtime.testing import NatsServer
+from runtime.testing.servers import NatsServer
 
 ANA = "user/pro/ana"
 PROMISE = ScriptedReply(text="I'll remember that you are vegan.")

@@ -18,7 +18,7 @@ from contracts.events.tool import ToolCallRequested, ToolError, ToolMetadata, To
 from contracts.ids import answer_id, turn_id
 from runtime.bus.direct import DirectReader
 from runtime.calls.rpc import RpcClient
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 from runtime.workers.dead_letters import DeadLetters
 
 

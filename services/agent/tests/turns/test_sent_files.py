@@ -23,7 +23,7 @@ from contracts.tools_rpc import (
     FileTextRequest,
 )
 from runtime.calls.rpc import RpcServer
-from runtime.testing import NatsServer
+from runtime.testing.servers import NatsServer
 
 
 def sent(name: str, kind: str) -> FileRef:

@@ -10,7 +10,7 @@ from agent.turns.stream import BATCH_SECONDS, Deltas
 from agent.turns.sweep import TurnSweep
 from contracts.channels import ChatKind
 from contracts.conversation import Fact
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 KEY = ConversationKey("demo", "c1")
 

@@ -15,7 +15,7 @@ from agent.turns.deps import Ports
 from contracts.channels import TURN_TRIGGERS, ChatKind
 from runtime.bus.connection import jetstream
 from runtime.bus.consumers import ConsumerSpec, ensure_consumer
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 
 ORDER = Rule(
     replies=[

@@ -6,7 +6,7 @@ from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import ScriptedModel, scripted_model
 from agent.testing.stage import agent, stage
 from contracts.events.chat import ClientTool, Wishes
-from runtime.testing import NatsServer
+from runtime.testing.servers import NatsServer
 
 PLENTY = tuple(
     f"count_{word}"

@@ -14,7 +14,7 @@ from contracts import channels
 from contracts.channels import ChatKind
 from contracts.events.tool import ToolCallRequested, ToolMetadata, ToolResult
 from runtime.bus.direct import DirectReader
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 
 
 async def test_a_visitor_is_answered(nats_server: NatsServer) -> None:

@@ -6,7 +6,7 @@ from agent.app import Agent
 from agent.scripted_model.script import Rule, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.stage import agent, stage
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 
 
 async def told(running: Agent, name: str) -> float:

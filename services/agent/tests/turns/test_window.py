@@ -12,7 +12,7 @@ from agent.testing.stage import Stage, agent, stage
 from contracts.context_rpc import ContextMarket, FullContext, RelevantSymbol
 from contracts.conversation_rpc import HistoryMessage
 from contracts.events.chat import Role
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 
 ANA = "user/pro/ana"
 ENCODING = load("o200k_base")

@@ -4,7 +4,7 @@ from agent.scripted_model.script import ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.stage import agent, stage
 from contracts.events.chat import Sampling, Wishes
-from runtime.testing import NatsServer
+from runtime.testing.servers import NatsServer
 
 
 async def test_instructions_stand_below_the_companys_prompt_and_the_rest_is_for_this_answer_alone(

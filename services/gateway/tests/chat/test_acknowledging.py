@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from gateway.adapters.log import NatsLog
-from gateway.testing import ChatClient, Frame, GatewayUnderTest, TokenMaker
+from gateway.testing.harness import ChatClient, Frame, GatewayUnderTest
+from gateway.testing.tokens import TokenMaker
 from runtime.bus.publisher import Appended
 from runtime.conversation import ConversationWriter
 from runtime.errors import PublishTimeoutError

@@ -4,7 +4,8 @@ import pytest
 from nats.aio.client import Client
 
 from contracts.company_rpc import COMPANY_PATCH, CompanyPatchRequest
-from gateway.testing import ChatClient, GatewayUnderTest, TokenMaker
+from gateway.testing.harness import ChatClient, GatewayUnderTest
+from gateway.testing.tokens import TokenMaker
 from runtime.calls.rpc import RpcClient
 
 

@@ -11,9 +11,10 @@ from contracts.conversation_rpc import LatestConversationReply, LatestConversati
 from gateway.adapters.identity import IdentityKeys
 from gateway.chat.session import COMING_IN_AT_ONCE
 from gateway.settings import GatewaySettings
-from gateway.testing import ChatClient, Frame, MemoryStandIn, TokenMaker, run_gateway
+from gateway.testing.harness import ChatClient, Frame, MemoryStandIn, run_gateway
+from gateway.testing.tokens import TokenMaker
 from runtime.calls.rpc import IN_FLIGHT
-from runtime.testing import NatsServer
+from runtime.testing.servers import NatsServer
 
 MANY = 1_000
 

@@ -12,19 +12,19 @@ from contracts.events.market import ActionDecided, AlertTriggered, TriggeredAler
 from contracts.events.registry import BY_TYPE
 from contracts.schemas import examples
 from gateway.adapters.identity import IdentityKeys
-from gateway.testing import (
+from gateway.testing.harness import (
     AgentStandIn,
     ChatClient,
     Frame,
     GatewayUnderTest,
     MemoryStandIn,
-    TokenMaker,
     conversation_view,
     run_gateway,
 )
-from gateway.testing_http import Http, assert_problem
-from gateway.testing_records import RecordsStandIn, tell
-from runtime.testing import NatsServer, eventually
+from gateway.testing.http import Http, assert_problem
+from gateway.testing.records import RecordsStandIn, tell
+from gateway.testing.tokens import TokenMaker
+from runtime.testing.servers import NatsServer, eventually
 
 pytestmark = pytest.mark.usefixtures("memory")
 WHEN = datetime(2026, 1, 2, 15, tzinfo=UTC)

@@ -6,7 +6,8 @@ from nats.aio.client import Client
 from nats.errors import TimeoutError as NatsTimeoutError
 
 from contracts.events.fact import FeedbackGiven
-from gateway.testing import ChatClient, GatewayUnderTest, TokenMaker
+from gateway.testing.harness import ChatClient, GatewayUnderTest
+from gateway.testing.tokens import TokenMaker
 from runtime.conversation import ConversationLog
 
 pytestmark = pytest.mark.usefixtures("memory")

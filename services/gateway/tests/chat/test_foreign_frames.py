@@ -9,7 +9,8 @@ from nats.aio.client import Client
 
 from contracts import ws
 from contracts.ids import turn_id
-from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
+from gateway.testing.harness import ChatClient, GatewayUnderTest, MemoryStandIn, conversation_view
+from gateway.testing.tokens import TokenMaker
 
 SECRET = "known-to-one-person-alone"
 FRAMES: dict[str, dict[str, Any]] = {

@@ -9,12 +9,13 @@ from nats.aio.client import Client
 from contracts.streams import CHAT
 from gateway.chat.shares import HOUR, HOURS, UNCOUNTED, CompanyShares
 from gateway.errors import RateLimitedError
-from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker
+from gateway.testing.harness import ChatClient, GatewayUnderTest, MemoryStandIn
+from gateway.testing.tokens import TokenMaker
 from runtime.bus.connection import jetstream
 from runtime.bus.publisher import Publisher
 from runtime.bus.streams import ensure_streams
 from runtime.errors import NotStoredError
-from runtime.testing_clock import FakeClock
+from runtime.testing.clock import FakeClock
 
 MIB = 1024 * 1024
 SMALL = (replace(CHAT, max_bytes=4 * MIB),)

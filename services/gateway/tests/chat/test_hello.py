@@ -8,15 +8,9 @@ from nats.aio.client import Client
 
 from gateway.adapters.identity import IdentityKeys
 from gateway.settings import GatewaySettings
-from gateway.testing import (
-    ChatClient,
-    GatewayUnderTest,
-    MemoryStandIn,
-    TokenMaker,
-    conversation_view,
-    run_gateway,
-)
-from runtime.testing import NatsServer
+from gateway.testing.harness import ChatClient, GatewayUnderTest, MemoryStandIn, conversation_view, run_gateway
+from gateway.testing.tokens import TokenMaker
+from runtime.testing.servers import NatsServer
 
 pytestmark = pytest.mark.usefixtures("memory")
 

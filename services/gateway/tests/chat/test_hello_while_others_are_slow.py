@@ -15,16 +15,11 @@ from gateway.adapters.identity import IdentityKeys, build_identity
 from gateway.domain.close_codes import CloseCode
 from gateway.ports import Visit
 from gateway.settings import GatewaySettings
-from gateway.testing import (
-    ChatClient,
-    GatewayUnderTest,
-    MemoryStandIn,
-    TokenMaker,
-    run_gateway,
-)
+from gateway.testing.harness import ChatClient, GatewayUnderTest, MemoryStandIn, run_gateway
+from gateway.testing.tokens import TokenMaker
 from runtime.clock import SystemClock
 from runtime.settings import TokenSettings
-from runtime.testing import NatsServer
+from runtime.testing.servers import NatsServer
 
 pytestmark = pytest.mark.usefixtures("memory")
 

@@ -1,6 +1,7 @@
 """Human agents who follow their company's inbox are told which conversations have changed."""
 
-from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker
+from gateway.testing.harness import ChatClient, GatewayUnderTest, MemoryStandIn
+from gateway.testing.tokens import TokenMaker
 
 
 async def test_a_human_agent_hears_which_conversations_of_the_company_change(

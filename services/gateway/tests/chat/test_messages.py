@@ -13,10 +13,11 @@ from contracts.events.chat import VisitorMessage
 from contracts.ids import derive_id
 from gateway.adapters.identity import IdentityKeys
 from gateway.settings import GatewaySettings
-from gateway.testing import AgentStandIn, ChatClient, Frame, GatewayUnderTest, MemoryStandIn, TokenMaker, run_gateway
-from gateway.testing_http import Http
+from gateway.testing.harness import AgentStandIn, ChatClient, Frame, GatewayUnderTest, MemoryStandIn, run_gateway
+from gateway.testing.http import Http
+from gateway.testing.tokens import TokenMaker
 from runtime.conversation import ConversationLog, facts_of
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 
 pytestmark = pytest.mark.usefixtures("memory")
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from gateway.testing import ChatClient, GatewayUnderTest, TokenMaker
+from gateway.testing.harness import ChatClient, GatewayUnderTest
+from gateway.testing.tokens import TokenMaker
 from runtime.bus.publisher import Publisher
 from runtime.conversation import fact_of
 

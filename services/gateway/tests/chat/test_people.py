@@ -15,10 +15,11 @@ from contracts.agent_rpc import SUMMARY, SummaryReply, SummaryRequest
 from contracts.channels import ChatKind, LiveTurnKind
 from contracts.ids import turn_id
 from contracts.testing import closed_for_days
-from gateway.testing import AgentStandIn, ChatClient, Frame, GatewayUnderTest, MemoryStandIn, TokenMaker
+from gateway.testing.harness import AgentStandIn, ChatClient, Frame, GatewayUnderTest, MemoryStandIn
+from gateway.testing.tokens import TokenMaker
 from runtime.calls.rpc import RpcServer
 from runtime.conversation import ConversationLog
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 pytestmark = pytest.mark.usefixtures("memory")
 

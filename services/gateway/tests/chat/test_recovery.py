@@ -18,18 +18,11 @@ from contracts.streams import CHAT
 from gateway.adapters.identity import IdentityKeys
 from gateway.domain.recovery import MAX_STREAM_DISTANCE
 from gateway.settings import GatewaySettings
-from gateway.testing import (
-    AgentStandIn,
-    ChatClient,
-    Frame,
-    GatewayUnderTest,
-    MemoryStandIn,
-    TokenMaker,
-    run_gateway,
-)
+from gateway.testing.harness import AgentStandIn, ChatClient, Frame, GatewayUnderTest, MemoryStandIn, run_gateway
+from gateway.testing.tokens import TokenMaker
 from runtime.bus.jetstream_api import StreamConfig
 from runtime.bus.streams import ensure_streams, stream_config
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 
 pytestmark = pytest.mark.usefixtures("memory")
 

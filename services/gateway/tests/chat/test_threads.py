@@ -21,10 +21,10 @@ from gateway.chat.thread import Thread
 from gateway.chat.threads import Threads
 from gateway.errors import RefusedError, UnavailableError
 from gateway.ports import TokenCaller, Unsubscribe
-from gateway.testing import AgentStandIn, GatewayUnderTest, MemoryStandIn
+from gateway.testing.harness import AgentStandIn, GatewayUnderTest, MemoryStandIn
 from runtime.bus.connection import listen, subscribe
 from runtime.bus.publisher import Appended
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 ANA = TokenCaller("ana", "user", "acme", "free", 4e9)
 BOB = TokenCaller("bob", "user", "acme", "free", 4e9)

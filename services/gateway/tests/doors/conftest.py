@@ -6,8 +6,9 @@ import pytest
 from nats.aio.client import Client
 from openai import AsyncOpenAI
 
-from gateway.testing import GatewayUnderTest, MemoryStandIn, TokenMaker
-from gateway.testing_doors import AnsweringAgent
+from gateway.testing.doors import AnsweringAgent
+from gateway.testing.harness import GatewayUnderTest, MemoryStandIn
+from gateway.testing.tokens import TokenMaker
 
 
 @pytest.fixture

@@ -15,11 +15,12 @@ from contracts.agent_rpc import TurnState
 from contracts.channels import ChatKind, LiveTurnKind
 from contracts.events.chat import Action, OperatorMessage, Owner, OwnerChanged, OwnerKind, SystemMessage
 from contracts.ids import answer_id
-from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
-from gateway.testing_a2a import DEADLINE, Desk, message, shown, states
-from gateway.testing_http import Http, assert_problem
-from gateway.testing_records import RecordsStandIn
-from runtime.testing import eventually
+from gateway.testing.a2a import DEADLINE, Desk, message, shown, states
+from gateway.testing.harness import ChatClient, GatewayUnderTest, MemoryStandIn, conversation_view
+from gateway.testing.http import Http, assert_problem
+from gateway.testing.records import RecordsStandIn
+from gateway.testing.tokens import TokenMaker
+from runtime.testing.servers import eventually
 
 pytestmark = pytest.mark.usefixtures("memory", "records")
 VERSION = {"A2A-Version": "1.0"}

@@ -13,12 +13,13 @@ from contracts.conversation import Snapshot
 from contracts.events.chat import Action, OperatorMessage, Owner, OwnerChanged, OwnerKind, SystemMessage
 from contracts.ids import answer_id
 from gateway.domain.conversation_ids import named_conversation_id
-from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker
-from gateway.testing_agui import AgUi, events_in, judged, kinds, text
-from gateway.testing_http import Http, assert_problem
-from gateway.testing_records import RecordsStandIn
+from gateway.testing.agui import AgUi, events_in, judged, kinds, text
+from gateway.testing.harness import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn
+from gateway.testing.http import Http, assert_problem
+from gateway.testing.records import RecordsStandIn
+from gateway.testing.tokens import TokenMaker
 from runtime.conversation import ConversationLog
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 pytestmark = pytest.mark.usefixtures("memory", "records")
 DEADLINE = 20.0

@@ -15,17 +15,18 @@ from contracts.channels import LiveTurnKind, journal
 from contracts.events.turn import HandedCall, JournalCall, TurnJournal
 from contracts.ids import answer_id
 from gateway.domain.conversation_ids import named_conversation_id
-from gateway.testing import AgentStandIn, GatewayUnderTest, TokenMaker
-from gateway.testing_agui import AgUi, Told, kinds, text
-from gateway.testing_doors import AnsweringAgent
-from gateway.testing_process import GatewayProcess
-from gateway.testing_ui import UiChat, UiClients, ui_clients
+from gateway.testing.agui import AgUi, Told, kinds, text
+from gateway.testing.doors import AnsweringAgent
+from gateway.testing.harness import AgentStandIn, GatewayUnderTest
+from gateway.testing.process import GatewayProcess
+from gateway.testing.tokens import TokenMaker
+from gateway.testing.ui import UiChat, UiClients, ui_clients
 from runtime.bus.publisher import Publisher
 from runtime.bus.streams import ensure_streams
 from runtime.client_results import ClientResults
 from runtime.clock import SystemClock
 from runtime.settings import TokenSettings
-from runtime.testing import NatsServer
+from runtime.testing.servers import NatsServer
 
 pytestmark = pytest.mark.usefixtures("memory", "records")
 NAME, DESCRIPTION = "get_location", "Where the user is."

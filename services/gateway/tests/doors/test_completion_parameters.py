@@ -9,8 +9,9 @@ from openai import AsyncOpenAI
 
 from contracts.completion_rpc import CompletionPicture
 from contracts.events.chat import Sampling
-from gateway.testing import GatewayUnderTest, TokenMaker
-from gateway.testing_services import CompletionsStandIn
+from gateway.testing.harness import GatewayUnderTest
+from gateway.testing.services import CompletionsStandIn
+from gateway.testing.tokens import TokenMaker
 from runtime.errors import RpcError
 
 HI: list[Any] = [{"role": "user", "content": "hi"}]

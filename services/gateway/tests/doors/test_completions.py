@@ -16,11 +16,12 @@ from contracts.providers import OFFLINE_MODEL
 from gateway.adapters.completions import AT_ONCE
 from gateway.domain.budget_windows import seconds_left
 from gateway.doors.completions import route as web
-from gateway.testing import GatewayUnderTest, TokenMaker
-from gateway.testing_http import Http
-from gateway.testing_services import CompletionsStandIn
+from gateway.testing.harness import GatewayUnderTest
+from gateway.testing.http import Http
+from gateway.testing.services import CompletionsStandIn
+from gateway.testing.tokens import TokenMaker
 from runtime.errors import RpcError
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 HI: list[Any] = [{"role": "user", "content": "hi"}]
 USAGE = Usage(prompt_tokens=7, completion_tokens=2)

@@ -19,13 +19,14 @@ from contracts.erasure_rpc import FORGOTTEN, Forgotten
 from contracts.events.tool import ToolMetadata, ToolResult
 from contracts.streams import CHAT
 from gateway.domain.conversation_ids import named_conversation_id
-from gateway.testing import AgentStandIn, GatewayUnderTest, TokenMaker
-from gateway.testing_doors import AnsweringAgent, no_answer
-from gateway.testing_executor import ExecutorStandIn
-from gateway.testing_services import CompletionsStandIn
+from gateway.testing.doors import AnsweringAgent, no_answer
+from gateway.testing.executor import ExecutorStandIn
+from gateway.testing.harness import AgentStandIn, GatewayUnderTest
+from gateway.testing.services import CompletionsStandIn
+from gateway.testing.tokens import TokenMaker
 from runtime.calls.rpc import RpcServer
 from runtime.conversation import ConversationLog
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 pytestmark = pytest.mark.usefixtures("memory", "records")
 READERS, EACH = int(os.environ.get("NEXUS_READERS", "100")), 50

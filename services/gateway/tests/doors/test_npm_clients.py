@@ -9,11 +9,12 @@ import pytest
 
 from contracts.events.chat import Action
 from contracts.events.market import ActionDecided
-from gateway.testing import AgentStandIn, GatewayUnderTest, TokenMaker
-from gateway.testing_doors import AnsweringAgent, in_two_pieces
-from gateway.testing_npm import npm_clients
-from gateway.testing_records import RecordsStandIn, tell
-from gateway.testing_services import CompletionsStandIn
+from gateway.testing.doors import AnsweringAgent, in_two_pieces
+from gateway.testing.harness import AgentStandIn, GatewayUnderTest
+from gateway.testing.npm import npm_clients
+from gateway.testing.records import RecordsStandIn, tell
+from gateway.testing.services import CompletionsStandIn
+from gateway.testing.tokens import TokenMaker
 from runtime.clock import SystemClock
 
 Json = dict[str, Any]

@@ -21,12 +21,13 @@ from contracts.events.chat import (
     OwnerKind,
     SystemMessage,
 )
-from gateway.testing import AgentStandIn, GatewayUnderTest, MemoryStandIn, TokenMaker
-from gateway.testing_doors import REQUIRED_OF_A_RESPONSE, AnsweringAgent, no_answer
-from gateway.testing_services import CompletionsStandIn
+from gateway.testing.doors import REQUIRED_OF_A_RESPONSE, AnsweringAgent, no_answer
+from gateway.testing.harness import AgentStandIn, GatewayUnderTest, MemoryStandIn
+from gateway.testing.services import CompletionsStandIn
+from gateway.testing.tokens import TokenMaker
 from runtime.calls.rpc import RpcServer
 from runtime.conversation import ConversationLog
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 
 async def _ended(client: AsyncOpenAI, name: str) -> Response:

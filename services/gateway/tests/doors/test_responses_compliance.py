@@ -10,9 +10,10 @@ import pytest
 
 from contracts.completion_rpc import CompletionCall, CompletionEnd
 from contracts.events.chat import Usage
-from gateway.testing import GatewayUnderTest, TokenMaker
-from gateway.testing_doors import REQUIRED_OF_A_RESPONSE, AnsweringAgent
-from gateway.testing_services import CompletionsStandIn
+from gateway.testing.doors import REQUIRED_OF_A_RESPONSE, AnsweringAgent
+from gateway.testing.harness import GatewayUnderTest
+from gateway.testing.services import CompletionsStandIn
+from gateway.testing.tokens import TokenMaker
 
 pytestmark = pytest.mark.usefixtures("memory")
 Json = dict[str, Any]

@@ -12,12 +12,13 @@ from openai import AsyncOpenAI
 
 from contracts.agent_rpc import TurnState
 from contracts.ids import answer_id
-from gateway.testing import AgentStandIn, TokenMaker
-from gateway.testing_doors import AnsweringAgent, kill_moments
-from gateway.testing_process import GatewayProcess
+from gateway.testing.doors import AnsweringAgent, kill_moments
+from gateway.testing.harness import AgentStandIn
+from gateway.testing.process import GatewayProcess
+from gateway.testing.tokens import TokenMaker
 from runtime.bus.streams import ensure_streams
 from runtime.settings import TokenSettings
-from runtime.testing import NatsServer
+from runtime.testing.servers import NatsServer
 
 PIECES = [f"piece {number} ñ, " for number in range(12)]
 WHOLE = "".join(PIECES)

@@ -10,9 +10,9 @@ from openai import AsyncOpenAI
 
 from contracts.completion_rpc import CompletionCall, CompletionEnd
 from contracts.events.chat import Sampling, Usage
-from gateway.testing_doors import AnsweringAgent
-from gateway.testing_http import Http
-from gateway.testing_services import CompletionsStandIn
+from gateway.testing.doors import AnsweringAgent
+from gateway.testing.http import Http
+from gateway.testing.services import CompletionsStandIn
 
 WEATHER: Any = {"type": "function", "name": "get_weather", "parameters": {"type": "object"}}
 

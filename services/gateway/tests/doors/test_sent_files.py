@@ -9,9 +9,9 @@ from nats.aio.client import Client
 
 from contracts.channels import ChatKind
 from gateway.domain.conversation_ids import named_conversation_id
-from gateway.testing import TokenMaker
-from gateway.testing_doors import AnsweringAgent
-from gateway.testing_http import Http
+from gateway.testing.doors import AnsweringAgent
+from gateway.testing.http import Http
+from gateway.testing.tokens import TokenMaker
 from runtime.conversation import ConversationLog
 from runtime.stores.folder_store import FolderStore
 

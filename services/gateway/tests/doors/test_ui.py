@@ -21,12 +21,13 @@ from contracts.events.chat import (
 )
 from contracts.ids import answer_id
 from gateway.domain.conversation_ids import named_conversation_id
-from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker
-from gateway.testing_http import Http, assert_problem
-from gateway.testing_records import RecordsStandIn
-from gateway.testing_ui import UiChat, UiClients, ui_clients
+from gateway.testing.harness import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn
+from gateway.testing.http import Http, assert_problem
+from gateway.testing.records import RecordsStandIn
+from gateway.testing.tokens import TokenMaker
+from gateway.testing.ui import UiChat, UiClients, ui_clients
 from runtime.conversation import ConversationLog
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 pytestmark = pytest.mark.usefixtures("memory", "records")
 DEADLINE = 20.0

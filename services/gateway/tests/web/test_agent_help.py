@@ -5,9 +5,10 @@ import uuid
 import pytest
 
 from contracts.errors import ErrorCode
-from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker
-from gateway.testing_http import Http, assert_problem
-from gateway.testing_services import WritersStandIn
+from gateway.testing.harness import ChatClient, GatewayUnderTest, MemoryStandIn
+from gateway.testing.http import Http, assert_problem
+from gateway.testing.services import WritersStandIn
+from gateway.testing.tokens import TokenMaker
 from runtime.errors import RpcError
 
 pytestmark = pytest.mark.usefixtures("memory")

@@ -12,10 +12,11 @@ from contracts.ids import turn_id
 from contracts.memory_rpc import LongTermMemory
 from contracts.tools_rpc import CATALOGUE, CatalogueReply, CatalogueRequest
 from deploy.documents import openapi
-from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
-from gateway.testing_http import Http
-from gateway.testing_knowledge import NAME as KNOWN
-from gateway.testing_records import RecordsStandIn
+from gateway.testing.harness import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn, conversation_view
+from gateway.testing.http import Http
+from gateway.testing.knowledge import NAME as KNOWN
+from gateway.testing.records import RecordsStandIn
+from gateway.testing.tokens import TokenMaker
 from runtime.calls.rpc import RpcServer
 
 SECRET = "known-to-acme-alone"

@@ -13,9 +13,10 @@ import pytest
 
 from gateway.adapters.identity import IdentityKeys
 from gateway.settings import GatewaySettings
-from gateway.testing import ChatClient, GatewayUnderTest, TokenMaker, run_gateway
-from gateway.testing_balancer import Balancer, balanced
-from runtime.testing import NatsServer
+from gateway.testing.balancer import Balancer, balanced
+from gateway.testing.harness import ChatClient, GatewayUnderTest, run_gateway
+from gateway.testing.tokens import TokenMaker
+from runtime.testing.servers import NatsServer
 
 pytestmark = pytest.mark.usefixtures("memory")
 

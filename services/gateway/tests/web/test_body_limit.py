@@ -7,8 +7,8 @@ from contextlib import suppress
 
 import pytest
 
-from gateway.testing import TokenMaker
-from gateway.testing_http import Http, assert_problem
+from gateway.testing.http import Http, assert_problem
+from gateway.testing.tokens import TokenMaker
 from gateway.web.body_limit import MAX_NESTING, nested_too_deep
 
 pytestmark = pytest.mark.usefixtures("memory")

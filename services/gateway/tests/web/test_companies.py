@@ -19,8 +19,9 @@ from contracts.knowledge_rpc import (
 )
 from contracts.tools_rpc import CATALOGUE, CatalogueReply, CatalogueRequest
 from gateway.domain.company_names import id_of
-from gateway.testing import MemoryStandIn, TokenMaker
-from gateway.testing_http import Http, assert_problem
+from gateway.testing.harness import MemoryStandIn
+from gateway.testing.http import Http, assert_problem
+from gateway.testing.tokens import TokenMaker
 from runtime.calls.rpc import RpcServer
 
 SITE = "https://www.acme.example/start"

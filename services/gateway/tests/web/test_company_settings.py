@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from contracts.company import CompanySettings, read_config
-from gateway.testing import MemoryStandIn, TokenMaker
-from gateway.testing_http import Http, assert_problem
-from gateway.testing_services import SettingsStandIn, WritersStandIn
+from gateway.testing.harness import MemoryStandIn
+from gateway.testing.http import Http, assert_problem
+from gateway.testing.services import SettingsStandIn, WritersStandIn
+from gateway.testing.tokens import TokenMaker
 
 ACME = "/v2/llm/config/acme"
 pytestmark = pytest.mark.usefixtures("settings")

@@ -11,10 +11,11 @@ from nats.aio.client import Client
 from contracts.events.chat import Owner, OwnerKind
 from contracts.inbox import VisitorView
 from gateway.domain.conversation_ids import following_conversation_id, is_issued_to
-from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
-from gateway.testing_desk import DeskStandIn
-from gateway.testing_http import Http
-from runtime.testing import eventually
+from gateway.testing.desk import DeskStandIn
+from gateway.testing.harness import ChatClient, GatewayUnderTest, MemoryStandIn, conversation_view
+from gateway.testing.http import Http
+from gateway.testing.tokens import TokenMaker
+from runtime.testing.servers import eventually
 
 PATH = "/v2/conversations/c1"
 

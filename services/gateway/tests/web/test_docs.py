@@ -11,7 +11,7 @@ from contracts.languages import LANGUAGES, Language
 from contracts.schemas import schema_of_frame
 from contracts.ws import CLIENT_FRAMES, SERVER_FRAMES
 from deploy import documents
-from gateway.testing_http import Http
+from gateway.testing.http import Http
 from gateway.web.docs.guide import guide, slugs
 from gateway.web.docs.reference import chapters, missing
 from gateway.web.docs.schemas import Schemas

@@ -6,9 +6,10 @@ from nats.aio.client import Client
 from contracts.channels import ChatKind, chat
 from contracts.events.chat import SystemMessage
 from contracts.ids import turn_id, uuid7
-from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker
-from gateway.testing_http import Answer, Http, assert_problem
-from gateway.testing_services import WritersStandIn
+from gateway.testing.harness import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn
+from gateway.testing.http import Answer, Http, assert_problem
+from gateway.testing.services import WritersStandIn
+from gateway.testing.tokens import TokenMaker
 from runtime.bus.direct import DirectReader
 
 

@@ -19,11 +19,12 @@ from contracts.files import MOST_FILE_BYTES, UNSENT, folder_of
 from gateway.adapters.identity import IdentityKeys
 from gateway.domain.conversation_ids import new_conversation_id
 from gateway.domain.file_kinds import look
-from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view, run_gateway
-from gateway.testing_files import FileShareStandIn
-from gateway.testing_http import Http, assert_problem
+from gateway.testing.files import FileShareStandIn
+from gateway.testing.harness import ChatClient, GatewayUnderTest, MemoryStandIn, conversation_view, run_gateway
+from gateway.testing.http import Http, assert_problem
+from gateway.testing.tokens import TokenMaker
 from runtime.stores.folder_store import FolderStore
-from runtime.testing import NatsServer
+from runtime.testing.servers import NatsServer
 
 pytestmark = pytest.mark.usefixtures("share")
 

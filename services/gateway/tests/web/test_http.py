@@ -15,16 +15,10 @@ import pytest
 from gateway.adapters.identity import IdentityKeys
 from gateway.adapters.visitor_tokens import RENEWABLE_SECONDS
 from gateway.settings import GatewaySettings
-from gateway.testing import (
-    ChatClient,
-    GatewayUnderTest,
-    MemoryStandIn,
-    TokenMaker,
-    conversation_view,
-    run_gateway,
-)
-from gateway.testing_http import Http, assert_problem
-from runtime.testing import NatsServer
+from gateway.testing.harness import ChatClient, GatewayUnderTest, MemoryStandIn, conversation_view, run_gateway
+from gateway.testing.http import Http, assert_problem
+from gateway.testing.tokens import TokenMaker
+from runtime.testing.servers import NatsServer
 
 pytestmark = pytest.mark.usefixtures("memory")
 

@@ -20,13 +20,13 @@ from pydantic import SecretStr
 from gateway.adapters.identity import IdentityKeys, build_identity
 from gateway.errors import TokenInvalidError
 from gateway.ports import TokenCaller, Visit
-from gateway.testing import ChatClient, run_gateway
-from gateway.testing_http import Http, assert_problem
+from gateway.testing.harness import ChatClient, run_gateway
+from gateway.testing.http import Http, assert_problem
 from runtime.auth.principals import PrincipalVerifier
 from runtime.clock import SystemClock
 from runtime.settings import TokenSettings
-from runtime.testing import NatsServer
-from runtime.testing_clock import FakeClock
+from runtime.testing.clock import FakeClock
+from runtime.testing.servers import NatsServer
 
 pytestmark = pytest.mark.usefixtures("records", "memory")
 SIGNING = SecretStr("a secret of these tests alone, 0123456789")

@@ -8,7 +8,7 @@ from starlette.types import Message
 
 from gateway.web.http_transport import CONNECTION
 from gateway.web.keepalive import COMMENT, EventStream, Write
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 SECONDS = 20.0
 

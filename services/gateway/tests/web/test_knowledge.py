@@ -10,9 +10,10 @@ from contracts.channels import upload
 from contracts.company_rpc import CompanyRequest
 from contracts.knowledge_rpc import OVERVIEW, DocumentPut, FilePut, KnowledgeOverview
 from gateway.adapters.knowledge import PIECE
-from gateway.testing import GatewayUnderTest, TokenMaker
-from gateway.testing_http import Http, assert_problem
-from gateway.testing_knowledge import KnowledgeStandIn
+from gateway.testing.harness import GatewayUnderTest
+from gateway.testing.http import Http, assert_problem
+from gateway.testing.knowledge import KnowledgeStandIn
+from gateway.testing.tokens import TokenMaker
 from runtime.bus.direct import DirectReader
 from runtime.calls.rpc import RpcServer
 

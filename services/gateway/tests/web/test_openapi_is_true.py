@@ -18,7 +18,8 @@ from contracts.sign_in_rpc import (
     SignInFinished,
 )
 from contracts.tools_rpc import CATALOGUE, CatalogueReply, CatalogueRequest
-from gateway.testing import GatewayUnderTest, TokenMaker
+from gateway.testing.harness import GatewayUnderTest
+from gateway.testing.tokens import TokenMaker
 from runtime.calls.rpc import RpcServer
 
 SECONDS = 280

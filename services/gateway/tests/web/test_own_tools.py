@@ -7,9 +7,9 @@ from nats.aio.client import Client
 
 from contracts.company import CompanySettings, read_config
 from contracts.sealed import HIDDEN
-from gateway.testing import TokenMaker
-from gateway.testing_http import Http, assert_problem
-from gateway.testing_services import SettingsStandIn, WritersStandIn
+from gateway.testing.http import Http, assert_problem
+from gateway.testing.services import SettingsStandIn, WritersStandIn
+from gateway.testing.tokens import TokenMaker
 
 TOOL: dict[str, Any] = {
     "name": "order_status",

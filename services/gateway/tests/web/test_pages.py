@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from gateway.testing_http import Http
+from gateway.testing.http import Http
 from gateway.web.script import LATER_PATH
 
 pytestmark = pytest.mark.usefixtures("memory")

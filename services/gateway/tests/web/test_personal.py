@@ -5,9 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from contracts.memory_rpc import LongTermMemory
-from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
-from gateway.testing_http import Http, assert_problem
-from gateway.testing_records import RecordsStandIn
+from gateway.testing.harness import ChatClient, GatewayUnderTest, MemoryStandIn, conversation_view
+from gateway.testing.http import Http, assert_problem
+from gateway.testing.records import RecordsStandIn
+from gateway.testing.tokens import TokenMaker
 from runtime.auth.principals import PrincipalVerifier
 from runtime.settings import TokenSettings
 

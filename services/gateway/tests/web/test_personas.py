@@ -8,11 +8,11 @@ import pytest
 
 from gateway.adapters.identity import IdentityKeys
 from gateway.adapters.personas import DemoPersonas
-from gateway.testing import run_gateway
-from gateway.testing_http import Http, assert_problem
+from gateway.testing.harness import run_gateway
+from gateway.testing.http import Http, assert_problem
 from runtime.clock import SystemClock
 from runtime.settings import TokenSettings
-from runtime.testing import NatsServer
+from runtime.testing.servers import NatsServer
 
 pytestmark = pytest.mark.usefixtures("memory")
 

@@ -7,9 +7,10 @@ import orjson
 import pytest
 from nats.aio.client import Client
 
-from gateway.testing import ChatClient, GatewayUnderTest, TokenMaker
-from gateway.testing_http import Http, assert_problem
-from gateway.testing_records import FIGURES, RecordsStandIn
+from gateway.testing.harness import ChatClient, GatewayUnderTest
+from gateway.testing.http import Http, assert_problem
+from gateway.testing.records import FIGURES, RecordsStandIn
+from gateway.testing.tokens import TokenMaker
 
 pytestmark = pytest.mark.usefixtures("memory")
 DAYS = "from=2026-01-05&to=2026-01-31"

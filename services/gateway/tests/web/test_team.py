@@ -14,11 +14,12 @@ from contracts.sign_in_rpc import SIGN_IN_BEGIN, SIGN_IN_FINISH, Problem, Signed
 from gateway.adapters.identity import IdentityKeys
 from gateway.chat.admission import Admission
 from gateway.errors import UnavailableError
-from gateway.testing import ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, run_gateway
-from gateway.testing_http import Http, assert_problem
+from gateway.testing.harness import ChatClient, GatewayUnderTest, MemoryStandIn, run_gateway
+from gateway.testing.http import Http, assert_problem
+from gateway.testing.tokens import TokenMaker
 from runtime.calls.rpc import RpcServer
 from runtime.companies import COMPANY_CHANGED
-from runtime.testing import NatsServer
+from runtime.testing.servers import NatsServer
 
 pytestmark = pytest.mark.usefixtures("settings")
 TAB = {"companyId": "acme", "state": "s" * 20, "nonce": "n" * 20}

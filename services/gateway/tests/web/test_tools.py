@@ -13,9 +13,10 @@ from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.tool import (
     FieldError,
 )
-from gateway.testing import GatewayUnderTest, MemoryStandIn, TokenMaker
-from gateway.testing_executor import ExecutorStandIn
-from runtime.testing import NatsServer, eventually
+from gateway.testing.executor import ExecutorStandIn
+from gateway.testing.harness import GatewayUnderTest, MemoryStandIn
+from gateway.testing.tokens import TokenMaker
+from runtime.testing.servers import NatsServer, eventually
 
 
 @pytest.fixture

@@ -12,11 +12,12 @@ from contracts.channels import ChatKind
 from contracts.events.chat import SystemMessage
 from gateway.adapters.identity import IdentityKeys
 from gateway.settings import GatewaySettings
-from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, TokenMaker, run_gateway
+from gateway.testing.harness import AgentStandIn, ChatClient, GatewayUnderTest, run_gateway
+from gateway.testing.tokens import TokenMaker
 from gateway.web import http_transport
 from gateway.web.http_transport import MOST_HEAD, BoundedHttp
 from gateway.web.transport import MAX_BUFFERED_BYTES
-from runtime.testing import NatsServer, eventually
+from runtime.testing.servers import NatsServer, eventually
 
 pytestmark = pytest.mark.usefixtures("memory")
 

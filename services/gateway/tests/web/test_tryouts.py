@@ -6,9 +6,10 @@ import pytest
 from nats.aio.client import Client
 
 from contracts.errors import ErrorCode
-from gateway.testing import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn, TokenMaker, conversation_view
-from gateway.testing_http import Http, assert_problem
-from gateway.testing_services import SettingsStandIn, WritersStandIn
+from gateway.testing.harness import AgentStandIn, ChatClient, GatewayUnderTest, MemoryStandIn, conversation_view
+from gateway.testing.http import Http, assert_problem
+from gateway.testing.services import SettingsStandIn, WritersStandIn
+from gateway.testing.tokens import TokenMaker
 from runtime.bus.direct import DirectReader
 from runtime.errors import RpcError
 

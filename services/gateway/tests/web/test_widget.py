@@ -9,8 +9,8 @@ import brotli
 import pytest
 
 from gateway.domain.close_codes import CloseCode
-from gateway.testing import GatewayUnderTest, MemoryStandIn
-from gateway.testing_http import Http, assert_problem
+from gateway.testing.harness import GatewayUnderTest, MemoryStandIn
+from gateway.testing.http import Http, assert_problem
 from gateway.web.assets import smallest
 from gateway.web.script import LATER_PATH, later_script, widget_script
 from gateway.web.words import SITE

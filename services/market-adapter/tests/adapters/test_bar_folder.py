@@ -16,7 +16,7 @@ from market_adapter.adapters.bar_table import BadBarsError
 from market_adapter.adapters.files_provider import FilesProvider
 from market_adapter.domain.bars import Dividend, Split
 from market_adapter.errors import NoDataError, StaleDataError
-from runtime.testing_clock import FakeClock
+from runtime.testing.clock import FakeClock
 
 PLAIN = "Date,Open,High,Low,Close,Adj Close,Volume\n2024-01-02,10,12,9,11,5.5,1000\n2024-01-03,11,13,10,12,6,2000\n"
 ACME, DAILY = parse_symbol("ACME"), Timeframe.D1

@@ -10,7 +10,7 @@ import pytest
 from contracts.text import Text
 from market_adapter.adapters.guard import ATTEMPTS, FAILURES, REST, REST_AFTER_SILENCE, Guard
 from market_adapter.errors import MarketError, NoDataError, ProviderDownError, ProviderRateLimitedError
-from runtime.testing_clock import FakeClock
+from runtime.testing.clock import FakeClock
 
 
 class Provider:

@@ -17,7 +17,7 @@ from market_adapter.adapters.guard import PATIENCE
 from market_adapter.adapters.live_provider import LiveProvider
 from market_adapter.errors import ImplausibleError
 from market_adapter.handlers import market_tools
-from market_adapter.testing_live import ACME, BTC, NOW, Script, provider_at, reason, request
+from market_adapter.testing.live import ACME, BTC, NOW, Script, provider_at, reason, request
 from runtime.errors import RpcError
 
 

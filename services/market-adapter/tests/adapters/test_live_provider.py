@@ -12,7 +12,7 @@ from market_adapter.adapters.live_provider import LiveProvider
 from market_adapter.adapters.yahoo import Yahoo
 from market_adapter.domain.indicators import indicator
 from market_adapter.domain.series import series_of
-from market_adapter.testing_live import (
+from market_adapter.testing.live import (
     ACME,
     BTC,
     ETF,

@@ -23,7 +23,7 @@ from market_adapter.domain.sample_clock import SampleClock
 from market_adapter.errors import NotInSampleError
 from market_adapter.handlers import market_tools
 from market_adapter.paper_trading import PaperTrading
-from market_adapter.testing_desk import Desk
+from market_adapter.testing.desk import Desk
 
 SAMPLE, FACTS = load_sample(), load_facts()
 WINDOW = 196

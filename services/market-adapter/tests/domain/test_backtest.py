@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from market_adapter.domain.backtest import decisions, rule, run
-from market_adapter.testing import bars_of
+from market_adapter.testing.markets import bars_of
 
 CLOSES = st.lists(st.floats(1, 500, allow_nan=False), min_size=12, max_size=40)
 NAMES = st.sampled_from(["sma_cross", "momentum", "rsi_reversion", "buy_and_hold"])

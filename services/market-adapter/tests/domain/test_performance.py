@@ -10,7 +10,7 @@ from market_adapter.adapters.sample_files import load_sample
 from market_adapter.domain.bars import Bar, BarHistory, Split
 from market_adapter.domain.performance import performance, returns
 from market_adapter.domain.series import Series, series_of
-from market_adapter.testing import bars_of
+from market_adapter.testing.markets import bars_of
 
 SAMPLE = load_sample()
 

@@ -13,7 +13,7 @@ from memory.adapters.stream_figures import StreamFigures
 from runtime.bus.connection import jetstream, subscribe
 from runtime.bus.publisher import Publisher
 from runtime.bus.streams import ensure_streams
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 SMALL = tuple(replace(stream, max_bytes=1024 * 1024) for stream in STREAMS)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from memory.adapters.webhook_client import WebhookPosting
-from memory.testing_receiver import receiving
+from memory.testing.receiver import receiving
 
 INSIDE = [
     "10.0.0.5",

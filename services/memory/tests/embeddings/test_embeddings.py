@@ -23,9 +23,9 @@ from memory.embeddings.neighbours import FEW, Neighbours, UsualQuestions
 from memory.embeddings.ports import EmbeddingError
 from memory.handlers.search_memory import SEARCH_MEMORY
 from memory.settings import EmbeddingSettings
-from memory.testing import Replica, Servers, Writer, replica, serve_deletions
-from memory.testing_embeddings import SIZE, EmbeddingServer, embedding_server
-from runtime.testing import eventually
+from memory.testing.embeddings import SIZE, EmbeddingServer, embedding_server
+from memory.testing.harness import Replica, Servers, Writer, replica, serve_deletions
+from runtime.testing.servers import eventually
 
 OTHER = [f"{about} {at}" for at in range(4) for about in ("Money back on day", "Opening hours of shop")]
 """With few messages nobody knows what they have in common: they are found by words."""

@@ -28,10 +28,10 @@ from contracts.knowledge_rpc import (
 from contracts.streams import FACTS
 from contracts.tools_rpc import Caller, ToolServiceRequest
 from memory.knowledge.tool import SEARCH_KNOWLEDGE
-from memory.testing import Replica, Servers, Writer, replica
+from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.bus.direct import DirectReader
 from runtime.bus.publisher import Publisher
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 PLANS = """# Plans
 

@@ -42,10 +42,10 @@ from contracts.knowledge_rpc import (
 )
 from contracts.memory_rpc import USER_FORGET, UserRef
 from contracts.streams import FACTS
-from memory.testing import Replica, Servers, Writer, replica, serve_deletions
+from memory.testing.harness import Replica, Servers, Writer, replica, serve_deletions
 from runtime.bus.publisher import Publisher
 from runtime.errors import RpcError
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 SITE = "https://www.example.com"
 

@@ -14,7 +14,7 @@ from memory.knowledge.indexes import KnowledgeIndexes
 from memory.knowledge.library import Library
 from memory.knowledge.mongo_documents import Documents
 from memory.knowledge.mongo_state import State
-from memory.testing import Servers
+from memory.testing.harness import Servers
 from runtime.clock import SystemClock
 
 PARTS = 12

@@ -21,10 +21,10 @@ from contracts.knowledge_rpc import (
 )
 from contracts.migration_rpc import MIGRATE, MIGRATIONS, MigrateRequest, Migration, MigrationsRequest
 from memory.knowledge.texts import StemmedPassage, packed, unpacked
-from memory.testing import Replica, Servers, replica
+from memory.testing.harness import Replica, Servers, replica
 from runtime.errors import NotReadyError, RpcError
 from runtime.stores.mongo import Document
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 STEMS = MigrateRequest(name="knowledge-stems")
 

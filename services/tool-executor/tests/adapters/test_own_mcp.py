@@ -14,8 +14,8 @@ from contracts.company import CompanyConfig
 from contracts.errors import ToolCode
 from contracts.own_tools import OwnTools
 from contracts.preview_rpc import McpToolsRequest, OwnToolRequest
-from runtime.testing import ValkeyServer, eventually
-from tool_executor.testing_own import (
+from runtime.testing.servers import ValkeyServer, eventually
+from tool_executor.testing.own import (
     SEAL,
     company,
     drip,

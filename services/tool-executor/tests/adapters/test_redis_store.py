@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from runtime.testing import ValkeyServer
+from runtime.testing.servers import ValkeyServer
 from tool_executor.adapters.redis_store import RedisStore
 from tool_executor.ports import RedisUnavailableError
 

@@ -16,7 +16,7 @@ from tool_executor.domain.declaration import CallContext, Category, Data, OverTh
 from tool_executor.domain.defaults import with_defaults
 from tool_executor.domain.plans import Arguments, CompanyTools, Plan, VerifiedCaller
 from tool_executor.ports import SchemaBrokenError
-from tool_executor.testing import NOTHING, CountingHandler, tool_named
+from tool_executor.testing.harness import NOTHING, CountingHandler, tool_named
 
 SCHEMAS = CompiledSchemas()
 

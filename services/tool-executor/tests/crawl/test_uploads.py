@@ -14,11 +14,11 @@ from contracts.ids import uuid7
 from contracts.knowledge import document_id
 from runtime.bus.direct import DirectReader
 from runtime.bus.publisher import Publisher
-from runtime.testing import ValkeyServer, eventually
+from runtime.testing.servers import ValkeyServer, eventually
 from tool_executor.extraction.testing import docx_bomb, docx_of, pdf_of
 from tool_executor.settings import ExecutorSettings
-from tool_executor.testing import running_executor, serving
-from tool_executor.testing_sites import COMPANY, SiteMemory, made_site, wait_for_pages
+from tool_executor.testing.harness import running_executor, serving
+from tool_executor.testing.sites import COMPANY, SiteMemory, made_site, wait_for_pages
 
 PIECE = 500_000
 

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from nats.aio.client import Client
 
-from runtime.testing import ValkeyServer
+from runtime.testing.servers import ValkeyServer
 from tool_executor.adapters.json_schema import CompiledSchemas
 from tool_executor.catalogue.all_tools import all_tools
 from tool_executor.catalogue.registry import build_registry
 from tool_executor.domain.declaration import CacheScope
 from tool_executor.domain.nulls import taking_null, without_nulls
-from tool_executor.testing import CountingHandler, Someone, ToolRequester, running_executor, tool_named
+from tool_executor.testing.harness import CountingHandler, Someone, ToolRequester, running_executor, tool_named
 
 NESTED: dict[str, Any] = {
     "type": "object",

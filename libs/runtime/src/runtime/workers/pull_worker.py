@@ -65,7 +65,6 @@ MOST_PAUSES, MOST_TOLD = 20_000, 10_000
 ENDED_WITHIN = 10.0
 """Seconds that a handler which was broken off, or one turn of the keeper, may take."""
 
-
 Handler = Callable[[Delivery], Awaitable[Outcome | AckThen]]
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from agent.domain.context.compression import PromptMessage
 from agent.domain.knowledge import cited, sources
 from agent.domain.offline.answers import is_unknown
-from agent.domain.offline.intents import talk_only
+from agent.domain.offline.small_talk import talk_only
 from agent.domain.tool_results import data_of, searches
 from agent.domain.turn.journal import Journal, ModelAnswer
 from contracts.knowledge import MAX_QUERY, NOTHING_OLDER, Grounding, KnowledgeFound, KnowledgeQuery

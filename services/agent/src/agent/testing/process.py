@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from runtime.testing_service import ServiceProcess
+from runtime.testing.service import ServiceProcess
 
 
 class AgentProcess(ServiceProcess):

@@ -59,7 +59,7 @@ from runtime.calls.rpc import RpcServer
 from runtime.conversation import ConversationLog, facts_of, fence_at
 from runtime.errors import FenceRefusedError, InvalidTokenError, RpcError
 from runtime.settings import NatsSettings, SealSettings
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from runtime.workers.outcomes import Ack, Outcome, Retry
 from runtime.workers.pull_worker import Delivery, PullWorker
 

@@ -8,7 +8,7 @@ from pymongo import AsyncMongoClient
 
 from market_adapter.adapters.mongo import bounded
 from market_adapter.adapters.mongo_accounts import MongoAccounts
-from runtime.testing import MongoDatabase
+from runtime.testing.servers import MongoDatabase
 
 
 @pytest.fixture

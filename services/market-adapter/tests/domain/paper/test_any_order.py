@@ -16,8 +16,8 @@ from market_adapter.domain.paper.account import OPENING_CASH
 from market_adapter.domain.paper.orders import OrderState
 from market_adapter.handlers import user_tools
 from market_adapter.paper_trading import PaperTrading
-from market_adapter.testing import ScriptedProvider, bar
-from market_adapter.testing_desk import ANN, Crash, Desk
+from market_adapter.testing.desk import ANN, Crash, Desk
+from market_adapter.testing.markets import ScriptedProvider, bar
 from runtime.errors import RpcError
 
 PRICE = st.integers(80, 120)

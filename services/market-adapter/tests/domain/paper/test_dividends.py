@@ -7,8 +7,8 @@ from fractions import Fraction
 from market_adapter.adapters.mongo_accounts import MongoAccounts
 from market_adapter.domain.bars import Dividend, Split
 from market_adapter.domain.paper.account import OPENING_CASH
-from market_adapter.testing import FIRST_DAY, ScriptedProvider
-from market_adapter.testing_desk import ANN, Desk, market
+from market_adapter.testing.desk import ANN, Desk, market
+from market_adapter.testing.markets import FIRST_DAY, ScriptedProvider
 
 
 def paying(provider: ScriptedProvider, *dividends: tuple[int, str]) -> ScriptedProvider:

@@ -9,7 +9,7 @@ from contracts.market_rpc import ActionDecideRequest, ActionReply
 from contracts.memory_rpc import UserRef
 from contracts.tools.account import OrderArguments
 from market_adapter.domain.paper.orders import Order
-from market_adapter.testing_desk import ANN, Desk, market
+from market_adapter.testing.desk import ANN, Desk, market
 from runtime.errors import RpcError
 
 

@@ -9,7 +9,7 @@ import pytest
 from contracts.tools.account import OrderType, Side
 from market_adapter.domain.paper.fills import match
 from market_adapter.domain.paper.orders import Order
-from market_adapter.testing import bar
+from market_adapter.testing.markets import bar
 
 NOW = datetime(2024, 1, 1, tzinfo=UTC)
 

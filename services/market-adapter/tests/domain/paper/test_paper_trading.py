@@ -16,8 +16,8 @@ from market_adapter.domain.bars import Split
 from market_adapter.domain.paper.account import OPENING_CASH, Account, Owner, Position
 from market_adapter.domain.paper.orders import OrderState
 from market_adapter.paper_trading import ASKED_AT_ONCE
-from market_adapter.testing import FIRST_DAY, ScriptedProvider, bar
-from market_adapter.testing_desk import ANN, Desk, market
+from market_adapter.testing.desk import ANN, Desk, market
+from market_adapter.testing.markets import FIRST_DAY, ScriptedProvider, bar
 from runtime.errors import RpcError
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from market_adapter.testing_desk import Desk, market
+from market_adapter.testing.desk import Desk, market
 from market_adapter.tools.trading import MOST_WAITING
 from runtime.errors import RpcError
 

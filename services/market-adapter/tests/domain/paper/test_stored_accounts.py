@@ -15,8 +15,8 @@ from market_adapter.adapters.mongo import bounded
 from market_adapter.adapters.mongo_accounts import ORDERS, MongoAccounts
 from market_adapter.domain.paper.account import Account, Owner
 from market_adapter.domain.paper.orders import FINAL, OrderState
-from market_adapter.testing_desk import ANN, Desk, market
-from runtime.testing import MongoDatabase
+from market_adapter.testing.desk import ANN, Desk, market
+from runtime.testing.servers import MongoDatabase
 
 KEPT = 20
 """Of finished orders in an account; 200 in a service."""

@@ -9,8 +9,8 @@ from contracts.events.registry import BY_TYPE
 from contracts.market_rpc import AlertsToldRequest
 from contracts.memory_rpc import UserRef
 from market_adapter.domain.paper.account import CLOSED, FILLED
-from market_adapter.testing import FIRST_DAY, ScriptedProvider, bar
-from market_adapter.testing_desk import Desk, market
+from market_adapter.testing.desk import Desk, market
+from market_adapter.testing.markets import FIRST_DAY, ScriptedProvider, bar
 from market_adapter.unseen_news import UnseenNews
 
 ANN_REF = UserRef(company_id="demo", user_id="ann")

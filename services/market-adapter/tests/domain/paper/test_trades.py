@@ -1,7 +1,7 @@
 """What has been traded, as it is told."""
 
-from market_adapter.testing import ScriptedProvider, bar
-from market_adapter.testing_desk import Desk
+from market_adapter.testing.desk import Desk
+from market_adapter.testing.markets import ScriptedProvider, bar
 
 
 async def test_trades_are_told_newest_first_also_within_a_bar() -> None:

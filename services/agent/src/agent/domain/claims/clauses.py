@@ -152,11 +152,8 @@ class Clause:
                 not figure or figure == ("total_return",) or ("return" in figure and not self._figures)
             )
             beside = carried and any(start < one.at < token.at for one in self._of_kind("than"))
-            move = (
-                _MOVES[move_token.kind]
-                if move_token
-                else (self.move if beside else None) or (context.move if carried else None)
-            )
+            without = (self.move if beside else None) or (context.move if carried else None)
+            move = _MOVES[move_token.kind] if move_token else without
             periods = self._periods_of(token, start, end) or context.periods
             allowed, soft = periods or context.later or context.fallback, not periods and not context.later
             for subject in self._subjects_of(token, start, end, index):

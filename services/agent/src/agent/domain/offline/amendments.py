@@ -17,7 +17,8 @@ from agent.domain.offline.changes import change_in, changed, kept_in, percent_in
 from agent.domain.offline.conditions import POLITE, away_in, condition_after, unwaiting, waiting
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.kinds import place_in
-from agent.domain.offline.slots import ParsedText, Schema, arguments_for, as_given, date_in, missing_from, only_figures
+from agent.domain.offline.relative_days import date_in
+from agent.domain.offline.slots import ParsedText, Schema, arguments_for, as_given, missing_from, only_figures
 from agent.domain.offline.small_talk import small
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import number_of, numbers_in

@@ -15,7 +15,7 @@ from agent.domain.offline.day_answers import on_day
 from agent.domain.offline.excerpts import Excerpt
 from agent.domain.offline.kinds import TITLE_END
 from agent.domain.offline.quotations import quoted
-from agent.domain.offline.slots import date_in
+from agent.domain.offline.relative_days import date_in
 from agent.domain.offline.tool_answers import how_many, needs_a_plan, tool_answer
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import plain

@@ -25,13 +25,15 @@ from agent.domain.offline.answers import (
 )
 from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.day_answers import market_now
-from agent.domain.offline.intents import after_an_order, asks_how, goes_on, tells_of_oneself, wish_in
+from agent.domain.offline.intents import after_an_order, wish_in
 from agent.domain.offline.listed import chosen_in
 from agent.domain.offline.person_words import beside_the_wish
 from agent.domain.offline.questions import is_vague, leans, terms
 from agent.domain.offline.relative_days import with_past_days
 from agent.domain.offline.shorthand import spelled_out
 from agent.domain.offline.site import SiteQuestion, from_knowledge, from_site
+from agent.domain.offline.small_talk import asks_how, tells_of_oneself
+from agent.domain.offline.spoken import goes_on
 from agent.domain.offline.steps import SayText, UseTools, step_of
 from agent.domain.offline.talk_words import GREETED, UNLISTED
 from agent.domain.offline.told_facts import asked_of

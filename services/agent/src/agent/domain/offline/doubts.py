@@ -12,13 +12,13 @@ from agent.domain.offline.concepts import ANOTHER_TERM
 from agent.domain.offline.constraints import FREE_OR_PAID
 from agent.domain.offline.evidence import tells
 from agent.domain.offline.excerpts import Excerpt
-from agent.domain.offline.intents import goes_on
 from agent.domain.offline.lexicon import keys_in
 from agent.domain.offline.other_cases import is_another_case
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.passages import TELLS, as_a_whole
 from agent.domain.offline.questions import needed, specific_words, terms
 from agent.domain.offline.relevance import Section, likely
+from agent.domain.offline.spoken import goes_on
 from agent.domain.text_features import plain, stem
 
 CERTAIN = 0.5

@@ -20,20 +20,20 @@ from agent.domain.offline.concepts import CONCEPT, concepts_in
 from agent.domain.offline.conditions import order_and_condition, waiting
 from agent.domain.offline.grammar import LISTED_BY, ORDERS, TABLE, TAKES_BACK, UNDOES, ToolPhrase, put_right
 from agent.domain.offline.kinds import place_in
-from agent.domain.offline.person_words import asks_for_person, only_asks_for_person
+from agent.domain.offline.person_words import asks_for_person
 from agent.domain.offline.position_size import as_many, cost_of
 from agent.domain.offline.questions import terms
-from agent.domain.offline.several import alerts_at_each, orders_of_each, protected
+from agent.domain.offline.several import alerts_at_each, one_of_several, orders_of_each, protected
 from agent.domain.offline.slots import (
     AT_MARKET,
     ParsedText,
     missing_from,
     order_named,
 )
-from agent.domain.offline.small_talk import mood, past_greeting, small
+from agent.domain.offline.small_talk import LONGEST_TALK, mood, past_greeting, small
 from agent.domain.offline.spoken import FAR, both_before, one_before
 from agent.domain.offline.tool_words import by_words, without_symbols
-from agent.domain.offline.unread import unread_change, unread_in
+from agent.domain.offline.unread import unread_change, whole
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.memory_words import memory_wish, undoes
 from agent.domain.shortcuts.words import decision_in
@@ -44,8 +44,6 @@ _ABOUT_PEOPLE = "search_memory"
 _PAGE = "fetch_page"
 _BESIDE_ANALYSES = (PERSONAL - {"get_sentiment"}) | {"remove_from_watchlist", "get_ohlcv", "search_memory", *FIGURES}
 """What is meant by its own words, though a text could be read as a question for an analysis."""
-_LONGEST_TALK = 200
-"""Characters of small talk."""
 _LONGEST = 600
 """Characters of a message that are read."""
 _REPLACING = {"replace": "", "replace_listed": "", "resell": "sell"}
@@ -176,11 +174,11 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
         order = _tool(halves[0], schemas, before)
         if order is not None and order.calls and not order.way and not order.missing:
             # Nothing is sold before it is held.
-            return _whole(text, replace(order, way="stop_later", shown=str(halves[1])))
+            return whole(text, replace(order, way="stop_later", shown=str(halves[1])))
     if (row is None or row.tool == "create_paper_order") and (parts := order_and_condition(text)) is not None:
         order = _tool(parts.order, schemas, before)
         if order is not None and order.calls and order.calls[0][0] == "create_paper_order":
-            return _whole(text, waiting(order, parts.condition), conditional=True)
+            return whole(text, waiting(order, parts.condition), conditional=True)
     if row is None and TAKES_BACK.search(said) and not AT_MARKET.search(said):
         spoken = (_meant(put_right(one)) for one in reversed(before[-FAR:]))
         way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)
@@ -193,7 +191,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
     amends = talk_words.AMENDS.search(said) or (row is None and talk_words.YES_BUT.search(said))
     amends = "?" not in text and amends is not None and short
     earlier = _earlier(schemas, before, past=amends) if before else None
-    if earlier is not None and row is None and (one_of := _of_several(earlier, own, said)) is not None:
+    if earlier is not None and row is None and (one_of := one_of_several(earlier, own, said)) is not None:
         if one_of.intent is Intent.UNREAD or one_of.way == "cancel" or one_of.missing:
             return one_of
         earlier = one_of
@@ -299,7 +297,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
         strong = row.way or row.tool not in weak
         return Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",)) if strong and row.tool in schemas and before else None
     if row.tool == "create_paper_order" and not row.way and len(own) > 1 and row.tool in schemas:
-        several_orders = _whole(text, orders_of_each(text, row.tool, schemas[row.tool]))
+        several_orders = whole(text, orders_of_each(text, row.tool, schemas[row.tool]))
         return (
             replace(several_orders, missing=several_orders.missing or WHEN)
             if talk_words.LATER.search(said)
@@ -315,7 +313,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
     if meaning and wish is not None and row.tool in _LOOKED_UP and "explain_concept" in schemas:
         return replace(wish, calls=(*wish.calls, ("explain_concept", {"concept": meaning[0]})))
     if wish is not None and row.tool == "create_paper_order" and not wish.missing:
-        return replace(wish, missing=WHEN) if talk_words.LATER.search(said) else _whole(text, wish)
+        return replace(wish, missing=WHEN) if talk_words.LATER.search(said) else whole(text, wish)
     if wish is not None and wish.missing and row.tool in FIGURES and (known := _figured(schemas, before)):
         # What was worked out before says the rest.
         merged = {**{name: one for name, one in known.items() if name in wish.missing}, **wish.calls[0][1]}
@@ -323,33 +321,9 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
     return wish
 
 
-def _of_several(earlier: Wish, own: Sequence[str], said: str) -> Wish | None:
-    """The order of several of one message that a text changes, or the end of the others: "just the IBM"; which one is
-    asked where it changes something of none. None: there was one order, or the text changes nothing."""
-    orders = [one for one in earlier.calls if one[0] == "create_paper_order"]
-    symbols = [one.get("symbol") for _, one in orders]
-    if len(orders) < 2 or earlier.way or len(set(symbols)) < len(orders):
-        return None
-    if len(own) == 1 and own[0] in symbols and talk_words.ONLY.search(said) and not numbers_in(said):
-        others = tuple(("cancel_paper_order", {"symbol": one}) for one in symbols if one != own[0])
-        return Wish(Intent.TOOL, others, way="cancel") if len(others) == 1 else Wish(Intent.UNREAD, shown=said.strip())
-    if len(own) == 1 and own[0] in symbols:
-        return replace(earlier, calls=(orders[symbols.index(own[0])],))
-    changes = change_in(said) is not None or talk_words.AMENDS.search(said) or talk_words.YES_BUT.search(said)
-    return Wish(Intent.TOOL, ((orders[0][0], {}),), ("symbol",)) if changes and not own else None
-
-
-def _whole(text: str, wish: Wish, *, conditional: bool = False) -> Wish:
-    """The order, if all that its text says of it was read: else the word that was not."""
-    if wish.missing or wish.withheld:
-        return wish
-    unread = unread_in(text, wish, conditional=conditional)
-    return Wish(Intent.UNREAD, shown=unread) if unread else wish
-
-
 def _both(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish | None:
     """Two wishes of one text, of which one has effects: "buy 5 AAPL and set an alert at 700"."""
-    if protected(text) or len(text) > _LONGEST_TALK:
+    if protected(text) or len(text) > LONGEST_TALK:
         return None
     waits = order_and_condition(text) is not None
     for cut in list(_AND.finditer(text))[:_MOST_WISHES]:
@@ -377,7 +351,7 @@ def _corrected(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
     """An order or alert that the same message corrects: "buy 2, no wait, 3"."""
     parts = [(text[: end.start()], text[end.end() :]) for end in re.finditer(r"[,.;]\s+", text)]
     corrections = [part for part in parts if talk_words.CORRECTS.search(plain(part[1]))]
-    if not 0 < len(corrections) <= 2 or len(text) > _LONGEST_TALK:
+    if not 0 < len(corrections) <= 2 or len(text) > LONGEST_TALK:
         return None
     (first, then), before = corrections[0], before[-1:]  # what is read again and again stays short
     if not _leans_on_one(_tool(first, schemas, before)):
@@ -424,31 +398,3 @@ def _meant(said: str, *, alone: bool = False) -> ToolPhrase | None:
 
 def _row_of(wish: Wish | None) -> ToolPhrase | None:
     return next((row for row in TABLE if wish is not None and row.tool == wish.calls[0][0]), None)
-
-
-def talk_only(text: str) -> bool:
-    """Whether a text asks for nothing that could be looked up: small talk, or a person is wanted."""
-    said = plain(text[:_LONGEST_TALK])
-    return len(text) <= _LONGEST_TALK and (
-        small(said) is not None or mood(said, text) is not None or only_asks_for_person(text)
-    )
-
-
-def asks_how(text: str) -> bool:
-    """Whether a question is about how something works, not for it to be done."""
-    return bool(talk_words.HOW_OR_WHICH.search(plain(text)))
-
-
-def tells_of_oneself(text: str, offered: Collection[str]) -> bool:
-    """Whether a customer only tells something of themselves, which is no question that could have an answer."""
-    return _ABOUT_PEOPLE in offered and tells(text)
-
-
-def tells(text: str) -> bool:
-    """Whether somebody only tells something of themselves."""
-    return "?" not in text and bool(talk_words.TELLS.match(plain(text)))
-
-
-def goes_on(text: str, words: int = 2) -> bool:
-    """Whether a question of so many telling words leans on the last."""
-    return bool(talk_words.GOING_ON.search(plain(text))) and len(telling(text)) <= words

@@ -1,4 +1,5 @@
-"""Replaces days that are told from today by their dates, in es and en: yesterday, anteayer, on Friday, el lunes pasado.
+"""Reads the days that a text names, in es and en, and replaces those told from today by their dates: yesterday,
+anteayer, on Friday, el lunes pasado.
 
 A day of a month without its year is the last one.
 "what did MSFT do on Friday?" is then read as any question with a date.
@@ -21,6 +22,11 @@ _PAST = re.compile(
     re.IGNORECASE,
 )
 _MONTH = "|".join(MONTHS)
+DATES = (
+    re.compile(r"\b(?P<y>\d{4})-(?P<m>\d{1,2})-(?P<d>\d{1,2})\b"),
+    re.compile(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)? (?:of |de )?(?P<m>{_MONTH})(?:,| of| de| del)? (?P<y>\d{{4}})\b"),
+    re.compile(rf"\b(?P<m>{_MONTH}) (?P<d>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>\d{{4}})\b"),
+)
 _OF_MONTH = re.compile(
     rf"\b(?:(?:the|el) )?(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)? (?:of |de )?(?P<month>{_MONTH})|"
     rf"(?P<before>{_MONTH}) (?P<after>\d{{1,2}})(?:st|nd|rd|th)?)\b(?!,? (?:of |del? )?\d{{4}})",
@@ -51,3 +57,17 @@ def with_past_days(text: str, today: date, *, over: bool = False) -> str:
             return match[0]
 
     return text if _TO_COME.search(text) else _OF_MONTH.sub(last, _PAST.sub(named, text))
+
+
+def date_in(said: str) -> date | None:
+    """The day that a text (plain) names, year and all."""
+    for pattern in DATES:
+        match = pattern.search(said)
+        if match is not None:
+            month = match["m"]
+            number = int(month) if month.isdigit() else MONTHS[month]
+            try:
+                return date(int(match["y"]), number, int(match["d"]))
+            except ValueError:
+                return None
+    return None

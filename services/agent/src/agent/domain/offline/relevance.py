@@ -10,10 +10,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from agent.domain.offline.constraints import FREE_OR_PAID
-from agent.domain.offline.intents import goes_on
 from agent.domain.offline.lexicon import keys_in, words_of
 from agent.domain.offline.passage_index import Candidates
 from agent.domain.offline.questions import is_vague, leans, needed, terms
+from agent.domain.offline.spoken import goes_on
 
 _OWN = 2.9
 """The share of the question that the sentence covers."""

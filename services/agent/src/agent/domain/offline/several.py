@@ -6,12 +6,15 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from agent.domain.number_words import in_figures
+from agent.domain.offline import talk_words
+from agent.domain.offline.changes import change_in
 from agent.domain.offline.slots import SAYS_SIDE, ParsedText, Schema, arguments_for
 from agent.domain.offline.wishes import Calls, Intent, Wish
-from agent.domain.text_features import number_of
+from agent.domain.text_features import number_of, numbers_in
 
 _EACH = re.compile(r",(?!\d)|;|\b(?:and|plus|y|mas|más)\b", re.IGNORECASE)
 """What stands between the orders of one text."""
@@ -58,3 +61,19 @@ def alerts_at_each(text: str, tool: str, schema: Schema, about: Sequence[str]) -
     found = [arguments_for(tool, schema, part) for part in parts]
     alerts = tuple((tool, one) for one in found if {"price", "symbol"} <= one.keys())
     return alerts if len(alerts) >= len(about) else ()
+
+
+def one_of_several(earlier: Wish, own: Sequence[str], said: str) -> Wish | None:
+    """The order of several of one message that a text changes, or the end of the others: "just the IBM"; which one is
+    asked where it changes something of none. None: there was one order, or the text changes nothing."""
+    orders = [one for one in earlier.calls if one[0] == "create_paper_order"]
+    symbols = [one.get("symbol") for _, one in orders]
+    if len(orders) < 2 or earlier.way or len(set(symbols)) < len(orders):
+        return None
+    if len(own) == 1 and own[0] in symbols and talk_words.ONLY.search(said) and not numbers_in(said):
+        others = tuple(("cancel_paper_order", {"symbol": one}) for one in symbols if one != own[0])
+        return Wish(Intent.TOOL, others, way="cancel") if len(others) == 1 else Wish(Intent.UNREAD, shown=said.strip())
+    if len(own) == 1 and own[0] in symbols:
+        return replace(earlier, calls=(orders[symbols.index(own[0])],))
+    changes = change_in(said) is not None or talk_words.AMENDS.search(said) or talk_words.YES_BUT.search(said)
+    return Wish(Intent.TOOL, ((orders[0][0], {}),), ("symbol",)) if changes and not own else None

@@ -7,14 +7,14 @@ stop_loss_price. A number that nothing is said of is what the tool asks for firs
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from datetime import date
 from typing import Any, cast
 
 from agent.domain.number_words import in_figures, large_in_figures
 from agent.domain.offline.bar_range import bar_range, frame_in
 from agent.domain.offline.concepts import EXPLAIN, explained
+from agent.domain.offline.relative_days import DATES, date_in
 from agent.domain.text_features import language_of, number_of, plain, symbols_in, word_set
-from contracts.spoken import MONTHS, NUMBERS
+from contracts.spoken import NUMBERS
 
 Schema = Mapping[str, Any]
 NUMBER = r"[-\u2212]?\d(?:[\d.,]*\d)?(?:e\d{1,2}\b|\s?k\b)?"
@@ -103,12 +103,6 @@ _KINDS = {"stop_price": re.compile(r"\bstop\b"), "limit_price": re.compile(r"\bl
 """What an order is called that waits for a price."""
 _WHOLE_PERCENT = 0.2
 """A risk from which on it is told in per cent, and not as a share."""
-_MONTH = "|".join(MONTHS)
-_DATES = (
-    re.compile(r"\b(?P<y>\d{4})-(?P<m>\d{1,2})-(?P<d>\d{1,2})\b"),
-    re.compile(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)? (?:of |de )?(?P<m>{_MONTH})(?:,| of| de| del)? (?P<y>\d{{4}})\b"),
-    re.compile(rf"\b(?P<m>{_MONTH}) (?P<d>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>\d{{4}})\b"),
-)
 _SPENT = re.compile(
     r"[$€] ?(\d[\d.,]*k?)|\b(\d[\d.,]*k?) ?(?:[$€]|(?:dollars?|bucks|usd|dolares|euros?|eur|pavos)\b)|"
     r"\b(?:put|invest|invertir|invierte|mete|meter|pon)\b\D{0,12}(\d[\d.,]*k?)\b"
@@ -191,7 +185,7 @@ def missing_from(schema: Schema, found: Mapping[str, Any]) -> tuple[str, ...]:
 def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = False) -> dict[str, float]:
     """Each number by what is said beside it, in any order; one that nothing is said of is what the tool asks first.
     `point`: 1.000 is one, unless it is a sum of money, of which nobody writes three decimals."""
-    for pattern in _DATES:
+    for pattern in DATES:
         said = pattern.sub(" ", said)
     said = in_figures(said) if "quantity" in wanted else large_in_figures(said)
     numbers = list(re.finditer(rf"(?<![\w.]){NUMBER}", said))
@@ -267,20 +261,6 @@ def _value(figures: str, *, point: bool) -> float:
     """With its sign, which the tool refuses where it means nothing, and its power of ten: -5, 1e3."""
     number, _, power = figures.lstrip("-\u2212").partition("e")
     return number_of(number, point=point) * 10.0 ** int(power or 0) * (1 if figures[0].isdigit() else -1)
-
-
-def date_in(said: str) -> date | None:
-    """The day that a text (plain) names, year and all."""
-    for pattern in _DATES:
-        match = pattern.search(said)
-        if match is not None:
-            month = match["m"]
-            number = int(month) if month.isdigit() else MONTHS[month]
-            try:
-                return date(int(match["y"]), number, int(match["d"]))
-            except ValueError:
-                return None
-    return None
 
 
 def _named(before: str, after: str, wanted: Collection[str]) -> str | None:

@@ -4,8 +4,10 @@ A message is small talk only if nothing else is in it: "thanks, and what does Pr
 """
 
 import re
+from collections.abc import Collection
 
 from agent.domain.offline import talk_words
+from agent.domain.offline.person_words import only_asks_for_person
 from agent.domain.offline.wishes import Intent
 from agent.domain.text_features import plain, word_set
 
@@ -24,6 +26,8 @@ _AROUND_SMALL = word_set(
     "bien to me on s segundo second sec minute minuto"
 )
 _POLITE_WORDS = 4
+LONGEST_TALK = 200
+"""Characters of small talk."""
 _DRAWN_OUT = re.compile(r"(?<=(\w))\1+$")
 """The end of "holaaa"."""
 _NAMES_ITSELF = re.compile(
@@ -73,3 +77,26 @@ def past_greeting(text: str) -> str:
     said, greets = plain(begins), (Intent.THANKS, Intent.GREETING)
     polite = len(begins.split()) <= _POLITE_WORDS and (small(said) or mood(said, begins)) in greets
     return rest if polite and len(rest.split()) > 1 and small(plain(text)) is None else text
+
+
+def talk_only(text: str) -> bool:
+    """Whether a text asks for nothing that could be looked up: small talk, or a person is wanted."""
+    said = plain(text[:LONGEST_TALK])
+    return len(text) <= LONGEST_TALK and (
+        small(said) is not None or mood(said, text) is not None or only_asks_for_person(text)
+    )
+
+
+def asks_how(text: str) -> bool:
+    """Whether a question is about how something works, not for it to be done."""
+    return bool(talk_words.HOW_OR_WHICH.search(plain(text)))
+
+
+def tells_of_oneself(text: str, offered: Collection[str]) -> bool:
+    """Whether a customer only tells something of themselves, which is no question that could have an answer."""
+    return "search_memory" in offered and tells(text)
+
+
+def tells(text: str) -> bool:
+    """Whether somebody only tells something of themselves."""
+    return "?" not in text and bool(talk_words.TELLS.match(plain(text)))

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from agent.domain.offline.common_words import telling
 from agent.domain.offline.kinds import place_in
-from agent.domain.offline.talk_words import THE_OTHER
-from agent.domain.text_features import symbols_before, symbols_in
+from agent.domain.offline.talk_words import GOING_ON, THE_OTHER
+from agent.domain.text_features import plain, symbols_before, symbols_in
 
 FAR = 6
 """Messages back that a follow-up may be about."""
@@ -24,3 +25,8 @@ def one_before(said: str, before: Sequence[str]) -> list[str]:
     if at is None or len(spoken) < 2:
         return symbols_before(before[-FAR:])[:1]
     return [spoken[at]] if at < len(spoken) else []
+
+
+def goes_on(text: str, words: int = 2) -> bool:
+    """Whether a question of so many telling words leans on the last."""
+    return bool(GOING_ON.search(plain(text))) and len(telling(text)) <= words

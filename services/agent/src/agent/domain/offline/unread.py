@@ -11,7 +11,7 @@ from agent.domain.number_words import in_figures
 from agent.domain.offline.changes import ALL_BUT, SHARE
 from agent.domain.offline.conditions import POLITE, YES
 from agent.domain.offline.slots import AT_MARKET, NEGATED, NUMBER, PAID, TAKES_PROFIT, sides_said
-from agent.domain.offline.wishes import Wish
+from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import language_of, number_of, plain
 
 _CONDITION = re.compile(r"\b(?:if|when|once|si|cuando|en cuanto)\b")
@@ -35,6 +35,14 @@ _LEVEL = re.compile(r"\b(?:above|below|over|under|encima|debajo)\b")
 _PERCENT = re.compile(r"\s?(?:%|per ?cent\b|por ?ciento\b)")
 _WORKED_OUT = frozenset(("from_now", "at_level"))
 """Ways that turn a figure of the text into another, which the wish shows."""
+
+
+def whole(text: str, wish: Wish, *, conditional: bool = False) -> Wish:
+    """The order, if all that its text says of it was read: else the word that was not."""
+    if wish.missing or wish.withheld:
+        return wish
+    unread = unread_in(text, wish, conditional=conditional)
+    return Wish(Intent.UNREAD, shown=unread) if unread else wish
 
 
 def unread_in(text: str, wish: Wish, *, conditional: bool = False) -> str:

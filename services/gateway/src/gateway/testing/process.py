@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from runtime.settings import TokenSettings
-from runtime.testing_service import ServiceProcess
+from runtime.testing.service import ServiceProcess
 
 
 class GatewayProcess(ServiceProcess):

@@ -19,7 +19,7 @@ from aiohttp.test_utils import TestServer
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
 from jwt.algorithms import RSAAlgorithm
 
-SECRET = "the client's secret: 100 % its own"  # noqa: S105 - of this stand-in alone
+SECRET = "the client's secret: 100 % its own"
 
 
 @dataclass(slots=True)

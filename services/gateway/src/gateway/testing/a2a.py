@@ -13,9 +13,9 @@ from nats.aio.client import Client
 
 from contracts.events.chat import Action
 from gateway.domain.conversation_ids import named_conversation_id
-from gateway.testing import AgentStandIn, GatewayUnderTest
+from gateway.testing.harness import AgentStandIn, GatewayUnderTest
 from runtime.conversation import ConversationLog
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 
 DEADLINE = 20.0
 

@@ -25,7 +25,7 @@ from contracts.market_rpc import (
 from contracts.memory_rpc import MEMORY_PATCH, MemoryPatchRequest, UserRef
 from contracts.rpc import Rpc
 from contracts.tools_rpc import CATALOGUE, CatalogueReply, CatalogueRequest, CatalogueTool
-from memory.testing import Replica, Writer
+from memory.testing.harness import Replica, Writer
 from runtime.calls.rpc import RpcServer
 
 NOW = datetime(2026, 3, 2, 15, 0, tzinfo=UTC)

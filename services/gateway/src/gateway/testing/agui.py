@@ -2,8 +2,6 @@
 judged by ag-ui-validate.
 """
 
-# ruff: noqa: S101 - asserts are what tests are made of
-
 import json
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator

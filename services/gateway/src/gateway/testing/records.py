@@ -17,7 +17,7 @@ from contracts.events.market import TriggeredAlert
 from contracts.merge_patch import merged
 from contracts.text import Text
 from gateway.adapters.log import event_json
-from gateway.testing import conversation_view
+from gateway.testing.harness import conversation_view
 from runtime.calls.rpc import RpcServer
 from runtime.errors import RpcError
 

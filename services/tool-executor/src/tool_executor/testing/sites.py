@@ -21,9 +21,9 @@ from contracts.knowledge_rpc import KNOWN_PAGES, KnownPage, KnownPagesReply, Kno
 from runtime.bus.publisher import Publisher
 from runtime.bus.streams import ensure_streams
 from runtime.calls.rpc import RpcServer
-from runtime.testing import eventually
+from runtime.testing.servers import eventually
 from tool_executor.settings import ExecutorSettings
-from tool_executor.testing import PageHandler, Served, running_executor
+from tool_executor.testing.harness import PageHandler, Served, running_executor
 
 COMPANY = "demo"
 

@@ -25,24 +25,22 @@ from contracts.conversation import Fact, message_view
 from contracts.envelope import CloudEvent, Wire
 from contracts.events.chat import Action, AssistantMessage, Owner
 from contracts.ids import answer_id, derive_id, turn_id
-from gateway.adapters.identity import IdentityKeys, build_identity
+from gateway.adapters.identity import IdentityKeys
 from gateway.adapters.log import event_json
 from gateway.adapters.personas import DemoPersonas
 from gateway.app import Gateway, compose
 from gateway.doors.mcp.endpoint import Build as McpBuild
 from gateway.doors.mcp.endpoint import load_product
-from gateway.ports import Visit
 from gateway.settings import GatewaySettings
-from gateway.testing_withdrawals import WithdrawalsStandIn
+from gateway.testing.withdrawals import WithdrawalsStandIn
 from gateway.web.server import WebServer
-from runtime.auth.tokens import TokenMinter
 from runtime.bus.connection import ConnectionHooks, connect
 from runtime.bus.publisher import Appended, Publisher
 from runtime.bus.streams import ensure_streams
 from runtime.calls.rpc import RpcServer
 from runtime.clock import SystemClock
 from runtime.conversation import ConversationLog, facts_of
-from runtime.settings import NatsSettings, TokenSettings
+from runtime.settings import NatsSettings
 from runtime.stores.file_store import FileStore
 
 Frame = dict[str, Any]
@@ -394,21 +392,3 @@ def conversation_view(
             **fields,
         }
     )
-
-
-class TokenMaker:
-    """Tokens as the product makes them."""
-
-    def __init__(self, settings: TokenSettings) -> None:
-        self._settings = settings
-        self._minter = TokenMinter(settings)
-
-    def visitor(self, subject: str, company: str = "acme", lifetime: int = 3600) -> str:
-        """A visitor's token."""
-        return build_identity(self._settings, lifetime, SystemClock()).tokens.visitor(company, subject, Visit()).token
-
-    def user(
-        self, subject: str, role: str = "user", company: str = "acme", plan: str = "free", name: str | None = None
-    ) -> str:
-        """A customer's, a human agent's or a service's token."""
-        return self._minter.mint(sub=subject, role=role, company=company, plan=plan, name=name)

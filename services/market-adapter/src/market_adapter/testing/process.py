@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
-from runtime.testing import MongoDatabase, NatsServer, eventually
+from runtime.testing.servers import MongoDatabase, NatsServer, eventually
 
 START_SECONDS = 60.0
 """A busy machine takes that long to import what signals and indicators need."""

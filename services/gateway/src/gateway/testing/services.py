@@ -21,7 +21,7 @@ from contracts.company import CompanyConfig, CompanySettings, faults, read_confi
 from contracts.errors import ErrorCode
 from contracts.events.chat import Usage
 from contracts.merge_patch import merged_settings
-from gateway.testing_own_tools import serve_own_tools
+from gateway.testing.own_tools import serve_own_tools
 from runtime.calls.rpc import RpcServer
 from runtime.calls.streamed_calls import ReplyStream, StreamServer
 from runtime.errors import RpcError

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from runtime.testing import ServerProcess
+from runtime.testing.servers import ServerProcess
 
 
 class ServiceProcess(ServerProcess):

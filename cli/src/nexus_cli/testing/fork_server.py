@@ -1,6 +1,6 @@
 """A process that has imported the services, and forks them: for whoever starts many stacks, such as tests.
 
-    python -m nexus_cli.testing_fork_server SOCKET
+    python -m nexus_cli.testing.fork_server SOCKET
 
 Importing is most of a start. With NEXUS_FORK_SERVER=SOCKET in its environment `nexus up` has its services forked there
 instead of starting Python anew for each. A connection is a service: a length (4 bytes) comes with the descriptors of

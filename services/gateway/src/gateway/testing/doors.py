@@ -12,7 +12,7 @@ from nats.aio.msg import Msg
 
 from contracts.channels import LIVE_CHAT_ALL, LiveTurnKind
 from contracts.events.chat import Action
-from gateway.testing import AgentStandIn
+from gateway.testing.harness import AgentStandIn
 from runtime.bus.connection import subscribe
 
 REQUIRED_OF_A_RESPONSE = frozenset(

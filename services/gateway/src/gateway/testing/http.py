@@ -1,7 +1,5 @@
 """For tests: calls of the HTTP interface."""
 
-# ruff: noqa: S101 - asserts are what tests are made of
-
 from typing import Any
 
 import aiohttp

@@ -20,7 +20,7 @@ from contracts.report_rpc import (
     ReportFigures,
 )
 from contracts.streams import FACTS
-from memory.testing import Replica, Writer
+from memory.testing.harness import Replica, Writer
 from runtime.bus.direct import DirectReader, StoredFact
 from runtime.bus.publisher import Publisher
 from runtime.conversation import ConversationLog

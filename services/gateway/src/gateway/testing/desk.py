@@ -7,7 +7,7 @@ from nats.aio.client import Client
 
 from contracts import desk_rpc
 from contracts.conversation_rpc import ConversationRef, ConversationReply
-from gateway.testing import conversation_view
+from gateway.testing.harness import conversation_view
 from runtime.calls.rpc import RpcServer
 
 

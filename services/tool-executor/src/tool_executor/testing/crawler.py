@@ -1,4 +1,4 @@
-"""``python -m tool_executor.testing_crawler NATS REDIS READY RATE``: an executor process that tests kill and pause."""
+"""``python -m tool_executor.testing.crawler NATS REDIS READY RATE``: an executor process that tests kill and pause."""
 
 import asyncio
 import sys
@@ -8,7 +8,7 @@ import nats
 
 from tool_executor.adapters.page_fetcher import HEADERS
 from tool_executor.settings import ExecutorSettings
-from tool_executor.testing import running_executor
+from tool_executor.testing.harness import running_executor
 
 
 async def _serve(nats_url: str, redis_url: str, ready: Path, rate: float) -> None:

@@ -1,4 +1,4 @@
-"""``python -m tool_executor.testing_process NATS REDIS READY``: an executor process for tests of several at once.
+"""``python -m tool_executor.testing.process NATS REDIS READY``: an executor process for tests of several at once.
 
 It serves one tool more than the catalogue, `counted`: 20 calls in any *second*, so that a window slides many times
 within a test; and a million in a day, so that Redis keeps the time of every call that was let through. It makes the
@@ -12,7 +12,7 @@ from pathlib import Path
 import nats
 
 from tool_executor.domain import limits
-from tool_executor.testing import CountingHandler, running_executor, tool_named
+from tool_executor.testing.harness import CountingHandler, running_executor, tool_named
 
 PER_SECOND = 20
 

@@ -1,7 +1,5 @@
 """For tests: the official clients of npm, under node, over real sockets. `make mcp-suite` installs them."""
 
-# ruff: noqa: S101 - asserts are what tests are made of
-
 import asyncio
 import json
 import uuid
@@ -9,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from gateway.testing_ui import HOME, NODE
+from gateway.testing.ui import HOME, NODE
 
 Json = dict[str, Any]
 DEADLINE = 60.0

@@ -14,9 +14,9 @@ from market_adapter.domain.paper.orders import OrderState
 from market_adapter.handlers import user_tools
 from market_adapter.paper_trading import PaperTrading
 from market_adapter.ports import AccountStore
-from market_adapter.testing import ScriptedProvider, bar
+from market_adapter.testing.markets import ScriptedProvider, bar
 from runtime.errors import NotStoredError
-from runtime.testing_clock import FakeClock
+from runtime.testing.clock import FakeClock
 
 ANN = Owner("demo", "ann")
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from redis import Redis
 
-from runtime.testing import NatsServer, ValkeyServer, until
+from runtime.testing.servers import NatsServer, ValkeyServer, until
 
 SLOTS = 16_384
 FORMED_WITHIN, NOT_FORMED = 20.0, "the servers did not become a cluster"

@@ -1,7 +1,5 @@
 """For tests: chats of the AI SDK under node, over a real socket. `make mcp-suite` installs it."""
 
-# ruff: noqa: S101 - asserts are what tests are made of
-
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable

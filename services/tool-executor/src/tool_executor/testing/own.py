@@ -15,11 +15,11 @@ from contracts.events.tool import ToolCallCompleted
 from contracts.own_tools import HttpTool, McpServer, OwnTools
 from runtime.auth.seal import Seal
 from runtime.settings import SealSettings
-from runtime.testing import ValkeyServer
+from runtime.testing.servers import ValkeyServer
 from tool_executor.app import Executor
 from tool_executor.own_actions import OwnActions
 from tool_executor.own_checks import OwnChecks
-from tool_executor.testing import Memory, Served, Someone, ToolRequester, running_executor, serving, settings_of
+from tool_executor.testing.harness import Memory, Served, Someone, ToolRequester, running_executor, serving, settings_of
 
 SEAL = Seal(SealSettings(secrets_key=SecretStr("k" * 40)))
 SCHEMA = {"type": "object", "properties": {"order": {"type": "string"}}, "required": ["order"]}

@@ -82,7 +82,7 @@ def fork_server() -> str:
     inherit this process's environment use it too."""
     path = str(Path(tempfile.mkdtemp(prefix="nexus-")) / "forks")
     process = subprocess.Popen(
-        [sys.executable, "-m", "nexus_cli.testing_fork_server", path],
+        [sys.executable, "-m", "nexus_cli.testing.fork_server", path],
         env=nobodys_environment() | KEEPS_BYTECODE | {"PYTHONUNBUFFERED": "1"},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

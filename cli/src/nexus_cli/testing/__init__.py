@@ -1,0 +1,1 @@
+"""What tests of the terminal need; nothing here runs in a service."""

@@ -1,0 +1,1 @@
+"""What tests of the tool-executor need; nothing here runs in a service."""
