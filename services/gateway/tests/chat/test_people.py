@@ -40,8 +40,7 @@ async def being_answered(
 
 async def last_of(client: Client, conversation: str, kind: ChatKind) -> dict[str, Any]:
     """The data of the newest fact of a kind."""
-    snapshot = await ConversationLog(client).snapshot("acme", conversation)
-    return dict(snapshot.last[kind].data)
+    return dict((await ConversationLog(client).snapshot("acme", conversation)).last[kind].data)
 
 
 async def watched(agent: ChatClient, conversation: str) -> Frame:
