@@ -21,7 +21,7 @@ from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import Journal
 from agent.ports import PromptHistory, Requester
 from agent.turns.composer import MESSAGES as SPOKEN
-from agent.turns.composer import Material, prompt_for
+from agent.turns.composer import Composer, Material, prompt_for
 from benchmarks.report import Figure, median
 from benchmarks.stubs import COMPANY, CONVERSATION, MESSAGES, TOOLS, USER, contexts, conversation
 from contracts.company import CompanyConfig
@@ -107,7 +107,7 @@ async def _agent(said: Sequence[MessageView], reply: bytes, encodings: Encodings
         context = FullContext.model_validate(orjson.loads(reply))
         history = PromptHistory((*spoken[1:], asked))
         turn = replace(material, history=history, context=context)
-        return (await prompt_for(turn, encodings, MODEL, MODEL_WINDOW))[1]
+        return (await prompt_for(Composer(turn), encodings, MODEL, MODEL_WINDOW))[1]
 
     return await _cost(turn), await turn(0)
 
