@@ -57,6 +57,7 @@ WISHES: list[tuple[str, tuple[str, dict[str, Any]]]] = [
     ("avísame cuando IBM toque 190", ("create_alert", {"symbol": "IBM", "condition": "==", "price": 190.0})),
     ("my alerts", ("list_alerts", {})),
     ("did we talk about dividends?", ("search_memory", {"query": "dividends"})),
+    ("¿qué dije de IBM?", ("search_memory", {"query": "ibm"})),
     ("news about AAPL", ("get_news", {"symbol": "AAPL"})),
     ("RSI of AAPL", ("get_indicators", {"symbol": "AAPL", "indicators": ["RSI"]})),
     ("MACD de AAPL", ("get_indicators", {"symbol": "AAPL", "indicators": ["MACD"]})),

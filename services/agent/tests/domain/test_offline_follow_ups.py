@@ -179,6 +179,18 @@ FOLLOWED: list[tuple[tuple[str, ...], str, str, dict[str, Any]]] = [
         "create_alert",
         {"symbol": "AAPL", "price": 500.0, "condition": "<="},
     ),
+    (
+        ("compra 3 de apple con límite 500", "cámbiala a 5"),
+        "replace",
+        "create_paper_order",
+        {**ORDER, "symbol": "AAPL", "quantity": 5.0, "limit_price": 500.0, "order_type": "limit"},
+    ),
+    (
+        ("compra 3 de apple con límite 500", "cámbiala a 480"),
+        "replace",
+        "create_paper_order",
+        {**ORDER, "symbol": "AAPL", "quantity": 3.0, "limit_price": 480.0, "order_type": "limit"},
+    ),
     (("alert me if AAPL hits 700", "kill the apple one"), "delete_alert", "delete_alert", {"symbol": "AAPL"}),
     (
         ("how many shares with 5k, risk 1%, in at 50 stop 45", "same with 20k"),

@@ -110,7 +110,7 @@ def respond(
         asked = _site_question(question, before, said, language, page_url, about=about, missed=missed, away=away)
         if knowledge is not None and known and not asked.about:
             response = from_knowledge(asked, knowledge)
-            if wish.withheld and is_unknown(response.text):
+            if wish.withheld and tells_nothing(response.text):
                 response = SayText(plain_answer(wish, language, offered, demo=demo))
         else:
             response = from_site(asked, results, last=last)

@@ -171,7 +171,7 @@ TABLE: tuple[ToolPhrase, ...] = (
                           r"following)|"
          r"estoy siguiendo|que sigo|mi lista|favou?rites|favoritos)\b"),
     _row("search_memory", r"\b(did we|what did (?:we|i)|we talked|have i (?:told|said)|search (?:our|my)|hablamos|"
-         r"que dijimos|que te (?:dije|conte)|busca en (?:nuestras|mis))\b",
+         r"que dijimos|que (?:te )?(?:dije|conte)|busca en (?:nuestras|mis))\b",
          unless=r"\b(?:forget|olvid\w+)\b"),
     _row("get_news", r"\b(?:why|por que)\b.*\b(?:up|down|falling|rising|dropp?\w*|fell|rose|jump\w*|crash\w*|"
          r"sub(?:e|io|ido|iendo)|baj(?:a|o|ado|ando)|ca(?:e|yo|ido|yendo))\b", about=True),

@@ -51,7 +51,9 @@ class PassageIndex:
 
     def __init__(self, passages: Sequence[Excerpt], total: int = 0) -> None:
         self._own = [
-            keys_in(one.text) | {key for key, shape in shapes.SHAPES if shape.search(one.text)} for one in passages
+            keys_in(shapes.THE_WORD_WHERE.sub(" ", one.text))
+            | {key for key, shape in shapes.SHAPES if shape.search(one.text)}
+            for one in passages
         ]
         # Pages that were fetched are few and have names of one word; those of a whole company are told apart by theirs.
         self._over = [keys_in(one.above) if one.number else set[str]() for one in passages]

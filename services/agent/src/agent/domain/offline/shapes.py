@@ -158,6 +158,8 @@ _NUMBERS = (r"(?:(?<!\d[.,])\d[\d.,]*+(?! ?%)|two|three|four|five|six|seven|eigh
 COUNTED = re.compile(rf"\b{_NUMBERS} (?:\w+ )?(?:\w+ )?(?P<what>\w{{3,}})")
 FULL_NAME = re.compile(r"[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+ [A-ZÁÉÍÓÚÑ][a-záéíóúñ]+")
 WHO = re.compile(r"\b(?:who|quien(?:es)?)\b(?! (?:can|may|is it for|are you|eres|sois|puede))")
+THE_WORD_WHERE = re.compile(r"\b(?:where|d[oó]nde)\b", re.IGNORECASE)
+"""In a sentence it tells no place: "it says where a figure comes from"."""
 THE_PLACE = re.compile(r"\b(?:the|your|el|la|vuestr[oa]|su) (?:hotel|guesthouse|clinica?|school|escuela|academ\w+|"
                        r"tienda|shop|store|"
                        r"bakery|panaderia|restaurant\w*|gym|gimnasio|office|oficina|museum|museo|taller|workshop|place|local|"

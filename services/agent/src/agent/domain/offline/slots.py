@@ -369,7 +369,7 @@ def condition_in(said: str) -> str:
 TALKED = re.compile(
     r"\b(?:did we (?:talk|speak|discuss)|what did (?:we|i) (?:say|talk|discuss|tell you)|we talked|"
     r"have i (?:told|said)|search (?:our|my) (?:conversations?|chats?|history)|de que hablamos|que hablamos|"
-    r"que dijimos|que te (?:dije|conte)|hablamos de|busca en (?:nuestras|mis) (?:conversaciones|charlas))\b"
+    r"que dijimos|que (?:te )?(?:dije|conte)|hablamos de|busca en (?:nuestras|mis) (?:conversaciones|charlas))\b"
     r"(?: (?:about|for|on|de|sobre))?(?P<what>.*)"
 )
 _ID = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{16,64}\b")
