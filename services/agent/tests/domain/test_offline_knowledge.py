@@ -226,24 +226,6 @@ def test_what_a_visitor_may_not_do_is_answered_where_the_site_tells_of_it() -> N
     assert said("how do alerts work: does my alert fire once?", "en", [told]).startswith("An alert fires once")
 
 
-def test_a_question_for_a_plan_that_names_a_tool_is_asked_of_the_site() -> None:
-    told = passage("Plans", "Pro: alerts and reports for 29 EUR a month.\n\nBasic: charts.", heading=["Plans"])
-    answer = respond(
-        [{"role": "user", "content": "if I want the one with alerts, which plan is that"}],
-        {"fetch_page": {}},
-        "en",
-        knowledge=KnowledgeFound(passages=[told], documents=1),
-    )
-    assert isinstance(answer, SayText)
-    assert "Pro: alerts and reports" in answer.text
-
-
-def test_a_sentence_with_the_word_where_tells_no_place() -> None:
-    told = passage("Guide", "Ask the assistant: it says where a figure comes from.")
-    assert not said("where is your company based?", "en", [told]).startswith("Ask the assistant")
-    assert not said("what's your address?", "en", [told]).startswith("Ask the assistant")
-
-
 def test_a_company_whose_knowledge_is_empty_is_answered_from_its_pages() -> None:
     empty = KnowledgeFound()
     response = respond([{"role": "user", "content": "sheds?"}], ("fetch_page",), "en", knowledge=empty)

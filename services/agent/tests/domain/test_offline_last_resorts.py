@@ -11,6 +11,8 @@ from agent.domain.offline.relative_days import with_past_days
 from agent.domain.offline.steps import SayText, UseTools, step_of
 from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS
+from agent.testing.passages import answered, passage
+from contracts.knowledge import KnowledgeFound
 
 OFFERED = {name: one for name, one in SCHEMAS.items() if name != "fetch_page"}
 
@@ -154,3 +156,21 @@ def test_money_at_risk_is_a_share_of_the_capital() -> None:
 
 def test_a_customer_whose_plan_has_no_orders_is_told_so_without_a_share() -> None:
     assert wish_in("buy me 1", {name: one for name, one in SCHEMAS.items() if "order" not in name}).withheld
+
+
+def test_a_question_for_a_plan_that_names_a_tool_is_asked_of_the_site() -> None:
+    pages = [
+        passage("Guide", "An alert fires once, when its condition becomes true.", heading=["Alerts"]),
+        passage("Prices", "Orders, price alerts and history", heading=["Pro"]),
+    ]
+    knowledge = KnowledgeFound(passages=pages, documents=len(pages))
+    asked = said("which plan is best for my alerts?")
+    answer = respond(asked, {"fetch_page": SCHEMAS["fetch_page"]}, "en", knowledge=knowledge, introduced=True)
+    assert isinstance(answer, SayText)
+    assert "This comes closest" in answer.text
+
+
+def test_a_sentence_with_the_word_where_tells_no_place() -> None:
+    told = [passage("Guide", "Ask the assistant: it says where a figure comes from.")]
+    assert not answered("where is your company based?", told, "en").startswith("Ask the assistant")
+    assert not answered("what's your address?", told, "en").startswith("Ask the assistant")

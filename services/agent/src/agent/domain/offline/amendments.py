@@ -251,9 +251,15 @@ def _with_figures(
         and (slots.MOVES.search(said) or (_nearer(told["quantity"], arguments) and not _COUNTED.search(said)))
     ):
         told[prices[0]] = told.pop("quantity")  # "raise it to 30", or "no, 185" after a stop at 180, is about the price
-    elif len(prices) == 1 and _TO_FIGURE.search(said) and "limit_price" in told and "quantity" in arguments:
-        if "quantity" not in told and not _nearer(told["limit_price"], arguments):
-            told["quantity"] = told.pop("limit_price")  # "cámbiala a 5" after a limit of 500: "a" is "to", not "at"
+    elif (
+        len(prices) == 1
+        and "quantity" in arguments
+        and "limit_price" in told
+        and "quantity" not in told
+        and _TO_FIGURE.search(said)
+        and not _nearer(told["limit_price"], arguments)
+    ):
+        told["quantity"] = told.pop("limit_price")  # "cámbiala a 5" after a limit of 500: "a" is "to", not "at"
     if not prices and "limit_price" in told and slots.MOVES.search(said):
         told["quantity"] = told.pop("limit_price")  # "raise it to 20": there is no price to raise
     other = [one for one in own if one != arguments.get("symbol")]
