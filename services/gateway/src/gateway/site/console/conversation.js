@@ -343,7 +343,7 @@ export class ConversationView {
     this.#handOver.dataset.at = told.at;
     this.#handOver.replaceChildren(...[
       make("summary", {}, glyph("person"), make("h2", {}, reasonOf(told)), make("time", { datetime: told.at, title: exactly(told.at) }, moment(told.at))),
-      told.summary?.length > 0 && make("ul", {}, ...told.summary.map((line) => make("li", { dir: "auto" }, line))),
+      told.summary?.length > 0 && make("ul", { tabindex: "0" }, ...told.summary.map((line) => make("li", { dir: "auto" }, line))),
       told.language && make("p", {}, say("writesIn", { language: say(`language_${told.language.slice(0, 2)}`) }))].filter(Boolean));
   }
   #describe(found) {
