@@ -89,8 +89,11 @@ class ConversationLog:
         self._scans = asyncio.Semaphore(CONCURRENT_READS)
         self._stand_ins = Bounded[tuple[int, str], Fact | None](STAND_INS)
 
-    async def snapshot(self, company: str, conversation: str, at_least: int = 0, *, deadline: float = 5.0) -> Snapshot:
-        """The newest fact of each kind, at least as new as the sequence `at_least`.
+    async def snapshot(
+        self, company: str, conversation: str, at_least: int = 0, *, reached: int = 0, deadline: float = 5.0
+    ) -> Snapshot:
+        """The newest fact of each kind, at least as new as the sequence `at_least`, from a replica whose whole log has
+        `reached` that sequence.
 
         Raises:
             LogBehindError: the answering replicas were older than that.
@@ -101,7 +104,7 @@ class ConversationLog:
         end = clock() + deadline
         pause = 0.001
         while True:
-            stored = await self._direct.last_of_each([tree], deadline=max(end - clock(), 0.05))
+            stored = await self._direct.last_of_each([tree], reached=reached, deadline=max(end - clock(), 0.05))
             n = stored[-1].seq if stored else 0
             if n >= at_least:
                 # Kinds that this version does not know, and what fits no contract, count for n and for nothing else.

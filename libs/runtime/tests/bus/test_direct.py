@@ -5,6 +5,7 @@ from datetime import timedelta, timezone
 
 import pytest
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 
 from runtime.bus.direct import Batch, DirectReader
 from runtime.bus.publisher import Publisher
@@ -60,3 +61,24 @@ async def test_a_batch_begins_at_a_moment_in_whatever_zone_it_is_told(stored: Di
 async def test_a_stream_that_is_not_there_is_an_error_in_time(nats_client: Client) -> None:
     with pytest.raises(ReadFailedError, match="CHAT"):
         await DirectReader(nats_client, "CHAT").last(MINE, deadline=0.1)
+
+
+async def test_a_replica_whose_stream_lags_behind_what_is_needed_is_asked_again(nats_client: Client) -> None:
+    """The replica is played: no server has this stream."""
+    asked, transport = 0, nats_client._transport  # pyright: ignore[reportPrivateUsage]
+    assert transport is not None
+
+    async def replica(message: Msg) -> None:
+        nonlocal asked
+        asked += 1
+        end = f"NATS/1.0 204 EOB\r\nNats-Num-Pending: 0\r\nNats-UpTo-Sequence: {asked + 6}\r\n\r\n".encode()
+        one = b"NATS/1.0\r\nNats-Sequence: 5\r\nNats-Subject: lags.a\r\nNats-Time-Stamp: 2026-01-01T00:00:00Z\r\n\r\n"
+        for head in (one, end):
+            transport.write(f"HPUB {message.reply} {len(head)} {len(head)}\r\n".encode() + head + b"\r\n")
+
+    await nats_client.subscribe("$JS.API.DIRECT.GET.LAGS", cb=replica)  # pyright: ignore[reportUnknownMemberType]
+    reader = DirectReader(nats_client, "LAGS")
+    assert [one.seq for one in await reader.last_of_each(["lags.>"], reached=9)] == [5]
+    assert asked == 3
+    with pytest.raises(ReadFailedError):
+        await reader.last_of_each(["lags.>"], reached=1_000, deadline=0.2)

@@ -101,8 +101,8 @@ async def test_a_message_that_comes_back_while_a_gap_is_read_is_acknowledged_bef
         reading, go_on = asyncio.Event(), asyncio.Event()
         snapshot: Callable[..., Any] = NatsLog.snapshot
 
-        async def slow(log: NatsLog, *place: Any) -> Any:
-            read = await snapshot(log, *place)
+        async def slow(log: NatsLog, *place: Any, **options: Any) -> Any:
+            read = await snapshot(log, *place, **options)
             reading.set()
             await go_on.wait()
             return read

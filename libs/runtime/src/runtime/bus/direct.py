@@ -46,10 +46,12 @@ class StoredFact:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The result of a batch read. `more`: the stream holds further matches after the last one."""
+    """The result of a batch read. `more`: the stream holds further matches after the last one. `reached`: the last
+    sequence of the whole stream at the replica that answered a read of the newest messages; 0: it did not say."""
 
     facts: list[StoredFact]
     more: bool
+    reached: int = 0
 
 
 class DirectReader:
@@ -75,10 +77,18 @@ class DirectReader:
         body = orjson.dumps({"seq": max(seq, 1), "next_by_subj": filter_subject})
         return await self._one(self._subject, body, deadline)
 
-    async def last_of_each(self, filters: Sequence[str], *, deadline: float = DEADLINE) -> list[StoredFact]:
-        """The newest message of every matching subject, from one consistent view, by sequence."""
-        batch = await self._many({"multi_last": list(filters)}, deadline)
-        return sorted(batch.facts, key=_by_seq)
+    async def last_of_each(
+        self, filters: Sequence[str], *, reached: int = 0, deadline: float = DEADLINE
+    ) -> list[StoredFact]:
+        """The newest message of every matching subject, from one consistent view, by sequence. A replica whose stream
+        has not `reached` that sequence is asked again."""
+        clock = asyncio.get_running_loop().time
+        end = clock() + deadline
+        while True:
+            batch = await self._many({"multi_last": list(filters)}, max(end - clock(), 0.001))
+            if not 0 < batch.reached < reached:
+                return sorted(batch.facts, key=_by_seq)
+            await self._again(end, TimeoutError(f"a replica has reached {batch.reached}, and {reached} is needed"))
 
     async def batch(self, filter_subject: str, seq: int, size: int, *, deadline: float = DEADLINE) -> Batch:
         """Up to `size` messages of the filter from `seq` on, in order.
@@ -135,7 +145,9 @@ class DirectReader:
                     f"direct read of {self.stream} refused: {status} {headers_of(last).get('Description')}"
                 )
             facts = [self._fact(message) for message in messages]
-            return Batch(facts, more=int(headers_of(last).get("Nats-Num-Pending", "0")) > 0)
+            told = headers_of(last)
+            more = int(told.get("Nats-Num-Pending", "0")) > 0
+            return Batch(facts, more, int(told.get("Nats-UpTo-Sequence", "0")))
 
     def _fact(self, message: Msg) -> StoredFact:
         headers = headers_of(message)

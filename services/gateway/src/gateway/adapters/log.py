@@ -24,6 +24,8 @@ Json = JsonObject
 SOURCE = "/nexus/gateway"
 READ_DEADLINE = 5.0
 """Seconds for a read of a conversation's log."""
+READ_AGAIN = 0.05
+"""Seconds until a replica that lacks what is needed is asked again."""
 APPEND_DEADLINE = 15.0
 """Seconds in which an append must be stored; it is retried under the same id until then."""
 ROOM_AGE = 5.0
@@ -52,19 +54,29 @@ class NatsLog:
         self._bounds = None
         self._reading_bounds.forget()
 
-    async def snapshot(self, company: str, conversation: str, at_least: int = 0) -> Snapshot:
-        """The newest fact of each kind, at least as new as `at_least`."""
+    async def snapshot(self, company: str, conversation: str, at_least: int = 0, *, reached: int = 0) -> Snapshot:
+        """The newest fact of each kind, at least as new as `at_least`, from a log that has `reached` that sequence."""
         try:
-            return await self._conversations.snapshot(company, conversation, at_least, deadline=READ_DEADLINE)
+            return await self._conversations.snapshot(
+                company, conversation, at_least, reached=reached, deadline=READ_DEADLINE
+            )
         except ReadFailedError as error:
             raise _away() from error
 
-    async def read(self, company: str, conversation: str, after: int, up_to: int) -> list[Fact]:
-        """The facts in (after, up_to], in order."""
-        try:
-            return facts_of(await self._conversations.read(company, conversation, after, up_to, deadline=READ_DEADLINE))
-        except ReadFailedError as error:
-            raise _away() from error
+    async def read(self, company: str, conversation: str, after: int, up_to: int, *, whole: bool = False) -> list[Fact]:
+        """The facts in (after, up_to], in order. `whole`: there is one at `up_to`, and a replica that lacks it is asked
+        again."""
+        end = self._clock.monotonic() + READ_DEADLINE
+        while True:
+            try:
+                stored = await self._conversations.read(company, conversation, after, up_to, deadline=READ_DEADLINE)
+            except ReadFailedError as error:
+                raise _away() from error
+            if not whole or (stored and stored[-1].seq >= up_to):
+                return facts_of(stored)
+            if self._clock.monotonic() >= end:
+                raise _away()
+            await asyncio.sleep(READ_AGAIN)
 
     async def near(self, company: str, conversation: str, up_to: int, distance: int) -> tuple[list[Fact], bool]:
         """The facts up to `up_to` among the log's last `distance`, in order, and whether these are all of the
@@ -120,9 +132,13 @@ class NatsLog:
         self._room = (now, read.room)
         return bounds
 
-    async def standing(self, company: str, conversation: str) -> tuple[Snapshot, Bounds]:
-        """The conversation's snapshot and the log's bounds, read concurrently."""
+    async def standing(self, company: str, conversation: str, *, whole: bool = False) -> tuple[Snapshot, Bounds]:
+        """The conversation's snapshot and the log's bounds, read concurrently; `whole`: one after the other, so that
+        nothing is missing of what the log held at the time of the bounds."""
         known = self._fresh_bounds()
+        if whole:
+            bounds = known or await self.bounds()
+            return await self.snapshot(company, conversation, reached=bounds.last_seq), bounds
         if known is not None:
             return await self.snapshot(company, conversation), known
         return await asyncio.gather(self.snapshot(company, conversation), self.bounds())

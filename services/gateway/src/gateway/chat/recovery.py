@@ -193,6 +193,7 @@ class Recovery:
         try:
             while self._wanted:
                 self._wanted = False
+                self._log.forget_bounds()
                 attachments = list(self._hub.attachments())
                 log.info("chat.resync", sockets=len(attachments))
                 await asyncio.gather(*(self.resync(attachment) for attachment in attachments))
@@ -206,7 +207,7 @@ class Recovery:
             company, conversation = attachment.company, attachment.conversation
             self._hub.forget(company, conversation)
             try:
-                snapshot, bounds = await self._log.standing(company, conversation)
+                snapshot, bounds = await self._log.standing(company, conversation, whole=True)
                 since = Cursor(epoch=attachment.epoch, seq=attachment.feed.cursor)
                 plan = plan_recovery(since, snapshot.seq, bounds, self._stream_distance)
                 if isinstance(plan, SendSnapshot):
@@ -244,7 +245,7 @@ class Recovery:
             case UpToDate():
                 return _Missed()
             case ReadLog(after, up_to):
-                return _Missed(facts=await self._log.read(company, conversation, after, up_to))
+                return _Missed(facts=await self._log.read(company, conversation, after, up_to, whole=True))
             case AskMemory(after, up_to):
                 try:
                     facts = await self._from_memory(company, conversation, after, up_to)
