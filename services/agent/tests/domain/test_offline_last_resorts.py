@@ -174,3 +174,13 @@ def test_a_sentence_with_the_word_where_tells_no_place() -> None:
     told = [passage("Guide", "Ask the assistant: it says where a figure comes from.")]
     assert not answered("where is your company based?", told, "en").startswith("Ask the assistant")
     assert not answered("what's your address?", told, "en").startswith("Ask the assistant")
+
+
+def test_beside_an_answer_stands_no_section_in_another_language() -> None:
+    pages = [
+        passage("Guide", "The Pro plan costs 29 USD per month.", heading=["Pro"]),
+        passage("Sobre", "La company tiene su sede en Pro.", "es", heading=["Sede"]),
+    ]
+    told = answered("is Pro good for a company of schools?", pages, "en")
+    assert "29 USD per month" in told
+    assert "sede" not in told

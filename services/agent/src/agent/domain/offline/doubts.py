@@ -97,11 +97,17 @@ def doubts(
         alike = any(_is_headed_alike(asked, among.passages[at].heading) for at in spots)
         if alike or share >= CERTAIN:
             return None
-    beside = next((one for one in sections if one not in mine and one.likelihood >= _BESIDE), first)
+    beside = next((one for one in sections if one not in mine and _stands_beside(one, mine[0], among)), first)
     first = whole[0] if far_behind else called or nearer or beside
     shown = _extract(chosen, mine[0], among)
     other = [] if first in mine else _extract((), first, among)
     return [*other, *shown] if far_behind or other_row else [*shown, *other]
+
+
+def _stands_beside(other: Section, section: Section, among: Candidates) -> bool:
+    """Whether another section is likely enough to be shown beside one, and in its language."""
+    foreign = [among.passages[one.sentences[0]].number in among.foreign for one in (other, section)]
+    return other.likelihood >= _BESIDE and foreign[0] <= foreign[1]
 
 
 def _nearness(section: Section, among: Candidates) -> float:
@@ -225,7 +231,7 @@ def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[
         may = may and index.share(asked, at) >= (NEAR if of_a_thing else NEAR_DOING)
     # A thing that is named and stands nowhere is not there, however near other things of its kind are.
     may = may or (near(found[0]) and not nowhere(question, among))
-    shown = [found[0], *(one for one in found[1:_SHOWN] if one.likelihood >= _BESIDE)]
+    shown = [found[0], *(one for one in found[1:_SHOWN] if _stands_beside(one, found[0], among))]
     return [one for section in shown for one in _extract((), section, among)], may
 
 
