@@ -99,8 +99,6 @@ class Gateway:
     _market: MarketFacts
     _elsewhere: AnswersFromElsewhere
     _looks: BackgroundLoop = field(init=False)
-    _end: int = 0
-    """The log's end at the latest look."""
 
     def __post_init__(self) -> None:
         self._looks = BackgroundLoop("lost facts", self.look_for_lost_facts, wait=lambda: asyncio.sleep(LOOK_SECONDS))
@@ -119,22 +117,19 @@ class Gateway:
 
     async def drain(self) -> None:
         """Accepts no new clients, sends all clients to another gateway, and finishes what they have requested."""
-        await self._looks.stop()
         self.endpoint.draining = True
         self.mcp.drain()
         self.threads.drain()
+        await self._looks.stop()
         await self.chat.drain()
 
     async def look_for_lost_facts(self) -> None:
-        """Reads the log's end; what it reached at the look before must have come by now."""
-        if not self.chat.hub.conversations:
-            return
-        self._live.stored(self._end)
-        self._end = (await self._log.bounds()).last_seq
+        """Compares the facts received with the log's end, while anybody has a conversation open."""
+        if self.chat.hub.conversations:
+            self._live.stored((await self._log.bounds()).last_seq)
 
     async def _lost(self) -> None:
         self._live.disconnected()
-        self._end = 0
         self.chat.recovery.pause_all()
 
     async def _found(self) -> None:

@@ -37,6 +37,7 @@ class NatsLive:
         self._hub = hub
         self._inboxes = inboxes
         self._newest = 0
+        self._end = 0
         self._missed: Callable[[], None] = lambda: None
 
     async def start(self, missed: Callable[[], None]) -> None:
@@ -49,13 +50,13 @@ class NatsLive:
 
     def disconnected(self) -> None:
         """All is read again after the reconnect: what was missed until then need not be noticed."""
-        self._newest = 0
+        self._newest = self._end = 0
 
     def stored(self, end: int) -> None:
-        """The log has reached the sequence `end`, and had the time to pass its facts on."""
-        if 0 < self._newest < end:
-            self._facts_missed(end + 1)
-        self._newest = max(self._newest, end)
+        """The log ends at the sequence `end`; what it held at the call before must have been received by now."""
+        if 0 < self._newest < self._end:
+            self._facts_missed(self._end + 1)
+        self._newest, self._end = max(self._newest, self._end), end
 
     def _facts_missed(self, before: int) -> None:
         log.warning("live.facts_missed", after=self._newest, before=before)
