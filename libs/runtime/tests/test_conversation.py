@@ -2,10 +2,12 @@
 
 import asyncio
 
+import orjson
 import pytest
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 
-from contracts.channels import ChatKind
+from contracts.channels import ChatKind, conversation_tree
 from contracts.conversation import Snapshot
 from contracts.events.chat import Owner, OwnerChanged, OwnerKind, SystemMessage
 from runtime.bus.connection import connect
@@ -109,3 +111,26 @@ async def test_an_append_whose_acknowledgement_was_lost_is_its_own_and_stored_on
         await client.close()
     assert decided == [0]
     assert (await log.bounds()).last_seq == 1
+
+
+async def test_a_replica_that_finds_nothing_is_asked_again_while_the_leader_has_something(nats_client: Client) -> None:
+    """The replica is played: this stream has no direct reads of its own."""
+    transport, tries = nats_client._transport, 0  # pyright: ignore[reportPrivateUsage]
+    assert transport is not None
+    subject = f"{conversation_tree(*PLACE)[:-1]}of.another.version"
+    lags = orjson.dumps({"name": "LAGS", "subjects": [conversation_tree(*PLACE)], "storage": "memory"})
+    await nats_client.request("$JS.API.STREAM.CREATE.LAGS", lags)
+    await nats_client.request(subject, b"{}")
+    held = f"NATS/1.0\r\nNats-Sequence: 1\r\nNats-Subject: {subject}\r\nNats-Time-Stamp: 2026-01-01T00:00:00Z\r\n\r\n"
+    end = "NATS/1.0 204 EOB\r\nNats-Num-Pending: 0\r\nNats-UpTo-Sequence: 1\r\n\r\n"
+    nothing = "NATS/1.0 404 No Results\r\n\r\n"
+
+    async def replica(message: Msg) -> None:
+        nonlocal tries
+        tries += 1
+        for head in [nothing] if tries < 3 else [held, end]:
+            transport.write(f"HPUB {message.reply} {len(head)} {len(head)}\r\n{head}\r\n".encode())
+
+    await nats_client.subscribe("$JS.API.DIRECT.GET.LAGS", cb=replica)  # pyright: ignore[reportUnknownMemberType]
+    assert (await ConversationLog(nats_client, "LAGS").snapshot(*PLACE, reached=1)).seq == 1
+    assert tries == 3

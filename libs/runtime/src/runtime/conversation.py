@@ -5,7 +5,7 @@ for a wildcard."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -106,7 +106,7 @@ class ConversationLog:
         while True:
             stored = await self._direct.last_of_each([tree], reached=reached, deadline=max(end - clock(), 0.05))
             n = stored[-1].seq if stored else 0
-            if n >= at_least:
+            if n >= at_least and (stored or not reached or await self._is_empty(tree, max(end - clock(), 0.05))):
                 # Kinds that this version does not know, and what fits no contract, count for n and for nothing else.
                 tail = len(tree) - 1
                 known = [one for one in stored if one.subject[tail:] in _KINDS]
@@ -117,6 +117,12 @@ class ConversationLog:
                 )
             await asyncio.sleep(pause)
             pause = min(pause * 2, 0.1)
+
+    async def _is_empty(self, tree: str, deadline: float) -> bool:
+        """Whether the leader has nothing of a conversation either: a replica that finds nothing does not say how far
+        its log has come."""
+        info = await self._info({"subjects_filter": tree}, deadline)
+        return not info["state"].get("subjects")
 
     async def _newest(self, stored: StoredFact) -> Fact | None:
         """The newest valid fact of the subject of this event."""
@@ -191,12 +197,7 @@ class ConversationLog:
         Raises:
             ReadFailedError: no answer in time.
         """
-        try:
-            answer = await ask(self._inbox, StreamInfo, f"STREAM.INFO.{self._stream}", deadline=deadline)
-        except (TimeoutError, NatsError) as error:
-            raise ReadFailedError(f"no answer about the stream {self._stream}: is JetStream up?") from error
-        if "error" in answer:
-            raise ReadFailedError(f"stream {self._stream}: {why(answer)}")
+        answer = await self._info(None, deadline)
         state, most = answer["state"], answer["config"]["max_bytes"]
         return LogBounds(
             first_seq=state["first_seq"],
@@ -205,6 +206,15 @@ class ConversationLog:
             epoch=epoch_of(self._stream, answer["created"]),
             room=max(most - state["bytes"], 0) if most > 0 else None,
         )
+
+    async def _info(self, query: Mapping[str, object] | None, deadline: float) -> StreamInfo:
+        try:
+            answer = await ask(self._inbox, StreamInfo, f"STREAM.INFO.{self._stream}", query, deadline=deadline)
+        except (TimeoutError, NatsError) as error:
+            raise ReadFailedError(f"no answer about the stream {self._stream}: is JetStream up?") from error
+        if "error" in answer:
+            raise ReadFailedError(f"stream {self._stream}: {why(answer)}")
+        return answer
 
 
 def fence_at(company: str, conversation: str, seq: int) -> Fence:

@@ -129,7 +129,6 @@ class Gateway:
             self._live.stored((await self._log.bounds()).last_seq)
 
     async def _lost(self) -> None:
-        self._live.disconnected()
         self.chat.recovery.pause_all()
 
     async def _found(self) -> None:
@@ -174,7 +173,7 @@ def compose(
     hub = Hub()
     inboxes = Inboxes()
     shares = CompanyShares(log.room, settings.company_share, clock)
-    live = NatsLive(client, hub, inboxes, shares)
+    live = NatsLive(client, log, hub, inboxes, shares)
     hub.connect(live.follow)
     inboxes.connect(live.present)
     access = Access(log, memory, identity.principals, identity.conversation_keys)

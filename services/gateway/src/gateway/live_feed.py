@@ -12,6 +12,7 @@ from contracts.channels import LIVE_CHAT_ALL, LiveTurnKind, PresenceKind
 from contracts.ids import check_company, check_id
 from contracts.json_values import JsonObject
 from gateway.adapters.bus import ORIGIN_HEADER
+from gateway.adapters.log import NatsLog
 from gateway.chat.hub import Hub
 from gateway.chat.inboxes import Inboxes
 from gateway.chat.shares import CompanyShares
@@ -30,13 +31,13 @@ SEQUENCE_HEADER = "Nats-Sequence"
 class NatsLive:
     """The permanent subscription to facts, and one subscription for each open conversation's signs."""
 
-    def __init__(self, client: Client, hub: Hub, inboxes: Inboxes, shares: CompanyShares) -> None:
+    def __init__(self, client: Client, log_: NatsLog, hub: Hub, inboxes: Inboxes, shares: CompanyShares) -> None:
         self._client = client
         self._marks = Marks.of(client)
+        self._log = log_
         self._shares = shares
         self._hub = hub
         self._inboxes = inboxes
-        self._newest = 0
         self._end = 0
         self._missed: Callable[[], None] = lambda: None
 
@@ -48,19 +49,16 @@ class NatsLive:
         for kind in DESK_FACTS:
             await listen(self._client, f"{kind}.>", self._on_desk_fact)
 
-    def disconnected(self) -> None:
-        """All is read again after the reconnect: what was missed until then need not be noticed."""
-        self._newest = self._end = 0
-
     def stored(self, end: int) -> None:
         """The log ends at the sequence `end`; what it held at the call before must have been received by now."""
-        if 0 < self._newest < self._end:
-            self._facts_missed(self._end + 1)
-        self._newest, self._end = max(self._newest, self._end), end
+        self._received(self._end + 1)
+        self._end = end
 
-    def _facts_missed(self, before: int) -> None:
-        log.warning("live.facts_missed", after=self._newest, before=before)
-        self._missed()
+    def _received(self, sequence: int) -> None:
+        """Everything before this sequence should have been received."""
+        if 0 < self._log.position < sequence - 1:
+            log.warning("live.facts_missed", after=self._log.position, before=sequence)
+            self._missed()
 
     async def follow(self, company: str, conversation: str) -> Unsubscribe:
         # One subscription for turns and presence: each costs 5 KiB. It sees the facts too, which come on the standing
@@ -88,9 +86,8 @@ class NatsLive:
 
     def _on_fact(self, message: Msg) -> None:
         sequence = int((message.headers or {}).get(SEQUENCE_HEADER, 0))
-        if 0 < self._newest < sequence - 1:
-            self._facts_missed(sequence)
-        self._newest = max(self._newest, sequence)
+        self._received(sequence)
+        self._log.has_reached(sequence)
         parts = message.subject.split(".", 4)
         if len(parts) != 5:
             return

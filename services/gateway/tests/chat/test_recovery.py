@@ -288,6 +288,20 @@ async def test_facts_that_servers_of_the_bus_lost_between_them_are_noticed(
         assert durable(client.seen)[1:] == lost
 
 
+async def test_who_opens_a_conversation_gets_all_that_the_live_feed_has_passed_on(
+    gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client
+) -> None:
+    """What was passed on before is not in the client's buffer, and a replica that lags does not have it yet."""
+    mine = await conversation_of(gateway, tokens)
+    gateway.gateway.chat.log.has_reached(mine["seq"] + 1)
+    async with ChatClient(gateway.url) as client:
+        opening = asyncio.create_task(client.hello(tokens.visitor("v1"), conversationId=mine["conversationId"]))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(opening), 0.3)
+        await AgentStandIn(nats_client, "acme", "another").append(ChatKind.OWNER, owners()[0], "elsewhere")
+        assert (await opening)["seq"] == mine["seq"]
+
+
 async def test_when_the_log_is_made_anew_clients_are_told_to_come_back_and_get_a_snapshot(
     gateway: GatewayUnderTest, tokens: TokenMaker, nats_client: Client, nats_server: NatsServer
 ) -> None:

@@ -61,7 +61,8 @@ class StreamConfig(TypedDict):
 
 
 class StreamState(TypedDict):
-    """The number of messages and bytes in a stream, and its sequences."""
+    """The number of messages and bytes in a stream, and its sequences; if a filter was sent, the messages of each
+    subject that matches it."""
 
     messages: int
     bytes: int
@@ -69,6 +70,7 @@ class StreamState(TypedDict):
     last_seq: int
     first_ts: str
     consumer_count: NotRequired[int]
+    subjects: NotRequired[dict[str, int] | None]
 
 
 class Replica(TypedDict):

@@ -45,6 +45,10 @@ class NatsLog:
             conversations, publisher, SOURCE, read_deadline=READ_DEADLINE, append_deadline=APPEND_DEADLINE
         )
         self._clock = clock
+        self.position = 0
+        """The sequence up to which the live feed has passed every fact on, or what it missed is being read; 0: not
+        known yet."""
+        self._epoch: str = ""
         self._bounds: tuple[float, Bounds] | None = None
         self._room: tuple[float, int | None] | None = None
         self._reading_bounds = SingleFlight[Bounds]()
@@ -53,6 +57,10 @@ class NatsLog:
         """Clears the cached bounds: after a reconnect the stream may be another one."""
         self._bounds = None
         self._reading_bounds.forget()
+
+    def has_reached(self, sequence: int) -> None:
+        """Moves the position on."""
+        self.position = max(self.position, sequence)
 
     async def snapshot(self, company: str, conversation: str, at_least: int = 0, *, reached: int = 0) -> Snapshot:
         """The newest fact of each kind, at least as new as `at_least`, from a log that has `reached` that sequence."""
@@ -130,18 +138,18 @@ class NatsLog:
         bounds = Bounds(read.epoch, read.first_seq, read.last_seq)
         self._bounds = (now, bounds)
         self._room = (now, read.room)
+        if bounds.epoch != self._epoch:  # a log that was made anew counts from the start
+            self._epoch, self.position = bounds.epoch, bounds.last_seq
         return bounds
 
-    async def standing(self, company: str, conversation: str, *, whole: bool = False) -> tuple[Snapshot, Bounds]:
-        """The conversation's snapshot and the log's bounds, read concurrently; `whole`: one after the other, so that
-        nothing is missing of what the log held at the time of the bounds."""
-        known = self._fresh_bounds()
-        if whole:
-            bounds = known or await self.bounds()
-            return await self.snapshot(company, conversation, reached=bounds.last_seq), bounds
+    async def standing(self, company: str, conversation: str, reached: int = 0) -> tuple[Snapshot, Bounds]:
+        """The conversation's snapshot, and the log's bounds. The snapshot holds what the live feed has passed on: who
+        joined it before has all that is newer."""
+        known = self._fresh_bounds() if self.position else await self.bounds()
+        reached = max(reached, self.position)
         if known is not None:
-            return await self.snapshot(company, conversation), known
-        return await asyncio.gather(self.snapshot(company, conversation), self.bounds())
+            return await self.snapshot(company, conversation, reached=reached), known
+        return await asyncio.gather(self.snapshot(company, conversation, reached=reached), self.bounds())
 
     async def room(self) -> int | None:
         """Bytes that the log may still hold, as of some seconds ago; None: unknown."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import structlog
@@ -194,6 +195,8 @@ class Recovery:
             while self._wanted:
                 self._wanted = False
                 self._log.forget_bounds()
+                with suppress(UnavailableError):  # the sockets are sent away one by one then
+                    self._log.has_reached((await self._log.bounds()).last_seq)
                 attachments = list(self._hub.attachments())
                 log.info("chat.resync", sockets=len(attachments))
                 await asyncio.gather(*(self.resync(attachment) for attachment in attachments))
@@ -207,7 +210,8 @@ class Recovery:
             company, conversation = attachment.company, attachment.conversation
             self._hub.forget(company, conversation)
             try:
-                snapshot, bounds = await self._log.standing(company, conversation, whole=True)
+                end = (await self._log.bounds()).last_seq
+                snapshot, bounds = await self._log.standing(company, conversation, end)
                 since = Cursor(epoch=attachment.epoch, seq=attachment.feed.cursor)
                 plan = plan_recovery(since, snapshot.seq, bounds, self._stream_distance)
                 if isinstance(plan, SendSnapshot):
