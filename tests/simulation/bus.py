@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from contextvars import Context
 from dataclasses import dataclass
 from random import Random
@@ -48,9 +49,7 @@ class Rates:
     early: float = 0.0
     """A message is delivered again although its time has not come."""
     stale: float = 0.0
-    """A direct read of an agent or of memory is answered from a replica that lags behind."""
-    stale_elsewhere: float = 0.0
-    """The same for everybody else."""
+    """A direct read is answered from a replica that lags behind."""
     slow_read: float = 0.0
     """A direct read is answered up to a second late."""
     lost_message: float = 0.0
@@ -291,6 +290,8 @@ class Bus:
                 "first_seq": live[0].seq if live else stream.last_seq + 1,
                 "last_seq": stream.last_seq,
             }
+            if pattern := body.get("subjects_filter"):
+                state["subjects"] = dict(Counter(one.subject for one in live if matches(pattern, one.subject)))
             return {"config": stream.config, "created": stamp(stream.created), "state": state, "ts": stamp(self.now())}
         if stream is None:
             return _NO_STREAM
@@ -335,7 +336,7 @@ class Bus:
             self.status(reply, "503")
             return
         behind = 0
-        if self.chance(self.rates.stale if who.startswith(("agent", "memory")) else self.rates.stale_elsewhere):
+        if self.chance(self.rates.stale):
             behind = min(self.random.randint(1, 4), len(stream.log))
             self.note(f"{who}: read of {name} that is {behind} behind")
         if subject:
@@ -344,7 +345,8 @@ class Bus:
             return
         body: dict[str, Any] = json.loads(data)
         if "multi_last" in body:
-            self._many(stream, stream.last_of_each(body["multi_last"], behind), reply)
+            reached = stream.last_seq if not behind else stream.log[-1 - behind].seq if behind < len(stream.log) else 0
+            self._many(stream, stream.last_of_each(body["multi_last"], behind), reply, reached=reached)
             return
         pattern = str(body.get("next_by_subj", ">"))
         found = stream.after(pattern, int(body.get("seq", 1)), behind)
@@ -363,7 +365,9 @@ class Bus:
         own = message.headers[len(b"NATS/1.0\r\n") :] if message.headers else b"\r\n"
         self.deliver(reply, message.data, head=message.head(stream.name).encode() + own)
 
-    def _many(self, stream: SimulatedStream, found: list[Stored], reply: str, beyond: int = 0) -> None:
+    def _many(
+        self, stream: SimulatedStream, found: list[Stored], reply: str, beyond: int = 0, *, reached: int = 0
+    ) -> None:
         if not found:
             self.status(reply, "404 No Results")
             return
@@ -374,7 +378,8 @@ class Bus:
             before = message.seq
             own = message.headers[len(b"NATS/1.0\r\n") :] if message.headers else b"\r\n"
             self.deliver(reply, message.data, head=(message.head(stream.name) + extra).encode() + own)
-        self.status(reply, "204 EOB", Nats_Num_Pending=max(beyond, 0), Nats_Last_Sequence=before)
+        up_to = {"Nats_UpTo_Sequence": reached} if reached else {}
+        self.status(reply, "204 EOB", Nats_Num_Pending=max(beyond, 0), Nats_Last_Sequence=before, **up_to)
 
 
 def _start(subject: str) -> str:

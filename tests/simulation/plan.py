@@ -13,8 +13,6 @@ GATEWAYS = 2
 MEMORIES = 2
 _PROCESSES = {"agent": (AGENTS, 3), "gateway": (GATEWAYS, 2), "memory": (MEMORIES, 2)}
 """How many of each, and how often a fault is one of theirs."""
-KNOWN_GAPS = ("lost_copy", "stale_elsewhere")
-"""Faults of a bus with replicas that sockets are not proof against yet (docs/decisions/0052)."""
 RESTORED_FROM = 1_000_000
 """From this seed on MongoDB is put back once to three times more than by the plan of the seed a million lower."""
 LONGEST = 12.0
@@ -87,7 +85,7 @@ def plan_of(seed: int) -> Plan:
     faults = [] if calm else [_fault(random, acts) for _ in range(random.randint(0, 4))]
     rates = Rates()
     for name in vars(rates):
-        if name not in KNOWN_GAPS and random.random() < 0.3:
+        if name != "lost_copy" and random.random() < 0.3:
             setattr(rates, name, random.choice((0.02, 0.1, 0.3)))
     store = StoreRates()
     for name in vars(store):
@@ -97,6 +95,8 @@ def plan_of(seed: int) -> Plan:
         rates, store = Rates(stale=rates.stale, slow_read=rates.slow_read), StoreRates()
     fails = random.choice((0.0, 0.0, 0.3))
     delay = random.choice((0.001, 0.004, 0.02))
+    if not calm and random.random() < 0.3:
+        rates.lost_copy = random.choice((0.02, 0.1, 0.3))
     return Plan(seed, tuple(sorted(acts, key=_when)), tuple(sorted(faults, key=_when)), rates, store, fails, delay)
 
 

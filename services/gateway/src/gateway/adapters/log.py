@@ -32,6 +32,8 @@ ROOM_AGE = 5.0
 """Seconds for which the log's free space is cached."""
 CLOCKS = 60.0
 """Seconds by which the clocks of two machines may differ."""
+UNKNOWN = -1
+"""The position before anything was received or read."""
 BOUNDS_AGE = 1.0
 """Seconds for which the stream's bounds are cached; only its epoch and rough length matter."""
 
@@ -45,9 +47,8 @@ class NatsLog:
             conversations, publisher, SOURCE, read_deadline=READ_DEADLINE, append_deadline=APPEND_DEADLINE
         )
         self._clock = clock
-        self.position = 0
-        """The sequence up to which the live feed has passed every fact on, or what it missed is being read; 0: not
-        known yet."""
+        self.position = UNKNOWN
+        """The sequence up to which the live feed has passed every fact on, or what it missed is being read."""
         self._epoch: str = ""
         self._bounds: tuple[float, Bounds] | None = None
         self._room: tuple[float, int | None] | None = None
@@ -145,7 +146,7 @@ class NatsLog:
     async def standing(self, company: str, conversation: str, reached: int = 0) -> tuple[Snapshot, Bounds]:
         """The conversation's snapshot, and the log's bounds. The snapshot holds what the live feed has passed on: who
         joined it before has all that is newer."""
-        known = self._fresh_bounds() if self.position else await self.bounds()
+        known = await self.bounds() if self.position == UNKNOWN else self._fresh_bounds()
         reached = max(reached, self.position)
         if known is not None:
             return await self.snapshot(company, conversation, reached=reached), known
