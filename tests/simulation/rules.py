@@ -31,6 +31,7 @@ from gateway.adapters.log import NatsLog
 from gateway.chat.commands import Commands
 from gateway.chat.recovery import Recovery
 from gateway.domain.feed import Feed
+from gateway.live_feed import NatsLive
 from memory.adapters import bus_consumers, mongo_facts, projection_floor
 from memory.adapters.chat_log import StreamLog
 from memory.adapters.mongo_positions import MongoPositions
@@ -173,6 +174,16 @@ def _gapless() -> Change:
     return Feed, "__init__", following
 
 
+def _any_replica() -> Change:
+    snapshot = NatsLog.snapshot
+
+    async def blind(self: NatsLog, *given: Any, reached: int = 0) -> Any:
+        del reached
+        return await snapshot(self, *given)
+
+    return NatsLog, "snapshot", blind
+
+
 def _stored_after_acknowledging() -> Change:
     project = BatchWorker._handle  # pyright: ignore[reportPrivateUsage]
 
@@ -237,6 +248,8 @@ RULES: dict[str, Callable[[], Change | list[Change]]] = {
         (Feed, "pause", _always(None)),
         (Feed, "fill", _always(None)),
     ],
+    "a socket begins with all that was passed on before": _any_replica,
+    "skipped facts are noticed": lambda: (NatsLive, "_received", _always(None)),
     "a message that comes again is known": lambda: [_another_message_id(), (Commands, "find_sent", _ignored())],
     "a batch is acknowledged when it is stored": _stored_after_acknowledging,
     "a row is replaced over the version that was read": _over_any_version,
