@@ -284,7 +284,7 @@ class Bus:
             if verb == "UPDATE":
                 stream.config = body
             live = [one for one in stream.log if not one.gone]
-            state = {
+            state: dict[str, Any] = {
                 "messages": len(live),
                 "bytes": sum(len(one.subject) + len(one.headers) + len(one.data) for one in live),
                 "first_seq": live[0].seq if live else stream.last_seq + 1,
