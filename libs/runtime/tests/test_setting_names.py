@@ -1,12 +1,14 @@
 """Names of settings: a slip is found, and what is somebody else's is left alone."""
 
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 from pydantic import BaseModel, Field, ValidationError
 from pydantic_settings import SettingsConfigDict
 from structlog.testing import capture_logs
 
+from runtime import settings
 from runtime.errors import NotReadyError
 from runtime.setting_names import REMOVED, as_one_line, check_names, distance, known, slips
 from runtime.settings import EnvSettings, MarkSettings, NatsSettings, StreamSettings
@@ -105,3 +107,23 @@ def test_another_models_error_is_not_a_settings() -> None:
     with pytest.raises(ValidationError) as other:
         NoSettings.model_validate({"a": "x"})
     assert as_one_line(other.value) is None
+
+
+def test_a_secret_may_be_a_file_that_is_named_like_its_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(settings, "SECRETS", tmp_path)
+    monkeypatch.setitem(NatsSettings.model_config, "secrets_dir", tmp_path)
+    for name in ("NEXUS_NATS_PASSWORD", "NEXUS_NATS_USER"):
+        (tmp_path / name).write_text("from-a-file\n")
+    monkeypatch.setenv("NEXUS_NATS_USER", "from-the-environment")
+    found = NatsSettings()
+    assert found.password is not None
+    assert (found.password.get_secret_value(), found.user) == ("from-a-file", "from-the-environment")
+    (tmp_path / "NEXUS_NATS_PASWORD").touch()
+    with pytest.raises(NotReadyError, match="did you mean NEXUS_NATS_PASSWORD"):
+        check_names()
+    (tmp_path / "NEXUS_NATS_PASSWORD").write_bytes(b"\xff")
+    with pytest.raises(NotReadyError, match="NEXUS_NATS_PASSWORD cannot be read"):
+        check_names()

@@ -17,7 +17,7 @@ from pydantic import AliasChoices, ValidationError
 from pydantic_settings import BaseSettings
 
 from runtime.errors import NotReadyError
-from runtime.settings import EnvSettings
+from runtime.settings import EnvSettings, secret_files
 
 PREFIX = "NEXUS_"
 REMOVED: dict[str, str] = {}
@@ -57,8 +57,8 @@ def dotenv() -> dict[str, str | None]:
 
 
 def written() -> frozenset[str]:
-    """The names that begin with NEXUS_ in the environment and in `.env`."""
-    everywhere = {*os.environ, *dotenv()}
+    """The names that begin with NEXUS_ in the environment, in `.env` and among the files of secrets."""
+    everywhere = {*os.environ, *dotenv(), *secret_files()}
     return frozenset(name.upper() for name in everywhere if name.upper().startswith(PREFIX))
 
 

@@ -1,4 +1,5 @@
-"""Settings that several services read: one small model for each subsystem, from `NEXUS_…` variables and `.env`.
+"""Settings that several services read: one small model for each subsystem, from `NEXUS_…` variables, `.env`, and
+files that are named like a variable.
 
 A service combines the ones it needs in its own settings.py, and only its composition root builds them.
 """
@@ -9,22 +10,43 @@ import re
 import ssl
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ByteSize, Field, SecretStr, TypeAdapter, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from contracts.streams import STREAMS, Stream
+from runtime.errors import NotReadyError
+
+SECRETS = Path("/run/secrets")
+"""Where containers get secrets as files: NEXUS_JWT_SECRET, say, holds what the variable would."""
+
+
+def secret_files() -> dict[str, str]:
+    """What the secrets' files hold, by name. Raises NotReadyError: one cannot be read."""
+    found: dict[str, str] = {}
+    for file in SECRETS.glob("*"):
+        if file.is_file():
+            try:
+                found[file.name] = file.read_text("utf-8").strip()
+            except (OSError, UnicodeDecodeError) as error:
+                raise NotReadyError(
+                    f"{file} cannot be read ({error}): it has to be text that the service's user may read"
+                ) from None
+    return found
 
 
 class EnvSettings(BaseSettings):
-    """Base of every settings model: the environment first, then `.env`; unknown variables belong to others."""
+    """Base of every settings model: the environment first, then `.env`, then secrets in files; unknown names belong to
+    others."""
 
     model_config = SettingsConfigDict(
         env_prefix="NEXUS_",
         env_file=".env",
         env_file_encoding="utf-8",
         env_ignore_empty=True,
+        secrets_dir=SECRETS if SECRETS.is_dir() else None,
         extra="ignore",
         frozen=True,
         allow_inf_nan=False,

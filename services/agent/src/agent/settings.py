@@ -10,7 +10,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, Pydanti
 
 from contracts.providers import COMPATIBLE, KEYED, KEYS
 from contracts.symbols import parse_symbol
-from runtime.settings import EnvSettings, HttpAddress
+from runtime.settings import EnvSettings, HttpAddress, secret_files
 from runtime.workers.pull_worker import LEASE
 
 
@@ -75,7 +75,8 @@ class _ProviderVariables(PydanticBaseSettingsSource):
     ) -> None:
         super().__init__(settings_cls)
         self._given = given
-        self._variables = ChainMap(*(dict(one.env_vars) for one in read if isinstance(one, EnvSettingsSource)))
+        variables = (dict(one.env_vars) for one in read if isinstance(one, EnvSettingsSource))
+        self._variables = ChainMap(*variables, {name.lower(): value for name, value in secret_files().items()})
 
     def __call__(self) -> dict[str, dict[str, str]]:
         """Returns the values by field and provider."""
@@ -130,9 +131,8 @@ class ModelSettings(EnvSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """The variables of the providers in the registry beside the others."""
-        del file_secret_settings
         named = _ProviderVariables(settings_cls, init_settings, env_settings, dotenv_settings)
-        return init_settings, env_settings, dotenv_settings, named
+        return init_settings, env_settings, dotenv_settings, file_secret_settings, named
 
     @field_validator("chain")
     @classmethod

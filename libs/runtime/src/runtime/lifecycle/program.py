@@ -14,13 +14,14 @@ from pydantic import ValidationError
 from runtime.errors import NotReadyError
 from runtime.observability import logging as logs
 from runtime.setting_names import as_one_line, dotenv
-from runtime.settings import LogSettings
+from runtime.settings import LogSettings, secret_files
 
 
 def run(service: Callable[[], Coroutine[Any, Any, None]]) -> None:
     """Runs a service to its end. It cannot start if it raises NotReadyError, or a setting is invalid."""
     try:
         dotenv()
+        secret_files()
         uvloop.run(service())
     except NotReadyError as error:
         problem, again = str(error), error.retryable
