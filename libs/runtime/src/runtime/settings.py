@@ -17,24 +17,9 @@ from pydantic import AfterValidator, ByteSize, Field, SecretStr, TypeAdapter, Va
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from contracts.streams import STREAMS, Stream
-from runtime.errors import NotReadyError
 
 SECRETS = Path("/run/secrets")
 """Where containers get secrets as files: NEXUS_JWT_SECRET, say, holds what the variable would."""
-
-
-def secret_files() -> dict[str, str]:
-    """What the secrets' files hold, by name. Raises NotReadyError: one cannot be read."""
-    found: dict[str, str] = {}
-    for file in SECRETS.glob("*"):
-        if file.is_file():
-            try:
-                found[file.name] = file.read_text("utf-8").strip()
-            except (OSError, UnicodeDecodeError) as error:
-                raise NotReadyError(
-                    f"{file} cannot be read ({error}): it has to be text that the service's user may read"
-                ) from None
-    return found
 
 
 class EnvSettings(BaseSettings):

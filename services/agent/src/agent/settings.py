@@ -10,7 +10,8 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, Pydanti
 
 from contracts.providers import COMPATIBLE, KEYED, KEYS
 from contracts.symbols import parse_symbol
-from runtime.settings import EnvSettings, HttpAddress, secret_files
+from runtime.setting_names import secret_files
+from runtime.settings import EnvSettings, HttpAddress
 from runtime.workers.pull_worker import LEASE
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-import runtime.settings
+import runtime.setting_names
 from agent.adapters.model_router import configured
 from agent.adapters.openai_compatible import OpenAICompatible
 from agent.adapters.provider_client import ProviderEndpoint
@@ -270,7 +270,7 @@ async def test_a_key_configures_each_provider_of_the_registry(
     monkeypatch.setenv(provider.key, "")
     assert ModelSettings(_env_file=None).provider_keys == {}  # pyright: ignore[reportCallIssue] - pydantic-settings' own
     assert ModelSettings(provider_keys={}).provider_keys == {}
-    monkeypatch.setattr(runtime.settings, "SECRETS", tmp_path)
+    monkeypatch.setattr(runtime.setting_names, "SECRETS", tmp_path)
     (tmp_path / ".env").unlink()
     (tmp_path / provider.key).write_text("from-a-secret\n")
     assert ModelSettings().provider_keys[provider.name].get_secret_value() == "from-a-secret"

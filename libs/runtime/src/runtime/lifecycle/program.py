@@ -13,8 +13,8 @@ from pydantic import ValidationError
 
 from runtime.errors import NotReadyError
 from runtime.observability import logging as logs
-from runtime.setting_names import as_one_line, dotenv
-from runtime.settings import LogSettings, secret_files
+from runtime.setting_names import as_one_line, dotenv, secret_files
+from runtime.settings import LogSettings
 
 
 def run(service: Callable[[], Coroutine[Any, Any, None]]) -> None:
