@@ -62,7 +62,7 @@ async def call_tool(
     category: str,
     arguments: Mapping[str, object],
 ) -> ToolResult:
-    """One call through the work queue; the result comes to an inbox of our own.
+    """Calls a tool through the work queue; the result comes to an inbox of our own.
 
     Raises:
         RpcError: no result within 75 s.
@@ -94,7 +94,8 @@ async def call_tool(
 
 
 def read_arguments(pairs: Sequence[str], schema: Mapping[str, object]) -> dict[str, object]:
-    """`key=value` words as the tool's arguments: JSON where it is JSON, but text stays text where the schema says so.
+    """Reads `key=value` words as the tool's arguments: JSON where it is JSON, but text stays text where the schema says
+    so.
 
     Raises:
         ValueError: a word without `=`.

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from contracts import ws
 from contracts.envelope import Wire
-from contracts.schemas import breaking_changes, examples_at, frozen_schema_at, schema_of_frame
+from contracts.schemas import breaking_changes, examples_at, frozen_schema, schema_of_frame
 
 SIDES: dict[str, dict[str, type[Any]]] = {"client": dict(ws.CLIENT_FRAMES), "server": dict(ws.SERVER_FRAMES)}
 FRAMES = [(side, kind) for side, frames in SIDES.items() for kind in frames]
@@ -21,7 +21,7 @@ def name_of(side: str, kind: str) -> str:
 
 @EACH
 def test_has_a_frozen_schema_that_the_model_still_keeps(side: str, kind: str) -> None:
-    frozen = frozen_schema_at(name_of(side, kind), "v1")
+    frozen = frozen_schema(name_of(side, kind), "v1")
     assert frozen is not None, "run `make contracts`"
     assert breaking_changes(frozen, schema_of_frame(kind, SIDES[side][kind])) == []
 
@@ -30,7 +30,7 @@ def test_has_a_frozen_schema_that_the_model_still_keeps(side: str, kind: str) ->
 def test_examples_are_judged_alike_by_schema_and_model(side: str, kind: str) -> None:
     found = examples_at(name_of(side, kind), "v1")
     assert {valid for _, valid, _ in found} == {True, False}
-    schema = frozen_schema_at(name_of(side, kind), "v1")
+    schema = frozen_schema(name_of(side, kind), "v1")
     assert schema is not None
     for name, valid, frame in found:
         assert frame["type"] == kind, name
@@ -45,11 +45,3 @@ def _fits(model: type[Wire], frame: dict[str, Any]) -> bool:
     except ValidationError:
         return False
     return True
-
-
-def test_a_frame_is_read_in_the_model_of_its_type() -> None:
-    told = ws.read_server_frame({"v": 1, "type": "owner.changed", "owner": {"kind": "waiting"}, "seq": 7, "new": 1})
-    assert isinstance(told, ws.OwnerFrame)
-    assert (told.owner.kind, told.seq) == ("waiting", 7)
-    with pytest.raises(KeyError):
-        ws.read_server_frame({"v": 1, "type": "of.tomorrow"})

@@ -35,7 +35,7 @@ ANSWERS_WITHIN = 5.0
 
 @dataclass(frozen=True)
 class KeptCollection:
-    """One collection in its file."""
+    """A collection in its file."""
 
     count: int
     digest: str

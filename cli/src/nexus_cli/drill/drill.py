@@ -128,7 +128,7 @@ async def break_by_lot(plan: DrillPlan, stack: RunningStack, report: DrillReport
 
 
 async def break_once(stack: RunningStack, fault: Fault, report: DrillReport, say: Say) -> None:
-    """One fault, into the report."""
+    """Makes one fault and adds it to the report."""
     window = await stack.inject(fault)
     report.windows.append(window)
     say(f"{fault}, ready again in {window.ready - window.ended:.1f} s")

@@ -34,7 +34,7 @@ class RecallCounts:
     )
 
     def add(self, ranking: str, ids: list[str], evidence: frozenset[str]) -> None:
-        """One question's answer by one ranking."""
+        """Adds a question's answer by one ranking."""
         for depth in AT:
             self.found[ranking][depth] += len(evidence.intersection(ids[:depth])) / len(evidence)
 

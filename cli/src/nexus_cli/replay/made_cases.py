@@ -7,8 +7,8 @@ from pathlib import Path
 
 
 def write_cases(directory: Path, cases: Sequence[Mapping[str, object]], only: str | None = None) -> list[Path]:
-    """One file for each case, or for that turn's: {turnId, name, toml}, as `agent.replay --cases` prints them. Files
-    that are there stay as they are, since somebody may have worked on them.
+    """Writes a file for each case, or for that turn's: {turnId, name, toml}, as `agent.replay --cases` prints them.
+    Existing files stay as they are, since somebody may have worked on them.
 
     Raises:
         OSError: the folder cannot be written.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 
 class Backoff:
-    """No wait after a first death; then 0.1 s, doubled with each, at most 10 s. Five seconds of service make the
-    next one a first death again."""
+    """The wait before a restart: none after the first death, then 0.1 s, doubled with each, at most 10 s. After five
+    seconds of service the next death counts as the first again."""
 
     def __init__(self, first: float = 0.1, longest: float = 10.0, forgiven_after: float = 5.0) -> None:
         self._first = first

@@ -153,7 +153,7 @@ def _require_free(port: int) -> None:
 
 
 def say(line: str) -> None:
-    """One line for the person at the terminal, on standard error."""
+    """Prints a line for the person at the terminal, on standard error."""
     try:
         print(f"nexus: {line}", file=sys.stderr, flush=True)
     except OSError:

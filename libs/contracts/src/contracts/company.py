@@ -19,13 +19,14 @@ from pydantic import (
     model_serializer,
 )
 
+from contracts import languages
 from contracts.addresses import Origin, PathRule, SiteAddress
 from contracts.enumerations import AT_THE_DOOR, OPEN_BEHIND_THE_DOOR, at_the_door
 from contracts.envelope import Wire
 from contracts.errors import FieldFault
 from contracts.ids import CompanyId, derive_id
 from contracts.json_values import is_object
-from contracts.languages import DEFAULT_LANGUAGE
+from contracts.languages import DEFAULT_LANGUAGE, LANGUAGES
 from contracts.office_hours import OfficeHours, TimeZone
 from contracts.own_model import OwnModel
 from contracts.own_tools import OwnTools, endpoint
@@ -191,7 +192,7 @@ class Channel(Strict):
     secret: str = Field(min_length=8, max_length=256)
 
 
-Language = Annotated[Literal["es", "en"], OPEN_BEHIND_THE_DOOR]
+Language = Annotated[languages.Language, OPEN_BEHIND_THE_DOOR]
 Greeting = Annotated[str, Field(min_length=1, max_length=300), WORDS_OF_SETTINGS]
 Suggestion = Annotated[str, Field(min_length=1, max_length=80), LINE_OF_SETTINGS]
 
@@ -260,7 +261,7 @@ class CompanyConfig(Strict):
     )
     languages: list[Language] = Field(
         default_factory=list[Language],
-        max_length=2,
+        max_length=len(LANGUAGES),
         description="that it speaks, its own first: who asks for another gets the first; empty: es and en",
     )
     time_zone: Annotated[TimeZone, Field(max_length=64)] | None = Field(

@@ -58,12 +58,7 @@ def schema_of_frame(kind: str, model: type[Wire]) -> Schema:
     return {"$schema": DIALECT, **schema}
 
 
-def frozen_schema(event: EventType) -> Schema | None:
-    """The published schema; None if the event is new."""
-    return frozen_schema_at(event.name, event.version)
-
-
-def frozen_schema_at(name: str, version: str) -> Schema | None:
+def frozen_schema(name: str, version: str) -> Schema | None:
     """The published schema of this name; None if it is new."""
     file = files("contracts") / "schemas" / name / f"{version}.json"
     return cast(Schema, json.loads(file.read_text())) if file.is_file() else None

@@ -6,7 +6,6 @@ schemas and the AsyncAPI document are generated from them.
 """
 
 import re
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -323,13 +322,3 @@ SERVER_FRAMES: dict[str, type[Wire]] = {
 def fields_of(model: type[Wire]) -> tuple[str, ...]:
     """The wire names of a model's fields."""
     return tuple(field.alias or name for name, field in model.model_fields.items())
-
-
-def read_server_frame(told: Mapping[str, object]) -> Wire:
-    """A gateway's frame as the model of its type.
-
-    Raises:
-        KeyError: unknown type: the gateway is newer.
-        ValidationError: it does not match.
-    """
-    return SERVER_FRAMES[str(told["type"])].model_validate(told)

@@ -133,7 +133,7 @@ class Model(Protocol):
         ...
 
     async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
-        """One reply, streamed into the sink; raises ModelError."""
+        """Streams one reply into the sink; raises ModelError."""
         ...
 
 
@@ -307,7 +307,7 @@ class Live(Protocol):
     """Progress for whoever has the conversation open; may be lost. No method waits for anybody."""
 
     def emit(self, key: ConversationKey, kind: str, data: Mapping[str, Any]) -> None:
-        """One live event of the turn, e.g. kind message.delta."""
+        """Publishes a live event of the turn, e.g. of kind message.delta."""
         ...
 
 

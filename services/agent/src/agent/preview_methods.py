@@ -20,7 +20,7 @@ ReplyT = TypeVar("ReplyT")
 
 
 class PreviewMethods:
-    """One thin function for each method."""
+    """The calls about previews, a thin function for each method."""
 
     def __init__(
         self, trying: Preview, explaining: Explanations, replaying: RequestedReplays, failures: FailedTurnList

@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
+from fastapi.routing import APIRoute
 from mcp_types import CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY
 from nats.aio.client import Client
 
@@ -19,6 +20,7 @@ from contracts.erasure_rpc import FORGOTTEN, Forgotten
 from contracts.events.tool import ToolMetadata, ToolResult
 from contracts.streams import CHAT
 from gateway.domain.conversation_ids import named_conversation_id
+from gateway.doors.table import DOORS
 from gateway.testing.doors import AnsweringAgent, no_answer
 from gateway.testing.executor import ExecutorStandIn
 from gateway.testing.harness import AgentStandIn, GatewayUnderTest
@@ -109,6 +111,12 @@ async def connected(gateway: GatewayUnderTest) -> tuple[asyncio.StreamReader, as
 
 async def _verified(_: ChannelVerifyRequest) -> ChannelVerifyReply:
     return ChannelVerifyReply(company_id="acme")
+
+
+def test_every_door_has_a_request_here() -> None:
+    for door in DOORS:
+        routes = [route for route in door.routes if isinstance(route, APIRoute)]
+        assert any(route.path_regex.match(path) for route in routes for path in BODIES), routes
 
 
 @pytest.mark.parametrize("path", BODIES)

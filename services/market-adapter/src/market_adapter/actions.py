@@ -29,7 +29,7 @@ from runtime.errors import RpcError
 
 
 class ActionMethods:
-    """One method a call."""
+    """The calls about actions, a method for each."""
 
     def __init__(self, provider: MarketProvider, books: PaperTrading, wall: Clock) -> None:
         self._provider = provider

@@ -14,7 +14,7 @@ FACT = "alert.triggered.v1"
 
 
 class AlertWatcher:
-    """One replica's checks of all users' alerts."""
+    """Checks all users' alerts in one replica."""
 
     def __init__(self, store: MongoAlerts, provider: MarketProvider, tell: Tell) -> None:
         self._store = store

@@ -22,7 +22,7 @@ from market_adapter.tools.shapes import FailureData, number, per_ticker
 
 
 class MarketContext:
-    """One method a call."""
+    """The calls about a customer's context, a method for each."""
 
     def __init__(self, provider: MarketProvider) -> None:
         self._provider = provider

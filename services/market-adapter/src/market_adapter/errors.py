@@ -106,7 +106,7 @@ class NotConfiguredError(MarketError):
 
 
 class UnknownPredictionError(MarketError):
-    """No prediction of this symbol has this id."""
+    """There is no prediction of this symbol with this id."""
 
     reason = "unknown_prediction"
 

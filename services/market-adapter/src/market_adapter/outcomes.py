@@ -21,7 +21,7 @@ LookUp = Callable[[ToolServiceRequest, CallBy], Awaitable[BaseModel | None]]
 
 
 class CallOutcomes:
-    """One look-up a tool with side effects."""
+    """Looks up what became of a call, a method for each tool with side effects."""
 
     def __init__(self, trading: TradingTools, alerts: AlertTools, watchlists: WatchlistTools) -> None:
         self._look_ups: Mapping[str, LookUp] = {

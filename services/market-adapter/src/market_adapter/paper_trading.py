@@ -32,7 +32,7 @@ KEPT = 200
 
 
 class PaperTrading:
-    """One replica's access to the accounts."""
+    """The access of one replica to the accounts."""
 
     def __init__(self, store: AccountStore, provider: MarketProvider, tell: Tell, wall: Clock, source: str) -> None:
         self._store = store
@@ -52,7 +52,7 @@ class PaperTrading:
         return await self.change(owner, lambda account, _news: (account, account))
 
     async def change(self, owner: Owner, change: Change[ResultT]) -> ResultT:
-        """What `change` makes of the account, stored, and its result; `change` may run several times.
+        """Stores the account as `change` makes it and returns its result; `change` may run several times.
 
         Raises:
             BusyError: too many others change the same account at this moment.

@@ -21,7 +21,7 @@ AFTER_FAILURE = 1.0
 
 
 class SampleMover:
-    """One replica's part in moving the sample clock."""
+    """Moves the sample clock, together with the other replicas."""
 
     def __init__(
         self,

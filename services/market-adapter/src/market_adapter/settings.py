@@ -34,7 +34,7 @@ class MarketSettings(EnvSettings):
 
     @property
     def folder(self) -> Path | None:
-        """With files:DIR: the folder."""
+        """The folder, if the source is files:DIR."""
         return Path(self.provider.removeprefix("files:")).expanduser() if self.provider.startswith("files:") else None
 
     @property

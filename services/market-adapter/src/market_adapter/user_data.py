@@ -14,7 +14,7 @@ from market_adapter.tools.portfolio import PortfolioTools
 
 
 class UserData:
-    """One method a call."""
+    """The calls about a user's data, a method for each."""
 
     def __init__(
         self, portfolio: PortfolioTools, accounts: AccountStore, alerts: MongoAlerts, watchlists: MongoWatchlists

@@ -77,7 +77,7 @@ class NoSuchPersonError(MemoryServiceError):
 
 
 class NotMergedError(MemoryServiceError):
-    """These two people cannot be merged at the desk."""
+    """The desk cannot merge these two people."""
 
 
 class CompanyExistsError(MemoryServiceError):

@@ -32,14 +32,15 @@ class FactType(Generic[DataT]):
 
     @property
     def subject(self) -> str:
-        """Of all facts of this type."""
+        """The subject of all facts of this type."""
         return f"{self.name}.>"
 
 
 @dataclass(frozen=True, slots=True)
 class TakenFact(Generic[DataT]):
-    """One fact. `company` and `user` (None: no user) are those of the subject, not of the data: publishers have
-    permissions for subjects. `place`: when FACTS stored it (ms since the epoch), and its sequence there."""
+    """One fact. `company` and `user` (None: no user) come from the subject rather than the data, because publishers
+    have permissions for subjects. `place` is the time at which FACTS stored it (ms since the epoch) and its sequence
+    there."""
 
     company: str
     user: str | None
@@ -53,7 +54,7 @@ class TakenFact(Generic[DataT]):
 
     @property
     def about(self) -> FactSubject:
-        """Who and which conversation it is about."""
+        """The user and the conversation that it is about."""
         conversation = getattr(self.data, "conversation_id", None)
         return FactSubject(self.company, self.user, conversation, self.event.time, self.place.seq)
 

@@ -16,7 +16,7 @@ from runtime.release import release
 
 @dataclass(frozen=True)
 class MigrationStep:
-    """One migration. `left`: how many documents remain; `some` migrates the next few."""
+    """One migration. `left` counts the documents that remain; `some` migrates the next few."""
 
     name: str
     what: str

@@ -53,17 +53,17 @@ LogClock = Callable[[], Awaitable[datetime]]
 
 @dataclass(frozen=True, slots=True)
 class Versioned:
-    """What is remembered of a user, and the version that a change replaces (None: nothing is stored yet)."""
+    """A user's memory, and the version that a change replaces (None: nothing is stored yet)."""
 
     version: str | None
     state: Remembered
 
 
 class MemoryStore(Protocol):
-    """What is remembered of users."""
+    """Stores what is remembered of users."""
 
     async def load(self, company: str, user: str) -> Versioned:
-        """What is remembered; empty if nothing is."""
+        """The user's memory; empty if nothing is remembered."""
         ...
 
     async def save(self, company: str, user: str, state: Remembered, over: str | None, version: str) -> bool:

@@ -25,7 +25,7 @@ NO_RESPONDERS = "503"
 
 
 class Pending:
-    """One question that waits for its answer, in a `with` block; replies after it are dropped."""
+    """A question that waits for its answer, in a `with` block; replies that come after it are dropped."""
 
     __slots__ = ("_complete", "_done", "_inbox", "_keys", "_parts", "_waiter", "reply_to")
 
@@ -145,7 +145,7 @@ class ReplyInbox(PerClient):
     async def request(
         self, subject: str, payload: bytes, *, deadline: float, headers: dict[str, str] | None = None
     ) -> Msg:
-        """One request, one reply.
+        """Sends a request and returns its reply.
 
         Raises:
             TimeoutError: no reply within `deadline` seconds.

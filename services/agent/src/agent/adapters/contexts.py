@@ -21,7 +21,8 @@ AGENT_VERSION = version("nexus-agent")
 
 
 class ContextClient:
-    """One request for each turn. If it fails, the turn continues with what the principal says."""
+    """Asks memory for the context of each turn, with one request. If it fails, the turn continues with what the
+    principal says."""
 
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc

@@ -66,7 +66,7 @@ def encoding_of(model: str) -> str:
 
 @lru_cache
 def load(name: str) -> tiktoken.Encoding:
-    """One encoding, once a process: about 0.3 s and 80 MB.
+    """Loads an encoding, once for each process: it takes about 0.3 s and 80 MB.
 
     Raises:
         ValueError: the ranks in the wheel are not those that the encoding is made of.
@@ -83,7 +83,7 @@ def load(name: str) -> tiktoken.Encoding:
 
 
 class Encodings:
-    """One counter an encoding, loaded in a thread when it is first wanted."""
+    """Counts tokens, with one counter for each encoding, which a thread loads when it is first wanted."""
 
     def __init__(self) -> None:
         self._counters: dict[str, Counter] = {}

@@ -21,7 +21,7 @@ DEADLINE = 8.0
 
 
 class ExecutorFiles:
-    """One request a file, side by side."""
+    """Asks the executor for the text of each file, all at the same time."""
 
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc

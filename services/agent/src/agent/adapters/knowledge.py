@@ -14,7 +14,7 @@ DEADLINE = 1.0
 
 
 class CompanyKnowledge:
-    """One request a turn, side by side with the others."""
+    """Asks for the company's knowledge, once for each turn and at the same time as other requests."""
 
     def __init__(self, rpc: RpcClient) -> None:
         self._rpc = rpc

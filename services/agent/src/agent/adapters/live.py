@@ -21,7 +21,7 @@ class LiveEvents:
         self._under_way: set[asyncio.Task[None]] = set()
 
     def emit(self, key: ConversationKey, kind: str, data: Mapping[str, object]) -> None:
-        """One live event, e.g. kind message.delta."""
+        """Publishes a live event, e.g. of kind message.delta."""
         if len(self._under_way) >= MAX_UNDER_WAY:
             return
         event = event_json(f"live.turn.{kind}.v1", SOURCE, data, subject=f"{key.company}/{key.conversation}")

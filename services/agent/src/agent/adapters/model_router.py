@@ -81,7 +81,7 @@ class ModelRouter:
         return tuple((name, one) for one in dict.fromkeys([model_at(name, model), *known]))
 
     def only(self, provider: str, model: str) -> ModelChoice:
-        """One of `named`."""
+        """The one of `named` that is asked for."""
         if self._forced is not None:
             return ModelChoice((self._forced,))
         if provider == "offline":

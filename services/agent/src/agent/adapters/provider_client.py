@@ -67,7 +67,7 @@ class StreamedCall:
 
 
 class ProviderClient(ABC):
-    """One endpoint. Raises the errors of agent.errors; makes no second attempt of its own."""
+    """The client of one endpoint. It raises the errors of agent.errors and makes no second attempt."""
 
     def __init__(
         self, endpoint: ProviderEndpoint, session: aiohttp.ClientSession, path: str, headers: Mapping[str, str]
@@ -80,7 +80,7 @@ class ProviderClient(ABC):
         self._headers = {"Content-Type": "application/json", "Accept": "text/event-stream", **headers}
 
     async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
-        """One streamed reply within the prompt's time limit.
+        """Streams one reply within the prompt's time limit.
 
         Raises:
             ModelBusyError, ModelDownError, ModelRefusedError, BadToolCallError.

@@ -25,7 +25,7 @@ class TurnRecords:
         self._behind = WriteBehind(TYPE, WAITING, RECORDS_LOST)
 
     def ended(self, key: ConversationKey, turn: EndedTurn) -> None:
-        """One turn, later and without waiting."""
+        """Records a turn later, without waiting."""
         self._behind.write(partial(self._write, key, turn), company=key.company, turn=turn.journal.turn_id)
 
     async def flush(self, deadline: float) -> None:

@@ -38,7 +38,7 @@ class UsageBook:
         self._waiting: dict[Kind, tuple[UsageRecorded, asyncio.TimerHandle]] = {}
 
     def record(self, use: ModelUse) -> None:
-        """One model call, by its price, or the price list's where it has none."""
+        """Records a model call with its price, or with that of the price list if it has none."""
         account, provider, model, reservation = use.account, use.provider, use.model, use.reservation
         price = use.price or self._prices.get((provider, model))
         data = UsageRecorded(

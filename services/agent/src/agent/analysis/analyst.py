@@ -67,7 +67,7 @@ class Analyst:
         self._driven: set[str] = set()
 
     async def handle(self, request: AnalysisRequested) -> Outcome:
-        """One delivery of a request."""
+        """Handles one delivery of a request."""
         learn(request.company_id, request.conversation_id or "")
         where = (request.company_id, request.user_id, request.analysis_id)
         key = "/".join(where)

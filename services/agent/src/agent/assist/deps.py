@@ -45,7 +45,7 @@ async def said_in(ports: HelpPorts, key: ConversationKey) -> PromptHistory:
 async def ask_company(
     ports: HelpPorts, key: ConversationKey, config: CompanyConfig, prompt: ModelRequest
 ) -> ModelAnswer:
-    """One reply of the model that the company prefers, or of the next in the chain, at the company's expense.
+    """Gets a reply from the model that the company prefers, or from the next in the chain, at the company's expense.
 
     Raises:
         BudgetSpentError, ModelError.

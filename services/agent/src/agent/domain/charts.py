@@ -21,8 +21,9 @@ MOST_POINTS = 270
 
 
 def charts(journal: Journal, question: str = "") -> tuple[Chart, ...]:
-    """One chart a symbol, of the newest data that was asked for, in the order of the calls. A snapshot's few bars are
-    drawn only under a question about no longer a time: a month under the return of a year would tell something else."""
+    """A chart for each symbol of the newest data that was asked for, in the order of the calls. The few bars of a
+    snapshot are drawn only under a question about a time that is no longer, because a month under the return of a year
+    would mislead."""
     if not journal.calls:
         return ()
     found: dict[str, Chart] = {}

@@ -34,7 +34,7 @@ class SpendingAccount:
 
 @dataclass(frozen=True, slots=True)
 class ModelPrice:
-    """In `currency` for a million tokens, as of a day."""
+    """A price in `currency` for a million tokens, as of a day."""
 
     prompt: float
     completion: float
@@ -98,14 +98,14 @@ def prompt_bytes(messages: list[Mapping[str, Any]]) -> int:
 
 
 def degrading(budget: Budget) -> Degrading:
-    """What happens if not even a cheaper model may be called: a fixed text, or a person."""
+    """What happens if not even a cheaper model may be called: a fixed text, or handing over to a person."""
     if budget.when_spent == "text" or (budget.when_spent == "cheaper_model" and budget.fallback_text):
         return "text"
     return "handoff"
 
 
 def spent_text(how: str, budget: Budget, language: Language) -> str:
-    """What the people in the conversation read; `how` is the journal's detail."""
+    """The text that the people in the conversation read; `how` is the journal's detail."""
     if how == "text":
         return budget.fallback_text or TEXTS["budget.spent.text"].said_in(language)
     return TEXTS["budget.spent.handoff"].said_in(language)

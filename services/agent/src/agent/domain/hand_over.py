@@ -88,7 +88,7 @@ def completed(
 def summary_of(
     spoken: Sequence[PromptMessage], calls: Iterable[TurnCall], language: Language | None = None
 ) -> list[str]:
-    """What was asked, tried and found, made without a model from the visitor's words and the last answer. `language`:
+    """What was asked, tried and found: made without a model from the visitor's words and the last answer. `language`:
     None for the conversation's own."""
     language = language or language_in(spoken)
 

@@ -19,7 +19,8 @@ class LocalBudgets:
     def reserve(
         self, company: str, payer: str | None, tier: str, tokens: int, daily: int | None, hourly: int | None, now: int
     ) -> Literal["company", "visitor"] | None:
-        """Whose limit is reached; None: the tokens count as used from now on. `now`: seconds since the epoch."""
+        """Reserves tokens, which count as used from now on. Returns the account whose limit is reached, or None. `now`
+        is in seconds since the epoch."""
         day = (company, tier, "day", str(now // DAY))
         hour = (company, tier, "hour", str(now // HOUR), payer) if payer is not None else None
         if daily is not None and self._used.get(day, 0) >= daily:

@@ -33,7 +33,7 @@ class OfferedTool:
 
     @cached_property
     def identity(self) -> bytes:
-        """What tells whether a model was offered the same tool, as JSON with its names in order."""
+        """The JSON, with names in order, by which two offered tools are the same for a model."""
         return orjson.dumps((self.name, self.description, self.parameters), option=orjson.OPT_SORT_KEYS)
 
     @cached_property

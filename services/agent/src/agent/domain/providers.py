@@ -1,4 +1,4 @@
-"""What a model's name means at its provider, by the contracts' registry."""
+"""Finds the model that a name means at a provider, by the registry of the contracts."""
 
 from collections.abc import Mapping
 

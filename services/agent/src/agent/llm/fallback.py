@@ -1,4 +1,5 @@
-"""One reply from whichever provider gives it: retries, answers without tools after bad calls, fail-over in order.
+"""Gets one reply from whichever provider gives it: with retries, answers without tools after bad calls, and fail-over
+in order.
 
 SDK retries would hide a failing provider for up to a minute; here one failure costs one short pause.
 """

@@ -71,7 +71,7 @@ async def ask_paid(
     choice: ModelChoice | None = None,
     advance: "Advance | None" = None,
 ) -> ModelAnswer:
-    """One reply of the company's model, or of the cheaper one when its budget is spent and its settings say so.
+    """Gets a reply of the company's model, or of the cheaper one when its budget is spent and its settings say so.
 
     `sink`: who hears the text while it comes; `choice`: these models instead of the company's own; `advance`: what the
     first attempt's tokens have been reserved with.

@@ -57,7 +57,7 @@ class TurnArchive:
         return []
 
     async def turn(self, company: str, user: str | None, turn_id: str, answered_at: datetime) -> RecordedTurn | None:
-        """One turn of a visitor or customer; None: it is not on record (any more).
+        """The record of a turn of a visitor or customer; None if there is none (any more).
 
         Raises:
             UnreachableError: the stream cannot be read.

@@ -9,7 +9,8 @@ from agent.replay.rerun import ReplayOutcome, uses
 
 
 def compared(turn: RecordedTurn, outcome: ReplayOutcome, prices: Prices, notes: list[str]) -> dict[str, object]:
-    """One turn for whoever judges: JSON, camelCase. `identical`: the same journal, byte for byte."""
+    """A compared turn as JSON in camelCase, for whoever judges it. `identical` means that the journal is the same byte
+    for byte."""
     was, now = turn.journal, outcome.journal
     used, uses_now = uses(was), uses(now)
     same_text = now is not None and was.answer == now.answer and was.failure == now.failure

@@ -138,7 +138,7 @@ async def _all(replay: Replayer, turns: list[RecordedTurn]) -> None:
 
 
 def say(line: dict[str, object]) -> None:
-    """One line on standard output."""
+    """Prints a line on standard output."""
     sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
     sys.stdout.flush()
 

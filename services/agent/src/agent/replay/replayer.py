@@ -47,7 +47,8 @@ class Replayer:
         self._prices = prices()
 
     async def one(self, turn: RecordedTurn, siblings: Sequence[RecordedTurn] = ()) -> dict[str, object]:
-        """One turn, compared. `siblings`: the turns of its conversation. Raises OverrideError, UnreachableError."""
+        """Replays a turn and compares it. `siblings` are the turns of its conversation. Raises OverrideError,
+        UnreachableError."""
         notes: list[str] = []
         settings = await self._settings(turn, notes)
         settings = changed(settings, prompt=self._changes.prompt, patch=self._changes.patch)

@@ -64,7 +64,7 @@ class Composer:
         self._layers_of: tuple[PromptDraft, str] | None = None
 
     def learn(self, knowledge: KnowledgeFound | None) -> None:
-        """What the company says about the question."""
+        """Asks what the company's knowledge says about the question."""
         self.of = replace(self.of, knowledge=knowledge)
 
     @cached_property

@@ -54,7 +54,8 @@ class TurnEngine:
         self._drives: dict[ConversationKey, list[TurnDriver]] = {}
 
     async def handle(self, key: ConversationKey, trigger: Trigger, stored_at: float) -> Ack | Retry:
-        """One delivery, to its end: acknowledge, or hand back. `stored_at`: seconds by the bus's clock."""
+        """Handles one delivery to its end: acknowledges it or hands it back. `stored_at` is in seconds by the bus's
+        clock."""
         learn(key.company, key.conversation)
         others = partial(self._drives.get, key, ())
         drive = TurnDriver(

@@ -1,5 +1,5 @@
-"""Makes one paid model call. A model that promises to remember something but does not call the tool is told so, and
-asked once more."""
+"""Tells a model that promised to remember something, but did not call the tool, that it has not done so, and asks it
+once more, in one paid call."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -184,7 +184,8 @@ class ChatClient:
 def _checked(text: str | bytes) -> Frame:
     """Checks a frame of the gateway: it must match its model, without extra fields."""
     frame: Frame = orjson.loads(text)
-    model = type(ws.read_server_frame(frame))
+    model = ws.SERVER_FRAMES[frame["type"]]
+    model.model_validate(frame)
     unknown = frame.keys() - {"v", "type", "conversationId", *ws.fields_of(model)}
     if frame["v"] != ws.PROTOCOL_VERSION or unknown:
         raise AssertionError(f"{frame['type']} of version {frame['v']} has {unknown or 'no'} fields of its own")

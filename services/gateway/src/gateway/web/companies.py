@@ -14,7 +14,7 @@ from contracts.errors import ErrorCode, FieldFault
 from contracts.ids import COMPANY_PATTERN, CompanyId
 from contracts.knowledge import Run
 from contracts.knowledge_rpc import OVERVIEW
-from contracts.languages import Language
+from contracts.languages import LANGUAGES, Language
 from contracts.plain_text import LINE
 from gateway.adapters.service_calls import ask
 from gateway.domain.company_names import id_of
@@ -45,7 +45,7 @@ class NewCompany(Wire):
     name: Annotated[str, Field(min_length=1, max_length=80), LINE]
     site: str = Field(min_length=1, max_length=2048, description="where its site begins, e.g. https://www.example.com")
     company_id: CompanyId | None = None
-    languages: list[Language] = Field(default_factory=lambda: ["es", "en"], min_length=1, max_length=2)
+    languages: list[Language] = Field(default_factory=lambda: ["es", "en"], min_length=1, max_length=len(LANGUAGES))
     profile: Literal["support", "trading"] = "support"
 
 

@@ -1,10 +1,11 @@
 """The demo site, the widget's scripts and its npm package: plain HTML, no framework."""
 
 import asyncio
-import html
 import json
 import re
+from collections.abc import Mapping
 from functools import cache
+from html import escape
 from importlib.metadata import version
 from string import Template
 
@@ -45,13 +46,23 @@ def page_routes(*, personas: bool = False) -> list[BaseRoute]:
 
 
 def _path(language: Language, page: str) -> str:
-    tail = "" if page == "home" else f"/{page}"
-    return (f"/es{tail}" if language == "es" else tail) or "/"
+    """The English pages have no prefix."""
+    return "/" + "/".join([language] * (language != "en") + [page] * (page != "home"))
+
+
+def language_links(language: Language, paths: Mapping[Language, str]) -> dict[str, str]:
+    """What a page's template needs to lead to the same page in each language."""
+    alternates = (f'<link rel="alternate" hreflang="{one}" href="{escape(path)}">' for one, path in paths.items())
+    others = (
+        f'<a class="ghost" href="{escape(path)}" hreflang="{one}" lang="{one}">{words(one, "site")["language"]}</a>'
+        for one, path in paths.items()
+        if one != language
+    )
+    return {"alternates": "\n".join(alternates), "others": "\n".join(others)}
 
 
 def _render(language: Language, page: str, *, personas: bool) -> str:
-    texts = {key: html.escape(text) for key, text in words(language, "site").items()}
-    other: Language = "es" if language == "en" else "en"
+    texts = {key: escape(text) for key, text in words(language, "site").items()}
     links = (
         f'<a href="{_path(language, name)}"{" aria-current=page" if name == page else ""}>{texts[name]}</a>'
         for name in _PAGES
@@ -64,11 +75,7 @@ def _render(language: Language, page: str, *, personas: bool) -> str:
             "title": texts[page],
             "home": _path(language, "home"),
             "nav": "".join(links),
-            "path_en": _path("en", page),
-            "path_es": _path("es", page),
-            "other": other,
-            "other_name": words(other, "site")["language"],
-            "other_path": _path(other, page),
+            **language_links(language, {one: _path(one, page) for one in LANGUAGES}),
             "personas": _part("personas.html").substitute(texts) if personas else "",
             "console": f'<a href="/console">{texts["console"]}</a>' if personas else "",
             "content": _part(f"{language}/{page}.html").substitute(panel=_panel(language).substitute(texts)).strip(),
@@ -87,7 +94,7 @@ def _part(path: str) -> Template:
 def _panel(language: Language) -> Template:
     """The home page's picture of a market, with the figures in the language's format; the drawing's own stay."""
     panel = _part("panel.html")
-    if language == "en":
+    if language != "es":
         return panel
     return Template(re.sub(r"(\d)\.(\d+)(%?)(?=[^<>]*<)", _spanish, panel.template))
 

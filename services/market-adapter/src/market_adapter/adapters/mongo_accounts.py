@@ -72,7 +72,7 @@ class MongoAccounts:
         return [Owner(document["company"], document["user"]) for document in await found.to_list()]
 
     async def archive(self, owner: Owner, orders: Sequence[Order]) -> None:
-        """One document an order, by its id."""
+        """Stores each ended order as a document under its id."""
         for order in orders:
             key = f"{owner}/{order.id}"
             document: Document = {

@@ -29,7 +29,7 @@ class TradingSession:
 
 @dataclass(frozen=True, slots=True)
 class MarketState:
-    """At a moment: the status, the next opening and the next close after it."""
+    """The state of the market at a moment: its status, and the next opening and close after it."""
 
     status: MarketStatus
     next_open: datetime

@@ -11,7 +11,7 @@ from runtime.calls.deadlines import passed
 
 @dataclass(frozen=True, slots=True)
 class CallBy:
-    """One call: whose, from which conversation, and the id that makes a repeat the same call."""
+    """The caller of a tool: the user, the conversation, and the id that makes a repeat the same call."""
 
     owner: Owner
     call_id: str

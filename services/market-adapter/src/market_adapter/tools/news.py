@@ -24,7 +24,7 @@ HEADLINES = 20
 
 
 class ItemSentiment(Snake):
-    """What one headline sounds like."""
+    """The tone of one headline."""
 
     label: str
     score: float
@@ -49,7 +49,7 @@ class NewsData(Sourced):
 
 
 class SentimentSource(Snake):
-    """One publisher's share."""
+    """The share of one publisher."""
 
     source: str
     items: int

@@ -13,7 +13,7 @@ _SAID: Mapping[str, Text] = TEXTS.section("arguments.said")
 
 
 def wrong_arguments(tool: str, error: ValidationError, language: str) -> str:
-    """One line that names each wrong field and what it must be."""
+    """A line that names each wrong field and says what it must be."""
     said = (f"{one.field}: {one.message}" if one.field else one.message for one in argument_faults(error, language))
     return f"{tool}: " + "; ".join(said)
 

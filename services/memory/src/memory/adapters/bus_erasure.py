@@ -32,7 +32,7 @@ _GONE = frozenset({(10057, "no message found"), (10057, "stream store EOF")})
 
 @dataclass(slots=True)
 class StreamPlan:
-    """What to remove, and how much was found, by stream."""
+    """The messages that a deletion will remove from the streams, and how many there are in each stream."""
 
     purges: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     messages: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
@@ -51,7 +51,7 @@ class StreamErasure:
         self._letters = DeadLetters(client)
 
     async def plan(self, job: Erasure) -> StreamPlan:
-        """What the streams hold of the user, or of the conversations; raises BusUnavailableError."""
+        """Finds everything that the streams hold of the user or of the conversations; raises BusUnavailableError."""
         company, names = job.company, frozenset(job.conversations)
         plan = StreamPlan()
         with bus_does("look through the streams"):

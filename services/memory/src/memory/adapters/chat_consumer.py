@@ -86,7 +86,7 @@ class ChatConsumer(BatchWorker):
 
     @property
     def name(self) -> str:
-        """As health reports it."""
+        """The name under which health reports it."""
         return "projection"
 
     async def ensure(self, deadline: float = 15.0) -> None:
@@ -121,7 +121,7 @@ class ChatConsumer(BatchWorker):
             self._client.say(self._hurried)
 
     def calm(self) -> None:
-        """No reader waits here any more."""
+        """Goes back to fuller batches, because no reader waits here any more."""
         self._batches.calm()
 
     def _hurry_here(self, message: Msg) -> None:

@@ -281,7 +281,7 @@ FINDABLE: Document = dict.fromkeys(
 
 
 def findable_of(row: Document) -> Findable:
-    """What a search finds the conversation by."""
+    """The text by which a search finds the conversation."""
     desk = orjson.loads(row["desk"])
     _, latest = row["inboxKey"].split("/", 1)
     said = row.get("saidAt")

@@ -45,7 +45,7 @@ class KeptFiles:
         return {"files": len(keys)}
 
     async def count_old(self, company: str, before: datetime, most: int) -> int:
-        """How many files were uploaded before then, `most` at most."""
+        """Counts the files that were uploaded before then, up to `most`."""
         found = 0
         async for key in self._keys(folder_of(company)):
             found += _older(key, before)

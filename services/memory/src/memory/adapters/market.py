@@ -46,7 +46,7 @@ class MarketClient:
         self._known = Bounded[str, tuple[bool, float]](REMEMBERED)
 
     async def known(self, symbols: list[str]) -> frozenset[str]:
-        """Those of the symbols that have a price; raises ServiceUnavailableError."""
+        """The symbols that have a price; raises ServiceUnavailableError."""
         now = time.monotonic()
         heard = {name: self._known[name][0] for name in symbols if self._known.get(name, (False, 0.0))[1] > now}
         unheard = [name for name in dict.fromkeys(symbols) if name not in heard]

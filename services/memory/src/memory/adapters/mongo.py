@@ -93,7 +93,7 @@ class Connections(ConnectionPoolListener):
     opened = 0
 
     def connection_ready(self, event: object) -> None:
-        """One more."""
+        """Counts one more connection."""
         self.opened += 1
 
     def _of_no_use(self, event: object) -> None:
@@ -134,12 +134,13 @@ def limit(name: str, *, at_once: int, in_line: int, patience: float, waits: bool
 
 
 def asked(database: AsyncDatabase[Document]) -> Database:
-    """For callers who wait for an answer."""
+    """The database for callers who wait for an answer."""
     return Database(database, limit("asked", at_once=ASKED_AT_ONCE, in_line=ASKED_IN_LINE, patience=PATIENCE))
 
 
 def stored(database: AsyncDatabase[Document], patience: float) -> Database:
-    """For storing what comes from the bus; waiting callers get connections first. `patience`: seconds in the queue."""
+    """The database for storing what comes from the bus; callers who wait for an answer get connections first.
+    `patience`: the longest time in the queue, in seconds."""
     return Database(
         database, limit("stored", at_once=STORED_AT_ONCE, in_line=STORED_IN_LINE, patience=patience, waits=True)
     )

@@ -23,7 +23,7 @@ class MongoCompanies:
         return None if found is None or found.deleted else found
 
     async def kept(self, company: str) -> CompanySettings | None:
-        """As `get`, or the record of a deleted company."""
+        """The settings as `get` returns them, and also the record of a deleted company."""
         async with speaking("read company settings"):
             row = await self._rows.find_one({"_id": company})
         return _settings(row) if row else None
@@ -55,7 +55,7 @@ class MongoCompanies:
             return [_settings(row) for row in await found.to_list()]
 
     async def living(self, company: str, limit: int) -> list[CompanySettings]:
-        """As `after`, without deleted ones."""
+        """The records that `after` returns, without deleted companies."""
         async with speaking("list companies"):
             where = {"_id": {"$gt": company}, "deleted": {"$ne": True}}
             return [

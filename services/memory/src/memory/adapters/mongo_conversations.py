@@ -157,7 +157,7 @@ class MongoConversations:
         return [findable_of(row) for row in rows], rows[-1]["writtenKey"] if rows else after
 
     async def left(self) -> int:
-        """How many there are."""
+        """Counts those that are left."""
         async with speaking("count older conversations"):
             return await self._rows.count_documents(OLDER)
 

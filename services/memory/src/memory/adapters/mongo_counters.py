@@ -15,7 +15,7 @@ _ONCE_MORE = 2
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """What an event adds to a document's numbers; `turn` is added to its set of turns."""
+    """The changes that an event makes to the numbers of a document; `turn` is added to its set of turns."""
 
     document: str
     event: str

@@ -45,7 +45,7 @@ class MongoErasure:
         return sorted(found)
 
     async def people_of(self, company: str, conversations: Sequence[str]) -> list[str]:
-        """Who wrote in these conversations."""
+        """The people who wrote in these conversations."""
         found: set[str] = set()
         async with speaking("read the authors of conversations"):
             for names in slices(conversations):
@@ -55,7 +55,7 @@ class MongoErasure:
         return sorted(found)
 
     async def living(self, company: str, conversations: Sequence[str]) -> list[str]:
-        """Those of the conversations that exist."""
+        """The conversations among these that exist."""
         found: list[str] = []
         async with speaking("look for conversations"):
             for names in slices(conversations):
@@ -96,7 +96,7 @@ class MongoErasure:
             await self._jobs.delete_one(where)
 
     async def found(self, job: Erasure) -> dict[str, int]:
-        """How many documents `erase` would delete, by place."""
+        """Counts the documents that `erase` would delete, by place."""
         names: defaultdict[str, set[str]] = defaultdict(set)
         async with speaking("count what is to be deleted"):
             for collection, where in _all_of(job):

@@ -43,7 +43,7 @@ class MongoFileShares:
             await self._note(company, conversation, file, size)
 
     async def unknown(self, files: Collection[str]) -> set[str]:
-        """Those of the files that were never counted."""
+        """The files among these that were never counted."""
         async with speaking("look for counted files"):
             rows = await self._files.find({"_id": {"$in": list(files)}}, {"_id": 1}).to_list()
         return set(files) - {row["_id"] for row in rows}

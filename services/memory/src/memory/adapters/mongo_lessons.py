@@ -47,7 +47,7 @@ class MongoLessons:
             await self._rows.delete_one({"_id": _name(lesson)})
 
     async def first(self, most: int) -> Sequence[PendingLesson]:
-        """Those that are due first."""
+        """The lessons that are due first, up to `most`."""
         async with speaking("read pending lessons"):
             rows = await self._rows.find({}).sort("due", 1).limit(most).to_list()
         return [_lesson(row) for row in rows]

@@ -54,8 +54,8 @@ class MongoReports:
         return [row for row in rows if since <= row["day"] <= until]
 
     async def counted(self, rows: Sequence[Document], make: int) -> tuple[list[ReportedConversation], bool]:
-        """These conversations of `began` with their outcomes. At most `make` digests are made; False: some are
-        missing."""
+        """The outcomes of conversations that `began` returned. Makes at most `make` digests that are missing; returns
+        False if some are still missing."""
         names = [str(row["_id"]) for row in rows]
         digests = await self._known(rows)
         lacking = [row for row in rows if row["_id"] not in digests]
@@ -160,7 +160,7 @@ class MongoReports:
             await store_if_newer(self._satisfactions, row)
 
     async def rating(self, company: str, conversation: str) -> Satisfaction | None:
-        """What was said of a conversation."""
+        """The visitor's rating of a conversation."""
         async with speaking("read a rating"):
             row = await self._satisfactions.find_one({"_id": conversation_key(company, conversation)})
         if row is None:

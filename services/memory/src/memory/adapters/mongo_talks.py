@@ -35,7 +35,8 @@ class PastConversation:
 
 @dataclass(frozen=True, slots=True)
 class ConversationPage:
-    """One page of a conversation. `up_to`: the position of its last message; None: there are no more pages."""
+    """One page of a conversation. `up_to` is the position of its last message; None means that there are no more
+    pages."""
 
     passages: Sequence[IndexedMessage]
     up_to: LogPosition | None

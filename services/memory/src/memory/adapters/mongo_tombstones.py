@@ -28,7 +28,8 @@ AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """When it was deleted, and up to which position of the log. `name`: company/conversation or company:user."""
+    """Records when something was deleted, and up to which position of the log. `name` is company/conversation or
+    company:user."""
 
     name: str
     at: datetime
@@ -59,7 +60,7 @@ class MongoTombstones:
                 )
 
     async def conversations(self, names: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], Tombstone]:
-        """Those of the conversations (company, name) that were deleted."""
+        """The conversations among these (company, name) that were deleted."""
         wanted = {f"{company}/{name}": (company, name) for company, name in names}
         return {wanted[stone.name]: stone for stone in await self.of(wanted)}
 

@@ -24,7 +24,7 @@ class RecordedTraces:
         self._inbox = ReplyInbox.of(client)
 
     async def count(self, company: str, before: datetime, most: int) -> int:
-        """How many are older than that, `most` at most; raises BusUnavailableError."""
+        """Counts the records older than that, up to `most`; raises BusUnavailableError."""
         found = 0
         with bus_does("count the records of turns"):
             for stream, subject in _places(company):

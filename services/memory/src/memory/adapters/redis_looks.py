@@ -33,7 +33,7 @@ class RedisLooks:
     async def note(
         self, company: str, conversation: str, operator: str, at: datetime, up_to: int | None = None
     ) -> None:
-        """They have looked, and read up to there; raises RedisUnavailableError."""
+        """Stores that a human agent has looked, and how far they have read; raises RedisUnavailableError."""
         key, read = key_of(company, conversation), read_key(company, conversation)
         with redis_does("store that somebody looked"):
             async with self._redis.pipeline(transaction=False) as pipe:
@@ -46,13 +46,14 @@ class RedisLooks:
                 await pipe.execute()
 
     async def last(self, company: str, conversation: str, operator: str) -> datetime | None:
-        """When they last looked, within a day; raises RedisUnavailableError."""
+        """The time of a human agent's last look within a day; raises RedisUnavailableError."""
         with redis_does("read when somebody looked"):
             found = await cast("Awaitable[bytes | None]", self._redis.hget(key_of(company, conversation), operator))
         return datetime.fromtimestamp(float(found), UTC) if found else None
 
     async def read(self, company: str, operator: str, conversations: Iterable[str]) -> list[int]:
-        """How far they have read each of the conversations; 0: nothing. Raises RedisUnavailableError."""
+        """The sequence up to which a human agent has read each conversation, 0 for nothing; raises
+        RedisUnavailableError."""
         with redis_does("read how far somebody has read"):
             async with self._redis.pipeline(transaction=False) as pipe:
                 for conversation in conversations:
@@ -60,18 +61,19 @@ class RedisLooks:
                 return [int(score or 0) for score in await pipe.execute()]
 
     async def saw_names(self, company: str, operator: str, up_to: datetime) -> None:
-        """They have seen the notes mentioning them up to then; raises RedisUnavailableError."""
+        """Stores that a human agent has seen the notes that mention them up to then; raises RedisUnavailableError."""
         with redis_does("store how far somebody has read"):
             # Of two browsers, the one that is behind must not move the mark back.
             await self._redis.zadd(f"{DESK}{company}:named", {operator: round(up_to.timestamp() * 1000)}, gt=True)
 
     async def names_seen(self, company: str, operator: str) -> int:
-        """Up to when, in ms since the epoch; 0: none. Raises RedisUnavailableError."""
+        """The time up to which a human agent has seen the notes that mention them, in ms since the epoch, 0 for never;
+        raises RedisUnavailableError."""
         with redis_does("read how far somebody has read"):
             return int(await self._redis.zscore(f"{DESK}{company}:named", operator) or 0)
 
     async def at_desk(self, company: str, operator: str, name: str | None, at: datetime) -> None:
-        """They are at the desk; raises RedisUnavailableError."""
+        """Stores that a human agent is at the desk; raises RedisUnavailableError."""
         key = f"{DESK}{company}"
         with redis_does("store who is at the desk"):
             async with self._redis.pipeline(transaction=False) as pipe:
@@ -87,7 +89,7 @@ class RedisLooks:
             return await self._redis.zcount(f"{DESK}{company}:here", since.timestamp(), "+inf") > 0
 
     async def colleagues(self, company: str) -> dict[str, str | None]:
-        """Who was at the desk within a day, and their names; raises RedisUnavailableError."""
+        """The human agents who were at the desk within a day, with their names; raises RedisUnavailableError."""
         with redis_does("read who was at the desk"):
             found = await cast("Awaitable[dict[bytes, bytes]]", self._redis.hgetall(f"{DESK}{company}:names"))
         return {one.decode(): name.decode() or None for one, name in found.items()}

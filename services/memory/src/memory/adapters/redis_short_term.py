@@ -70,7 +70,7 @@ class RedisShortTerm:
         self._free = asyncio.Semaphore(CONNECTIONS)
 
     async def get(self, company: str, user: str) -> ShortTermMemory:
-        """What has not expired."""
+        """The part of a user's short-term memory that has not expired."""
         reply: Any = self._redis.hgetall(key_of(company, user))  # pyright: ignore[reportUnknownMemberType]
         held = cast("dict[bytes, bytes]", await self._answered(reply))
         return visible(_memory(held), self._clock.now())

@@ -23,7 +23,7 @@ DONE = EndpointAnswer(204)
 
 
 class ChannelDelivery:
-    """One for the process."""
+    """Sends messages to companies' channels; there is one for the process."""
 
     def __init__(self, api: ChatwootApi, echoes: RedisEchoes) -> None:
         self._api = api

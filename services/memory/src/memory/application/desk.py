@@ -134,7 +134,7 @@ class Desk:
         return NamedReply(items=new)
 
     async def named_new(self, company: str, operator: str, name: str | None) -> int | None:
-        """How many of them are new; None: unknown."""
+        """Counts the new notes that mention the human agent; None if that is unknown."""
         try:
             seen = await self._looks.names_seen(company, operator)
         except RedisUnavailableError:

@@ -23,8 +23,8 @@ MESSAGES = 10
 
 @dataclass(frozen=True, slots=True)
 class ExportCursor:
-    """Where a page begins: first the messages after `messages` of `conversation`, if given, then the list's
-    conversations after `after`, unless it has ended."""
+    """The place where a page begins: first come the messages after `messages` of `conversation`, if that is given, then
+    the list's conversations after `after`, unless the list has ended."""
 
     after: str | None = None
     ended: bool = False
@@ -41,7 +41,7 @@ class Exports:
         self._inbox = inbox
 
     async def page(self, asked: MemoryExportRequest) -> MemoryExportReply:
-        """One page; the first one contains the memory.
+        """Returns one page of the export; the first one contains the memory.
 
         Raises:
             BadCursorError, StoreUnavailableError.

@@ -50,7 +50,7 @@ class Inbox:
         self._floor = floor
 
     async def get(self, company: str, conversation: str) -> ConversationView | None:
-        """One conversation, as of the request."""
+        """Returns one conversation as of the request."""
         await self.fresh()
         state = (await self._conversations.load([(company, conversation)])).get((company, conversation))
         return conversation_view(state) if state and state.started_at else None
@@ -123,7 +123,7 @@ class Inbox:
         return [event for fact in facts if (event := owner_event(fact)) is not None]
 
     async def message(self, company: str, conversation: str, message_id: str) -> MessageView | None:
-        """One message by its id, from the store or from the log."""
+        """Finds one message by its id, in the store or in the log."""
         fact = await self._facts.message(company, conversation, message_id)
         if fact is not None:
             return view(fact)

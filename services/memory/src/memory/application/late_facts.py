@@ -44,7 +44,7 @@ class FactSubject:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """As tombstones have them."""
+        """The names by which tombstones refer to them."""
         user = (f"{self.company}:{self.user}",) if self.user else ()
         return (*user, f"{self.company}/{self.conversation}") if self.conversation else user
 

@@ -34,7 +34,7 @@ _log = structlog.get_logger(__name__)
 
 
 class Lessons:
-    """What turns teach, once each: learned twice it is the same."""
+    """Learns from finished turns. A turn may be learned from again without effect."""
 
     name = "lessons"
 

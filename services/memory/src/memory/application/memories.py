@@ -1,4 +1,4 @@
-"""What is remembered of users: read, corrected, forgotten and learned, without lost updates."""
+"""Reads, corrects, forgets and learns what is remembered of users, without lost updates."""
 
 import asyncio
 import random
@@ -47,15 +47,15 @@ class Memories:
         self._lines: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
 
     async def get(self, company: str, user: str) -> LongTermMemory:
-        """What is remembered; raises StoreUnavailableError."""
+        """The user's memory; raises StoreUnavailableError."""
         return (await self._store.load(company, user)).state.told()
 
     async def held(self, company: str, user: str) -> Remembered:
-        """What is remembered and what was forgotten; raises StoreUnavailableError."""
+        """The user's memory together with what was forgotten; raises StoreUnavailableError."""
         return (await self._store.load(company, user)).state
 
     async def read(self, company: str, user: str) -> tuple[LongTermMemory, str]:
-        """What is remembered, and its version for a correction; raises StoreUnavailableError."""
+        """The user's memory, and its version for a correction; raises StoreUnavailableError."""
         held = await self._store.load(company, user)
         return held.state.told(), held.version or NOTHING
 

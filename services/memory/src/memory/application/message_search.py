@@ -64,7 +64,8 @@ class RecalledMessage:
 
 @dataclass(frozen=True, slots=True)
 class Recollection:
-    """What was found, best first. `searched`: number of messages; `complete`: none of the person's was left out."""
+    """The messages that were found, best first. `searched` is the number of messages searched; `complete` means that
+    none of the person's messages was left out."""
 
     passages: Sequence[RecalledMessage]
     searched: int

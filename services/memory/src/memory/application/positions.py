@@ -1,4 +1,4 @@
-"""How far each store has come with the bus's facts, recorded in the store itself.
+"""Records in each store how far it has come with the bus's facts.
 
 A consumer's acknowledgements say what was once stored, not that the store still has it. A store that was restored to an
 earlier state, or lost its last writes, is behind its own consumers. This is noticed at the start and whenever the store
@@ -59,7 +59,7 @@ class ProjectionSource:
 
     @property
     def name(self) -> str:
-        """Its name in the store."""
+        """The source's name in the store."""
         return f"{self.stream}/{self.kept_as or self.durable}"
 
 
@@ -80,7 +80,7 @@ class PositionStore(Protocol):
         ...
 
     async def missed(self) -> list[Missed]:
-        """What has been recorded as missing."""
+        """The gaps that have been recorded."""
         ...
 
     async def miss(self, gap: Missed) -> None:
@@ -234,7 +234,8 @@ class Positions:
         self._incarnation = self._compared = incarnation
 
     async def check(self) -> str:
-        """For /readyz: a store that misses something still serves what it has."""
+        """Says for /readyz what the store misses, or that it is complete; a store that misses something still serves
+        what it has."""
         gaps = [f"{self._store} misses sequences {gap.first}..{gap.last} of {gap.source}" for gap in self._gaps]
         late = [f"{name} is being brought up from {at.seq}" for name, at in self.behind.items()]
         return "; ".join(gaps + late) or "complete"

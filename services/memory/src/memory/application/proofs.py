@@ -39,7 +39,7 @@ class Proofs:
         self._log = log
 
     async def ground(self, turn: AnsweredTurn) -> ProposalGround:
-        """What may be proposed about a turn; learned by the rules first.
+        """What may be proposed about a turn. The rules learn from the turn first.
 
         Raises:
             StoreUnavailableError, ProjectionBehindError, UnknownSequenceError: all worth another try.
@@ -53,7 +53,7 @@ class Proofs:
         return ground(held.memory, heard.since(held.forgotten))
 
     async def judge(self, request: ProposalsRequest) -> ProposalsJudged:
-        """Takes what is proven, once a turn; raises as `ground` does."""
+        """Takes the proposals that are proven, once for each turn; raises as `ground` does."""
         heard = await self._heard(request)
         if heard is None:
             return ProposalsJudged(accepted=0)

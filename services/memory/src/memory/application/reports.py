@@ -68,7 +68,7 @@ class Reports:
         return timedelta(seconds=10 * ceil(median(waits) / 10)) if len(waits) >= LEAST_WAITS else None
 
     async def rating(self, asked: ConversationRef) -> RatingReply:
-        """What was said of a conversation."""
+        """The visitor's rating of a conversation."""
         said = await self._store.rating(asked.company_id, asked.conversation_id)
         return RatingReply(
             rating=RatingView(score=said.score, comment=said.comment, rated_at=said.at) if said else None

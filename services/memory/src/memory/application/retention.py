@@ -51,7 +51,7 @@ class RetentionSweep:
         self._clock = clock
 
     async def preview(self, asked: KeepingRequest) -> Keeping:
-        """What the next run would delete, counted now; raises StoreUnavailableError, BusUnavailableError."""
+        """Counts what the next run would delete; raises StoreUnavailableError, BusUnavailableError."""
         company, now = asked.company_id, self._clock.now()
         found = await self._companies.get(company)
         kept = found.config.retention if found else _NOTHING

@@ -45,7 +45,8 @@ class SignIns:
         )
 
     async def finish(self, asked: SignInFinish) -> SignedIn:
-        """Who has signed in; that account is theirs from now on. Raises SignInRefusedError."""
+        """Completes a sign-in and returns the account, which belongs to this person from now on; raises
+        SignInRefusedError."""
         settings = await self._companies.get(asked.company_id)
         if settings is None:
             raise SignInRefusedError("noProvider")

@@ -23,7 +23,8 @@ GONE = 410
 
 
 class Deliveries:
-    """One for the process. `gone` is called for endpoints that want nothing more."""
+    """Delivers events to webhooks; there is one for the process. `gone` is called for endpoints that want nothing
+    more."""
 
     def __init__(
         self,

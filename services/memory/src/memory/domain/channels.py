@@ -47,7 +47,8 @@ def genuine(secret: str, timestamp: str, signature: str, body: str, now: float) 
 
 
 def told(event_type: str, data: Mapping[str, Any]) -> ChannelWords | Status | None:
-    """What to send to a channel for a fact; None: nothing, because it came from there, or the AI continues."""
+    """The message to send to a channel for a fact. None if there is none, because the fact came from that channel or
+    the AI continues."""
     if event_type == "chat.owner.changed.v1":
         if data.get("outside") or data.get("opensAt"):
             return None

@@ -27,7 +27,7 @@ Close = Callable[[str, str], str]
 
 @dataclass(frozen=True, slots=True)
 class BadField:
-    """What is wrong with one setting; `field` is its wire name, with dots."""
+    """An error in one setting; `field` is its wire name, with dots."""
 
     field: str
     message: str

@@ -47,7 +47,7 @@ NOTICES = frozenset({SystemCode.HANDOFF_TIMEOUT, OWNER_IDLE, HANDOFF_WAITING, OF
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who owns a conversation: the verified sender of its first visitor message."""
+    """The owner of a conversation: the verified sender of its first visitor message."""
 
     user_id: str
     role: str
@@ -173,7 +173,7 @@ class InboxConversation:
 
     @property
     def wakes_at(self) -> datetime | None:
-        """When it is to be reopened; None: not by itself."""
+        """The time at which it is to be reopened; None if it is not reopened by itself."""
         return self.desk.snoozed_until if self.status == SNOOZED else None
 
     @property
@@ -205,7 +205,7 @@ class InboxConversation:
 
     @property
     def state(self) -> str:
-        """Its state in the inbox: ai, needs_human, human, stuck, snoozed, resolved."""
+        """The state in the inbox: ai, needs_human, human, stuck, snoozed or resolved."""
         status = self.status
         if status != OPEN:
             return status

@@ -31,7 +31,7 @@ MOST_MENTIONS = 50
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """One update. `place`: when FACTS stored it (ms since the epoch) and its sequence there."""
+    """One update. `place` is the time at which FACTS stored it (ms since the epoch) and its sequence there."""
 
     id: str
     place: LogPosition
@@ -77,7 +77,7 @@ class DeskState:
 
 
 def stored_at(place: LogPosition) -> datetime:
-    """When FACTS stored the update at this position, to the millisecond."""
+    """The time at which FACTS stored the update at this position, to the millisecond."""
     return moment(place.era)
 
 
@@ -130,8 +130,8 @@ def _after(desk: DeskState, update: Update, era: int) -> DeskState:
 
 
 def called(operator: str, name: str | None) -> tuple[str, ...]:
-    """What colleagues may write after @ for a human agent: their id, first name, or whole name joined in the usual
-    ways; in the stored form of @names."""
+    """The names by which colleagues may mention a human agent after @: the id, the first name, and the whole name
+    joined in the usual ways, in the stored form of @names."""
     words = re.findall(r"\w+", name or "")
     whole = [between.join(words) for between in ("", ".", "-", "_")] if words else []
     return tuple(dict.fromkeys(map(folded, [operator, *words[:1], *whole])))

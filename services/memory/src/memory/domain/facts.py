@@ -28,7 +28,7 @@ class BadFactError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class LogFact:
-    """One durable fact. `at`: its time by its publisher; `stored_at`: by the log."""
+    """One durable fact. `at` is its time by its publisher, `stored_at` by the log."""
 
     company: str
     conversation: str

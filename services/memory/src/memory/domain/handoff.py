@@ -71,7 +71,8 @@ class LogPlace:
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """What the snapshot lacks about a human owner: since when a visitor waits for them, and their last look."""
+    """What the snapshot does not say about a human owner: since when a visitor has waited for them, and when they last
+    looked."""
 
     waiting_since: datetime
     looked_at: datetime | None = None
@@ -122,7 +123,7 @@ def decide(
     absence: Absence | None = None,
     standing: QueuePlace | None = None,
 ) -> Decision:
-    """What to append to a conversation.
+    """Decides what to append to a conversation.
 
     Args:
         snapshot: of the log.

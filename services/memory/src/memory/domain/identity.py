@@ -91,7 +91,7 @@ def _line(said: object, most: int) -> str | None:
 
 
 def wrong_key(key: IdentityKey) -> str | None:
-    """What is wrong with a key in the settings; None: nothing."""
+    """Says what is wrong with a key in the settings; None if nothing is."""
     if key.algorithm not in _ALGORITHMS:
         return None  # a newer release's: nobody signs with it here
     if key.algorithm == "HS256":

@@ -68,7 +68,7 @@ class InboxQuery:
 
 @dataclass(slots=True)
 class InboxIndex:
-    """One company's."""
+    """The index of one company's inbox."""
 
     _rows: list[Findable | None] = field(default_factory=list)
     _numbers: dict[str, int] = field(default_factory=dict[str, int])

@@ -46,7 +46,7 @@ class LogCut:
 
 
 def cuts(snapshot: Snapshot, first_waiting: int | None, before: int) -> list[LogCut]:
-    """What may be removed of a conversation.
+    """The parts of a conversation's log that may be removed.
 
     Args:
         snapshot: of the log.

@@ -35,7 +35,7 @@ _PEOPLE = frozenset({"user", "visitor"})
 
 @dataclass(frozen=True, slots=True)
 class ErasureRecord:
-    """What is kept about a deletion: nothing that identifies whom it was about."""
+    """The record of a deletion. It contains nothing that identifies the person."""
 
     company: str
     receipt: str

@@ -21,13 +21,13 @@ NEW_VISIT_AFTER = timedelta(minutes=30)
 
 @dataclass(frozen=True, slots=True)
 class VisitorTraits:
-    """What visitor messages tell about the visitor; `last_at` is the newest one's time."""
+    """What the visitor's messages show about the visitor; `last_at` is the time of the newest message."""
 
     profile: VisitorProfile = field(default_factory=VisitorProfile)
     last_at: datetime | None = None
 
     def after(self, message: VisitorMessage, at: datetime) -> "VisitorTraits":
-        """With one more visitor message, the newest so far."""
+        """The traits with one more visitor message, which is the newest so far."""
         new_visit = self.last_at is not None and at - self.last_at > NEW_VISIT_AFTER
         old = self.profile
         profile = VisitorProfile(

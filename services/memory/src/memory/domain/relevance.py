@@ -22,6 +22,6 @@ def candidates(mentioned: Sequence[str], favourites: Sequence[str], held: Sequen
 
 
 def relevant(wanted: Sequence[str], quotes: Mapping[str, QuoteView]) -> list[RelevantSymbol]:
-    """Those with a known price, in the same order, at most ten."""
+    """The symbols with a known price, in the same order, at most ten."""
     known = [quotes[name] for name in wanted if name in quotes]
     return [RelevantSymbol.model_validate(one, from_attributes=True) for one in known[:SYMBOLS]]

@@ -81,7 +81,7 @@ class ReportExtras:
 
 @dataclass(frozen=True, slots=True)
 class ReportedConversation:
-    """One conversation of a report. `user`: its customer; None: anonymous."""
+    """One conversation of a report. `user` is its customer; None for an anonymous visitor."""
 
     conversation: str
     user: str | None

@@ -28,7 +28,7 @@ class UserActivity:
 
 
 def visible(held: ShortTermMemory, now: datetime) -> ShortTermMemory:
-    """What is still valid at `now`: nothing after an hour, no expired action."""
+    """The part that is still valid at `now`: everything expires after an hour, and an action at its own time."""
     if held.last_activity is None or now - held.last_activity >= KEPT:
         return ShortTermMemory()
     waiting = [one for one in held.pending_actions if one.expires_at is None or one.expires_at > now]

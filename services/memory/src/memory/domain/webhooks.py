@@ -90,7 +90,7 @@ def endpoint_id(company: str, url: str) -> str:
 
 
 def wanted(endpoints: list[WebhookEndpoint], event_type: str, subject: str) -> list[WebhookEndpoint]:
-    """Those of the endpoints that receive such events about this (company/conversation or company/user)."""
+    """The endpoints that receive such events about this (company/conversation or company/user)."""
     company, _, about = subject.partition("/")
     place = place_in_channel(company, about)
     return [
@@ -110,8 +110,8 @@ def company_of(subject: str) -> str | None:
 
 
 def told(subject: str, seq: int, raw: bytes) -> ToldFact:
-    """What is sent for the fact at `seq`: its event as on the bus, without the principal; `subject` says what it is
-    about (company/conversation or company/user), like the bus's own subject, and `sequence` orders the facts of a
+    """The event to send for the fact at `seq`: as on the bus, without the principal. `subject` says what it is about
+    (company/conversation or company/user), like the bus's own subject, and `sequence` orders the facts of a
     conversation (https://github.com/cloudevents/spec/blob/main/cloudevents/extensions/sequence.md).
 
     Raises:

@@ -66,7 +66,7 @@ def serve(
     clock: Clock,
     seconds: float,
 ) -> None:
-    """What memory supplies for a customer's turn; `seconds`: the deadline of each part of a context."""
+    """Serves what memory supplies for a customer's turn. `seconds` is the deadline of each part of a context."""
     talks = PastConversations(
         histories=histories,
         conversations=MongoConversations(database["conversations"]),

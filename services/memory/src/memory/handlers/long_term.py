@@ -27,7 +27,7 @@ from runtime.stores.mongo import Database
 
 
 class LongTerm(NamedTuple):
-    """What other parts need of it."""
+    """The parts of long-term memory that other features need."""
 
     memories: Memories
     learner: Learner

@@ -1,4 +1,4 @@
-"""What companies use of models: counted from facts, reported, and limited by budgets."""
+"""Companies' use of models: counted from facts, reported, and limited by budgets."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What is remembered of users, and their tool calls, from which it is learned too."""
+"""Users' memory, and their tool calls, from which memory learns too."""
 
 from contracts.channels import ChatKind
 from contracts.envelope import CloudEvent
@@ -66,7 +66,7 @@ async def watch(learner: Learner, fact: TakenFact[ToolCallCompleted]) -> None:
 
 
 def serve(service: Service, memories: Memories, learner: Learner, exports: Exports, forgetting: DataErasure) -> None:
-    """What is remembered of a user."""
+    """Serves what is remembered of users."""
 
     async def get(request: UserRef) -> MemoryReply:
         await learner.caught_up()

@@ -1,4 +1,4 @@
-"""What memory says to people in a conversation: a file a language beside this one."""
+"""The texts that memory sends to people in a conversation: one file for each language."""
 
 from contracts.text import read_texts
 

@@ -88,7 +88,7 @@ class RedisCallRecords:
         """Owners by key of claims that Redis may still carry out: what slept for a moment reads what was sent to it."""
 
     async def claim(self, key: CallKey, fingerprint: str, lease: float, *, renewed: bool) -> Claim:
-        """One atomic step: the record as it is, or a new one that is ours for `lease` seconds.
+        """Returns the record as it is, or makes a new one that is ours for `lease` seconds, in one atomic step.
 
         Args:
             renewed: the lease is a short one, kept alive as long as this process lives: its death is known within

@@ -1,4 +1,4 @@
-"""What companies' settings say about tools, from the cache that all services share."""
+"""Reads what companies' settings say about tools from the cache that all services share."""
 
 import asyncio
 

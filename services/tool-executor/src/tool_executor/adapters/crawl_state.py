@@ -196,8 +196,8 @@ class ClaimedPage:
 
 @dataclass(frozen=True, slots=True)
 class NoPage:
-    """No page now. `over`: never again; `wait`: seconds until there may be one; neither: all are read, and it is this
-    place's to say so."""
+    """There is no page now. `over`: there will be none; `wait`: seconds until there may be one; neither: all are read,
+    and whoever gets this must say so."""
 
     over: bool = False
     wait: float | None = None
@@ -205,7 +205,7 @@ class NoPage:
 
 @dataclass(frozen=True, slots=True)
 class CrawlProgress:
-    """How far the run is."""
+    """The progress of a run."""
 
     step: int
     counts: Counts
@@ -234,7 +234,7 @@ class CrawlState:
         return bytes(await self._store.command("HGET", self._run, "plan")).decode()
 
     async def start(self) -> None:
-        """What is there to read to begin with is in the queue."""
+        """Marks the run as begun, once the pages to begin with are in the queue."""
         await self._store.run_on(_START, self._keys, KEEP_SECONDS)
 
     async def add(self, items: Sequence[tuple[CrawlItem, str, int, Left, Left]], most: int) -> None:
@@ -330,7 +330,7 @@ class CrawlState:
 
 
 class HostSlots:
-    """When a host may be asked: every executor waits for its turn."""
+    """Decides when a host may be asked: all executors share its turns."""
 
     def __init__(self, store: RedisStore) -> None:
         self._store = store

@@ -39,7 +39,7 @@ def _refuse(uri: str) -> Any:
 
 
 class CompiledSchema:
-    """One of them."""
+    """A schema that is ready to check values."""
 
     def __init__(self, validator: jsonschema_rs.Draft202012Validator, schema: Mapping[str, Any]) -> None:
         self._validator = validator

@@ -39,7 +39,7 @@ class McpClient:
     async def call(
         self, company: str, server: McpServer, tool: McpTool, arguments: Arguments, context: CallContext
     ) -> Data:
-        """One call of a tool. Raises ToolFailedError, and TimeoutError where it may have had its effect."""
+        """Calls a tool. Raises ToolFailedError, or TimeoutError if the call may have had its effect."""
         async with self._connected(company, server, call_headers(context), side_effects=tool.side_effects) as client:
             answer = await client.call_tool(tool.name, dict(arguments))
         text = "\n".join(part.text for part in answer.content if isinstance(part, mcp_types.TextContent))

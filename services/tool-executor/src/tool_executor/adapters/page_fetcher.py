@@ -85,7 +85,8 @@ class BadStatusError(ToolFailedError):
 
 
 class PageFetcher:
-    """One for the process. `demo` is the one origin that may be on loopback, unless all may (development only)."""
+    """Fetches pages; there is one for the process. `demo` is the only origin that may be on loopback, unless all may
+    (development only)."""
 
     def __init__(
         self,

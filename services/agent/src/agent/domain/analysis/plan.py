@@ -36,7 +36,7 @@ class ToolInfo:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One call: a tool on tickers. `arguments`: beside them."""
+    """A planned call of a tool on tickers; `arguments` are its other arguments."""
 
     tool: str
     tickers: tuple[str, ...]

@@ -25,7 +25,7 @@ Messages = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class PromptMessage:
-    """One message of the history. `mine`: said by the company's side (the assistant or a human agent)."""
+    """One message of the history. `mine` means that the company's side said it (the assistant or a human agent)."""
 
     mine: bool
     text: str
@@ -56,7 +56,7 @@ DEFAULT_WINDOW = TokenWindow()
 
 @dataclass(frozen=True, slots=True)
 class PromptDraft:
-    """What a prompt is made of, apart from the turn's own calls. `summary` covers the messages before `spoken`."""
+    """The parts of a prompt, apart from the turn's own calls. `summary` covers the messages before `spoken`."""
 
     spoken: tuple[PromptMessage, ...]
     context: FullContext | None = None

@@ -36,7 +36,7 @@ CORRECTS = "update_memory"
 
 @dataclass(frozen=True, slots=True)
 class Customer:
-    """What is known of the customer without the context: the signed principal."""
+    """What is known of the customer without the context: the contents of the signed principal."""
 
     plan: str
     language: Language

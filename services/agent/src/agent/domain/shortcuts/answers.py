@@ -1,4 +1,4 @@
-"""What the agent says after one of its own steps: exactly what happened. In Spanish and English."""
+"""The agent's sentences after its own steps, which say exactly what happened, in Spanish and English."""
 
 import json
 import re
@@ -39,7 +39,7 @@ def meant_answers(answers: Sequence[str], asked: Sequence[str]) -> list[str]:
 
 
 def of_a_list(text: str, answers: Sequence[str], language: Language) -> ModelAnswer | None:
-    """What the user's words ask of a list of facts that the newest answers (`meant_answers`) told."""
+    """What the user's words ask about a list of facts in the newest answers (`meant_answers`)."""
     wish = list_wish(text)
     listed = _listed(answers) if wish else {}
     if wish is None or not listed:
@@ -85,7 +85,7 @@ def _listed(answers: Sequence[str]) -> dict[int, str]:
 
 
 def undone(text: str, answers: Sequence[str], language: Language) -> ModelAnswer | None:
-    """What takes back the newest change of memory that the newest answers (`meant_answers`) told, if the user's words
+    """The call that takes back the newest change of memory in the newest answers (`meant_answers`), if the user's words
     ask for that."""
     tries = (_undone(text, answer, language, later=place > 0) for place, answer in enumerate(answers))
     return next((found for found in tries if found), None)

@@ -33,7 +33,7 @@ def asked_in(message: Mapping[str, object]) -> tuple[ShownAction, ...]:
 
 
 def asked_of(action: Mapping[str, object]) -> ShownAction:
-    """One action from its wire form."""
+    """Reads an action from its wire form."""
     details = action.get("details")
     known = object_of(details)
     digest, symbol = known.get("contentHash"), known.get("symbol")

@@ -37,7 +37,7 @@ class TurnCall:
 
 @dataclass(frozen=True, slots=True)
 class TurnStep:
-    """One reply of the model that asked for tools. `basis`: of the turn that it was made in."""
+    """One reply of the model that asked for tools. `basis` is that of the turn in which it was made."""
 
     basis: int
     text: str

@@ -68,7 +68,7 @@ LONGEST_WAIT = 60.0
 
 
 class Phase(Enum):
-    """What the machine is doing or waiting for."""
+    """What the turn machine is doing or waiting for."""
 
     DECIDING = auto()
     PROBING = auto()
@@ -82,7 +82,8 @@ class Phase(Enum):
 
 @dataclass(frozen=True, slots=True)
 class DeliveryState:
-    """One delivery being handled. `seen`: the newest sequence known to exist, which every next view must reach."""
+    """One delivery that is being handled. `seen` is the newest sequence known to exist, which every further view must
+    reach."""
 
     trigger: Trigger
     company: str

@@ -4,7 +4,7 @@ import { make } from "./dom.js";
 import { glyph } from "./glyphs.js";
 import { copying } from "./copying.js";
 import { Refresh } from "./refresh.js";
-import { language, say } from "./i18n.js";
+import { LANGUAGES, language, ownName, say } from "./i18n.js";
 
 const AGAIN = 3_000, MOST_SECTIONS = 12;
 
@@ -91,7 +91,7 @@ class BeginView {
   get #unread() { return (this.#detail?.missing || []).filter(({ step }) => step === "pages"); }
   get #siteRead() { return Boolean(this.#detail?.settings.knowledge?.siteUrl) && !this.#unread.length; }
   async #made(name, site) {
-    const body = { companyId: this.#company, name, site, languages: [language, language === "es" ? "en" : "es"] };
+    const body = { companyId: this.#company, name, site, languages: [...new Set([language, ...LANGUAGES])] };
     const { body: made } = await call("POST", "/v2/companies", { body, deadline: 120_000 });
     const tried = made.tried ? [make("p", {}, make("b", {}, made.tried.question)), make("p", {}, made.tried.answer)] : [];
     return [make("p", { class: made.pages ? "good" : "bad" }, say("begin_pages", { count: made.pages })), ...tried,
@@ -131,9 +131,9 @@ class BeginView {
   /* ---- two: the assistant, with how it will look beside it */
   #assistant() {
     const { assistant = {}, brandColor, languages = [] } = this.#detail.settings;
-    const tongues = [...new Set(["es", "en", ...languages])], now = (languages.length ? languages : tongues).join();
+    const tongues = [...new Set([...LANGUAGES, ...languages])], now = (languages.length ? languages : tongues).join();
     const spoken = make("select", { id: "begin-languages" },
-      ...[...new Set(["es", "en", "es,en", "en,es", now])].map((one) => make("option", { value: one, selected: one === now }, one.split(",").map(called).join(", "))));
+      ...[...new Set([...LANGUAGES, ...LANGUAGES.flatMap((own) => LANGUAGES.filter((one) => one !== own).map((one) => `${own},${one}`)), now])].map((one) => make("option", { value: one, selected: one === now }, one.split(",").map(ownName).join(", "))));
     const name = this.#field("assistantName", assistant.name, { maxlength: "60" });
     const tone = this.#field("tone", assistant.tone, { maxlength: "300" });
     const greetings = tongues.map((tongue) => [tongue, make("input", { type: "text", maxlength: "300", lang: tongue, "aria-label": `${say("begin_greeting_label")} (${tongue})`, value: assistant.greeting?.[tongue] || "" })]);
@@ -188,5 +188,3 @@ class BeginView {
     }, AGAIN);
   }
 }
-/* A language by its own name. */
-const called = (tongue) => new Intl.DisplayNames(tongue, { type: "language" }).of(tongue);

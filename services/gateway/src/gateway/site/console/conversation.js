@@ -12,7 +12,7 @@ import { Refresh } from "./refresh.js";
 import { markRead } from "./seen.js";
 import { session } from "./session.js";
 import { Thread } from "./thread.js";
-import { exactly, language, moment, number, say } from "./i18n.js";
+import { exactly, language, languageName, moment, number, say } from "./i18n.js";
 import { showWhy } from "./why.js";
 
 const PAGE = 50;
@@ -344,7 +344,7 @@ export class ConversationView {
     this.#handOver.replaceChildren(...[
       make("summary", {}, glyph("person"), make("h2", {}, reasonOf(told)), make("time", { datetime: told.at, title: exactly(told.at) }, moment(told.at))),
       told.summary?.length > 0 && make("ul", { tabindex: "0" }, ...told.summary.map((line) => make("li", { dir: "auto" }, line))),
-      told.language && make("p", {}, say("writesIn", { language: say(`language_${told.language.slice(0, 2)}`) }))].filter(Boolean));
+      told.language && make("p", {}, say("writesIn", { language: languageName(told.language.slice(0, 2)) }))].filter(Boolean));
   }
   #describe(found) {
     const { visitor = {} } = found;

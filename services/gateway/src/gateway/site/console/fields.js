@@ -8,11 +8,10 @@ import { ownTools } from "./own-tools.js";
 import { lines, personRules } from "./person-rules.js";
 import { proactive } from "./proactive.js";
 import { choose, rows } from "./rows.js";
-import { number, say } from "./i18n.js";
+import { LANGUAGES, languageName, number, say } from "./i18n.js";
 
 /* name: path in the settings; kind: how it is shown. What bounds it is the server's to say (bounds.js, out of the model that checks it). A field's words are setting_<name> and, where there is one, setting_<name>_hint. */
-const SPOKEN = ["es", "en"];
-const spoken = (name, kind, options) => SPOKEN.map((tongue) => [`assistant.${name}.${tongue}`, kind, { empty: null, ...options }]);
+const spoken = (name, kind, options) => LANGUAGES.map((tongue) => [`assistant.${name}.${tongue}`, kind, { empty: null, label: `${say(`setting_assistant.${name}`)} (${languageName(tongue)})`, ...options }]);
 export const SECTIONS = [
   ["company", [
     ["name", "text"], ["profile", "choice", { words: "profile_" }],
@@ -71,8 +70,9 @@ export function field([path, kind, shape = {}], changed, company) {
   };
   const control = CONTROLS[kind]({ id, company, changed: () => { tell(""); changed(); }, ...options });
   for (const one of control.inputs) one.setAttribute("aria-describedby", `${id}-hint ${id}-warned ${id}-fault`);
+  const label = shape.label || say(`setting_${path}`);
   const words = [
-    control.group ? make("span", { class: "name", id: `${id}-name` }, say(`setting_${path}`)) : make("label", { for: id, class: "name" }, say(`setting_${path}`)),
+    control.group ? make("span", { class: "name", id: `${id}-name` }, label) : make("label", { for: id, class: "name" }, label),
     make("p", { class: "hint", id: `${id}-hint` }, HINTED.includes(path) ? say(hintName) : ""),
   ];
   const node = make("div", {

@@ -3,7 +3,8 @@ import { SHARED, WORDS } from "./words.js";
 
 const KEY = "nexus.console.language";
 const wanted = localStorage.getItem(KEY) || navigator.language || "en";
-export const language = wanted.toLowerCase().startsWith("es") ? "es" : "en";
+export const LANGUAGES = Object.keys(WORDS);
+export const language = LANGUAGES.find((one) => wanted.toLowerCase().startsWith(one)) || "en";
 document.documentElement.lang = language;
 /* What the modules that the widget has too (figures.js, charts.js) import. */
 export const locale = language;
@@ -16,6 +17,12 @@ export const say = (name, places = {}) => {
   return fill(text, places);
 };
 export const fill = (text, places) => text.replace(/\{(\w+)\}/g, (whole, place) => places[place] ?? whole);
+/* A language by its name in the reader's language, or by its own. */
+export const languageName = (tongue) => new Intl.DisplayNames(language, { type: "language" }).of(tongue);
+export const ownName = (tongue) => {
+  const name = new Intl.DisplayNames(tongue, { type: "language" }).of(tongue);
+  return name[0].toUpperCase() + name.slice(1);
+};
 export const speak = (other) => { localStorage.setItem(KEY, other); location.reload(); };
 
 /* In London the clock has 24 hours, in New York 12; some browsers name a place that is none (en-US@posix). */

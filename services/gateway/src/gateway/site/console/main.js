@@ -11,7 +11,7 @@ import { session, isDevelopment, linked } from "./session.js";
 import { signIn } from "./signin.js";
 import { Unsent } from "./unsent.js";
 import { VIEWS } from "./views.js";
-import { language, say, speak } from "./i18n.js";
+import { LANGUAGES, language, ownName, say, speak } from "./i18n.js";
 
 const root = document.getElementById("console");
 let live = null, view = null, shown = null, left = "";
@@ -104,7 +104,7 @@ function rail(who, notices) {
     make("li", {}, make("a", { href: `#/${one.path}`, "data-path": one.path, title: say(one.title) },
       glyph(one.glyph), make("span", {}, say(one.title)))));
   const theme = button(say("theme"), () => dress(), { class: "quiet", title: say("theme") }, glyph("theme"), make("span", {}, say("theme")));
-  const other = language === "en" ? "es" : "en";
+  const others = LANGUAGES.filter((one) => one !== language);
   return make("header", { class: "rail" },
     make("a", { class: "skip", href: "#stage", onclick: (event) => { event.preventDefault(); document.getElementById("stage").focus(); } }, say("skip")),
     make("p", { class: "mark" }, glyph("mark"), make("span", {}, "Nexus")),
@@ -112,8 +112,8 @@ function rail(who, notices) {
     make("div", { class: "foot" },
       theme,
       button("", () => notices.choose(), { class: "quiet", title: say("notices") }, glyph("bell"), make("span", {}, say("notices"))),
-      button("", () => speak(other), { class: "quiet", lang: other, title: other === "es" ? "Español" : "English" },
-        glyph("globe"), make("span", {}, other === "es" ? "Español" : "English")),
+      ...others.map((other) => button("", () => speak(other), { class: "quiet", lang: other, title: ownName(other) },
+        glyph("globe"), make("span", {}, ownName(other)))),
       button("", () => { session.end(); start(); }, { class: "quiet", title: say("signOut") },
         glyph("leave"), make("span", {}, say("signOut"))),
       make("p", { class: "who", title: `${who.subject}, ${who.company}` },

@@ -2,7 +2,7 @@
 import { make } from "./dom.js";
 import { lines } from "./person-rules.js";
 import { choose, rows } from "./rows.js";
-import { say } from "./i18n.js";
+import { LANGUAGES, languageName, say } from "./i18n.js";
 
 export function proactive({ changed }) {
   const draw = (one) => {
@@ -11,7 +11,7 @@ export function proactive({ changed }) {
     const pages = make("textarea", { rows: "2", "aria-label": say("rule_pages"), placeholder: say("rule_pages"), oninput: changed });
     pages.value = one.pages.join("\n");
     const after = make("input", { type: "number", min: "0", max: "3600", value: one.afterSeconds, "aria-label": say("proactive_after"), oninput: changed });
-    const language = make("select", { "aria-label": say("proactive_language"), onchange: changed }, ...["", "es", "en"].map((tongue) => make("option", { value: tongue }, say(tongue ? `language_${tongue}` : "anyLanguage"))));
+    const language = make("select", { "aria-label": say("proactive_language"), onchange: changed }, ...["", ...LANGUAGES].map((tongue) => make("option", { value: tongue }, tongue ? languageName(tongue) : say("anyLanguage"))));
     choose(language, one.language || "");
     return {
       nodes: [text, pages, make("label", { class: "row" }, after, say("proactive_after")), language],

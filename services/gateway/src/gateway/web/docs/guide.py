@@ -9,10 +9,10 @@ from html import escape
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from contracts.languages import Language
+from contracts.languages import LANGUAGES, Language
 from gateway.web.words import SITE
 
-_ROW = re.compile(r"\(en/(?P<en>[\w-]+)\.md\) \| \[[^\]]+\]\(es/(?P<es>[\w-]+)\.md\)")
+_TRANSLATION = re.compile(r"\((?P<language>\w+)/(?P<slug>[\w-]+)\.md\)")
 _PAGE = re.compile(r"(?P<slug>[\w-]+)\.md(?P<anchor>#[\w-]+)?")
 _EXAMPLE = re.compile(r"(?:\.\./)+examples/(?P<name>[\w.]+)")
 
@@ -48,9 +48,10 @@ def page_path(language: Language, slug: str) -> str:
 
 @cache
 def slugs() -> tuple[dict[Language, str], ...]:
-    """The pages in the guide's order, each with its name in both languages."""
+    """The pages in the guide's order, each with its name in every language: the rows of its table of contents."""
     index = (SITE / "guide" / "README.md").read_text(encoding="utf-8")
-    return tuple({"en": row["en"], "es": row["es"]} for row in _ROW.finditer(index))
+    rows = (dict(_TRANSLATION.findall(line)) for line in index.splitlines())
+    return tuple({language: row[language] for language in LANGUAGES} for row in rows if row)
 
 
 @cache

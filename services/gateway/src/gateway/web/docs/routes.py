@@ -1,7 +1,7 @@
 """/docs: pages made on first request from files in the package; no script but this server's."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, cached_property
 from html import escape
@@ -14,12 +14,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from contracts.languages import LANGUAGES, Language
+from contracts.languages import LANGUAGES, Language, named_language
 from gateway.web.assets import PAGE_HEADERS, Asset, asset
 from gateway.web.docs.guide import GuidePage, example, guide, page_path, slugs
 from gateway.web.docs.reference import Chapter, chapter_path, chapters
 from gateway.web.docs.search import LONGEST, MARK, MOST, Found, Index
-from gateway.web.pages import static
+from gateway.web.pages import language_links, static
 from gateway.web.words import SITE, words
 
 _HEADERS = PAGE_HEADERS | {
@@ -45,8 +45,8 @@ def docs_routes(document: Callable[[], dict[str, object]]) -> list[BaseRoute]:
 
 
 async def _begin(request: Request) -> Response:
-    spanish = request.headers.get("accept-language", "").lower().startswith("es")
-    return RedirectResponse("/docs/es" if spanish else "/docs/en", headers={"Vary": "Accept-Language"})
+    language = named_language(request.headers.get("accept-language")) or "en"
+    return RedirectResponse(f"/docs/{language}", headers={"Vary": "Accept-Language"})
 
 
 async def _example(request: Request) -> Response:
@@ -125,7 +125,9 @@ class _Docs:
         told = Template(escape(texts["api_lead"])).substitute(
             openapi='<a href="/openapi.json">/openapi.json</a>', asyncapi='<a href="/asyncapi">/asyncapi</a>'
         )
-        return _layout(language, slug, texts["api"], f"<h1>{escape(texts['api'])}</h1><p>{told}</p>{rows}", slug)
+        return _layout(
+            language, slug, texts["api"], f"<h1>{escape(texts['api'])}</h1><p>{told}</p>{rows}", _in_each_language(slug)
+        )
 
     def _chapter(self, language: Language, slug: str) -> str | None:
         chapter = self._chapters.get(slug)
@@ -133,7 +135,7 @@ class _Docs:
             return None
         back = f'<p><a href="{page_path(language, _API)}">{escape(words(language, "docs")["api"])}</a></p>'
         body = f'{back}<div lang="en"><h1>{escape(chapter.title)}</h1>{chapter.body}</div>'
-        return _layout(language, _API, chapter.title, body, f"{_API}/{slug}")
+        return _layout(language, _API, chapter.title, body, _in_each_language(f"{_API}/{slug}"))
 
 
 def _language(request: Request) -> Language:
@@ -141,7 +143,7 @@ def _language(request: Request) -> Language:
     for language in LANGUAGES:
         if language == given:
             return language
-    raise HTTPException(404, "the documentation is in English and Spanish: see /docs/en and /docs/es")
+    raise HTTPException(404, f"the documentation is at {', '.join(f'/docs/{one}' for one in LANGUAGES)}")
 
 
 def _of_guide(language: Language, slug: str) -> str | None:
@@ -149,14 +151,10 @@ def _of_guide(language: Language, slug: str) -> str | None:
     at = next((at for at, page in enumerate(pages) if page.slug == slug), None)
     if at is None:
         return None
-    page, other = pages[at], _other(language)
+    page = pages[at]
     following = pages[at + 1] if at + 1 < len(pages) else None
     onward = f'<p class="onward"><a href="{following.path}">{escape(following.title)}</a></p>' if following else ""
-    return _layout(language, slug, page.title, page.body + onward, slugs()[at][other])
-
-
-def _other(language: Language) -> Language:
-    return "es" if language == "en" else "en"
+    return _layout(language, slug, page.title, page.body + onward, slugs()[at])
 
 
 def _results(language: Language, question: str, found: list[Found]) -> str:
@@ -168,16 +166,21 @@ def _results(language: Language, question: str, found: list[Found]) -> str:
     )
     told = f'<ol class="results">{rows}</ol>' if found else f"<p>{escape(texts['nothing'])}</p>"
     title = texts["results"]
-    other = f"search?q={quote(question)}"
-    return _layout(language, "search", title, f"<h1>{escape(title)}</h1>{told}", other, question)
+    search = _in_each_language(f"search?q={quote(question)}")
+    return _layout(language, "search", title, f"<h1>{escape(title)}</h1>{told}", search, question)
 
 
 def _marked(excerpt: str) -> str:
     return escape(excerpt).replace(MARK[0], "<mark>").replace(MARK[1], "</mark>")
 
 
-def _layout(language: Language, slug: str, title: str, body: str, other_slug: str, question: str = "") -> str:
-    other = _other(language)
+def _in_each_language(slug: str) -> dict[Language, str]:
+    return dict.fromkeys(LANGUAGES, slug)
+
+
+def _layout(
+    language: Language, slug: str, title: str, body: str, translations: Mapping[Language, str], question: str = ""
+) -> str:
     links = "".join(_link(page, page.slug == slug) for page in guide(language))
     texts = {name: escape(text) for name, text in words(language, "docs").items()}
     current = ' aria-current="page"' if slug == _API else ""
@@ -190,9 +193,7 @@ def _layout(language: Language, slug: str, title: str, body: str, other_slug: st
             "body": body.replace("<pre>", '<pre tabindex="0">'),  # what scrolls can be reached with keys
             "question": escape(question),
             "home": f"/docs/{language}",
-            "other": other,
-            "other_name": words(other, "site")["language"],
-            "other_path": escape(f"/docs/{other}/{other_slug}"),
+            **language_links(language, {one: page_path(one, name) for one, name in translations.items()}),
             "icon": static("icon.svg").url,
             "tokens": static("tokens.css").url,
             "styles": static("docs.css").url,

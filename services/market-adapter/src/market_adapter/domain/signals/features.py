@@ -27,7 +27,8 @@ FIRST = 250
 
 
 def features(series: Series) -> Floats:
-    """One row a bar, one column a name of NAMES; NaN where there are too few bars."""
+    """The features of each bar: a row for each bar and a column for each name of NAMES; NaN where there are too few
+    bars."""
     close = series.close
     _, _, histogram = ta_lib().MACD(close)
     deviations = ta_lib().STDDEV(series.volume, 20)

@@ -132,7 +132,7 @@ def predict(series: Series) -> Prediction:
 
 
 def walk_forward(rows: Floats, targets: Floats) -> WalkForwardCheck:
-    """Each of the last blocks whose outcomes are known, predicted from what lies before it and the gap."""
+    """Predicts each of the last blocks whose outcomes are known, from what lies before it and the gap."""
     end = len(targets) - HORIZON
     first = end - BLOCK * BLOCKS
     if first - HORIZON - FIRST < LEAST:

@@ -6,7 +6,7 @@ CUT = "…"
 
 
 def excerpt(text: str, question: str, most: int) -> str:
-    """At most `most` characters: the text itself, or the part with most of the question's words, cut visibly."""
+    """The text, or the part of `most` characters that has most of the question's words; a cut is visible."""
     if len(text) <= most:
         return text
     wanted = {stem for one in sought(question) for stem, _ in one.stems}

@@ -63,7 +63,7 @@ class RankedMessage:
 
 
 class RecallIndex:
-    """One person's passages. Filled by `add`, during which it must not be searched."""
+    """The passages of one person. It is filled by `add`, during which it must not be searched."""
 
     def __init__(self) -> None:
         self._passages: list[IndexedMessage] = []

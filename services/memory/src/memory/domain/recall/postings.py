@@ -49,7 +49,7 @@ class Postings:
         return number
 
     def holders(self, stem: str) -> int:
-        """How many texts contain the stem."""
+        """Counts the texts that contain the stem."""
         held = self._terms.get(stem)
         return len(held[0]) if held else 0
 

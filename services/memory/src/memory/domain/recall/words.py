@@ -49,14 +49,14 @@ _STEMMERS = _Stemmers()
 
 @dataclass(frozen=True, slots=True)
 class QueryTerm:
-    """One word of a question: its stems, each with its weight."""
+    """One word of a question: its stems, each with a weight."""
 
     word: str
     stems: tuple[tuple[str, float], ...]
 
 
 def folded(text: str) -> str:
-    """In lower case, without accents."""
+    """The text in lower case and without accents."""
     if text.isascii():
         return text.lower()
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).lower())
