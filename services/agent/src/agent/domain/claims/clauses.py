@@ -25,6 +25,7 @@ _BILLION = 1e9
 _PRICES = frozenset(("price", "close", "return"))
 _MOVABLE = _PRICES | {"high", "low"}
 """Figures that a rise or a fall may be said of: the price's own."""
+_ENDS_OF_A_STRETCH = (("high",), ("low",))
 _ENDS = ("best_", "worst_")
 _RELATIONS = BEARING - {"figure", "unknown", "day", "report"}
 """What a clause says of a figure, other than that there is none."""
@@ -180,10 +181,15 @@ class Clause:
         superlative = next((t for t in self._of_kind("highest", "lowest") if start < t.at < token.at), None)
         if nearest is not None and nearest.at > token.at and superlative is not None and superlative.value:
             return (superlative.value,)  # the least volatile at 16.5%, with the smallest drawdown
+        if number.money and nearest is not None and nearest.at > token.at and nearest.value in _ENDS_OF_A_STRETCH:
+            if any(token.at < t.at < nearest.at for t in self._of_kind("above", "below")):
+                return ("price", "close")  # $430.47 is only just above its low of $429.98
         named = nearest.value if nearest is not None else context.figure
         if number.money and named == ("invested",) and any(t.at < token.at for t in self._numbers):
             return ("growth", "final")  # $10,000 put into IBM in 2008 ended the year at $7,785
         behind = next((t for t in self.tokens if t.at > token.at and t.kind != "word"), None)
+        if behind is not None and context.figure == ("max_drawdown",) and behind.value == ("current_drawdown",):
+            return context.figure  # at its worst it was 44.8% below its peak
         if behind is not None and (behind.value == ("current_drawdown",) or behind.text.startswith(_TIMES)):
             return behind.value  # trades 3.8% below its high, at 14.1x earnings
         if nearest is not None and (nearest.at > start or number.scale == 1 or not _PRICES.issuperset(nearest.value)):

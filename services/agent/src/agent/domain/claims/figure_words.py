@@ -8,14 +8,14 @@ import re
 _FIGURES: tuple[tuple[str, str], ...] = (
     (
         "max_drawdown",
-        r"(?:maximum|max\.?|worst|(?:worst )?peak-to-trough) (?:drawdown|falls?|drop|decline|loss)s?|drawdown maximo|"
+        r"at (?:its|their) worst(?: point)?|en su peor momento|(?:maximum|max\.?|worst|(?:worst )?peak-to-trough) (?:drawdown|falls?|drop|decline|loss)s?|drawdown maximo|"
         r"caidas? maximas?|maximas? caidas?|retroceso maximo|maximo retroceso|peores caidas|peor caida",
     ),
     (
         "current_drawdown",
         r"current(?:ly)? (?:drawdown|fall)|fallen (?:further |more )?from (?:its|their) (?:peaks?|highs?)|"
-        r"caida actual|drawdown actual|(?:from|below|under|off|beneath) (?:its|their|the) "
-        r"(?:peak|high|top)(?! to\b)|(?:desde|bajo|por debajo de) sus? maximos?",
+        r"caida actual|drawdown actual|(?:from|below|under|off|beneath|gap to) (?:its|their|"
+        r"the) (?:peak|high|top)(?! to\b)|(?:desde|bajo|por debajo de) sus? maximos?",
     ),
     (
         "max_drawdown current_drawdown",
@@ -87,12 +87,12 @@ _FIGURES: tuple[tuple[str, str], ...] = (
     ),
     (
         "total_return",
-        r"total returns?|rentabilidad(?:es)? total(?:es)?|(?:once|with|including|counting) dividends(?: (?:are "
-        r")?(?:included|counted|reinvested))?|(?:con|contando|incluyendo) (?:los )?dividendos",
+        r"total returns?|rentabilidad(?:es)? total(?:es)?|(?:once|with|including|counting) (?:dividends|them\b)(?: (?:are "
+        r")?(?:included|counted|reinvested))?|(?:con|contando|incluyendo) (?:los )?dividendos|(?:incluyendo|contando)los",
     ),
     (
         "next_dividend_date",
-        r"(?:next |upcoming )dividends?(?: (?:date|payment))?|(?:proximo |siguiente )dividendo|\bdividend (?=is|on|"
+        r"ex-dividend(?: date)?s?|fechas? ex-?dividendo|(?:next |upcoming )dividends?(?: (?:date|payment))?|(?:proximo |siguiente )dividendo|\bdividend (?=is|on|"
         r"date|payment)|dividend payment|pago (?:de|del) dividendo",
     ),
     (
@@ -121,7 +121,7 @@ _FIGURES: tuple[tuple[str, str], ...] = (
     (
         "growth final",
         r"(?:would (?:now )?be|is now|are now|serian(?: ahora)?|habria|son ahora|"
-        r"se habria(?:n convertido| convertido| quedado| reducido) (?:en|a)|would have (?:become|(?:grown|shrunk) to)|"
+        r"se habrian? (?:convertido|quedado|reducido) (?:en|a)|would have (?:become|(?:grown|shrunk) to)|"
         r"turned into|became)(?: worth)?(?= (?:(?:some|about|roughly|around|just|unos|apenas) )?(?:usd |\$)?\d)",
     ),
     (

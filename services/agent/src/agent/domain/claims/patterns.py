@@ -41,12 +41,23 @@ _OVER = (
 _UNDER = r"(?:(?:less|lower|smaller) than|under|below|nearly|almost|casi|(?:menos|por debajo) de|inferior(?:es)? a)"
 BOUND = re.compile(rf"\b(?:(?P<over>{_OVER})|{_UNDER})(?:l| el| los| un| an?)? ?$")
 """What says that a figure is above the number that follows, or below it."""
+_WHOLE_PART = r"(?: (?:of (?:its|their|the)|de su) (?:value|worth|price|valor|precio))"
+PARTS = {"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "fifth": 1 / 5, "tenth": 1 / 10, "two_thirds": 2 / 3}
+PART = re.compile(
+    r"\b(?<!\bin )(?<!\bfor )(?<!\bover )(?<!\bfirst )(?<!\bsecond )(?<!primera )(?<!segunda )"
+    rf"(?:(?:(?P<over>{_OVER})|(?P<under>{_UNDER}))(?:l| el| los)? )?(?:(?P<half>half|(?:la )?mitad)|(?P<two_thirds>two[- ]thirds|dos tercios|(?:las )?dos terceras partes)"
+    r"|(?:an?|one|una?|la) (?:(?P<third>third|tercio|tercera parte)|(?P<quarter>quarter|cuarto|cuarta parte)"
+    rf"|(?P<fifth>fifth|quinto|quinta parte)|(?P<tenth>tenth|decimo|decima parte)))\b(?:{_WHOLE_PART}|(?= (?:in|over|"
+    r"during|since|this|from|en|durante|desde|este)\b| ?[,.;:()]|$))"
+)
+"""A part of the whole, as a rise or a fall is told: a third of its value, by half in 2008."""
+STREAK = re.compile(r"\b(?:streaks?|rachas?)\b")
 SPELLED = (
     r"\b(?:(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|"
     r"seventy|eighty|ninety|hundred|half|a third|a quarter|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|quince|"
     r"veinte|treinta|cuarenta|cincuenta|sesenta|setenta|ochenta|noventa|cien)[- ](?:a |and a half )?(?:percent|per "
     r"cent|por ciento|points|puntos|dollars|dolares|euros|times|veces|million|billion|millones)|doubl\w+|tripl\w+|"
-    r"quadrupl\w+|halv\w+|twice|half (?:its|of its|as)|twofold|threefold|tenfold|duplic\w+|dobl(?:o|aron|e)|"
+    r"quadrupl\w+|halv\w+|twice|half (?:its|of its|as)|twofold|threefold|tenfold|duplic\w+|dobl(?:[oae]|aron)|"
     r"cuadruplic\w+|la mitad)\b"
 )
 PROMISE = (
@@ -78,6 +89,7 @@ RISE = (
     r"gan(?:o|ar|aron|a|an|ado|ancia|ancias|ando)|se anot\w+|se apunt\w+|avanz\w*|avances?|crec\w+|positiv\w*|"
     r"aument\w*|revaloriz\w*|alzas?|repunt\w*|sumo|suma|sumaron|escal(?:o|aron)|increment\w*)\b"
 )
+MOVED = re.compile(f"{FALL}|{RISE}")
 FLAT = (
     r"\b(?:hardly (?:moved|changed)|barely (?:moved|changed)|flat|unchanged|little changed|apenas se (?:movio|mueve)|"
     r"(?:hardly|barely) moves|apenas vario|apenas cambio|plan[oa]s?|sin cambios|se mantuvo estable)\b"
@@ -268,7 +280,7 @@ _TOKENS: tuple[tuple[str, str | re.Pattern[str]], ...] = (
     ("fall", FALL),
     ("rise", RISE),
     ("neither", r"\b(?:neither|none|ninguno|ninguna|ni(?= \x00))\b"),
-    ("rest", r"\b(?:(?:the )?other (?:two|three|ones)|the others|l[oa]s otr[oa]s(?: dos| tres)?)\b"),
+    ("rest", r"\b(?:(?:the )?other (?:two|three|ones)|the others|l[oa]s (?:otr[oa]s(?: dos| tres)?|demas))\b"),
     (
         "all",
         r"\b(?:(?:both|ambos|los dos)(?! (?:years?|periods?|times?|cases?|counts?|measures?|anos|periodos|casos|"

@@ -23,7 +23,7 @@ NEITHER = re.compile(
     r"cuando|usually|suele\w*|considera\w*|considered|means?|signals?|indica\w*|would|levels?|niveles)\b|n't\b|\?"
 )
 IS_SHARE = re.compile(
-    r"^(?:a number in words|words that .*: (?:half|third|quarter|fifth|mitad|tercio|cuarto|quinta|parte)$|"
+    r"^(?:a number in words|a (?:difference or a )?multiple|words that .*: (?:half|third|quarter|fifth|mitad|tercio|cuarto|quinta|parte|multiplica\w*|times|veces)$|"
     r"a comparison that cannot be read: (?:more|less|mas|menos)$)"
 )
 """A reason that a multiple which its numbers bear out takes away."""
