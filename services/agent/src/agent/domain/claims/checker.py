@@ -17,8 +17,8 @@ from agent.domain.claims import sentence_patterns as patterns
 from agent.domain.claims.agreement import (
     agrees,
     beside_the_close,
-    with_each_unit,
     with_each_average,
+    with_each_unit,
     with_its_high,
     with_its_unit,
     without_span_verbs,
@@ -140,7 +140,8 @@ class ClaimChecker:
         return tuple(dict.fromkeys(reason for one in told if _SAYS.search(one) for reason in self._reasons(one)))
 
     def _reasons(self, sentence: str) -> tuple[str, ...]:
-        said = with_each_average(with_its_high(with_its_unit(with_each_unit(beside_the_close(_MARKS.sub(" ", sentence))))))
+        said = with_its_unit(with_each_unit(beside_the_close(_MARKS.sub(" ", sentence))))
+        said = with_each_average(with_its_high(said))
         years = {self._year} if self._year else {int(year) for year in _YEAR.findall(said)}
         if len(years) == 1:
             said = with_year(said, years.pop())
@@ -198,7 +199,8 @@ class ClaimChecker:
                     for reason in found
                     if " sma_" not in reason and not reason.startswith(("an average", "a change"))
                 ]
-        if not (self._strict or retells) and reading.claims and patterns.CAUSE.search(folded(said)) and (odd := self._odd(tokens)):
+        gives_cause = reading.claims and not (self._strict or retells) and patterns.CAUSE.search(folded(said))
+        if gives_cause and (odd := self._odd(tokens)):
             found.append(f"a cause that nothing told: {', '.join(odd)}")
         if reading.named or reading.claims:
             multiple = is_multiple(folded(said), tokens, reading.claims, self._facts, self._asked)
@@ -258,7 +260,8 @@ class ClaimChecker:
             found.append("a move that no rule reads")
         for problem in reading.problems:
             foreign = problem.startswith(("a source", "a change")) or (problem.startswith("a ticker") and not unclaimed)
-            promised = reading.named and problem.startswith("a promise") and not patterns.WILL_TELL.search(low)
+            promised = reading.named or bool(patterns.THE_STOCK.search(low))
+            promised = promised and problem.startswith("a promise") and not patterns.WILL_TELL.search(low)
             untold = reading.named and not reading.claims and problem.startswith("words") and not offers
             untold = untold and not of_speaker(said) and not (self._facts.labels and patterns.TONE.search(low))
             if foreign or promised or untold:
@@ -373,7 +376,8 @@ _OF = frozenset(("for", "of", "in", "de", "del", "para", "en", "by", "the", "el"
 
 def _told(tokens: Sequence[Token], *kinds: str) -> set[str]:
     """The tokens of these kinds: rises and falls as such, others as they are written."""
-    return {one.kind if one.kind in ("rise", "fall") else one.text.replace(" ", "") for one in tokens if one.kind in kinds}
+    told = [one for one in tokens if one.kind in kinds]
+    return {one.kind if one.kind in ("rise", "fall") else one.text.replace(" ", "") for one in told}
 
 
 def _asks(sentence: str, tokens: Sequence[Token]) -> bool:

@@ -8,7 +8,7 @@ import re
 _FIGURES: tuple[tuple[str, str], ...] = (
     (
         "max_drawdown",
-        r"at (?:its|their) worst(?: point)?|en su peor momento|(?:maximum|max\.?|worst|(?:worst )?peak-to-trough) (?:drawdown|falls?|drop|decline|loss)s?|drawdown maximo|"
+        r"(?:maximum|max\.?|worst|(?:worst )?peak-to-trough) (?:drawdown|falls?|drop|decline|loss)s?|drawdown maximo|"
         r"caidas? maximas?|maximas? caidas?|retroceso maximo|maximo retroceso|peores caidas|peor caida",
     ),
     (
@@ -87,12 +87,15 @@ _FIGURES: tuple[tuple[str, str], ...] = (
     ),
     (
         "total_return",
-        r"total returns?|rentabilidad(?:es)? total(?:es)?|(?:once|with|including|counting) (?:dividends|them\b)(?: (?:are "
-        r")?(?:included|counted|reinvested))?|(?:con|contando|incluyendo) (?:los )?dividendos|(?:incluyendo|contando)los",
+        r"total returns?|rentabilidad(?:es)? total(?:es)?|(?:once|with|including|counting) (?:dividends|"
+        r"them\b)(?: (?:are "
+        r")?(?:included|counted|reinvested))?|(?:con|contando|incluyendo) (?:los )?dividendos|(?:incluyendo|"
+        r"contando)los",
     ),
     (
         "next_dividend_date",
-        r"ex-dividend(?: date)?s?|fechas? ex-?dividendo|(?:next |upcoming )dividends?(?: (?:date|payment))?|(?:proximo |siguiente )dividendo|\bdividend (?=is|on|"
+        r"ex-dividend(?: date)?s?|fechas? ex-?dividendo|(?:next |upcoming )dividends?(?: (?:date|payment))?|"
+        r"(?:proximo |siguiente )dividendo|\bdividend (?=is|on|"
         r"date|payment)|dividend payment|pago (?:de|del) dividendo",
     ),
     (
@@ -177,13 +180,16 @@ PARTS = (
         re.compile(
             r"\b(?:from|below|under|off|beneath) (?:its|their|the) (?:52-week|12-month|one-year|recent) (?:closing )?"
             r"(?:peak|high)\b|\b(?:desde|bajo|por debajo de) (?:el|sus?) maximos? (?:anual|recientes?|del "
-            r"ano|de 52 semanas)\b"
+            r"ano|de 52 semanas)\b|(?<=%) ?(?:of|de) (?:its|their|the|sus?|el) (?:52-week |12-month |one-year |"
+            r"recent )?"
+            r"(?:(?:peak|high)\b|maximos?\b(?: anual| recientes?| del ano| de 52 semanas)?)"
         ),
     ),
     *((names, re.compile(rf"\b(?:{pattern})\b")) for names, pattern in FIGURES if names[0][:5] in ("best_", "worst")),
     (
         ("max_drawdown",),
         re.compile(
+            r"\b(?:at (?:its|their) worst(?: point)?|en su peor momento)\b|"
             r"\b(?:(?:the|its|la|su) )?(?:biggest|largest|deepest|steepest|mayor) "
             rf"(?:drawdown|fall|drop|decline|caida|bajada|retroceso)\b{_FALL_IS}"
         ),

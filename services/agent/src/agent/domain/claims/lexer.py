@@ -194,9 +194,7 @@ class Lexer:
             for match in each(pattern):
                 take("period", match, times.span_of(match) if name == "span" else name)
 
-    def _parts(
-        self, text: str, take: Callable[..., None], each: Callable[..., Iterator[re.Match[str]]]
-    ) -> None:
+    def _parts(self, text: str, take: Callable[..., None], each: Callable[..., Iterator[re.Match[str]]]) -> None:
         """Takes "lost a third" as a number of percent."""
         for match in each(patterns.PART):
             share = next(share for name, share in patterns.PARTS.items() if match[name]) * 100
@@ -245,9 +243,8 @@ def _valued(kind: str, match: re.Match[str]) -> tuple[str, re.Match[str], Any]:
             return ("more" if groups["rmore"] else "less"), match, "volatility"
         if any(groups[name] for name in ("wmore", "wless", "vmore", "vless")):
             return ("less" if groups["wless"] or groups["vless"] else "more"), match, "market_cap"
-        adjective = groups["adj"] or groups["adj2"] or groups["adj3"] or groups["adj4"] or groups["er"] or "volatil"
-        figure = _figure_of(adjective)
-        less = bool(groups["less"] or groups["fless"] or groups["adj3"] or groups["adj4"]) != figure.startswith("-")
+        figure = _figure_of(next((groups[name] for name in _COMPARED if groups[name]), "volatil"))
+        less = any(groups[name] for name in ("less", "fless", "adj3", "adj4", "half")) != figure.startswith("-")
         return ("less" if less else "more"), match, figure.lstrip("-")
     if kind == "super":
         adjective = groups["sadj"] or groups["sadj2"] or groups["sest"]
@@ -262,6 +259,10 @@ def _valued(kind: str, match: re.Match[str]) -> tuple[str, re.Match[str], Any]:
         figure = None if re.match("lead|led|lider", match[0]) else "return"
         return ("lowest" if which in ("worst", "weakest", "peor") else "highest"), match, figure
     return kind, match, None
+
+
+_COMPARED = ("adj", "adj2", "adj3", "adj4", "adj5", "er")
+"""Groups of a comparison in which its adjective stands."""
 
 
 def _figure_of(adjective: str) -> str:

@@ -12,10 +12,11 @@ from datetime import date
 from agent.domain.claims.claim import Claim
 from agent.domain.claims.facts import Facts
 from agent.domain.claims.lexer import Token
+from agent.domain.claims.times import COUNT, YEAR, count_of
 from agent.domain.claims.verdicts import is_difference, is_of_now, value_of, wrong
-from agent.domain.claims.times import COUNT, count_of
 from contracts.spoken import NUMBERS
 
+_ENDMOST = r"best|worst|(?:strong|weak|high|low|large|bigg|small|steep|deep)est|mejor|peor|mayor|menor"
 _WHOLE = r"(?:its|their|the|his|su|sus|lo|los|las|el|la)"
 _APART = "a difference that no tool gave"
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -40,7 +41,8 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "a sum that no tool gave",
         re.compile(
-            r"\b(?:(?:the (?:other )?(?:two|three|four|others)|all (?:others|of them)|the rest) (?:combined|together|put "
+            r"\b(?:(?:the (?:other )?(?:two|three|four|others)|all (?:others|of them)|the rest) (?:combined|together|"
+            r"put "
             r"together)|(?:l[oa]s (?:otr[oa]s|demas|dos|tres|cuatro)(?: dos| tres| cuatro)?|el resto) "
             r"(?:junt|sumad|combinad)[oa]s?)\b"
         ),
@@ -56,7 +58,11 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
         "a record that no tool gave",
         re.compile(
             r"\b(?:all-time|record|historic(?:al)?) (?:highs?|lows?|peak)\b|\b(?:an?|its|un|su) (?:new |nuevo "
-            r")?record\b|\b(?:maximos?|minimos?) historicos?\b|\b(?:in|of) its history\b|\bde su historia\b|\bever\b"
+            r")?record\b|\b(?:maximos?|minimos?) historicos?\b|\b(?:in|of) its history\b|\bde su historia\b|\bever\b|"
+            rf"\b(?:{_ENDMOST}) (?:\w+ ){{0,3}}(?:(?:since|desde) (?:the |el |la )?(?:{YEAR}|\w*crisis|pandemi\w+)|"
+            rf"(?:in|en) "
+            rf"(?:over |more than |mas de |almost |nearly |casi )?(?:a|un|una|{COUNT}) (?:years|decades?|anos|"
+            rf"decadas?))\b"
         ),
     ),
     (
@@ -72,7 +78,8 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"\b(?:adjusted|forward|operating|organic|underlying|quarterly|semi-annual) "
             r"(?:eps|earnings|p/e|pe|margins?|revenues?|sales|profits?|income)\b"
             r"|\b(?:bpa|beneficios?|margen(?:es)?|ingresos?|ventas|per) "
-            r"(?:ajustad[oa]s?|operativ[oa]s?|subyacentes?|organic[oa]s?|trimestral(?:es)?|semestral(?:es)?|futur[oa]s?)\b"
+            r"(?:ajustad[oa]s?|operativ[oa]s?|subyacentes?|organic[oa]s?|trimestral(?:es)?|semestral(?:es)?|"
+            r"futur[oa]s?)\b"
         ),
     ),
     (
@@ -142,8 +149,11 @@ _TIMES = re.compile(
     r"\b(?:(?P<more>more than|over|mas del?|mas que)|(?P<less>less than|under|menos del?)"
     r"|(?P<nearly>nearly|almost|casi))? ?(?:la |el |an? )?\b(?:"
     + "|".join(f"(?P<{name}>{pattern})" for name, _, pattern in _SHARES)
-    + rf"|(?P<count>{COUNT}) (?:times|veces)|multiplic\w+ (?:casi )?por (?P<by>{COUNT}))\b(?![- ]digit| digito)"
+    + rf"|(?P<count>{COUNT})(?P<half_more> and a half| y media)? (?:times|veces)|"
+    rf"multiplic\w+ (?:casi )?por (?P<by>{COUNT}))\b(?![- ]digit| digito)"
 )
+_AS_MUCH = re.compile(r" as (?:much|many|high|large|deep)[:,]? \(?\d")
+"""Behind a multiple: its own number is the second one, as in "IBM fell 22%, and AAPL twice as much: 57%"."""
 _RATIO = {name: ratio for name, ratio, _ in _SHARES}
 _ABOUT = 0.15
 """How far a multiple that is said in a word may be off."""
@@ -184,13 +194,15 @@ def is_multiple(
     if match is None or any(claim.number is not None and claim.number.part for claim in claims):
         return None
     told = {claim.number: claim for claim in claims if claim.number is not None and not claim.number.times}
-    if told:
+    if len(told) > 1:
         values: list[float | None] = [number.readings[0][0] * number.scale for number in told]
-        if any("growth" in claim.figures for claim in told.values()):
+        if any("growth" in claim.figures for claim in told.values()) or _AS_MUCH.match(low, match.end()):
             values.reverse()
     else:
         tickers = [token.value for token in tokens if token.kind == "ticker"]
-        figures = {token.value for token in tokens if token.kind == "figure"} or {("return",)}
+        figures = {token.value for token in tokens if token.kind == "figure"}
+        figures |= {claim.figures for claim in claims if claim.relation in ("more", "less")}
+        figures = figures or {("return",)}
         periods = [token.value for token in tokens if token.kind == "period"] or [asked]
         found = (value_of(facts, one, min(figures), [str(periods[0])]) for one in tickers if len(figures) == 1)
         values = list(found)
@@ -199,6 +211,7 @@ def is_multiple(
     one, other = (value or 0.0 for value in values)
     count = match["count"] or match["by"]
     wanted = float(count_of(count)) if count else next(_RATIO[name] for name in _RATIO if match[name])
+    wanted += 0.5 if match["half_more"] else 0
     off = one / other / wanted - 1 if other else -1.0
     below = _BEYOND if match["less"] else 0 if match["more"] else _ABOUT
     above = _BEYOND if match["more"] else 0 if match["less"] or match["nearly"] else _ABOUT

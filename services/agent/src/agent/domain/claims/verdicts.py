@@ -113,7 +113,7 @@ def is_difference(claim: Claim, facts: Facts) -> bool:
         for one in facts.facts
         if isinstance(one.value, float) and one.subject in pair and (not figures or one.figure in figures)
     ]
-    known = [one for one in known if is_fraction(one[0]) and (not claim.periods or one[1] in claim.periods)]
+    known = [one for one in known if is_fraction(one[0]) and (not claim.periods or one[1] in (None, *claim.periods))]
     return any(
         one[:2] == other[:2] and _is_told(claim.number, (one[2] - other[2]) * 100)
         for one, other in combinations(known, 2)
@@ -151,8 +151,10 @@ def _is_near(number: Number, fact: FigureFact, move: str | None) -> bool:
 def _approaches(number: Number, actual: float) -> bool:
     near = [value * number.scale for value, _ in number.readings]
     near = [value for value in near if not number.bound or (actual >= value) == (number.bound == ">")]
-    part = _OF_A_PART if number.part else 1
-    return any(abs(value - actual) <= (WITHIN if number.bound else NEAR) * part * actual for value in near)
+    off = (WITHIN if number.bound else NEAR) * (_OF_A_PART if number.part else 1) * actual
+    if number.bound and number.percent:
+        off = max(off, 1.0)  # less than 1%, within 5% of its high
+    return any(abs(value - actual) <= off for value in near)
 
 
 def _worked_out(number: Number, facts: Facts) -> bool:
@@ -351,7 +353,8 @@ def _compared(claim: Claim, facts: Facts) -> str | None:
         return "a comparison with nobody"
     one = value_of(facts, claim.subject, claim.figures, claim.periods)
     other = value_of(facts, claim.other, claim.figures, claim.periods)
-    if one is None or other is None:
+    pairs = claim.figures == ("correlation",) and len({fact.other for fact in _facts(claim, facts, ())}) > 1
+    if one is None or other is None or pairs:
         return "a comparison of what is not known"
     if claim.move is not None:
         if (one > 0 or other > 0) if claim.move == "fell" else (one < 0 or other < 0):
