@@ -25,7 +25,8 @@ _MISTAKEN = re.compile(
 )
 
 _JOKED = re.compile(
-    r"\b(?:i was|i'm|i am|we were) (?:only |just )?(?:joking|kidding) (?:about|when i said)(?: that)? (?P<about>[^,.;:!?]+)|"
+    r"\b(?:i was|i'm|i am|we were) (?:only |just )?(?:joking|kidding) (?:about|"
+    r"when i said)(?: that)? (?P<about>[^,.;:!?]+)|"
     r"\b(?:lo del?|lo de que|cuando dije que|what i said about|when i said|the (?:bit|part|thing) about) "
     r"(?P<of>[^,.;:!?]+?),? (?:era|es|fue|was|is) (?:solo |just |only )?(?:una? |a )?(?:broma|mentira|joke|lie)\b",
     re.I,
