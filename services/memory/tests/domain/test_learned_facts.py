@@ -12,7 +12,7 @@ from contracts.memory_rpc import LongTermMemory
 from memory.domain.fact_changes import forget
 from memory.domain.lesson import FinishedTurn, learned
 from memory.domain.remembered import OLDER, Remembered
-from memory.domain.statements import remembering
+from memory.domain.statements import kept, remembering
 
 DAY = datetime(2026, 1, 5, 15, tzinfo=UTC)
 SAID = (
@@ -118,12 +118,33 @@ def test_what_no_list_has_room_for_is_kept_among_the_older_notes() -> None:
         ("Translate this text: I am a nurse. I live in Lima.", []),
         ("Pretend I'm rich, what would you buy? I own 12 companies. But I have 900 euros", ["I have 900 euros"]),
         ("I have 2 million now. joking!!", []),
+        ("Had I kept my bitcoin I'd be rich by now", []),
+        ("De haber vendido la casa ahora tendría un piso", []),
+        ("I'm 29, self-taught and renting a flat", ["I'm 29, self-taught and renting a flat"]),
     ],
 )
 def test_plain_facts_are_kept_in_the_users_words_and_what_passes_or_is_quoted_is_not(
     said: str, kept: list[str]
 ) -> None:
     assert current(after([said])) == kept
+
+
+@pytest.mark.parametrize(
+    ("said", "left", "ended"),
+    [
+        (["Tengo un yate", "Lo del yate era broma"], [], ["Tengo un yate"]),
+        (["I own a castle", "I was only kidding when I said I own a castle"], [], ["I own a castle"]),
+        (["I have a red boat", "I have a blue boat", "I was joking about the boat"],
+         ["I have a blue boat", "I have a red boat"], []),
+        (["Vivo en Quito", "Desde enero vivo en Cuenca"], ["Desde enero vivo en Cuenca"], ["Vivo en Quito"]),
+        (["Odio los bonos", "Ya no odio los bonos"], ["Ya no odio los bonos"], ["Odio los bonos"]),
+    ],
+)  # fmt: skip
+def test_what_was_a_joke_or_began_since_then_is_told_from_what_is_so(
+    said: list[str], left: list[str], ended: list[str]
+) -> None:
+    memory = after(said).memory
+    assert (sorted(kept(memory)), [past.value for past in memory.superseded]) == (left, ended)
 
 
 def test_what_is_said_of_risk_and_experience_in_one_sentence_is_all_taken() -> None:

@@ -25,9 +25,11 @@ FIGURES = {
         of_2008("AAPL", "max_drawdown", -0.593649),
         of_2008("AAPL", "dividends", 0.0, currency="USD"),
         of_2008("AAPL", "growth", 4308.87, currency="USD"),
+        of_2008("AAPL", "down_streak", 6.0),
         of_2008("AAPL", "worst_day", -0.179195, on="2008-09-29"),
         of_2008("AAPL", "best_day", 0.13905, on="2008-10-13"),
         figure("AAPL", "worst_month", -0.329558, "2008-09-02", "2008-09-30", "2008-01-01/2008-12-31", on="2008-09-02"),
+        figure("AAPL", "month_return", -0.329558, "2008-09-02", "2008-09-30", "2008-01-01/2008-12-31"),
         figure("AAPL", "correlation", 0.360189, "2012-03-02", DAY, "1y", other="IBM"),
         figure("AAPL", "correlation", 0.260105, "2012-03-02", DAY, "1y", other="MSFT"),
         figure("AAPL", "beta", 0.529054, "2012-03-02", DAY, "1y", other="GOOG"),
@@ -151,6 +153,26 @@ def of_chat() -> Facts:
          "IBM held up worse than AAPL in 2008, falling 22.1% as opposed to 56.9%."),
         ("IBM presenta la menor rentabilidad por dividendo (1,7 %) y el menor margen neto (15,9 %).",
          "IBM presenta la mayor rentabilidad por dividendo (1,7 %) y el menor margen neto (15,9 %)."),
+        ("AAPL lost more than half of its value in 2008; IBM, almost a quarter.",
+         "AAPL lost more than half of its value in 2008; IBM, almost half."),
+        ("AAPL perdió una quinta parte de su valor en el último año.", "AAPL perdió un tercio en el último año."),
+        ("AAPL's longest losing streak of 2008 was 6 sessions.", "AAPL's longest losing streak was nine sessions."),
+        ("IBM fell 22.1% in 2008, and AAPL more than twice as much: 56.9%.",
+         "IBM fell 22.1% in 2008, and AAPL four times as much: 56.9%."),
+        ("El margen bruto de MSFT (76,2 %) es casi el doble que el de AAPL (43,9 %).",
+         "El margen bruto de MSFT (76,2 %) multiplica por cinco el de AAPL (43,9 %)."),
+        ("IBM's dividend yield is about half of MSFT's.",
+         "MSFT's dividend yield is about four times IBM's."),
+        ("AAPL is worth more than MSFT on the market.", "AAPL is worth more than the other two combined."),
+        ("AAPL closed at $430.47, just above its one-year low of $429.98.",
+         "AAPL closed at $430.47, just below its one-year low of $429.98."),
+        ("At its worst in 2008 AAPL was 59.4% below its peak.", "At its worst in 2008 AAPL was 56.9% below its peak."),
+        ("AAPL fell 56.9% in 2008 after a weak September.", "AAPL fell 56.9% in 2008 after a strong September."),
+        ("MSFT's RSI is 56.0, and IBM is within 5% of its high.", "MSFT's RSI is 56.0: a rally is coming."),
+        ("AAPL lost 56.9% in 2008.", "AAPL lost 56.9% in 2008, its worst year since 2000."),
+        ("El margen neto de MSFT (23 %) está siete puntos por encima del de IBM (15,9 %).",
+         "El margen neto de MSFT (23 %) está veinte puntos por encima del de IBM (15,9 %)."),
+        ("AAPL paid no dividend in 2008.", "IBM paid no dividend in 2008."),
         ("AAPL's RSI is 32.8, close to oversold.", "AAPL's RSI is 32.8, close to overbought."),
     ],
 )  # fmt: skip
@@ -159,3 +181,12 @@ def test_a_short_sentence_is_kept_and_its_false_twin_is_not(right: str, wrong: s
     strict = mode == "report"
     assert ClaimChecker(known, "1y", strict=strict).reasons(right) == ()
     assert ClaimChecker(known, "1y", strict=strict).reasons(wrong) != ()
+
+
+@pytest.mark.parametrize(("said", "told"), [
+    ("Según Los Angeles Times, las acciones de Apple caen un 10 % tras unos resultados decepcionantes.", True),
+    ("Según Los Angeles Times, las acciones de Apple caen un 12 % tras unos resultados decepcionantes.", False),
+    ("Según Los Angeles Times, las acciones de Apple suben un 10 % tras unos resultados excelentes.", False),
+])  # fmt: skip
+def test_a_chat_may_tell_a_headline_in_another_language(said: str, *, told: bool) -> None:
+    assert (ClaimChecker(of_chat(), "1y", strict=False).reasons(said) == ()) is told

@@ -24,6 +24,14 @@ _MISTAKEN = re.compile(
     re.I,
 )
 
+_JOKED = re.compile(
+    r"\b(?:i was|i'm|i am|we were) (?:only |just )?(?:joking|kidding) (?:about|"
+    r"when i said)(?: that)? (?P<about>[^,.;:!?]+)|"
+    r"\b(?:lo del?|lo de que|cuando dije que|what i said about|when i said|the (?:bit|part|thing) about) "
+    r"(?P<of>[^,.;:!?]+?),? (?:era|es|fue|was|is) (?:solo |just |only )?(?:una? |a )?(?:broma|mentira|joke|lie)\b",
+    re.I,
+)
+
 
 def past_correction(sentence: str) -> tuple[bool, str]:
     """Whether a sentence begins by saying that something was wrong, and the rest of it."""
@@ -41,3 +49,12 @@ def corrected(facts: Sequence[str], text: str) -> str | None:
     ]
     most = max(alike, default=(0, ""))
     return most[1] if most[0] and [shared for shared, _ in alike].count(most[0]) == 1 else None
+
+
+def joked_about(facts: Sequence[str], text: str) -> tuple[str, str] | None:
+    """The fact that a text calls a joke, and the words by which it does, if what these name is in one fact alone: "I
+    was joking about the boat"."""
+    joke = _JOKED.search(text.replace("’", "'"))
+    named = content(joke["about"] or joke["of"]) if joke else frozenset[str]()
+    found = [one for one in facts if named and named <= content(one)]
+    return (found[0], joke[0]) if joke and len(found) == 1 else None

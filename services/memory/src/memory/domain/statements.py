@@ -19,7 +19,7 @@ from memory.domain.claims import (
     replaces,
     says_what_comes,
 )
-from memory.domain.corrections import corrected, past_correction
+from memory.domain.corrections import corrected, joked_about, past_correction
 from memory.domain.facts_apart import is_over, leaves_both
 from memory.domain.forgotten import is_forgotten
 from memory.domain.long_term.asked_notes import notes_in
@@ -43,7 +43,7 @@ _PREFERENCE = re.compile(
     r"|I (?:always |really |now |also |don'?t |do not )?(?:like|love|enjoy|hate|dislike)\b"
     r"|(?:instead of|rather than|en vez de|en lugar de) [^.!?,;\n]{2,40},? (?:I prefer|prefiero)\b"
     r"|always\b|I always\b"
-    r"|(?:yo )?(?:siempre |ahora )?(?:prefiero|odio|detesto|adoro)\b"
+    r"|(?:yo )?(?:siempre |ahora |(?:ya )?no )?(?:prefiero|odio|detesto|adoro)\b"
     r"|(?:a m[ií] )?(?:ahora |no )?(?:me gustan?|me encantan?)\b|siempre\b)"
     r"(?:[^.!?\n;]|[.](?=\d)){2,300})",
     re.I,
@@ -86,6 +86,8 @@ class _Statement:
 def told(state: Remembered, text: str, now: datetime, known: Known = lambda _: False) -> Remembered:
     """With what a text states. What it replaces, corrects, or says is true no longer, becomes history."""
     corrects = False
+    if joke := joked_about([one for one in kept(state.memory) if state.since.get(one, now) <= now], text):
+        state = ending(state, joke[0], joke[1][:LONGEST], now)
     for sentence in statements(text):
         mistaken, rest = past_correction(sentence)
         corrects = corrects or mistaken

@@ -8,7 +8,7 @@ import re
 from itertools import chain
 
 from agent.domain.claims.lexer import folded
-from contracts.spoken import MONTHS
+from contracts.spoken import MONTHS, NUMBERS
 
 _N = r"[-+−]?\$?\d[\d.,]*\d|\$?\d"
 _UNIT = r"(?P<{0}>\s?(?:%|billion|million|bn|millones|mil millones|usd|dollars|dolares))"
@@ -31,11 +31,11 @@ _AHEAD = re.compile(
     rf"[^.;%\d]{{0,20}}?(?P<b>{_N})\s?%"
 )
 _IN_BRACKETS = re.compile(
-    rf"\((?P<a>{_N})(?P<ua>\s?%?)\)[^.;()\d]{{0,40}}?\b(?<!\bel )(?<!\bla )(?<!\bsu )(?:"
+    rf"(?:\(|, )(?P<a>{_N})(?P<ua>\s?%?)[),][^.;()\d]{{0,40}}?\b(?<!\bel )(?<!\bla )(?<!\bsu )(?:"
     r"(?P<more>above|higher|more|over|exceeds?|tops|"
     rf"por encima|mayor|supera|"
     r"mas alt[oa])|below|lower|less|under|por debajo|menor|mas baj[oa])\b[^.;()\d]{0,30}?"
-    rf"\((?P<b>{_N})(?P<ub>\s?%?)\)"
+    rf"\(?(?P<b>{_N})(?P<ub>\s?%?)(?![\d.,]*\d|[- ]?(?:day|d[ií]as|ses|points|puntos))"
 )
 """The MACD (1.20) is below its signal (1.33); "y la menor caída (12,6 %)" compares with neither."""
 _VERSUS = re.compile(
@@ -88,6 +88,25 @@ _BARE_END = re.compile(
     rf"fue|es|en|in|on|el|{'|'.join(MONTHS)})\b|[,:]))",
     re.I,
 )
+_BARE_COUNT = re.compile(
+    rf"\b(?:past|last|previous|trailing) (?:\w+ )?(?P<unit>day|week|month|quarter|year)s?\b[^.;]{{0,60}}?\b(?:past|"
+    rf"last|"
+    rf"previous|trailing) (?:{'|'.join(NUMBERS)}|\d+)(?= ?[.,;:)]|$)",
+    re.I,
+)
+_COUNTS = {**NUMBERS, "once": 11}
+_SPELLED = re.compile(
+    rf"\b(?:{'|'.join(_COUNTS)})\b(?= (?:percent|per cent|por ciento|(?:percentage |basis )?points|puntos)\b)", re.I
+)
+_IN_MONTH = re.compile(rf"\b\d{{1,2}} (?:of |de )?({'|'.join(MONTHS)})\b", re.I)
+_BARE_DAY = re.compile(r"\b(?:on the \d{1,2}(?:st|nd|rd|th)|el d[ií]a \d{1,2})\b(?! (?:of|de)\b)", re.I)
+_BARE_AMOUNT = re.compile(
+    rf"(?:{_N}) ?(?P<unit>mil millones|millones|(?:b|m|tr)illion|bn)\b(?! (?:de )?(?:mil|"
+    rf"bill))[^.;%\d]{{0,40}}?\b(?:frente a|"
+    rf"versus|vs\.?|against|compared (?:with|to)|and|y) (?:(?:the|l[oa]s|unos|some|about) )?(?:{_N})(?= ?[.,;:)]|"
+    rf"$)(?![.,]\d)",
+    re.I,
+)
 _HIGH = re.compile(r"\b(?:high|peak)\b", re.I)
 _AVERAGES = re.compile(
     r"\b(?:all (?:three )?(?:of )?(?:its|the|their)|(?:tod[ao]s )?(?:l[ao]s|sus) tres|tod[ao]s sus) "
@@ -129,6 +148,17 @@ def with_its_unit(said: str) -> str:
     if named is None:
         return said
     return said[: named.end()] + _BARE_END.sub(lambda match: f"{match[1]} {named['unit']}", said[named.end() :])
+
+
+def with_each_unit(said: str) -> str:
+    """A sentence in which "over the past month and over the past three" is "… the past three months", "156 billion
+    against 50" is "156 billion against 50 billion", and behind "18 April" "on the 23rd" is of April,
+    and eleven points are 11 points."""
+    said = _BARE_COUNT.sub(lambda match: f"{match[0]} {match['unit']}s", said)
+    if named := _IN_MONTH.search(said):
+        said = _BARE_DAY.sub(lambda match: f"{match[0]} de {named[1]}", said)
+    said = _SPELLED.sub(lambda match: str(_COUNTS[match[0].lower()]), said)
+    return _BARE_AMOUNT.sub(lambda match: f"{match[0]} {match['unit']}", said)
 
 
 def without_span_verbs(said: str) -> str:

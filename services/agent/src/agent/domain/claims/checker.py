@@ -7,6 +7,7 @@ kept.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from agent.domain.claims.agreement import (
     agrees,
     beside_the_close,
     with_each_average,
+    with_each_unit,
     with_its_high,
     with_its_unit,
     without_span_verbs,
@@ -138,7 +140,8 @@ class ClaimChecker:
         return tuple(dict.fromkeys(reason for one in told if _SAYS.search(one) for reason in self._reasons(one)))
 
     def _reasons(self, sentence: str) -> tuple[str, ...]:
-        said = with_each_average(with_its_high(with_its_unit(beside_the_close(_MARKS.sub(" ", sentence)))))
+        said = with_its_unit(with_each_unit(beside_the_close(_MARKS.sub(" ", sentence))))
+        said = with_each_average(with_its_high(said))
         years = {self._year} if self._year else {int(year) for year in _YEAR.findall(said)}
         if len(years) == 1:
             said = with_year(said, years.pop())
@@ -164,8 +167,10 @@ class ClaimChecker:
                 return ()
         reading = read(tokens, self._known, self._carried, self._asked)
         self._claims = reading.named and any(claim.relation not in _OF_DAYS for claim in reading.claims)
-        if not self._strict and self._retells(tokens):
+        retells = not self._strict and self._retells(folded(sentence), tokens)
+        if retells:
             reading.claims = [one for one in reading.claims if one.number is None and one.relation not in _MOVES]
+            reading.problems = [one for one in reading.problems if not one.startswith("words")]
         if patterns.EVERY_YEAR.search(folded(said)):
             reading.claims = list(self._in_every_stretch(reading.claims))
         if self._strict:
@@ -194,12 +199,14 @@ class ClaimChecker:
                     for reason in found
                     if " sma_" not in reason and not reason.startswith(("an average", "a change"))
                 ]
-        if not self._strict and reading.claims and patterns.CAUSE.search(folded(said)) and (odd := self._odd(tokens)):
+        gives_cause = reading.claims and not (self._strict or retells) and patterns.CAUSE.search(folded(said))
+        if gives_cause and (odd := self._odd(tokens)):
             found.append(f"a cause that nothing told: {', '.join(odd)}")
         if reading.named or reading.claims:
-            found += unbacked(folded(said), reading.claims, self._facts, reading.subjects)
+            multiple = is_multiple(folded(said), tokens, reading.claims, self._facts, self._asked)
+            found += unbacked(folded(said), reading.claims, self._facts, reading.subjects, multiple=multiple)
             found += wrong_days_apart(tokens, reading.claims, self._facts)
-            if is_multiple(folded(said), reading.claims):
+            if multiple:
                 found = [reason for reason in found if not patterns.IS_SHARE.search(reason)]
         if self._strict and not found and self._lost and reading.claims and not reading.named:
             found.append("whom it is about was said in a sentence that was dropped")
@@ -230,8 +237,10 @@ class ClaimChecker:
         numbers = [token for token in tokens if token.kind == "number"]
         beside, paired = frozenset(chain.from_iterable(figures)), 1 < len(figures) == len(numbers)
         told: dict[str | None, list[str]] = {claim.subject: [] for claim in reading.claims}
+        whose = Counter(id(claim.number) for claim in reading.claims)
         for claim in reading.claims:
             anyone = claim.relation == "is" and claim.figures not in _PAIRED and not _has_owner(claim.number, tokens)
+            anyone = anyone and whose[id(claim.number)] == 1
             of = self._known if anyone else ()
             each = [replace(claim, subject=one) for one in dict.fromkeys((claim.subject, *of))]
             why = [contradicted(one, self._facts, supposed=supposed, beside=beside, paired=paired) for one in each]
@@ -251,7 +260,8 @@ class ClaimChecker:
             found.append("a move that no rule reads")
         for problem in reading.problems:
             foreign = problem.startswith(("a source", "a change")) or (problem.startswith("a ticker") and not unclaimed)
-            promised = reading.named and problem.startswith("a promise") and not patterns.WILL_TELL.search(low)
+            promised = reading.named or bool(patterns.THE_STOCK.search(low))
+            promised = promised and problem.startswith("a promise") and not patterns.WILL_TELL.search(low)
             untold = reading.named and not reading.claims and problem.startswith("words") and not offers
             untold = untold and not of_speaker(said) and not (self._facts.labels and patterns.TONE.search(low))
             if foreign or promised or untold:
@@ -274,16 +284,20 @@ class ClaimChecker:
         nearly = [text for text in texts if len(words & text) >= _NEARLY * len(words)]
         return bool(nearly) and not any(words <= text for text in texts)
 
-    def _retells(self, tokens: Sequence[Token]) -> bool:
-        """Whether it says a headline again: most of its words, and no number, direction or ticker beside its own."""
+    def _retells(self, low: str, tokens: Sequence[Token]) -> bool:
+        """Whether it says a headline again, with no number, direction or ticker beside its own: most of its words or,
+        in another language, its numbers, with who wrote it, and a cause only if the headline has one."""
         stems = {token.text[:_SAME] for token in tokens}
         odd = {token.word[:_SAME] for token in tokens if token.kind == "odd"}
+        cited = any(folded(one) in low for one in self._facts.sources if len(one) > _SAME)
         for text in self._texts:
             words = {word[:_SAME] for word in _WORD.findall(text)}
-            if odd <= words and len(words & stems) >= _NEARLY * len(words):
-                theirs = self._lexer.tokens(text)
+            theirs = self._lexer.tokens(text)
+            translated = cited and _told(theirs, "number") and (patterns.CAUSE.search(text) or not odd)
+            if translated or (odd <= words and len(words & stems) >= _NEARLY * len(words)):
                 same = _told(tokens, "rise", "fall") == _told(theirs, "rise", "fall")
-                return same and _told(tokens, "number", "ticker") <= _told(theirs, "number", "ticker")
+                if same and _told(tokens, "number", "ticker") <= _told(theirs, "number", "ticker"):
+                    return True
         return False
 
     def _odd(self, tokens: Sequence[Token]) -> list[str]:
@@ -362,7 +376,8 @@ _OF = frozenset(("for", "of", "in", "de", "del", "para", "en", "by", "the", "el"
 
 def _told(tokens: Sequence[Token], *kinds: str) -> set[str]:
     """The tokens of these kinds: rises and falls as such, others as they are written."""
-    return {one.kind if one.kind in ("rise", "fall") else one.text.strip() for one in tokens if one.kind in kinds}
+    told = [one for one in tokens if one.kind in kinds]
+    return {one.kind if one.kind in ("rise", "fall") else one.text.replace(" ", "") for one in told}
 
 
 def _asks(sentence: str, tokens: Sequence[Token]) -> bool:

@@ -25,6 +25,7 @@ _BILLION = 1e9
 _PRICES = frozenset(("price", "close", "return"))
 _MOVABLE = _PRICES | {"high", "low"}
 """Figures that a rise or a fall may be said of: the price's own."""
+_ENDS_OF_A_STRETCH = (("high",), ("low",))
 _ENDS = ("best_", "worst_")
 _RELATIONS = BEARING - {"figure", "unknown", "day", "report"}
 """What a clause says of a figure, other than that there is none."""
@@ -180,10 +181,16 @@ class Clause:
         superlative = next((t for t in self._of_kind("highest", "lowest") if start < t.at < token.at), None)
         if nearest is not None and nearest.at > token.at and superlative is not None and superlative.value:
             return (superlative.value,)  # the least volatile at 16.5%, with the smallest drawdown
+        end = nearest if number.money and nearest is not None and nearest.value in _ENDS_OF_A_STRETCH else None
+        if end is not None and any(token.at < t.at < end.at for t in self._of_kind("above", "below")):
+            return ("price", "close")  # $430.47 is only just above its low of $429.98
         named = nearest.value if nearest is not None else context.figure
-        if number.money and named == ("invested",) and any(t.at < token.at for t in self._numbers):
+        if number.money and named == ("invested",) and (not figures or any(t.at < token.at for t in self._numbers)):
             return ("growth", "final")  # $10,000 put into IBM in 2008 ended the year at $7,785
         behind = next((t for t in self.tokens if t.at > token.at and t.kind != "word"), None)
+        worst = ("max_drawdown",) in (context.figure, *(f.value for f in figures))
+        if worst and behind is not None and behind.value == ("current_drawdown",):
+            return ("max_drawdown",)  # at its worst it was 44.8% below its peak
         if behind is not None and (behind.value == ("current_drawdown",) or behind.text.startswith(_TIMES)):
             return behind.value  # trades 3.8% below its high, at 14.1x earnings
         if nearest is not None and (nearest.at > start or number.scale == 1 or not _PRICES.issuperset(nearest.value)):
@@ -259,7 +266,9 @@ class Clause:
     def _read_unknown(self) -> None:
         periods = tuple(self.periods) or self._context.later
         for token in self._figures:
-            self._reading.add(Claim("unknown", None, token.value, periods=periods), self._context.subjects or (None,))
+            paid = self.periods and token.value[0] == "dividends"  # no dividend in 2008, whatever the yield is now
+            figure = ("dividends",) if paid else token.value
+            self._reading.add(Claim("unknown", None, figure, periods=periods), self._context.subjects or (None,))
 
     def _read_moves(self, used: set[int]) -> None:
         """Claims that somebody rose, fell or hardly moved; `used`: the moves that a number has told already."""

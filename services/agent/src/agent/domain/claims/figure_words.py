@@ -14,8 +14,8 @@ _FIGURES: tuple[tuple[str, str], ...] = (
     (
         "current_drawdown",
         r"current(?:ly)? (?:drawdown|fall)|fallen (?:further |more )?from (?:its|their) (?:peaks?|highs?)|"
-        r"caida actual|drawdown actual|(?:from|below|under|off|beneath) (?:its|their|the) "
-        r"(?:peak|high|top)(?! to\b)|(?:desde|bajo|por debajo de) sus? maximos?",
+        r"caida actual|drawdown actual|(?:from|below|under|off|beneath|gap to) (?:its|their|"
+        r"the) (?:peak|high|top)(?! to\b)|(?:desde|bajo|por debajo de) sus? maximos?",
     ),
     (
         "max_drawdown current_drawdown",
@@ -87,12 +87,15 @@ _FIGURES: tuple[tuple[str, str], ...] = (
     ),
     (
         "total_return",
-        r"total returns?|rentabilidad(?:es)? total(?:es)?|(?:once|with|including|counting) dividends(?: (?:are "
-        r")?(?:included|counted|reinvested))?|(?:con|contando|incluyendo) (?:los )?dividendos",
+        r"total returns?|rentabilidad(?:es)? total(?:es)?|(?:once|with|including|counting) (?:dividends|"
+        r"them\b)(?: (?:are "
+        r")?(?:included|counted|reinvested))?|(?:con|contando|incluyendo) (?:los )?dividendos|(?:incluyendo|"
+        r"contando)los",
     ),
     (
         "next_dividend_date",
-        r"(?:next |upcoming )dividends?(?: (?:date|payment))?|(?:proximo |siguiente )dividendo|\bdividend (?=is|on|"
+        r"ex-dividend(?: date)?s?|fechas? ex-?dividendo|(?:next |upcoming )dividends?(?: (?:date|payment))?|"
+        r"(?:proximo |siguiente )dividendo|\bdividend (?=is|on|"
         r"date|payment)|dividend payment|pago (?:de|del) dividendo",
     ),
     (
@@ -121,7 +124,7 @@ _FIGURES: tuple[tuple[str, str], ...] = (
     (
         "growth final",
         r"(?:would (?:now )?be|is now|are now|serian(?: ahora)?|habria|son ahora|"
-        r"se habria(?:n convertido| convertido| quedado| reducido) (?:en|a)|would have (?:become|(?:grown|shrunk) to)|"
+        r"se habrian? (?:convertido|quedado|reducido) (?:en|a)|would have (?:become|(?:grown|shrunk) to)|"
         r"turned into|became)(?: worth)?(?= (?:(?:some|about|roughly|around|just|unos|apenas) )?(?:usd |\$)?\d)",
     ),
     (
@@ -177,13 +180,16 @@ PARTS = (
         re.compile(
             r"\b(?:from|below|under|off|beneath) (?:its|their|the) (?:52-week|12-month|one-year|recent) (?:closing )?"
             r"(?:peak|high)\b|\b(?:desde|bajo|por debajo de) (?:el|sus?) maximos? (?:anual|recientes?|del "
-            r"ano|de 52 semanas)\b"
+            r"ano|de 52 semanas)\b|(?<=%) ?(?:of|de) (?:its|their|the|sus?|el) (?:52-week |12-month |one-year |"
+            r"recent )?"
+            r"(?:(?:peak|high)\b|maximos?\b(?: anual| recientes?| del ano| de 52 semanas)?)"
         ),
     ),
     *((names, re.compile(rf"\b(?:{pattern})\b")) for names, pattern in FIGURES if names[0][:5] in ("best_", "worst")),
     (
         ("max_drawdown",),
         re.compile(
+            r"\b(?:at (?:its|their) worst(?: point)?|en su peor momento)\b|"
             r"\b(?:(?:the|its|la|su) )?(?:biggest|largest|deepest|steepest|mayor) "
             rf"(?:drawdown|fall|drop|decline|caida|bajada|retroceso)\b{_FALL_IS}"
         ),

@@ -47,6 +47,8 @@ class Number:
     """Whether the words before it say that it is no more than near: "a little over 25%"."""
     bound: str = ""
     """`>` where its figure is said to be more than it, `<` where less."""
+    part: bool = False
+    """Whether it is told as a part of the whole: "lost a third"."""
 
 
 _WORDS_RE = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*|\d[\d.,]*\w*|[^\s\w]")
@@ -149,6 +151,8 @@ class Lexer:
         for names, pattern in PARTS:
             for match in each(pattern):
                 take("figure", match, names)
+        if patterns.MOVED.search(text):
+            self._parts(text, take, each)
         self._times(text, take, each)
         for kind, pattern in patterns.TOKENS:
             for match in each(pattern):
@@ -173,6 +177,8 @@ class Lexer:
                 take("day", match, times.day_of(match))
             except ValueError:
                 take("odd", match)
+        for match in each(times.OF_MONTH):
+            take("rise" if match["up"] else "fall", match)
         for match in each(times.IN_MONTH):
             take("period", match, times.month_range(int(match["year"]), times.month_of(match["month"])))
         for match in each(times.IN_YEAR):
@@ -180,9 +186,23 @@ class Lexer:
         for match in each(times.UNIT):
             if match[0].endswith("end") or times.SORT_OF.search(text, 0, match.start()):
                 take("word", match)
+        if patterns.STREAK.search(text):
+            for match in each(times.COUNT_OF_DAYS):
+                days = float(times.count_of(match["count"]))
+                take("number", match, Number(((days, 0),), percent=False, money=None, scale=1.0, sign="", points=False))
         for name, pattern in ((times.LAST_YEAR, times.IN_LAST_YEAR), *times.NAMED):
             for match in each(pattern):
                 take("period", match, times.span_of(match) if name == "span" else name)
+
+    def _parts(self, text: str, take: Callable[..., None], each: Callable[..., Iterator[re.Match[str]]]) -> None:
+        """Takes "lost a third" as a number of percent."""
+        for match in each(patterns.PART):
+            share = next(share for name, share in patterns.PARTS.items() if match[name]) * 100
+            side = ">" if match["over"] else "<" if match["under"] else ""
+            number = Number(
+                ((share, 0),), percent=True, money=None, scale=1.0, sign="", points=False, bound=side, part=True
+            )
+            take("number", match, number)
 
     def _numbers(self, text: str, take: Callable[..., None], each: Callable[..., Iterator[re.Match[str]]]) -> None:
         for match in each(patterns.NUMBER):
@@ -223,9 +243,8 @@ def _valued(kind: str, match: re.Match[str]) -> tuple[str, re.Match[str], Any]:
             return ("more" if groups["rmore"] else "less"), match, "volatility"
         if any(groups[name] for name in ("wmore", "wless", "vmore", "vless")):
             return ("less" if groups["wless"] or groups["vless"] else "more"), match, "market_cap"
-        adjective = groups["adj"] or groups["adj2"] or groups["adj3"] or groups["adj4"] or groups["er"] or "volatil"
-        figure = _figure_of(adjective)
-        less = bool(groups["less"] or groups["fless"] or groups["adj3"] or groups["adj4"]) != figure.startswith("-")
+        figure = _figure_of(next((groups[name] for name in _COMPARED if groups[name]), "volatil"))
+        less = any(groups[name] for name in ("less", "fless", "adj3", "adj4", "half")) != figure.startswith("-")
         return ("less" if less else "more"), match, figure.lstrip("-")
     if kind == "super":
         adjective = groups["sadj"] or groups["sadj2"] or groups["sest"]
@@ -240,6 +259,10 @@ def _valued(kind: str, match: re.Match[str]) -> tuple[str, re.Match[str], Any]:
         figure = None if re.match("lead|led|lider", match[0]) else "return"
         return ("lowest" if which in ("worst", "weakest", "peor") else "highest"), match, figure
     return kind, match, None
+
+
+_COMPARED = ("adj", "adj2", "adj3", "adj4", "adj5", "er")
+"""Groups of a comparison in which its adjective stands."""
 
 
 def _figure_of(adjective: str) -> str:

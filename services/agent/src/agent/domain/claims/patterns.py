@@ -38,15 +38,31 @@ _OVER = (
     r"(?:(?:more|higher|greater) than|over|above|exceed(?:s|ed)?|topped|(?:mas|por encima) de|superior(?:es)? a|"
     r"super(?:a|an|aba|o|aron))"
 )
-_UNDER = r"(?:(?:less|lower|smaller) than|under|below|nearly|almost|casi|(?:menos|por debajo) de|inferior(?:es)? a)"
+_UNDER = (
+    r"(?:(?:less|lower|smaller) than|under|below|within|nearly|almost|casi|(?:menos|por debajo) de|inferior(?:es)? a)"
+)
 BOUND = re.compile(rf"\b(?:(?P<over>{_OVER})|{_UNDER})(?:l| el| los| un| an?)? ?$")
 """What says that a figure is above the number that follows, or below it."""
+_WHOLE_PART = r"(?: (?:of (?:its|their|the)|de su) (?:value|worth|price|valor|precio))"
+PARTS = {"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "fifth": 1 / 5, "tenth": 1 / 10, "two_thirds": 2 / 3}
+PART = re.compile(
+    r"\b(?<!\bin )(?<!\bfor )(?<!\bover )(?<!\bfirst )(?<!\bsecond )(?<!primera )(?<!segunda )"
+    rf"(?:(?:(?P<over>{_OVER})|(?P<under>{_UNDER}))(?:l| el| los)? )?(?:(?P<half>half|(?:la )?mitad)|"
+    rf"(?P<two_thirds>two[- ]thirds|dos tercios|(?:las )?dos terceras partes)"
+    r"|(?:an?|one|una?|la) (?:(?P<third>third|tercio|tercera parte)|(?P<quarter>quarter|cuarto|cuarta parte)"
+    rf"|(?P<fifth>fifth|quinto|quinta parte)|(?P<tenth>tenth|decimo|decima parte)))\b(?:{_WHOLE_PART}|(?= (?:in|over|"
+    r"during|since|this|from|en|durante|desde|este)\b| ?[,.;:()]|$))"
+)
+"""A part of the whole, as a rise or a fall is told: a third of its value, by half in 2008."""
+STREAK = re.compile(r"\b(?:streaks?|rachas?)\b")
 SPELLED = (
-    r"\b(?:(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|"
+    r"\b(?:(?:more|less) than )?(?:(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|"
+    r"thirty|forty|fifty|sixty|"
     r"seventy|eighty|ninety|hundred|half|a third|a quarter|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|quince|"
     r"veinte|treinta|cuarenta|cincuenta|sesenta|setenta|ochenta|noventa|cien)[- ](?:a |and a half )?(?:percent|per "
     r"cent|por ciento|points|puntos|dollars|dolares|euros|times|veces|million|billion|millones)|doubl\w+|tripl\w+|"
-    r"quadrupl\w+|halv\w+|twice|half (?:its|of its|as)|twofold|threefold|tenfold|duplic\w+|dobl(?:o|aron|e)|"
+    r"quadrupl\w+|halv\w+|twice(?! as (?!much|many|high|large|deep))|half (?:its|of its)|twofold|threefold|tenfold|"
+    r"duplic\w+|dobl(?:[oae]|aron)|"
     r"cuadruplic\w+|la mitad)\b"
 )
 PROMISE = (
@@ -56,15 +72,20 @@ PROMISE = (
     r"bajar|caer|crecer)|(?:could|might|may|would|should|can) (?:\w+ )?(?:rise|fall|go|climb|drop|gain|lose|grow|"
     r"recover|continue|outperform|rally)|(?:is|are) (?:going|bound|certain|sure|set|likely) to|risk-?free|deberias?|"
     r"te recomiendo|recomendamos|conviene (?:comprar|vender|invertir)|(?:subira|bajara|caera|crecera)n?|garanti\w+|"
+    r"lo mas probable es que|"
+    r"(?:rally|rebound|rise|fall|drop|correction|recovery|breakout|crash|rebote|subida|caida|correccion|recuperacion) "
+    r"(?:is |are |es |esta |parece |looks )?(?:coming|imminent|likely|ahead|inminente|probable)|"
     r"va[n]? a (?:subir|bajar|caer|seguir|crecer)|seguira\w*|buy now|sell now|compra ahora|vende ahora)\b"
 )
 FALL = (
     r"\b(?:f[ae]ll(?:s|en|ing)?|drop(?:s|ped|ping)?|declin(?:e|es|ed|ing)|lost|los(?:s|ses|es|e|ing)|down|decreas\w*|"
     r"plummet\w*|crater(?:s|ed)|collaps(?:e|es|ed)|crash(?:es|ed)|(?:in|into) (?:negative territory|the red)|"
     r"slid(?:es|e)?|slip(?:s|ped|ping)|hund\w*|slump\w*|shed|sank|sunk|tumbl\w+|plung\w+|dipped|retreat(?:s|ed)?|"
-    r"weakened|g[ai]v(?:e|es|en|ing) up|lost ground|perdio terreno|gone down|went down|in the red|negative|"
-    r"(?<!\bes )(?<!\bson )(?<!\bfue )(?<!\bera )(?<!\bmuy )bajas?|baj(?:o|"
-    r"an|aron|ada|ado|ando|adas)|ca(?:yo|ido|ida|idas|e|en|yeron|er|yendo)|perdi(?:o|eron|do|da|das)|pierd\w*|perder|"
+    r"weakened|shr[aiu]nk(?:s|ing)?|g[ai]v(?:e|es|en|ing) up|lost ground|perdio terreno|gone down|went down|"
+    r"in the red|negative|"
+    r"(?<!\bes )(?<!\bson )(?<!\bfue )(?<!\bera )(?<!\bmuy )bajas?|baj(?:o|aban?|"
+    r"an|aron|ada|ado|ando|adas)|ca(?:ian?|yo|ido|ida|idas|e|en|yeron|er|yendo)|perdi(?:o|an?|eron|do|da|das)|"
+    r"pierd\w*|perder|"
     r"retroce\w*|descen\w*|negativ\w*|desplom\w*|se dejo|se dejaron|se deja|deja|cedio|cede|cedieron|en rojo|"
     r"perdida)\b"
 )
@@ -72,12 +93,15 @@ RISE = (
     r"\b(?:(?:in|into) (?:positive territory|the green)|en verde|dispar(?:o|a|an|aron|ado|ada|arse)|spik(?:ed|es)|"
     r"vault(?:ed|s)|leap(?:t|ed|s)|rocket(?:ed|s)|"
     r"r[io]se[sn]?|rising|gain(?:s|ed|ing)?|grew|grow(?:s|n|th|ing)?|(?<!held )(?<!holds )(?<!holding )up|"
+    r"ahead(?= (?:by )?\d)|"
     r"increas\w*|rais(?:ed|es|ing)|climb(?:s|"
     r"ed|ing)?|advanc(?:e|es|ed|ing)|positive|rall(?:y|ied|ies)|jump(?:s|ed)?|surg(?:e|ed|es)|soar(?:s|ed)?|add(?:s|"
-    r"ed|ing)|clawed back|went up|gone up|in the black|appreciat(?:ed|es)|sub(?:io|ieron|ido|ida|idas|e|en|ir|iendo)|"
-    r"gan(?:o|ar|aron|a|an|ado|ancia|ancias|ando)|se anot\w+|se apunt\w+|avanz\w*|avances?|crec\w+|positiv\w*|"
+    r"ed|ing)|clawed back|went up|gone up|in the black|appreciat(?:ed|es)|sub(?:io|ian?|ieron|ido|ida|idas|e|en|ir|"
+    r"iendo)|"
+    r"gan(?:o|ar|aban?|aron|a|an|ado|ancia|ancias|ando)|se anot\w+|se apunt\w+|avanz\w*|avances?|crec\w+|positiv\w*|"
     r"aument\w*|revaloriz\w*|alzas?|repunt\w*|sumo|suma|sumaron|escal(?:o|aron)|increment\w*)\b"
 )
+MOVED = re.compile(f"{FALL}|{RISE}")
 FLAT = (
     r"\b(?:hardly (?:moved|changed)|barely (?:moved|changed)|flat|unchanged|little changed|apenas se (?:movio|mueve)|"
     r"(?:hardly|barely) moves|apenas vario|apenas cambio|plan[oa]s?|sin cambios|se mantuvo estable)\b"
@@ -121,7 +145,8 @@ COMPARATIVE = (
     r"|vale[n]? (?:(?P<vmore>mas)|(?P<vless>menos))(?: en bolsa)?(?= que\b)"
     r"|(?:(?P<rmore>higher|more|mayor|mas)|(?P<rless>lower|less|menor|menos)) (?:risk|riesgo)\b"
     r"|(?P<er>riskier|cheaper|calmer|steadier|safer|(?:(?:fur|far)ther|closer|nearer)(?= (?:from|to) "
-    r"(?:its|their) (?:high|peak)))|not as (?P<adj3>" + ADJ + r")|tan (?P<adj4>" + ADJ + r"))\b"
+    r"(?:its|their) (?:high|peak)))|(?:(?P<half>half)|twice|\w+ times) as (?P<adj5>" + ADJ + r")(?= as\b)"
+    r"|not as (?P<adj3>" + ADJ + r")|tan (?P<adj4>" + ADJ + r"))\b"
 )
 _OF_ALL = r"(?! (?:than|que)\b)"
 SUPERLATIVE = (
@@ -154,7 +179,8 @@ SOURCE = re.compile(
     r"\(?\b(?:from |de |figures from |data from |cifras de |datos de )?(?:(?:the |la )?(?:sources?|fuentes?)\b ?(?:is "
     r"|was |es |fue |are |son )?:? ?)(?:the |la )?[«\"'“]?(?P<a>[a-z][\w.-]*(?:\.\w+)?)?[»\"'”]?\)?|\b(?:(?:based on|"
     r"using|from)(?= (?:the )?[\w-]+ (?:[\w-]+ )?(?:data|figures)\b)|according to|as reported by|reported by|as per|"
-    r"data by|data from|figures from|per|segun|de acuerdo con|datos de|cifras de|informa|via|citing|citando a?)(?: "
+    r"data by|data from|figures from|(?<!un )(?<!el )(?<!su )(?<!de )per|segun|de acuerdo con|datos de|cifras de|"
+    r"informa|via|citing|citando a?)(?: "
     r"the| la| el| los| las)? (?P<b>[a-z][\w-]*(?:\.[a-z]\w*)?)"
 )
 _FINE_SOURCES = """
@@ -268,7 +294,7 @@ _TOKENS: tuple[tuple[str, str | re.Pattern[str]], ...] = (
     ("fall", FALL),
     ("rise", RISE),
     ("neither", r"\b(?:neither|none|ninguno|ninguna|ni(?= \x00))\b"),
-    ("rest", r"\b(?:(?:the )?other (?:two|three|ones)|the others|l[oa]s otr[oa]s(?: dos| tres)?)\b"),
+    ("rest", r"\b(?:(?:the )?other (?:two|three|ones)|the others|l[oa]s (?:otr[oa]s(?: dos| tres)?|demas))\b"),
     (
         "all",
         r"\b(?:(?:both|ambos|los dos)(?! (?:years?|periods?|times?|cases?|counts?|measures?|anos|periodos|casos|"

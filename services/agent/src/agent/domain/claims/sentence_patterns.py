@@ -23,7 +23,8 @@ NEITHER = re.compile(
     r"cuando|usually|suele\w*|considera\w*|considered|means?|signals?|indica\w*|would|levels?|niveles)\b|n't\b|\?"
 )
 IS_SHARE = re.compile(
-    r"^(?:a number in words|words that .*: (?:half|third|quarter|fifth|mitad|tercio|cuarto|quinta|parte)$|"
+    r"^(?:a number in words|a (?:difference or a )?multiple|words that .*: (?:half|third|quarter|fifth|mitad|tercio|"
+    r"cuarto|quinta|parte|multiplica\w*|times|veces)$|"
     r"a comparison that cannot be read: (?:more|less|mas|menos)$)"
 )
 """A reason that a multiple which its numbers bear out takes away."""
@@ -44,6 +45,7 @@ SUPPOSED = re.compile(
     r"seria[ns]?)\b"
 )
 """Tells of what may be, or of what somebody wants."""
+THE_STOCK = re.compile(r"\b(?:the (?:stock|shares?|price)|l?as? accion(?:es)?|el (?:precio|valor))\b")
 WILL_TELL = re.compile(
     r"\b(?:i|we)(?:'ll| will) (?:let|tell|notify|warn|ping|alert|send|keep|watch|message)\b|\b(?:te|le|os) "
     r"(?:avis|dir|notific|mandar|enviar)\w+"

@@ -42,6 +42,10 @@ HALF = re.compile(
     rf"(?:{_OF}| )(?P<year>{YEAR})\b"
 )
 IN_MONTH = re.compile(rf"\b(?:(?:in|during|en|durante|of|de|for|over) )?(?P<month>{MONTH}){_OF}(?P<year>{YEAR})\b(?!-)")
+OF_MONTH = re.compile(
+    rf"\b(?:(?P<up>strong|good|great|solid|buen|gran|fuerte)|weak|bad|poor|rough|dismal|mal|flojo|pesimo) (?={MONTH})"
+)
+"""What a month was like."""
 DATE = re.compile(
     rf"\b(?:(?P<iso>{_ISO})(?:t[\d:.]+z?)?"
     rf"|(?P<d1>\d{{1,2}})(?:st|nd|rd|th)? (?:of |de )?(?P<m1>{MONTH})(?:{_OF}(?P<y1>{YEAR}))?"
@@ -55,6 +59,10 @@ _WORD = (
     r"(?:(?:over|in|during|for|the|its|this|past|last|previous|trailing|latest|ultim[oa]s?|pasad[oa]s?|el|la|los|las|"
     r"en|de|durante|de los|en los|en el|en la) ){0,6}"
 )
+COUNT_OF_DAYS = re.compile(
+    rf"\b(?P<count>{COUNT}) (?:straight |consecutive )?(?:trading )?(?:days?|sessions?|dias?|sesion(?:es)?)\b"
+)
+"""How long a streak was."""
 _UNITS = {
     **dict.fromkeys(("day", "session", "dia", "sesion"), "d"),
     **dict.fromkeys(("week", "semana"), "w"),
@@ -133,10 +141,15 @@ def span_of(match: re.Match[str]) -> str:
     return length_of(match["count"], match["unit"])
 
 
+def count_of(count: str) -> int:
+    """A whole number in digits or as a word."""
+    return int(count) if count.isdigit() else _NUMBERS[count]
+
+
 def length_of(count: str, unit: str, *, exact: bool = False) -> str:
     """A count and a unit, as words: six months as 6m; unless it is to be `exact`, seven days as 1w."""
     code = next(code for name, code in _UNITS.items() if unit.startswith(name))
-    number = int(count) if count.isdigit() else _NUMBERS[count]
+    number = count_of(count)
     if exact:
         return f"{number}{code}"
     return _SAME.get(f"{number}{code}", f"{number * 3}m" if code == "q" else f"{number}{code}")

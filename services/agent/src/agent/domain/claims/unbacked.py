@@ -12,9 +12,11 @@ from datetime import date
 from agent.domain.claims.claim import Claim
 from agent.domain.claims.facts import Facts
 from agent.domain.claims.lexer import Token
-from agent.domain.claims.verdicts import is_difference, is_of_now, wrong
+from agent.domain.claims.times import COUNT, YEAR, count_of
+from agent.domain.claims.verdicts import is_difference, is_of_now, value_of, wrong
 from contracts.spoken import NUMBERS
 
+_ENDMOST = r"best|worst|(?:strong|weak|high|low|large|bigg|small|steep|deep)est|mejor|peor|mayor|menor"
 _WHOLE = r"(?:its|their|the|his|su|sus|lo|los|las|el|la)"
 _APART = "a difference that no tool gave"
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -37,6 +39,15 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
     (
+        "a sum that no tool gave",
+        re.compile(
+            r"\b(?:(?:the (?:other )?(?:two|three|four|others)|all (?:others|of them)|the rest) (?:combined|together|"
+            r"put "
+            r"together)|(?:l[oa]s (?:otr[oa]s|demas|dos|tres|cuatro)(?: dos| tres| cuatro)?|el resto) "
+            r"(?:junt|sumad|combinad)[oa]s?)\b"
+        ),
+    ),
+    (
         "a rank that no tool gave",
         re.compile(
             r"\b(?:comes?|came|ranks?|ranked|stands?|finish\w*) (?:first|second|third|fourth|last)\b|\b(?:in|the) "
@@ -47,7 +58,11 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
         "a record that no tool gave",
         re.compile(
             r"\b(?:all-time|record|historic(?:al)?) (?:highs?|lows?|peak)\b|\b(?:an?|its|un|su) (?:new |nuevo "
-            r")?record\b|\b(?:maximos?|minimos?) historicos?\b|\b(?:in|of) its history\b|\bde su historia\b|\bever\b"
+            r")?record\b|\b(?:maximos?|minimos?) historicos?\b|\b(?:in|of) its history\b|\bde su historia\b|\bever\b|"
+            rf"\b(?:{_ENDMOST}) (?:\w+ ){{0,3}}(?:(?:since|desde) (?:the |el |la )?(?:{YEAR}|\w*crisis|pandemi\w+)|"
+            rf"(?:in|en) "
+            rf"(?:over |more than |mas de |almost |nearly |casi )?(?:a|un|una|{COUNT}) (?:years|decades?|anos|"
+            rf"decadas?))\b"
         ),
     ),
     (
@@ -63,7 +78,8 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"\b(?:adjusted|forward|operating|organic|underlying|quarterly|semi-annual) "
             r"(?:eps|earnings|p/e|pe|margins?|revenues?|sales|profits?|income)\b"
             r"|\b(?:bpa|beneficios?|margen(?:es)?|ingresos?|ventas|per) "
-            r"(?:ajustad[oa]s?|operativ[oa]s?|subyacentes?|organic[oa]s?|trimestral(?:es)?|semestral(?:es)?|futur[oa]s?)\b"
+            r"(?:ajustad[oa]s?|operativ[oa]s?|subyacentes?|organic[oa]s?|trimestral(?:es)?|semestral(?:es)?|"
+            r"futur[oa]s?)\b"
         ),
     ),
     (
@@ -101,7 +117,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
 )
 _AT_AN_END = re.compile(
-    r"\b(?:at|near|close to|(?<!er )(?<!est )to|hit|set|reached|marked|en|cerca de) "
+    r"\b(?:at|near|close to|(?<!er )(?<!est )(?<!gap )to|hit|set|reached|marked|en|cerca de) "
     r"(?:its|their|an?|the|sus?|el|la)? ?(?:new |fresh |"
     r"very )?(?:(?:52-week|one-year|12-month|yearly|annual) )?(?:(?P<high>highs?|peak|maximos?|(?:top|parte alta) "
     r"(?:of|de))|lows?|minimos?|(?:bottom|parte baja) (?:of|de))\b(?! of)"
@@ -124,15 +140,20 @@ _SHARES = (
     ("third", 1 / 3, r"(?:an?|one)[- ]third(?= (?:of|that)\b|\W*$)|un tercio|(?:la|una) tercera parte"),
     ("quarter", 1 / 4, r"(?:an?|one)[- ]quarter(?= (?:of|that)\b|\W*$)|un cuarto|(?:la|una) cuarta parte"),
     ("fifth", 1 / 5, r"(?:an?|one)[- ]fifth(?= (?:of|that)\b|\W*$)|un quinto|(?:la|una) quinta parte"),
-    ("two", 2.0, r"twice|doubl(?:e|ed)|dobl(?:e|o|ad[oa])|duplic(?:o|a|ado)|two times|dos veces"),
-    ("three", 3.0, r"tripl(?:e|ed|ico)|three times|tres veces"),
-    ("four", 4.0, r"four times|quadrupl\w+|cuatro veces|cuadrupl\w+"),
+    ("double", 2.0, r"twice|doubl(?:es?|ed)|dobl(?:[eoa]|ad[oa])|duplic(?:[oa]|ado)"),
+    ("triple", 3.0, r"tripl(?:es?|ed|ic[oa])"),
+    ("fourfold", 4.0, r"quadrupl\w+|cuadrupl\w+|cuadruplic\w+"),
+    ("tenfold", 10.0, r"tenfold"),
 )
 _TIMES = re.compile(
-    r"\b(?:(?P<more>more than|over|mas del?|mas que)|(?P<less>less than|under|menos del?))? ?(?:la |el |an? )?\b(?:"
+    r"\b(?:(?P<more>more than|over|mas del?|mas que)|(?P<less>less than|under|menos del?)"
+    r"|(?P<nearly>nearly|almost|casi))? ?(?:la |el |an? )?\b(?:"
     + "|".join(f"(?P<{name}>{pattern})" for name, _, pattern in _SHARES)
-    + r")\b(?![- ]digit| digito)"
+    + rf"|(?P<count>{COUNT})(?P<half_more> and a half| y media)? (?:times|veces)|"
+    rf"multiplic\w+ (?:casi )?por (?P<by>{COUNT}))\b(?![- ]digit| digito)"
 )
+_AS_MUCH = re.compile(r" as (?:much|many|high|large|deep)[:,]? \(?\d")
+"""Behind a multiple: its own number is the second one, as in "IBM fell 22%, and AAPL twice as much: 57%"."""
 _RATIO = {name: ratio for name, ratio, _ in _SHARES}
 _ABOUT = 0.15
 """How far a multiple that is said in a word may be off."""
@@ -158,34 +179,51 @@ _CALLED = re.compile(
 )
 _STRETCHED = re.compile(r"\b(?:(?P<over>overbought|sobrecompra\w*)|oversold|sobrevent\w*)\b")
 _DENIED = re.compile(r"\b(?:not|no|neither|nor|ni|far|lejos)\b|n't\b")
+_WHOM = ("ticker", "rest")
 _SIDES = {"before": -1, "after": 1, "antes": -1, "despues": 1}
 _DAYS = re.compile(rf"(?P<n>\d+|{'|'.join(NUMBERS)}) (?:(?P<day>days?|dias?)|weeks?|semanas?)")
 
 
-def is_multiple(low: str, claims: Sequence[Claim]) -> bool | None:
-    """Whether the two numbers of a sentence are that many times each other, the first of the second or, of money that
-    was put in, the second of the first, or its one fall that part of the whole; None: it says no such thing, or there
-    are no such numbers."""
-    told = {claim.number: claim for claim in claims if claim.number is not None}
+def is_multiple(
+    low: str, tokens: Sequence[Token], claims: Sequence[Claim], facts: Facts, asked: str | None
+) -> bool | None:
+    """Whether the two numbers of a sentence, or without numbers its one figure of two tickers, are that many times each
+    other, the first of the second or, of money that was put in, the second of the first; None: it says no such thing,
+    or there are no such numbers."""
     match = next((one for one in _TIMES.finditer(low) if one.lastgroup), None)
-    if match is None or len(told) not in (1, 2) or len({number.percent for number in told}) > 1:
+    if match is None or any(claim.number is not None and claim.number.part for claim in claims):
         return None
-    first, *rest = (number.readings[0][0] * number.scale for number in told)
-    if not rest and not (next(iter(told)).percent and next(iter(told.values())).move == "fell"):
+    told = {claim.number: claim for claim in claims if claim.number is not None and not claim.number.times}
+    if len(told) > 1:
+        values: list[float | None] = [number.readings[0][0] * number.scale for number in told]
+        if any("growth" in claim.figures for claim in told.values()) or _AS_MUCH.match(low, match.end()):
+            values.reverse()
+    else:
+        tickers = [token.value for token in tokens if token.kind == "ticker"]
+        figures = {token.value for token in tokens if token.kind == "figure"}
+        figures |= {claim.figures for claim in claims if claim.relation in ("more", "less")}
+        figures = figures or {("return",)}
+        periods = [token.value for token in tokens if token.kind == "period"] or [asked]
+        found = (value_of(facts, one, min(figures), [str(periods[0])]) for one in tickers if len(figures) == 1)
+        values = list(found)
+    if len(values) != 2 or None in values or len({number.percent for number in told}) > 1:
         return None
-    invested = any("growth" in claim.figures for claim in told.values())
-    one, other = (rest[0], first) if invested and rest else (first, rest[0] if rest else 100.0)
-    wanted = next(_RATIO[name] for name in _RATIO if match[name])
+    one, other = (value or 0.0 for value in values)
+    count = match["count"] or match["by"]
+    wanted = float(count_of(count)) if count else next(_RATIO[name] for name in _RATIO if match[name])
+    wanted += 0.5 if match["half_more"] else 0
     off = one / other / wanted - 1 if other else -1.0
-    low_end, high_end = (0, _BEYOND) if match["more"] else (-_BEYOND, 0) if match["less"] else (-_ABOUT, _ABOUT)
-    return low_end <= off <= high_end
+    below = _BEYOND if match["less"] else 0 if match["more"] else _ABOUT
+    above = _BEYOND if match["more"] else 0 if match["less"] or match["nearly"] else _ABOUT
+    return -below <= off <= above
 
 
 def wrong_days_apart(tokens: Sequence[Token], claims: Sequence[Claim], facts: Facts) -> list[str]:
     """That no date is so many days before, or after, another ticker's: "on 18 April, five days before Apple"."""
     found: list[str] = []
-    for span, way, whom in zip(tokens, tokens[1:], tokens[2:], strict=False):
-        length = _DAYS.fullmatch(span.text.strip()) if (span.kind, whom.kind) == ("period", "ticker") else None
+    told = [token for token in tokens if token.kind != "than" and token.text not in ("que", "than")]
+    for span, way, whom in zip(told, told[1:], told[2:], strict=False):
+        length = _DAYS.fullmatch(span.text.strip()) if span.kind == "period" and whom.kind in _WHOM else None
         if length is None or way.text not in _SIDES:
             continue
         days = int(NUMBERS.get(length["n"], length["n"])) * (1 if length["day"] else 7) * _SIDES[way.text]
@@ -194,7 +232,9 @@ def wrong_days_apart(tokens: Sequence[Token], claims: Sequence[Claim], facts: Fa
             (mine.value, theirs.value)
             for subject, figures in dated
             for mine in facts.of(str(subject), figures)
-            for theirs in facts.of(whom.value, figures)
+            for other in ([whom.value] if whom.kind == "ticker" else facts.subjects)
+            for theirs in facts.of(other, figures)
+            if other != subject
         ]
         if not pairs or any(
             not isinstance(mine, date) or not isinstance(theirs, date) or (mine - theirs).days != days
@@ -238,13 +278,15 @@ def _is_at(subject: str, high: str | None, facts: Facts) -> bool:
     return bool(prices and ends) and abs(prices[0] / ends[0] - 1) <= AT
 
 
-def unbacked(low: str, claims: Sequence[Claim], facts: Facts, subjects: Sequence[str]) -> list[str]:
-    """What a folded sentence with claims says that no tool can have given. `subjects`: whom it is about."""
+def unbacked(
+    low: str, claims: Sequence[Claim], facts: Facts, subjects: Sequence[str], *, multiple: bool | None
+) -> list[str]:
+    """What a folded sentence with claims says that no tool can have given. `subjects`: whom it is about; `multiple`:
+    what `is_multiple` says of it."""
     of = [claim.subject for claim in claims if claim.subject is not None] or subjects or facts.subjects
     found = [reason for reason, pattern in _KINDS if pattern.search(low)]
-    multiple = is_multiple(low, claims)
-    if multiple is not None:
-        found = [*(reason for reason in found if reason != _MULTIPLE), *([] if multiple else [_MULTIPLE])]
+    if multiple is not None or any(claim.number is not None and claim.number.part for claim in claims):
+        found = [*(reason for reason in found if reason != _MULTIPLE), *([_MULTIPLE] if multiple is False else [])]
     apart = [claim for claim in claims if claim.number is not None and claim.number.points]
     if apart and all(is_difference(claim, facts) for claim in apart):
         found = [reason for reason in found if reason != _APART]

@@ -41,7 +41,7 @@ def _wrong(claim: Claim, facts: Facts) -> str | None:
         case "rose" | "fell" | "flat":
             return _moved(claim, facts)
         case "even":
-            found = [_value(facts, name, claim.figures, claim.periods) for name in facts.subjects]
+            found = [value_of(facts, name, claim.figures, claim.periods) for name in facts.subjects]
             known = [value for value in found if value is not None]
             return None if known and max(known) - min(known) < EVEN else "they differ"
         case "more" | "less":
@@ -72,6 +72,10 @@ NEAR = 0.04
 """What a number may be off that is said to be no more than near."""
 WITHIN = 0.1
 """The same of a number that a figure is said to be above or below, and is."""
+_STREAKS = ("up_streak", "down_streak")
+"""Figures whose days lie within the stretch that is spoken of."""
+_OF_A_PART = 2.5
+"""How many times as far off a part of the whole may be: "more than half" is 57% too."""
 _NAMED = frozenset(name for names, _ in FIGURES for name in names) | {"sma_20", "sma_50", "sma_200"}
 """Figures that words call by name: what is said of one is said of no other."""
 UNKNOWN = (
@@ -109,7 +113,7 @@ def is_difference(claim: Claim, facts: Facts) -> bool:
         for one in facts.facts
         if isinstance(one.value, float) and one.subject in pair and (not figures or one.figure in figures)
     ]
-    known = [one for one in known if is_fraction(one[0]) and (not claim.periods or one[1] in claim.periods)]
+    known = [one for one in known if is_fraction(one[0]) and (not claim.periods or one[1] in (None, *claim.periods))]
     return any(
         one[:2] == other[:2] and _is_told(claim.number, (one[2] - other[2]) * 100)
         for one, other in combinations(known, 2)
@@ -147,7 +151,10 @@ def _is_near(number: Number, fact: FigureFact, move: str | None) -> bool:
 def _approaches(number: Number, actual: float) -> bool:
     near = [value * number.scale for value, _ in number.readings]
     near = [value for value in near if not number.bound or (actual >= value) == (number.bound == ">")]
-    return any(abs(value - actual) <= (WITHIN if number.bound else NEAR) * actual for value in near)
+    off = (WITHIN if number.bound else NEAR) * (_OF_A_PART if number.part else 1) * actual
+    if number.bound and number.percent:
+        off = max(off, 1.0)  # less than 1%, within 5% of its high
+    return any(abs(value - actual) <= off for value in near)
 
 
 def _worked_out(number: Number, facts: Facts) -> bool:
@@ -203,7 +210,7 @@ def _as_said(number: Number, fact: FigureFact, move: str | None) -> bool:
         return False
     if number.money is not None and fact.unit == "money" and (fact.currency or number.money) != number.money:
         return False
-    if (number.percent and fact.unit == "money") or (number.money is not None and fact.unit == "fraction"):
+    if (number.percent and fact.unit == "money") or (not number.percent and fact.unit == "fraction"):
         return False
     falls = fact.figure in FALLS
     if (move == "fell" or number.sign == "-") and fact.value > 0 and not falls:
@@ -240,6 +247,8 @@ def _fits_any(claim: Claim, number: Number, facts: Facts) -> bool:
     names = _named(claim, number)
     asked = Claim(claim.relation, claim.subject, tuple(names), other=claim.other)
     found = _facts(asked, facts, claim.periods if _timed(names) else ())
+    if names and names[0] in _STREAKS:
+        found = [one for one in _facts(asked, facts, ()) if not _is_of_other_days(one, claim)]
     if claim.soft and "return" not in names and not any(isinstance(one.value, float) for one in found):
         found = _facts(asked, facts, ())
     return any(_fits(one, number, claim.move) for one in found)
@@ -305,7 +314,7 @@ def _rounds(number: Number, actual: float) -> bool:
 
 def _is_told(number: Number, actual: float) -> bool:
     """Whether it is the figure, rounded; or near a figure that is said to be above or below it, and is."""
-    return _approaches(number, abs(actual)) if number.bound else _rounds(number, actual)
+    return _approaches(number, abs(actual)) if number.bound or number.part else _rounds(number, actual)
 
 
 def _places(value: float, places: int, number: Number) -> int:
@@ -316,7 +325,7 @@ def _places(value: float, places: int, number: Number) -> int:
     return len(figures.rstrip("0")) - len(figures)
 
 
-def _value(facts: Facts, subject: str, figures: Sequence[str], periods: Sequence[str]) -> float | None:
+def value_of(facts: Facts, subject: str, figures: Sequence[str], periods: Sequence[str]) -> float | None:
     """One value of a ticker's figure, as big as it is: falls by their depth. What is no figure of a stretch has a
     value whatever stretch is spoken of."""
     found = facts.of(subject, figures, periods)
@@ -331,7 +340,7 @@ def _value(facts: Facts, subject: str, figures: Sequence[str], periods: Sequence
 def _moved(claim: Claim, facts: Facts) -> str | None:
     if claim.subject is None:
         return "a move of nobody"
-    value = _value(facts, claim.subject, RETURNS, claim.periods)
+    value = value_of(facts, claim.subject, RETURNS, claim.periods)
     if value is None:
         return f"{claim.subject}: no return of that period"
     flat = FLAT if claim.periods in ((), ("1d",)) else FLAT_OVER_TIME
@@ -342,9 +351,10 @@ def _moved(claim: Claim, facts: Facts) -> str | None:
 def _compared(claim: Claim, facts: Facts) -> str | None:
     if claim.subject is None or claim.other is None:
         return "a comparison with nobody"
-    one = _value(facts, claim.subject, claim.figures, claim.periods)
-    other = _value(facts, claim.other, claim.figures, claim.periods)
-    if one is None or other is None:
+    one = value_of(facts, claim.subject, claim.figures, claim.periods)
+    other = value_of(facts, claim.other, claim.figures, claim.periods)
+    pairs = claim.figures == ("correlation",) and len({fact.other for fact in _facts(claim, facts, ())}) > 1
+    if one is None or other is None or pairs:
         return "a comparison of what is not known"
     if claim.move is not None:
         if (one > 0 or other > 0) if claim.move == "fell" else (one < 0 or other < 0):
@@ -359,7 +369,7 @@ def _ranked(claim: Claim, facts: Facts) -> str | None:
         pairs = [(one.value, {one.subject, one.other}) for one in all_of if isinstance(one.value, float)]
         first = max(pairs, default=None, key=lambda pair: pair[0] if claim.relation == "highest" else -pair[0])
         return None if first and first[1] == {claim.subject, claim.other} else "another pair has that rank"
-    values = {name: _value(facts, name, claim.figures, claim.periods) for name in facts.subjects}
+    values = {name: value_of(facts, name, claim.figures, claim.periods) for name in facts.subjects}
     known = {name: value for name, value in values.items() if value is not None}
     mine = known.get(claim.subject or "")
     if mine is None:
@@ -371,10 +381,10 @@ def _ranked(claim: Claim, facts: Facts) -> str | None:
 def _placed(claim: Claim, facts: Facts) -> str | None:
     subject = claim.subject or ""
     if claim.figures == ("volume_zscore",):
-        score = _value(facts, subject, claim.figures, ())
+        score = value_of(facts, subject, claim.figures, ())
         return None if score is not None and (score > 0) == (claim.relation == "above") else "not that much volume"
-    price = _value(facts, subject, ("price", "close"), ())
-    averages = [_value(facts, subject, (name,), ()) for name in claim.figures]
+    price = value_of(facts, subject, ("price", "close"), ())
+    averages = [value_of(facts, subject, (name,), ()) for name in claim.figures]
     known = [value for value in averages if value is not None]
     if price is None or len(known) < len(claim.figures):
         return "an average that is not known"

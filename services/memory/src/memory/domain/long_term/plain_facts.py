@@ -141,7 +141,7 @@ _PASSING = re.compile(
 _PASSING_ES = re.compile(
     r"^(?:[^,]{0,30}, ?)?(?:(?:yo|ya|no|si|pues|bueno|tambien|ahora|solo|es que|lo|la|le|me|te|se) )*(?:"
     r"entiendo(?! (?:nada |mucho |poco )?de (?!que\b|lo\b)\w)|"
-    r"se|veo|creo|pienso|supongo|espero|digo|pregunto|agradezco|confirmo|acepto|quiero|queremos|"
+    r"se\b|veo|creo|pienso|supongo|espero|digo|pregunto|agradezco|confirmo|acepto|quiero|queremos|"
     r"necesito|prefiero "
     r"(?:verlo|ver|que me|saber)|quisiera|comprendo|dudo|imagino|recuerdo|puedo|podemos|"
     r"estoy (?:viendo|mirando|buscando|de acuerdo|list[oa]|bien|mal|aqui|segur[oa]|no|pensando|tratando|intentando|"

@@ -79,18 +79,22 @@ LARGE = frozenset(_PLACES.split())
 """Places with cities in them: who lives in Peru may live in Lima."""
 RESTRICTS = frozenset(OCCASION) | ASSETS
 _WEEKENDS = re.compile(r"\bfin(?:es)? de semana\b")
+_SINCE = re.compile(
+    r"\b(?:since|desde) (?:(?:the|el|la|last|this|este|esta|mediados de|finales de|principios de) )?\w+"
+)
+"""When something began, which restricts nothing."""
 CONDITION = re.compile(r"\b(?:when|while|if|unless|cuando|si|mientras|on days|los dias)\b(?P<rest>.*)")
 _PURPOSE = re.compile(r"\b(?:for|para)(?! (?:me|mi|now|ahora|the moment)\b)(?P<rest>[^.,;:!?\n]*)")
 
 
 def restrictions(said: str) -> frozenset[str]:
     """The occasions and months that a plain text names."""
-    return frozenset(word for word in words(said) if word in OCCASION or word in MONTHS)
+    return frozenset(word for word in words(_SINCE.sub("", said)) if word in OCCASION or word in MONTHS)
 
 
 def where(rest: str, changed: bool) -> frozenset[str]:
     """What restricts a statement. A date beside a change is the day of the change, and restricts nothing."""
-    rest = _WEEKENDS.sub("weekend", rest).replace("entre semana", "weekday")
+    rest = _WEEKENDS.sub("weekend", _SINCE.sub("", rest)).replace("entre semana", "weekday")
     found = {word for word in words(rest) if word in RESTRICTS or (word in MONTHS and not changed)}
     for pattern in (CONDITION, _PURPOSE):
         for match in pattern.finditer(rest):

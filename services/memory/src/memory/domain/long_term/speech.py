@@ -25,7 +25,8 @@ _SENTENCE = re.compile(r"(?<=[!?;\n])\s*|(?<=\.)\s+|(?<=[a-záéíóúñ)]\.)(?=
 _TITLE = re.compile(r"\b(Dra?|Mrs?|Ms|Prof|Sra?|Srta|St|Sta)\.(?=\s+[A-ZÁÉÍÓÚÑ])")
 """Its dot ends no sentence."""
 _JOKE = re.compile(
-    r"(?<!not )(?<!n't )\b(?:(?:just |only |i'?m )*(?:kidding|joking)(?! aside)|jk|(?:it'?s|that'?s|it is) not "
+    r"(?<!not )(?<!n't )\b(?:(?:just |only |i'?m )*(?:kidding|joking)(?! aside)(?: (?:about|when)\b[^,.;:!?\n]*)?|jk|"
+    r"(?:it'?s|that'?s|it is) not "
     r"(?:really )?true(?! that)"
     r"|seriously though|(?:all )?jok(?:es|ing) aside|(?:no|ahora|ya),? (?:ya )?en serio|bromas aparte|fuera de bromas"
     r"|(?:es|era) (?:una )?broma|estoy bromeando|es mentira|no es (?:verdad|cierto)(?! que))\b",
@@ -78,7 +79,8 @@ _REPORTS = re.compile(
 )
 _I_SAID = re.compile(r"\b(?:i|we)(?: (?:\w+ly|just|also|always|have|had))? $")
 _UNREAL = re.compile(
-    r"(?:^|[.;] )say (?=(?:i|we|my)\b)|\b(?:(?:even )?if (?:i|we)'d|(?:even )?if (?:i|we|my \w+) (?:were|was|"
+    r"(?:^|[.;,] )(?:had (?:i|we)\b|de haber \w+(?:ado|ido|cho|sto|rto)\b)|(?:^|[.;] )say (?=(?:i|we|my)\b)|"
+    r"\b(?:(?:even )?if (?:i|we)'d|(?:even )?if (?:i|we|my \w+) (?:were|was|"
     r"had|could|won|lived|did|got|earned|owned)|were i|imagine(?! my)|(?:si,? claro|yeah,? right),? (?:y|and)|"
     r"imaginate|imaginemos|imagina|suppose|supposing|supon|supongamos|suponiendo|suponte|pongamos|let's say|pretend|"
     r"according to|segun (?:mi|el|la|los)|what if|i wish|ojala|as if|como si|unless|a menos que|a no ser que|"
