@@ -29,7 +29,7 @@ def _spanish(said: str) -> str:
         return f"{about['field']}: {told}"
     for pattern, spanish in with_places:
         if (found := pattern.fullmatch(said)) is not None:
-            return spanish.format(*(_joined(one) for one in found.groups()))
+            return spanish.format(*(_spanish(_joined(one)) for one in found.groups()))
     return said
 
 
