@@ -39,7 +39,7 @@ async def test_a_setting_without_effect_says_so_beside_its_field(visits: Visits)
     await page.get_by_role("link", name="Ajustes").click()
     # The stack of these tests has no key for any provider.
     told = page.locator("#setting-preferredProvider-warned")
-    await expect(told).to_have_text("groq no tiene clave en esta instalación: responde offline.")
+    await expect(told).to_have_text("Groq no tiene clave en esta instalación: responde el asistente incorporado.")
     tools = page.get_by_label("Herramientas para visitantes")
     before = await tools.input_value()
     await tools.fill(f"{before}\nno_such_tool\ncreate_alert")

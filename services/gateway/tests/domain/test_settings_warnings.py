@@ -96,6 +96,10 @@ def test_the_installations_own_server_answers_whatever_is_preferred() -> None:
     assert fields(providers("compatible")) == [("preferredProvider", "installationsServer")]
 
 
+def test_without_any_key_the_built_in_assistant_is_said_to_answer() -> None:
+    assert fields(providers()) == [("preferredProvider", "onlyOffline")]
+
+
 def test_what_nobody_can_say_now_is_not_warned_of() -> None:
     config = CompanyConfig.model_validate(
         {"companyId": "acme", "preferredModel": "x", "toolConfig": {"enabledTools": ["no_such"]}}

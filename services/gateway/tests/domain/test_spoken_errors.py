@@ -1,6 +1,8 @@
 """Errors in the language of whoever is told."""
 
 import ast
+import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,6 +56,19 @@ TO_PEOPLE = ("adapters", "chat", "domain", "handlers.py", "web")
 def test_a_text_is_put_into_spanish_with_what_stands_in_it(english: str, spanish: str) -> None:
     assert in_language(english, "es") == spanish
     assert in_language(english, "en") == in_language(english, None) == english
+
+
+def test_whatever_keeps_a_page_or_document_from_being_read_is_told_in_spanish() -> None:
+    executor = Path(gateway.__file__).parents[3] / "tool-executor" / "src" / "tool_executor"
+    texts = tomllib.loads((executor / "texts" / "en.toml").read_text(encoding="utf-8"))
+    crawl = ast.parse((executor / "crawl" / "words.py").read_text(encoding="utf-8"))
+    said = next(ast.literal_eval(one.value) for one in crawl.body if isinstance(one, ast.Assign))
+    of_files = {"gone", "unreadable_kind"}  # told in the conversation, in its language
+    of_tools = {"no_text", "not_found", "not_text"}  # told to the model
+    said |= {name: text for name, text in texts["document"].items() if name not in of_files}
+    said |= {f"page {name}": text for name, text in texts["page"].items() if name not in of_tools}
+    filled = [re.sub(r"\{.*?\}", "7", text) for text in said.values()]
+    assert [text for text in filled if in_language(text, "es") == text] == []
 
 
 @pytest.mark.parametrize(

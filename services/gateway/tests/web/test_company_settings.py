@@ -218,7 +218,7 @@ async def test_what_has_no_effect_comes_back_as_warnings_in_the_readers_language
     assert status == 200
     told = {one["field"]: one["message"] for one in changed["warnings"]}
     assert told["toolConfig.fetchPageEnabled"] == "No page can be read while allowedDomains is empty."
-    assert told["preferredProvider"] == "groq has no key in this installation: offline answers."
+    assert told["preferredProvider"] == "groq has no key in this installation: the built-in assistant answers."
     assert "budget.whenSpent" in told
     spanish = (await http("GET", ACME, token=admin))[1]["warnings"]
     assert "No se puede leer ninguna página mientras allowedDomains esté vacío." in [one["message"] for one in spanish]

@@ -39,10 +39,13 @@ async def test_why_a_site_was_not_read_is_said_in_the_readers_language(
         "state": "failed",
         "requestedAt": "2026-01-01T00:00:00Z",
         "problem": problem,
+        "left": [{"url": "u", "outcome": "skipped", "reason": "noindex", "message": "It leads to /other."}],
     }
+    failed = {"id": "d1", "source": "document", "title": "t", "state": "failed", "updatedAt": "2026-01-01T00:00:00Z"}
 
     async def overview(_: CompanyRequest) -> KnowledgeOverview:
-        return KnowledgeOverview.model_validate({"sources": [], "lastRun": {**run, "problem": problem}})
+        failures = [{**failed, "problem": "The document holds no text."}]
+        return KnowledgeOverview.model_validate({"sources": [], "lastRun": run, "failures": failures})
 
     await RpcServer(nats_client).serve(OVERVIEW, overview)
     await nats_client.flush()
@@ -50,6 +53,9 @@ async def test_why_a_site_was_not_read_is_said_in_the_readers_language(
     for headers, said in (({"Accept-Language": "es"}, "el sitio no responde"), ({"Accept-Language": "en"}, problem)):
         _, body, _ = await http("GET", "/v2/knowledge", token=token, headers=headers)
         assert said in body["lastRun"]["problem"]
+        spanish = "es" in headers.values()
+        assert body["lastRun"]["left"][0]["message"] == ("Lleva a /other." if spanish else "It leads to /other.")
+        assert body["failures"][0]["problem"].startswith("El documento" if spanish else "The document")
 
 
 async def test_a_text_is_handed_to_memory_under_the_callers_company(

@@ -96,23 +96,25 @@ def _modelling(config: CompanyConfig, listed: ProvidersReply) -> Iterator[Warned
     """Warnings about models: the installation's own server answers for every company, or others stand in for an
     unconfigured provider."""
     provider, model = config.preferred_provider, config.preferred_model
-    configured = {view.id for view in listed.providers if view.configured}
+    configured = {view.id: view.label or view.id for view in listed.providers if view.configured}
+    called = next((view.label or view.id for view in listed.providers if view.id == provider), provider)
     if OPEN in configured:
         if config.own_model is not None:
             yield Warned("ownModel", "installationsServer", {"provider": config.own_model.model})
         elif provider != OPEN:
-            yield Warned("preferredProvider", "installationsServer", {"provider": provider})
+            yield Warned("preferredProvider", "installationsServer", {"provider": called})
         return
     if config.own_model is not None:
         return
     if provider not in configured:
-        others = [view.id for view in listed.providers if view.configured and view.id != "offline"] or ["offline"]
-        yield Warned("preferredProvider", "notConfigured", {"provider": provider, "others": ", ".join(others)})
+        others = ", ".join(label for name, label in configured.items() if name != "offline")
+        text = "notConfigured" if others else "onlyOffline"
+        yield Warned("preferredProvider", text, {"provider": called, "others": others})
     if provider != "offline" and not is_known(provider, model, listed):
-        yield Warned("preferredModel", "otherModel", {"provider": provider, "model": model})
+        yield Warned("preferredModel", "otherModel", {"provider": called, "model": model})
     cheaper = config.budget.cheaper_model
     if cheaper and provider != "offline" and not is_known(provider, cheaper, listed):
-        yield Warned("budget.cheaperModel", "otherModel", {"provider": provider, "model": cheaper})
+        yield Warned("budget.cheaperModel", "otherModel", {"provider": called, "model": cheaper})
 
 
 def _untraded(tools: ToolConfig) -> Iterator[Warned]:

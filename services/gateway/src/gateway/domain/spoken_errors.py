@@ -36,7 +36,8 @@ def _translated(said: str, texts: _Texts) -> str:
         return f"{about['field']}: {told}"
     for pattern, translation in with_places:
         if (found := pattern.fullmatch(said)) is not None:
-            return translation.format(*(_LAST_OR.sub(f" {whole['or']} ", one) for one in found.groups()))
+            inside = (_LAST_OR.sub(f" {whole['or']} ", one) for one in found.groups())
+            return translation.format(*(_translated(one, texts) for one in inside))
     return said
 
 

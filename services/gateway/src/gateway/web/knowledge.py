@@ -37,6 +37,7 @@ from contracts.knowledge_rpc import (
     RunReply,
     RunRequest,
 )
+from contracts.languages import Language
 from contracts.plain_text import LINE
 from gateway.adapters.knowledge import PIECE
 from gateway.adapters.service_calls import CHANGE_SECONDS, ask
@@ -156,11 +157,10 @@ _TAKEN = {202: {"description": "the file is being read: GET the document", "mode
 async def get_knowledge(api: ApiDep, caller: OperatorDep, accept_language: AcceptLanguage = None) -> KnowledgeOverview:
     """What the assistant knows: sources, counts, the last and the next run, failures."""
     found = await ask(api.rpc, OVERVIEW, CompanyRequest(company_id=caller.company))
-    run = found.last_run
-    if run is None or run.problem is None:
-        return found
-    told = in_language(run.problem, await api.companies.console_language(caller.company, accept_language))
-    return found.model_copy(update={"last_run": run.model_copy(update={"problem": told})})
+    language = await api.companies.console_language(caller.company, accept_language)
+    run = found.last_run and _run_in(found.last_run, language)
+    failures = [_document_in(one, language) for one in found.failures]
+    return found.model_copy(update={"last_run": run, "failures": failures})
 
 
 @router.get("/documents", response_model=DocumentsReply, responses=described())
@@ -170,11 +170,14 @@ async def list_documents(
     source: Annotated[Literal["site", "document", "service"] | None, Query()] = None,
     limit: Limit = 50,
     cursor: Cursor = None,
+    accept_language: AcceptLanguage = None,
 ) -> Response:
     """Documents and pages, newest first."""
     asked = DocumentsRequest(company_id=caller.company, source=source, limit=limit, cursor=cursor)
     found = await ask(api.rpc, DOCUMENTS, asked)
-    return page(found, found.next)
+    language = await api.companies.console_language(caller.company, accept_language)
+    items = [_document_in(one, language) for one in found.items]
+    return page(found.model_copy(update={"items": items}), found.next)
 
 
 @router.post(
@@ -190,12 +193,15 @@ async def create_document(api: ApiDep, caller: AdminDep, request: Request) -> Re
 
 
 @router.get("/documents/{id}", responses=described(404))
-async def get_document(api: ApiDep, caller: OperatorDep, name: DocumentPath) -> DocumentDetail:
+async def get_document(
+    api: ApiDep, caller: OperatorDep, name: DocumentPath, accept_language: AcceptLanguage = None
+) -> DocumentDetail:
     """One document with its passages."""
     found = await ask(api.rpc, DOCUMENT_GET, DocumentRequest(company_id=caller.company, id=name))
     if found.document is None:
         raise not_found("document")
-    return DocumentDetail(**dict(found.document), found=found.passages)
+    language = await api.companies.console_language(caller.company, accept_language)
+    return DocumentDetail(**dict(_document_in(found.document, language)), found=found.passages)
 
 
 @router.put("/documents/{id}", response_model=DocumentView, responses=described() | _TAKEN, openapi_extra=_TEXT_OR_FILE)
@@ -244,9 +250,10 @@ async def refresh(api: ApiDep, caller: AdminDep, body: RefreshBody | None = None
 
 
 @router.get("/runs/{id}", responses=described(404))
-async def get_run(api: ApiDep, caller: OperatorDep, name: RunPath) -> Run:
+async def get_run(api: ApiDep, caller: OperatorDep, name: RunPath, accept_language: AcceptLanguage = None) -> Run:
     """A run's progress: pages found, fetched, unchanged, skipped and failed, with reasons."""
-    return _known(await ask(api.rpc, RUN_GET, RunRequest(company_id=caller.company, id=name)))
+    run = _known(await ask(api.rpc, RUN_GET, RunRequest(company_id=caller.company, id=name)))
+    return _run_in(run, await api.companies.console_language(caller.company, accept_language))
 
 
 @router.post("/runs/{id}", responses=described(404))
@@ -307,3 +314,12 @@ def _known(reply: RunReply) -> Run:
     if reply.run is None:
         raise not_found("run")
     return reply.run
+
+
+def _run_in(run: Run, language: Language) -> Run:
+    left = [one.model_copy(update={"message": in_language(one.message, language)}) for one in run.left]
+    return run.model_copy(update={"problem": run.problem and in_language(run.problem, language), "left": left})
+
+
+def _document_in(document: DocumentView, language: Language) -> DocumentView:
+    return document.model_copy(update={"problem": document.problem and in_language(document.problem, language)})

@@ -35,13 +35,13 @@ _END = (
     r"ya|ahora|"
     r"ahorita|mismo|urgente\w*|aqui|gracias|que (?:me|nos|pueda|sepa)|para que|de (?:verdad|carne|la empresa|la tienda|"
     r"la clinica|vuestr\w+|su|tu|ustedes|soporte|ventas|atencion)|del equipo|real|humana?|and not|not|y no|no|en vez|"
-    r"for (?:help|support|assistance)|with|about|regarding|sobre)\b|\W*$|\s*[.,;!?)])"
+    r"for (?:help|support|assistance)|with|about|regarding|sobre)\b|\W*$|\s*[.,:;!?()–—]|\s+-)"
 )
 _KINDS = (
     # Talking: to somebody.
-    rf"\b(?:talk|speak|chat|communicate|in (?:touch|contact)) (?:to|with|2) {_ANY}{_WHO}\b",
+    rf"\b(?:talk|speak|chat|communicate|discuss (?:this|it)|in (?:touch|contact)) (?:to|with|2) {_ANY}{_WHO}\b",
     rf"\b(?:hablar|hable|charlar|chatear|conversar|comunicar(?:me|nos|se)?|comuniqueme|contact(?:ar(?:me)?|o)|"
-    rf"ponerme en contacto|ser atendid[oa]|tratar(?:lo)?|hablarlo|consultarlo) (?:con|por) {_ANY}{_WHO}\b",
+    rf"ponerme en contacto|ser atendid[oa]|tratar(?:lo)?|hablarlo|consultarlo) (?:directamente )?(?:con|por) {_ANY}{_WHO}\b",
     rf"\b(?:contact(?:ar)?|reach|call) (?:(?:a|con|al) )?(?:(?:a|an|the|your|one of your|some|un|una|el|"
     rf"la) )*{_WHO}{_END}",
     # Passing on.
@@ -70,12 +70,12 @@ _KINDS = (
     rf" (?:(?:a|ver|tener|ayuda|atencion|la|de|hablarle|el|contacto|con|que intervenga) )*"
     rf"(?:(?:un|una|algun|alguna|otra|otro|el|la) )*{_WHO}{_END}",
     # Being attended to.
-    rf"\b(?:can|could|may|will|would|might|let|have|make) {_ANY}{_WHO_EN} (?:please )?(?:help|assist|call|ring|phone|"
+    rf"\b(?:can|could|may|will|would|might|let|have|make) {_ANY}{_WHO_EN} (?:from (?:\w+ ){{1,3}})?(?:please )?(?:help|assist|call|ring|phone|"
     rf"contact|answer|"
-    rf"attend|join|take over|take this|respond|reply|look (?:at|into)|talk|speak|step in|get in touch|come|write)\b",
+    rf"attend|join|take over|take this|respond|reply|look (?:at|into)|talk|speak|step in|get (?:in touch|back)|come|write)\b",
     rf"\b(?:me|nos) (?:pued[ae]n?|podria\w*|quiera\w*|va|van)? ?(?:a )?(?:atender|atienda\w*|ayudar|ayude\w*|"
     rf"contest\w+|respond\w+|llam\w+|contact\w+|escrib\w+|hable\w*|lo expli\w+|expli\w+|resuelv\w+) {_ANY}{_WHO_ES}\b",
-    rf"\b(?:atiend[ea]\w*|atender\w*) {_ANY}{_WHO_ES}\b",
+    rf"\b(?:atiend[ea]\w*|atender\w*|en contacto conmigo) {_ANY}{_WHO_ES}\b",
     rf"\b{_WHO_ES} (?:\w+ )?(?:que )?(?:me|nos|lo) (?:\w+ )?(?:atienda|ayude|conteste|responda|llame|escuche|"
     rf"explique|hable|pueda|resuelva|solucione)\w*",
     rf"\b(?:puede|podria|pueden|podrian) {_ANY}{_WHO_ES} (?:atender|ayudar|llamar|contactar|contestar|responder|hablar)"
@@ -109,7 +109,7 @@ _FILLER = (
     r"i said|he dicho|que|mejor|with|con|to|support|soporte)"
 )
 _BARE = re.compile(rf"^(?:{_FILLER}\s+){{0,12}}(?:{_WHO})(?:\s+{_FILLER}){{0,12}}$")
-_POLITE = re.compile(r"\b(please|por favor)[^\w\s].*", re.DOTALL)
+_POLITE = re.compile(r"\b(please|por favor)\s*[^\w\s].*", re.DOTALL)
 """A wish that ends here, and what is said behind it ("a person, please: my card was charged twice")."""
 _BESIDE = re.compile(
     rf"\b{_FILLER}\b|\b(?:can|could|may|i|want|need|would|like|prefer|quiero|quisiera|querria|prefiero|puedo|podria|"
@@ -125,7 +125,7 @@ _UNWANTED = re.compile(
     r"rather not) (?:\w+ ){0,3}|(?:without|instead of|rather than|avoid|before|after|sin|en vez de|en lugar de|"
     r"evitar|antes de|"
     r"despues de) (?:\w+ ){0,2}|no (?:quiero|necesito|quisiera|deseo|busco|hace falta|me gustaria|me hace falta|"
-    r"es necesario|prefiero|tengo que|hay que|pido) (?:\w+ ){0,2}|(?:do|does|did|should|must) i (?:need|have|"
+    r"es necesario|prefiero|tengo que|hay que|pido) (?:\w+ ){0,2}|(?:do|does|did|should|must) (?:i|you|we) (?:need|have|"
     r"ought)? ?(?:to )?"
     r"|(?:tengo|hay|tenia|habia) que |(?:debo|deberia|es necesario|hace falta|es obligatorio) |when i |cuando |"
     r"if i |si |(?:ayer|anoche|yesterday|already|ya) (?:\w+ ){0,2})$"

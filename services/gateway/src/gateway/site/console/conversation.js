@@ -284,7 +284,7 @@ export class ConversationView {
     const owner = this.#owner;
     if (owner?.kind === "human" && !this.#isMine) {
       const name = owner.name || owner.operatorId;
-      if (!await ask(say("takeFrom", { name }), say("takeFromHint", { name }), say("take"))) return;
+      if (!await ask(say("ownerHuman", { name }), say("takeFromHint", { name }), say("take"))) return;
     }
     this.#take();
   }
