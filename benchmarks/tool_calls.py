@@ -22,6 +22,8 @@ from pydantic import SecretStr
 
 from benchmarks import cpu
 from benchmarks.report import Figure
+from contracts.company import CompanyConfig, CompanySettings
+from contracts.company_rpc import COMPANY_GET, CompanyReply, CompanyRequest
 from contracts.tools_rpc import ToolServiceData, ToolServiceRequest, tool_service
 from runtime.auth.principals import PrincipalSigner
 from runtime.calls.rpc import RpcServer
@@ -164,7 +166,8 @@ class Asking:
 
 @asynccontextmanager
 async def _executors(servers: Servers, count: int) -> AsyncGenerator[tuple[Client, list[int]]]:
-    """So many ready executor processes with their ids, and the market behind them."""
+    """So many ready executor processes with their ids, and what they ask: the market, and memory for the company's
+    settings. A call waits for settings that nobody has."""
     environment = os.environ | {
         "NEXUS_NATS_URL": servers.nats,
         "NEXUS_REDIS_URL": servers.redis.url,
@@ -174,13 +177,17 @@ async def _executors(servers: Servers, count: int) -> AsyncGenerator[tuple[Clien
     }
     processes: list[asyncio.subprocess.Process] = []
     client = await nats.connect(servers.nats)  # pyright: ignore[reportUnknownMemberType]
-    market = RpcServer(client)
+    others = RpcServer(client)
 
     async def price(request: ToolServiceRequest) -> ToolServiceData:
         del request
         return ToolServiceData(result=PRICE)
 
-    await market.serve(tool_service("get_price", "market-adapter"), price)
+    async def settings(request: CompanyRequest) -> CompanyReply:
+        return CompanyReply(settings=CompanySettings(config=CompanyConfig(company_id=request.company_id), version=1))
+
+    await others.serve(tool_service("get_price", "market-adapter"), price)
+    await others.serve(COMPANY_GET, settings)
     try:
         for _ in range(count):
             process = await asyncio.create_subprocess_exec(
