@@ -61,8 +61,7 @@ def concepts_in(text: str, before: Sequence[str], *, named: bool) -> list[str]:
         one += f" {other.split()[-1]}" if len(other.split()) > 1 and len(one.split()) == 1 else ""
         if CONCEPT.search(one) and CONCEPT.search(other):
             return [one, other]
-    match = EXPLAIN.match(said)
-    what = explained(match) if match and not named else ""
+    what = "" if named else asked_term(said)
     if what in _ITSELF and before and (spoken := CONCEPT.search(plain(before[-1]))):
         what = spoken[0]  # what was just asked for
     if not what and not named and (going_on := ANOTHER_TERM.match(said)):
@@ -70,6 +69,13 @@ def concepts_in(text: str, before: Sequence[str], *, named: bool) -> list[str]:
         what = going_on["what"] if EXPLAIN.match(plain(asked_first)) else ""
     is_one = CONCEPT.search(what) and not _OF_ONE.search(what) and not re.search(r"\d{2}", what)
     return [what] if is_one else []
+
+
+def asked_term(said: str) -> str:
+    """What the last clause of a text (plain) wants explained; nothing: it asks for something else."""
+    match = EXPLAIN.match(said) or EXPLAIN.match(said.rpartition(",")[2])
+    what = explained(match) if match else ""
+    return "" if _OF_ONE.search(what) else what
 
 
 def explained(match: re.Match[str]) -> str:

@@ -147,15 +147,15 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("create_paper_order", rf"\b(?:{_LETS_GO}) (?:all )?(?:of )?(?:my|mis?|las|el|la)\b",
          unless=rf"{_ADVICE}|{_ALERT}|{_ORDER}|\b(?:list|lista)\b", about=True, way="sell"),
     _row("create_paper_order",
-         r"\b(?:put|set|place|add|protect|pon|ponme|poner|coloca|anade|protege\w*)\b.{0,25}\bstop\b", r"\d",
+         r"\b(?:put|set|place|add|protect|pon(?:me|le|l[oa])?|poner|coloca|anade|protege\w*)\b.{0,25}\bstop\b", r"\d",
          unless=_ALERT, way="stop"),
     _row("create_paper_order", TAKES_PROFIT.pattern, r"\d", unless=rf"{_ALERT}|\?", way="stop"),
     _row("create_paper_order", rf"^(?:[^\d?]{{0,40}}){_BUY_SELL}", unless=f"{_ADVICE}|{_ALERT}|{_HABIT}",
          about=True),
     _row("create_paper_order", r"\b(?:place|put in|enter|submit|make|pon|poner|coloca\w*|mete|haz)\b.{0,25}\b"
          r"(?:order|orden)\b", r"\d", unless=_ALERT, about=True),
-    _row("create_paper_order", r"\b(?:put|invest|invertir|invierte|mete|meter|pon)\b.{0,12}\d.{0,20}"
-         r"\b(?:in|into|en)\b(?! (?:the|a|my|la|una?|mi)\b)",
+    _row("create_paper_order", r"\b(?:put|invest|invertir|invierte|mete|meter|pon)\b.{0,12}"
+         r"(?:\d|\b(?:half|all|mitad|todo)\b).{0,20}\b(?:in|into|en)\b(?! (?:the|a|my|la|una?|mi)\b)",
          unless=f"{_ADVICE}|{_ALERT}", about=True),
     _row("remove_from_watchlist", r"\b(remove|delete|unfollow|drop|take|quita\w*|elimina|borra|deja de seguir|saca)\b",
          r"\b(watch ?list|lista|favou?rites|favoritos|unfollow|seguir)\b", about=True),
@@ -265,9 +265,10 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(?:now|current\w*|ahora|actual\w*)\b",
          unless=r"\d"),
     _row("get_portfolio", r"\b(?:whats?|what s|how much) (?:is )?(?:in|on) my account\b|\bque hay en mi cuenta\b|"
-         r"^\W*(?:and |y )?(?:(?:how much|cuanto|in|en|my|mi|the|el) )?(?:cash|money|efectivo|dinero)\W*$"),
+         r"^\W*(?:and |y )?(?:(?:how much|cuanto|in|en|de|my|mi|the|el) )?(?:cash|money|efectivo|dinero)\W*$"),
     _row("get_portfolio", r"\b(?:porcentaje|percent\w*|proportion|cuant[oa]s?|how (?:much|many))\b.{0,30}"
-         r"\b(?:tengo|do i (?:have|own|hold)|have i got)\b",
+         r"\b(?:tengo|do i (?:have|own|hold)|have i got)\b|"
+         r"\b(?:tengo|do i (?:have|own|hold)|have i got) (?:algo|algun\w*|any\w*|some)\b",
          unless=r"\b(?:tiempo|time|days?|dias|plazo|hours?|horas)\b", about=True),
     _row("get_portfolio", r"^\W*(portfolio|cartera|portafolio|posiciones|posis|positions|p ?& ?l|pnl)\W*$"),
 )  # fmt: skip
@@ -278,7 +279,7 @@ TAKES_BACK = re.compile(
     r"undo(?: (?:it|that|this))?|take (?:it|that) back|deshaz(?:lo|la| (?:eso|esto))|"
     r"(?:borra|elimina|quita|cancela|anula)r?(?:me)?(?:l[oa]s?(?: tod[oa]s?| dos)?| l[oa]s dos| amb[oa]s|"
     rf"(?: (?:el|la|es[ea]|es[oa]s|eso|esto))(?: (?:{'|'.join(PLACES)}))?(?: de [\w.,]++)?)?)"
-    r"\W*+(?:please|pl[sz]|por favor|porfa)?\W*+$"
+    r"(?:\W++(?:please|pl[sz]|por favor|porfa|mejor|then|entonces|actually|now|ya|anda))*+\W*+$"
 )
 UNDOES = {
     "create_alert": "delete_alert",

@@ -106,6 +106,7 @@ _WHOLE_PERCENT = 0.2
 _SPENT = re.compile(
     r"[$€] ?(\d[\d.,]*k?)|\b(\d[\d.,]*k?) ?(?:[$€]|(?:dollars?|bucks|usd|dolares|euros?|eur|pavos)\b)|"
     r"\b(?:put|invest|invertir|invierte|mete|meter|pon)\b\D{0,12}(\d[\d.,]*k?)\b"
+    r"(?! ?(?:%|per ?cent|por ?ciento))"
 )
 _COUNT = rf"(?:\d+|{'|'.join(NUMBERS)}|(?:half )?an? dozen|(?:una|media) docena)"
 TAKES = (
@@ -122,7 +123,8 @@ _SIDES = {
     "sell": re.compile(r"\b(sell\w*|vend\w+|venta|short(?= \d))\b"),
     "buy": re.compile(
         rf"\b(buy\w*|purchase|long(?= \d)|compr\w+|{TAKES}|"
-        r"(?:put|invest|invertir|invierte|mete|meter|pon)\b.{0,12}\d.{0,20}\b(?:in|into|en))\b"
+        r"(?:put|invest|invertir|invierte|mete|meter|pon)\b.{0,12}"
+        r"(?:\d|\b(?:half|all|mitad|todo)\b).{0,20}\b(?:in|into|en))\b"
     ),
 }
 _NOT_MEANT = re.compile(
