@@ -122,7 +122,8 @@ def amended(
             return replace(earlier, calls=((tool, merged), *earlier.calls[1:]), missing=missing)
     if earlier.missing:
         return None
-    change = change_in(said)
+    # "A third" of a share that is sold is another share, and no part of it.
+    change = None if share is not None and arguments.keys() & {"share", "kept"} else change_in(said)
     if earlier.way == "affordable" and row is None and not own and change is not None and change.factor is not None:
         return replace(earlier, shown=str(number_of(earlier.shown) * change.factor))
     if tool == "get_price" and row is None and not own and change is not None and change.factor is not None:
@@ -225,7 +226,7 @@ def changes_listed(
     if shown == "list_alerts" or placed or (row is not None and row.tool == "create_alert"):
         return "create_alert", "delete_alert"
     named = row is None or row.tool in (_ORDER, "get_pending_orders")
-    ordered = shown == "get_pending_orders" or (named and re.search(r"\b(?:order|orden|pedido)\b", said))
+    ordered = shown == "get_pending_orders" or (named and re.search(r"\b(?:order|orden|pedido|limite?|stop)\b", said))
     return (_ORDER, "cancel_paper_order") if ordered else None
 
 

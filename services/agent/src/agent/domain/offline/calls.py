@@ -51,7 +51,13 @@ def call_of(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) ->
     when = when_in(said.text)
     if tool == "get_price" and date_in(said.plain):
         tool = "get_ohlcv"
-    elif tool == "get_price" and when.period not in (None, "", "1d") and "market_snapshot" in schemas:
+    elif (
+        tool == "get_price"
+        and not row.way
+        and when.tool_arguments
+        and when.period != "1d"
+        and "market_snapshot" in schemas
+    ):
         tool = "market_snapshot"
     elif tool == "market_snapshot" and re.search(r"\b(?:today|hoy)\b", said.plain):
         tool = "get_price"  # which tells the move of the day

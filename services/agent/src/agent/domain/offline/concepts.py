@@ -37,13 +37,20 @@ EXPLAIN = re.compile(
     r"(?: is| are| means?|,? (?:que (?:es|son|significan?|quiere decir)|en que consisten?|para que sirven?))\W*$"
 )
 _BESIDE = re.compile(r"^(?:good|bad|normal|typical|high|low|buen[oa]?|mal[oa]?) |"
-                     r" (?:anyway|exactly|again|then|really|by the way|exactamente|entonces|por cierto)$")  # fmt: skip
+                     r" (?:like i\W?m \w+|in simple (?:terms|words)|for beginners|"
+                     r"please|porfa|anyway|exactly|again|then|really|by the way|exactamente|entonces|"
+                     r"por cierto)$")  # fmt: skip
 """What is said around a concept."""
 ANOTHER_TERM = re.compile(
     r"^\W*(?:and|y|e|what about|how about|que hay de|also|tambien)(?: (?:an?|the|una?|el|la|los|las|de|del|what|"
     r"que|es))* (?P<what>[\w /-]{2,60}?)\W*$"
 )
 """And a stop loss? After a term that was explained, another."""
+_OF_ITSELF = re.compile(
+    r"\W*(?:(?:and|y|pero|but)\W+)?(?:(?:eso|esto) (?:que (?:es|significa|quiere decir)|para que sirve)|"
+    r"para que sirven?|"
+    r"what (?:is|s) (?:it|that) for)\W*"
+)
 _ITSELF = ("that", "it", "this", "eso", "esto")
 _OF_ONE = re.compile(r"\b(?:my|mis?|your|tus?|its|their|sus?|costs?|fees?|cuestan?|coste|comision|tarifa)\b")
 """What is somebody's own, or what the company takes for it, is in no glossary."""
@@ -73,6 +80,8 @@ def concepts_in(text: str, before: Sequence[str], *, named: bool) -> list[str]:
 
 def asked_term(said: str) -> str:
     """What the last clause of a text (plain) wants explained; nothing: it asks for something else."""
+    if _OF_ITSELF.fullmatch(said):
+        return _ITSELF[0]
     match = EXPLAIN.match(said) or EXPLAIN.match(said.rpartition(",")[2])
     what = explained(match) if match else ""
     return "" if _OF_ONE.search(what) else what

@@ -66,7 +66,7 @@ _HOW_MANY_IT_IS = re.compile(
     r"cuant[oa]s? (?:\w+ )?(?:es|son|serian?) (?:eso|esto|esas?)?\b)(?!.*\d)"
 )
 _OF_A_SHARE = re.compile(
-    r"\b(?:trad(?:es?|ing)|quot\w+|cotiza\w*|stocks?|shares?|accion(?:es)?|a (?:cuanto|como) (?:esta|anda|va)|"
+    r"\b(?:trading at|quot\w+|cotiza\w*|a (?:cuanto|como) (?:esta|anda|va)|"
     r"up or down|sube o baja)\b"
 )
 """Said of the price of a share, and of nothing that a company sells."""
@@ -115,7 +115,7 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     asked = " ".join([*map(plain, before[-2:]), said]) if before and len(telling(said)) <= 2 else said
     another_day = (
         before
-        and talk_words.GOING_ON.search(said)
+        and (talk_words.GOING_ON.search(said) or len(telling(said)) <= 1)
         and talk_words.ANOTHER_DAY.search(said)
         and talk_words.OPEN.search(plain(before[-1]))
     )
@@ -201,7 +201,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
     if row is None and TAKES_BACK.search(said) and not AT_MARKET.search(said):
         spoken = (_meant(put_right(one)) for one in reversed(before[-FAR:]))
         way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)
-        row = next((one for one in TABLE if way and one.way == way), None)
+        row = next((one for one in TABLE if way and way in (one.way, one.tool)), None)
     short = len(said.split()) <= FEW
     loose = row is None or row.tool in ("get_portfolio", "market_snapshot")
     if loose and before and short and talk_words.IS_DONE.search(said):

@@ -17,14 +17,14 @@ _SMALL: tuple[tuple[Intent, frozenset[str]], ...] = (
     (Intent.THANKS, word_set("thanks thank thx ty gracias cheers appreciated agradecido")),
     (Intent.FINE, word_set("perfecto perfect ok okay vale great genial cool nice awesome estupendo entendido "
                            "understood excelente fine alright bueno listo no nope nah nada nothing yes yeah si "
-                           "claro sure wait espera esperad hold moment momento dejalo olvidalo")),
+                           "claro sure wait espera esperad hold moment momento dejalo olvidalo nvm lol")),
     (Intent.GREETING, word_set("hi hello hey hola buenas buenos morning afternoon evening howdy "
                                "saludos greetings hiya ola")),
 )  # fmt: skip
 _AROUND_SMALL = word_set(
     "good you very much so muchas muchisimas mil for your help the a de todo por tu ayuda all that is was it lot "
     "day that there again que tal como estas how are going today amigo buen dia tengas un and y see the of muy "
-    "bien to me on s segundo second sec minute minuto"
+    "bien to me on s segundo second sec minute minuto jaja jajaja haha hahaha"
 )
 _LEAD_IN = re.compile(
     r"^[\W_]*(?:(?:cool|ok|okay|vale|bueno|pues|(?:ja|je|ha|he){2,}\w?|lol|oye|oiga|mira|a ver|hey|ey|h?mm+|um+|well|"

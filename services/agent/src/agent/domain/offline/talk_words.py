@@ -196,10 +196,11 @@ MARKET = re.compile(
     r"\b(?:is|are|when|what time|hours|horario|does|do|esta|estan|abre|cierra|cuando|a que hora|"
     r"hasta)\b.*\b(?:markets?|mercados?|"
     r"bolsa|"
-    r"wall street|nyse|nasdaq|stock exchange|trading hours)\b.*|\b(?:market|mercado|bolsa)\b.*\b(?:hours|open|closed|"
+    r"wall street|nyse|nasdaq|stock exchange|trading hours)\b.*|"
+    r"\bhay (?:bolsa|mercado)\b|\b(?:market|mercado|bolsa)\b.*\b(?:hours|open|closed|"
     r"horario|abiert\w|cerrad\w|abre|cierra)\b"
 )
-OPEN = re.compile(r"\b(open\w*|clos\w*|hours|abr\w+|abiert\w+|cerr\w+|cierr\w+|horario)\b")
+OPEN = re.compile(r"\b(hay (?:bolsa|mercado)|open\w*|clos\w*|hours|abr\w+|abiert\w+|cerr\w+|cierr\w+|horario)\b")
 ANOTHER_DAY = re.compile(
     rf"\b(?:tomorrow|holidays?|christmas|easter|manana|festivos?|navidad|nochebuena|semana santa|"
     rf"(?:{'|'.join(MONTHS)}) \d+|\d+(?:st|nd|rd|th)? (?:of |de )?(?:{'|'.join(MONTHS)}))\b|{A_DAY.pattern}"
@@ -207,6 +208,7 @@ ANOTHER_DAY = re.compile(
 """A day that may be another than today."""
 LATER = re.compile(
     rf"{ANOTHER_DAY.pattern}|\b(?:at|on|before|after) (?:the )?(?:next )?(?:open(?:ing)?|close)\b|"
+    r"\b(?:when|cuando) (?:\w+ ){0,2}(?:opens?|abr[ae])\b|"
     r"\b(?:a la|al|en la|en el) (?:apertura|cierre)\b|\bnext (?:week|month|session)\b|"
     r"\b(?:proxim[oa]|siguiente) (?:semana|mes|sesion)\b|\b(?:semana|mes) que viene\b|"
     r"\b\d{1,2}(?::\d\d)? ?(?:am|pm|o clock)\b|\ba las \d{1,2}\b|"
@@ -218,7 +220,7 @@ AT_ONCE = re.compile(r"\b(?:now|right away|at once|straight away|immediately|aho
 ADVICE = re.compile(
     r"\b(?:should|shall) (?:i|we)\b|"
     r"\b(?:que (?:opinas|piensas|harias)|what (?:do|would) you (?:think|do)|deberia|debo|conviene|recomiendas|"
-    r"aconsejas|recommend|consejos?|advice|good (?:time|idea|moment)|buen momento|worth(?! of))\b"
+    r"aconsejas|recommend|consejos?|advice|good (?:time|idea|moment|day)|buen (?:momento|dia)|worth(?! of))\b"
 )
 TRADING = re.compile(r"\b(?:buy\w*|sell\w*|invest\w*|compr\w+|vend\w+|invert\w+|inviert\w+|inversion\w*)\b")
 IS_ABOUT = re.compile(
