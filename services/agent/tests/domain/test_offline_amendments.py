@@ -22,7 +22,7 @@ ORDER: dict[str, Any] = {"symbol": "IBM", "side": "buy", "quantity": 10.0, "orde
         ("limit 180", {"order_type": "limit", "limit_price": 180.0}),
         ("at 180", {"order_type": "limit", "limit_price": 180.0}),
         ("con límite 180", {"order_type": "limit", "limit_price": 180.0}),
-        ("y stop en 170", {"order_type": "stop", "stop_price": 170.0}),
+        ("make it a stop order at 215", {"order_type": "stop", "stop_price": 215.0}),
         ("15 shares", {"quantity": 15.0}),
     ],
 )

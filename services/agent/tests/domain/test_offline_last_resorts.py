@@ -34,6 +34,18 @@ def test_of_a_share_about_which_something_unread_is_asked_the_price_is_told_as_n
     assert told.text.startswith("I am not sure what you want to know about IBM. IBM: 199.5")
 
 
+def test_a_term_that_no_pattern_knows_is_looked_up_in_the_glossary() -> None:
+    asked = said("what is a dark pool")
+    assert respond(asked, OFFERED, "en") == UseTools((("explain_concept", {"concept": "dark pool"}),))
+
+
+def test_what_was_just_told_is_told_again_where_it_is_asked_for() -> None:
+    asked = [*said("highest price of IBM in the past year"), {"role": "assistant", "content": "high 211 on 5 October"}]
+    told = respond([*asked, *said("and when was that")], OFFERED, "en", introduced=True)
+    assert isinstance(told, SayText)
+    assert told.text.endswith("high 211 on 5 October")
+
+
 @pytest.mark.parametrize(
     ("texts", "answer"),
     [
@@ -41,6 +53,8 @@ def test_of_a_share_about_which_something_unread_is_asked_the_price_is_told_as_n
         (["¿cuál es la acción que más ha subido hoy?"], "lista de todas las acciones"),
         (["¿qué acciones hay?"], "lista de todas las acciones"),
         (["show me one thing"], "No lo sé"),
+        (["¿en qué plan estoy?"], "plan Premium"),
+        (["no entiendo nada, soy nuevo"], "Esto es lo que puedo hacer"),
     ],
 )
 def test_an_unread_message_gets_what_helps_there(texts: list[str], answer: str) -> None:

@@ -47,6 +47,19 @@ def test_money_buys_as_many_as_it_pays_for_at_the_price_of_now(said: str) -> Non
 
 
 @pytest.mark.parametrize(
+    ("said", "share"), [("put 10 % of my cash in ibm", 0.1), ("pon la mitad de mi efectivo en ibm", 0.5)]
+)
+def test_a_share_of_the_cash_is_an_order_for_what_it_pays_for(said: str, share: float) -> None:
+    wish = wish_in(said, SCHEMAS)
+    portfolio: Any = ("get_portfolio", {}, {"cash": 20_000.0})
+    assert step_of(wish, [], "en") == UseTools((("get_portfolio", {}),))
+    assert step_of(wish, [portfolio], "en") == UseTools((("get_price", {"symbol": "IBM"}),))
+    step = step_of(wish, [portfolio, ("get_price", {}, {"symbol": "IBM", "price": 210.0})], "en")
+    assert isinstance(step, UseTools)
+    assert step.calls[0][1] == {**BUY, "symbol": "IBM", "quantity": 20_000 * share // 210}
+
+
+@pytest.mark.parametrize(
     ("said", "before"),
     [
         ("how many shares of ibm can I buy with 1000 dollars", []),

@@ -92,7 +92,8 @@ class _QuestionReader:
         hours = self._unread.first(patterns.HOURS)
         every = self._counted(level) or every
         self._figures()
-        from_then = money is not None and not patterns.DURING.search(folded(self._query))
+        bought = money is not None or patterns.HAD_BOUGHT.search(folded(self._query)) is not None
+        from_then = bought and not patterns.DURING.search(folded(self._query))
         stretches = stretches_in(self._unread, invested=from_then)
         self._overall()
         known = {part for one in self._tickers for part in folded(one).split("/")}

@@ -140,6 +140,10 @@ BEYOND = re.compile(
     r"(?:[^?;\x00\d]{0,25}? )?[$€]?\d[\d.,]*(?: ?(?:dollars|dolares|euros|usd))?(?![\d.,]*%| ?%)"
 )
 """A price that was gone beyond, which is no amount put in."""
+HAD_BOUGHT = re.compile(
+    r"\b(?:if (?:i|we)|had (?:i|we)|i d|si) (?:(?:had|d|hubier\w+|hubies\w+|habia\w*|have) )?"
+    r"(?:bought|got|comprad[oa])\b"
+)
 DURING = re.compile(r"\b(?:during|durante|throughout|a lo largo de)\b")
 PER_RISK = re.compile(r"\b(?:sharpe|sortino)\b")
 """Figures that no tool measures; the report says so."""

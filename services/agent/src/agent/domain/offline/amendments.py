@@ -7,17 +7,20 @@ completes it. Where the follow-up is about something else, nothing is amended.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
-from agent.domain.analysis.stretches import when_in
+from agent.domain.analysis.stretches import BLANK, Unread, stretches_in
 from agent.domain.analysis.wanted_calls import PERFORMANCE
+from agent.domain.claims.lexer import folded
 from agent.domain.offline import slots, talk_words
 from agent.domain.offline.bar_range import bar_range, frame_in, in_frame, names_stretch
 from agent.domain.offline.changes import change_in, changed, kept_in, percent_in, share_in
+from agent.domain.offline.common_words import telling
 from agent.domain.offline.conditions import POLITE, away_in, condition_after, unwaiting, waiting
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.kinds import place_in
-from agent.domain.offline.relative_days import date_in
+from agent.domain.offline.relative_days import date_in, moved_days
 from agent.domain.offline.slots import ParsedText, Schema, arguments_for, as_given, missing_from, only_figures
 from agent.domain.offline.small_talk import small
 from agent.domain.offline.wishes import Intent, Wish
@@ -31,16 +34,17 @@ _AND = re.compile(r"^\W*(?:and|y)\b")
 _ORDERS = re.compile(r"\b(?:limit(?:e|ada)?|orders?|orden|market|mercado)\b")
 _COUNTED = re.compile(r"\d (?:shares?|acciones|titulos?)\b")
 _TO_FIGURE = re.compile(r"\ba [$€]?\d[\d.,]*\W*$")
+_OF_A_TIME = ("get_price", "market_snapshot", "get_ohlcv", PERFORMANCE)
 FEW = 7
 """The most words that a follow-up has."""
 _ORDER = "create_paper_order"
-_WORKED_OUT = {"spend": "quantity", "at_level": "price"}
+_WORKED_OUT = {"spend": "quantity", "share_of_cash": "quantity", "at_level": "price"}
 """What of an order is worked out at the price of now, by the way that does it."""
 _REPLACED = {_ORDER: "replace", "create_alert": "replace_listed"}
 """Tools whose result is replaced when it changes, and the way that does it."""
 GOES_ON = (
     "", "sell", "stop", "resell", "from_now", "sized", "spend", "stop_later", "affordable", "means", "as_many",
-    "at_level", "part", *_REPLACED.values(),
+    "at_level", "part", "share_of_cash", *_REPLACED.values(),
 )  # fmt: skip
 """The ways whose requests a follow-up can change or complete."""
 
@@ -63,12 +67,13 @@ def amended(
     bare = slots.FIGURE_ALONE.fullmatch(_AND.sub("", said))
     if earlier.way == "part" and row is None and not own and bare is not None:
         return replace(earlier, shown="@".join([bare["figure"], *earlier.shown.split("@")[1:]]))
-    if earlier.way == "from_now":
+    short, share = len(said.split()) <= FEW, share_in(said) if tool == _ORDER else None
+    if earlier.way == "share_of_cash" and row is None and not own and short and share is not None:
+        return replace(_instead(earlier, dict(arguments)), shown=str(share))
+    if earlier.way in ("from_now", "share_of_cash"):
         return None  # its price is not known yet, so that nothing of it can be changed
     if tool == _ORDER and earlier.missing and row is not None and own and arguments.get("symbol", own[0]) != own[0]:
         return None  # an order of its own, and no answer to how many
-    share = share_in(said) if tool == _ORDER else None
-    short = len(said.split()) <= FEW
     if "quantity" in earlier.missing and arguments.get("side") == "sell" and same and share is not None and short:
         return Wish(Intent.TOOL, ((tool, {**arguments, "share": share}),), way="sell")
     if len(earlier.missing) == 1 and earlier.missing != WHEN and (figure := slots.FIGURE_ALONE.fullmatch(said)):
@@ -90,14 +95,8 @@ def amended(
         }
         if new:
             return replace(earlier, calls=((tool, {**arguments, **new}),))
-    if (
-        tool == PERFORMANCE
-        and row is None
-        and not own
-        and len(said.split()) <= FEW
-        and (when := when_in(text).arguments)
-    ):
-        return Wish(Intent.TOOL, ((tool, {"tickers": arguments["tickers"], **when}),))
+    if row is None and not own and short and (moved := _at_other_times(text, said, earlier, schemas)):
+        return moved
     if (
         tool == "create_alert"
         and row is None
@@ -123,7 +122,8 @@ def amended(
             return replace(earlier, calls=((tool, merged), *earlier.calls[1:]), missing=missing)
     if earlier.missing:
         return None
-    change = change_in(said)
+    # "A third" of a share that is sold is another share, and no part of it.
+    change = None if share is not None and arguments.keys() & {"share", "kept"} else change_in(said)
     if earlier.way == "affordable" and row is None and not own and change is not None and change.factor is not None:
         return replace(earlier, shown=str(number_of(earlier.shown) * change.factor))
     if tool == "get_price" and row is None and not own and change is not None and change.factor is not None:
@@ -193,6 +193,27 @@ def amended(
     return None
 
 
+def _at_other_times(text: str, said: str, earlier: Wish, schemas: Mapping[str, Schema]) -> Wish | None:
+    """What was asked of shares, of another time: "and this month?", "and the day after?"; None: the text says more."""
+    tool, arguments = earlier.calls[0]
+    if earlier.way or tool not in _OF_A_TIME:
+        return None
+    tickers = arguments.get("tickers") or [one["symbol"] for _, one in earlier.calls]
+    if (days := moved_days(said, arguments)) is not None:
+        same_day = tool == "get_ohlcv"
+        if same_day and "get_ohlcv" in schemas:
+            bars = bar_range("", "", date.fromisoformat(days[1]), days="start" in schemas[tool]["properties"])
+            return Wish(Intent.TOOL, tuple((tool, {"symbol": one, **bars}) for one in tickers))
+        return Wish(Intent.TOOL, ((tool, {"tickers": tickers, "start": days[0], "end": days[1]}),))
+    unread = Unread(folded(text))
+    stretch = next(iter(stretches_in(unread)), None)
+    if stretch is None or stretch.is_day or tool == "get_ohlcv" or telling(unread.text.replace(BLANK, " ")):
+        return None
+    if PERFORMANCE not in schemas or stretch.period == "1d":
+        return Wish(Intent.TOOL, tuple(("get_price", {"symbol": one}) for one in tickers))
+    return Wish(Intent.TOOL, ((PERFORMANCE, {"tickers": tickers, **stretch.tool_arguments}),))
+
+
 def changes_listed(
     said: str, row: ToolPhrase | None, earlier: Wish | None, listed_by: str | None
 ) -> tuple[str, str] | None:
@@ -205,7 +226,7 @@ def changes_listed(
     if shown == "list_alerts" or placed or (row is not None and row.tool == "create_alert"):
         return "create_alert", "delete_alert"
     named = row is None or row.tool in (_ORDER, "get_pending_orders")
-    ordered = shown == "get_pending_orders" or (named and re.search(r"\b(?:order|orden|pedido)\b", said))
+    ordered = shown == "get_pending_orders" or (named and re.search(r"\b(?:order|orden|pedido|limite?|stop)\b", said))
     return (_ORDER, "cancel_paper_order") if ordered else None
 
 

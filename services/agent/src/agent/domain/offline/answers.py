@@ -129,6 +129,17 @@ def tells_nothing(text: str) -> bool:
     return any(said in text for said in _BEGINNINGS)
 
 
+def said_again(text: str, language: Language) -> str:
+    """The last answer, which tells what is asked for now."""
+    return f"{_say('again', language)}\n{text.removeprefix(NOTICE[language]).strip()}"
+
+
+def plan_of(offered: Collection[str], language: Language) -> str:
+    """Which plan a customer has, by the tools that it gives them."""
+    plan = "Premium" if "get_ml_features" in offered else "Pro" if "create_paper_order" in offered else "Free"
+    return _say("own_plan", language, plan=plan)
+
+
 def told_before(facts: Sequence[str], language: Language) -> str:
     """What the user has told of themselves, in their own words."""
     begin, end = _say("quotes", language)

@@ -20,10 +20,15 @@ from agent.domain.offline.answers import (
     offers_person,
     one_at_a_time,
     plain_answer,
+    plan_of,
+    said_again,
     tells_nothing,
     told_before,
+    which,
 )
 from agent.domain.offline.coming_events import coming_events
+from agent.domain.offline.common_words import telling
+from agent.domain.offline.concepts import asked_term
 from agent.domain.offline.day_answers import market_now
 from agent.domain.offline.intents import after_an_order, wish_in
 from agent.domain.offline.listed import chosen_in
@@ -35,7 +40,7 @@ from agent.domain.offline.site import SiteQuestion, from_knowledge, from_site
 from agent.domain.offline.small_talk import asks_how, tells_of_oneself
 from agent.domain.offline.spoken import goes_on
 from agent.domain.offline.steps import SayText, UseTools, step_of
-from agent.domain.offline.talk_words import GREETED, UNLISTED
+from agent.domain.offline.talk_words import GREETED, MY_PLAN, OF_WHAT_WAS_TOLD, UNLISTED
 from agent.domain.offline.told_facts import asked_of
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.steps import FORGET
@@ -133,7 +138,11 @@ def respond(
     else:
         response = SayText(plain_answer(wish, language, offered, missed=missed, demo=demo))
     if isinstance(response, SayText) and (is_unknown(response.text) or response.text == not_searched(language)):
-        response = _otherwise(question, before, offered, facts, results, language) or response
+        response = _otherwise(question, wish, before, said, offered, facts, results, language) or response
+    customer = "search_memory" in offered
+    if isinstance(response, SayText) and customer and not wish.calls and MY_PLAN.search(plain(question)):
+        rest = "" if tells_nothing(response.text) else f"\n{response.text}"
+        response = SayText(plan_of(offered, language) + rest)
     if isinstance(response, UseTools):
         return response if not last else SayText(plain_answer(Wish(Intent.UNKNOWN), language, missed=missed))
     text = f"{response.text}\n{one_at_a_time(wish.later, language)}" if wish.later else response.text
@@ -144,13 +153,21 @@ def respond(
 
 def _otherwise(
     question: str,
+    wish: Wish,
     before: Sequence[str],
+    said: Sequence[str],
     offered: Collection[str],
     facts: Sequence[str],
     results: Sequence[_Result],
     language: Language,
 ) -> SayText | UseTools | None:
     """What to answer where neither a tool nor a page was found for a question."""
+    if (term := asked_term(plain(question))) and "explain_concept" in offered:
+        found = next((one for one in results if one[0] == "explain_concept"), None)
+        if found is None:
+            return UseTools((("explain_concept", {"concept": term}),))
+        if "error" not in found[2]:
+            return SayText(answer_from(*found, question, language))
     named = symbols_in(question)
     decides = not named or re.search(r"\b(?:cancel|confirm|anul)", plain(question))
     if "?" not in question and decides and after_an_order(before[-1:], offered):
@@ -161,6 +178,11 @@ def _otherwise(
         return SayText(told_before(own, language))
     if "get_price" in offered and UNLISTED.search(plain(question)):
         return SayText(plain_answer(Wish(Intent.UNLISTED), language))
+    if wish.missing == ("symbol",) and wish.intent is Intent.SITE and "search_memory" in offered:
+        return SayText(which("symbol", language))
+    told = said and not is_unknown(said[-1]) and not _CITED.search(said[-1])
+    if told and OF_WHAT_WAS_TOLD.search(plain(question)) and not telling(question):
+        return SayText(said_again(said[-1], language))
     if not named or "get_price" not in offered:
         return None
     priced = [one for one in results if one[0] == "get_price"]

@@ -12,6 +12,7 @@ from typing import Any, cast
 from agent.domain.analysis.stretches import when_in
 from agent.domain.analysis.wanted_calls import PERFORMANCE
 from agent.domain.offline import talk_words
+from agent.domain.offline.changes import OF_CASH, share_in
 from agent.domain.offline.conditions import from_now
 from agent.domain.offline.endings import ending, selling
 from agent.domain.offline.grammar import ToolPhrase
@@ -50,7 +51,13 @@ def call_of(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) ->
     when = when_in(said.text)
     if tool == "get_price" and date_in(said.plain):
         tool = "get_ohlcv"
-    elif tool == "get_price" and when.period not in (None, "", "1d") and "market_snapshot" in schemas:
+    elif (
+        tool == "get_price"
+        and not row.way
+        and when.tool_arguments
+        and when.period != "1d"
+        and "market_snapshot" in schemas
+    ):
         tool = "market_snapshot"
     elif tool == "market_snapshot" and re.search(r"\b(?:today|hoy)\b", said.plain):
         tool = "get_price"  # which tells the move of the day
@@ -98,6 +105,9 @@ def call_of(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) ->
         if missing == ("quantity",) and money is None and (paid := _PAID_FOR.search(said.plain)):
             money = found.pop("limit_price", None) and number_of(paid["sum"])
             found["order_type"] = "market"
+        part = share_in(said.plain) if missing == ("quantity",) and OF_CASH.search(said.plain) else None
+        if part is not None and money is None and found["order_type"] == "market" and "get_portfolio" in schemas:
+            return Wish(Intent.TOOL, ((tool, found),), way="share_of_cash", shown=str(round(part, 6)))
         if set(missing) == {"quantity", "symbol"} and money is not None:
             return Wish(Intent.TOOL, ((tool, found),), ("symbol",), way="spend", shown=str(money))
         if missing == ("quantity",) and money is not None and money not in found.values():  # it is no price

@@ -20,6 +20,9 @@ SHARE = re.compile(
     r"(?:(?P<third>thirds?|tercios?|terceras? partes?)|(?P<quarter>quarters?|cuartos?|cuartas? partes?))\b|"
     r"\b(?P<all>all|everything|whole|entire|tod[oa]s?|enter[oa])\b"
 )
+OF_CASH = re.compile(
+    r"\b(?:of|de|all|half|tod[oa]) (?:(?:my|the|mi|el|la|tod[oa]) )*(?:cash|money|efectivo|dinero|liquidez|saldo)\b"
+)
 _PARTS = {"half": 0.5, "third": 1 / 3, "quarter": 0.25, "all": 1.0}
 _KEPT = re.compile(
     r"\b(?:all|everything|tod[oa]s?) (?:[^\W\d]+ ){0,4}?(?:but|except(?: for)?|menos|except[oa]|salvo) (?:l[oa]s )?"

@@ -37,13 +37,20 @@ EXPLAIN = re.compile(
     r"(?: is| are| means?|,? (?:que (?:es|son|significan?|quiere decir)|en que consisten?|para que sirven?))\W*$"
 )
 _BESIDE = re.compile(r"^(?:good|bad|normal|typical|high|low|buen[oa]?|mal[oa]?) |"
-                     r" (?:anyway|exactly|again|then|really|by the way|exactamente|entonces|por cierto)$")  # fmt: skip
+                     r" (?:like i\W?m \w+|in simple (?:terms|words)|for beginners|"
+                     r"please|porfa|anyway|exactly|again|then|really|by the way|exactamente|entonces|"
+                     r"por cierto)$")  # fmt: skip
 """What is said around a concept."""
 ANOTHER_TERM = re.compile(
     r"^\W*(?:and|y|e|what about|how about|que hay de|also|tambien)(?: (?:an?|the|una?|el|la|los|las|de|del|what|"
     r"que|es))* (?P<what>[\w /-]{2,60}?)\W*$"
 )
 """And a stop loss? After a term that was explained, another."""
+_OF_ITSELF = re.compile(
+    r"\W*(?:(?:and|y|pero|but)\W+)?(?:(?:eso|esto) (?:que (?:es|significa|quiere decir)|para que sirve)|"
+    r"para que sirven?|"
+    r"what (?:is|s) (?:it|that) for)\W*"
+)
 _ITSELF = ("that", "it", "this", "eso", "esto")
 _OF_ONE = re.compile(r"\b(?:my|mis?|your|tus?|its|their|sus?|costs?|fees?|cuestan?|coste|comision|tarifa)\b")
 """What is somebody's own, or what the company takes for it, is in no glossary."""
@@ -61,8 +68,7 @@ def concepts_in(text: str, before: Sequence[str], *, named: bool) -> list[str]:
         one += f" {other.split()[-1]}" if len(other.split()) > 1 and len(one.split()) == 1 else ""
         if CONCEPT.search(one) and CONCEPT.search(other):
             return [one, other]
-    match = EXPLAIN.match(said)
-    what = explained(match) if match and not named else ""
+    what = "" if named else asked_term(said)
     if what in _ITSELF and before and (spoken := CONCEPT.search(plain(before[-1]))):
         what = spoken[0]  # what was just asked for
     if not what and not named and (going_on := ANOTHER_TERM.match(said)):
@@ -70,6 +76,15 @@ def concepts_in(text: str, before: Sequence[str], *, named: bool) -> list[str]:
         what = going_on["what"] if EXPLAIN.match(plain(asked_first)) else ""
     is_one = CONCEPT.search(what) and not _OF_ONE.search(what) and not re.search(r"\d{2}", what)
     return [what] if is_one else []
+
+
+def asked_term(said: str) -> str:
+    """What the last clause of a text (plain) wants explained; nothing: it asks for something else."""
+    if _OF_ITSELF.fullmatch(said):
+        return _ITSELF[0]
+    match = EXPLAIN.match(said) or EXPLAIN.match(said.rpartition(",")[2])
+    what = explained(match) if match else ""
+    return "" if _OF_ONE.search(what) else what
 
 
 def explained(match: re.Match[str]) -> str:

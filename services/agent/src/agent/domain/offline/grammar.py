@@ -31,7 +31,7 @@ _BUY_SELL = (
 )
 _ADVICE = (
     r"\b(should i|shall i|when to|is it (?:good|wise)|is (?:\w+ ){1,3}an? (?:good|safe|bad|better)|"
-    r"deberia|debo|conviene|cuando(?! (?:baj|sub|cai|cay|llegu|est|toqu|valg|pas|super|cruc|romp))|"
+    r"deberia|debo|conviene|cuando(?! (?:abr|baj|sub|cai|cay|llegu|est|toqu|valg|pas|super|cruc|romp))|"
     r"how (?:do|can|does)|did i|have i|como(?! (?:(?:el |un )?limite|maximo|minimo|mucho|stop))|"
     r"can i|could i|puedo|se puede|do you|what)\b|"
     r"\b(?:don'?t|do not|never|nunca|no) (?:(?:quiero|want to|voy a|need to) )?"
@@ -48,7 +48,7 @@ _HABIT = (
 """What somebody tells of how they trade, or only imagines."""
 BUDGET = r"[$€]?(?P<budget>\d(?:[\d.,]*\d)?k?)(?!\d| ?%)"
 """The money that somebody would spend."""
-_LETS_GO = r"dump|offload|liquidate|liquida|get rid of|deshazte de|deshacerme de"
+_LETS_GO = r"dump|offload|liquidate|liquida|get rid of|deshazte de|deshacerme de|get (?:me )?out of|sacame de"
 _ORDER = r"\b(orders?|orden(?:es)?|pedidos?)\b"
 ORDERS = re.compile(_ORDER)
 
@@ -89,6 +89,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          about=True, way="grown"),
     _row("get_price", r"\b(?:how many|cuant[oa]s)\b.*\b(?:(?:would|can|could|will) (?:it|that|this|my \w+) (?:get|buy)|"
          r"(?:da|daria|alcanza)\b.{0,10}\b(?:eso|ello))\b|\b(?:afford|permitirme|me (?:alcanza|llega))\b|"
+         r"\b(?:enough|suficiente|bastante)\b.{0,25}\b(?:for|to buy|para)\b|"
          r"\b(?:how (?:many|much)|cuant[oa]s?)\b.*\b(?:can i|could i|puedo|podria)\b.*"
          r"\b(?:max\w*|at most|with (?:my|what|all)|con (?:lo que|mi|todo))\b",
          unless=r"\b(?:plan|premium|pro|stop|risk|riesgo)\b", about=True, way="means"),
@@ -112,10 +113,12 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("list_alerts", r"\b(alerts?|alertas?|avisos)\b",
          rf"{_MINE}|\b(?:what|que) (?:alerts|alertas|avisos)\b|"
          r"\b(list\w*|show|see|which|active|activas|lista\w*|muestra\w*|ver|ensena\w*|cuales)\b|^\W*\w+\W*$",
-         unless=r"\b(how|como|work\w*|funcionan?|que es una|what is an|when|cuando)\b"),
+         unless=r"\b(how(?! many)|como|work\w*|funcionan?|que es una|what is an|when|cuando)\b"),
     _row("cancel_paper_order", _DELETE,
          rf"{_ORDER}|\b(?:everything|all|todo)\b.*\b(?:open|pending|abierto|pendiente)\b",
          unless=r"\bhow\b|\bcomo\b", way="cancel"),
+    _row("cancel_paper_order", r"^\W*(?:cancel|cancela|anula) (?:everything|all(?: of (?:it|them))?|todo)\W*$",
+         way="cancel"),
     _row("cancel_paper_order", _DELETE, r"\b(?:the|my|that|el|mi|ese) (?:\w+ )?stop\b(?! loss)",
          unless=r"\d|\bhow\b|\bcomo\b", way="cancel"),
     _row("get_pending_orders", _ORDER, r"\b(pending|open|my|waiting|pendientes?|abiertas?|mis|tengo|en espera)\b",
@@ -144,18 +147,18 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("create_paper_order", rf"^(?:[^\d?]{{0,20}})\b(?:{_LETS_GO}|close|exit|cierra|cerrar)\b"
          r".{0,25}\b(?:positions?|shares|stocks?|holdings?|posicion(?:es)?|acciones|titulos)\b",
          unless=_ADVICE, way="sell"),
-    _row("create_paper_order", rf"\b(?:{_LETS_GO}) (?:all )?(?:of )?(?:my|mis?|las|el|la)\b",
+    _row("create_paper_order", rf"\b(?:{_LETS_GO}) (?:all )?(?:of )?(?:(?:my|mis?|las|el|la)\b|(?=\w)(?!(?:it|that|this|them|those|one)\b))",
          unless=rf"{_ADVICE}|{_ALERT}|{_ORDER}|\b(?:list|lista)\b", about=True, way="sell"),
     _row("create_paper_order",
-         r"\b(?:put|set|place|add|protect|pon|ponme|poner|coloca|anade|protege\w*)\b.{0,25}\bstop\b", r"\d",
+         r"\b(?:put|set|place|add|protect|pon(?:me|le|l[oa])?|poner|coloca|anade|protege\w*)\b.{0,25}\bstop\b", r"\d",
          unless=_ALERT, way="stop"),
     _row("create_paper_order", TAKES_PROFIT.pattern, r"\d", unless=rf"{_ALERT}|\?", way="stop"),
     _row("create_paper_order", rf"^(?:[^\d?]{{0,40}}){_BUY_SELL}", unless=f"{_ADVICE}|{_ALERT}|{_HABIT}",
          about=True),
     _row("create_paper_order", r"\b(?:place|put in|enter|submit|make|pon|poner|coloca\w*|mete|haz)\b.{0,25}\b"
          r"(?:order|orden)\b", r"\d", unless=_ALERT, about=True),
-    _row("create_paper_order", r"\b(?:put|invest|invertir|invierte|mete|meter|pon)\b.{0,12}\d.{0,20}"
-         r"\b(?:in|into|en)\b(?! (?:the|a|my|la|una?|mi)\b)",
+    _row("create_paper_order", r"\b(?:put|invest|invertir|invierte|mete|meter|pon)\b.{0,12}"
+         r"(?:\d|\b(?:half|all|mitad|todo)\b).{0,20}\b(?:in|into|en)\b(?! (?:the|a|my|la|una?|mi)\b)",
          unless=f"{_ADVICE}|{_ALERT}", about=True),
     _row("remove_from_watchlist", r"\b(remove|delete|unfollow|drop|take|quita\w*|elimina|borra|deja de seguir|saca)\b",
          r"\b(watch ?list|lista|favou?rites|favoritos|unfollow|seguir)\b", about=True),
@@ -191,6 +194,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"price[ -]to[ -]earnings|earnings|eps|"
          r"bpa|revenue|market cap|margins?|beta|dividend\w*|"
          r"fundamentales|beneficios?|ingresos|capitalizacion|margen(?:es)?|valuation|"
+         r"(?:gana|earns?)\b.{0,20}\b(?:por accion|(?:per|a) share)|"
          r"valoracion|(?:over|under)valued|(?:sobre|infra)valorad[oa])\b|"
          r"\b(?:which|cual)\b.{0,20}\b(?:cheaper|more expensive|mas (?:barat|car)[oa]|cheapest|most expensive)\b|"
          r"^\W*(?:and |y )?(?:is|are|esta) (?:it|they|the (?:stock|share)s?|la accion|\w+)? ?(?:cheap|expensive|"
@@ -231,11 +235,11 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(compar\w+|versus|vs|perform\w*|how (?:did|has)|returns?|drawdown|rendimiento|rentabilidad|moved?|"
          r"como (?:le )?(?:fue|va|ha ido)|volatile?|volatil(?:es)?|volatilidad|rose|fell|climbed|"
          r"(?:went|gone) (?:up|down)|did .{1,25}\b(?:go|rise|fall|drop|climb|gain|lose)\b|"
-         r"(?:which|cual)\b.{0,30}\b(?:up|down|sub\w+|baj\w+|cai\w+|cay\w+|gan\w+|perd\w+|ris\w+|rose|f[ae]ll\w*|"
+         r"(?:which|who\W?s?|cual|quien)\b.{0,30}\b(?:up|down|sub\w+|baj\w+|cai\w+|cay\w+|gan\w+|perd\w+|ris\w+|rose|f[ae]ll\w*|"
          r"drop\w*|gain\w*|lost) (?:the )?(?:more|less|most|least|mas|menos)|"
          r"(?:which|cual)\b.{0,20}\b(?:better|worse|mejor|peor)|"
          r"(?:which|cual)\b.{0,20}\b(?:more|less|most|least|mas|menos) (?:risk\w*|riesgo|arriesgad[oa]|volat\w+)|"
-         r"(?:ha )?(?:gan|perdi|subi|baj|cay)(?:o|ado|ido)|"
+         r"(?:ha )?(?:gan|perd|sub|baj|ca)(?:o|io|yo|ado|ido)|"
          r"lo que va de (?:ano|mes)|year to date|ytd|so far this (?:year|month)|"
          r"(?:last|past|this) (?:week|month|quarter|year)|(?:ultim[oa]|pasad[oa]|est[ea]) "
          r"(?:semana|mes|ano)|subido|bajado|gained|fallen)\b", about=True),
@@ -254,7 +258,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(portfolio|positions?|holdings?|cash|equity|what do i (?:own|hold|have(?! to))|"
          r"shares? do i (?:own|have|hold)|"
          r"do i own|my (?:stocks|shares|investments)|"
-         r"cartera|portafolio|posiciones|que tengo|efectivo|mis (?:acciones|inversiones|valores)|mi saldo)\b",
+         r"cartera|portafolio|posicion(?:es)?|que tengo|efectivo|mis (?:acciones|inversiones|valores)|mi saldo)\b",
          _MINE, unless=r"\b(should|deberia)\b"),
     _row("get_portfolio", r"\bhow much (?:do|have) i (?:\w+ )?(?:have|got)\b(?: (?:in|on|left|here|now|available|"
          r"total))*\W*$|"
@@ -265,9 +269,10 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(?:now|current\w*|ahora|actual\w*)\b",
          unless=r"\d"),
     _row("get_portfolio", r"\b(?:whats?|what s|how much) (?:is )?(?:in|on) my account\b|\bque hay en mi cuenta\b|"
-         r"^\W*(?:and |y )?(?:(?:how much|cuanto|in|en|my|mi|the|el) )?(?:cash|money|efectivo|dinero)\W*$"),
+         r"^\W*(?:and |y )?(?:(?:how much|cuanto|in|en|de|my|mi|the|el) )?(?:cash|money|efectivo|dinero)\W*$"),
     _row("get_portfolio", r"\b(?:porcentaje|percent\w*|proportion|cuant[oa]s?|how (?:much|many))\b.{0,30}"
-         r"\b(?:tengo|do i (?:have|own|hold)|have i got)\b",
+         r"\b(?:tengo|do i (?:have|own|hold)|have i got)\b|"
+         r"\b(?:tengo|do i (?:have|own|hold)|have i got) (?:algo|algun\w*|any\w*|some)\b",
          unless=r"\b(?:tiempo|time|days?|dias|plazo|hours?|horas)\b", about=True),
     _row("get_portfolio", r"^\W*(portfolio|cartera|portafolio|posiciones|posis|positions|p ?& ?l|pnl)\W*$"),
 )  # fmt: skip
@@ -278,7 +283,7 @@ TAKES_BACK = re.compile(
     r"undo(?: (?:it|that|this))?|take (?:it|that) back|deshaz(?:lo|la| (?:eso|esto))|"
     r"(?:borra|elimina|quita|cancela|anula)r?(?:me)?(?:l[oa]s?(?: tod[oa]s?| dos)?| l[oa]s dos| amb[oa]s|"
     rf"(?: (?:el|la|es[ea]|es[oa]s|eso|esto))(?: (?:{'|'.join(PLACES)}))?(?: de [\w.,]++)?)?)"
-    r"\W*+(?:please|pl[sz]|por favor|porfa)?\W*+$"
+    r"(?:\W++(?:please|pl[sz]|por favor|porfa|mejor|then|entonces|actually|now|ya|anda))*+\W*+$"
 )
 UNDOES = {
     "create_alert": "delete_alert",
@@ -286,6 +291,7 @@ UNDOES = {
     "create_paper_order": "cancel",
     "get_pending_orders": "cancel",
     "get_portfolio": "cancel",
+    "add_to_watchlist": "remove_from_watchlist",
 }
 """What taking back means, by the tool that was spoken of last."""
 LISTED_BY = {

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from agent.domain.analysis.stretches import when_in
 from agent.domain.offline import talk_words
 from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, WHEN, amended, changes_listed
 from agent.domain.offline.calls import LEANS_ON_ONE, PERSONAL, OfferedTools, call_of
@@ -23,6 +24,7 @@ from agent.domain.offline.kinds import place_in
 from agent.domain.offline.person_words import asks_for_person
 from agent.domain.offline.position_size import as_many, cost_of
 from agent.domain.offline.questions import terms
+from agent.domain.offline.relative_days import date_in
 from agent.domain.offline.several import alerts_at_each, one_of_several, orders_of_each, protected
 from agent.domain.offline.slots import (
     AT_MARKET,
@@ -57,6 +59,18 @@ _MOST_READ = 100
 _MOST_WISHES = 3
 """Places at which a text is cut in two."""
 _OF_THE_LIST = ("add_to_watchlist", "remove_from_watchlist")
+_GOES_ON = re.compile(r"^\W*(?:(?:and|but|y|pero)\b\W*)+")
+_ASKED_AT = re.compile(r"\b(?:what|how|when|where|que|como|cuanto|donde|a cuanto|did|was|were)\b|\?")
+_HOW_MANY_IT_IS = re.compile(
+    r"^\W*(?:(?:and|y)\W+)?(?:how (?:many|much) (?:\w+ ){0,2}(?:is|are|was) (?:it|that|this|those)\b|"
+    r"cuant[oa]s? (?:\w+ )?(?:es|son|serian?) (?:eso|esto|esas?)?\b)(?!.*\d)"
+)
+_OF_A_SHARE = re.compile(
+    r"\b(?:trading at|quot\w+|cotiza\w*|a (?:cuanto|como) (?:esta|anda|va)|"
+    r"up or down|sube o baja)\b"
+)
+"""Said of the price of a share, and of nothing that a company sells."""
+_STOP = re.compile(r"\bstop\b(?! (?:buy|order)\b)(?<!buy stop)(?<!orden stop)(?<!orden de stop)(?=.*\d)")
 _QUOTED = re.compile(r"[\"“«][^\"”»]*[\"”»]")
 _LOOKED_UP = word_set("get_price get_indicators get_fundamentals fundamentals_events get_news market_snapshot")
 
@@ -93,12 +107,15 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     if "market_analysis" in schemas and not own_words and not tells_them:
         beside = one_before(said, before) if before and talk_words.COMPARED_WITH.search(said) else []
         return Wish(Intent.ANALYSIS, (("market_analysis", {"query": " ".join([*beside, text])}),))
+    of_which = found is not None and found.intent is Intent.SITE
+    if of_which:
+        found = None
     if found is not None and (found.calls or found.missing):
         return found
     asked = " ".join([*map(plain, before[-2:]), said]) if before and len(telling(said)) <= 2 else said
     another_day = (
         before
-        and talk_words.GOING_ON.search(said)
+        and (talk_words.GOING_ON.search(said) or len(telling(said)) <= 1)
         and talk_words.ANOTHER_DAY.search(said)
         and talk_words.OPEN.search(plain(before[-1]))
     )
@@ -125,7 +142,9 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     if found is not None or _PAGE not in schemas:
         return found or Wish(Intent.UNKNOWN)
     bare = talk_words.THIS_PLACE.sub("this", talk_words.YOU_ALL.sub("you", said))
-    return Wish(Intent.ABOUT if talk_words.IS_ABOUT.search(bare) and not terms(bare) else Intent.SITE)
+    if talk_words.IS_ABOUT.search(bare) and not terms(bare):
+        return Wish(Intent.ABOUT)
+    return Wish(Intent.SITE, missing=("symbol",) if of_which else ())
 
 
 def after_an_order(before: Sequence[str], offered: Collection[str]) -> bool:
@@ -182,7 +201,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
     if row is None and TAKES_BACK.search(said) and not AT_MARKET.search(said):
         spoken = (_meant(put_right(one)) for one in reversed(before[-FAR:]))
         way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)
-        row = next((one for one in TABLE if way and one.way == way), None)
+        row = next((one for one in TABLE if way and way in (one.way, one.tool)), None)
     short = len(said.split()) <= FEW
     loose = row is None or row.tool in ("get_portfolio", "market_snapshot")
     if loose and before and short and talk_words.IS_DONE.search(said):
@@ -197,6 +216,8 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
         earlier = one_of
     if earlier is not None and not own and talk_words.IN_ALL.search(said) and (cost := cost_of(earlier, said)):
         return cost
+    if earlier is not None and not own and earlier.calls[0][0] == "create_paper_order" and _HOW_MANY_IT_IS.search(said):
+        return Wish(Intent.TOOL, (("get_pending_orders", {}),))  # which tells how many the order is for
     orders = short and "create_paper_order" in schemas and (row is None or row.tool == "create_paper_order")
     orders = orders and talk_words.THAT_MANY.search(said) is not None and "?" not in text and not numbers_in(said)
     if (
@@ -205,6 +226,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
         and (counted := as_many(earlier, own or one_before(said, before), share_in(said) or 1.0))
     ):
         return counted
+    nothing_else = not (without_symbols(text) or re.search(r"\d", said) or talk_words.OF_ONESELF.match(said))
     compares = bool(own and before and talk_words.COMPARED_WITH.search(said))
     if compares:
         own = list(dict.fromkeys([*one_before(said, before), *own]))
@@ -217,6 +239,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
             or talk_words.CORRECTS.search(said)
             or talk_words.GOING_ON.search(said)
             or talk_words.POSSESSED.search(text)
+            or nothing_else
         )
         and len(said.split()) <= FEW
     ):
@@ -228,7 +251,9 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
         row = None  # how something is done is told by the pages
     if earlier is not None and not own and talk_words.THE_OTHER.search(said) and len(said.split()) <= FEW:
         own = [one for one in both_before(before) if one != earlier.calls[0][1].get("symbol")][-1:]
-    if earlier is not None and (row is None or talk_words.AMENDS.search(said) or row.tool == earlier.calls[0][0]):
+    if "?" not in text and _STOP.search(said) and _is_purchase(earlier):
+        row = next(one for one in TABLE if one.way == "stop")  # it sells what was bought: no stop of the purchase
+    elif earlier is not None and (row is None or talk_words.AMENDS.search(said) or row.tool == earlier.calls[0][0]):
         instead = amended(text, said, earlier, schemas, own, row if row is not again or compares else None)
         if instead is not None and instead.intent is Intent.UNREAD:
             return instead
@@ -244,8 +269,10 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
         return Wish(Intent.TOOL, ((kind[0], changed), (kind[1], about)), way="replace_listed")
     if "explain_concept" in schemas and (concepts := concepts_in(text, before, named=bool(own))):
         return Wish(Intent.TOOL, tuple(("explain_concept", {"concept": one}) for one in concepts))
+    asks = row is None and own and "get_price" in schemas and not talk_words.OF_ONESELF.match(said)
+    if asks and (date_in(said) or (_ASKED_AT.search(said) and when_in(text).tool_arguments)):
+        row = next(one for one in TABLE if one.tool == "get_price" and not one.way)  # how it stood then
     if row is None:
-        nothing_else = not (without_symbols(text) or re.search(r"\d", said) or talk_words.OF_ONESELF.match(said))
         if own and (nothing_else or len(said.split()) <= 3) and "get_price" in schemas:
             return Wish(Intent.TOOL, tuple(("get_price", {"symbol": one}) for one in own))
         return None
@@ -295,7 +322,10 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
             return Wish(Intent.TOOL, (("explain_concept", {"concept": term[0]}),))
         weak = ("get_price", "get_ohlcv", "market_snapshot", "get_fundamentals", "create_paper_order")
         strong = row.way or row.tool not in weak
-        return Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",)) if strong and row.tool in schemas and before else None
+        if strong and row.tool in schemas and before:
+            return Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",))
+        of_a_share = row.tool in _LOOKED_UP and (row.tool != "get_price" or _OF_A_SHARE.search(said))
+        return Wish(Intent.SITE, missing=("symbol",)) if of_a_share and row.tool in schemas else None
     if row.tool == "create_paper_order" and not row.way and len(own) > 1 and row.tool in schemas:
         several_orders = whole(text, orders_of_each(text, row.tool, schemas[row.tool]))
         return (
@@ -362,6 +392,12 @@ def _corrected(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
     return replace(found, calls=found.calls[:1], way=_REPLACING[found.way])
 
 
+def _is_purchase(wish: Wish | None) -> bool:
+    """Whether it buys, and not at a stop."""
+    order = wish.calls[0][1] if wish is not None else {}
+    return order.get("side") == "buy" and "stop_price" not in order
+
+
 def _leans_on_one(wish: Wish | None) -> bool:
     return wish is not None and bool(wish.calls) and wish.calls[0][0] in LEANS_ON_ONE
 
@@ -392,6 +428,7 @@ def _earlier(schemas: OfferedTools, before: Sequence[str], *, past: bool = False
 @lru_cache(maxsize=512)
 def _meant(said: str, *, alone: bool = False) -> ToolPhrase | None:
     """The first row that fits; `alone`: of those that are about no symbol."""
+    said = _GOES_ON.sub("", said)
     fitting = (row for row in TABLE if row.asks.match(said) and not (row.unless and row.unless.search(said)))
     return next((row for row in fitting if not (alone and row.about)), None)
 

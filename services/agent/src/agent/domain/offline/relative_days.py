@@ -6,7 +6,10 @@ A day of a month without its year is the last one.
 """
 
 import re
+from calendar import monthrange
+from collections.abc import Mapping
 from datetime import date, timedelta
+from typing import Any
 
 from contracts.spoken import DAY_NAMES, MONTHS
 
@@ -57,6 +60,36 @@ def with_past_days(text: str, today: date, *, over: bool = False) -> str:
             return match[0]
 
     return text if _TO_COME.search(text) else _OF_MONTH.sub(last, _PAST.sub(named, text))
+
+
+_UNITS = {"day": 1, "dia": 1, "week": 7, "semana": 7}
+_BESIDE = re.compile(
+    r"\b(?:(?P<count>an?|the|el|la|una?|\d{1,2}) )?(?P<unit>day|week|month|year|dia|semana|mes|ano)(?:s|es)? "
+    r"(?:(?P<after>after|later|despues|siguiente|following)|before|earlier|antes|anterior|previo)\b|"
+    r"\b(?:(?P<next>next|following)|previous) (?P<of>day|week|month|year)\b"
+)
+
+
+def moved_days(said: str, arguments: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The first and last day of the time so much after or before another that a text (plain) names: "a month later"."""
+    found = _BESIDE.search(said)
+    if found is None or "end" not in arguments:
+        return None
+    count = int(found["count"]) if (found["count"] or "").isdigit() else 1
+    count, unit = (count if found["after"] or found["next"] else -count), found["unit"] or found["of"]
+    first, last = (date.fromisoformat(str(arguments[name])) for name in ("start", "end"))
+    if unit in _UNITS:
+        return tuple(str(one + timedelta(days=count * _UNITS[unit])) for one in (first, last))
+    months = count * (12 if unit in ("year", "ano") else 1)
+    whole = first.day == 1 and (last + timedelta(days=1)).day == 1
+    return str(_months_on(first, months)), str(_months_on(last, months, whole=whole))
+
+
+def _months_on(day: date, months: int, *, whole: bool = False) -> date:
+    """The same day of another month, or its last one where that is shorter or `whole`."""
+    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    length = monthrange(year, month + 1)[1]
+    return date(year, month + 1, length if whole else min(day.day, length))
 
 
 def date_in(said: str) -> date | None:

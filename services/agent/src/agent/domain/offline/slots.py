@@ -106,6 +106,7 @@ _WHOLE_PERCENT = 0.2
 _SPENT = re.compile(
     r"[$€] ?(\d[\d.,]*k?)|\b(\d[\d.,]*k?) ?(?:[$€]|(?:dollars?|bucks|usd|dolares|euros?|eur|pavos)\b)|"
     r"\b(?:put|invest|invertir|invierte|mete|meter|pon)\b\D{0,12}(\d[\d.,]*k?)\b"
+    r"(?! ?(?:%|per ?cent|por ?ciento))"
 )
 _COUNT = rf"(?:\d+|{'|'.join(NUMBERS)}|(?:half )?an? dozen|(?:una|media) docena)"
 TAKES = (
@@ -122,7 +123,8 @@ _SIDES = {
     "sell": re.compile(r"\b(sell\w*|vend\w+|venta|short(?= \d))\b"),
     "buy": re.compile(
         rf"\b(buy\w*|purchase|long(?= \d)|compr\w+|{TAKES}|"
-        r"(?:put|invest|invertir|invierte|mete|meter|pon)\b.{0,12}\d.{0,20}\b(?:in|into|en))\b"
+        r"(?:put|invest|invertir|invierte|mete|meter|pon)\b.{0,12}"
+        r"(?:\d|\b(?:half|all|mitad|todo)\b).{0,20}\b(?:in|into|en))\b"
     ),
 }
 _NOT_MEANT = re.compile(
@@ -192,6 +194,9 @@ def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = F
     found: dict[str, float] = {}
     alone: list[float] = []
     uncounted, at_risk = False, 0.0
+    worded = [
+        one for one in wanted if one in _BEFORE and re.search(rf"(?<!\w)(?:{_BEFORE[one]})\W{{1,3}}{NUMBER}", said)
+    ]
     first = ALONE.get(tool)
     for at, match in enumerate(numbers):
         before = said[numbers[at - 1].end() if at else 0 : match.start()]
@@ -208,7 +213,7 @@ def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = F
         counting = _COUNTS.search(before) or (at + 1 < len(numbers) and _KIND_COUNTS.search(before))
         counting = counting and not (_OF_MONEY.match(after) or _OR.fullmatch(after))
         counts = counting and "quantity" in open_ones
-        name = "quantity" if counts else _named(before, after, open_ones)
+        name = "quantity" if counts else _named(before, after, open_ones, worded)
         value = _value(match[0], point=point and (name or first) != "capital")
         if name is None and first == "quantity" and (_PART_OF.search(before) or _OF_MONEY.match(after)):
             continue
@@ -263,7 +268,8 @@ def _value(figures: str, *, point: bool) -> float:
     return number_of(number, point=point) * 10.0 ** int(power or 0) * (1 if figures[0].isdigit() else -1)
 
 
-def _named(before: str, after: str, wanted: Collection[str]) -> str | None:
+def _named(before: str, after: str, wanted: Collection[str], worded: Collection[str]) -> str | None:
+    """What a number is by what is said around it. `worded`: what another number is called by its own word."""
     if "risk_percent" in wanted and _PERCENT.match(after):
         return "risk_percent"
     best: tuple[int, str] | None = None
@@ -278,7 +284,7 @@ def _named(before: str, after: str, wanted: Collection[str]) -> str | None:
         if name in _AFTER and re.match(rf"\s?(?:{_AFTER[name]})\b", after):
             return name
     for name in ("limit_price", "entry_price"):
-        if name in wanted and _AT.search(before):
+        if name in wanted and _AT.search(before) and name not in worded:
             return name
     # A longer way off, as in "risk no more than", if nothing else is said in between.
     for name in wanted:

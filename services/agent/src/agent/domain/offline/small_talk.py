@@ -9,6 +9,7 @@ from collections.abc import Collection
 from agent.domain.offline import talk_words
 from agent.domain.offline.person_words import only_asks_for_person
 from agent.domain.offline.wishes import Intent
+from agent.domain.shortcuts.words import decision_in
 from agent.domain.text_features import plain, word_set
 
 _SMALL: tuple[tuple[Intent, frozenset[str]], ...] = (
@@ -16,18 +17,27 @@ _SMALL: tuple[tuple[Intent, frozenset[str]], ...] = (
     (Intent.THANKS, word_set("thanks thank thx ty gracias cheers appreciated agradecido")),
     (Intent.FINE, word_set("perfecto perfect ok okay vale great genial cool nice awesome estupendo entendido "
                            "understood excelente fine alright bueno listo no nope nah nada nothing yes yeah si "
-                           "claro sure wait espera esperad hold moment momento dejalo olvidalo")),
+                           "claro sure wait espera esperad hold moment momento dejalo olvidalo nvm lol")),
     (Intent.GREETING, word_set("hi hello hey hola buenas buenos morning afternoon evening howdy "
                                "saludos greetings hiya ola")),
 )  # fmt: skip
 _AROUND_SMALL = word_set(
     "good you very much so muchas muchisimas mil for your help the a de todo por tu ayuda all that is was it lot "
     "day that there again que tal como estas how are going today amigo buen dia tengas un and y see the of muy "
-    "bien to me on s segundo second sec minute minuto"
+    "bien to me on s segundo second sec minute minuto jaja jajaja haha hahaha"
 )
+_LEAD_IN = re.compile(
+    r"^[\W_]*(?:(?:cool|ok|okay|vale|bueno|pues|(?:ja|je|ha|he){2,}\w?|lol|oye|oiga|mira|a ver|hey|ey|h?mm+|um+|well|"
+    r"anyway|great|perfecto?|genial|venga|listo|alright|aight|bro|dude|tio|por cierto|btw|by the way|una cosa|"
+    r"one more thing|entonces|so)\b[\s,.:!…-]*)+(?=[¿\w])",
+    re.IGNORECASE,
+)
+"""What is said before what is asked, and says nothing of it."""
 _POLITE_WORDS = 4
 LONGEST_TALK = 200
 """Characters of small talk."""
+_FIGURE = re.compile(r"\d")
+"""Of what goes on with an order, "ok" may be a part: "ok, but 10"."""
 _DRAWN_OUT = re.compile(r"(?<=(\w))\1+$")
 """The end of "holaaa"."""
 _NAMES_ITSELF = re.compile(
@@ -72,7 +82,10 @@ def mood(said: str, text: str) -> Intent | None:
 
 
 def past_greeting(text: str) -> str:
-    """The text without the thanks or greeting that it begins with, unless it says nothing else."""
+    """The text without the thanks, greeting or filler that it begins with, unless it says nothing else."""
+    asked = _LEAD_IN.sub("", text)
+    if len(asked.split()) > 1 and not _FIGURE.search(asked) and decision_in(text) is None:
+        text = asked
     begins, _, rest = re.sub(r"[,.!;:]+\s+", "\n", text, count=1).partition("\n")
     said, greets = plain(begins), (Intent.THANKS, Intent.GREETING)
     polite = len(begins.split()) <= _POLITE_WORDS and (small(said) or mood(said, begins)) in greets

@@ -6,7 +6,7 @@ then prepares the order; where several things may be meant, the assistant asks w
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import floor
 from typing import Any, cast
 
@@ -75,6 +75,8 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
         return _grown(wish, results, language)
     if wish.way == "watched":
         return _watched(wish, results, language)
+    if wish.way == "share_of_cash":
+        return _share_of_cash(wish, results, language)
     if wish.way in ("from_now", "at_level", "sized", "spend"):
         return _at_price_of_now(wish, results, language)
     looked = _FIRST["replace" if wish.way == "replace_listed" and tool == "create_paper_order" else wish.way]
@@ -233,6 +235,16 @@ def _at_price_of_now(wish: Wish, results: Sequence[Result], language: Language) 
     return UseTools(((tool, {**arguments, name: round(price, 2)}),))
 
 
+def _share_of_cash(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
+    """An order for what a share of the cash buys: the cash is looked up first, then it is an order for that sum."""
+    if not results:
+        return UseTools((("get_portfolio", {}),))
+    portfolio, *rest = results
+    if (cash := portfolio[2].get("cash")) is None:
+        return SayText(answer_from(*portfolio, "", language))
+    return _at_price_of_now(replace(wish, way="spend", shown=str(float(cash) * float(wish.shown))), rest, language)
+
+
 def _portfolio(results: Sequence[Result], language: Language) -> SayText | UseTools:
     """What is held, and what waits: an order that is not filled yet is in no position."""
     if not results:
@@ -256,7 +268,8 @@ def _sell(tool: str, arguments: dict[str, Any], body: dict[str, Any], language: 
                       for one in held if one["symbol"] not in spared)  # fmt: skip
         return UseTools(calls) if calls else SayText(which("position", language))
     if not held:
-        return SayText(which("position", language))
+        later = f" {stop_later(float(arguments['stop_price']), language)}" if "stop_price" in arguments else ""
+        return SayText(which("position", language) + later)
     if len(held) > 1:
         return SayText(which("positions", language, names=", ".join(str(one["symbol"]) for one in held)))
     call = {name: value for name, value in arguments.items() if name not in ("share", "kept", *_DISTANCES)}

@@ -21,8 +21,20 @@ ABILITIES = re.compile(
     r"persona)\b|"
     r"\besto es (?:un|una) (?:chat ?)?(?:bot|robot|maquina|ia)\b|\bwhat (?:\w+ ){0,5}(?:can|could|may|should) i ask\b|"
     r"\bque (?:\w+ ){0,4}(?:puedo|podria) (?:preguntar|pedir)\w*|"
+    r"\b(?:i\W?m (?:new|lost)|new (?:here|to this)|where do i (?:start|begin)|soy nuev[oa]|por donde empiezo|"
+    r"no entiendo nada)\b|"
     r"^\W*(help|ayuda)( me)?\W*$"
 )
+MY_PLAN = re.compile(
+    r"\b(?:what|which|que|cual)\b.{0,12}\bplan\b.{0,8}\b"
+    r"(?:am i|do i have|have i|i am|i m|i have|tengo|estoy|es el mio)\b|"
+    r"\b(?:whats?|what is|which is|what s|cual es|dime) (?:my|mi) (?:current |actual )?plan\b"
+)
+OF_WHAT_WAS_TOLD = re.compile(
+    r"^\W*(?:(?:and|y)\W+)?(?:when|which|how (?:much|many)|where|cuando|cual|cuant[oa]s?|donde)\b.*"
+    r"\b(?:that|it|this|those|eso|ese|esa|esto|fue|era)\b"
+)
+"""And when was that?"""
 OPENING = re.compile(
     r"\bbuen[oa]s? (?:dias?|tardes?|noches?)\b|"
     r"\b(?:(?:i have|i ve got|can i ask|may i ask|tengo|queria hacer|puedo hacer(?:te|os)?) )?"
@@ -137,6 +149,7 @@ WRONGED = re.compile(
 )
 """Said by somebody to whom the company did something wrong."""
 TONGUE = re.compile(
+    r"\b(?:change|switch|set|cambi\w+|pon\w*)\b.{0,20}\b(?:language|idioma|english|spanish|ingles|espanol)\b|"
     r"\b(?:do|can|could) you (?:speak|talk|write|understand|answer)(?: me)?(?: in)? (?:english|spanish|castilian)\b|"
     r"\b(?:habl(?:as|ais|an|a usted)|entiendes|entendeis) (?:en )?(?:espanol|castellano|ingles)\b|"
     r"\b(?:can|may|could) (?:i|we) (?:ask|write|speak|talk|chat)(?: to you| you)?(?: this)?(?: in)? "
@@ -172,20 +185,22 @@ TELLS = re.compile(
     r"forgot|know|(?:don'?t|do not|didn'?t|did not) (?:see|understand|get|receive)|quiero|necesito|quisiera|gustaria|"
     r"busco|ayuda|problemas?|duda|puedo|podria|robaron|olvide|saber|"
     r"no (?:se|entiendo|encuentro|veo|me (?:llega|deja|sale)))\b)"
-    r"\W*(?:(?!(?:what|which|who|how|why|when|where)s?\b|(?:is|are|do|does|did|can|could|would|will|que|como|cuando|cual|"
-    r"donde|cuant[oa]s?)\b)[\w']+[,.!]* ){0,5}?(?:i|we|my|our|i[' ](?:m|ve)|soy|estoy|somos|estamos|mis?|"
-    r"(?<!\w )me|(?<=\bmi )me|(?<=\bya )me|(?<=\bno )me|(?<=\bque )me|"
-    r"nos|nuestr[oa]s?|(?!como\b|cuando\b|cuanto\b|into\b|onto\b|also\b)[a-z]{3,}o) "
+    r"(?:\W*(?:(?!(?:what|which|who|how|why|when|where)s?\b|(?:is|are|do|does|did|can|could|would|will|que|como|cuando|cual|"
+    r"donde|cuant[oa]s?)\b)[\w']+[,.!]* ){0,5}?(?:i|we|i[' ](?:m|ve)|soy|estoy|somos|estamos|"
+    r"(?<!\w )me|(?<=\bmi )me|(?<=\bya )me|(?<=\bno )me|(?<=\bque )me|nos) |"
+    r"\W*(?:(?:hi|hello|hola|so|and|well|y|pues|bueno|ya|yo)\W+)*"
+    r"(?:my|our|mis?|nuestr[oa]s?|(?!como\b|cuando\b|cuanto\b)[a-z]{2,}(?<!l)o) )"
 )
 """What somebody tells of themselves, and wants nothing with: "I work nights", "manejo un taxi"."""
 MARKET = re.compile(
     r"\b(?:is|are|when|what time|hours|horario|does|do|esta|estan|abre|cierra|cuando|a que hora|"
     r"hasta)\b.*\b(?:markets?|mercados?|"
     r"bolsa|"
-    r"wall street|nyse|nasdaq|stock exchange|trading hours)\b.*|\b(?:market|mercado|bolsa)\b.*\b(?:hours|open|closed|"
+    r"wall street|nyse|nasdaq|stock exchange|trading hours)\b.*|"
+    r"\bhay (?:bolsa|mercado)\b|\b(?:market|mercado|bolsa)\b.*\b(?:hours|open|closed|"
     r"horario|abiert\w|cerrad\w|abre|cierra)\b"
 )
-OPEN = re.compile(r"\b(open\w*|clos\w*|hours|abr\w+|abiert\w+|cerr\w+|cierr\w+|horario)\b")
+OPEN = re.compile(r"\b(hay (?:bolsa|mercado)|open\w*|clos\w*|hours|abr\w+|abiert\w+|cerr\w+|cierr\w+|horario)\b")
 ANOTHER_DAY = re.compile(
     rf"\b(?:tomorrow|holidays?|christmas|easter|manana|festivos?|navidad|nochebuena|semana santa|"
     rf"(?:{'|'.join(MONTHS)}) \d+|\d+(?:st|nd|rd|th)? (?:of |de )?(?:{'|'.join(MONTHS)}))\b|{A_DAY.pattern}"
@@ -193,6 +208,7 @@ ANOTHER_DAY = re.compile(
 """A day that may be another than today."""
 LATER = re.compile(
     rf"{ANOTHER_DAY.pattern}|\b(?:at|on|before|after) (?:the )?(?:next )?(?:open(?:ing)?|close)\b|"
+    r"\b(?:when|cuando) (?:\w+ ){0,2}(?:opens?|abr[ae])\b|"
     r"\b(?:a la|al|en la|en el) (?:apertura|cierre)\b|\bnext (?:week|month|session)\b|"
     r"\b(?:proxim[oa]|siguiente) (?:semana|mes|sesion)\b|\b(?:semana|mes) que viene\b|"
     r"\b\d{1,2}(?::\d\d)? ?(?:am|pm|o clock)\b|\ba las \d{1,2}\b|"
@@ -204,7 +220,7 @@ AT_ONCE = re.compile(r"\b(?:now|right away|at once|straight away|immediately|aho
 ADVICE = re.compile(
     r"\b(?:should|shall) (?:i|we)\b|"
     r"\b(?:que (?:opinas|piensas|harias)|what (?:do|would) you (?:think|do)|deberia|debo|conviene|recomiendas|"
-    r"aconsejas|recommend|consejos?|advice|good (?:time|idea|moment)|buen momento|worth(?! of))\b"
+    r"aconsejas|recommend|consejos?|advice|good (?:time|idea|moment|day)|buen (?:momento|dia)|worth(?! of))\b"
 )
 TRADING = re.compile(r"\b(?:buy\w*|sell\w*|invest\w*|compr\w+|vend\w+|invert\w+|inviert\w+|inversion\w*)\b")
 IS_ABOUT = re.compile(
