@@ -82,6 +82,32 @@ async def test_a_message_whose_acknowledgement_was_lost_is_stored_once(visits: V
     assert [frame.get("retry", False) for frame in tries] == [False, True]
 
 
+async def test_whoever_waits_for_an_answer_that_nobody_begins_is_told_that_it_takes_longer(visits: Visits) -> None:
+    context = await visits.context()
+    page = await context.new_page()
+    line = Line()
+    await line.watch(context)
+    await page.clock.install()
+    await page.goto(f"{visits.url}/pricing")
+    chat = await ChatPage(page).open()
+
+    def of_the_answer(frame: dict[str, Any]) -> bool:
+        return (
+            frame["type"].startswith(("run.", "message.delta")) or frame.get("message", {}).get("role") == "assistant"
+        )
+
+    line.swallow = of_the_answer
+    await chat.say("What does the Pro plan cost?")
+    await expect(chat.own).to_contain_text("Sent")
+    await expect(chat.panel.locator(".banner")).to_be_hidden()
+    await page.clock.run_for(11_000)
+    await expect(chat.panel).to_contain_text("Your message has arrived. The answer is taking longer than usual.")
+    line.swallow = lambda _: False
+    await chat.say("And the Premium plan?")
+    await expect(chat.answers.last.locator("time")).to_be_visible()
+    await expect(chat.panel.locator(".banner")).to_be_hidden()
+
+
 class Line:
     """The line between the widget and the server: it can be cut, be down, and lose frames of the server."""
 

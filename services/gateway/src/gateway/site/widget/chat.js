@@ -12,10 +12,11 @@ import { Thread } from "./thread.js";
 
 const PATIENCE = 700; // a line that comes back sooner needs no words
 const RECEIPT_AFTER = 400;
+const LATE = 10_000; // a message that nobody has begun to answer after that needs words
 
 export class Chat {
   over = false;
-  #owner = { kind: "ai" }; #banner; #quiet = 0; #receipt = 0; #read = 0; #ui; #ai = true; #open = 0; #resolved = 0;
+  #owner = { kind: "ai" }; #banner; #quiet = 0; #late = 0; #receipt = 0; #read = 0; #ui; #ai = true; #open = 0; #resolved = 0;
 
   /* ui: {announce(text), unread(), isOpen(), emit(name, detail)} */
   constructor(identity, ui) {
@@ -81,8 +82,8 @@ export class Chat {
       case "welcome": return this.#welcomed(frame);
       case "snapshot": this.thread.snapshot(frame.messages, frame.events); for (const one of [...frame.messages, ...(frame.events || [])]) this.#opens(one); this.#pending(); this.#resume(); this.#suggest(); return this.seen();
       case "message.created": return this.#created(frame.message);
-      case "message.ack": this.outbox.stored(frame.clientMessageId); return this.thread.acknowledged(frame.clientMessageId, frame.seq);
-      case "run.started": return this.thread.started(frame);
+      case "message.ack": this.outbox.stored(frame.clientMessageId); this.#awaits(); return this.thread.acknowledged(frame.clientMessageId, frame.seq);
+      case "run.started": this.#answered(); return this.thread.started(frame);
       case "message.delta": return this.thread.delta(frame);
       case "tool.started": case "tool.finished": return this.thread.tool(frame);
       case "run.finished": return this.thread.ended(frame);
@@ -128,6 +129,7 @@ export class Chat {
   #created(message) {
     if (message.clientMessageId) this.outbox.stored(message.clientMessageId);
     this.#opens(message);
+    if (!isMine(message.role)) this.#answered();
     if (message.turnId && this.#activeTurn && message.turnId === this.#activeTurn.turnId) this.#activeTurn = null;
     if (this.thread.created(message)) {
       this.#ui.unread(message.text);
@@ -142,6 +144,15 @@ export class Chat {
     this.thread.dropped();
     if (reason === "user") this.thread.notice(words.stopped);
     if (reason === "disabled") this.thread.notice(words.switchedOff);
+  }
+  /* Whoever reads knows that a message has arrived, also while whoever would answer it stands still. */
+  #awaits() {
+    this.#answered();
+    if (this.#ai && this.#owner.kind === "ai") this.#late = setTimeout(() => { if (!this.thread.turn && this.net.ready) this.#notify("late", make("span", {}, words.late)); }, LATE);
+  }
+  #answered() {
+    clearTimeout(this.#late);
+    if (this.#banner.dataset.state === "late") this.#banner.hidden = true;
   }
   #stop() {
     if (this.thread.turn && !this.net.send("run.cancel", { turnId: this.thread.turn })) this.#ui.announce(words.notNow);
@@ -204,7 +215,10 @@ export class Chat {
     const texts = { connecting: words.connecting, offline: words.offline, ended: ENDED[code] || words.endedOther };
     const parts = [make("span", { class: "pulse", "aria-hidden": "true" }), make("span", {}, texts[state], waiting ? ` ${fill(waiting === 1 ? words.oneWaits : words.manyWait, { count: waiting })}` : "")];
     const hopeless = state === "ended" && [4503, 4510, FORBIDDEN_SITE].includes(code);
-    this.#banner.replaceChildren(...parts, ...(hopeless ? [] : [again]));
+    this.#notify(state, ...parts, ...(hopeless ? [] : [again]));
+  }
+  #notify(state, ...parts) {
+    this.#banner.replaceChildren(...parts);
     this.#banner.dataset.state = state;
     this.#banner.hidden = false;
   }
