@@ -107,9 +107,10 @@ def _modelling(config: CompanyConfig, listed: ProvidersReply) -> Iterator[Warned
     if config.own_model is not None:
         return
     if provider not in configured:
-        others = ", ".join(label for name, label in configured.items() if name != "offline")
-        text = "notConfigured" if others else "onlyOffline"
-        yield Warned("preferredProvider", text, {"provider": called, "others": others})
+        if others := ", ".join(label for name, label in configured.items() if name != "offline"):
+            yield Warned("preferredProvider", "notConfigured", {"provider": called, "others": others})
+        else:
+            yield Warned("preferredProvider", "onlyOffline", {"provider": called})
     if provider != "offline" and not is_known(provider, model, listed):
         yield Warned("preferredModel", "otherModel", {"provider": called, "model": model})
     cheaper = config.budget.cheaper_model
