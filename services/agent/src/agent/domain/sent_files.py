@@ -14,7 +14,7 @@ from contracts.languages import Language
 MOST_READ = 3
 """Files that a prompt holds: the newest."""
 MOST_CHARACTERS = 4_000
-"""Of one file's text."""
+"""The most characters of one file's text."""
 RECENT = 8
 """Messages from the end in which they are looked for."""
 _HEAD: dict[Language, str] = {
@@ -27,7 +27,7 @@ _HEAD: dict[Language, str] = {
 }
 
 
-"""Of the offline assistant, to who sends files and says nothing."""
+"""What the offline assistant answers if somebody sends files without a text."""
 
 
 @dataclass(frozen=True, slots=True)
