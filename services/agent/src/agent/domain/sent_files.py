@@ -27,9 +27,6 @@ _HEAD: dict[Language, str] = {
 }
 
 
-"""What the offline assistant answers if somebody sends files without a text."""
-
-
 @dataclass(frozen=True, slots=True)
 class ReadFile:
     """A file, with its text; without one `problem` says why, or nobody has answered. `picture`: what a model that sees
