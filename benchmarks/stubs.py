@@ -58,7 +58,7 @@ def contexts(said: Sequence[MessageView]) -> ContextBuilder:
     histories = HistoryReader(
         facts=nothing, conversations=nothing, windows=Windows(said), log=known_log, floor=nothing, deadline=1
     )
-    talks = PastConversations(
+    conversations = PastConversations(
         histories=histories,
         conversations=known_conversations,
         summaries=cast("Any", Summaries()),
@@ -69,7 +69,7 @@ def contexts(said: Sequence[MessageView]) -> ContextBuilder:
     memories = Memories(store=Remembering(), announcements=nothing, clock=FakeClock(NOW))
     return ContextBuilder(
         memories=memories,
-        talks=talks,
+        conversations=conversations,
         short_term=cast("Any", ShortTerm()),
         market=market,
         tools=cast("Any", Tools()),

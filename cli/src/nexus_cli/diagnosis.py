@@ -33,7 +33,7 @@ _ROOM = 2 * 1024**3
 _PAGE_PORT = 8080
 _MARKET_SECONDS = 5.0
 _VISITORS = 20
-"""From this many visitors on, one address for all of them is no coincidence."""
+"""If this many visitors or more share one address, that is no coincidence."""
 
 
 async def examine(data: Path) -> list[Diagnosis]:

@@ -10,13 +10,12 @@ from xml.sax.saxutils import escape
 
 from contracts.languages import named_language
 from nexus_cli.ask.client import Series
+from nexus_cli.texts import TEXTS
 
 WIDTH, HEIGHT = 960, 540
 LEFT, RIGHT, TOP, BOTTOM = 64, 24, 76, 64
 COLOURS = ("#1f6feb", "#d9480f", "#2b8a3e", "#9c36b5", "#c2255c", "#0b7285", "#e67700", "#495057")
 """Told apart by most people with a colour vision deficiency, too; the legend has the same order as the lines."""
-_TITLE = {"es": "Cierres, 100 = {day}", "en": "Closes, 100 = {day}"}
-_FOOT = {"es": "Fuente: {source}, a {day}. Sin dividendos.", "en": "Source: {source}, as of {day}. Without dividends."}
 STEPS = 5
 MOST_TICKS = 9
 
@@ -39,7 +38,7 @@ def svg(report: dict[str, Any], series: Series) -> str:
         f"<title>{escape(str(report['query']))}</title>",
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
         _text(LEFT, 28, str(report["query"])[:100], size=18, weight=600),
-        _text(LEFT, 50, _TITLE[language].format(day=days[0]), colour="#57606a"),
+        _text(LEFT, 50, TEXTS["chart.title"].said_in(language).format(day=days[0]), colour="#57606a"),
     ]
     value = low
     while value <= high + step / 2:
@@ -91,7 +90,11 @@ def _ticks(days: Sequence[str]) -> list[int]:
 def _foot(report: dict[str, Any], series: Series, language: str) -> str:
     sources = [entry for entry in report["sources"] if entry["ticker"] in series]
     names = ", ".join(dict.fromkeys(entry["source"] for entry in sources))
-    return _FOOT[language].format(source=names or "?", day=max(points[-1][0] for points in series.values()))
+    return (
+        TEXTS["chart.foot"]
+        .said_in(language)
+        .format(source=names or "?", day=max(points[-1][0] for points in series.values()))
+    )
 
 
 def _text(

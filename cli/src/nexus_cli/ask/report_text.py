@@ -14,33 +14,17 @@ from rich.text import Text
 from contracts.languages import named_language
 from nexus_cli.ask.client import Series
 from nexus_cli.terminal_text import plain
+from nexus_cli.texts import TEXTS
 
 Report = Mapping[str, Any]
 _BLOCKS = "▁▂▃▄▅▆▇█"
 SPARKS = 32
-_WORDS: dict[str, dict[str, str]] = {
-    "en": {
-        "prices": "Prices", "ticker": "Ticker", "close": "Close", "1d": "1 day", "1w": "1 week", "1m": "1 month",
-        "3m": "3 months", "ytd": "YTD", "1y": "1 year", "vol": "Volatility", "fall": "Worst fall", "now": "From peak",
-        "risk": "Risk", "year": "The year", "companies": "Companies", "period": "Period", "pe": "P/E", "eps": "EPS",
-        "revenue": "Revenue", "cap": "Market cap", "margin": "Margin", "yield": "Yield", "results": "Earnings",
-        "sources": "Sources", "limits": "Limitations", "tools": "Tools", "marks": ",.",
-        "1e12": "T", "1e9": "B", "1e6": "M",
-    },
-    "es": {
-        "prices": "Precios", "ticker": "Valor", "close": "Cierre", "1d": "1 día", "1w": "1 semana", "1m": "1 mes",
-        "3m": "3 meses", "ytd": "Este año", "1y": "1 año", "vol": "Volatilidad", "fall": "Peor caída",
-        "now": "Desde máx.", "risk": "Riesgo", "year": "El año", "companies": "Empresas", "period": "Periodo",
-        "pe": "PER", "eps": "BPA", "revenue": "Ingresos", "cap": "Capital.", "margin": "Margen", "yield": "Divid.",
-        "results": "Resultados", "sources": "Fuentes", "limits": "Limitaciones", "tools": "Herramientas", "marks": ".,",
-        "1e12": "bill.", "1e6": "M",
-    },
-}  # fmt: skip
 _PERIODS = ("1d", "1w", "1m", "3m", "ytd", "1y")
 
 
 def show(console: Console, report: Report, series: Series) -> None:
-    words = _WORDS[named_language(report.get("language")) or "en"]
+    language = named_language(report.get("language")) or "en"
+    words = {name: text.said_in(language) for name, text in TEXTS.section("report").items()}
     console.print(Text(plain(report["query"]), style="bold"))
     console.print()
     console.print(Text(plain(report["summary"])))
@@ -159,7 +143,7 @@ def _large(value: float | None, words: Mapping[str, str]) -> str:
     if value is None:
         return "—"
     for scale in ("1e12", "1e9", "1e6"):
-        if scale in words and abs(value) >= float(scale):
+        if words[scale] and abs(value) >= float(scale):
             scaled = value / float(scale)
             return f"{_number(scaled, 1 if scaled < 1000 else 0, words)} {words[scale]}"
     return _number(value, 0, words)

@@ -47,7 +47,7 @@ class Kind(StrEnum):
     STEP_DOWN = "step-down"
     """The leader of a stream, or of all JetStream, hands over to another server of the cluster."""
     SCALE = "scale"
-    """More of each service come, and go again."""
+    """More replicas of each service are started, and stopped again."""
 
 
 Pair = tuple[Kind, str]

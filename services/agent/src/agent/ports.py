@@ -102,7 +102,7 @@ class ModelRequest:
     """Parameters of sampling, by their names in the OpenAI chat API; a model gets those that its interface has."""
     parallel_calls: bool = True
     tool_name: str | None = None
-    """With `required`: the tool that must be called."""
+    """The tool that must be called, if `tool_choice` is `required`."""
     about: str = ""
     """For help to a human agent: the visitor's newest message, or the draft. The offline provider, which has no model,
     reads only this."""

@@ -49,7 +49,7 @@ KEPT_SECONDS = 86_400
 MOST_WAITING = 20
 """The most actions of one customer that may wait."""
 _LONGEST_RUN = timedelta(seconds=45)
-"""More than any call may take: one that is running for longer has lost its executor."""
+"""Longer than any call may take: if a call runs for longer, its executor is gone."""
 _LOG_SECONDS = 3.0
 """Seconds for the fact of a decision to be stored."""
 _SHOWN = 1_000

@@ -8,6 +8,7 @@ from typing import Any, cast
 from agent.domain.shortcuts.steps import own_calls
 from agent.domain.tool_results import data_of
 from agent.domain.turn.journal import Journal
+from agent.texts import TEXTS
 from contracts.events.chat import Action, ActionState
 from contracts.json_values import JsonObject
 from contracts.languages import Language
@@ -17,11 +18,6 @@ ORDER_TOOL = "create_paper_order"
 CANCEL_TOOL = "cancel_paper_order"
 KIND = "paper_order"
 _PENDING = "pending_confirmation"
-_WAITING: dict[Language, tuple[str, str]] = {
-    "es": ("Pendiente de tu confirmación:", "No se ejecuta nada hasta que lo confirmes en el chat."),
-    "en": ("Waiting for your confirmation:", "Nothing is placed until you confirm it in the chat."),
-}
-
 Fields = Mapping[str, Any]
 
 
@@ -60,8 +56,8 @@ def pending_actions(journal: Journal) -> tuple[Action, ...]:
 
 def waiting_text(actions: Sequence[Action], language: Language) -> str:
     """Returns the text about waiting actions in an answer without buttons, whatever the model said."""
-    before, after = _WAITING[language]
-    return f"{before} {'; '.join(action.summary for action in actions)}. {after}"
+    summaries = "; ".join(action.summary for action in actions)
+    return TEXTS["step.waiting"].said_in(language).format(summaries=summaries)
 
 
 def _own_action(tool: str, data: Fields) -> Action:

@@ -11,11 +11,11 @@ from contracts.json_values import object_of
 
 BARS_TOOL, SNAPSHOT_TOOL = "get_ohlcv", "market_snapshot"
 SNAPSHOT_BARS: Mapping[str | None, int] = {None: 20, "1m": 20, "1w": 6, "1d": 2}
-"""Of a snapshot's newest bars, those of the period that was asked about."""
+"""How many of a snapshot's newest bars are shown, by the period that was asked about."""
 _TO_DATE = {"wtd": "1w", "mtd": "1m"}
 MOST_CHARTS = 4
 MOST_CANDLES = 60
-"""More bars than a chat's width can show as candles are drawn as a line of closes."""
+"""The most bars that a chat is wide enough to show as candles; more are drawn as a line of closes."""
 MOST_POINTS = 270
 """A year of days, five of weeks: a message stays well below the largest frame. Of more, every so many-th is taken."""
 

@@ -12,7 +12,7 @@ from contracts.languages import Language
 from contracts.memory_rpc import Tier
 
 MESSAGE_TOKENS = 8
-"""For the marks around each message, at most."""
+"""The most tokens of the marks around a message."""
 BYTES_PER_TOKEN = 3
 """Of UTF-8 text: English and Spanish have four and more, so that an estimate by this is rarely too low."""
 Purpose = Literal["turn", "suggest", "improve"]
@@ -47,7 +47,7 @@ class ModelPrice:
 
 
 Prices = Mapping[tuple[str, str], ModelPrice]
-"""By provider and model."""
+"""The price for each provider and model."""
 
 
 @dataclass(frozen=True, slots=True)

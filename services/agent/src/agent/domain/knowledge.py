@@ -19,7 +19,7 @@ from contracts.languages import Language
 
 SEARCH_TOOL = "search_knowledge"
 TOKENS = 1_200
-"""Of passages and pages together."""
+"""The most tokens of passages and pages together."""
 _SAYS: dict[Language, str] = {
     "es": (
         "Lo que dice la empresa: extractos numerados de sus páginas y documentos. Responde con ellos si contestan la "

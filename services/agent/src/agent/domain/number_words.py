@@ -32,7 +32,7 @@ def _one_of(words: Iterable[str]) -> str:
 DIGITS = r"\d(?:[\d.,]{0,20}\d)?"
 _UNIT = _one_of(set(_UNITS) - {"un", "una"})
 BELOW_100 = rf"(?:{_one_of(_TENS)}(?:(?:[- ]| y ){_one_of(_UNITS)})?|{_one_of(_TEENS)}|{_UNIT})\b"
-"""In words, but for un and una, which are articles too."""
+"""Numbers in words, without un and una, which are articles too."""
 _HUNDRED = (
     rf"(?:{_one_of(set(_HUNDREDS) - {'ciento'})}|(?<!por )ciento|(?:(?:{_UNIT}|{_one_of(_TEENS)}|{DIGITS}) )?hundred)\b"
     rf"(?:(?: and)? {BELOW_100})?"

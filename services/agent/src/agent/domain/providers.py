@@ -16,7 +16,7 @@ def _served() -> Mapping[str, Mapping[str, ModelInfo]]:
 
 
 _SERVED = _served()
-"""By model: who lists it."""
+"""The providers that list a model, by its name."""
 
 
 def default_model(provider: str) -> str:

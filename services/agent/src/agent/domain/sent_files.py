@@ -14,7 +14,7 @@ from contracts.languages import Language
 MOST_READ = 3
 """Files that a prompt holds: the newest."""
 MOST_CHARACTERS = 4_000
-"""Of one file's text."""
+"""The most characters of one file's text."""
 RECENT = 8
 """Messages from the end in which they are looked for."""
 _HEAD: dict[Language, str] = {
@@ -25,9 +25,6 @@ _HEAD: dict[Language, str] = {
     "that it asks for. Of a file that you cannot see or read say so clearly, do not guess what it holds, and ask to "
     "have it described, or offer a person.",
 }
-
-
-"""Of the offline assistant, to who sends files and says nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ class Thread:
         self._asked = 0
         self._said = ""
         self.young_until = float("-inf")
-        """By the event loop's clock: see YOUNG."""
+        """The time by the event loop's clock until which it counts as young (see YOUNG)."""
         self._chat = chat
         self._open_here = open_here
         self._after = after

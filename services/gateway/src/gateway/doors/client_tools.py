@@ -14,7 +14,7 @@ from gateway.errors import bad_field
 
 Json = dict[str, Any]
 MOST_BYTES = 32_000
-"""Of all tools of a message, and of one result: both go to the model."""
+"""The most bytes of all tools of a message, and of one result; both go to the model."""
 
 
 def wishes_in(tools: Sequence[Json], *, schema: str) -> Wishes | None:

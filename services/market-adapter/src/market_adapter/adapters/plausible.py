@@ -8,7 +8,7 @@ from market_adapter.errors import ImplausibleError
 from market_adapter.texts import TEXTS
 
 MOST_PRICE, MOST_VOLUME, MOST_MONEY = 1e12, 1e18, 1e18
-"""More than any currency in use makes of a share, a coin or a company."""
+"""Values above these are not plausible in any currency in use, for a share, a coin or a company."""
 FIGURES: Mapping[str, tuple[float, float]] = {
     "pe": (-1e6, 1e6),
     "eps": (-MOST_PRICE, MOST_PRICE),

@@ -45,7 +45,7 @@ class Stretch:
     first: date
     last: date
     volume: Floats
-    """Of the stretch's own sessions."""
+    """The volume of the stretch's own sessions."""
 
     @property
     def returns(self) -> Floats:

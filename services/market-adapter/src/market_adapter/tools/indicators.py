@@ -15,7 +15,7 @@ from market_adapter.tools.tool import tool
 A_DAY = {Timeframe.H1: 24, Timeframe.H4: 6, Timeframe.D1: 1}
 """Bars of a day, at most."""
 MOST_BARS = 20_000
-"""Of one symbol, that are looked through for one answer."""
+"""The most bars of a symbol that are read for one answer."""
 
 
 class IndicatorsData(Sourced):

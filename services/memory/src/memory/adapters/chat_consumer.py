@@ -34,7 +34,7 @@ from runtime.workers.outcomes import Ack, AckAfter, DeadLetter, Outcome, Retry
 SERVICE = "memory"
 DURABLE = "memory-projection"
 STORE = "nexus-store"
-"""Where the consumer's metadata names its database."""
+"""The key of the consumer's metadata that names its database."""
 MAX_ACK_PENDING = 5_000
 LINGER = 1.0
 """Seconds to let a batch fill: several facts cost the database little more than one. A waiting reader ends it, in

@@ -33,7 +33,7 @@ PATIENCE = 1.0
 STORED_AT_ONCE = 8
 """Concurrent commands for storing what comes from the bus."""
 STORED_IN_LINE = 1_000
-"""More than all consumers together process at once."""
+"""The queue's length: more than all consumers together process at once."""
 
 INDEXES: dict[str, tuple[str, ...]] = {
     "facts": ("key", "messageKey", "messageId"),

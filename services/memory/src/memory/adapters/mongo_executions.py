@@ -55,16 +55,16 @@ class MongoExecutions:
             "call": call.to_json().decode(),
         }
         if call.conversation_id and result.success:
-            talk = conversation_key(company, call.conversation_id)
-            row["talkKey"] = timed_key(talk, milliseconds(at), call.call_id)
+            key = conversation_key(company, call.conversation_id)
+            row["talkKey"] = timed_key(key, milliseconds(at), call.call_id)
             row["symbols"] = _symbols(call.arguments)
         async with speaking("store a tool call"):
             await self._rows.update_one({"_id": f"{company}/{user}/{call.call_id}"}, {"$setOnInsert": row}, upsert=True)
 
     async def newest(self, company: str, conversation: str, limit: int) -> list[PastToolCall]:
         """The newest successful calls; raises StoreUnavailableError."""
-        talk = conversation_key(company, conversation)
-        where = {"talkKey": below(talk)}
+        key = conversation_key(company, conversation)
+        where = {"talkKey": below(key)}
         async with speaking("read tool calls"):
             found = self._rows.find(where, {"at": 1, "tool": 1, "symbols": 1}).sort("talkKey", DESCENDING).limit(limit)
             rows = await found.to_list()

@@ -8,7 +8,7 @@ from memory.adapters.redis_errors import redis_does
 
 PREFIX = "nexus:memory:echoes:"
 TTL_SECONDS = 2 * 86_400
-"""Longer than a delivery is retried."""
+"""Echoes are remembered for longer than a delivery is retried."""
 
 
 class RedisEchoes:

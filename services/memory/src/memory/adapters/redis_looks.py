@@ -15,7 +15,7 @@ PREFIX, READ, DESK = "nexus:memory:looks:", "nexus:memory:read:", "nexus:memory:
 TTL_SECONDS = 86_400 + 3_600
 """Longer than the longest ownerIdleMinutes."""
 READ_SECONDS = 31 * 86_400
-"""For how far each has read, and the turns of assignment: longer than anybody is away."""
+"""How long Redis remembers how far each has read and the turns of assignment: longer than anybody is away."""
 
 
 def key_of(company: str, conversation: str) -> str:

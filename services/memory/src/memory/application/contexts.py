@@ -61,7 +61,7 @@ class ContextBuilder:
         self,
         *,
         memories: Memories,
-        talks: PastConversations,
+        conversations: PastConversations,
         short_term: RedisShortTerm,
         market: MarketClient,
         tools: ToolCatalogue,
@@ -70,7 +70,7 @@ class ContextBuilder:
         knowledge: PassageSearch,
     ) -> None:
         self._memories = memories
-        self._talks = talks
+        self._conversations = conversations
         self._short_term = short_term
         self._market = market
         self._tools = tools
@@ -89,7 +89,7 @@ class ContextBuilder:
         tools = parts.start(
             "system.availableTools", self._tools.offered(company, asked.role, asked.plan, asked.language or "es")
         )
-        talk = parts.start("conversation", self._talks.read(asked, tools, parts), waits=True)
+        conversation = parts.start("conversation", self._conversations.read(asked, tools, parts), waits=True)
         short_term = parts.start("shortTerm", self._short_term.get(company, user))
         status = parts.start("market.status", self._market.status())
         said = parts.start("knowledge", self._knowledge(company, asked.knowledge)) if asked.knowledge else None
@@ -112,7 +112,7 @@ class ContextBuilder:
             market=_market(status.result(), events.result(), symbols.result(), parts),
             portfolio=held.portfolio if held else None,
             alerts=held.alerts if held else None,
-            conversation=_without_forgotten(talk.result(), state),
+            conversation=_without_forgotten(conversation.result(), state),
             memory=_memory(known),
             short_term=short_term.result(),
             system=_system(asked, person, self._clock.now(), tools.result()),
@@ -128,7 +128,7 @@ class ContextBuilder:
         tools = parts.start(
             "system.availableTools", self._tools.offered(company, asked.role, asked.plan, asked.language or "es")
         )
-        talk = parts.start("conversation", self._talks.read(asked, tools, parts), waits=True)
+        conversation = parts.start("conversation", self._conversations.read(asked, tools, parts), waits=True)
         said = parts.start("knowledge", self._knowledge(company, asked.knowledge)) if asked.knowledge else None
         await parts.all()
         state = remembering.result()
@@ -136,7 +136,7 @@ class ContextBuilder:
         person = _user(asked, known)
         return FullContext(
             user=person,
-            conversation=_without_forgotten(talk.result(), state),
+            conversation=_without_forgotten(conversation.result(), state),
             memory=_memory(known),
             system=_system(asked, person, self._clock.now(), tools.result()),
             knowledge=said.result() if said else None,
@@ -183,13 +183,15 @@ def _told(memory: LongTermMemory, question: str) -> LongTermMemory:
     )
 
 
-def _without_forgotten(talk: ContextConversation | None, state: Remembered | None) -> ContextConversation | None:
+def _without_forgotten(
+    conversation: ContextConversation | None, state: Remembered | None
+) -> ContextConversation | None:
     """The conversation, its summary without what was forgotten."""
-    if talk is None or talk.summary is None or state is None or not state.gone:
-        return talk
-    text = without_forgotten(talk.summary.text, state.gone)
-    summary = talk.summary.model_copy(update={"text": text}) if text else None
-    return talk.model_copy(update={"summary": summary})
+    if conversation is None or conversation.summary is None or state is None or not state.gone:
+        return conversation
+    text = without_forgotten(conversation.summary.text, state.gone)
+    summary = conversation.summary.model_copy(update={"text": text}) if text else None
+    return conversation.model_copy(update={"summary": summary})
 
 
 def _user(asked: ContextRequest, known: LongTermMemory | None) -> ContextUser:

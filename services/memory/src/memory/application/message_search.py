@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from memory.adapters.mongo_talks import MongoPastConversations, PastConversation
+from memory.adapters.mongo_past_conversations import MongoPastConversations, PastConversation
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.application.inbox import Inbox
 from memory.application.inbox_search import ignore_failure
@@ -102,7 +102,7 @@ class MessageSearch:
     def __init__(
         self,
         *,
-        talks: MongoPastConversations,
+        past: MongoPastConversations,
         memories: Memories,
         inbox: Inbox,
         floor: ProjectionFloor,
@@ -110,7 +110,7 @@ class MessageSearch:
         embeddings: Embeddings,
     ) -> None:
         self._embeddings = embeddings
-        self._talks = talks
+        self._past = past
         self._memories = memories
         self._inbox = inbox
         self._floor = floor
@@ -207,28 +207,30 @@ class MessageSearch:
 
     async def _read(self, company: str, user: str, held: _HeldMessages) -> bool:
         floor = self._floor.position
-        talks = await self._talks.talks(company, user, CONVERSATIONS)
-        if len(talks) < CONVERSATIONS and not held.read.keys() <= {talk.conversation for talk in talks}:
+        past = await self._past.newest(company, user, CONVERSATIONS)
+        if len(past) < CONVERSATIONS and not held.read.keys() <= {one.conversation for one in past}:
             # A conversation is gone and its deletion was missed: nothing of it may be returned any more.
             async with held.lock:
                 held.near.closed = True
                 held.index, held.near = RecallIndex(), Neighbours[str]()
                 held.read.clear()
                 held.latest.clear()
-        for talk in talks:
-            if held.latest.get(talk.conversation) == talk.latest:
+        for one in past:
+            if held.latest.get(one.conversation) == one.latest:
                 continue
-            if not await self._read_talk(company, talk, held, floor):
+            if not await self._read_conversation(company, one, held, floor):
                 return False
-        return len(talks) < CONVERSATIONS
+        return len(past) < CONVERSATIONS
 
-    async def _read_talk(self, company: str, talk: PastConversation, held: _HeldMessages, floor: LogPosition) -> bool:
+    async def _read_conversation(
+        self, company: str, one: PastConversation, held: _HeldMessages, floor: LogPosition
+    ) -> bool:
         """Reads what is new in one conversation; False: the limit is reached."""
-        since = held.read.setdefault(talk.conversation, BEGINNING)
+        since = held.read.setdefault(one.conversation, BEGINNING)
         while True:
             if held.gone or len(held.index) >= MOST:
                 return False
-            said = await self._talks.said(company, talk.conversation, since, PAGE)
+            said = await self._past.said(company, one.conversation, since, PAGE)
             async with held.lock:
                 new = await asyncio.to_thread(_take, held, said.passages)
                 if self._embeddings.on:
@@ -239,9 +241,9 @@ class MessageSearch:
                 break
             since = said.up_to
             # Above the floor a message may still be stored before one that was read: reading begins there again.
-            held.read[talk.conversation] = max(held.read[talk.conversation], min(since, floor))
-        if talk.latest <= floor:
-            held.latest[talk.conversation] = talk.latest
+            held.read[one.conversation] = max(held.read[one.conversation], min(since, floor))
+        if one.latest <= floor:
+            held.latest[one.conversation] = one.latest
         return True
 
     def _recalled(self, held: _HeldMessages, found: RankedMessage, known: Remembered) -> RecalledMessage:

@@ -13,9 +13,9 @@ from contracts.streams import CHAT, TRACES, TURNS
 FIRST, AGAIN, LATE = range(3)
 """The runs of a deletion: at once, for what was being stored meanwhile, and for calls that were running."""
 DAILY = timedelta(hours=25)
-"""By then Redis has rewritten its file, which memory requests once a day."""
+"""After this time Redis has rewritten its file, which memory requests once a day."""
 COUNTED = timedelta(days=1)
-"""By then counters of limits and the executor's records of calls have expired in Redis."""
+"""After this time counters of limits and the executor's records of calls have expired in Redis."""
 STREAMS = ("CHAT", "TURNS", "FACTS", "TOOLS", "DLQ", "WEBHOOKS")
 ASKED, TOLD, UNSURE = "asked", "told", "unsure"
 """Notes of a run on places that are counted by being emptied: it has begun on them, all have said how much it was, and

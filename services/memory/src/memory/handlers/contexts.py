@@ -67,7 +67,7 @@ def serve(
     seconds: float,
 ) -> None:
     """Serves what memory supplies for a customer's turn. `seconds` is the deadline of each part of a context."""
-    talks = PastConversations(
+    conversations = PastConversations(
         histories=histories,
         conversations=MongoConversations(database["conversations"]),
         summaries=MongoSummaries(database["summaries"]),
@@ -77,7 +77,7 @@ def serve(
     )
     contexts = ContextBuilder(
         memories=memories,
-        talks=talks,
+        conversations=conversations,
         short_term=short_term,
         market=market,
         tools=ToolCatalogue(service.rpc),
@@ -87,7 +87,7 @@ def serve(
     )
 
     async def save_summary(request: SummarySaveRequest) -> SummarySaved:
-        saved, summary = await talks.save(request, clock.now())
+        saved, summary = await conversations.save(request, clock.now())
         return SummarySaved(saved=saved, summary=summary)
 
     async def get(request: UserRef) -> ShortTermReply:

@@ -10,7 +10,7 @@ from memory.adapters.market import MarketClient
 from memory.adapters.mongo_conversations import MongoConversations
 from memory.adapters.mongo_lessons import MongoLessons
 from memory.adapters.mongo_memories import MongoMemories
-from memory.adapters.mongo_talks import MongoPastConversations
+from memory.adapters.mongo_past_conversations import MongoPastConversations
 from memory.adapters.projection_floor import ProjectionFloor
 from memory.application.history import HistoryReader
 from memory.application.inbox import Inbox
@@ -56,7 +56,7 @@ def serve(
         memories=memories, conversations=conversations, inbox=inbox, histories=histories, market=market, log=log
     )
     searching = MessageSearch(
-        talks=MongoPastConversations(asked["conversations"], asked["facts"]),
+        past=MongoPastConversations(asked["conversations"], asked["facts"]),
         memories=memories,
         inbox=inbox,
         floor=floor,

@@ -78,7 +78,7 @@ class KnowledgePart:
         documents = Documents(asked)
         self._gap_store = Gaps(stored)
         self.embeddings = configured(EmbeddingSettings())
-        """Of the whole replica."""
+        """The embeddings that all parts of the replica share."""
         service.on_stop(self.embeddings.stop)
         self.indexes = KnowledgeIndexes(documents, companies.get, self.embeddings)
         self.bus = KnowledgeBus(service.nats, service.publisher)

@@ -55,7 +55,7 @@ def _meant() -> dict[str, frozenset[str]]:
 
 
 _MEANT = _meant()
-"""By stem: those of the words that mean the same, in either language."""
+"""For each stem, the stems of words that mean the same, in either language."""
 
 
 @dataclass(frozen=True, slots=True)

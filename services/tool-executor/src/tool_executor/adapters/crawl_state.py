@@ -20,7 +20,7 @@ from tool_executor.adapters.redis_store import RedisStore, Script, texts
 from tool_executor.domain.crawl_outcomes import CrawlItem, PageOutcome
 
 KEEP_SECONDS = 3 * 86_400
-"""For which a run is remembered: longer than a message of it can wait."""
+"""How long a run is remembered: longer than any of its messages can wait."""
 _HELD_SECONDS = 240
 """After which a page is taken from a place whose message nobody has: more than the longest page takes."""
 _MOST_LEFT = 200

@@ -3,11 +3,10 @@
 from typing import Any
 
 from agent.domain.analysis.formats import day
+from agent.texts import TEXTS
 from contracts.languages import Language
 
 MAX_LIMITATIONS = 4
-_SOURCES: dict[Language, str] = {"es": "Fuentes", "en": "Sources"}
-_LIMITS: dict[Language, str] = {"es": "Limitaciones", "en": "Limitations"}
 
 
 def told(report: dict[str, Any], language: Language) -> str:
@@ -20,9 +19,11 @@ def told(report: dict[str, Any], language: Language) -> str:
             reports.append(str(one["report"]))
     if sources:
         lines = (f"- {'; '.join([told_from, *reports])}" for told_from, reports in sources.items())
-        parts.append("\n".join([f"{_SOURCES[language]}:", *lines]))
+        parts.append("\n".join([TEXTS["analysis.told.sources"].said_in(language), *lines]))
     limitations = [one for one in report["limitations"] if one not in parts[0]][:MAX_LIMITATIONS]
     if limitations and report["findings"]:
-        parts.append("\n".join([f"{_LIMITS[language]}:", *(f"- {one}" for one in limitations)]))
+        parts.append(
+            "\n".join([TEXTS["analysis.told.limitations"].said_in(language), *(f"- {one}" for one in limitations)])
+        )
     parts.append(str(report["disclaimer"]))
     return "\n\n".join(parts)

@@ -15,6 +15,7 @@ from agent.domain.analysis.formats import as_date, day, figure_name, joined, mon
 from agent.domain.analysis.headlines import told_news
 from agent.domain.analysis.wanted_calls import CROSSINGS, Question
 from agent.domain.claims.facts import CLOSED, FALLS, HOLDING, is_fraction
+from agent.texts import TEXTS
 from contracts.json_values import JsonObject
 from contracts.languages import Language
 
@@ -152,9 +153,8 @@ def _stretches(
         unknown = [one for one in mine if one.get("value") is None and periods == ()]
         if unknown:
             missing = joined([figure_name(str(one["figure"]), language) for one in unknown], language)
-            found.append(
-                {"es": f"{ticker}: sin dato de {missing}.", "en": f"{ticker}: no figure for {missing}."}[language]
-            )
+            told = TEXTS["analysis.told.missing"].said_in(language)
+            found.append(told.format(ticker=ticker, missing=missing))
     return found
 
 
@@ -178,24 +178,24 @@ def _said(one: Mapping[str, Any], language: Language) -> str:
     name, other = str(one["figure"]), one.get("other")
     if other == HOLDING:
         if name == "return":
-            label = {"es": "comprar y mantener, rentabilidad", "en": "buying and holding, return"}[language]
-            return f"{label} {percent(float(one['value']), language)}"
+            value = percent(float(one["value"]), language)
+            return TEXTS["analysis.told.holding_return"].said_in(language).format(value=value)
         return ""
     label = figure_name(name, language)
     if one.get("length") and name in ("RSI", "ATR", "ADX", "EMA", "VWAP"):
         label += f" ({one['length']})"
     if name in ("correlation", "beta") and other:
-        beside = {"es": "frente a", "en": "against"}[language]
-        return f"{label} {beside} {other} {number(float(one['value']), language, 2)}"
-    text = f"{label} {_value(one, language)}"
+        told = TEXTS["analysis.told.against"].said_in(language)
+        return told.format(label=label, other=other, value=number(float(one["value"]), language, 2))
+    text, on_day = f"{label} {_value(one, language)}", TEXTS["analysis.told.on_day"].said_in(language)
     if one.get("on") and name != "close" and not name.startswith("sma_") and one["figure"] not in _OF_DAY:
         first, last = one.get("from"), one.get("to")
         if name.startswith(("best_", "worst_", "up_", "down_")) and not name.endswith("_day") and first and last:
-            return text + {"es": f" (del {day(first, 'es')} al {day(last, 'es')})",
-                           "en": f" ({day(first, 'en')} to {day(last, 'en')})"}[language]  # fmt: skip
-        text += {"es": f" el {day(str(one['on']), 'es')}", "en": f" on {day(str(one['on']), 'en')}"}[language]
-    elif name == "close" and one.get("on") and one.get("asked") != f"{one['on']}/{one['on']}":
-        text += {"es": f" el {day(str(one['on']), 'es')}", "en": f" on {day(str(one['on']), 'en')}"}[language]
+            told = TEXTS["analysis.told.between_days"].said_in(language)
+            return text + told.format(first=day(first, language), last=day(last, language))
+        return text + on_day.format(day=day(str(one["on"]), language))
+    if name == "close" and one.get("on") and one.get("asked") != f"{one['on']}/{one['on']}":
+        return text + on_day.format(day=day(str(one["on"]), language))
     return text
 
 
@@ -206,8 +206,8 @@ _OF_DAY = frozenset(("price", "RSI", "EMA", "ATR", "atr_share", "VWAP", "OBV", "
 def _value(one: Mapping[str, Any], language: Language) -> str:
     name, value = str(one["figure"]), one["value"]
     if name in _DATES:
-        sure = {"es": {"expected": " (previsto)"}, "en": {"expected": " (expected)"}}[language]
-        return day(str(value), language) + sure.get(str(one.get("label")), "")
+        expected = one.get("label") == "expected"
+        return day(str(value), language) + (TEXTS["analysis.told.expected"].said_in(language) if expected else "")
     if name in ("macd", "signal", "histogram"):
         return number(float(value), language, 3)
     if name in _MONEY or name.startswith("sma_"):
@@ -230,33 +230,31 @@ def _beside_averages(finding: Finding, lengths: Sequence[int], language: Languag
             continue
         parts: list[str] = []
         for one in (mine[f"sma_{length}"] for length in lengths if f"sma_{length}" in mine):
-            above = {"es": ("por debajo de", "por encima de"), "en": ("below", "above")}[language]
-            place = above[float(price["value"]) > float(one["value"])]
-            if float(price["value"]) == float(one["value"]):
-                place = {"es": "igual que", "en": "level with"}[language]
+            gap_sign = float(price["value"]) - float(one["value"])
+            place = "level" if gap_sign == 0 else "above" if gap_sign > 0 else "below"
             value = money(float(one["value"]), price.get("currency"), language)
             gap = mine.get(f"gap_{one['figure'][4:]}")
             value += f"; {signed(percent(float(gap['value']), language))}" if gap else ""
-            parts.append(
-                {"es": f"{place} su media de {one['figure'][4:]} sesiones ({value})",
-                 "en": f"{place} its {one['figure'][4:]}-session average ({value})"}[language]
-            )  # fmt: skip
+            place = TEXTS[f"analysis.told.{place}"].said_in(language)
+            told = TEXTS["analysis.told.average"].said_in(language)
+            parts.append(told.format(place=place, length=one["figure"][4:], value=value))
         close = money(float(price["value"]), price.get("currency"), language)
-        verb = {"es": "cierra en", "en": "closes at"}[language]
-        lines.append(f"{over(str(asked), language)}, {ticker} {verb} {close}, {joined(parts, language)}.")
+        told = TEXTS["analysis.told.close"].said_in(language)
+        lines.append(
+            told.format(over=over(str(asked), language), ticker=ticker, close=close, parts=joined(parts, language))
+        )
     return lines
 
 
 def _tone(finding: Finding, language: Language) -> list[str]:
-    labels: dict[str, str] = {"positive": "positivo", "negative": "negativo", "neutral": "neutro"}
+    labels = TEXTS.section("analysis.tone")
     lines: list[str] = []
     for one in entries(finding, ()):
         if one["figure"] == "sentiment" and one.get("value") is not None:
             label, value = str(one.get("label")), number(float(one["value"]), language, 2)
-            lines.append({
-                "es": f"Tono de los titulares de {finding['ticker']}: {labels.get(label, label)} ({value}, de -1 a 1).",
-                "en": f"Tone of {finding['ticker']}'s headlines: {label} ({value}, from -1 to 1).",
-            }[language])  # fmt: skip
+            label = labels[label].said_in(language) if label in labels else label
+            told = TEXTS["analysis.told.tone"].said_in(language)
+            lines.append(told.format(ticker=finding["ticker"], label=label, value=value))
     return lines
 
 
@@ -284,10 +282,7 @@ def _ranks(
             begun = {ticker: str(one["from"]) for ticker, one in known.items() if one.get("from")}
             if begun and not begin_together(begun.values()):
                 since = joined([f"{ticker} {day(first, language)}" for ticker, first in begun.items()], language)
-                lines.append({
-                    "es": f"No se ordenan, porque sus datos no empiezan el mismo día: {since}.",
-                    "en": f"They are not ranked, because their data does not begin on the same day: {since}.",
-                }[language])  # fmt: skip
+                lines.append(TEXTS["analysis.told.unranked"].said_in(language).format(since=since))
                 break
             order = _order(known, name, lowest_first=lowest_first)
             if by_size and name == "return":
@@ -336,18 +331,11 @@ def _order_of(name: str, language: Language, lowest_first: bool, *, by_size: boo
     if name in _DATES:
         return label
     if by_size and name == "return":
-        return {
-            "es": f"por tamaño del movimiento, de {'menor a mayor' if lowest_first else 'mayor a menor'}",
-            "en": f"by size of move, {'smallest' if lowest_first else 'largest'} first",
-        }[language]
+        return TEXTS[f"analysis.order.{'smallest' if lowest_first else 'largest'}"].said_in(language)
     if name == "growth":
-        label = {"es": "cantidad final", "en": "final amount"}[language]
-    most = "deepest" if name in FALLS else "highest"
-    least = "smallest" if name in FALLS else "lowest"
-    return {
-        "es": f"por {label}, de {'menor a mayor' if lowest_first else 'mayor a menor'}",
-        "en": f"by {label}, {least if lowest_first else most} first",
-    }[language]
+        label = TEXTS["analysis.order.final_amount"].said_in(language)
+    first = ("deepest", "mildest") if name in FALLS else ("highest", "lowest")
+    return TEXTS[f"analysis.order.{first[lowest_first]}_first"].said_in(language).format(label=label)
 
 
 def _side(one: Mapping[str, Any], language: Language) -> str:

@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from typing import Any, cast
 
 from agent.domain.analysis.formats import as_date, day, joined, percent
+from agent.texts import TEXTS
 from contracts.languages import Language
 
 Finding = Mapping[str, Any]
@@ -25,12 +26,13 @@ def told_falls(finding: Finding, language: Language, most: int | None = None) ->
             day(one["peak"], language),
             day(one["trough"], language),
         )
-        back = day(one["recovered"], language) if one.get("recovered") else None
-        end = {"es": f"recuperado el {back}" if back else "sin recuperar hasta el final",
-               "en": f"recovered on {back}" if back else "not recovered by the end"}[language]  # fmt: skip
-        said.append({"es": f"{depth}, del {peak} al {low}, {end}", "en": f"{depth}, {peak} to {low}, {end}"}[language])
-    head = {"es": "mayores caídas desde un máximo", "en": "deepest falls from a peak"}[language]
-    return [f"{finding['ticker']}, {head}: {'; '.join(said)}."] if said else []
+        end = TEXTS["analysis.episodes.not_recovered"].said_in(language)
+        if one.get("recovered"):
+            end = TEXTS["analysis.episodes.recovered"].said_in(language).format(day=day(one["recovered"], language))
+        told = TEXTS["analysis.episodes.fall"].said_in(language)
+        said.append(told.format(depth=depth, peak=peak, low=low, end=end))
+    falls = TEXTS["analysis.episodes.falls"].said_in(language)
+    return [falls.format(ticker=finding["ticker"], falls="; ".join(said))] if said else []
 
 
 def told_crossings(
@@ -47,19 +49,14 @@ def told_crossings(
         return []
     fast, slow = cast("Sequence[int]", finding.get("crossing_averages") or (50, 200))
     found = cast("Sequence[Mapping[str, Any]]", finding["crossings"])
-    whose = {
-        "es": f"de la media de {fast} sesiones con la de {slow}",
-        "en": f"of the {fast}-session average with the {slow}-session one",
-    }[language]
+    head = TEXTS["analysis.episodes.crossings"].said_in(language).format(fast=fast, slow=slow)
     if fast == 1:
-        whose = {"es": f"del cierre con su media de {slow} sesiones",
-                 "en": f"of the close with its {slow}-session average"}[language]  # fmt: skip
-    head = {"es": f"cruces {whose}", "en": f"crossings {whose}"}[language]
+        head = TEXTS["analysis.episodes.crossings_of_close"].said_in(language).format(slow=slow)
     head = ", ".join(filter(None, (within, finding["ticker"], head)))
     found = [one for one in found if upward in (None, bool(one["above"]))]
-    ways = {"es": ("por debajo", "por encima"), "en": ("below", "above")}[language]
+    ways = [TEXTS[f"analysis.episodes.went_{way}"].said_in(language) for way in ("below", "above")]
     said = [f"{day(str(one['on']), language)} ({ways[bool(one['above'])]})" for one in found]
-    none = {"es": "ninguno", "en": "none"}[language]
+    none = TEXTS["analysis.episodes.no_crossing"].said_in(language)
     return [f"{head}: {', '.join(said[-(most or 0) :]) or none}."]
 
 
@@ -70,13 +67,9 @@ def told_ahead(findings: Sequence[Finding], ahead: str, language: Language) -> l
         return []
     first, last = _stretch_ahead(ahead, max(as_date(one["as_of"]) for one in findings if one.get("as_of")))
     due = [ticker for ticker, on in dated.items() if first <= on <= last]
-    start, end = day(first, language), day(last, language)
-    who = joined(due, language) or {"es": "ninguno que se sepa", "en": "none that is known"}[language]
-    return [
-        {"es": f"Con resultados del {start} al {end}: {who}.", "en": f"With results from {start} to {end}: {who}."}[
-            language
-        ]
-    ]
+    who = joined(due, language) or TEXTS["analysis.episodes.nobody_due"].said_in(language)
+    told = TEXTS["analysis.episodes.due"].said_in(language)
+    return [told.format(first=day(first, language), last=day(last, language), who=who)]
 
 
 def _stretch_ahead(ahead: str, today: date) -> tuple[date, date]:

@@ -113,37 +113,25 @@ def joined(parts: Sequence[str], language: Language) -> str:
     return ", ".join(parts[:-1]) + last + parts[-1]
 
 
-_UNITS: dict[str, dict[Language, tuple[str, str]]] = {
-    "d": {"es": ("día", "días"), "en": ("day", "days")},
-    "w": {"es": ("semana", "semanas"), "en": ("week", "weeks")},
-    "m": {"es": ("mes", "meses"), "en": ("month", "months")},
-    "y": {"es": ("año", "años"), "en": ("year", "years")},
-}
-
-
 def over(asked: str, language: Language) -> str:
     """2008-01-01/2008-12-31 as from 1 January 2008 to 31 December 2008; 5y as over the last 5 years."""
     first, slash, last = asked.partition("/")
     if slash and first == last:
-        return {"es": f"El {day(first, language)}", "en": f"On {day(first, language)}"}[language]
+        return TEXTS["analysis.stretch.day"].said_in(language).format(first=day(first, language))
     if slash and first == ALL_TIME.arguments["start"] and last:
-        return {
-            "es": f"Desde el primer dato hasta el {day(last, language)}",
-            "en": f"From the first day there is to {day(last, language)}",
-        }[language]
+        return TEXTS["analysis.stretch.all_up_to"].said_in(language).format(last=day(last, language))
     if slash and last:
-        return {
-            "es": f"Del {day(first, language)} al {day(last, language)}",
-            "en": f"From {day(first, language)} to {day(last, language)}",
-        }[language]
+        told = TEXTS["analysis.stretch.from_to"].said_in(language)
+        return told.format(first=day(first, language), last=day(last, language))
     if asked == ALL_TIME.period:
-        return {"es": "En todos los datos que hay", "en": "Over all the data there are"}[language]
+        return TEXTS["analysis.stretch.all"].said_in(language)
     if slash:
-        return {"es": f"Desde el {day(first, language)}", "en": f"Since {day(first, language)}"}[language]
+        return TEXTS["analysis.stretch.since"].said_in(language).format(first=day(first, language))
     if asked == "ytd":
-        return {"es": "En lo que va de año", "en": "Year to date"}[language]
+        return TEXTS["analysis.stretch.ytd"].said_in(language)
     count = int(asked[:-1])
-    unit = _UNITS[asked[-1]][language][count > 1]
-    if language == "es":
-        return f"En un periodo de {count} {unit}" if count == 1 else f"En los últimos {count} {unit}"
-    return f"Over the last {unit}" if count == 1 else f"Over the last {count} {unit}"
+    return (
+        TEXTS[f"analysis.stretch.{'one' if count == 1 else 'several'}_{asked[-1]}"]
+        .said_in(language)
+        .format(count=count)
+    )

@@ -6,6 +6,7 @@ from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from agent.domain.analysis.formats import day
+from agent.texts import TEXTS
 from contracts.languages import Language
 
 _NEW_YORK = ZoneInfo("America/New_York")
@@ -15,7 +16,7 @@ def told_news(finding: Mapping[str, Any], language: Language) -> list[str]:
     items = cast("Sequence[Mapping[str, Any]]", finding.get("news") or ())
     if not items:
         return []
-    head = {"es": f"Titulares de {finding['ticker']}:", "en": f"Headlines of {finding['ticker']}:"}[language]
+    head = TEXTS["analysis.told.headlines"].said_in(language).format(ticker=finding["ticker"])
     return [
         head,
         *(f"- {one['title']} ({one['source']}, {day(_published(str(one['time'])), language)})" for one in items),

@@ -9,7 +9,7 @@ from contracts.languages import Language
 WORDS = 100
 TOKENS = 200
 EARLIER_WORDS = 55
-"""Of those, what an earlier summary keeps when it is extended by rules."""
+"""How many words of an earlier summary are kept when it is extended by rules."""
 NEWEST = 24
 """Messages that are looked at: what is older has its place in the earlier summary."""
 LOOKED_AT = 600

@@ -11,7 +11,7 @@ STEP = 128
 LEAST = 24
 """Tokens that every message keeps before older ones are left out whole."""
 HEAD = 0.7
-"""Of what stays of a cut text, the part that is its beginning."""
+"""The part of a cut text that is kept from its beginning; the rest is kept from its end."""
 _MARK: dict[Language, str] = {
     "es": "\n[… {count} caracteres omitidos …]\n",
     "en": "\n[… {count} characters left out …]\n",

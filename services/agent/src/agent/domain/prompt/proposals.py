@@ -10,7 +10,7 @@ from contracts.languages import Language
 from contracts.proposal_rpc import MOST_PROPOSALS, FactProposal, ProposalGround
 
 MOST_CHARACTERS = 6_000
-"""Of all statements together; what is newer goes first."""
+"""The most characters of all statements together; the newest are kept first."""
 _TASK: dict[Language, str] = {
     "es": (
         "Mantienes al día lo que una plataforma de inversión recuerda de un cliente. Recibes sus propias palabras "

@@ -8,7 +8,7 @@ from contracts.json_values import JsonObject
 from contracts.languages import Language
 
 MOST_CHARACTERS = 60_000
-"""Of all messages together: what is older is left to the earlier summary."""
+"""The most characters of all messages together; older ones are left to the earlier summary."""
 MOST_OF_ONE = 1_500
 _TASK: dict[Language, str] = {
     "es": (

@@ -31,7 +31,7 @@ class ChatRequest(BaseModel):
     trigger: Literal["submit-message", "regenerate-message"] = "submit-message"
     message_id: str | None = Field(default=None, max_length=200)
     tools: list[Json] = Field(default_factory=list[Json], max_length=MAX_CLIENT_TOOLS)
-    """Of the client's own: {name, description, inputSchema}."""
+    """The client's own tools: {name, description, inputSchema}."""
 
     @property
     def held(self) -> list[Json]:

@@ -69,7 +69,7 @@ class RecallIndex:
         self._passages: list[IndexedMessage] = []
         self._ids: dict[str, int] = {}
         self._postings = Postings()
-        self._talks: defaultdict[str, list[tuple[Any, int]]] = defaultdict(list)
+        self._by_conversation: defaultdict[str, list[tuple[Any, int]]] = defaultdict(list)
         self._place: array[int] = array("I")
         self._seconds: array[float] = array("d")
         self._asks: array[int] = array("B")
@@ -98,29 +98,31 @@ class RecallIndex:
 
     def around(self, passage: IndexedMessage) -> tuple[IndexedMessage | None, IndexedMessage | None]:
         """The messages before and after it, where they are near in time."""
-        talk = self._talks[passage.conversation]
-        place = bisect_left(talk, (passage.order,))
-        before = self._passages[talk[place - 1][1]] if place else None
-        after = self._passages[talk[place + 1][1]] if place + 1 < len(talk) else None
+        places = self._by_conversation[passage.conversation]
+        place = bisect_left(places, (passage.order,))
+        before = self._passages[places[place - 1][1]] if place else None
+        after = self._passages[places[place + 1][1]] if place + 1 < len(places) else None
         return _if_near(before, passage), _if_near(after, passage)
 
     def nearby(self, name: str) -> list[tuple[str, float]]:
         """The ids of the messages near one, with the weight that their meaning has for it."""
         passage = self.passage(name)
-        talk = self._talks[passage.conversation]
-        place = bisect_left(talk, (passage.order,))
-        there = [(place + away, weight) for away, weight in NEARBY if 0 <= place + away < len(talk)]
-        found = [(_if_near(self._passages[talk[at][1]], passage), weight) for at, weight in there]
+        places = self._by_conversation[passage.conversation]
+        place = bisect_left(places, (passage.order,))
+        there = [(place + away, weight) for away, weight in NEARBY if 0 <= place + away < len(places)]
+        found = [(_if_near(self._passages[places[at][1]], passage), weight) for at, weight in there]
         return [(one.id, weight) for one, weight in found if one is not None]
 
     def newest(self, conversation: str, count: int) -> frozenset[str]:
         """The ids of a conversation's newest messages."""
-        return frozenset(self._passages[number].id for _, number in self._talks.get(conversation, [])[-count:])
+        return frozenset(
+            self._passages[number].id for _, number in self._by_conversation.get(conversation, [])[-count:]
+        )
 
     def between(self, conversation: str, first: object, last: object) -> frozenset[str]:
         """The ids of a conversation's messages between two positions, both included."""
-        talk = self._talks.get(conversation, [])
-        return frozenset(self._passages[number].id for order, number in talk if first <= order <= last)
+        places = self._by_conversation.get(conversation, [])
+        return frozenset(self._passages[number].id for order, number in places if first <= order <= last)
 
     def search(self, question: str, limit: int, now: datetime, without: Collection[str] = ()) -> list[RankedMessage]:
         """The best passages, best first. `now`: for recency; `without`: ids to leave out."""
@@ -168,13 +170,13 @@ class RecallIndex:
         self._day.append(day)
         self._seconds.append(passage.at.timestamp())
         self._asks.append(passage.text.rstrip().endswith("?"))
-        talk = self._talks[passage.conversation]
-        self._place.append(len(talk))
-        if not talk or talk[-1][0] < passage.order:
-            talk.append((passage.order, number))
+        places = self._by_conversation[passage.conversation]
+        self._place.append(len(places))
+        if not places or places[-1][0] < passage.order:
+            places.append((passage.order, number))
         else:
-            insort(talk, (passage.order, number))
-            for place, (_, moved) in enumerate(talk):
+            insort(places, (passage.order, number))
+            for place, (_, moved) in enumerate(places):
                 self._place[moved] = place
 
     def _named(self, every: set[str]) -> set[str]:
@@ -235,13 +237,13 @@ class RecallIndex:
 
     def _reached(self, number: int, way: int = 1) -> list[tuple[int, float]]:
         """The passages for which one's words count too, with their share; `way` -1: those whose words count for it."""
-        talk, place = self._talks[self._passages[number].conversation], self._place[number]
-        seconds, at, last = self._seconds, self._seconds[number], len(talk)
+        places, place = self._by_conversation[self._passages[number].conversation], self._place[number]
+        seconds, at, last = self._seconds, self._seconds[number], len(places)
         return [
             (other, share)
             for offset, share in AROUND
             if 0 <= (there := place + way * offset) < last
-            and -WITHIN <= seconds[other := talk[there][1]] - at <= WITHIN
+            and -WITHIN <= seconds[other := places[there][1]] - at <= WITHIN
         ]
 
     def _reaching(self, numbers: Iterable[int]) -> dict[int, list[tuple[int, float]]]:

@@ -47,7 +47,7 @@ class MongoPastConversations:
         self._conversations = conversations
         self._facts = facts
 
-    async def talks(self, company: str, user: str, limit: int) -> list[PastConversation]:
+    async def newest(self, company: str, user: str, limit: int) -> list[PastConversation]:
         """The conversations that the person began themselves, latest activity first; not those of people merged with
         them at the desk."""
         prefix = f"{company}:{user}"
