@@ -159,8 +159,8 @@ def _stretches(
 
 
 def _last_day(figures: Iterable[Mapping[str, Any]]) -> str | None:
-    """The last day of the stretch that some figures are of."""
-    return max((str(one["to"]) for one in figures if one.get("to")), default=None)
+    """The last day of the stretch that some figures are of; a best month has days of its own."""
+    return max((str(one["to"]) for one in figures if one.get("to") and not one.get("on")), default=None)
 
 
 def _parts(figures: Sequence[Mapping[str, Any]], language: Language, most: Mapping[str, int]) -> list[str]:
