@@ -286,7 +286,7 @@ def _ranks(
         for asked, known in _by_stretch(findings, name, periods).items():
             if len(known) < 2:
                 continue
-            begun = {ticker: str(one["from"]) for ticker, one in known.items() if one.get("from")}
+            begun = {ticker: str(one["from"]) for ticker, one in known.items() if one.get("from") and not one.get("on")}
             if begun and not begin_together(begun.values()):
                 since = joined([f"{ticker} {day(first, language)}" for ticker, first in begun.items()], language)
                 lines.append({
