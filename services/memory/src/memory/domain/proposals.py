@@ -31,6 +31,9 @@ MARK = "proposed "
 """Before the id of a turn whose proposals have been judged, among what has been learned."""
 _CONDITION = re.compile(r"(?:if|when|unless|suppose|imagine|si|cuando|a menos|supon\w*|imagina\w*)\b")
 
+_QUOTED_BY = re.compile(r"[^.!?;\n]*: {8,}")
+"""Who says what is quoted, which is blank by now."""
+
 
 @dataclass(frozen=True, slots=True)
 class Judged:
@@ -49,7 +52,7 @@ def own_statements(texts: Sequence[str], known: LongTermMemory | None = None) ->
         one
         for text in texts
         if not about_memory(text)
-        for said in statements(unquoted(text))
+        for said in statements(_QUOTED_BY.sub("", unquoted(text)))
         if speaks_of_oneself(one := meant(said))
         or (not is_order(plain(one)) and fitting(facts, _with_what_is_before(text, said)))
     ]
