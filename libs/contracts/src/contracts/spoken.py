@@ -35,3 +35,21 @@ NUMBERS = {
 }
 """Whole numbers by their word. Articles are left out, since they only sometimes count, and "once", which is also
 English."""
+
+_OF_MEMORY = (
+    r"(?: (?:everything|all|anything|whatever|it all))?(?: (?:that|what))? "
+    r"(?:i (?:said|told you|mentioned)|you (?:know|remember|have (?:on|about|stored|saved)))\b"
+    r"| (?:everything|all|anything) about\b| the (?:note|fact|part|bit|thing|stuff) (?:about|that|on)\b"
+)
+_DE_MEMORIA = (
+    r" (?:(?:lo|todo lo|el nombre|la edad) del?|mis?|todo (?:sobre|acerca de)|(?:todo )?lo que (?:te (?:dije|conte|he "
+    r"(?:dicho|contado))|sabes|recuerdas|tienes)|(?:de|from) (?:tu|mi) memoria)\b"
+)
+FORGETTING = (
+    r"(?:forget|stop remembering|don'?t remember|do not remember|no longer remember|"
+    r"(?:you do not|you don'?t|no) need to remember|"
+    rf"(?:scratch|delete|drop|remove|erase|wipe|clear)(?={_OF_MEMORY})|"
+    r"olvid(?:a|ate|ame|alo|ar|es|e)|deja de recordar|dejes de recordar|(?:ya )?no (?:quiero que |hace falta que )?"
+    rf"(?:te )?recuerdes|no (?:guardes|recuerdes)|(?:borra|elimina|quita)(?:me|lo)?(?={_DE_MEMORIA}))"
+)
+"""How somebody begins who wants something forgotten, as a pattern over plain text (lower case, no accents)."""

@@ -236,6 +236,16 @@ def test_of_what_was_found_in_conversations_the_users_own_statements_are_told() 
         "- 1 November 2012: “I row on Sundays”",
         "- 1 November 2012: “I row on Fridays” (no longer so)",
     ]
+    asked = [
+        {**one, "text": text}
+        for one, text in zip(
+            passages[:1] * 2 + passages[3:4],
+            ("What did I say about my doctor?", "¿Qué te conté del doctor?", "You told me about your doctor."),
+            strict=True,
+        )
+    ]
+    said = tool_answer("search_memory", {"passages": asked}, "en") or ""
+    assert "doctor" not in said  # who asks may name what was forgotten since
 
 
 def test_no_answer_shows_a_time_as_machines_write_it() -> None:

@@ -221,12 +221,13 @@ def test_who_only_tells_of_themselves_is_thanked_and_not_told_that_nothing_was_f
     [
         ("¿cuál es mi notaría?", "Me contaste «mi notaría es la 12»."),
         ("¿dónde trabajo?", "Me contaste «trabajo en un vivero»."),
+        ("Where do I work?", "You told me “I work for the post”."),
         ("when is my boat inspected", "You told me “my boat is inspected in May”."),
         ("¿cuándo es mi boda?", "No lo sé"),
     ],
 )
 def test_a_question_about_oneself_is_answered_with_what_one_has_told(asked: str, answer: str) -> None:
-    facts = ["mi notaría es la 12", "trabajo en un vivero", "my boat is inspected in May"]
+    facts = ["mi notaría es la 12", "trabajo en un vivero", "I work for the post", "my boat is inspected in May"]
     messages = [{"role": "user", "content": asked}]
     shop = CompanyConfig(company_id="sol", profile="support")
     knowledge = KnowledgeFound(documents=5)

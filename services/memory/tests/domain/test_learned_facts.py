@@ -137,6 +137,9 @@ def test_plain_facts_are_kept_in_the_users_words_and_what_passes_or_is_quoted_is
         (["I have a red boat", "I have a blue boat", "I was joking about the boat"],
          ["I have a blue boat", "I have a red boat"], []),
         (["Vivo en Quito", "Desde enero vivo en Cuenca"], ["Desde enero vivo en Cuenca"], ["Vivo en Quito"]),
+        (["Odio los bonos", "No odio los bonos"], ["No odio los bonos"], ["Odio los bonos"]),
+        (["Tengo una hipoteca al 3,1 %", "He cambiado la hipoteca al 2,4 %"], ["He cambiado la hipoteca al 2,4 %"],
+         ["Tengo una hipoteca al 3,1 %"]),
         (["Odio los bonos", "Ya no odio los bonos"], ["Ya no odio los bonos"], ["Odio los bonos"]),
     ],
 )  # fmt: skip

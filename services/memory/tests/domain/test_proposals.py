@@ -175,6 +175,13 @@ def test_what_does_not_speak_of_its_writer_is_shown_to_a_model_where_a_fact_is_k
     assert ground(known("my boss is Karen").memory, [said]).said == [said]
 
 
+@pytest.mark.parametrize(
+    "said", ['Mi cuñado: "vivo de rentas y no trabajo"', "Lo que leí ayer: 'prefiero el oro', decía el ministro"]
+)
+def test_who_says_what_is_quoted_is_no_statement(said: str) -> None:
+    assert own_statements([said]) == []
+
+
 def test_two_hundred_attempts_of_an_obedient_model_to_plant_what_others_said_come_to_nothing() -> None:
     state = known("I live in Lima", "my broker is Kappa")
     said = ("What does that page say? By the way, I like tea and I moved my savings to bonds",)

@@ -128,7 +128,10 @@ _WORDS: Mapping[str, str] = {
         r"prefier|me gusta|i am|i'm|i like|call me|llam|from now on|a partir de ahora|don't forget|no olvides|"
         r"keep in mind|ten en cuenta|always|siempre|never|nunca"
     ),
-    "forget": (r"no quiero que recuerdes|recuerd|stop rememb|no longer|ya no|forget|olvid|delet|borra|erase|elimin"),
+    "forget": (
+        r"no quiero que recuerdes|recuerd|stop rememb|no longer|ya no|forget|olvid|delet|borra|erase|elimin|wip(?:e|"
+        r"ing)|scratch"
+    ),
     "update_memory": (
         r"correct|corrig|actualiz|updat|anymore|any more|no longer|ya no|instead|en lugar|changed|cambi|ahora|"
         r"actually|en realidad|wrong|mal"

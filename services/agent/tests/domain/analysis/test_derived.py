@@ -127,6 +127,25 @@ def test_tickers_are_ranked_by_what_is_asked_for() -> None:
     assert by_risk["summary"].splitlines()[0].endswith("de mayor a menor: MSFT 48,0 %, IBM 36,1 %.")
 
 
+@pytest.mark.parametrize(
+    ("last", "told"), [("2012-09-20", "From 1 January 2012 to 20 September 2012"),
+                       ("2012-12-28", "From 1 January 2012 to 31 December 2012")])  # fmt: skip
+def test_a_year_that_goes_on_is_told_up_to_its_last_day(last: str, told: str) -> None:
+    asked = {"from": "2012-01-03", "to": last, "asked": "2012-01-01/2012-12-31"}
+    data = {**performance(), "figures": [figure("IBM", "return", 0.116, **asked)]}
+    report = reported("What was IBM's return in 2012?", data, "get_performance")
+    assert report["summary"].splitlines()[0] == f"{told}, IBM: return 11.6%."
+
+
+def test_the_best_months_of_two_are_ranked_though_they_are_different_months() -> None:
+    months = {"IBM": (0.08, "2008-07"), "MSFT": (0.05, "2008-04")}
+    days = {ticker: {"from": f"{month}-01", "to": f"{month}-28", "on": f"{month}-01"}
+            for ticker, (_, month) in months.items()}  # fmt: skip
+    figures = [figure(ticker, "best_month", value, **days[ticker]) for ticker, (value, _) in months.items()]
+    report = reported("Best month of IBM and MSFT in 2008?", {**performance(), "figures": figures}, "get_performance")
+    assert "by best month, highest first: IBM 8.0%" in report["summary"].splitlines()[0]
+
+
 def test_years_are_ranked_where_one_of_them_is_asked_for() -> None:
     figures = [
         figure("IBM", "volatility", value, asked=f"{year}-01-01/{year}-12-31")

@@ -67,6 +67,7 @@ def test_a_figure_is_read_out_of_what_people_say(query: str, figures: list[str])
         ("volatilidad de IBM a fecha de 03/02/2012", [{"end": "2012-02-03", "period": "1y"}]),
         ("IBM's close on 02/03/2012", [{"start": "2012-02-03", "end": "2012-02-03"}]),
         ("How far below its record high is IBM today?", [{"start": "1900-01-01"}]),
+        ("¿Cuál fue la mayor caída de IBM desde máximos en 2008?", [{"start": "2008-01-01", "end": "2008-12-31"}]),
         ("IBM cayó desde máximos en 2008", [{"start": "2008-01-01", "end": "2008-12-31"}]),
     ],
 )

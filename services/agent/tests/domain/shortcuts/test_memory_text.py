@@ -139,6 +139,13 @@ def test_a_list_of_facts_is_answered_by_number(text: str, wish: ListWish | None)
         ("borra lo que te dije del perro", "perro"),
         ("Lo de Soria ya no lo recuerdes", "Soria"),
         ("the thing about my boat, forget it", "my boat"),
+        ("Could you delete the bit about my debts?", "my debts"),
+        ("Wipe what you know about my employer", "my employer"),
+        ("Erase everything you know about my flat", "everything about my flat"),
+        ("forget what I told you about my car in the other conversation", "my car"),
+        ("Olvida lo que te dije de mi médico en la otra conversación", "mi médico"),
+        ("bórralo todo sobre Berta", "todo sobre Berta"),
+        ("Borra lo que sabes de mi sueldo", "mi sueldo"),
     ],
 )
 def test_what_is_to_be_forgotten_is_read_off_a_plain_wish(said: str, about: str) -> None:
@@ -153,6 +160,9 @@ def test_what_is_to_be_forgotten_is_read_off_a_plain_wish(said: str, about: str)
         "Forget AAPL, let us look at MSFT",
         "Borra mi alerta de AAPL",
         "Quita mis avisos",
+        "Delete the alert on IBM",
+        "Remove the note",
+        "Can I drop the bit about taxes from my return?",
         "No quiero que olvides dónde vivo",
     ],
 )

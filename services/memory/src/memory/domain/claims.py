@@ -26,6 +26,8 @@ _DENIED = re.compile(
     r"\b(?:not|never|no|nunca|jamas|hate|hated|odio|detesto|aborrezco|dislike|can not stand)\b(?! (?:longer|"
     r"only|just|solo)\b)"
 )
+_NOT_HATED = re.compile(r"\b(?:not|never|no|nunca) (?:hate|hated|odio|detesto|aborrezco|dislike)\b")
+"""Denies a denial."""
 _NOT_WHOLLY = re.compile(
     r"\b(?:more than|less than|mas de|menos de|until|till|hasta|unless|without|except|excepto|salvo|sin|only|"
     r"solo|ya no|"
@@ -40,7 +42,8 @@ PEOPLE = (
     r"flat|house|class|team)mates?|colleagues?|co-?workers?|mujer|esposa|esposo|marido|pareja|novi[oa]|"
     r"hij[oa]s?|herman[oa]s?|madre|mama|padres?|papa|ti[oa]s?|prim[oa]s?|amig[oa]s?|abuel[oa]s?|"
     r"vecin[oa]s?|suegr[oa]s?|sobrin[oa]s?|(?:bis)?niet[oa]s?|cunad[oa]s?|yerno|nuera|prometid[oa]|"
-    r"ahijad[oa]s?|padrin[oa]|madrina|padrastro|madrastra|hijastr[oa]s?|hermanastr[oa]s?|companer[oa]s?|com(?:p|)adres?|cuates?|"
+    r"ahijad[oa]s?|padrin[oa]|madrina|padrastro|madrastra|hijastr[oa]s?|hermanastr[oa]s?|companer[oa]s?|com(?:p|"
+    r")adres?|cuates?|"
     r"colegas?|soci[oa]s?"
 )
 PERSON = re.compile(rf"\b(?:my|our|mi|mis|nuestr[oa]s?) (?P<who>{PEOPLE})\b")
@@ -59,9 +62,11 @@ _REVALUES = re.compile(
     r"changed|\w{3,}ed (?=(?:my|our) (?:\w+ ){1,3}(?:to|from) \d)|"
     r"(?:put|went|gone|moved|set) (?:\w+ ){0,4}?(?:up|down|to)|hired|replaced|appointed|switched|"
     r"(?:new|another) (?=\w+, )|from now on|"
-    r"subi(?:o|eron|do)?|baj(?:o|e|aron|ado)|aument(?:o|e|aron|ado)|redu(?:je|jo|cido)|recort(?:e|o|ado)|alarg(?:ue|o|ado)|"
+    r"subi(?:o|eron|do)?|baj(?:o|e|aron|ado)|aument(?:o|e|aron|ado)|redu(?:je|jo|cido)|recort(?:e|o|ado)|alarg(?:ue|"
+    r"o|ado)|"
     r"acort(?:e|o|ado)|"
-    r"ampli(?:e|o|ado)|cambi(?:e|o|ado|aron)|aplaz(?:o|e|ado)|retras(?:o|e|ado)|adelant(?:o|e|ado)|contrat(?:e|amos|ado)|sustitui\w*|reemplaz\w*)\b"
+    r"ampli(?:e|o|ado)|cambi(?:e|o|ado|aron)|aplaz(?:o|e|ado)|retras(?:o|e|ado)|adelant(?:o|e|ado)|contrat(?:e|amos|"
+    r"ado)|sustitui\w*|reemplaz\w*)\b"
 )
 _PAST = re.compile(
     r"\b(?:used to|antes|solia|years ago|hace (?:\w+ )?anos|\w{3,}(?:aba|abamos)|vivia|tenia|era|bought|sold|paid|went|"
@@ -181,8 +186,8 @@ def claims(text: str) -> Claims:
         made=tuple(dict.fromkeys(made)),
         ended=tuple(dict.fromkeys(ending for one in every for ending in endings(_EVERY_DAY.sub("every day", one)))),
         words=content(said),
-        denied=bool(_DENIED.search(said)) and not _NOT_WHOLLY.search(said),
-        changed=changing(said) or every != written,
+        denied=bool(_DENIED.search(said)) and not _NOT_WHOLLY.search(said) and not _NOT_HATED.search(said),
+        changed=changing(said) or every != written or bool(_NOT_HATED.search(said)),
         of=concept(relative["who"]) if relative else "",
         listing=bool(_LISTING.search(said)),
         did=bool(_DID.search(" ".join(every).lower())),

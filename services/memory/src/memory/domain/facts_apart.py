@@ -60,7 +60,7 @@ _SOMEBODY = re.compile(
 """Somebody else, who may be the one that does something."""
 _ALSO = re.compile(r"\b(?:also|too(?! \w)|as well|tambien|ademas)\b")
 """Says that something comes beside what there was, whatever has ended."""
-_SHE = re.compile(r"\W*(?:(?:now|so|then|ahora|luego) )?(?:s?he|ella)\b")
+_SHE = re.compile(r"\W*(?:(?:now|so|then|ahora|luego) )?(?:s?he(?! \w+(?:ado|ido|cho|sto|rto)\b)|ella)\b")
 """A clause of somebody who was named before."""
 _CORRECTS = re.compile(
     r"\b(?:actually|correction|i meant|meant to say|i was wrong|mistake|not \d|wrong|en realidad|quise decir|me "

@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from contracts.memory_rpc import Strategy
+from contracts.spoken import FORGETTING
 from memory.domain.long_term.concepts import content
 from memory.domain.long_term.speech import meant, statements, unquoted
 from memory.domain.mentions import mentioned
 from memory.domain.profile import described, undescribed
 from memory.domain.questions import questions, same, template
+from memory.domain.recall.words import folded
 from memory.domain.remembered import (
     FAVOURITES,
     QUESTIONS,
@@ -56,18 +58,13 @@ _STRATEGIES = re.compile(
 )
 
 
-ABOUT_MEMORY = re.compile(
-    r"\W*(?:(?:please|por favor|ok|hey|oye|can you|could you|puedes|podr[ií]as|you (?:can|may|should)|"
-    r"i(?:'d| would) like you to|i want you to|quiero que|prefiero que)[, ]+)*"
-    r"(?:forget\b|stop remembering\b|don'?t remember\b|do not remember\b|no longer remember\b"
+_ABOUT_MEMORY = re.compile(
+    r"\W*(?:(?:please|por favor|ok|hey|oye|can you|could you|puedes|podrias|you (?:can|may|should)|"
+    rf"i(?:'d| would) like you to|i want you to|quiero que|prefiero que)[, ]+)*(?:{FORGETTING}\b"
     r"|(?:lo|eso|(?:the|that) (?:thing|bit|part|note)) (?:del?|sobre|about)\b.*?"
-    r"(?:no lo (?:recuerdes|guardes)|olv[ií]d[ae]lo|b[oó]rr[ae]lo|(?:forget|delete|scrap) it)\W*$"
-    r"|(?:delete|erase|clear) my memory\b|olv[ií]d(?:a|ate|ame|ar|es|e)\b"
-    r"|(?:ya )?no (?:quiero que )?(?:te )?recuerdes\b|deje?s? de recordar\b"
-    r"|(?:b[oó]rra|elim[ií]na|qu[ií]ta)(?:me)? (?:(?:todo )?lo de|de (?:tu|mi) memoria|el nombre de|mis?)\b"
-    r"|what (?:do|did|have) you (?:know|remember)"
-    r"|(?:qu[eé]|lo que) (?:recuerdas|sabes) (?:de|sobre) m[ií])",
-    re.I,
+    r"(?:no lo (?:recuerdes|guardes)|olvid[ae]lo|borr[ae]lo|(?:forget|delete|scrap) it)\W*$"
+    r"|(?:delete|erase|clear) my memory\b|what (?:do|did|have) you (?:know|remember)"
+    r"|(?:que|lo que) (?:recuerdas|sabes) (?:de|sobre) mi)"
 )
 _SYMBOLS = re.compile(r"\$?\b[A-Z]{1,5}\b|\b(?:btc|eth|sol|ada|xrp)\b")
 _SAYS_NOTHING = content(
@@ -85,13 +82,18 @@ class FinishedTurn:
     known: frozenset[str]
 
 
+def about_memory(text: str) -> bool:
+    """Whether a text asks for something to be forgotten, or what is remembered."""
+    return bool(_ABOUT_MEMORY.match(folded(text.replace("’", "'"))))
+
+
 def learned(state: Remembered, lesson: FinishedTurn) -> Remembered:
     """With the lesson; the same object when it has been learned before."""
     if lesson.turn_id in state.learned:
         return state
     before = state.memory
     # What the user wants forgotten must not be learned from the very words that ask for it.
-    lesson = replace(lesson, texts=tuple(text for text in lesson.texts if not ABOUT_MEMORY.match(text)))
+    lesson = replace(lesson, texts=tuple(text for text in lesson.texts if not about_memory(text)))
     for text in lesson.texts:
         own = unquoted(text)
         state = _style(state, own, lesson.at)

@@ -14,7 +14,7 @@ from contracts.memory_rpc import LongTermMemory, fact_id
 from contracts.proposal_rpc import MOST_KNOWN, FactProposal, KnownFact, ProposalGround
 from memory.domain.facts_apart import why_both_stay
 from memory.domain.forgotten import is_forgotten
-from memory.domain.lesson import ABOUT_MEMORY, told_elsewhere
+from memory.domain.lesson import about_memory, told_elsewhere
 from memory.domain.long_term.asked_notes import notes_in
 from memory.domain.long_term.concepts import plain
 from memory.domain.long_term.own_words import speaks_of_oneself
@@ -30,6 +30,9 @@ BEFORE = 120
 MARK = "proposed "
 """Before the id of a turn whose proposals have been judged, among what has been learned."""
 _CONDITION = re.compile(r"(?:if|when|unless|suppose|imagine|si|cuando|a menos|supon\w*|imagina\w*)\b")
+
+_QUOTED_BY = re.compile(r"[^.!?;\n]*: {8,}")
+"""Who says what is quoted, which is blank by now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +51,8 @@ def own_statements(texts: Sequence[str], known: LongTermMemory | None = None) ->
     return [
         one
         for text in texts
-        if not ABOUT_MEMORY.match(text)
-        for said in statements(unquoted(text))
+        if not about_memory(text)
+        for said in statements(_QUOTED_BY.sub("", unquoted(text)))
         if speaks_of_oneself(one := meant(said))
         or (not is_order(plain(one)) and fitting(facts, _with_what_is_before(text, said)))
     ]

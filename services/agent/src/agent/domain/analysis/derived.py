@@ -77,7 +77,7 @@ def told_asked(findings: Sequence[Finding], question: Question, language: Langua
             lines += told_falls(finding, language, question.most.get("drawdowns"))
         if "crossings" in question.figures:
             within = _stretch_of(CROSSINGS, question)
-            within = over(within, language) if within else ""
+            within = over(within, language, finding.get("as_of")) if within else ""
             most = question.most.get("crossings")
             lines += told_crossings(finding, language, within, most, upward=question.upward)
         if "sentiment" in question.figures:
@@ -146,7 +146,7 @@ def _stretches(
     found: list[str] = []
     for asked in dict.fromkeys(one.get("asked") for one in figures):
         mine = [one for one in figures if one.get("asked") == asked]
-        head = f"{over(str(asked), language)}, {ticker}" if asked else ticker
+        head = f"{over(str(asked), language, _last_day(mine))}, {ticker}" if asked else ticker
         parts = _parts([one for one in mine if one.get("value") is not None], language, most)
         if parts:
             found.append(f"{head}: {'; '.join(parts)}.")
@@ -156,6 +156,11 @@ def _stretches(
             told = TEXTS["analysis.told.missing"].said_in(language)
             found.append(told.format(ticker=ticker, missing=missing))
     return found
+
+
+def _last_day(figures: Iterable[Mapping[str, Any]]) -> str | None:
+    """The last day of the stretch that some figures are of; a best month has days of its own."""
+    return max((str(one["to"]) for one in figures if one.get("to") and not one.get("on")), default=None)
 
 
 def _parts(figures: Sequence[Mapping[str, Any]], language: Language, most: Mapping[str, int]) -> list[str]:
@@ -279,7 +284,7 @@ def _ranks(
         for asked, known in _by_stretch(findings, name, periods).items():
             if len(known) < 2:
                 continue
-            begun = {ticker: str(one["from"]) for ticker, one in known.items() if one.get("from")}
+            begun = {ticker: str(one["from"]) for ticker, one in known.items() if one.get("from") and not one.get("on")}
             if begun and not begin_together(begun.values()):
                 since = joined([f"{ticker} {day(first, language)}" for ticker, first in begun.items()], language)
                 lines.append(TEXTS["analysis.told.unranked"].said_in(language).format(since=since))
@@ -289,7 +294,9 @@ def _ranks(
                 order = sorted(known, key=lambda ticker: abs(float(known[ticker]["value"])), reverse=not lowest_first)
             said = ", ".join(f"{ticker} {_side(known[ticker], language)}" for ticker in order)
             head = _order_of(name, language, lowest_first, by_size=by_size)
-            head = f"{over(asked, language)}, {head}" if asked else head[0].upper() + head[1:]
+            head = (
+                f"{over(asked, language, _last_day(known.values()))}, {head}" if asked else head[0].upper() + head[1:]
+            )
             lines.append(f"{head}: {said}.")
     return lines
 

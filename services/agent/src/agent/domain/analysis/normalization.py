@@ -194,7 +194,8 @@ _RULES = (
     ),
     # It fell from its highs in 2008.
     _rule(
-        rf"\b(?:f[ae]ll|los[et]|drop(?:ped)?|declined?|cayo|perdio|bajo) (?P<mid>[^?;]{{0,30}}?)\b(?:from|desde|de) "
+        rf"\b(?:(?:(?:biggest|largest|mayor(?:es)?) )?(?:falls?|drops?|caidas?)|fell|los[et]|dropped|declined?|cayo|"
+        rf"perdio|bajo) (?P<mid>[^?;]{{0,30}}?)\b(?:from|desde|de) "
         rf"(?:(?:its|the|their|sus?|los|el) )?(?:highs?|peaks?|tops?|maximos?) (?:in|during|en|durante) "
         rf"(?P<year>{times.YEAR})\b",
         lambda match: f"maximum drawdown {match['mid']}in {match['year']}",

@@ -11,6 +11,8 @@ from agent.domain.text_features import plain, stem
 
 _OWN = re.compile(r"\b(?:my|our|i|me|we|mis?|nuestr[oa]s?|yo|vivo|trabajo|tengo|soy)\b")
 """Speaks of who asks."""
+_I_WORK = re.compile(r"\b(?:i|we) work\b")
+"""Of a site's pages it is a word like any other: how does it work?"""
 
 
 def asked_of(question: str, facts: Sequence[str], *, whole: bool = False) -> list[str]:
@@ -26,4 +28,5 @@ def asked_of(question: str, facts: Sequence[str], *, whole: bool = False) -> lis
 
 def _beginnings(text: str) -> frozenset[str]:
     """Of each word that tells something, as many letters as its forms have in common."""
-    return frozenset(stem(word)[:5] for word in telling(text) if len(word) > 2)
+    told = {stem(word)[:5] for word in telling(text) if len(word) > 2}
+    return frozenset(told | {"work"} if _I_WORK.search(plain(text)) else told)

@@ -4,6 +4,7 @@ A table says which function tells which tool's result; a tool that it lacks has 
 quoted from the result. The texts are in texts/<language>.toml, in the table `[offline.results]`.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -11,6 +12,7 @@ from agent.domain.analysis.chat_text import told
 from agent.domain.analysis.comparison import PERIODS
 from agent.domain.analysis.derived import told_derived
 from agent.domain.analysis.formats import figure, figure_name, moment, number, percent, period_name, signed
+from agent.domain.text_features import plain
 from agent.texts import TEXTS
 from contracts.languages import Language
 
@@ -157,10 +159,17 @@ def _alerts(body: Fields, language: Language) -> str:
     return _listed({"es": "Tus alertas:", "en": "Your alerts:"}, lines, ("alertas activas", "active alerts"), language)
 
 
+_ASKED_BACK = re.compile(
+    r"\b(?:what did (?:we|i)|what have i|have i (?:told|said)|que (?:te )?(?:dije|conte|he dicho))\b"
+)
+
+
 def _passages(body: Fields, language: Language) -> str:
     every = _list(body, "passages")
-    # Of what was found, the user's own statements say it; what was asked and answered only speaks of it.
-    own = [one for one in every if one.get("speaker") != "assistant" and "?" not in str(one["text"])] or every
+    # Of what was found, the user's own statements say it; what they asked only speaks of it, and what they asked of
+    # their memory says nothing: it may name what was forgotten since.
+    said = [one for one in every if one.get("speaker") != "assistant" and not _ASKED_BACK.search(plain(one["text"]))]
+    own = [one for one in said if "?" not in str(one["text"])] or said
     best = max((float(one.get("score") or 0) for one in own), default=0.0)
     past: dict[Language, str] = {"es": " (ya no vale)", "en": " (no longer so)"}
     lines = [

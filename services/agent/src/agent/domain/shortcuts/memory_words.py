@@ -6,6 +6,7 @@ from typing import Literal
 
 from agent.domain.shortcuts.words import ORDINALS
 from agent.domain.text_features import plain
+from contracts.spoken import FORGETTING
 
 LONGEST = 400
 """Characters of a plain request."""
@@ -38,23 +39,29 @@ _ABOUT_ME = re.compile(
     r"\b(me|mi|my memory|memoria|know|remember|sabes|sepas|recuerdas|recuerdes|guardado|guardas|stored|saved)\b"
 )
 _OF_MEMORY = r"(?: (?:de|from) (?:tu|mi|your|my) (?:memoria|memory))"
+_TOLD = (
+    r"(?:what )?(?:i (?:said|told you|mentioned)|you (?:know|remember|have(?: stored| saved)?))(?: (?:about|on|of))?"
+)
+_DICHO = (
+    r"lo que (?:(?:te )?(?:dije|conte|he dicho|he contado)|sabes|recuerdas|tienes(?: guardado)?)(?: (?:del?|sobre))?"
+)
+_EARLIER = (
+    r"(?:,? (?:yesterday|earlier|before|the other day|last (?:time|week|month)|(?:in|from) (?:the|our|my|"
+    r"an?) (?:other|earlier|last|"
+    r"previous) (?:chat|conversation|message)|ayer|antes|el otro dia|la (?:otra|ultima) vez|en (?:la|una|otra|"
+    r"nuestra) (?:otra |"
+    r"ultima )?(?:conversacion|charla)(?: anterior| pasada)?))"
+)
+"""When it was told, which says nothing of what."""
 _FORGET = re.compile(
     rf"{_POLITE}(?:(?:you (?:can|may|should)|i(?:'d| would) like you to|i want you to|(?<!no )quiero que|"
-    r"prefiero que|te pido que) )?(?:"
-    r"(?:forget|stop remembering|don'?t remember|do not remember|no longer remember|(?:you do not|"
-    r"you don'?t|no) need to "
-    r"remember|(?:scratch|delete|drop|remove)(?= (?:what i (?:said|told you)|the (?:note|fact|part|"
-    r"bit)) (?:about|that)\b))"
-    r"(?: (?:about|that|what i (?:said|told you)(?: about)?|the (?:note|fact|part|bit)(?= (?:about|that)\b)))*|"
-    r"(?:olvid(?:a|ate|ame|ar|es|e)|deja de recordar|dejes de recordar|(?:ya )?no (?:quiero que |"
-    r"hace falta que )?(?:te )?"
-    r"recuerdes|no (?:guardes|recuerdes)|"
-    rf"(?:borra|elimina|quita)(?:me)?(?:{_OF_MEMORY}|(?= (?:lo|todo lo|el nombre|la edad) del?\b)|(?= (?:mi|mis)\b)|"
-    r"(?= lo que te (?:dije|conte)\b)))"
-    r"(?: (?:de|del|que|todo lo del?|lo del?|lo que (?:te )?(?:dije|conte) (?:del?|sobre)|sobre))*):? "
-    rf"(?P<what>\S.*?){_OF_MEMORY}?"
-    r"(?:,? (?:please|por favor|thanks|thank you|gracias))?\W*"
+    rf"prefiero que|te pido que) )?{FORGETTING}{_OF_MEMORY}?(?: (?:about|that|{_TOLD}|the (?:note|fact|part|bit|"
+    rf"thing|stuff)"
+    rf"(?= (?:about|that|on)\b)|on(?= )|del?|que|todo lo del?|lo del?|{_DICHO}|sobre))*:? "
+    rf"(?P<what>\S.*?)(?:{_OF_MEMORY}|{_EARLIER})?(?:,? (?:please|por favor|thanks|thank you|gracias))?\W*"
 )
+_TOLD_OF = re.compile(rf"(?<=^everything)(?: that)? {_TOLD}|(?<=^all)(?: that)? {_TOLD}|(?<=^todo) {_DICHO}")
+_REQUEST = re.compile(r"\W*(?:(?:please|oye|hey),? )*(?:(?:can|could|would|will) you|puedes|podrias)\b")
 _FORGET_IT = re.compile(
     rf"{_POLITE}(?:lo|eso|(?:the|that) (?:thing|bit|part|note)) (?:del?|sobre|about) (?P<what>\S.*?),? "
     r"(?:(?:ya )?no (?:lo )?(?:recuerdes|guardes)|(?:ya )?no lo recuerdes mas|olvid[ae]lo|borr[ae]lo|"
@@ -200,7 +207,7 @@ def memory_wish(text: str) -> MemoryWish | None:
     bare = lowered.strip(" ¿?¡!.")
     if _READ.fullmatch(bare):
         return MemoryWish("read")
-    if "?" in said or _ASKED.search(said):
+    if ("?" in said and not _REQUEST.match(lowered)) or _ASKED.search(said):
         return None
     if _EVERYTHING.fullmatch(bare) or (_ALL.fullmatch(bare) and _ABOUT_ME.search(bare)):
         return MemoryWish("forget_all")
@@ -212,11 +219,14 @@ def memory_wish(text: str) -> MemoryWish | None:
         match = pattern.fullmatch(lowered[start:])
         if match is None:
             continue
-        deletes = re.search(r"\b(?:borra|elimina|quita)", lowered) and _NO_MEMORY.search(match["what"])
+        deletes = re.search(
+            r"\b(?:borra|elimina|quita|delete|drop|remove|erase|wipe|clear)", lowered
+        ) and _NO_MEMORY.search(match["what"])
         if kind == "forget" and ("," in match["what"] or deletes):
             # "Forget AAPL, let us look at MSFT" is about the conversation.
             return None
-        about = said[start:][match.start("what") : match.end("what")].strip(" .,!;:")
+        about = said[start:][match.start("what") : match.end("what")].strip(" .,!;:?")
+        about = re.sub(_TOLD_OF, " about", about) if kind == "forget" else about
         if plain(about) in _NOTHING or len(about) < 2:
             return None
         return MemoryWish("forget" if kind == "forget" else "remember", about)

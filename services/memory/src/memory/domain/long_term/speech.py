@@ -74,7 +74,8 @@ _REPORTS = re.compile(
     r"swears|insists|suggests|suggested|recommends|recommended|advises|advised|wants me|(?:they|people|friends|"
     r"parents) "
     r"(?:say|think|tell me)|puts? it|used to say|dicen?|dijo|dijeron|ha dicho|han dicho|cree(?:n)? que|"
-    r"pensaba que|piensan?|opinan?|recomiendan?|ha recomendado|aconsejan?|ha aconsejado|aseguran?|insisten?|"
+    r"decian?|escribi[oe]|afirman?|afirmo|pensaba que|piensan?|opinan?|recomiendan?|ha recomendado|aconsejan?|"
+    r"ha aconsejado|aseguran?|insisten?|"
     r"quiere que)\b"
 )
 _I_SAID = re.compile(r"\b(?:i|we)(?: (?:\w+ly|just|also|always|have|had))? $")
