@@ -40,7 +40,7 @@ def test_of_a_share_about_which_something_unread_is_asked_the_price_is_told_as_n
         (["compra 5 IBM", "me lo tengo que pensar"], "cancela la orden"),
         (["¿cuál es la acción que más ha subido hoy?"], "lista de todas las acciones"),
         (["¿qué acciones hay?"], "lista de todas las acciones"),
-        (["show me one thing"], "No lo sé"),
+        (["show me one thing"], "I do not know"),
     ],
 )
 def test_an_unread_message_gets_what_helps_there(texts: list[str], answer: str) -> None:
