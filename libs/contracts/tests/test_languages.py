@@ -41,6 +41,9 @@ def test_the_first_of_ours_that_is_named_counts(tags: str | None, language: str 
         ("¿AAPL?", "es"),
         ("AAPL", None),
         ("", None),
+        ("I prefer bonds", "en"),
+        ("show orders", "en"),
+        ("prefiero bonos", "es"),
     ],
 )
 def test_a_text_shows_its_language_or_does_not(text: str, language: str | None) -> None:

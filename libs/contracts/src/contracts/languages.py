@@ -21,14 +21,14 @@ _MOST_WRITTEN: dict[Language, str] = {
         "avísame avisame sí tengo lo pero pues abrís abris estáis estais tenéis teneis sois soy muy eso esa ese "
         "algo también tambien puedes quieres hacer cual más mas cuantos cuantas cuánta se al dais os sin hasta "
         "desde y que te nos le les ya va voy vais ni porque quien quién cada sirve nada necesito ser haceis "
-        "hacéis"
+        "hacéis prefiero dame dime muestra muéstrame gusta gustan cancela orden órdenes ordenes"
     ),
     "en": (
         "the an of what which how much does do cost costs price prices is are trading at for with hello hi thanks "
         "want can where my your plan stock share position size risk reward person help talk speak to on and buy "
         "sell portfolio when add remove remember forget news alert yes please human somebody someone anyone the "
         "this that it you we they would could should have has not if be there from get was were will by or so "
-        "about any need who why them his her"
+        "about any need who why them his her i show give tell prefer like cancel order orders"
     ),
 }
 _COMMON = {language: frozenset(words.split()) for language, words in _MOST_WRITTEN.items()}

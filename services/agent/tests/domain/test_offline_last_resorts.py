@@ -52,7 +52,7 @@ def test_what_was_just_told_is_told_again_where_it_is_asked_for() -> None:
         (["compra 5 IBM", "me lo tengo que pensar"], "cancela la orden"),
         (["¿cuál es la acción que más ha subido hoy?"], "lista de todas las acciones"),
         (["¿qué acciones hay?"], "lista de todas las acciones"),
-        (["show me one thing"], "No lo sé"),
+        (["show me one thing"], "I do not know"),
         (["¿en qué plan estoy?"], "plan Premium"),
         (["no entiendo nada, soy nuevo"], "Esto es lo que puedo hacer"),
     ],

@@ -30,7 +30,10 @@ ERRORS = {
     "TokenExpiredError": 0,
     "FrameError": 1,
     "bad_field": 1,
+    "_conflict": 0,
 }
+OF_MEMORY = {"BadKnowledgeError": 0, "NoSuchKnowledgeError": 0, "IdentityRefusedError": 0}
+"""What memory refuses, which the gateway hands on in its words."""
 SETTINGS = ("company.py", "office_hours.py", "own_tools.py", "team.py")
 """Where contracts say what is wrong with a company's settings."""
 TO_PEOPLE = ("adapters", "chat", "domain", "handlers.py", "web")
@@ -94,6 +97,8 @@ def test_every_error_that_people_are_told_has_its_spanish() -> None:
     said = set(_raised())
     said |= {one for place in SETTINGS for one in _texts(Path(contracts.__file__).parent / place, {"ValueError": 0})}
     said |= set(_texts(Path(gateway.__file__).parent / "web" / "desk.py", {"ValueError": 0}))
+    memory = Path(gateway.__file__).parents[3] / "memory" / "src" / "memory"
+    said |= {one for file in memory.rglob("*.py") for one in _texts(file, OF_MEMORY)}
     assert len(said) > 80
     assert sorted(one for one in said if in_language(one, "es") == one) == []
 
@@ -108,12 +113,16 @@ def _raised() -> Iterator[str]:
 
 
 def _texts(file: Path, errors: dict[str, int]) -> Iterator[str]:
-    for node in ast.walk(ast.parse(file.read_text())):
+    tree = ast.parse(file.read_text())
+    named = {one.targets[0].id: _text(one.value) for one in tree.body
+             if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name)}  # fmt: skip
+    for node in ast.walk(tree):
         name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
         if isinstance(node, ast.Call) and name == "not_found":
             yield f"there is no such {_text(node.args[0])}"
         elif isinstance(node, ast.Call) and name in errors and len(node.args) > errors[name]:
-            text = _text(node.args[errors[name]])
+            given = node.args[errors[name]]
+            text = named.get(given.id, "") if isinstance(given, ast.Name) else _text(given)
             # What is wrong with a field is said by whoever has found it.
             if text and not text.endswith(": x"):
                 yield text

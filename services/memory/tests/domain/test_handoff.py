@@ -193,7 +193,7 @@ def test_who_waits_within_the_hours_is_told_until_when_somebody_is_there() -> No
     snapshot = snapshot_of([visitor(3, "es"), fact(ChatKind.OWNER, 7, WAITING, 1)])
     decision = decide(snapshot, HERE, replace(TIMEOUT, hours=hours), NOW, standing=QueuePlace(2, timedelta(minutes=4)))
     assert isinstance(decision, Notify)
-    for words in ("número 2", "esperar 4 minutos", "hasta hoy a las 18:30 (hora de Bogota)"):
+    for words in ("número 2", "esperar 4 minutos", "termina hoy a las 18:30 (hora de Bogota)"):
         assert words in decision.text
 
 

@@ -64,10 +64,13 @@ def _to_ask_again(now: Snapshot, company: str, conversation: str, turn: str) -> 
     operator = now.last.get(ChatKind.OPERATOR)
     if operator is not None and operator.seq > message.seq:
         raise _conflict("a person has answered this message")
-    for kind, reason in ((ChatKind.ASSISTANT, "has an answer"), (ChatKind.CANCEL, "was stopped by somebody")):
+    for kind, reason in (
+        (ChatKind.ASSISTANT, "this message has an answer"),
+        (ChatKind.CANCEL, "this message was stopped by somebody"),
+    ):
         fact = now.last.get(kind)
         if fact is not None and fact.basis >= message.seq:
-            raise _conflict(f"this message {reason}")
+            raise _conflict(reason)
     return message
 
 

@@ -113,7 +113,7 @@ class KnowledgeStandIn:
 
     async def _decide(self, request: knowledge_rpc.GapDecide) -> knowledge_rpc.GapReply:
         if not _own(request) or request.id != NAME:
-            raise RpcError(ErrorCode.NOT_FOUND, "no such gap")
+            raise RpcError(ErrorCode.NOT_FOUND, "there is no such gap")
         return knowledge_rpc.GapReply(gap=self._gap(), answer=self._pair() if request.answer else None)
 
     async def _refresh(self, request: knowledge_rpc.RefreshAsk) -> knowledge_rpc.RunReply:

@@ -53,7 +53,7 @@ def serve(service: Service, library: Library, documents: Documents, gaps: Gaps, 
     async def patch(request: AnswerPatch) -> AnswerReply:
         old = await answer_of(request.company_id, request.id)
         if old is None:
-            raise NoSuchKnowledgeError("no such answer")
+            raise NoSuchKnowledgeError("there is no such answer")
         before = {name: getattr(old, name) for name in AnswerDraft.model_fields}
         draft = _draft(merged(before, request.patch))
         questions = tuple(dict.fromkeys((draft.question, *draft.alternatives)))
@@ -101,4 +101,4 @@ def _draft(fields: dict[str, object]) -> AnswerDraft:
             FieldFault(field=".".join(map(str, one["loc"])), message=message_of(one))
             for one in error.errors(include_url=False)
         ]
-        raise RpcError(ErrorCode.BAD_FIELD, "the answer cannot be changed like this", fields=faults) from error
+        raise RpcError(ErrorCode.BAD_FIELD, "some fields are not valid", fields=faults) from error

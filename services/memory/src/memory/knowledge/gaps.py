@@ -129,7 +129,7 @@ class GapList:
     async def _required(self, company: str, name: str) -> Gap:
         gap = await self._gaps.get(company, name)
         if gap is None:
-            raise NoSuchKnowledgeError("no such gap")
+            raise NoSuchKnowledgeError("there is no such gap")
         return gap
 
     async def _same(self, company: str, told: TextProfile) -> Gap | None:

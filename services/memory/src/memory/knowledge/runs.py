@@ -85,7 +85,7 @@ class Refreshing:
         """An admin's decision on a waiting run: missing pages are removed or stay."""
         found = await self._runs.get(company, run)
         if found is None:
-            raise NoSuchKnowledgeError("no such run")
+            raise NoSuchKnowledgeError("there is no such run")
         if found.run.state != "waiting":
             if found.run.state == "finished":
                 return found.run

@@ -1,5 +1,5 @@
-"""The texts that tell an admin why pages were skipped or failed; programs read the reason beside them. They are stored in
-English; the gateway translates them for whoever reads them (its texts/errors.es.toml)."""
+"""The texts that tell an admin why pages were skipped or failed; programs read the reason beside them. They are stored
+in English; the gateway translates them for whoever reads them (its texts/errors.es.toml)."""
 
 SAID = {
     "denied": "The company's settings leave this page out.",

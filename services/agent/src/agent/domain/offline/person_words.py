@@ -41,7 +41,8 @@ _KINDS = (
     # Talking: to somebody.
     rf"\b(?:talk|speak|chat|communicate|discuss (?:this|it)|in (?:touch|contact)) (?:to|with|2) {_ANY}{_WHO}\b",
     rf"\b(?:hablar|hable|charlar|chatear|conversar|comunicar(?:me|nos|se)?|comuniqueme|contact(?:ar(?:me)?|o)|"
-    rf"ponerme en contacto|ser atendid[oa]|tratar(?:lo)?|hablarlo|consultarlo) (?:directamente )?(?:con|por) {_ANY}{_WHO}\b",
+    rf"ponerme en contacto|ser atendid[oa]|tratar(?:lo)?|hablarlo|consultarlo) (?:directamente )?"
+    rf"(?:con|por) {_ANY}{_WHO}\b",
     rf"\b(?:contact(?:ar)?|reach|call) (?:(?:a|con|al) )?(?:(?:a|an|the|your|one of your|some|un|una|el|"
     rf"la) )*{_WHO}{_END}",
     # Passing on.
@@ -70,9 +71,9 @@ _KINDS = (
     rf" (?:(?:a|ver|tener|ayuda|atencion|la|de|hablarle|el|contacto|con|que intervenga) )*"
     rf"(?:(?:un|una|algun|alguna|otra|otro|el|la) )*{_WHO}{_END}",
     # Being attended to.
-    rf"\b(?:can|could|may|will|would|might|let|have|make) {_ANY}{_WHO_EN} (?:from (?:\w+ ){{1,3}})?(?:please )?(?:help|assist|call|ring|phone|"
-    rf"contact|answer|"
-    rf"attend|join|take over|take this|respond|reply|look (?:at|into)|talk|speak|step in|get (?:in touch|back)|come|write)\b",
+    rf"\b(?:can|could|may|will|would|might|let|have|make) {_ANY}{_WHO_EN} (?:from (?:\w+ ){{1,3}})?(?:please )?"
+    rf"(?:help|assist|call|ring|phone|contact|answer|attend|join|take over|take this|respond|reply|look (?:at|into)|"
+    rf"talk|speak|step in|get (?:in touch|back)|come|write)\b",
     rf"\b(?:me|nos) (?:pued[ae]n?|podria\w*|quiera\w*|va|van)? ?(?:a )?(?:atender|atienda\w*|ayudar|ayude\w*|"
     rf"contest\w+|respond\w+|llam\w+|contact\w+|escrib\w+|hable\w*|lo expli\w+|expli\w+|resuelv\w+) {_ANY}{_WHO_ES}\b",
     rf"\b(?:atiend[ea]\w*|atender\w*|en contacto conmigo) {_ANY}{_WHO_ES}\b",
@@ -125,8 +126,8 @@ _UNWANTED = re.compile(
     r"rather not) (?:\w+ ){0,3}|(?:without|instead of|rather than|avoid|before|after|sin|en vez de|en lugar de|"
     r"evitar|antes de|"
     r"despues de) (?:\w+ ){0,2}|no (?:quiero|necesito|quisiera|deseo|busco|hace falta|me gustaria|me hace falta|"
-    r"es necesario|prefiero|tengo que|hay que|pido) (?:\w+ ){0,2}|(?:do|does|did|should|must) (?:i|you|we) (?:need|have|"
-    r"ought)? ?(?:to )?"
+    r"es necesario|prefiero|tengo que|hay que|pido) (?:\w+ ){0,2}|(?:do|does|did|should|must) "
+    r"(?:i|you|we) (?:need|have|ought)? ?(?:to )?"
     r"|(?:tengo|hay|tenia|habia) que |(?:debo|deberia|es necesario|hace falta|es obligatorio) |when i |cuando |"
     r"if i |si |(?:ayer|anoche|yesterday|already|ya) (?:\w+ ){0,2})$"
 )
