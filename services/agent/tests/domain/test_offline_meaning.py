@@ -20,7 +20,7 @@ def said(question: str, near: list[float] | None, pool: float = 0.0) -> str:
 
 @pytest.mark.parametrize(
     ("near", "quoted", "may_answer"),
-    [(None, False, False), ([0.08, 0.05], False, False), ([0.15, 0.05], True, False), ([0.3, 0.05], True, True)],
+    [(None, False, False), ([0.08, 0.05], False, False), ([0.15, 0.0], True, False), ([0.3, 0.0], True, True)],
 )
 @pytest.mark.parametrize(("question", "missing"), [("any roof over our heads?", ""), ("do you rent igloos?", "igloos")])
 def test_what_has_no_word_of_the_question_is_quoted_where_it_is_near_in_meaning(
@@ -55,3 +55,18 @@ def test_the_rows_of_a_table_that_comes_closest_stand_on_lines_of_their_own() ->
     told = answered("any roof over our heads?", [passage("Prices", table, heading=["Prices"], near=[0.15])], "en")
     assert " This comes closest: Prices:\n- Shirt: Price 4 € [1]\n" in told
     assert "[1]\n\nIf that is not what you are looking for" in told
+
+
+def test_three_sections_are_shown_if_any_might_answer_and_the_likeliest_even_if_it_shows_no_figure() -> None:
+    cancelling = "You may leave whenever you like; there is no notice period."
+    found = [
+        passage("Cancelling", cancelling, heading=["Cancelling"], near=[0.3]),
+        passage("Reminders", "We write after three days.", heading=["Reminders"], near=[0.25]),
+        passage("Gyms", "A gym of our own.", heading=["Gyms"], near=[0.28]),
+    ]
+    told = answered("if I cancel, how long is the notice?", found, "en")
+    assert is_unknown(told)
+    assert "no notice period" in told
+    assert "three days" in told
+    told = answered("is there a roof over our heads?", found, "en")
+    assert all(one in told for one in ("no notice", "three days", "gym of our own"))

@@ -7,9 +7,10 @@ from agent.domain.offline.answers import nobody_yet
 from agent.domain.offline.assistant import respond
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.person_words import asks_for_person
-from agent.domain.offline.steps import SayText
+from agent.domain.offline.steps import SayText, UseTools
 from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS
+from agent.testing.passages import passage
 from contracts.company import Assistant, CompanyConfig
 from contracts.knowledge import KnowledgeFound
 
@@ -248,3 +249,26 @@ def test_a_question_about_oneself_is_answered_with_what_one_has_told(asked: str,
 )
 def test_whether_somebody_is_there_at_night_is_a_question_of_the_site(text: str, asks: bool) -> None:
     assert asks_for_person(text) is asks
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "intent"),
+    [
+        ("Alder Physio", "What does alder physio do?", Intent.ABOUT),
+        ("Horno Sol", "¿A qué se dedica Horno Sol?", Intent.ABOUT),
+        ("Pizza", "What is Pizza?", Intent.ABOUT),
+        ("Pizza", "what pizza do you have?", Intent.SITE),
+    ],
+)
+def test_a_company_may_be_called_by_its_name(name: str, question: str, intent: Intent) -> None:
+    company = CompanyConfig(company_id="x", profile="support", name=name)
+    found = passage("Hours", "We open at 9:00.")
+    said = respond(
+        [{"role": "user", "content": question}],
+        ("fetch_page",),
+        "en",
+        company=company,
+        knowledge=KnowledgeFound(passages=[found], documents=5),
+    )
+    # What it does is told by its first page; all else by what was found.
+    assert (said == UseTools((("fetch_page", {"path": "/"}),))) is (intent is Intent.ABOUT)

@@ -12,11 +12,9 @@ from contracts.envelope import Wire
 from contracts.ids import CompanyId
 from contracts.knowledge import Run
 from contracts.knowledge_rpc import (
-    DOCUMENT_GET,
     DOCUMENTS,
     REFRESH,
     RUN_GET,
-    DocumentRequest,
     DocumentsRequest,
     RefreshAsk,
     RunRequest,
@@ -158,8 +156,8 @@ async def _read(api: Api, admin: TokenCaller, site: str, until: float) -> Run | 
 async def _tried(
     api: Api, admin: TokenCaller, config: CompanyConfig, language: Language, until: float
 ) -> FirstAnswer | None:
-    """A question about the first page, or none if nothing was read. A page may be known slightly before it can be
-    found, so this waits until it can."""
+    """What the company does, asked as a visitor would; none if nothing was read. A page may be known slightly before it
+    can be found, so this waits until it can."""
     try:
         wanted = DocumentsRequest(company_id=admin.company, limit=1)
         found = await ask(api.rpc, DOCUMENTS, wanted)
@@ -168,11 +166,7 @@ async def _tried(
             found = await ask(api.rpc, DOCUMENTS, wanted)
         if not found.items:
             return None
-        asked = DocumentRequest(company_id=admin.company, id=found.items[0].id)
-        passages = (await ask(api.rpc, DOCUMENT_GET, asked)).passages
-        headings = [passage.heading[-1] for passage in passages if passage.heading]
-        about = headings[0] if headings else found.items[0].title
-        question = words(language, "firstHour")["question"].format(about=about.strip(" .?!¿¡"))
+        question = words(language, "firstHour")["question"].format(name=config.name or config.company_id)
         said = await tried(api, admin, config, question, language)
     except GatewayError:
         return None

@@ -81,7 +81,7 @@ def respond(
     demo = company is None or company.company_id == DEMO
     question, after, before, said = _question(messages)
     language = language_of(question, language)
-    question, before = spelled_out(question, language), [spelled_out(one, language) for one in before]
+    question, *before = (_addressed(spelled_out(one, language), company) for one in (question, *before))
     language = company.spoken(language) if company else language
     results, missed = _results(after), any(map(is_unknown, said))
     accepts = bool(said) and offers_person(said[-1]) and decision_words(question)
@@ -189,6 +189,17 @@ def _otherwise(
     if not priced:
         return UseTools((("get_price", {"symbol": named[0]}),))
     return SayText(no_more_than(named[0], answer_from(*priced[0], question, language), language))
+
+
+def _addressed(question: str, company: CompanyConfig | None) -> str:
+    """The question with "you" for the company's name. A name of one word counts only as it is written: it may be
+    another word."""
+    name = company.name if company else None
+    if not name:
+        return question
+    if " " not in name:
+        return re.sub(rf"\b{re.escape(name)}(?!\w)", "you", question)
+    return re.sub(rf"\b(?:{re.escape(name)}|{re.escape(plain(name))})(?!\w)", "you", question, flags=re.IGNORECASE)
 
 
 def _wish_of(

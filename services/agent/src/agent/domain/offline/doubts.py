@@ -1,7 +1,7 @@
 """Decides whether an answer is certain, what to show beside an uncertain one, and what comes closest if there is none.
 
 An answer is uncertain if it lacks a word of the question, or if another section is likelier. Then it is quoted together
-with the likeliest other section: "I am not sure this answers your question."
+with the likeliest other sections: "I am not sure this answers your question."
 """
 
 import re
@@ -39,10 +39,11 @@ _NEAR_IN_MEANING, _MUCH_NEARER = 0.2, 0.12
 """How near in meaning to the question a section is that may answer it whatever its words are, and by how much nearer
 one is than what was chosen to make that uncertain (measured with multilingual-e5-small, decision 0153)."""
 _FAINTLY_NEAR = 0.1
-"""How near the likeliest sections must be to be shown as what comes closest where nothing else is (decision 0159)."""
+"""How near one of the likeliest sections must be for them to be shown as what comes closest where nothing else is
+(decision 0159)."""
 _HALF = 0.5
 """How likely one must be to be shown whatever it shares with the question."""
-_SHOWN, _BESIDE = 2, 0.05
+_SHOWN, _LIKELY = 3, 0.05
 """Sections that are shown where nothing is certain, and the likelihood that one needs to stand beside another."""
 _TOLD = 0.75
 """What a word of the question counts at least in a sentence that tells it, or whose section does."""
@@ -91,23 +92,28 @@ def doubts(
         return None
     untold += [word for word in asked if _is_name(word) and all(not index.has(asked[word], at) for at in spots)]
     another = is_another_case(question, earlier, told, spots, among)
-    first, share = sections[0], sum(one.likelihood for one in mine) / sum(one.likelihood for one in sections)
+    share = sum(one.likelihood for one in mine) / sum(one.likelihood for one in sections)
     far_behind = whole[0].likelihood >= CERTAIN and sum(one.likelihood for one in mine) < _FAR_BEHIND
-    if not (untold or another or nearer) and called is None and first in mine and not far_behind:
+    if not (untold or another or nearer) and called is None and sections[0] in mine and not far_behind:
         alike = any(_is_headed_alike(asked, among.passages[at].heading) for at in spots)
         if alike or share >= CERTAIN:
             return None
-    beside = next((one for one in sections if one not in mine and _stands_beside(one, mine[0], among)), first)
-    first = whole[0] if far_behind else called or nearer or beside
-    shown = _extract(chosen, mine[0], among)
-    other = [] if first in mine else _extract((), first, among)
+    meant = whole[0] if far_behind else called or nearer
+    ranked = [*([meant] if meant else sections), *whole]
+    others = [one for one in dict.fromkeys(ranked) if one is meant or _stands_beside(one, mine, must, among)]
+    others = others[: _SHOWN - 1]
+    shown, other = _extract(chosen, mine[0], among), [each for one in others for each in _extract((), one, among)]
     return [*other, *shown] if far_behind or other_row else [*shown, *other]
 
 
-def _stands_beside(other: Section, section: Section, among: Candidates) -> bool:
-    """Whether another section is likely enough to be shown beside one, and in its language."""
-    foreign = [among.passages[one.sentences[0]].number in among.foreign for one in (other, section)]
-    return other.likelihood >= _BESIDE and foreign[0] <= foreign[1]
+def _stands_beside(other: Section, shown: Sequence[Section], must: Sequence[frozenset[str]], among: Candidates) -> bool:
+    """Whether another section is likely enough to be shown beside these, and in their language. One that does not tell
+    what the question needs must be likelier than they are, and nearer in meaning than most."""
+    first, index = shown[0], among.index
+    foreign = [among.passages[one.sentences[0]].number in among.foreign for one in (other, first)]
+    likelier = other.likelihood > first.likelihood and _nearness(other, among) > 0
+    tells_it = likelier or any(index.holds(must, at) for at in other.sentences)
+    return other not in shown and other.likelihood >= _LIKELY and foreign[0] <= foreign[1] and tells_it
 
 
 def _nearness(section: Section, among: Candidates) -> float:
@@ -216,8 +222,9 @@ def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[
         # What stands near the question before it is about other things, unless this one goes on with that.
         found = [one for one in found if (goes_on(question) and one.likelihood >= _HALF) or near(one)]
     if not found:
-        faint = [one for one in ranked[:_SHOWN] if _nearness(one, among) >= _FAINTLY_NEAR]
-        return [one for section in faint for one in _extract((), section, among)], False
+        faint = [one for one in ranked[:_SHOWN] if _nearness(one, among) > 0]
+        shown = faint if any(_nearness(one, among) >= _FAINTLY_NEAR for one in faint) else []
+        return [one for section in shown for one in _extract((), section, among)], False
     # A price, or when, is told by what shows one.
     found = [one for one in found if index.holds(must, one.sentences[0])] or found
     of_a_thing = shapes.DO_YOU.search(plain(question)) or any(keys & shapes.BARE for keys in asked.values())
@@ -231,7 +238,8 @@ def nearest(question: str, earlier: str, told: str, among: Candidates) -> tuple[
         may = may and index.share(asked, at) >= (NEAR if of_a_thing else NEAR_DOING)
     # A thing that is named and stands nowhere is not there, however near other things of its kind are.
     may = may or (near(found[0]) and not nowhere(question, among))
-    shown = [found[0], *(one for one in found[1:_SHOWN] if _stands_beside(one, found[0], among))]
+    others = [one for one in ranked if one in found or _nearness(one, among) > 0]
+    shown = [found[0], *(one for one in others if _stands_beside(one, found[:1], must, among))][:_SHOWN]
     return [one for section in shown for one in _extract((), section, among)], may
 
 

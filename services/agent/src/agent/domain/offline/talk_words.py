@@ -226,7 +226,8 @@ TRADING = re.compile(r"\b(?:buy\w*|sell\w*|invest\w*|compr\w+|vend\w+|invert\w+|
 IS_ABOUT = re.compile(
     r"\b(?:whats?|who|que|quien(?:es)?)\b.*\b(?:this|these|you|here|company|site|website|business|esto|ustedes|"
     r"vosotros|sois|"
-    r"son|empresa|sitio|web|pagina|negocio|haceis|hacen|do)\b|^\W*(?:about|sobre) (?:you|us|this|nosotros|vosotros)\b"
+    r"son|empresa|sitio|web|pagina|negocio|haceis|hacen|dedic\w+|ofrec\w+|do)\b|"
+    r"^\W*(?:(?:tell me|cuentame|hablame)(?: algo| more| mas)? )?(?:about|sobre|de) (?:you|us|this|nosotros|vosotros)\b"
 )
 THIS_PLACE = re.compile(r"\b(?:this|est[ae]) (?:place|lugar)\b")
 YOU_ALL = re.compile(r"\byou (?:people|guys|folks|lot|all)\b")
