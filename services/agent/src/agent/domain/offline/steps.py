@@ -238,7 +238,8 @@ def _at_price_of_now(wish: Wish, results: Sequence[Result], language: Language) 
 def _share_of_cash(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
     """An order for what a share of the cash buys: the cash is looked up first, then it is an order for that sum."""
     if not results:
-        return UseTools((("get_portfolio", {}),))
+        looked_up = _at_price_of_now(replace(wish, way="spend"), [], language)
+        return UseTools((("get_portfolio", {}), *looked_up.calls)) if isinstance(looked_up, UseTools) else looked_up
     portfolio, *rest = results
     if (cash := portfolio[2].get("cash")) is None:
         return SayText(answer_from(*portfolio, "", language))
