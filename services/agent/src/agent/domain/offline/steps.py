@@ -162,7 +162,10 @@ def _as_it_was(old: dict[str, Any], figure: float) -> dict[str, Any]:
 
 
 def _instead(ends: Calls, made: Calls, done: Sequence[Result]) -> UseTools:
-    """First the end of what is replaced, since it may hold the shares or the cash; then what replaces it."""
+    """What replaces an order names it, so that it waits until the yes; an alert is deleted first."""
+    if ends and ends[0][0] == "cancel_paper_order":
+        (tool, arguments), *others = made
+        return UseTools(((tool, {**arguments, "replaces": ends[0][1]["order_id"]}), *others))
     return UseTools(ends if ends and not done else made)
 
 
