@@ -130,12 +130,7 @@ SHARES: list[tuple[tuple[str, ...], Results, Any]] = [
     (
         ("sell half of my IBM", "no, 25 %"),
         [("get_pending_orders", {}, {"orders": [WAITS]})],
-        (("cancel_paper_order", {"order_id": "o1"}),),
-    ),
-    (
-        ("sell half of my IBM", "no, 25 %"),
-        [("get_pending_orders", {}, {"orders": [WAITS]}), ("cancel_paper_order", {}, {"order_id": "o1"})],
-        (order("IBM", "sell", 3),),
+        (("create_paper_order", {**order("IBM", "sell", 3)[1], "replaces": "o1"}),),
     ),
 ]
 

@@ -40,6 +40,44 @@ FOLLOWED: list[tuple[tuple[str, ...], str, str, dict[str, Any]]] = [
         "get_performance",
         {"tickers": ["IBM"], "start": "2012-10-01", "end": "2012-10-31"},
     ),
+    (("price of IBM", "volatility?"), "", "get_performance", {"tickers": ["IBM"], "period": "1y"}),
+    (("am I up or down on IBM", "and overall"), "portfolio", "get_portfolio", {}),
+    (
+        ("bollinger bands of IBM, 4h", "well, daily"),
+        "",
+        "get_indicators",
+        {"symbol": "IBM", "indicators": ["BB"], "timeframe": "1d"},
+    ),
+    (
+        ("I want to buy FB but I don't know how many", "with 1000 usd"),
+        "spend",
+        "create_paper_order",
+        {"symbol": "FB", **ORDER},
+    ),
+    (
+        ("buy 3 GOOG", "at 790 tops"),
+        "replace",
+        "create_paper_order",
+        {"symbol": "GOOG", "side": "buy", "quantity": 3.0, "order_type": "limit", "limit_price": 790.0},
+    ),
+    (
+        ("set a stop loss 5% below on MSFT", "make it 7"),
+        "resell",
+        "create_paper_order",
+        {"symbol": "MSFT", "side": "sell", "order_type": "stop", "of_price": 0.93},
+    ),
+    (
+        ("compra 8 GOOG", "pon una venta limitada de todas a 850"),
+        "sell",
+        "create_paper_order",
+        {"symbol": "GOOG", "side": "sell", "order_type": "limit", "limit_price": 850.0, "share": 1.0},
+    ),
+    (
+        ("position size", "for 10k, 1%, entry 28 stop 27"),
+        "",
+        "calculate_position_size",
+        {"capital": 10_000.0, "entry_price": 28.0, "stop_loss_price": 27.0, "risk_percent": 0.01},
+    ),
     (("should i buy apple now?", "but is it cheap"), "", "get_fundamentals", {"symbol": "AAPL"}),
     (("what is a short squeeze", "ok and drawdown"), "", "explain_concept", {"concept": "drawdown"}),
     (("mete 2000 dólares en IBM", "cuánto es eso en acciones"), "", "get_pending_orders", {}),
@@ -334,3 +372,8 @@ def test_what_the_plan_costs_is_no_price_of_the_share_that_it_was_wanted_for() -
 )
 def test_a_follow_up_asks_for_what_belongs_to_it(before: str, said: str, tool: str) -> None:
     assert wish_in(said, SCHEMAS, [before]).calls[0][0] == tool
+
+
+def test_after_the_own_list_was_spoken_of_shares_are_put_on_it_and_taken_off() -> None:
+    wish = wish_in("drop MSFT and add GOOG", SCHEMAS, ["add IBM to my watchlist"])
+    assert wish.calls == (("remove_from_watchlist", {"symbol": "MSFT"}), ("add_to_watchlist", {"symbol": "GOOG"}))

@@ -8,7 +8,7 @@ from agent.domain.offline.answers import plain_answer
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.steps import Result, SayText, UseTools, step_of
 from agent.domain.offline.wishes import Intent
-from agent.testing.offered import SCHEMAS, replaced
+from agent.testing.offered import SCHEMAS, calls_of, replaced
 
 BUY: dict[str, Any] = {"symbol": "AAPL", "side": "buy", "quantity": 5.0, "order_type": "market"}
 SELL_STOP: dict[str, Any] = {"symbol": "MSFT", "side": "sell", "quantity": 5.0, "order_type": "stop"}
@@ -78,7 +78,7 @@ def test_a_level_is_waited_for_from_the_side_on_which_the_price_is(said: str, or
         (["I want 3000 dollars worth of google"], "actually, the same amount of ibm", 20.0),
     ],
 )
-def test_what_is_worked_out_is_worked_out_anew_and_the_old_order_ended(
+def test_what_is_worked_out_is_worked_out_anew_in_place_of_the_old_order(
     before: list[str], said: str, quantity: float
 ) -> None:
     wish = wish_in(said, SCHEMAS, before)
@@ -90,9 +90,8 @@ def test_what_is_worked_out_is_worked_out_anew_and_the_old_order_ended(
         ("get_pending_orders", {}, {"orders": [old]}),
         ("get_price", {}, {"symbol": "IBM", "price": 150.0}),
     ]
-    ends, made = replaced(wish, looked)
-    assert ends == ("cancel_paper_order", {"order_id": "old"})
-    assert (made[1]["symbol"], made[1]["quantity"]) == ("IBM", quantity)
+    ((_, made),) = calls_of(wish, looked)
+    assert (made["symbol"], made["quantity"], made["replaces"]) == ("IBM", quantity, "old")
 
 
 OPEN = {"symbol": "IBM", "side": "buy", "quantity": 10.0, "order_type": "limit", "limit_price": 190.0}
@@ -106,13 +105,10 @@ OPEN = {"symbol": "IBM", "side": "buy", "quantity": 10.0, "order_type": "limit",
         (["buy 10 ibm limit 190", "yes"], "cambiala a 195"),
     ],
 )
-def test_an_order_that_is_open_already_is_ended_when_it_changes(before: list[str], said: str) -> None:
+def test_an_order_that_is_open_stays_until_the_yes_to_what_replaces_it(before: list[str], said: str) -> None:
     wish = wish_in(said, SCHEMAS, before)
-    calls = replaced(wish, [("get_pending_orders", {}, {"orders": [{**OPEN, "status": "open", "order_id": "o"}]})])
-    assert calls == (
-        ("cancel_paper_order", {"order_id": "o"}),
-        ("create_paper_order", {**OPEN, "limit_price": 195.0}),
-    )
+    calls = calls_of(wish, [("get_pending_orders", {}, {"orders": [{**OPEN, "status": "open", "order_id": "o"}]})])
+    assert calls == (("create_paper_order", {**OPEN, "limit_price": 195.0, "replaces": "o"}),)
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,9 @@ class OrderArguments(SymbolArguments):
     stop_price: Amount | None = Field(
         default=None, description="Price that sets the order off; for stop and stop_limit"
     )
+    replaces: IdText | None = Field(
+        default=None, description="The id of an order that waits: a yes to the new one cancels it, a no leaves it"
+    )
 
     @model_validator(mode="after")
     def _has_its_prices(self) -> Self:

@@ -22,7 +22,7 @@ get_ml_signals symbol
 get_ml_features symbol [prediction_id]
 get_portfolio
 get_trade_history [limit] [symbol]
-create_paper_order symbol side quantity order_type [limit_price] [stop_price]
+create_paper_order symbol side quantity order_type [limit_price] [stop_price] [replaces]
 cancel_paper_order order_id
 get_pending_orders
 create_alert symbol condition price [message]

@@ -18,7 +18,7 @@ from contracts.text import Text
 from contracts.tools.account import OrderArguments, OrderRef, OrderType, Side
 from contracts.tools.arguments import NoArguments
 from market_adapter.domain.asked import asked_symbol
-from market_adapter.domain.paper.account import CURRENCY, NO_CASH, Account, cancel, obstacle
+from market_adapter.domain.paper.account import CHANGED, CURRENCY, NO_CASH, Account, cancel, obstacle
 from market_adapter.domain.paper.actions import editable
 from market_adapter.domain.paper.order_text import figure, money, summary
 from market_adapter.domain.paper.orders import (
@@ -30,7 +30,6 @@ from market_adapter.domain.paper.orders import (
     Order,
     OrderState,
     content_hash,
-    content_of,
     contents,
     may_change,
     to_cents,
@@ -200,9 +199,6 @@ class TradingTools:
 
     def _order(self, asked: OrderArguments, by: CallBy, quote: Quote) -> Order:
         order_id, now = order_id_of(by), self._wall.now()
-        says = content_of(
-            quote.symbol.name, asked.side, asked.order_type, asked.quantity, asked.limit_price, asked.stop_price
-        )
         return Order(
             id=order_id,
             call_id=by.call_id,
@@ -214,12 +210,13 @@ class TradingTools:
             stop_price=asked.stop_price,
             currency=quote.currency,
             reserve_price=asked.limit_price or asked.stop_price or quote.price,
-            content_hash=content_hash(str(by.owner), order_id, says),
+            content_hash="",
             created_at=now,
             confirm_by=now + CONFIRM_WITHIN,
             session=self._provider.now().date(),
             conversation=by.conversation,
             language=by.language,
+            replaces=asked.replaces,
         )
 
     def _with_order(self, account: Account, order: Order, symbol: Symbol) -> tuple[Account, Order]:
@@ -228,12 +225,17 @@ class TradingTools:
             return account, made
         if sum(1 for one in account.orders if _waits(one)) >= MOST_WAITING:
             raise ActionRefusedError(symbol.name, TEXTS["order.too_many"].format(most=MOST_WAITING), "too_many_orders")
+        old = account.order(order.replaces or "")
+        if old is not None and old.state is OrderState.PENDING:
+            # Two questions about one change must not wait side by side.
+            account, order = cancel(account, old, self._provider.now()), replace(order, replaces=old.replaces)
+        order = replace(order, content_hash=content_hash(str(account.owner), order.id, contents(order)))
         refuse_impossible(account, order)
         return account.with_order(order), order
 
     def _created(self, order: Order, account: Account, source: str, as_of: datetime) -> CreatedData:
         amount = to_cents(order.quantity * order.reserve_price)
-        free = account.cash - sum(one.reserved for one in account.orders if one.id != order.id)
+        free = account.cash - sum(one.reserved for one in account.orders if one.id not in (order.id, order.replaces))
         after = free - amount if order.side is Side.BUY else free + amount
         return CreatedData(
             action_id=order.id,
@@ -313,6 +315,8 @@ def _closed(account: Account) -> list[Order]:
 
 
 def _explained(why: str, account: Account, order: Order) -> Text:
+    if why == CHANGED:
+        return TEXTS["order.replaced_ended"]
     if why == NO_CASH:
         needed, free = money(order.quantity * order.reserve_price), money(account.buying_power)
         unit = order.currency

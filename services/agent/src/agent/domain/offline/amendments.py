@@ -35,6 +35,11 @@ _ORDERS = re.compile(r"\b(?:limit(?:e|ada)?|orders?|orden|market|mercado)\b")
 _COUNTED = re.compile(r"\d (?:shares?|acciones|titulos?)\b")
 _TO_FIGURE = re.compile(r"\ba [$€]?\d[\d.,]*\W*$")
 _OF_A_TIME = ("get_price", "market_snapshot", "get_ohlcv", PERFORMANCE)
+_OF_A_STRETCH = re.compile(
+    r"\b(?:max(?:imum|imo)?|min(?:imum|imo)?|high(?:est)?|low(?:est)?|peak|volatil\w+|drawdown|returns?|rentabilidad|"
+    r"(?:best|worst) day|(?:mejor|peor) dia|mas (?:alt|baj)[oa])\b"
+)
+"""Figures of a stretch of time."""
 FEW = 7
 """The most words that a follow-up has."""
 _ORDER = "create_paper_order"
@@ -68,6 +73,9 @@ def amended(
     if earlier.way == "part" and row is None and not own and bare is not None:
         return replace(earlier, shown="@".join([bare["figure"], *earlier.shown.split("@")[1:]]))
     short, share = len(said.split()) <= FEW, share_in(said) if tool == _ORDER else None
+    told = [value for _, value in numbers_in(said)]
+    if earlier.way == "share_of_cash" and share is None and len(told) == 1 and 0 < told[0] < 100:
+        share = told[0] / 100  # "no, 5": per cent, as the figure before
     if earlier.way == "share_of_cash" and row is None and not own and short and share is not None:
         return replace(_instead(earlier, dict(arguments)), shown=str(share))
     if earlier.way in ("from_now", "share_of_cash"):
@@ -76,6 +84,8 @@ def amended(
         return None  # an order of its own, and no answer to how many
     if "quantity" in earlier.missing and arguments.get("side") == "sell" and same and share is not None and short:
         return Wish(Intent.TOOL, ((tool, {**arguments, "share": share}),), way="sell")
+    if earlier.missing == ("quantity",) and same and not own and (money := slots.spent_in(said)) is not None:
+        return replace(earlier, missing=(), way="spend", shown=str(money))
     if len(earlier.missing) == 1 and earlier.missing != WHEN and (figure := slots.FIGURE_ALONE.fullmatch(said)):
         given = {earlier.missing[0]: as_given(earlier.missing[0], figure["figure"])}  # the answer to our question
     if tool == _ORDER and row is None and talk_words.LATER.search(said) and len(said.split()) <= FEW:
@@ -205,8 +215,11 @@ def _at_other_times(text: str, said: str, earlier: Wish, schemas: Mapping[str, S
             bars = bar_range("", "", date.fromisoformat(days[1]), days="start" in schemas[tool]["properties"])
             return Wish(Intent.TOOL, tuple((tool, {"symbol": one, **bars}) for one in tickers))
         return Wish(Intent.TOOL, ((tool, {"tickers": tickers, "start": days[0], "end": days[1]}),))
-    unread = Unread(folded(text))
+    unread = Unread(_OF_A_STRETCH.sub(BLANK, folded(text)))
     stretch = next(iter(stretches_in(unread)), None)
+    if stretch is None and BLANK in unread.text and not telling(unread.text.replace(BLANK, " ")):
+        days = {name: arguments[name] for name in ("start", "end", "period") if name in arguments} or {"period": "1y"}
+        return Wish(Intent.TOOL, ((PERFORMANCE, {"tickers": tickers, **days}),)) if PERFORMANCE in schemas else None
     if stretch is None or stretch.is_day or tool == "get_ohlcv" or telling(unread.text.replace(BLANK, " ")):
         return None
     if PERFORMANCE not in schemas or stretch.period == "1d":
@@ -283,6 +296,10 @@ def _with_figures(
         told["quantity"] = told.pop("limit_price")  # "cámbiala a 5" after a limit of 500: "a" is "to", not "at"
     if not prices and "limit_price" in told and slots.MOVES.search(said):
         told["quantity"] = told.pop("limit_price")  # "raise it to 20": there is no price to raise
+    distance = next((name for name in ("of_price", "of_average_price") if name in arguments), None)
+    if distance is not None and (figures := numbers_in(said)):
+        side = 1 if float(arguments[distance]) > 1 else -1
+        return {**arguments, distance: round(1 + side * figures[-1][1] / 100, 6)}
     other = [one for one in own if one != arguments.get("symbol")]
     # A number without a word about it was read as the quantity.
     new = {name: told[name] for name in ("quantity", "limit_price", "stop_price", "price", "side") if name in told}

@@ -181,7 +181,7 @@ def _otherwise(
     if wish.missing == ("symbol",) and wish.intent is Intent.SITE and "search_memory" in offered:
         return SayText(which("symbol", language))
     told = said and not is_unknown(said[-1]) and not _CITED.search(said[-1])
-    if told and OF_WHAT_WAS_TOLD.search(plain(question)) and not telling(question):
+    if told and OF_WHAT_WAS_TOLD.search(plain(question)) and len(telling(question)) <= 1:
         return SayText(said_again(said[-1], language))
     if not named or "get_price" not in offered:
         return None

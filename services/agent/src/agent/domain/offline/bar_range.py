@@ -28,6 +28,7 @@ _FRAMES = (
     ("1m", re.compile(r"\b(minute by minute|1 ?m(?:in\w*)?|one minute|un minuto)\b"), 60),
     ("5m", re.compile(r"\b5 ?m(?:in\w*)?\b|\bintraday\b|\bintradia\b"), 78),
     ("15m", re.compile(r"\b15 ?m(?:in\w*)?\b"), 52),
+    ("1d", re.compile(r"\b(daily|1 ?d|diari[oa]s?)\b"), 60),
     ("4h", re.compile(r"\b4 ?h(?:ours?|oras?)?\b"), 60),
     ("1h", re.compile(r"\b(hourly|1 ?h(?:ours?|oras?)?|an hour|one hour|una hora|por horas?|horari[oa]s?)\b"), 60),
 )

@@ -31,7 +31,7 @@ LIGHT = word_set(
     "yourself himself herself ourselves itself because whether although though however whenever without within upon "
     "per via cuyo cuya mio mia mios mias tuyo tuya suyo suya nuestro nuestra ellos ellas nosotras vosotras ningunas "
     "aunque mientras segun hacia contra entre quiera each every one go goes going look see find found told wondering "
-    "case cuentame contadme contar hablame habladme dedica dedican dedicas dedicais "
+    "case cuentame contadme contar hablame habladme dedica dedican dedicas dedicais n fue "
 )
 """Of grammar and of asking: not looked for."""
 _COMMON = word_set(

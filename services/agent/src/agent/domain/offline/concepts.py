@@ -46,6 +46,10 @@ ANOTHER_TERM = re.compile(
     r"que|es))* (?P<what>[\w /-]{2,60}?)\W*$"
 )
 """And a stop loss? After a term that was explained, another."""
+_DIFFERS = re.compile(
+    r"\b(?:diferenci\w+|differ\w*) (?:de|del|con|from|to|with) "
+    r"(?:an? |the |una? |el |la )?(?P<other>[\w /-]{2,30}?)\W*$"
+)
 _OF_ITSELF = re.compile(
     r"\W*(?:(?:and|y|pero|but)\W+)?(?:(?:eso|esto) (?:que (?:es|significa|quiere decir)|para que sirve)|"
     r"para que sirven?|"
@@ -68,6 +72,9 @@ def concepts_in(text: str, before: Sequence[str], *, named: bool) -> list[str]:
         one += f" {other.split()[-1]}" if len(other.split()) > 1 and len(one.split()) == 1 else ""
         if CONCEPT.search(one) and CONCEPT.search(other):
             return [one, other]
+    if (other := _DIFFERS.search(said)) and before and (spoken := CONCEPT.search(plain(before[-1]))):
+        earlier = asked_term(plain(before[-1])) or spoken[0]
+        return [earlier, other["other"]] if CONCEPT.search(other["other"]) or "limit" in other["other"] else []
     what = "" if named else asked_term(said)
     if what in _ITSELF and before and (spoken := CONCEPT.search(plain(before[-1]))):
         what = spoken[0]  # what was just asked for

@@ -141,13 +141,14 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\bque (?:paso|ha pasado) con (?:la|mi) (?:orden|compra|venta|operacion)\b|"
          r"\b(?:se ha|esta|ha sido) (?:ejecutad|hech|realizad|completad)\w* (?:la|mi) "
          r"(?:orden|compra|venta|operacion)\b"),
-    _row("create_paper_order", SHARE.pattern, rf"\b(?:sell|vend(?:e|er|o)(?:me)?(?:l[oa]s?)?|{_LETS_GO})\b|"
+    _row("create_paper_order", SHARE.pattern, rf"\b(?:sell|venta|vend(?:e|er|o)(?:me)?(?:l[oa]s?)?|{_LETS_GO})\b|"
          r"^\W*(?:(?:ok|please|now|and|y|ahora|vale|pues)\W+)*(?:close|cierra\w*)\b",
          unless=_ADVICE, way="sell"),
     _row("create_paper_order", rf"^(?:[^\d?]{{0,20}})\b(?:{_LETS_GO}|close|exit|cierra|cerrar)\b"
          r".{0,25}\b(?:positions?|shares|stocks?|holdings?|posicion(?:es)?|acciones|titulos)\b",
          unless=_ADVICE, way="sell"),
-    _row("create_paper_order", rf"\b(?:{_LETS_GO}) (?:all )?(?:of )?(?:(?:my|mis?|las|el|la)\b|(?=\w)(?!(?:it|that|this|them|those|one)\b))",
+    _row("create_paper_order", rf"\b(?:{_LETS_GO}) (?:all )?(?:of )?(?:(?:my|mis?|las|el|la)\b|"
+         r"(?=\w)(?!(?:it|that|this|them|those|one)\b))",
          unless=rf"{_ADVICE}|{_ALERT}|{_ORDER}|\b(?:list|lista)\b", about=True, way="sell"),
     _row("create_paper_order",
          r"\b(?:put|set|place|add|protect|pon(?:me|le|l[oa])?|poner|coloca|anade|protege\w*)\b.{0,25}\bstop\b", r"\d",
@@ -172,7 +173,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(watch ?list|my list|lista|favou?rites|favoritos|follow|track|an eye on|sigue|vigila\w*)\b", about=True),
     _row("get_watchlist", r"\b(watch ?list|lista de seguimiento|en seguimiento|(?:am i|i am|i m) (?:watching|"
                           r"following)|"
-         r"estoy siguiendo|que sigo|mi lista|favou?rites|favoritos)\b"),
+         r"estoy siguiendo|que sigo|mi lista|(?:on|in|en) (?:the|my|la|esta) lista?|favou?rites|favoritos)\b"),
     _row("search_memory", r"\b(did we|what did (?:we|i)|we talked|have i (?:told|said)|search (?:our|my)|hablamos|"
          r"que dijimos|que (?:te )?(?:dije|conte)|busca en (?:nuestras|mis))\b",
          unless=r"\b(?:forget|olvid\w+)\b"),
@@ -244,14 +245,14 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"(?:last|past|this) (?:week|month|quarter|year)|(?:ultim[oa]|pasad[oa]|est[ea]) "
          r"(?:semana|mes|ano)|subido|bajado|gained|fallen)\b", about=True),
     _row("get_portfolio",
-         r"\b(?:average|mean|entry) (?:cost|price)\b|\bcost basis\b|"
+         r"\b(?:average|avg|mean|entry) (?:cost|price)\b|\bcost basis\b|"
          r"\b(?:precio|coste?|costo) (?:medio|promedio|de entrada)\b",
          _MINE),
     _row("get_price",
          r"\b(prices?|precios|trading|trade|trades|quotes?|quoted|worth|stock|share|costs?|precio|"
          r"cotiza\w*|(?<=\w )valen?|"
          r"accion|acciones|cuestan?|(?:a|por) (?:cuanto|como)|(?:cuanto|como) (?:estan?|andan?|van?)|"
-         r"how(?: much)? (?:is|are|s)|how\W?s|"
+         r"how(?: much)? (?:is|are|s)|how\W?s|(?:going? on|happening|up) with|"
          r"(?:what|where)(?: is| was|\W?s)\b.{1,20}\bat\b|que tal|valor|going for|up or down|sube o baja|clos\w+|"
          r"cerro|cierre)\b", about=True),
     _row("get_portfolio",
@@ -280,6 +281,7 @@ TAKES_BACK = re.compile(
     r"^\W*+(?:(?:please|ok|and|no|y|mejor|por favor)\W++)*(?:"
     r"(?:delete|remove|cancel|erase|kill|drop|clear|get rid of) (?:it|that|this|both(?: of them)?|"
     r"(?:all of )?them(?: all)?|the \w+(?: one)?|that one)|"
+    r"(?:(?:nah|nope)\W++)?(?:forget|scrap|leave) (?:it|that)|never ?mind|(?:olvida|deja)l[oa]|"
     r"undo(?: (?:it|that|this))?|take (?:it|that) back|deshaz(?:lo|la| (?:eso|esto))|"
     r"(?:borra|elimina|quita|cancela|anula)r?(?:me)?(?:l[oa]s?(?: tod[oa]s?| dos)?| l[oa]s dos| amb[oa]s|"
     rf"(?: (?:el|la|es[ea]|es[oa]s|eso|esto))(?: (?:{'|'.join(PLACES)}))?(?: de [\w.,]++)?)?)"

@@ -58,6 +58,7 @@ _MOST_READ = 100
 """Parts of a message, and of those before it, that are read for one answer."""
 _MOST_WISHES = 3
 """Places at which a text is cut in two."""
+_LIST = "get_watchlist"
 _OF_THE_LIST = ("add_to_watchlist", "remove_from_watchlist")
 _GOES_ON = re.compile(r"^\W*(?:(?:and|but|y|pero)\b\W*)+")
 _ASKED_AT = re.compile(r"\b(?:what|how|when|where|que|como|cuanto|donde|a cuanto|did|was|were)\b|\?")
@@ -85,7 +86,9 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     if talk_words.ABILITIES.search(said):
         return Wish(Intent.ABILITIES)
     schemas = OfferedTools(offered)
-    if "get_price" in schemas and talk_words.ADVICE.search(said) and talk_words.TRADING.search(said):
+    figured = talk_words.ADVICE.search(said) and (wanted := _tool(text, schemas, before)) and wanted.calls
+    figured = figured and wanted.calls[0][0] in FIGURES and len(wanted.missing) <= 1
+    if not figured and "get_price" in schemas and talk_words.ADVICE.search(said) and talk_words.TRADING.search(said):
         return Wish(Intent.ADVICE)
     if "create_paper_order" in schemas and talk_words.NOT_YET.search(said):
         return Wish(Intent.NOT_YET)
@@ -203,6 +206,8 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
         way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)
         row = next((one for one in TABLE if way and way in (one.way, one.tool)), None)
     short = len(said.split()) <= FEW
+    if row is None and before and short and talk_words.OVERALL.fullmatch(said):
+        row = next((one for one in TABLE if one.tool == "get_portfolio"), row) if _spoke_of(before[-1:]) else row
     loose = row is None or row.tool in ("get_portfolio", "market_snapshot")
     if loose and before and short and talk_words.IS_DONE.search(said):
         row = next((one for one in TABLE if one.tool == _listed_by(before)), row)
@@ -359,7 +364,8 @@ def _both(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish | Non
     for cut in list(_AND.finditer(text))[:_MOST_WISHES]:
         parts = text[: cut.start()], text[cut.end() :]
         rows = [by_words(one, plain(one)) or _meant(put_right(one)) for one in parts]
-        if (one := next((row for row in rows if row), None)) and None in rows and one.tool in _OF_THE_LIST:
+        one = next((row for row in rows if row), None)
+        if None in rows and (one.tool in _OF_THE_LIST if one else _listed_by(before) == _LIST):
             parts = tuple(part if row else f"{part} watchlist" for part, row in zip(parts, rows, strict=True))
             rows = [row or _meant(put_right(part)) for part, row in zip(parts, rows, strict=True)]
         if rows[0] is None or (rows[1] is None and not TAKES_BACK.search(plain(parts[1]))):
@@ -390,6 +396,11 @@ def _corrected(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
     if found is None or not _leans_on_one(found) or found.way not in _REPLACING:
         return None
     return replace(found, calls=found.calls[:1], way=_REPLACING[found.way])
+
+
+def _spoke_of(before: Sequence[str]) -> bool:
+    """Whether the last message was about what is held."""
+    return any((row := _meant(put_right(one))) is not None and row.tool == "get_portfolio" for one in before)
 
 
 def _is_purchase(wish: Wish | None) -> bool:

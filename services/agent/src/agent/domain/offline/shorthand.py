@@ -18,7 +18,7 @@ _SPELLED: dict[Language, dict[str, str]] = {
         "tb": "también",
         "tmb": "también",
     },
-    "en": {"u": "you", "ur": "your", "r": "are", "pls": "please", "plz": "please", "wat": "what"},
+    "en": {"u": "you", "ur": "your", "r": "are", "pls": "please", "plz": "please", "wat": "what", "n": "and"},
 }
 _WORD = {
     # A capital is a ticker, and the k of "20 k" a thousand.

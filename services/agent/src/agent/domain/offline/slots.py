@@ -80,7 +80,10 @@ _LINKS = (
     r"(?:\s*(?:at|of|a|en|de|del|el|la|the|is|es|to|price|precio|around|about|order|orden|=|:|\$|€|un|una|me|in)\b|\s|"
     r"[=:$€@])*$"
 )
-_BESIDE_FIGURES = word_set("at of a en de del el la the is es to price precio order orden un una and with y con")
+_BESIDE_FIGURES = word_set(
+    "at of a en de del el la the is es to price precio order orden un una and with y con tops max "
+    "most maximum maximo como mucho"
+)
 """What is said around figures and their names."""
 ALONE: dict[str, str] = {
     "create_paper_order": "quantity",
@@ -108,6 +111,8 @@ _SPENT = re.compile(
     r"\b(?:put|invest|invertir|invierte|mete|meter|pon)\b\D{0,12}(\d[\d.,]*k?)\b"
     r"(?! ?(?:%|per ?cent|por ?ciento))"
 )
+_AN_ORDER = re.compile(r"\b(?:an?|una?) (?=(?:\w+ )?(?:order|orden|venta|compra|sale|stop|limit)\b)")
+"""It counts no shares."""
 _COUNT = rf"(?:\d+|{'|'.join(NUMBERS)}|(?:half )?an? dozen|(?:una|media) docena)"
 TAKES = (
     rf"(?:(?:pick up|grab|get me|put me|ponme|lemme get|let me (?:get|have)|i ll (?:get|have))(?: me)?(?= {_COUNT})|"
@@ -189,6 +194,7 @@ def figures_in(said: str, tool: str, wanted: Collection[str], *, point: bool = F
     `point`: 1.000 is one, unless it is a sum of money, of which nobody writes three decimals."""
     for pattern in DATES:
         said = pattern.sub(" ", said)
+    said = _AN_ORDER.sub("", said)
     said = in_figures(said) if "quantity" in wanted else large_in_figures(said)
     numbers = list(re.finditer(rf"(?<![\w.]){NUMBER}", said))
     found: dict[str, float] = {}

@@ -162,7 +162,10 @@ def _as_it_was(old: dict[str, Any], figure: float) -> dict[str, Any]:
 
 
 def _instead(ends: Calls, made: Calls, done: Sequence[Result]) -> UseTools:
-    """First the end of what is replaced, since it may hold the shares or the cash; then what replaces it."""
+    """What replaces an order names it, so that it waits until the yes; an alert is deleted first."""
+    if ends and ends[0][0] == "cancel_paper_order":
+        (tool, arguments), *others = made
+        return UseTools(((tool, {**arguments, "replaces": ends[0][1]["order_id"]}), *others))
     return UseTools(ends if ends and not done else made)
 
 
@@ -238,7 +241,8 @@ def _at_price_of_now(wish: Wish, results: Sequence[Result], language: Language) 
 def _share_of_cash(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
     """An order for what a share of the cash buys: the cash is looked up first, then it is an order for that sum."""
     if not results:
-        return UseTools((("get_portfolio", {}),))
+        looked_up = _at_price_of_now(replace(wish, way="spend"), [], language)
+        return UseTools((("get_portfolio", {}), *looked_up.calls)) if isinstance(looked_up, UseTools) else looked_up
     portfolio, *rest = results
     if (cash := portfolio[2].get("cash")) is None:
         return SayText(answer_from(*portfolio, "", language))

@@ -10,9 +10,10 @@ from agent.domain.offline.constraints import A_DAY
 from contracts.spoken import MONTHS
 
 ABILITIES = re.compile(
-    r"\b(what (can|could) (you|i)( \w+)? (do|ask|help)( \w+)?|what do you (do|know)\W*$|how can you help|what are "
+    r"\b(what (can|could) (you|i)( \w+)? "
+    r"(do|ask|help|look up|see|check)( \w+)?|what do you (do|know)\W*$|how can you help|what are "
     r"you able|"
-    r"who are you|are you (a |an )?(bot|robot|ai|human|real|person)|what are you\W*$|your (abilities|features)|"
+    r"who are you|(?:are )?you (a |an )?(bot|robot|ai|human|real|person)|what are you\W*$|your (abilities|features)|"
     r"que (puedes|sabes|podrias|puedo) (hacer|preguntar\w*)|que haces|en que (me )?(puedes|podrias) ayudar\w*|"
     r"como (me )?puedes ayudar\w*|para que sirves|quien eres|eres (un |una )?(bot|robot|ia|humano|humana|persona))\b|"
     r"\b(?:is this|am i (?:talking|speaking|chatting|writing) (?:to|with)) (?:a |an )?(?:real )?(?:chat ?)?(?:bot|"
@@ -32,9 +33,12 @@ MY_PLAN = re.compile(
 )
 OF_WHAT_WAS_TOLD = re.compile(
     r"^\W*(?:(?:and|y)\W+)?(?:when|which|how (?:much|many)|where|cuando|cual|cuant[oa]s?|donde)\b.*"
-    r"\b(?:that|it|this|those|eso|ese|esa|esto|fue|era)\b"
+    r"\b(?:that|it|this|those|eso|ese|esa|esto|fue|era)\b|"
+    r"^\W*(?:(?:and|y|which (?:one )?(?:is|was)|cual (?:es|fue)) )(?:(?:the|la|el) )?"
+    r"(?:best|worst|lowest|highest|mejor|peor|mas (?:alt|baj)[oa]|ultim[oa]|last|first|primer[oa])(?: one)?\W*$"
 )
 """And when was that?"""
+OVERALL = re.compile(r"\W*(?:and|y)\W+(?:overall|in total|altogether|all together|en total|en conjunto|total)\W*")
 OPENING = re.compile(
     r"\bbuen[oa]s? (?:dias?|tardes?|noches?)\b|"
     r"\b(?:(?:i have|i ve got|can i ask|may i ask|tengo|queria hacer|puedo hacer(?:te|os)?) )?"
@@ -104,7 +108,8 @@ WANTS = re.compile(
 THANKFUL = re.compile(r"\b(?:thanks?|thx|ty|cheers|gracias|agradecid[oa]|merci|much appreciated)\b")
 UPSET = re.compile(
     r"\b(?:useless|stupid|idiots?|dumb|terrible|awful|horrible|"
-    r"worst(?! (?:\w+ )?(?:days?|weeks?|months?|quarters?|years?)\b)|rubbish|crap|garbage|hopeless|disaster|pathetic|"
+    r"(?<!and the )worst(?! (?:\w+ )?(?:days?|weeks?|months?|quarters?|years?)\b)|"
+    r"rubbish|crap|garbage|hopeless|disaster|pathetic|"
     r"inutil(?:es)?|tont[oa]s?|idiotas?|estupid[oa]s?|malisim[oa]s?|pesim[oa]s?|fatal|verguenza|desastre|mierda|asco|"
     r"basura|patetic[oa]s?|no (?:me )?(?:sirves?|ayudas?|entiendes|enteras)|not helpful|unhelpful|(?:don t|do not|dont|"
     r"didn t|not) understand(?:ing)? me)\b"

@@ -78,7 +78,9 @@ def unread_figure(text: str, said: str, wish: Wish) -> str:
         return ""
     said, point = in_figures(said), language_of(text, "es") == "en"
     told = [value for _, arguments in wish.calls for value in arguments.values() if isinstance(value, int | float)]
+    told += [100 * abs(1 - value) for _, given in wish.calls for name, value in given.items() if name.startswith("of_")]
     spent = [float(wish.shown)] if re.fullmatch(r"[\d.]+", wish.shown) else []
+    spent += [100 * one for one in spent if wish.way == "share_of_cash"]
     for match in re.finditer(rf"(?<![\w.,]){NUMBER}", said):
         if PAID.search(said[: match.start()]) or NEGATED.search(said[: match.start()]):
             continue

@@ -129,7 +129,13 @@ class News:
 
 
 def obstacle(account: Account, order: Order) -> str | None:
-    """Why the order may not be placed: too little free cash or too few free shares; None: it may."""
+    """Why the order may not be placed: the order that it replaces no longer waits as it was, or too little free cash or
+    too few free shares, those that the replaced order holds back counted in; None: it may."""
+    if order.replaces is not None:
+        old = account.order(order.replaces)
+        if old is None or not old.live or old.filled:
+            return CHANGED
+        account = replace(account, orders=tuple(one for one in account.orders if one is not old))
     if order.side is Side.SELL:
         return NO_POSITION if order.quantity > account.free_quantity(order.symbol, but=order.id) else None
     return NO_CASH if to_cents(order.quantity * order.reserve_price) > account.buying_power else None
@@ -151,6 +157,8 @@ def decide(
         return _settled(account, order, OrderState.REJECTED, Decision.FAILED, CHANGED, market)
     if why := obstacle(account, order):
         return _settled(account, order, OrderState.REJECTED, Decision.FAILED, why, market)
+    if (old := account.order(order.replaces or "")) is not None:
+        account = cancel(account, old, market)
     return _settled(account, order, OrderState.OPEN, Decision.CONFIRMED, None, market)
 
 

@@ -30,7 +30,8 @@ def summary(order: Order) -> str:
     whole = TEXTS["order.summary"].format(
         side=TEXTS[f"order.sides.{order.side}"], quantity=figure(order.quantity), symbol=order.symbol, terms=terms
     )
-    return whole.said_in(order.language)
+    instead = TEXTS["order.instead"].said_in(order.language) if order.replaces else ""
+    return whole.said_in(order.language) + instead
 
 
 def outcome(order: Order) -> str | None:

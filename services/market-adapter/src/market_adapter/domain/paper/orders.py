@@ -100,6 +100,8 @@ class Order:
     fills: tuple[Fill, ...] = ()
     filled: Decimal = Decimal(0)
     language: str = "en"
+    replaces: str | None = None
+    """The id of an order that is cancelled by a yes to this one."""
     untold: bool = False
     """The market has filled or ended it, and its user has not heard of that in the chat."""
 
@@ -134,21 +136,15 @@ def content_hash(owner: str, order_id: str, content: dict[str, str | None]) -> s
 
 def contents(order: Order) -> dict[str, str | None]:
     """Everything that an order says."""
-    return content_of(order.symbol, order.side, order.type, order.quantity, order.limit_price, order.stop_price)
-
-
-def content_of(
-    symbol: str, side: Side, type_: OrderType, quantity: Decimal, limit: Decimal | None, stop: Decimal | None
-) -> dict[str, str | None]:
-    """The same, before there is an order."""
-    return {
-        "symbol": symbol,
-        "side": side.value,
-        "type": type_.value,
-        "quantity": plain(quantity),
-        "limit_price": plain(limit) if limit is not None else None,
-        "stop_price": plain(stop) if stop is not None else None,
+    said = {
+        "symbol": order.symbol,
+        "side": order.side.value,
+        "type": order.type.value,
+        "quantity": plain(order.quantity),
+        "limit_price": plain(order.limit_price) if order.limit_price is not None else None,
+        "stop_price": plain(order.stop_price) if order.stop_price is not None else None,
     }
+    return {**said, "replaces": order.replaces} if order.replaces else said
 
 
 def to_cents(amount: Decimal) -> Decimal:
