@@ -22,7 +22,7 @@ from contracts.company import CompanyConfig
 from contracts.context_rpc import FullContext
 from contracts.events.chat import Wishes
 from contracts.knowledge import KnowledgeFound
-from contracts.languages import Language
+from contracts.languages import ByLanguage, Language
 from runtime.observability.telemetry import current_span
 
 MESSAGES = 20
@@ -228,7 +228,7 @@ def _told(context: FullContext | None, language: Language) -> list[str]:
     if context is None:
         return []
     name = context.user.name if context.user else None
-    called = {"es": f"me llamo {name}", "en": f"my name is {name}"}[language]
+    called = ByLanguage(es=f"me llamo {name}", en=f"my name is {name}")[language]
     return [*([called] if name else []), *(context.memory.user_notes if context.memory else ())]
 
 

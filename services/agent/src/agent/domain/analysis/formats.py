@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from agent.domain.analysis.stretches import ALL_TIME
 from agent.texts import TEXTS
-from contracts.languages import Language
+from contracts.languages import ByLanguage, Language, in_code
 from contracts.spoken import MONTH_NAMES
 
 _SPANISH = str.maketrans(",.", ".,")
@@ -33,13 +33,13 @@ def percent(fraction: float, language: Language) -> str:
     text = f"{fraction * 100:.1f}"
     if float(text) == 0:
         text = text.removeprefix("-")
-    return f"{text.replace('.', ',')} %" if language == "es" else f"{text}%"
+    return f"{text.replace('.', ',')} %" if language != "en" else f"{text}%"
 
 
 def number(value: float, language: Language, places: int = 2) -> str:
     """1234.5 as 1,234.50 or 1.234,50."""
     text = f"{value:,.{places}f}"
-    return text.translate(_SPANISH) if language == "es" else text
+    return text.translate(_SPANISH) if language != "en" else text
 
 
 def figure(value: float, language: Language) -> str:
@@ -62,20 +62,20 @@ def money(value: float, currency: str | None, language: Language) -> str:
     """202.91 as USD 202.91 or 202,91 USD; large amounts in billions or millions."""
     unit, scaled = "", value
     if abs(value) >= 1e9:
-        unit, scaled = {"es": " mil millones de", "en": " billion"}[language], value / 1e9
+        unit, scaled = ByLanguage(es=" mil millones de", en=" billion")[language], value / 1e9
     elif abs(value) >= 1e6:
-        unit, scaled = {"es": " millones de", "en": " million"}[language], value / 1e6
+        unit, scaled = ByLanguage(es=" millones de", en=" million")[language], value / 1e6
     text = number(scaled, language, 1 if unit else 2)
     name = currency or ""
-    written = f"{text}{unit} {name}" if language == "es" else f"{name} {text}{unit}"
+    written = f"{text}{unit} {name}" if language != "en" else f"{name} {text}{unit}"
     return written.strip()
 
 
 def day(moment: str | date | datetime, language: Language) -> str:
     """2013-03-01 as 1 March 2013 or 1 de marzo de 2013."""
     found = as_date(moment)
-    month = MONTH_NAMES[language][found.month - 1]
-    return f"{found.day} de {month} de {found.year}" if language == "es" else f"{found.day} {month} {found.year}"
+    month = MONTH_NAMES[in_code(language)][found.month - 1]
+    return f"{found.day} de {month} de {found.year}" if language != "en" else f"{found.day} {month} {found.year}"
 
 
 def moment(written: object, language: Language) -> str:
@@ -109,7 +109,7 @@ def joined(parts: Sequence[str], language: Language) -> str:
         return "".join(parts)
     # Spanish says e before the sound of an i.
     spanish = " e " if parts[-1][:1] in "iI" else " y "
-    last = {"es": spanish, "en": " and "}[language]
+    last = ByLanguage(es=spanish, en=" and ")[language]
     return ", ".join(parts[:-1]) + last + parts[-1]
 
 

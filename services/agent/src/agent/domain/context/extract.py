@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from contracts.languages import Language
+from contracts.languages import ByLanguage, Language
 
 WORDS = 100
 TOKENS = 200
@@ -23,8 +23,8 @@ _TELLING = re.compile(
     r"analysis|RSI|MACD)\b",
     re.I,
 )
-_ASKED: dict[Language, str] = {"es": "El usuario:", "en": "The user:"}
-_ANSWERED: dict[Language, str] = {"es": "Respuesta:", "en": "Answer:"}
+_ASKED = ByLanguage[str](es="El usuario:", en="The user:")
+_ANSWERED = ByLanguage[str](es="Respuesta:", en="Answer:")
 
 
 def extract(

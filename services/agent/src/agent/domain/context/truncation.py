@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from agent.domain.context.tokens import Counter
-from contracts.languages import Language
+from contracts.languages import ByLanguage, Language
 
 STEP = 128
 """Caps of long texts are multiples of it, so that a text is cut in the same place turn after turn."""
@@ -12,10 +12,10 @@ LEAST = 24
 """Tokens that every message keeps before older ones are left out whole."""
 HEAD = 0.7
 """The part of a cut text that is kept from its beginning; the rest is kept from its end."""
-_MARK: dict[Language, str] = {
-    "es": "\n[… {count} caracteres omitidos …]\n",
-    "en": "\n[… {count} characters left out …]\n",
-}
+_MARK = ByLanguage[str](
+    es="\n[… {count} caracteres omitidos …]\n",
+    en="\n[… {count} characters left out …]\n",
+)
 
 Message = Mapping[str, Any]
 

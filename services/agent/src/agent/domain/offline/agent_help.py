@@ -7,7 +7,7 @@ import re
 from agent.domain.offline.intents import wish_in
 from agent.domain.offline.wishes import Intent
 from agent.domain.text_features import language_of
-from contracts.languages import Language
+from contracts.languages import Language, in_code
 
 _REPLIES: dict[Intent | None, dict[Language, tuple[str, str, str]]] = {
     Intent.GREETING: {
@@ -56,7 +56,7 @@ _SENTENCE = re.compile(r"(^|[.!?]\s+)([a-záéíóúüñ])")
 
 def suggestions(question: str, language: Language) -> tuple[str, str, str]:
     """Three replies to the newest message; `language`: where the message does not show its own."""
-    spoken = language_of(question, language)
+    spoken = in_code(language_of(question, language))
     intent = wish_in(question, ()).intent if question.strip() else Intent.GREETING
     return _REPLIES.get(intent, _REPLIES[None])[spoken]
 

@@ -47,7 +47,7 @@ from agent.domain.shortcuts.steps import FORGET
 from agent.domain.text_features import decision_words, language_of, plain, symbols_in
 from contracts.company import CompanyConfig
 from contracts.knowledge import KnowledgeFound
-from contracts.languages import Language
+from contracts.languages import Language, in_code
 
 HAND_OFF = "hand_off"
 DEMO = "demo"
@@ -80,9 +80,9 @@ def respond(
     """
     demo = company is None or company.company_id == DEMO
     question, after, before, said = _question(messages)
-    language = language_of(question, language)
+    language = in_code(language_of(question, language))
     question, *before = (_addressed(spelled_out(one, language), company) for one in (question, *before))
-    language = company.spoken(language) if company else language
+    language = in_code(company.spoken(language)) if company else language
     results, missed = _results(after), any(map(is_unknown, said))
     accepts = bool(said) and offers_person(said[-1]) and decision_words(question)
     handed = any(tool == HAND_OFF for tool, _, _ in results)

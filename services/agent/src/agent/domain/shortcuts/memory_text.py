@@ -8,7 +8,7 @@ from typing import cast, get_args
 from agent.domain.prompt.copilot_words import VALUES
 from agent.domain.text_features import language_of
 from agent.texts import TEXTS
-from contracts.languages import Language
+from contracts.languages import ByLanguage, Language, in_code
 from contracts.spoken import MONTH_NAMES
 from contracts.zones import zone
 
@@ -18,7 +18,7 @@ SHOWN = 15
 ENDED = 5
 _SINGLE = ("name", "riskProfile", "experience", "language", "timezone", "tradingStyle")
 _OWN_WORDS = frozenset(("userNotes", "preferences", "olderNotes"))
-_QUOTED: dict[Language, str] = {"es": "«{}»", "en": "“{}”"}
+_QUOTED = ByLanguage[str](es="«{}»", en="“{}”")
 
 
 def told_memory(memory: Fields, language: Language, after: int = 0, more: int = 0) -> str:
@@ -92,8 +92,8 @@ def _ended(past: Fields, language: Language, coded: Callable[[str], str], where:
 
 def _day(moment: str, language: Language, where: tzinfo) -> str:
     day = datetime.fromisoformat(moment).astimezone(where)
-    month = MONTH_NAMES[language][day.month - 1]
-    return f"{day.day} de {month} de {day.year}" if language == "es" else f"{month} {day.day}, {day.year}"
+    month = MONTH_NAMES[in_code(language)][day.month - 1]
+    return f"{day.day} de {month} de {day.year}" if language != "en" else f"{month} {day.day}, {day.year}"
 
 
 def _list(memory: Fields, name: str) -> list[str]:
