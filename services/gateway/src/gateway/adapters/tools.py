@@ -12,6 +12,7 @@ from contracts.envelope import CloudEvent
 from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.tool import QuotaView, ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from contracts.ids import is_id, uuid7
+from contracts.rpc import Rpc
 from contracts.tools_rpc import (
     CATALOGUE,
     TOOL_DETAILS,
@@ -29,7 +30,7 @@ from gateway.texts import TEXTS
 from runtime.bus.publisher import Publisher
 from runtime.bus.replies import Pending, ReplyInbox
 from runtime.calls.call_answers import CallAnswers, last_of
-from runtime.calls.rpc import RpcClient
+from runtime.calls.rpc import ReplyT, RequestT, RpcClient
 from runtime.errors import PublishFailedError, PublishTimeoutError, RpcError
 from runtime.recent import Bounded
 
@@ -63,18 +64,12 @@ class ToolClient:
     async def catalogue(self, caller: TokenCaller, language: str) -> list[CatalogueTool]:
         """The caller's tools, with quota; raises UnavailableError."""
         request = _request(caller, language).model_copy(update={"with_quota": True})
-        try:
-            return (await self._rpc.call(CATALOGUE, request, deadline=_CATALOGUE_SECONDS)).tools
-        except RpcError as error:
-            raise UnavailableError("the tools cannot be listed now: try again") from error
+        return (await self._listed(CATALOGUE, request)).tools
 
     async def every(self, company: str, language: str) -> list[CatalogueTool]:
         """All tools that a user of the company could have on any plan; raises UnavailableError."""
         request = CatalogueRequest(company_id=company, role="user", plan="premium", language=language)
-        try:
-            return (await self._rpc.call(CATALOGUE, request, deadline=_CATALOGUE_SECONDS)).tools
-        except RpcError as error:
-            raise UnavailableError("the tools cannot be listed now: try again") from error
+        return (await self._listed(CATALOGUE, request)).tools
 
     async def details(self, caller: TokenCaller, language: str) -> list[ToolDetails]:
         """The caller's tools with both schemas and descriptions, in the catalogue's own order; raises
@@ -82,8 +77,11 @@ class ToolClient:
         request = ToolDetailsRequest(
             company_id=caller.company, role=caller.role, plan=caller.plan, language=language, names=None
         )
+        return (await self._listed(TOOL_DETAILS, request)).tools
+
+    async def _listed(self, method: Rpc[RequestT, ReplyT], request: RequestT) -> ReplyT:
         try:
-            return (await self._rpc.call(TOOL_DETAILS, request, deadline=_CATALOGUE_SECONDS)).tools
+            return await self._rpc.call(method, request, deadline=_CATALOGUE_SECONDS)
         except RpcError as error:
             raise UnavailableError("the tools cannot be listed now: try again") from error
 
