@@ -89,7 +89,12 @@ async def test_a_limit_refuses_with_the_time_when_it_opens_and_the_id_stays_free
     tool = tool_named("few", counting, per_minute=2, input_schema={"type": "object", "additionalProperties": False})
     async with running_executor(nats_client, valkey_server.url, tools=(tool,)):
         asker = ToolRequester(nats_client)
-        assert (await asker.call("few", {})).result.success
+        first = await asker.call("few", {}, call_id="first")
+        assert first.result.success
+        assert first.quota is not None
+        assert (first.quota["minute"].limit, first.quota["minute"].remaining) == (2, 1)
+        # A repeated call is not counted: what was left then is no longer true.
+        assert (await asker.call("few", {}, call_id="first", attempt=2)).quota is None
         invalid = (await asker.call("few", {"x": 1})).result.error
         assert invalid is not None
         assert invalid.code == ToolCode.VALIDATION_ERROR

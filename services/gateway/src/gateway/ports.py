@@ -1,11 +1,12 @@
 """The gateway's ports as Protocols; adapters/ has the implementations."""
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from contracts.conversation import Snapshot
 from contracts.envelope import Wire
+from contracts.events.tool import QuotaView, ToolResult
 from contracts.identity_rpc import KnownUser
 from gateway.domain.close_codes import CloseCode
 
@@ -134,6 +135,19 @@ class GatewayToolCall:
     tool: str
     arguments: dict[str, object]
     language: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """A call's result, and what is left of the tool's limits by window; empty if that is not known."""
+
+    result: ToolResult
+    quota: Mapping[str, QuotaView]
+
+    @property
+    def nearest(self) -> tuple[str, QuotaView] | None:
+        """The window that is nearest to its end."""
+        return min(self.quota.items(), key=lambda window: window[1].remaining, default=None)
 
 
 Follow = Callable[[str, str], Coroutine[None, None, Unsubscribe]]

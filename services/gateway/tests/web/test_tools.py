@@ -12,6 +12,7 @@ from nats.aio.client import Client
 from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.tool import (
     FieldError,
+    QuotaView,
 )
 from gateway.testing.executor import ExecutorStandIn
 from gateway.testing.harness import GatewayUnderTest, MemoryStandIn
@@ -126,6 +127,18 @@ async def test_every_outcome_has_its_status_and_the_body_is_the_result(
     assert (body["error"]["code"], body["error"]["requiredPlan"]) == (code, "pro")
     assert body["error"]["fields"] == [{"field": "symbol", "message": "is missing"}]
     assert ("Retry-After" in headers) == (status == 503)
+
+
+async def test_what_the_answer_says_is_left_is_not_asked_for_again(ana: Caller, executor: ExecutorStandIn):
+    await executor.start()
+    soon = int((time.time() + 30) * 1000)
+    executor.quota = {
+        "minute": QuotaView(limit=10, remaining=5, reset_at=soon),
+        "day": QuotaView(limit=100, remaining=3, reset_at=soon),
+    }
+    _, _, headers = await ana("POST", "/v2/tools/get_price", json={})
+    assert (headers["RateLimit-Limit"], headers["RateLimit-Remaining"]) == ("100", "3")
+    assert not any(request.with_quota for request in executor.listed)
 
 
 async def test_over_the_limit_it_says_when_to_come_back(ana: Caller, executor: ExecutorStandIn):

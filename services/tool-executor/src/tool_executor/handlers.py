@@ -4,6 +4,7 @@ import json
 import math
 import re
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import cast
 
@@ -29,9 +30,10 @@ from tool_executor.adapters.companies import ExecutorCompanies
 from tool_executor.adapters.metrics import UNKNOWN, count_call
 from tool_executor.catalogue.announced import Offers
 from tool_executor.catalogue.export import catalogue_view, details_view
-from tool_executor.catalogue.quota import QuotaReader
+from tool_executor.catalogue.quota import QuotaReader, shown
 from tool_executor.catalogue.registry import Entry
 from tool_executor.domain.declaration import ToolUnavailableError
+from tool_executor.domain.limits import Quota
 from tool_executor.domain.plans import CompanyTools, VerifiedCaller, plan_of
 from tool_executor.domain.redaction import masked
 from tool_executor.pipeline.call import CallProgress, Pipeline, Postponed
@@ -98,7 +100,7 @@ class CallHandler:
         if isinstance(result, Postponed):
             return Retry(result.seconds)
         count_call(request.tool if call.entry is not None or call.repeated else UNKNOWN, result)
-        completed = _completed(request, caller, result)
+        completed = _completed(request, caller, result, call.quotas)
         # A recorded call has one event, however often it is told; a refusal that may be tried again has its own.
         identity = derive_id(caller.company, caller.user, request.call_id, "completed") if call.recorded else uuid7()
         event = _event(identity, completed)
@@ -270,7 +272,9 @@ def _event(identity: str, completed: ToolCallCompleted) -> bytes:
     return CompletedEvent(id=identity, source=SOURCE, type=COMPLETED, data=completed).to_json()
 
 
-def _completed(request: ToolCallRequested, caller: VerifiedCaller | None, result: ToolResult) -> ToolCallCompleted:
+def _completed(
+    request: ToolCallRequested, caller: VerifiedCaller | None, result: ToolResult, quotas: Sequence[Quota] = ()
+) -> ToolCallCompleted:
     return ToolCallCompleted(
         call_id=request.call_id,
         tool=request.tool,
@@ -280,6 +284,7 @@ def _completed(request: ToolCallRequested, caller: VerifiedCaller | None, result
         user_id=caller.user if caller is not None else None,
         conversation_id=caller.conversation if caller is not None else None,
         turn_id=request.turn_id,
+        quota=shown(quotas) or None,
     )
 
 

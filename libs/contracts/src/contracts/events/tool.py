@@ -88,6 +88,9 @@ class ToolCallCompleted(Wire):
     user_id: str | None = None
     conversation_id: Id | None = None
     turn_id: Id | None = None
+    quota: dict[str, QuotaView] | None = Field(
+        default=None, description="what the call left of its tool's limits, by window; left out if it was not counted"
+    )
 
 
 class ToolDeclaration(Wire):

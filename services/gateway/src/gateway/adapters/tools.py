@@ -1,6 +1,7 @@
 """The tool catalogue and tool calls over the bus: requested in TOOLS, answered to an inbox."""
 
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 import structlog
@@ -9,8 +10,9 @@ from pydantic import ValidationError
 from contracts.channels import tool_request
 from contracts.envelope import CloudEvent
 from contracts.errors import OUTCOME_UNKNOWN, ToolCode
-from contracts.events.tool import ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
+from contracts.events.tool import QuotaView, ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from contracts.ids import is_id, uuid7
+from contracts.rpc import Rpc
 from contracts.tools_rpc import (
     CATALOGUE,
     TOOL_DETAILS,
@@ -23,12 +25,12 @@ from contracts.tools_rpc import (
 from gateway.adapters.identity import CallerSigner
 from gateway.adapters.log import SOURCE
 from gateway.errors import UnavailableError
-from gateway.ports import GatewayToolCall, TokenCaller
+from gateway.ports import GatewayToolCall, TokenCaller, ToolAnswer
 from gateway.texts import TEXTS
 from runtime.bus.publisher import Publisher
 from runtime.bus.replies import Pending, ReplyInbox
 from runtime.calls.call_answers import CallAnswers, last_of
-from runtime.calls.rpc import RpcClient
+from runtime.calls.rpc import ReplyT, RequestT, RpcClient
 from runtime.errors import PublishFailedError, PublishTimeoutError, RpcError
 from runtime.recent import Bounded
 
@@ -62,18 +64,12 @@ class ToolClient:
     async def catalogue(self, caller: TokenCaller, language: str) -> list[CatalogueTool]:
         """The caller's tools, with quota; raises UnavailableError."""
         request = _request(caller, language).model_copy(update={"with_quota": True})
-        try:
-            return (await self._rpc.call(CATALOGUE, request, deadline=_CATALOGUE_SECONDS)).tools
-        except RpcError as error:
-            raise UnavailableError("the tools cannot be listed now: try again") from error
+        return (await self._listed(CATALOGUE, request)).tools
 
     async def every(self, company: str, language: str) -> list[CatalogueTool]:
         """All tools that a user of the company could have on any plan; raises UnavailableError."""
         request = CatalogueRequest(company_id=company, role="user", plan="premium", language=language)
-        try:
-            return (await self._rpc.call(CATALOGUE, request, deadline=_CATALOGUE_SECONDS)).tools
-        except RpcError as error:
-            raise UnavailableError("the tools cannot be listed now: try again") from error
+        return (await self._listed(CATALOGUE, request)).tools
 
     async def details(self, caller: TokenCaller, language: str) -> list[ToolDetails]:
         """The caller's tools with both schemas and descriptions, in the catalogue's own order; raises
@@ -81,22 +77,27 @@ class ToolClient:
         request = ToolDetailsRequest(
             company_id=caller.company, role=caller.role, plan=caller.plan, language=language, names=None
         )
+        return (await self._listed(TOOL_DETAILS, request)).tools
+
+    async def _listed(self, method: Rpc[RequestT, ReplyT], request: RequestT) -> ReplyT:
         try:
-            return (await self._rpc.call(TOOL_DETAILS, request, deadline=_CATALOGUE_SECONDS)).tools
+            return await self._rpc.call(method, request, deadline=_CATALOGUE_SECONDS)
         except RpcError as error:
             raise UnavailableError("the tools cannot be listed now: try again") from error
 
-    async def quota(self, caller: TokenCaller, name: str) -> CatalogueTool | None:
-        """One tool with its remaining quota; None if it is not the caller's or the quota is unknown now."""
-        request = _request(caller, "en").model_copy(update={"with_quota": True, "name": name})
-        try:
-            found = (await self._rpc.call(CATALOGUE, request, deadline=_QUOTA_SECONDS)).tools
-        except RpcError:
-            return None
-        return found[0] if found else None
+    async def call(self, caller: TokenCaller, asked: GatewayToolCall) -> ToolAnswer:
+        """Always returns a result: UNAVAILABLE and TIMEOUT are results too.
 
-    async def call(self, caller: TokenCaller, asked: GatewayToolCall) -> ToolResult:
-        """Always returns a result: UNAVAILABLE and TIMEOUT are results too."""
+        What is left is asked for where the executor did not say it: of a repeated call, which is not counted.
+        """
+        completed = await self._completed(caller, asked)
+        if isinstance(completed, ToolResult):
+            return ToolAnswer(completed, {})
+        quota = completed.quota
+        return ToolAnswer(completed.result, await self._quota(caller, asked.tool) if quota is None else quota)
+
+    async def _completed(self, caller: TokenCaller, asked: GatewayToolCall) -> ToolCallCompleted | ToolResult:
+        """The executor's word on the call, or the result of a call that it gave none on."""
         started = time.monotonic()
         try:
             category, side_effects = await self._category(caller, asked.tool)
@@ -121,22 +122,22 @@ class ToolClient:
                 )
                 answers.expect(request.reply_to or "")
                 try:
-                    result = await self._once(request, category, pending, min(patience, left))
+                    completed = await self._once(request, category, pending, min(patience, left))
                 except PublishFailedError as error:
                     log.warning("tool.not_asked", call_id=asked.call_id, error=str(error))
                     # A request may be on its way, this one too: what a silent bus has taken in is done when it goes on.
                     if attempt > 1 or isinstance(error, PublishTimeoutError):
                         break
                     return _failed(ToolCode.UNAVAILABLE, TEXTS["tool.not_asked"].said_in(asked.language), started)
-                if result is not None:
-                    return result
+                if completed is not None:
+                    return completed
         text, reason = (TEXTS["tool.no_outcome"], OUTCOME_UNKNOWN) if side_effects else (TEXTS["tool.no_result"], None)
         said = text.said_in(asked.language).format(tool=asked.tool, seconds=time.monotonic() - started)
         return _failed(ToolCode.TIMEOUT, said, started, reason=reason)
 
     async def _once(
         self, request: ToolCallRequested, category: str, pending: Pending, seconds: float
-    ) -> ToolResult | None:
+    ) -> ToolCallCompleted | None:
         event = _RequestedEvent(
             source=SOURCE, type="tools.call.requested.v1", subject=f"{request.company_id}/-", data=request
         )
@@ -146,13 +147,21 @@ class ToolClient:
         await self._publisher.append(tool_request(category), event, stream="TOOLS", msg_id=msg_id, deadline=seconds)
         try:
             messages = await pending.wait(end - time.monotonic())
-            return _CompletedEvent.model_validate_json(last_of(messages).data).data.result
+            return _CompletedEvent.model_validate_json(last_of(messages).data).data
         except TimeoutError:
             return None
         except ValidationError as error:
             log.warning("tool.unreadable_answer", call_id=request.call_id, problems=error.error_count())
             pending.reset()
             return None
+
+    async def _quota(self, caller: TokenCaller, name: str) -> Mapping[str, QuotaView]:
+        request = _request(caller, "en").model_copy(update={"with_quota": True, "name": name})
+        try:
+            found = (await self._rpc.call(CATALOGUE, request, deadline=_QUOTA_SECONDS)).tools
+        except RpcError:
+            return {}
+        return {window: left for one in found for window, left in (one.quota or {}).items()}
 
     async def _category(self, caller: TokenCaller, name: str) -> tuple[str, bool]:
         """The last token of the subject, and whether the tool may have side effects. The executor decides which tools

@@ -37,6 +37,8 @@ class ExecutorStandIn:
     silent: int = 0
     """So many requests get no answer."""
     side_effects: bool = False
+    quota: dict[str, QuotaView] | None = None
+    """What each answer says that is left."""
 
     def __post_init__(self) -> None:
         self._server = RpcServer(self.client)
@@ -67,7 +69,9 @@ class ExecutorStandIn:
         self.subjects.append(message.subject)
         if len(self.calls) <= self.silent or request.reply_to is None:
             return
-        completed = ToolCallCompleted(call_id=request.call_id, tool=request.tool, arguments={}, result=self.result)
+        completed = ToolCallCompleted(
+            call_id=request.call_id, tool=request.tool, arguments={}, result=self.result, quota=self.quota
+        )
         event = CompletedEvent(source="/executor", type="tools.call.completed.v1", data=completed)
         await self.client.publish(request.reply_to, event.to_json())
 

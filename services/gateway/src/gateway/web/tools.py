@@ -10,8 +10,8 @@ from contracts.envelope import Wire
 from contracts.errors import ToolCode
 from contracts.events.tool import ToolError, ToolMetadata, ToolResult
 from contracts.ids import derive_id, is_id, uuid7
-from contracts.tools_rpc import CatalogueReply, CatalogueTool, Category
-from gateway.ports import GatewayToolCall
+from contracts.tools_rpc import CatalogueReply, Category
+from gateway.ports import GatewayToolCall, ToolAnswer
 from gateway.texts import TEXTS
 from gateway.web.deps import ApiDep, CustomerDep, idempotency_key
 from gateway.web.free_json import check_json
@@ -79,25 +79,24 @@ async def call_tool(
     language = await api.companies.language_for(caller.company, accept_language)
     if not is_id(name):
         error = ToolError(code=ToolCode.TOOL_NOT_FOUND, message=TEXTS["tool.no_such_tool"].said_in(language))
-        return _response(ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0)), None, 0)
+        result = ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=0.0))
+        return _response(ToolAnswer(result, {}), 0)
     # The key may be any text; a call id becomes part of subjects and names. It belongs to the caller anyway.
     call_id = uuid7() if idempotency_key is None else derive_id("idempotency-key", idempotency_key)
     asked = GatewayToolCall(call_id, name, body.arguments, language)
-    result = await api.tools.call(caller, asked)
-    return _response(result, await api.tools.quota(caller, name), api.clock.now().timestamp())
+    return _response(await api.tools.call(caller, asked), api.clock.now().timestamp())
 
 
-def _response(result: ToolResult, tool: CatalogueTool | None, now: float) -> Response:
-    error = result.error
+def _response(answer: ToolAnswer, now: float) -> Response:
+    result, error = answer.result, answer.result.error
     status = 200 if error is None else STATUS.get(str(error.code), 502)
     headers: dict[str, str] = {}
     if status == 503:
         headers["Retry-After"] = str(_TRY_AGAIN)
     elif status == 429 and error is not None and error.reset_at is not None:
         headers["Retry-After"] = str(_seconds(error.reset_at, now))
-    if tool is not None and tool.quota:
-        # The window that is nearest to its end.
-        nearest = min(tool.quota.values(), key=lambda quota: quota.remaining)
+    if answer.nearest is not None:
+        _, nearest = answer.nearest
         headers["RateLimit-Limit"] = str(nearest.limit)
         headers["RateLimit-Remaining"] = str(nearest.remaining)
         headers["RateLimit-Reset"] = str(_seconds(nearest.reset_at, now))

@@ -1,10 +1,11 @@
 """The calls that are left to a caller, for display."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from contracts.events.tool import QuotaView
 from tool_executor.catalogue.registry import Entry
+from tool_executor.domain.limits import Quota
 from tool_executor.domain.plans import VerifiedCaller
 from tool_executor.ports import RateLimiter, RedisUnavailableError
 
@@ -28,8 +29,12 @@ class QuotaReader:
         return dict(zip((entry.tool.name for entry in entries), views, strict=True))
 
     async def _of(self, caller: VerifiedCaller, entry: Entry) -> dict[str, QuotaView]:
-        admission = await self._limiter.remaining(caller, entry.tool.name, entry.limits)
-        return {
-            quota.window.name: QuotaView(limit=quota.window.limit, remaining=quota.remaining, reset_at=quota.reset_at)
-            for quota in admission.quotas
-        }
+        return shown((await self._limiter.remaining(caller, entry.tool.name, entry.limits)).quotas)
+
+
+def shown(quotas: Iterable[Quota]) -> dict[str, QuotaView]:
+    """The quotas as callers see them, by window."""
+    return {
+        quota.window.name: QuotaView(limit=quota.window.limit, remaining=quota.remaining, reset_at=quota.reset_at)
+        for quota in quotas
+    }

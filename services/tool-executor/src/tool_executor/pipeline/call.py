@@ -8,6 +8,7 @@ from contracts.errors import OUTCOME_UNKNOWN, ToolCode
 from contracts.events.tool import FieldError, ToolError, ToolMetadata, ToolResult
 from tool_executor.catalogue.registry import Entry
 from tool_executor.domain.declaration import Data
+from tool_executor.domain.limits import Quota
 from tool_executor.domain.plans import Arguments, CompanyTools, VerifiedCaller
 from tool_executor.texts import TEXTS
 
@@ -51,6 +52,8 @@ class CallProgress:
     """The result is the recorded one of an earlier call."""
     recorded: bool = False
     """The result is kept for repeats of this call."""
+    quotas: tuple[Quota, ...] = ()
+    """What the call has left of its tool's limits, where it was counted for all processes."""
 
     @property
     def found(self) -> Entry:

@@ -4,7 +4,7 @@ from contracts.errors import ToolCode
 from tool_executor.adapters.companies import ExecutorCompanies
 from tool_executor.catalogue.announced import Offers
 from tool_executor.domain.declaration import ToolUnavailableError
-from tool_executor.domain.limits import Quota
+from tool_executor.domain.limits import LimitDecision, Quota
 from tool_executor.domain.plans import CompanyTools, Plan
 from tool_executor.pipeline.call import CallProgress, Outcome, Rest
 from tool_executor.ports import RateLimiter, RedisUnavailableError
@@ -80,7 +80,7 @@ class RateStep:
             if call.found.tool.side_effects:
                 message = TEXTS["call.unavailable"].said_in(call.caller.language)
                 return call.failure(ToolCode.UNAVAILABLE, message, reason="store")
-            quota = await self._ask(self._alone, call)
+            quota = (await self._ask(self._alone, call)).blocking
         if quota is None:
             return await rest()
         window = quota.window
@@ -90,11 +90,13 @@ class RateStep:
 
     async def _shared(self, call: CallProgress) -> Quota | None:
         try:
-            return await self._ask(self._limiter, call)
+            decision = await self._ask(self._limiter, call)
         except RedisUnavailableError:
             call.degraded = True
             return None
+        call.quotas = decision.quotas
+        return decision.blocking
 
     @staticmethod
-    async def _ask(limiter: RateLimiter, call: CallProgress) -> Quota | None:
-        return (await limiter.admit(call.caller, call.tool, call.found.limits, call.call_id)).blocking
+    async def _ask(limiter: RateLimiter, call: CallProgress) -> LimitDecision:
+        return await limiter.admit(call.caller, call.tool, call.found.limits, call.call_id)

@@ -49,7 +49,7 @@ from gateway.doors.mcp.views import (
     shows_views,
 )
 from gateway.errors import GatewayError, UnavailableError
-from gateway.ports import GatewayToolCall, TokenCaller
+from gateway.ports import GatewayToolCall, TokenCaller, ToolAnswer
 from gateway.web.deps import Api
 
 log = structlog.get_logger(__name__)
@@ -116,9 +116,10 @@ class McpTools:
         if params.name == ANALYSIS:
             return await self._analyses.call(context, params.arguments or {}, key)
         call_id = uuid7() if key is None else derive_id("idempotency-key", key)
-        result = await self._api.tools.call(
+        answer = await self._api.tools.call(
             caller, GatewayToolCall(call_id, params.name, params.arguments or {}, language)
         )
+        result = answer.result
         if result.error is not None and result.error.code == ToolCode.TOOL_NOT_FOUND:
             raise unknown_tool(params.name)
         waiting = waiting_in(result.data)
@@ -126,7 +127,7 @@ class McpTools:
             beside = None
             if waiting is not None and shows_views(context):
                 beside = {CONFIRMATION: confirmation_of(self._api.seal_key, principal_of(caller), waiting.action)}
-            return told(result, await self._limit(caller, params.name), beside=beside)
+            return told(result, _limit(answer), beside=beside)
         question = form(waiting, language)
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
             return question_result(waiting, question)
@@ -165,13 +166,12 @@ class McpTools:
         data = {"action_id": action.id, "status": action.state.value, "action": action.to_wire()}
         return told(done(data), failed=action.state is ActionState.FAILED)
 
-    async def _limit(self, caller: TokenCaller, name: str) -> dict[str, object] | None:
-        """The remaining quota that is closest to its end."""
-        tool = await self._api.tools.quota(caller, name)
-        if tool is None or not tool.quota:
-            return None
-        window, nearest = min(tool.quota.items(), key=lambda pair: pair[1].remaining)
-        return {"window": window, **nearest.to_wire()}
+
+def _limit(answer: ToolAnswer) -> dict[str, object] | None:
+    if answer.nearest is None:
+        return None
+    window, nearest = answer.nearest
+    return {"window": window, **nearest.to_wire()}
 
 
 def _code(error: GatewayError) -> ToolCode | str:
