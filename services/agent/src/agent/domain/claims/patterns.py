@@ -58,7 +58,8 @@ PART = re.compile(
 STREAK = re.compile(r"\b(?:streaks?|rachas?)\b")
 SPELLED = (
     rf"\b(?:(?:more|less) than )?(?:(?:{'|'.join(NUMBERS)}|half|a third|a quarter)"
-    r"[- ](?:a |and a half )?(?:percent|per cent|por ciento|points|puntos|dollars|dolares|euros|times|veces|million|billion|"
+    r"[- ](?:a |and a half )?(?:percent|per cent|por ciento|points|puntos|dollars|dolares|euros|times|veces|million|"
+    r"billion|"
     r"millones)|doubl\w+|tripl\w+|quadrupl\w+|halv\w+|twice(?! as (?!much|many|high|large|deep))|half (?:its|of its)|"
     r"twofold|threefold|tenfold|duplic\w+|dobl(?:[oae]|aron)|cuadruplic\w+|la mitad)\b"
 )
