@@ -29,22 +29,19 @@ _DENIED = re.compile(
 _NOT_HATED = re.compile(r"\b(?:not|never|no|nunca) (?:hate|hated|odio|detesto|aborrezco|dislike)\b")
 """Denies a denial."""
 _NOT_WHOLLY = re.compile(
-    r"\b(?:more than|less than|mas de|menos de|until|till|hasta|unless|without|except|excepto|salvo|sin|only|"
-    r"solo|ya no|"
-    r"no longer|any ?more|not sure|but|pero|sino)\b"
+    r"\b(?:more than|less than|mas de|menos de|until|till|hasta|unless|without|except|excepto|salvo|sin|only|solo|"
+    r"ya no|no longer|any ?more|not sure|but|pero|sino)\b"
 )
 _LISTING = re.compile(r"\b(?:and|or|y|e|o)\b|,(?!\d| (?:del?|from|of|in|at|on|who|que|en|an?|una?|my|mi)\b)")
 PEOPLE = (
-    r"wife|husband|spouse|partner|girlfriend|boyfriend|son|sons|daughter|daughters|kids?|children|"
-    r"brothers?|sisters?|mother|mom|mum|father|dad|parents?|uncles?|aunts?|cousins?|friends?|buddy|mates?|pals?|"
-    r"grand(?:father|mother|pa|ma|parents?|sons?|daughters?|child|children|kids?)|neighbou?rs?|nieces?|"
-    r"nephews?|(?:step|god)(?:father|mother|sons?|daughters?|brother|sister)|fiancee?|ex|in-laws|(?:room|"
-    r"flat|house|class|team)mates?|colleagues?|co-?workers?|mujer|esposa|esposo|marido|pareja|novi[oa]|"
-    r"hij[oa]s?|herman[oa]s?|madre|mama|padres?|papa|ti[oa]s?|prim[oa]s?|amig[oa]s?|abuel[oa]s?|"
-    r"vecin[oa]s?|suegr[oa]s?|sobrin[oa]s?|(?:bis)?niet[oa]s?|cunad[oa]s?|yerno|nuera|prometid[oa]|"
-    r"ahijad[oa]s?|padrin[oa]|madrina|padrastro|madrastra|hijastr[oa]s?|hermanastr[oa]s?|companer[oa]s?|com(?:p|"
-    r")adres?|cuates?|"
-    r"colegas?|soci[oa]s?"
+    r"wife|husband|spouse|partner|girlfriend|boyfriend|son|sons|daughter|daughters|kids?|children|brothers?|sisters?|"
+    r"mother|mom|mum|father|dad|parents?|uncles?|aunts?|cousins?|friends?|buddy|mates?|pals?|grand(?:father|mother|pa|"
+    r"ma|parents?|sons?|daughters?|child|children|kids?)|neighbou?rs?|nieces?|nephews?|(?:step|god)(?:father|mother|"
+    r"sons?|daughters?|brother|sister)|fiancee?|ex|in-laws|(?:room|flat|house|class|team)mates?|colleagues?|"
+    r"co-?workers?|mujer|esposa|esposo|marido|pareja|novi[oa]|hij[oa]s?|herman[oa]s?|madre|mama|padres?|papa|ti[oa]s?|"
+    r"prim[oa]s?|amig[oa]s?|abuel[oa]s?|vecin[oa]s?|suegr[oa]s?|sobrin[oa]s?|(?:bis)?niet[oa]s?|cunad[oa]s?|yerno|"
+    r"nuera|prometid[oa]|ahijad[oa]s?|padrin[oa]|madrina|padrastro|madrastra|hijastr[oa]s?|hermanastr[oa]s?|"
+    r"companer[oa]s?|com(?:p|)adres?|cuates?|colegas?|soci[oa]s?"
 )
 PERSON = re.compile(rf"\b(?:my|our|mi|mis|nuestr[oa]s?) (?P<who>{PEOPLE})\b")
 """Somebody of the writer's."""
@@ -57,16 +54,12 @@ _DID = re.compile(
 )
 """What somebody did once: it stays true when they have died or gone, too."""
 _REVALUES = re.compile(
-    r"\b(?:raised|lowered|increased|reduced|cut|extended|shortened|lengthened|upped|topped up|bumped|"
-    r"postponed|delayed|pushed back|brought forward|doubled|halved|"
-    r"changed|\w{3,}ed (?=(?:my|our) (?:\w+ ){1,3}(?:to|from) \d)|"
-    r"(?:put|went|gone|moved|set) (?:\w+ ){0,4}?(?:up|down|to)|hired|replaced|appointed|switched|"
-    r"(?:new|another) (?=\w+, )|from now on|"
-    r"subi(?:o|eron|do)?|baj(?:o|e|aron|ado)|aument(?:o|e|aron|ado)|redu(?:je|jo|cido)|recort(?:e|o|ado)|alarg(?:ue|"
-    r"o|ado)|"
-    r"acort(?:e|o|ado)|"
-    r"ampli(?:e|o|ado)|cambi(?:e|o|ado|aron)|aplaz(?:o|e|ado)|retras(?:o|e|ado)|adelant(?:o|e|ado)|contrat(?:e|amos|"
-    r"ado)|sustitui\w*|reemplaz\w*)\b"
+    r"\b(?:raised|lowered|increased|reduced|cut|extended|shortened|lengthened|upped|topped up|bumped|postponed|delayed|"
+    r"pushed back|brought forward|doubled|halved|changed|\w{3,}ed (?=(?:my|our) (?:\w+ ){1,3}(?:to|from) \d)|(?:put|"
+    r"went|gone|moved|set) (?:\w+ ){0,4}?(?:up|down|to)|hired|replaced|appointed|switched|(?:new|another) (?=\w+, )|"
+    r"from now on|subi(?:o|eron|do)?|baj(?:o|e|aron|ado)|aument(?:o|e|aron|ado)|redu(?:je|jo|cido)|recort(?:e|o|ado)|"
+    r"alarg(?:ue|o|ado)|acort(?:e|o|ado)|ampli(?:e|o|ado)|cambi(?:e|o|ado|aron)|aplaz(?:o|e|ado)|retras(?:o|e|ado)|"
+    r"adelant(?:o|e|ado)|contrat(?:e|amos|ado)|sustitui\w*|reemplaz\w*)\b"
 )
 _PAST = re.compile(
     r"\b(?:used to|antes|solia|years ago|hace (?:\w+ )?anos|\w{3,}(?:aba|abamos)|vivia|tenia|era|bought|sold|paid|went|"
@@ -120,10 +113,9 @@ _INSTEAD = re.compile(
 )
 """Says that the one thing is so, and others of the kind are not."""
 _CONTRAST = re.compile(
-    r"(?:,|,? and|,? but|,? y|,? pero) (?:not|no(?= (?:en|al?|de|con|por|para|el|la|una?|\d))) "
-    r"(?:(?:in|on|at|with|to|for|en|al?|el|la|con|de|por|para|the|una?|an?) ){0,2}"
-    r"(?:[\d.,]+ ?[%€$]?(?: \w+){0,2}|[a-z]+)$"
-    r"|\b(?:i said|dije|te dije|i told you) [^,;.]{1,40}?(?= but\b| pero\b|,|;|$)"
+    r"(?:,|,? and|,? but|,? y|,? pero) (?:not|no(?= (?:en|al?|de|con|por|para|el|la|una?|\d))) (?:(?:in|on|at|with|to|"
+    r"for|en|al?|el|la|con|de|por|para|the|una?|an?) ){0,2}(?:[\d.,]+ ?[%€$]?(?: \w+){0,2}|[a-z]+)$|\b(?:i said|dije|"
+    r"te dije|i told you) [^,;.]{1,40}?(?= but\b| pero\b|,|;|$)"
 )
 """What it is not, or was said to be before: "in 2029, not in 2027"; "I said 500 but it's 400"."""
 _EVERY_DAY = re.compile(

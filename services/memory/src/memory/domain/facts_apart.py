@@ -44,10 +44,8 @@ _CALLED = re.compile(r"(?:'s name is| is called| called| named| se llama|,)? (?P
 _PRONOUN = re.compile(r"\b(?:it|them|lo)\b|\bl[ao]s? \w+[éí]\b", re.I)
 """Names what the clause before it named."""
 _SORT = re.compile(
-    r"\b(?:my|our|the|an?) (?P<sort>[a-z]{3,}) (?P<thing>insurance|account|card|loan|policy|plan|fund|"
-    r"contract|licen[cs]e|"
-    r"subscription|class|course|job)\b|"
-    r"\b(?P<cosa>\w{4,}) (?:de|del|de la) (?P<clase>[a-z]{3,})\b"
+    r"\b(?:my|our|the|an?) (?P<sort>[a-z]{3,}) (?P<thing>insurance|account|card|loan|policy|plan|fund|contract|"
+    r"licen[cs]e|subscription|class|course|job)\b|\b(?P<cosa>\w{4,}) (?:de|del|de la) (?P<clase>[a-z]{3,})\b"
 )
 """A thing, and what sort of it."""
 _FIRST_PERSON = re.compile(r"\b(?:i|we|me|us|yo|nos|conmigo)\b")
@@ -63,23 +61,19 @@ _ALSO = re.compile(r"\b(?:also|too(?! \w)|as well|tambien|ademas)\b")
 _SHE = re.compile(r"\W*(?:(?:now|so|then|ahora|luego) )?(?:s?he(?! \w+(?:ado|ido|cho|sto|rto)\b)|ella)\b")
 """A clause of somebody who was named before."""
 _CORRECTS = re.compile(
-    r"\b(?:actually|correction|i meant|meant to say|i was wrong|mistake|not \d|wrong|en realidad|quise decir|me "
-    r"equivoque|"
-    r"corrijo|perdon|no era|no fue)\b"
+    r"\b(?:actually|correction|i meant|meant to say|i was wrong|mistake|not \d|wrong|en realidad|quise decir|"
+    r"me equivoque|corrijo|perdon|no era|no fue)\b"
 )
 _MOVES = re.compile(
-    r"\b(?:moved|postponed|rescheduled|changed|instead|brought forward|pushed|delayed|actually|now|cancel\w*|"
-    r"cambi\w+|movi\w*|mueve\w*|aplaz\w+|adelant\w+|retras\w+|paso al|pasa(?:mos|do|n|"
-    r"ron)? (?:\w+ \w+ )?(?:al?|para)|en vez|en "
-    r"lugar|en realidad|ahora|"
-    r"mejor)\b"
+    r"\b(?:moved|postponed|rescheduled|changed|instead|brought forward|pushed|delayed|actually|now|cancel\w*|cambi\w+|"
+    r"movi\w*|mueve\w*|aplaz\w+|adelant\w+|retras\w+|paso al|pasa(?:mos|do|n|ron)? (?:\w+ \w+ )?(?:al?|para)|en vez|"
+    r"en lugar|en realidad|ahora|mejor)\b"
 )
 _HAPPENED = re.compile(
-    r"^(?:(?:yesterday|today|last \w+|in \w+|on \w+|ayer|hoy|el \w+(?: \w+){0,3}|en \w+),? )?(?:(?:i|we|yo) )?"
-    r"(?:(?:have|had|just|already|also|finally|ya|tambien|he|hemos) )*"
-    r"(?:bought|sold|paid|went|visited|met|won|inherited|read|attended|lent|donated|"
-    r"compre|compramos|comprado|vendi|vendimos|vendido|pague|pagamos|fui|fuimos|visite|conoci|gane|herede|lei|asisti|"
-    r"preste|done)\b"
+    r"^(?:(?:yesterday|today|last \w+|in \w+|on \w+|ayer|hoy|el \w+(?: \w+){0,3}|en \w+),? )?(?:(?:i|we|"
+    r"yo) )?(?:(?:have|had|just|already|also|finally|ya|tambien|he|hemos) )*(?:bought|sold|paid|went|visited|met|won|"
+    r"inherited|read|attended|lent|donated|compre|compramos|comprado|vendi|vendimos|vendido|pague|pagamos|fui|fuimos|"
+    r"visite|conoci|gane|herede|lei|asisti|preste|done)\b"
 )
 _DATE = re.compile(r"\b(?:the )?(?P<day>\d{1,2})(?:st|nd|rd|th)?\b(?: (?:of|de) (?P<month>[a-z]+))?")
 

@@ -41,9 +41,8 @@ _LEFT_BEHIND = re.compile(
     re.I,
 )
 _SOMEBODY_ELSE = re.compile(
-    r"\b(?:(?:my|our|mi|mis|nuestr[oa]s?|el|la|un|una) (?!(?:style|estilo|thing|lo)\b)[\w-]+(?: \w+)?(?:'s| is| "
-    r"are| does| "
-    r"do| es| son| hacen?)|s?he(?:'s| is| does)|they(?:'re| are| do)|[eé]l|ella) (?:(?!\b(?:and|but|y|pero|i|"
+    r"\b(?:(?:my|our|mi|mis|nuestr[oa]s?|el|la|un|una) (?!(?:style|estilo|thing|lo)\b)[\w-]+(?: \w+)?(?:'s| is| are|"
+    r" does| do| es| son| hacen?)|s?he(?:'s| is| does)|they(?:'re| are| do)|[eé]l|ella) (?:(?!\b(?:and|but|y|pero|i|"
     r"yo)\b)[^.,;:])*$",
     re.I,
 )
@@ -61,10 +60,9 @@ _STRATEGIES = re.compile(
 _ABOUT_MEMORY = re.compile(
     r"\W*(?:(?:please|por favor|ok|hey|oye|can you|could you|puedes|podrias|you (?:can|may|should)|"
     rf"i(?:'d| would) like you to|i want you to|quiero que|prefiero que)[, ]+)*(?:{FORGETTING}\b"
-    r"|(?:lo|eso|(?:the|that) (?:thing|bit|part|note)) (?:del?|sobre|about)\b.*?"
-    r"(?:no lo (?:recuerdes|guardes)|olvid[ae]lo|borr[ae]lo|(?:forget|delete|scrap) it)\W*$"
-    r"|(?:delete|erase|clear) my memory\b|what (?:do|did|have) you (?:know|remember)"
-    r"|(?:que|lo que) (?:recuerdas|sabes) (?:de|sobre) mi)"
+    r"|(?:lo|eso|(?:the|that) (?:thing|bit|part|note)) (?:del?|sobre|about)\b.*?(?:no lo (?:recuerdes|guardes)|"
+    r"olvid[ae]lo|borr[ae]lo|(?:forget|delete|scrap) it)\W*$|(?:delete|erase|clear) my memory\b|what (?:do|did|"
+    r"have) you (?:know|remember)|(?:que|lo que) (?:recuerdas|sabes) (?:de|sobre) mi)"
 )
 _SYMBOLS = re.compile(r"\$?\b[A-Z]{1,5}\b|\b(?:btc|eth|sol|ada|xrp)\b")
 _SAYS_NOTHING = content(

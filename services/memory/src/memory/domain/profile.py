@@ -24,24 +24,20 @@ FIELDS = {
 
 # The only groups that capture are those of a "not" before what is said.
 _I_AM = (
-    r"(?:\bI(?:'m| am)(?: now)?( no longer| not| never)?|\bI(?:'ve| have)? (?:become|became|turned)|"
-    r"\b(?:call|consider) (?:me|myself)|\bme (?:he "
-    r"vuelto|volv[ií])|"
-    r"\b(?:put me down as|treat me as|ponme (?:como|en))|"
-    r"(?:\b(ya no|no|nunca) )?\b(?:soy|me considero|me trates como))\s+"
-    r"(?:(?:an?|una?|very|quite|rather|fairly|pretty|total|complete|more|"
-    r"much more|a bit more|a lot more|far more|still|now|muy|bastante"
-    r"|m[aá]s bien|m[aá]s|tan|so|that|mucho m[aá]s|un poco m[aá]s|ahora|totalmente|de nivel) )*"
-    r"(?:(?:investor|trader|inversora?|operadora?|persona) )?"
+    r"(?:\bI(?:'m| am)(?: now)?( no longer| not| never)?|\bI(?:'ve| have)? (?:become|became|turned)|\b(?:call|"
+    r"consider) (?:me|myself)|\bme (?:he vuelto|volv[ií])|\b(?:put me down as|treat me as|ponme (?:como|en))|"
+    r"(?:\b(ya no|no|nunca) )?\b(?:soy|me considero|me trates como))\s+(?:(?:an?|una?|very|quite|rather|fairly|pretty|"
+    r"total|complete|more|much more|a bit more|a lot more|far more|still|now|muy|bastante|m[aá]s bien|m[aá]s|tan|so|"
+    r"that|mucho m[aá]s|un poco m[aá]s|ahora|totalmente|de nivel) )*(?:(?:investor|trader|inversora?|operadora?|"
+    r"persona) )?"
 )
 _RISK_IS = (
     r"\b(?:risk (?:profile|tolerance) is|perfil(?: de riesgo| de inversi[oó]n)? es|toler(?:o|ancia al riesgo es)) "
 )
 _LEVEL_IS = r"\b(?:level is|experience is|nivel(?: de experiencia)? es|experiencia es) "
 _TELL = (
-    r"\b(?:(?:answer|reply|respond|write|speak|talk)(?: to)?(?: me)?(?: always)? in"
-    r"|(?:responde|contesta|escribe|h[aá]blame|resp[oó]ndeme|cont[eé]stame|escr[ií]beme)(?: siempre)? en"
-    r"|I(?:'d)? prefer|prefiero(?: el)?) "
+    r"\b(?:(?:answer|reply|respond|write|speak|talk)(?: to)?(?: me)?(?: always)? in|(?:responde|contesta|escribe|"
+    r"h[aá]blame|resp[oó]ndeme|cont[eé]stame|escr[ií]beme)(?: siempre)? en|I(?:'d)? prefer|prefiero(?: el)?) "
 )
 _YEARS = r"(?:over |more than |m[aá]s de )?(?:[5-9]|[1-9]\d)"
 _HERE = (

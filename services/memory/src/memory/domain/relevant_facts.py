@@ -14,11 +14,9 @@ MOST = 12
 ALWAYS = 4
 """Of these, those that restrict whatever is answered: limits, dislikes, allergies, how answers should be."""
 _RESTRICTS = re.compile(
-    r"\b(?:never|nunca|not|no|only|solo|can not|avoid|evito|allerg\w*|alergi\w*|hate|odio|at most|maximum|"
-    r"maximo|como mucho|"
-    r"more than|mas de|risk|arriesgo|riesgo|answers?|respuestas?|explanations?|explicaciones|language|idioma|"
-    r"halal|vegan\w*|"
-    r"vegetarian\w*|ethic\w*|etic\w*|limit|limite)\b"
+    r"\b(?:never|nunca|not|no|only|solo|can not|avoid|evito|allerg\w*|alergi\w*|hate|odio|at most|maximum|maximo|"
+    r"como mucho|more than|mas de|risk|arriesgo|riesgo|answers?|respuestas?|explanations?|explicaciones|language|"
+    r"idioma|halal|vegan\w*|vegetarian\w*|ethic\w*|etic\w*|limit|limite)\b"
 )
 
 _KINDS = {

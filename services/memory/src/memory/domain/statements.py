@@ -39,12 +39,11 @@ _LEAD = (
 )
 _PREFERENCE = re.compile(
     rf"(?:^|[.,;:!¡]\s*|\b(?:and|y|pero|but)\s+)(?:{_LEAD}\s+)?"
-    r"((?:I(?:'d)? (?:always |really |now |actually )?(?:prefer|rather)\b"
-    r"|I (?:always |really |now |also |don'?t |do not )?(?:like|love|enjoy|hate|dislike)\b"
-    r"|(?:instead of|rather than|en vez de|en lugar de) [^.!?,;\n]{2,40},? (?:I prefer|prefiero)\b"
-    r"|always\b|I always\b"
-    r"|(?:yo )?(?:siempre |ahora |(?:ya )?no )?(?:prefiero|odio|detesto|adoro)\b"
-    r"|(?:a m[ií] )?(?:ahora |no )?(?:me gustan?|me encantan?)\b|siempre\b)"
+    r"((?:I(?:'d)? (?:always |really |now |actually )?(?:prefer|rather)\b|I (?:always |really |now |also |don'?t |"
+    r"do not )?(?:like|love|enjoy|hate|dislike)\b|(?:instead of|rather than|en vez de|"
+    r"en lugar de) [^.!?,;\n]{2,40},? (?:I prefer|prefiero)\b|always\b|I always\b|(?:yo )?(?:siempre |ahora |"
+    r"(?:ya )?no )?(?:prefiero|odio|detesto|adoro)\b|(?:a m[ií] )?(?:ahora |no )?(?:me gustan?|me encantan?)\b|"
+    r"siempre\b)"
     r"(?:[^.!?\n;]|[.](?=\d)){2,300})",
     re.I,
 )

@@ -114,12 +114,11 @@ _ABOVE = re.compile(r"\b(?:above|over|golden|dorad[oa]s?|por encima|al alza|haci
 _BELOW = re.compile(r"\b(?:below|under|death|muerte|por debajo|a la baja|hacia abajo|downwards?)\b")
 """The direction in which averages crossed."""
 TRIAL = re.compile(
-    r"\b(?:buy(?:ing)?[- ]and[- ]hold(?:ing)?|comprar y mantener)\b"
-    r"(?=[^?;]{0,60}?\b(?:cross\w*|cruces?|averages?|medias?|rsi)\b)|\b(?:backtest\w*|back-test\w*|trading rule|"
-    r"strateg\w+|estrateg\w+|regla de)\b|\b(?:buy(?:ing)?|compr(?:ar|ando|"
-    r"o|ase|ara)|entr(?:ar|ando)) [^?;]{0,40}?\b(?:when(?:ever)?|(?:each|every) time|if|cuando|cada vez que|"
-    r"si)\b(?=[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)|\b(?:follow(?:ed|ing)?|segu(?:ir|ido|ida|imos)|"
-    r"siguiendo)\b(?=[^?]{0,60}?\b(?:cross\w*|cruces?|averages?|medias?|rsi)\b)|\b(?:would|"
+    r"\b(?:buy(?:ing)?[- ]and[- ]hold(?:ing)?|comprar y mantener)\b(?=[^?;]{0,60}?\b(?:cross\w*|cruces?|averages?|"
+    r"medias?|rsi)\b)|\b(?:backtest\w*|back-test\w*|trading rule|strateg\w+|estrateg\w+|regla de)\b|\b(?:buy(?:ing)?|"
+    r"compr(?:ar|ando|o|ase|ara)|entr(?:ar|ando)) [^?;]{0,40}?\b(?:when(?:ever)?|(?:each|every) time|if|cuando|"
+    r"cada vez que|si)\b(?=[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)|\b(?:follow(?:ed|ing)?|segu(?:ir|ido|ida|"
+    r"imos)|siguiendo)\b(?=[^?]{0,60}?\b(?:cross\w*|cruces?|averages?|medias?|rsi)\b)|\b(?:would|"
     r"habria\w*)\b(?=[^?]{0,40}?\b(?:buying|comprando|comprar)\b[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)"
 )
 REGULAR = re.compile(

@@ -181,8 +181,8 @@ class Clause:
         superlative = next((t for t in self._of_kind("highest", "lowest") if start < t.at < token.at), None)
         if nearest is not None and nearest.at > token.at and superlative is not None and superlative.value:
             return (superlative.value,)  # the least volatile at 16.5%, with the smallest drawdown
-        end = nearest if number.money and nearest is not None and nearest.value in _ENDS_OF_A_STRETCH else None
-        if end is not None and any(token.at < t.at < end.at for t in self._of_kind("above", "below")):
+        top = nearest if number.money and nearest is not None and nearest.value in _ENDS_OF_A_STRETCH else None
+        if top is not None and any(token.at < t.at < top.at for t in self._of_kind("above", "below")):
             return ("price", "close")  # $430.47 is only just above its low of $429.98
         named = nearest.value if nearest is not None else context.figure
         if number.money and named == ("invested",) and (not figures or any(t.at < token.at for t in self._numbers)):

@@ -13,14 +13,12 @@ from agent.domain.claims.lexer import folded
 from agent.domain.claims.words import TALK
 
 _OF_TALK = re.compile(
-    r"\b(?:i|i'\w+|we|we'\w+|you|you'\w+|your|my|me|our|let's|thanks|gracias|tu|tus|te|mi|mis|usted|"
-    r"alerts?|orders?|rules?|strateg(?:y|ies)|backtests?|watchlist|list|portfolio|notes?|preferences?|reminders?|"
-    r"search(?:es)?|requests?|results?|figures?|"
-    r"data|news|headlines?|charts?|tools?|answers?|quotes?|prices?|sessions?|"
-    r"alertas?|avisos?|orden(?:es)?|regla|estrategia|lista|cartera|notas?|preferencias?|recordatorios?|busquedas?|"
-    r"resultados?|datos|"
-    r"cifras?|noticias?|titulares?|graficos?|herramientas?|respuestas?|sesion|jornada)\b"
-    r"|^\W*(?:done|hecho|listo|that (?:being )?said|dicho es[to]o)\b"
+    r"\b(?:i|i'\w+|we|we'\w+|you|you'\w+|your|my|me|our|let's|thanks|gracias|tu|tus|te|mi|mis|usted|alerts?|orders?|"
+    r"rules?|strateg(?:y|ies)|backtests?|watchlist|list|portfolio|notes?|preferences?|reminders?|search(?:es)?|"
+    r"requests?|results?|figures?|data|news|headlines?|charts?|tools?|answers?|quotes?|prices?|sessions?|alertas?|"
+    r"avisos?|orden(?:es)?|regla|estrategia|lista|cartera|notas?|preferencias?|recordatorios?|busquedas?|resultados?|"
+    r"datos|cifras?|noticias?|titulares?|graficos?|herramientas?|respuestas?|sesion|jornada)\b|^\W*(?:done|hecho|listo|"
+    r"that (?:being )?said|dicho es[to]o)\b"
 )
 """Somebody of the talk, or a thing of it."""
 _SPEAKER = re.compile(
@@ -57,10 +55,9 @@ _COMPANY = re.compile(
 )
 _PAST = re.compile(
     r"[a-z]{2,}ed|left|quit|sold|bought|made|took|won|said|told|found|began|became|cut|met|broke|laid|held|sent|set|"
-    r"went|"
-    r"came|gave|got|kept|led|built|spent|stood|stole|sank|sought|spoke|struck|swore|threw|withdrew|wrote|chose|drew|"
-    r"drove|fought|fled|forbade|froze|hid|hurt|bid|bet|blew|brought|dealt|shook|shot|shut|swept|overtook|undertook|"
-    r"oversaw|\w{2,}ó|\w{2,}(?:aron|ieron|eron)|dijo|hizo|puso|tuvo|vino|dio|trajo|quiso|\w*dujo"
+    r"went|came|gave|got|kept|led|built|spent|stood|stole|sank|sought|spoke|struck|swore|threw|withdrew|wrote|chose|"
+    r"drew|drove|fought|fled|forbade|froze|hid|hurt|bid|bet|blew|brought|dealt|shook|shot|shut|swept|overtook|"
+    r"undertook|oversaw|\w{2,}ó|\w{2,}(?:aron|ieron|eron)|dijo|hizo|puso|tuvo|vino|dio|trajo|quiso|\w*dujo"
 )
 _UNLED = re.compile(r"\w{2,}ó|\w{2,}(?:aron|ieron)")
 _PERFECT = re.compile(
@@ -79,17 +76,15 @@ _DIRECTION = re.compile(
 """After what "it" did: a move of its price."""
 _OF_PRICES = re.compile(
     r"(?:cross|mov|chang|edg|inch|tick|bounc|eas|slow|follow|finish|end|trad|hover|settl|recover|clos|open|paus|stay|"
-    r"remain|seem|appear)ed|"
-    r"(?:termin|cerr|oscil|qued|cambi|recuper|situ|cruz|super|toc)(?:o|aron|ad[oa])|(?:volv|romp)(?:io|ieron|ido)|"
-    r"mov(?:io|ieron|ido)|"
-    r"need|speed|feed|seed|indeed|exceed|proceed|succeed|sido|estado|ido|tenido"
+    r"remain|seem|appear)ed|(?:termin|cerr|oscil|qued|cambi|recuper|situ|cruz|super|toc)(?:o|aron|ad[oa])|(?:volv|"
+    r"romp)(?:io|ieron|ido)|mov(?:io|ieron|ido)|need|speed|feed|seed|indeed|exceed|proceed|succeed|sido|estado|ido|"
+    r"tenido"
 )
 """What prices do, and what only looks like a past: an event by who is said to have done it alone."""
 _NO_SUBJECT = re.compile(
-    r"i|we|you|they|an?|the|this|that|these|those|my|your|our|their|its|his|her|and|or|of|by|for|in|on|at|to|with|"
-    r"from|as|"
-    r"than|is|are|be|was|were|been|being|gets?|has|have|had|not|more|most|less|least|very|well|so|too|also|any|some|no|"
-    r"each|every|all|both|el|la|los|las|una?|de|que|en|con|por|y|o|ya|lo|les?"
+    r"i|we|you|they|an?|the|this|that|these|those|my|your|our|their|its|his|her|and|or|of|by|for|in|on|at|to|with|from|"
+    r"as|than|is|are|be|was|were|been|being|gets?|has|have|had|not|more|most|less|least|very|well|so|too|also|any|some|"
+    r"no|each|every|all|both|el|la|los|las|una?|de|que|en|con|por|y|o|ya|lo|les?"
 )
 """Before a word in -ed that tells nothing: an automated order, orders are queued."""
 _FINITE = re.compile(r"\b(?:is|are|can|may|could|would|do|does|es|son|pueden?|estan?|hay|deben?)\b")

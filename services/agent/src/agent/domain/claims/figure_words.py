@@ -178,11 +178,10 @@ PARTS = (
     (
         ("current_drawdown",),
         re.compile(
-            r"\b(?:from|below|under|off|beneath) (?:its|their|the) (?:52-week|12-month|one-year|recent) (?:closing )?"
-            r"(?:peak|high)\b|\b(?:desde|bajo|por debajo de) (?:el|sus?) maximos? (?:anual|recientes?|del "
-            r"ano|de 52 semanas)\b|(?<=%) ?(?:of|de) (?:its|their|the|sus?|el) (?:52-week |12-month |one-year |"
-            r"recent )?"
-            r"(?:(?:peak|high)\b|maximos?\b(?: anual| recientes?| del ano| de 52 semanas)?)"
+            r"\b(?:from|below|under|off|beneath) (?:its|their|the) (?:52-week|12-month|one-year|"
+            r"recent) (?:closing )?(?:peak|high)\b|\b(?:desde|bajo|por debajo de) (?:el|sus?) maximos? (?:anual|"
+            r"recientes?|del ano|de 52 semanas)\b|(?<=%) ?(?:of|de) (?:its|their|the|sus?|el) (?:52-week |12-month |"
+            r"one-year |recent )?(?:(?:peak|high)\b|maximos?\b(?: anual| recientes?| del ano| de 52 semanas)?)"
         ),
     ),
     *((names, re.compile(rf"\b(?:{pattern})\b")) for names, pattern in FIGURES if names[0][:5] in ("best_", "worst")),

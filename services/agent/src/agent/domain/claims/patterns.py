@@ -7,6 +7,7 @@ or less" is a plain word before "more" can be a comparison.
 import re
 
 from agent.domain.claims.figure_words import FIGURES
+from contracts.spoken import NUMBERS
 
 CURRENCY = {
     **dict.fromkeys(("$", "us$", "usd", "dollar", "dollars", "dolar", "dolares"), "USD"),
@@ -56,14 +57,11 @@ PART = re.compile(
 """A part of the whole, as a rise or a fall is told: a third of its value, by half in 2008."""
 STREAK = re.compile(r"\b(?:streaks?|rachas?)\b")
 SPELLED = (
-    r"\b(?:(?:more|less) than )?(?:(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|"
-    r"thirty|forty|fifty|sixty|"
-    r"seventy|eighty|ninety|hundred|half|a third|a quarter|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|quince|"
-    r"veinte|treinta|cuarenta|cincuenta|sesenta|setenta|ochenta|noventa|cien)[- ](?:a |and a half )?(?:percent|per "
-    r"cent|por ciento|points|puntos|dollars|dolares|euros|times|veces|million|billion|millones)|doubl\w+|tripl\w+|"
-    r"quadrupl\w+|halv\w+|twice(?! as (?!much|many|high|large|deep))|half (?:its|of its)|twofold|threefold|tenfold|"
-    r"duplic\w+|dobl(?:[oae]|aron)|"
-    r"cuadruplic\w+|la mitad)\b"
+    rf"\b(?:(?:more|less) than )?(?:(?:{'|'.join(NUMBERS)}|half|a third|a quarter)"
+    r"[- ](?:a |and a half )?(?:percent|per cent|por ciento|points|puntos|dollars|dolares|euros|times|veces|million|"
+    r"billion|"
+    r"millones)|doubl\w+|tripl\w+|quadrupl\w+|halv\w+|twice(?! as (?!much|many|high|large|deep))|half (?:its|of its)|"
+    r"twofold|threefold|tenfold|duplic\w+|dobl(?:[oae]|aron)|cuadruplic\w+|la mitad)\b"
 )
 PROMISE = (
     r"\b(?:you should|i recommend|we recommend|i suggest|we suggest|should (?:buy|sell|invest)|(?:is|are) a (?:strong "
@@ -79,25 +77,19 @@ PROMISE = (
 )
 FALL = (
     r"\b(?:f[ae]ll(?:s|en|ing)?|drop(?:s|ped|ping)?|declin(?:e|es|ed|ing)|lost|los(?:s|ses|es|e|ing)|down|decreas\w*|"
-    r"plummet\w*|crater(?:s|ed)|collaps(?:e|es|ed)|crash(?:es|ed)|(?:in|into) (?:negative territory|the red)|"
-    r"slid(?:es|e)?|slip(?:s|ped|ping)|hund\w*|slump\w*|shed|sank|sunk|tumbl\w+|plung\w+|dipped|retreat(?:s|ed)?|"
-    r"weakened|shr[aiu]nk(?:s|ing)?|g[ai]v(?:e|es|en|ing) up|lost ground|perdio terreno|gone down|went down|"
-    r"in the red|negative|"
-    r"(?<!\bes )(?<!\bson )(?<!\bfue )(?<!\bera )(?<!\bmuy )bajas?|baj(?:o|aban?|"
-    r"an|aron|ada|ado|ando|adas)|ca(?:ian?|yo|ido|ida|idas|e|en|yeron|er|yendo)|perdi(?:o|an?|eron|do|da|das)|"
-    r"pierd\w*|perder|"
-    r"retroce\w*|descen\w*|negativ\w*|desplom\w*|se dejo|se dejaron|se deja|deja|cedio|cede|cedieron|en rojo|"
-    r"perdida)\b"
+    r"plummet\w*|crater(?:s|ed)|collaps(?:e|es|ed)|crash(?:es|ed)|(?:in|into) (?:negative territory|the red)|slid(?:es|"
+    r"e)?|slip(?:s|ped|ping)|hund\w*|slump\w*|shed|sank|sunk|tumbl\w+|plung\w+|dipped|retreat(?:s|ed)?|weakened|"
+    r"shr[aiu]nk(?:s|ing)?|g[ai]v(?:e|es|en|ing) up|lost ground|perdio terreno|gone down|went down|in the red|negative|"
+    r"(?<!\bes )(?<!\bson )(?<!\bfue )(?<!\bera )(?<!\bmuy )bajas?|baj(?:o|aban?|an|aron|ada|ado|ando|adas)|ca(?:ian?|"
+    r"yo|ido|ida|idas|e|en|yeron|er|yendo)|perdi(?:o|an?|eron|do|da|das)|pierd\w*|perder|retroce\w*|descen\w*|"
+    r"negativ\w*|desplom\w*|se dejo|se dejaron|se deja|deja|cedio|cede|cedieron|en rojo|perdida)\b"
 )
 RISE = (
     r"\b(?:(?:in|into) (?:positive territory|the green)|en verde|dispar(?:o|a|an|aron|ado|ada|arse)|spik(?:ed|es)|"
-    r"vault(?:ed|s)|leap(?:t|ed|s)|rocket(?:ed|s)|"
-    r"r[io]se[sn]?|rising|gain(?:s|ed|ing)?|grew|grow(?:s|n|th|ing)?|(?<!held )(?<!holds )(?<!holding )up|"
-    r"ahead(?= (?:by )?\d)|"
-    r"increas\w*|rais(?:ed|es|ing)|climb(?:s|"
-    r"ed|ing)?|advanc(?:e|es|ed|ing)|positive|rall(?:y|ied|ies)|jump(?:s|ed)?|surg(?:e|ed|es)|soar(?:s|ed)?|add(?:s|"
-    r"ed|ing)|clawed back|went up|gone up|in the black|appreciat(?:ed|es)|sub(?:io|ian?|ieron|ido|ida|idas|e|en|ir|"
-    r"iendo)|"
+    r"vault(?:ed|s)|leap(?:t|ed|s)|rocket(?:ed|s)|r[io]se[sn]?|rising|gain(?:s|ed|ing)?|grew|grow(?:s|n|th|ing)?|"
+    r"(?<!held )(?<!holds )(?<!holding )up|ahead(?= (?:by )?\d)|increas\w*|rais(?:ed|es|ing)|climb(?:s|ed|ing)?|"
+    r"advanc(?:e|es|ed|ing)|positive|rall(?:y|ied|ies)|jump(?:s|ed)?|surg(?:e|ed|es)|soar(?:s|ed)?|add(?:s|ed|ing)|"
+    r"clawed back|went up|gone up|in the black|appreciat(?:ed|es)|sub(?:io|ian?|ieron|ido|ida|idas|e|en|ir|iendo)|"
     r"gan(?:o|ar|aban?|aron|a|an|ado|ancia|ancias|ando)|se anot\w+|se apunt\w+|avanz\w*|avances?|crec\w+|positiv\w*|"
     r"aument\w*|revaloriz\w*|alzas?|repunt\w*|sumo|suma|sumaron|escal(?:o|aron)|increment\w*)\b"
 )
@@ -176,12 +168,11 @@ SMA = re.compile(
 )
 HAS_AVERAGE = re.compile(r"\b(?:average|averages|sma|moving|media|medias|promedios?|ma)\b")
 SOURCE = re.compile(
-    r"\(?\b(?:from |de |figures from |data from |cifras de |datos de )?(?:(?:the |la )?(?:sources?|fuentes?)\b ?(?:is "
-    r"|was |es |fue |are |son )?:? ?)(?:the |la )?[«\"'“]?(?P<a>[a-z][\w.-]*(?:\.\w+)?)?[»\"'”]?\)?|\b(?:(?:based on|"
+    r"\(?\b(?:from |de |figures from |data from |cifras de |datos de )?(?:(?:the |la )?(?:sources?|fuentes?)\b ?(?:is |"
+    r"was |es |fue |are |son )?:? ?)(?:the |la )?[«\"'“]?(?P<a>[a-z][\w.-]*(?:\.\w+)?)?[»\"'”]?\)?|\b(?:(?:based on|"
     r"using|from)(?= (?:the )?[\w-]+ (?:[\w-]+ )?(?:data|figures)\b)|according to|as reported by|reported by|as per|"
     r"data by|data from|figures from|(?<!un )(?<!el )(?<!su )(?<!de )per|segun|de acuerdo con|datos de|cifras de|"
-    r"informa|via|citing|citando a?)(?: "
-    r"the| la| el| los| las)? (?P<b>[a-z][\w-]*(?:\.[a-z]\w*)?)"
+    r"informa|via|citing|citando a?)(?: the| la| el| los| las)? (?P<b>[a-z][\w-]*(?:\.[a-z]\w*)?)"
 )
 _FINE_SOURCES = """
 data figures sources source tool tools results report reports numbers market calendars calendar datos cifras fuentes
@@ -196,14 +187,13 @@ REPORT = re.compile(
 FINE = re.compile(
     r"\b(?:(?:dividends?|dividendos) (?:are |were |is )?(?:not (?:counted|included)|excluded|no (?:contados|incluidos|"
     r"se cuentan))|(?:without|excluding|ignoring|not counting|not including|sin(?: contar| incluir)?|before) (?:the |"
-    r"los )?(?:dividends|dividendos)|price alone|solo (?:el )?precio|not (?:financial |investment )?advice|no es "
-    r"(?:asesoramiento|consejo|una recomendacion)(?: financiero)?|(?:split|splits?)[- ]adjusted|ajustad[oa]s? por "
-    r"splits|as of|a fecha de|up to|de al menos|at least|a lo sumo|at most|como mucho|more or less|mas o menos|in "
-    r"terms of|close behind(?= (?:at|with|\()|[,.;])|(?:of|among) the (?:two|three|four|five)|(?:de|entre) l[oa]s "
-    r"(?:dos|tres|cuatro|cinco)|up or down|g[ai]ves? up (?:some |a little )?(?:returns?|gains?|upside) for|risk over "
-    r"at most a year|no more than|not today's market|(?:threshold|level|line|umbral|nivel) (?:of|de) (?:30|70))\b|"
-    r"\b(?:near|cercan[oa]s? al?|ronda(?:n|ba)?(?: el| los)?) "
-    r"(?=[$€]?\d)"
+    r"los )?(?:dividends|dividendos)|price alone|solo (?:el )?precio|not (?:financial |investment )?advice|"
+    r"no es (?:asesoramiento|consejo|una recomendacion)(?: financiero)?|(?:split|splits?)[- ]adjusted|"
+    r"ajustad[oa]s? por splits|as of|a fecha de|up to|de al menos|at least|a lo sumo|at most|como mucho|more or less|"
+    r"mas o menos|in terms of|close behind(?= (?:at|with|\()|[,.;])|(?:of|among) the (?:two|three|four|five)|(?:de|"
+    r"entre) l[oa]s (?:dos|tres|cuatro|cinco)|up or down|g[ai]ves? up (?:some |a little )?(?:returns?|gains?|"
+    r"upside) for|risk over at most a year|no more than|not today's market|(?:threshold|level|line|umbral|nivel) (?:of|"
+    r"de) (?:30|70))\b|\b(?:near|cercan[oa]s? al?|ronda(?:n|ba)?(?: el| los)?) (?=[$€]?\d)"
     rf"|\b(?:{_OVER}|{_UNDER})(?:l| el| los| un| an?)? (?=[$€]?\d)"
 )
 UNKNOWN = re.compile(

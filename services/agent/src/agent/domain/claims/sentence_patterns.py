@@ -24,8 +24,7 @@ NEITHER = re.compile(
 )
 IS_SHARE = re.compile(
     r"^(?:a number in words|a (?:difference or a )?multiple|words that .*: (?:half|third|quarter|fifth|mitad|tercio|"
-    r"cuarto|quinta|parte|multiplica\w*|times|veces)$|"
-    r"a comparison that cannot be read: (?:more|less|mas|menos)$)"
+    r"cuarto|quinta|parte|multiplica\w*|times|veces)$|a comparison that cannot be read: (?:more|less|mas|menos)$)"
 )
 """A reason that a multiple which its numbers bear out takes away."""
 EVERY_YEAR = re.compile(

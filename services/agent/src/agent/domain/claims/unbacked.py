@@ -42,9 +42,8 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
         "a sum that no tool gave",
         re.compile(
             r"\b(?:(?:the (?:other )?(?:two|three|four|others)|all (?:others|of them)|the rest) (?:combined|together|"
-            r"put "
-            r"together)|(?:l[oa]s (?:otr[oa]s|demas|dos|tres|cuatro)(?: dos| tres| cuatro)?|el resto) "
-            r"(?:junt|sumad|combinad)[oa]s?)\b"
+            r"put together)|(?:l[oa]s (?:otr[oa]s|demas|dos|tres|cuatro)(?: dos| tres| cuatro)?|el resto) (?:junt|"
+            r"sumad|combinad)[oa]s?)\b"
         ),
     ),
     (
@@ -60,9 +59,8 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"\b(?:all-time|record|historic(?:al)?) (?:highs?|lows?|peak)\b|\b(?:an?|its|un|su) (?:new |nuevo "
             r")?record\b|\b(?:maximos?|minimos?) historicos?\b|\b(?:in|of) its history\b|\bde su historia\b|\bever\b|"
             rf"\b(?:{_ENDMOST}) (?:\w+ ){{0,3}}(?:(?:since|desde) (?:the |el |la )?(?:{YEAR}|\w*crisis|pandemi\w+)|"
-            rf"(?:in|en) "
-            rf"(?:over |more than |mas de |almost |nearly |casi )?(?:a|un|una|{COUNT}) (?:years|decades?|anos|"
-            rf"decadas?))\b"
+            rf"(?:in|en) (?:over |more than |mas de |almost |nearly |casi )?(?:a|un|una|{COUNT}) (?:years|decades?|"
+            rf"anos|decadas?))\b"
         ),
     ),
     (
@@ -75,10 +73,9 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "a figure that no tool gave",
         re.compile(
-            r"\b(?:adjusted|forward|operating|organic|underlying|quarterly|semi-annual) "
-            r"(?:eps|earnings|p/e|pe|margins?|revenues?|sales|profits?|income)\b"
-            r"|\b(?:bpa|beneficios?|margen(?:es)?|ingresos?|ventas|per) "
-            r"(?:ajustad[oa]s?|operativ[oa]s?|subyacentes?|organic[oa]s?|trimestral(?:es)?|semestral(?:es)?|"
+            r"\b(?:adjusted|forward|operating|organic|underlying|quarterly|semi-annual) (?:eps|earnings|p/e|pe|"
+            r"margins?|revenues?|sales|profits?|income)\b|\b(?:bpa|beneficios?|margen(?:es)?|ingresos?|ventas|"
+            r"per) (?:ajustad[oa]s?|operativ[oa]s?|subyacentes?|organic[oa]s?|trimestral(?:es)?|semestral(?:es)?|"
             r"futur[oa]s?)\b"
         ),
     ),
@@ -101,11 +98,9 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "a report that no tool gave",
         re.compile(
-            r"\b(?:reported|announced|published|presento|publico|anuncio)(?: its| their| sus?)? "
-            r"(?:earnings|results|resultados) (?:on|el)\b|"
-            r"\b(?:earnings|results|resultados)\b[^.;]{0,40}\b(?:"
-            r"(?:were|was) (?:published|released|reported|announced)|"
-            r"(?:se|fueron) (?:publica|presenta|anuncia)\w+) (?:on|el)\b"
+            r"\b(?:reported|announced|published|presento|publico|anuncio)(?: its| their| sus?)? (?:earnings|results|"
+            r"resultados) (?:on|el)\b|\b(?:earnings|results|resultados)\b[^.;]{0,40}\b(?:(?:were|was) (?:published|"
+            r"released|reported|announced)|(?:se|fueron) (?:publica|presenta|anuncia)\w+) (?:on|el)\b"
         ),
     ),
     (
@@ -117,10 +112,9 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
 )
 _AT_AN_END = re.compile(
-    r"\b(?:at|near|close to|(?<!er )(?<!est )(?<!gap )to|hit|set|reached|marked|en|cerca de) "
-    r"(?:its|their|an?|the|sus?|el|la)? ?(?:new |fresh |"
-    r"very )?(?:(?:52-week|one-year|12-month|yearly|annual) )?(?:(?P<high>highs?|peak|maximos?|(?:top|parte alta) "
-    r"(?:of|de))|lows?|minimos?|(?:bottom|parte baja) (?:of|de))\b(?! of)"
+    r"\b(?:at|near|close to|(?<!er )(?<!est )(?<!gap )to|hit|set|reached|marked|en|cerca de) (?:its|their|an?|the|sus?|"
+    r"el|la)? ?(?:new |fresh |very )?(?:(?:52-week|one-year|12-month|yearly|annual) )?(?:(?P<high>highs?|peak|maximos?|"
+    r"(?:top|parte alta) (?:of|de))|lows?|minimos?|(?:bottom|parte baja) (?:of|de))\b(?! of)"
 )
 _AGO = re.compile(
     r"\b(?:days?|weeks?|months?|years?) ago\b|\bhace (?:un|una|dos|tres|\d+) (?:dias?|semanas?|mes|anos?)"

@@ -14,23 +14,20 @@ LAST = -1
 _POLITE = r"(?:(?:please|por favor|oye|hey|ok|hola|hello|hi|copilot|copiloto|can you|could you|puedes|podrias)[, ]+)*"
 _READ = re.compile(
     rf"{_POLITE}(?:and |y )?(?:now |ahora )?(?:tell me |show me |dime |muestrame |ensename )?"
-    r"(?:what (?:do|did|have) (?:yo)?u "
-    r"(?:still |already )?(?:know|remember(?:ed)?|stored?|saved?|learn(?:ed|t)?|keep|kept|"
-    r"have(?= on me))(?: (?:about|of|on|from) me)?|what you (?:know|remember|have stored|have saved)"
-    r"(?: (?:about|of) me)|what have i told you|what(?:'s| is) in (?:my|your) memory(?: (?:about|of) me)?|"
-    r"(?:(?:show|list)(?: me)? )?(?:my memory|your memory of me|everything you (?:know|remember)(?: about me)?)|"
-    r"(?:que|lo que|todo lo que) (?:recuerdas|sabes|has aprendido|tienes (?:guardado|apuntado|anotado)|guardas|"
-    r"has guardado|te acuerdas|te he (?:contado|dicho))(?: (?:de|sobre|acerca de) (?:mi persona|mi))?|mi memoria|"
+    r"(?:what (?:do|did|have) (?:yo)?u (?:still |already )?(?:know|remember(?:ed)?|stored?|saved?|learn(?:ed|t)?|keep|"
+    r"kept|have(?= on me))(?: (?:about|of|on|from) me)?|what you (?:know|remember|have stored|have saved)(?: (?:about|"
+    r"of) me)|what have i told you|what(?:'s| is) in (?:my|your) memory(?: (?:about|of) me)?|(?:(?:show|"
+    r"list)(?: me)? )?(?:my memory|your memory of me|everything you (?:know|remember)(?: about me)?)|(?:que|lo que|"
+    r"todo lo que) (?:recuerdas|sabes|has aprendido|tienes (?:guardado|apuntado|anotado)|guardas|has guardado|"
+    r"te acuerdas|te he (?:contado|dicho))(?: (?:de|sobre|acerca de) (?:mi persona|mi))?|mi memoria|"
     r"que informacion (?:tienes|guardas) (?:de|sobre) mi)(?: by now| so far| hasta ahora)?(?:,? (?:please|por favor))?"
 )
 _ALL = re.compile(
     rf"{_POLITE}(?:(?:forget|delete|erase|clear|wipe)(?: me)? (?:everything|all)"
-    r"(?: (?:that )?you (?:know|remember|have stored|have saved)| that)?(?: (?:about|of|on) me)?|"
-    r"(?:delete|erase|clear|wipe|reset) (?:my memory|your memory of me)|"
-    r"(?:olvida|borra|elimina)(?:te)?(?: de)? todo(?: lo que)?"
-    r"(?: (?:sabes|sepas|recuerdas|recuerdes|tienes guardado|guardas|guardes))?"
-    r"(?: (?:de|sobre|acerca de) mi)?|(?:borra|elimina|limpia|reinicia) (?:mi memoria|tu memoria de mi))"
-    r"(?:,? (?:please|por favor))?"
+    r"(?: (?:that )?you (?:know|remember|have stored|have saved)| that)?(?: (?:about|of|on) me)?|(?:delete|erase|clear|"
+    r"wipe|reset) (?:my memory|your memory of me)|(?:olvida|borra|elimina)(?:te)?(?: de)? todo(?: lo que)?(?: (?:sabes|"
+    r"sepas|recuerdas|recuerdes|tienes guardado|guardas|guardes))?(?: (?:de|sobre|acerca de) mi)?|(?:borra|elimina|"
+    r"limpia|reinicia) (?:mi memoria|tu memoria de mi))(?:,? (?:please|por favor))?"
 )
 _EVERYTHING = re.compile(
     rf"{_POLITE}(?:forget(?: about)? (?:it all|everything)|olvida(?:te|lo)?(?: de)? todo)(?:,? (?:please|por favor))?"
@@ -46,19 +43,16 @@ _DICHO = (
     r"lo que (?:(?:te )?(?:dije|conte|he dicho|he contado)|sabes|recuerdas|tienes(?: guardado)?)(?: (?:del?|sobre))?"
 )
 _EARLIER = (
-    r"(?:,? (?:yesterday|earlier|before|the other day|last (?:time|week|month)|(?:in|from) (?:the|our|my|"
-    r"an?) (?:other|earlier|last|"
-    r"previous) (?:chat|conversation|message)|ayer|antes|el otro dia|la (?:otra|ultima) vez|en (?:la|una|otra|"
-    r"nuestra) (?:otra |"
-    r"ultima )?(?:conversacion|charla)(?: anterior| pasada)?))"
+    r"(?:,? (?:yesterday|earlier|before|the other day|last (?:time|week|month)|(?:in|from) (?:the|our|my|an?) (?:other|"
+    r"earlier|last|previous) (?:chat|conversation|message)|ayer|antes|el otro dia|la (?:otra|ultima) vez|en (?:la|una|"
+    r"otra|nuestra) (?:otra |ultima )?(?:conversacion|charla)(?: anterior| pasada)?))"
 )
 """When it was told, which says nothing of what."""
 _FORGET = re.compile(
-    rf"{_POLITE}(?:(?:you (?:can|may|should)|i(?:'d| would) like you to|i want you to|(?<!no )quiero que|"
-    rf"prefiero que|te pido que) )?{FORGETTING}{_OF_MEMORY}?(?: (?:about|that|{_TOLD}|the (?:note|fact|part|bit|"
-    rf"thing|stuff)"
-    rf"(?= (?:about|that|on)\b)|on(?= )|del?|que|todo lo del?|lo del?|{_DICHO}|sobre))*:? "
-    rf"(?P<what>\S.*?)(?:{_OF_MEMORY}|{_EARLIER})?(?:,? (?:please|por favor|thanks|thank you|gracias))?\W*"
+    rf"{_POLITE}(?:(?:you (?:can|may|should)|i(?:'d| would) like you to|i want you to|(?<!no )quiero que|prefiero que|"
+    rf"te pido que) )?{FORGETTING}{_OF_MEMORY}?(?: (?:about|that|{_TOLD}|the (?:note|fact|part|bit|thing|"
+    rf"stuff)(?= (?:about|that|on)\b)|on(?= )|del?|que|todo lo del?|lo del?|{_DICHO}|"
+    rf"sobre))*:? (?P<what>\S.*?)(?:{_OF_MEMORY}|{_EARLIER})?(?:,? (?:please|por favor|thanks|thank you|gracias))?\W*"
 )
 _TOLD_OF = re.compile(rf"(?<=^everything)(?: that)? {_TOLD}|(?<=^all)(?: that)? {_TOLD}|(?<=^todo) {_DICHO}")
 _REQUEST = re.compile(r"\W*(?:(?:please|oye|hey),? )*(?:(?:can|could|would|will) you|puedes|podrias)\b")

@@ -43,20 +43,16 @@ class Value:
 READ = 2_000
 """Characters of a statement that are looked at."""
 _NOW = re.compile(
-    r"\b(?:now|nowadays|these days|from now on|no longer|instead|lately|moved|relocated|switched|changed|"
-    r"mudad[oa]|trasladad[oa]|"
-    r"new|ahora|a partir de|desde ahora|de ahora en adelante|ultimamente|mude|mudamos|mudar|mudado|traslade|"
-    r"trasladamos|"
-    r"cambie|pase|me quedan?|only have|have only|animado (?:con|a)|come (?:a)?round|warmed (?:up )?to|"
-    r"chang(?:ed|ing) my mind|cambiado de (?:idea|opinion)|nuev[oa]|actualmente|"
-    r"currently|got|just|acabo de|started|empece|empezado|comence|joined|mejor|better|"
-    r"actually|en realidad|in fact|turned|became|become|again|back (?:to|on|in)|vuelto a|volvi a|volver a|otra vez|"
-    r"de nuevo|ya (?:va|van|estudia|estudian)|me he vuelto|me volvi|from here on|ascendido|promoted|hecho fij[oa]|"
-    r"al final|finally|in the end|por fin|on second thoughts?|pensandolo mejor|decided|decidido|"
-    r"(?:they|have|has) (?:\w+ )?put (?:me|us)|me han (?:puesto|pasado)|"
-    r"ya puedes|you can (?:now|start)|"
-    r"cumpli|me case|me divorcie|me separe|will be|is going to be|va a ser|pasa(?:ra)? a ser|as of|"
-    r"starting (?:in|from|on|next)|from next|correction|i meant|meant to say|i was wrong|my mistake|scratch that|"
+    r"\b(?:now|nowadays|these days|from now on|no longer|instead|lately|moved|relocated|switched|changed|mudad[oa]|"
+    r"trasladad[oa]|new|ahora|a partir de|desde ahora|de ahora en adelante|ultimamente|mude|mudamos|mudar|mudado|"
+    r"traslade|trasladamos|cambie|pase|me quedan?|only have|have only|animado (?:con|a)|come (?:a)?round|"
+    r"warmed (?:up )?to|chang(?:ed|ing) my mind|cambiado de (?:idea|opinion)|nuev[oa]|actualmente|currently|got|just|"
+    r"acabo de|started|empece|empezado|comence|joined|mejor|better|actually|en realidad|in fact|turned|became|become|"
+    r"again|back (?:to|on|in)|vuelto a|volvi a|volver a|otra vez|de nuevo|ya (?:va|van|estudia|estudian)|me he vuelto|"
+    r"me volvi|from here on|ascendido|promoted|hecho fij[oa]|al final|finally|in the end|por fin|on second thoughts?|"
+    r"pensandolo mejor|decided|decidido|(?:they|have|has) (?:\w+ )?put (?:me|us)|me han (?:puesto|pasado)|ya puedes|"
+    r"you can (?:now|start)|cumpli|me case|me divorcie|me separe|will be|is going to be|va a ser|pasa(?:ra)? a ser|"
+    r"as of|starting (?:in|from|on|next)|from next|correction|i meant|meant to say|i was wrong|my mistake|scratch that|"
     r"i said|quise decir|me (?:he )?equivo(?:que|cado)|corrijo|correccion|rectifico|dije)\b"
 )
 _NOT_SO = re.compile(
@@ -65,11 +61,9 @@ _NOT_SO = re.compile(
 _PARTS = re.compile(r", | (?=(?:and|but|who|which|y|pero|que) )")
 _OF_ONESELF = re.compile(
     r"\b(?:i|we|my|our|mis?|he|hemos|nuestr[oa]|me|nos|viv\w+|resido|trabajo|estoy|tengo|tenemos|poseo|cumpl\w+|opero|"
-    r"invierto|uso|"
-    r"conduzco|manejo|estudio|arriesg\w+|risk|vuelv\w+|ahorro|gano|cobro|pago|gasto|meto|aporto|soy|somos|sigo|llevo|"
-    r"enviude|quede|"
-    r"empece|\d+|prefiero|prefer|mejor|better|siempre|always|ahora|now|gustan?|mas|more|be|keep|rather|acabo|quiero|"
-    r"want|dame|let's|lets|hablemos|tratame|hablame)\b"
+    r"invierto|uso|conduzco|manejo|estudio|arriesg\w+|risk|vuelv\w+|ahorro|gano|cobro|pago|gasto|meto|aporto|soy|somos|"
+    r"sigo|llevo|enviude|quede|empece|\d+|prefiero|prefer|mejor|better|siempre|always|ahora|now|gustan?|mas|more|be|"
+    r"keep|rather|acabo|quiero|want|dame|let's|lets|hablemos|tratame|hablame)\b"
 )
 _ADVERBS = re.compile(
     r"\b(?:now|nowadays|these days|from now on|currently|actually|lately|always|usually|only|also|just|recently|still|"
@@ -109,9 +103,8 @@ _JUDGED = frozenset(
     )
 )
 _HAVE = re.compile(
-    r"\b(?:have|own|hold|tengo|tenemos|poseo|had my|had our) "
-    r"(?:(?:my|our|solamente) )?(?P<count>\d+(?:[.,]\d+)?|[a-z]+) "
-    r"(?P<rest>[^.,;:!?\n]{2,60})"
+    r"\b(?:have|own|hold|tengo|tenemos|poseo|had my|had our) (?:(?:my|our|solamente) )?(?P<count>\d+(?:[.,]\d+)?|"
+    r"[a-z]+) (?P<rest>[^.,;:!?\n]{2,60})"
 )
 _NOT_COUNTED = frozenset(
     words(
@@ -127,9 +120,8 @@ _FLOW = re.compile(
     r"gasto|meto|aporto)\b(?P<rest>[^.,;:!?\n]{0,60}?\d[^.;:!?\n]{0,60})"
 )
 _PERIOD = re.compile(
-    r"\b(?:a|per|each|every|al|por|cada|the) (?:day|week|month|year|dia|semana|mes|ano|hora|hour)\b|"
-    r"\b(?:monthly|weekly|"
-    r"yearly|annually|daily|mensual(?:es)?|semanal(?:es)?|anual(?:es)?|rent|alquiler|renta)\b"
+    r"\b(?:a|per|each|every|al|por|cada|the) (?:day|week|month|year|dia|semana|mes|ano|hora|hour)\b|\b(?:monthly|"
+    r"weekly|yearly|annually|daily|mensual(?:es)?|semanal(?:es)?|anual(?:es)?|rent|alquiler|renta)\b"
 )
 _OF_A_DATE = re.compile(r"\b(?:el dia|on the|the) \d{1,2}(?:st|nd|rd|th)?\b|\b\d{1,2}(?:st|nd|rd|th)\b")
 _ARTICLES = frozenset(("a", "an", "un", "una", "uno"))

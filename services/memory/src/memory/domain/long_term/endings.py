@@ -187,13 +187,11 @@ _OTHER_KIND = re.compile(
     r"\b(?:trading|stocks?|bonds?|etfs?|crypto|options?|futures|acciones|bonos|opciones|futuros|cripto)\b"
 )
 _WITHOUT_WORK = re.compile(
-    r"\b(?:lost my job|got fired|was fired|been fired|got laid off|was laid off|am unemployed|retired last|am "
-    r"(?:now )?retired|"
-    r"just retired|have retired|quit my job|left my job|(?:been|was|got|were) (?:let go|made redundant|laid "
-    r"off)|laid me off|let me go|"
-    r"me (?:han echado|echaron)|me despidieron|me han despedido|perdi mi (?:trabajo|empleo)|"
-    r"me quede sin (?:trabajo|empleo)|estoy en (?:el )?paro|estoy desemplead[oa]|estoy jubilad[oa]|me he jubilado|"
-    r"me jubile|ya me jubile|renuncie$)\b"
+    r"\b(?:lost my job|got fired|was fired|been fired|got laid off|was laid off|am unemployed|retired last|"
+    r"am (?:now )?retired|just retired|have retired|quit my job|left my job|(?:been|was|got|were) (?:let go|"
+    r"made redundant|laid off)|laid me off|let me go|me (?:han echado|echaron)|me despidieron|me han despedido|"
+    r"perdi mi (?:trabajo|empleo)|me quede sin (?:trabajo|empleo)|estoy en (?:el )?paro|estoy desemplead[oa]|"
+    r"estoy jubilad[oa]|me he jubilado|me jubile|ya me jubile|renuncie$)\b"
 )
 _RETIRED = re.compile(
     r"\b(?:is|has|got|was|have|esta|se ha|se) (?:now |just |been |ya )?(?:retired|jubilad[oa]|jubilo|laid off|fired|"
@@ -217,11 +215,10 @@ _GRADUATED = re.compile(
     r"\b(?:me gradue|termine (?:la carrera|mis estudios|la universidad)|acabe la carrera)\b"
 )
 _BORN = re.compile(
-    r"\b(?:baby|twins|son|daughter|boy|girl|little one)\b.{0,20}\b(?:born|arrived|here|came)\b|\b(?:gave|has "
-    r"given) birth\b|"
-    r"\bdado a luz\b|\bdio a luz\b|\b(?:nacio|ha nacido|nacieron|han nacido)\b.{0,20}\b(?:hij[oa]s?|bebe|"
-    r"nin[oa]|gemel[oa]s|peque|cri[oa])\b|"
-    r"\b(?:hij[oa]s?|bebe|nin[oa]|gemel[oa]s|peque|cri[oa])\b.{0,20}\b(?:nacio|ha nacido|nacieron|han nacido|llego)\b"
+    r"\b(?:baby|twins|son|daughter|boy|girl|little one)\b.{0,20}\b(?:born|arrived|here|came)\b|\b(?:gave|"
+    r"has given) birth\b|\bdado a luz\b|\bdio a luz\b|\b(?:nacio|ha nacido|nacieron|han nacido)\b.{0,20}\b(?:hij[oa]s?|"
+    r"bebe|nin[oa]|gemel[oa]s|peque|cri[oa])\b|\b(?:hij[oa]s?|bebe|nin[oa]|gemel[oa]s|peque|"
+    r"cri[oa])\b.{0,20}\b(?:nacio|ha nacido|nacieron|han nacido|llego)\b"
 )
 _ALONE = re.compile(
     r"\b(?:me (?:he ido|fui|mude|he mudado) a vivir sol[oa]|(?:ahora|ya) vivo sol[oa]|me (?:he )?independi(?:ce|zado)|"

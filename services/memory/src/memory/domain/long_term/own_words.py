@@ -38,17 +38,15 @@ _FILLED = r"(?:(?:also|really|just|still|actually|only|already|now|ya|no|solo|ta
 _THOUGHT = re.compile(
     rf"^(?:[^,]{{0,20}}, )?(?:i|we) {_FILLED}(?:do not |did not |can not |am not )?{_FILLED}"
     r"(?:think|guess|see|understand|know|wonder|mean|believe|suppose|agree|ask|say|heard|thought|hope|wish|appreciate|"
-    r"accept|confirm|doubt|remember|recall|try|tried|would like (?:to )?(?:know|see|hear|ask)|"
-    r"want (?:to )?(?:know|see|hear|ask|buy \d|sell \d)|have to|have got to|need (?:to )?(?:know|see|ask|help)|"
-    r"(?:am|are|was|were) (?:just |only )?(?:asking|looking (?:at|for (?:a|an|the|some|your))|wondering|thinking|sorry|"
-    r"sure|confused|ready|fine|good|ok|okay|happy with|glad|curious|reading|watching|done|lost|talking|referring|"
-    r"not sure)|have (?:a|an|another|one more|some|two|the same) (?:\w+ )?(?:question|questions|doubt|doubts|problem|"
-    r"request|idea))\b"
+    r"accept|confirm|doubt|remember|recall|try|tried|would like (?:to )?(?:know|see|hear|ask)|want (?:to )?(?:know|see|"
+    r"hear|ask|buy \d|sell \d)|have to|have got to|need (?:to )?(?:know|see|ask|help)|(?:am|are|was|were) (?:just |"
+    r"only )?(?:asking|looking (?:at|for (?:a|an|the|some|your))|wondering|thinking|sorry|sure|confused|ready|fine|"
+    r"good|ok|okay|happy with|glad|curious|reading|watching|done|lost|talking|referring|not sure)|have (?:a|an|another|"
+    r"one more|some|two|the same) (?:\w+ )?(?:question|questions|doubt|doubts|problem|request|idea))\b"
 )
 _WISH = re.compile(
-    r"\b(?:i|we)(?:'d| would)(?: really)? (?:like|love|prefer|rather)(?: to)? (?:see|know|hear|look|check|have|"
-    r"it|that|this|"
-    r"buy|sell|ask|talk|try|get)\b|\b(?:makes? sense|sounds? good|works? for me|helps? me|fine by me|all good)\b"
+    r"\b(?:i|we)(?:'d| would)(?: really)? (?:like|love|prefer|rather)(?: to)? (?:see|know|hear|look|check|have|it|that|"
+    r"this|buy|sell|ask|talk|try|get)\b|\b(?:makes? sense|sounds? good|works? for me|helps? me|fine by me|all good)\b"
 )
 _THOUGHT_ES = re.compile(
     rf"^(?:[^,]{{0,20}}, )?(?:yo )?{_FILLED}(?:entiendo|veo|creo|pienso|supongo|espero|digo|pregunto|agradezco|"

@@ -26,34 +26,29 @@ _TITLE = re.compile(r"\b(Dra?|Mrs?|Ms|Prof|Sra?|Srta|St|Sta)\.(?=\s+[A-ZÁÉÍÓ
 """Its dot ends no sentence."""
 _JOKE = re.compile(
     r"(?<!not )(?<!n't )\b(?:(?:just |only |i'?m )*(?:kidding|joking)(?! aside)(?: (?:about|when)\b[^,.;:!?\n]*)?|jk|"
-    r"(?:it'?s|that'?s|it is) not "
-    r"(?:really )?true(?! that)"
-    r"|seriously though|(?:all )?jok(?:es|ing) aside|(?:no|ahora|ya),? (?:ya )?en serio|bromas aparte|fuera de bromas"
+    r"(?:it'?s|that'?s|it is) not (?:really )?true(?! that)|seriously though|(?:all )?jok(?:es|ing) aside|(?:no|ahora|"
+    r"ya),? (?:ya )?en serio|bromas aparte|fuera de bromas"
     r"|(?:es|era) (?:una )?broma|estoy bromeando|es mentira|no es (?:verdad|cierto)(?! que))\b",
     re.I,
 )
 _ASIDE = re.compile(
-    r"\b(?:did i (?:tell you|mention)|have i (?:told you|mentioned)|did you know|do you know"
-    r"|te (?:he (?:dicho|contado|comentado)|dije|cont[eé]|coment[eé])"
-    r"|sab(?:es|[ií]as)) (?:that |que )(?!es\b)(?P<said>[^?]+)\?|"
+    r"\b(?:did i (?:tell you|mention)|have i (?:told you|mentioned)|did you know|do you know|te (?:he (?:dicho|contado|"
+    r"comentado)|dije|cont[eé]|coment[eé])|sab(?:es|[ií]as)) (?:that |que )(?!es\b)(?P<said>[^?]+)\?|"
     r"\b(?:did i (?:tell you|mention)|have i (?:told you|mentioned)) (?P<told>(?:i|we|my)\b[^?]+)\?",
     re.I,
 )
 """A question that tells what it asks about: "did I tell you I have two kids?"."""
 _ASKS = re.compile(
-    r"\W*(?:(?:and|but|so|hey|ok|y|pero|oye|entonces),? )*(?:can|could|should|would|will|shall|may|do|does|did|"
-    r"is|are|am|"
-    r"was|were|have i|has|what|which|who|whose|when|where|why|how|que|cual(?:es)?|quien|cuanto|cuanta|cuantos|cuantas|"
-    r"cuando|donde|por que|puedo|debo|deberia|conviene|merece)\b"
+    r"\W*(?:(?:and|but|so|hey|ok|y|pero|oye|entonces),? )*(?:can|could|should|would|will|shall|may|do|does|did|is|are|"
+    r"am|was|were|have i|has|what|which|who|whose|when|where|why|how|que|cual(?:es)?|quien|cuanto|cuanta|cuantos|"
+    r"cuantas|cuando|donde|por que|puedo|debo|deberia|conviene|merece)\b"
 )
 """A question that begins before its last comma."""
 _ASKS_UNMARKED = re.compile(
-    r"^\W*(?:(?:and|but|so|hey|ok|y|pero|oye|entonces),? )*(?:"
-    r"how (?:much|many|long|often|old)\b"
-    r"|(?:how|what|which|who|whose|why|where|when)(?: (?!(?:i|we|you|my)\b)\w+){0,3} "
-    r"(?:do|does|did|is|are|was|were|am|can|could|should|would|will|have|has)\b"
-    r"|(?:can|could|should|shall|would|will|do|does|did|is|are|am|was|were|have) (?:i|we|you|he|she|it|they|there)\b"
-    r"|(?:qué|cuándo|dónde|cómo|quién(?:es)?|cuál(?:es)?)\b|cu[aá]nt[oa]s?\b(?! (?:antes|m[aá]s|menos)\b)"
+    r"^\W*(?:(?:and|but|so|hey|ok|y|pero|oye|entonces),? )*(?:how (?:much|many|long|often|old)\b|(?:how|what|which|who|"
+    r"whose|why|where|when)(?: (?!(?:i|we|you|my)\b)\w+){0,3} (?:do|does|did|is|are|was|were|am|can|could|should|would|"
+    r"will|have|has)\b|(?:can|could|should|shall|would|will|do|does|did|is|are|am|was|were|have) (?:i|we|you|he|she|it|"
+    r"they|there)\b|(?:qué|cuándo|dónde|cómo|quién(?:es)?|cuál(?:es)?)\b|cu[aá]nt[oa]s?\b(?! (?:antes|m[aá]s|menos)\b)"
     r")[^,;:.—–]*(?P<more>.*)",
     re.I,
 )
@@ -69,13 +64,10 @@ _FOR_GOOD = re.compile(
     re.I,
 )
 _REPORTS = re.compile(
-    r"\b(?:says|said|keeps? saying|thinks|tells|told me|told us|keeps telling|"
-    r"reckons|believes|claims|"
-    r"swears|insists|suggests|suggested|recommends|recommended|advises|advised|wants me|(?:they|people|friends|"
-    r"parents) "
-    r"(?:say|think|tell me)|puts? it|used to say|dicen?|dijo|dijeron|ha dicho|han dicho|cree(?:n)? que|"
-    r"decian?|escribi[oe]|afirman?|afirmo|pensaba que|piensan?|opinan?|recomiendan?|ha recomendado|aconsejan?|"
-    r"ha aconsejado|aseguran?|insisten?|"
+    r"\b(?:says|said|keeps? saying|thinks|tells|told me|told us|keeps telling|reckons|believes|claims|swears|insists|"
+    r"suggests|suggested|recommends|recommended|advises|advised|wants me|(?:they|people|friends|parents) (?:say|think|"
+    r"tell me)|puts? it|used to say|dicen?|dijo|dijeron|ha dicho|han dicho|cree(?:n)? que|decian?|escribi[oe]|afirman?|"
+    r"afirmo|pensaba que|piensan?|opinan?|recomiendan?|ha recomendado|aconsejan?|ha aconsejado|aseguran?|insisten?|"
     r"quiere que)\b"
 )
 _I_SAID = re.compile(r"\b(?:i|we)(?: (?:\w+ly|just|also|always|have|had))? $")
@@ -90,9 +82,8 @@ _UNREAL = re.compile(
 _BACK = re.compile(r"\b(?:but|pero|though|although|however|sin embargo|aunque|so|asi que|la verdad)\b|[—–(]")
 """Where somebody speaks of what is so again."""
 _PRETENDS = re.compile(
-    r"\W*(?:(?:ok|now|just|let's|lets|vale|bueno|ahora),? )*(?:pretend|imagine|suppose|imaginate|imaginemos|"
-    r"imagina|supon|"
-    r"suponte|supongamos|pongamos)\b"
+    r"\W*(?:(?:ok|now|just|let's|lets|vale|bueno|ahora),? )*(?:pretend|imagine|suppose|imaginate|imaginemos|imagina|"
+    r"supon|suponte|supongamos|pongamos)\b"
 )
 """All that follows is imagined, up to where it is taken back."""
 _REALLY = re.compile(r"\W*(?:but|pero|actually|really|la verdad|en realidad|anyway|in reality)\b")

@@ -64,15 +64,13 @@ _ORDERS = (
     re.compile(rf"{_POLITE}(?:no|nunca) (?:uses|utilices|pongas|incluyas|metas|anadas) [^.!?]{{3,80}}"),
     # How answers should be: give me short answers, quiero respuestas largas, trátame de usted, write to me in French.
     re.compile(
-        rf"{_POLITE}(?:(?:i|we) )?(?:always |siempre |mejor )?(?:{_GIVE}) (?:me )?(?:\w+ ){{0,2}}?"
-        rf"(?:(?:{_STYLE}) (?:{_ANSWERS})"
-        rf"|(?:{_ANSWERS}) (?:\w+ )?(?:{_STYLE}))\b[^.!?]{{0,60}}"
+        rf"{_POLITE}(?:(?:i|we) )?(?:always |siempre |mejor )?(?:{_GIVE}) (?:me )?(?:\w+ ){{0,2}}?(?:(?:{_STYLE}) "
+        rf"(?:{_ANSWERS})|(?:{_ANSWERS}) (?:\w+ )?(?:{_STYLE}))\b[^.!?]{{0,60}}"
     ),
     re.compile(
-        rf"{_POLITE}(?:siempre |always |mejor )?(?:tratame|hablame|tuteame|"
-        rf"(?:answer|reply|respond|write|speak|talk)(?: to)?"
-        rf"(?: me)?|contestame|respondeme|escribeme|contesta|responde|escribe)(?: siempre| always)?"
-        rf"(?: (?:de (?:usted|tu)|in (?:{_LANGUAGES})|en (?:{_LANGUAGES})))?"
+        rf"{_POLITE}(?:siempre |always |mejor )?(?:tratame|hablame|tuteame|(?:answer|reply|respond|write|speak|"
+        rf"talk)(?: to)?(?: me)?|contestame|respondeme|escribeme|contesta|responde|escribe)(?: siempre|"
+        rf" always)?(?: (?:de (?:usted|tu)|in (?:{_LANGUAGES})|en (?:{_LANGUAGES})))?"
     ),
     re.compile(
         r"(?:i|we) do not want (?:to (?:see|get|hear|receive) )?(?:any |more )?(?:" + _SENT + r")\b[^.!?]{0,60}"

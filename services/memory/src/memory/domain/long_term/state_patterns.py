@@ -73,11 +73,9 @@ UNEMPLOYED = re.compile(
 )
 EMPLOYED = re.compile(
     r"\b(?:got|found|landed|started|have) (?:an? |the )?(?:new )?job\b|\b(?:they hired me|(?:got|was) hired)\b|"
-    r"\bme (?:han )?(?:cogido|cogieron|contratado|contrataron|fichado|ficharon)\b|\b(?:encontre|consegui|empece|"
-    r"tengo|he encontrado) "
-    r"(?:un )?(?:nuevo )?(?:trabajo|empleo)\b|\bi (?:now )?work (?:at|for)\b|\bempece (?:\w+ )?en\b|"
-    r"\bi (?:will )?start(?:ed)?(?: "
-    r"work(?:ing)?)? (?:at|with)\b|\b(?:ya|ahora) trabajo (?:en|para)\b"
+    r"\bme (?:han )?(?:cogido|cogieron|contratado|contrataron|fichado|ficharon)\b|\b(?:encontre|consegui|empece|tengo|"
+    r"he encontrado) (?:un )?(?:nuevo )?(?:trabajo|empleo)\b|\bi (?:now )?work (?:at|for)\b|\bempece (?:\w+ )?en\b|"
+    r"\bi (?:will )?start(?:ed)?(?: work(?:ing)?)? (?:at|with)\b|\b(?:ya|ahora) trabajo (?:en|para)\b"
 )
 SCHOOLS = tuple(
     (stage, re.compile(rf"\b(?:{words})\b"))
