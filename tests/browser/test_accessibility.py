@@ -76,6 +76,13 @@ async def test_axe_finds_nothing_in_the_console(visits: Visits, stack: RunningSt
     assert await violations(page) == [], "a conversation"
 
 
+BEFORE_THE_FADE = """() => {
+  const [bar, link] = ['.rail nav', '.rail nav [data-here]'].map((one) => document.querySelector(one).getBoundingClientRect());
+  return link.left >= bar.left && link.right <= bar.right - 47;
+}"""  # noqa: E501
+"""Whether the open view's link stands where the bar of views is not faded out."""
+
+
 async def test_every_view_of_the_console_is_whole_on_a_small_screen(visits: Visits) -> None:
     page = await visits.open("/console", size=(390, 700))
     await page.get_by_role("button", name="Admin").click()
@@ -83,6 +90,7 @@ async def test_every_view_of_the_console_is_whole_on_a_small_screen(visits: Visi
         await page.get_by_role("link", name=view).click()
         await expect(page.get_by_role("heading", name=view).first).to_be_in_viewport()
         assert await page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+        assert await page.evaluate(BEFORE_THE_FADE)
 
 
 async def test_the_chat_is_used_with_keys_alone(visits: Visits) -> None:

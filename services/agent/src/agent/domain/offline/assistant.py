@@ -58,6 +58,8 @@ _OF_A_DAY = ("get_ohlcv", "get_price", "market_snapshot", "get_performance", "ma
 """What may be asked of yesterday, or of last Friday."""
 _LIST, _LIST_CHANGES = "get_watchlist", {"add_to_watchlist", "remove_from_watchlist"}
 _Result = tuple[str, dict[str, Any], dict[str, Any]]
+MOST_COMPARED = 1_000
+"""Characters of a question that are compared with what the company says: each word is, with every sentence."""
 
 
 def respond(
@@ -240,14 +242,15 @@ def _site_question(
     away: bool,
 ) -> SiteQuestion:
     """A question for the company's words, with the one that it leans on and what was answered before."""
+    question = GREETED.sub("", question)[:MOST_COMPARED]
+    before = [one[:MOST_COMPARED] for one in before[-2:]]
     leaning = before[-1] if before and (goes_on(question) or leans(question) or is_vague(terms(question))) else ""
     if leaning and len(before) > 1 and (goes_on(leaning, 3) or leans(leaning)):
         leaning = f"{before[-2]}\n{leaning}"  # it leans on the one before it in turn
     answered = said[-1] if said and not tells_nothing(said[-1]) else ""
     earlier = before[-1] if before else ""
     told = next((one for one in reversed(said) if not tells_nothing(one)), "")
-    bare = GREETED.sub("", question)
-    return SiteQuestion(bare, leaning, language, page_url, about, missed, answered, away, earlier, told)
+    return SiteQuestion(question, leaning, language, page_url, about, missed, answered, away, earlier, told)
 
 
 def _question(messages: Sequence[Mapping[str, Any]]) -> tuple[str, Sequence[Mapping[str, Any]], list[str], list[str]]:

@@ -88,6 +88,7 @@ def telling(text: str) -> list[str]:
     return [word for word in words_of(text) if not _is_light(word)]
 
 
+@lru_cache(maxsize=8_192)
 def _is_light(word: str) -> bool:
     if len(word) == 4 and stem(word) not in COMMON and any(swapped(word, one) for one in LIGHT):
         return True
