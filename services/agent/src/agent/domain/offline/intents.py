@@ -246,7 +246,8 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
         return Wish(Intent.TOOL, tuple(("explain_concept", {"concept": one}) for one in concepts))
     if row is None:
         nothing_else = not (without_symbols(text) or re.search(r"\d", said) or talk_words.OF_ONESELF.match(said))
-        if own and (nothing_else or len(said.split()) <= 3) and "get_price" in schemas:
+        bare = (nothing_else or len(said.split()) <= 3) and not talk_words.TAKEN.search(said)
+        if own and bare and "get_price" in schemas:
             return Wish(Intent.TOOL, tuple(("get_price", {"symbol": one}) for one in own))
         return None
     # "What does the plan cost?" is of the site, whatever share was spoken of before; "and what does it cost?" is not.
