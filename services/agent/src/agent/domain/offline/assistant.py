@@ -40,7 +40,7 @@ from agent.domain.offline.site import SiteQuestion, from_knowledge, from_site
 from agent.domain.offline.small_talk import asks_how, tells_of_oneself
 from agent.domain.offline.spoken import goes_on
 from agent.domain.offline.steps import SayText, UseTools, step_of
-from agent.domain.offline.talk_words import GREETED, MY_PLAN, OF_WHAT_WAS_TOLD, UNLISTED
+from agent.domain.offline.talk_words import GREETED, MY_PLAN, OF_WHAT_WAS_TOLD, TAKEN, UNLISTED
 from agent.domain.offline.told_facts import asked_of
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.steps import FORGET
@@ -99,7 +99,8 @@ def respond(
     known = knowledge is not None and bool(knowledge.documents)
     away = knowledge is None or not knowledge.complete
     # The site's examples name shares, and tell nothing of them.
-    of_a_share = "get_price" in offered and bool(symbols_in(question)) and not asks_how(question)
+    of_the_company = asks_how(question) or TAKEN.search(plain(question))
+    of_a_share = "get_price" in offered and bool(symbols_in(question)) and not of_the_company
     if handed and (accepts or not question):
         response = SayText(nobody_yet(language))
     elif not wish.calls and (events := coming_events(question, market, language)):
@@ -170,7 +171,7 @@ def _otherwise(
             return UseTools((("explain_concept", {"concept": term}),))
         if "error" not in found[2]:
             return SayText(answer_from(*found, question, language))
-    named = symbols_in(question)
+    named = [] if TAKEN.search(plain(question)) else symbols_in(question)
     decides = not named or re.search(r"\b(?:cancel|confirm|anul)", plain(question))
     if "?" not in question and decides and after_an_order(before[-1:], offered):
         return SayText(plain_answer(Wish(Intent.NOT_YET), language))
@@ -194,14 +195,17 @@ def _otherwise(
 
 
 def _addressed(question: str, company: CompanyConfig | None) -> str:
-    """The question with "you" for the company's name. A name of one word counts only as it is written: it may be
-    another word."""
-    name = company.name if company else None
+    """The question with "you" for the company's name. A name of one word may be another word, and so may the first of a
+    longer name: that counts only in a question for what it is ("what is Northwind?")."""
+    name = company.name.strip() if company and company.name else ""
     if not name:
         return question
-    if " " not in name:
-        return re.sub(rf"\b{re.escape(name)}(?!\w)", "you", question)
-    return re.sub(rf"\b(?:{re.escape(name)}|{re.escape(plain(name))})(?!\w)", "you", question, flags=re.IGNORECASE)
+    if " " in name:
+        whole = rf"\b(?:{re.escape(name)}|{re.escape(plain(name))})(?!\w)"
+        question = re.sub(whole, "you", question, flags=re.IGNORECASE)
+    short = rf"\b(is|does|about|es|hace|dedica|sobre|de) {re.escape(name.split()[0])}(?!\w)"
+    asked = re.sub(short, r"\1 you", question, flags=re.IGNORECASE)
+    return asked if asked != question and not terms(asked) else question
 
 
 def _wish_of(

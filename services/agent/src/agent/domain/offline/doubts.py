@@ -51,8 +51,8 @@ _TITLED = 0.5
 """What a word counts at least that the page's title has."""
 _SEVERAL = 2
 """Words that a question needs to say clearly what it is about."""
-_TELLING = 4
-"""Letters, at least, of the stem of a word that is told to be nowhere: of "use" nobody needs to hear that."""
+TELLING = 4
+"""Letters, at least, of a word that is told to be nowhere: of "use" nobody needs to hear that."""
 _MONTH = frozenset(("=month",))
 """What another month has too."""
 _NAMED = 0.85
@@ -185,7 +185,7 @@ def nowhere(question: str, among: Candidates) -> list[str]:
     if not same_language or not (shapes.DO_YOU.search(said) or shapes.MAY.search(said) or ANOTHER_TERM.match(said)):
         return []
     asked = terms(FREE_OR_PAID.sub(" ", question))
-    missing = {word for word in specific_words(asked) if len(word) >= _TELLING and not index.is_known(asked[word])}
+    missing = {word for word in specific_words(asked) if not index.is_known(asked[word])}
     return [
         word
         for word in re.findall(r"[^\W\d_]+", question)

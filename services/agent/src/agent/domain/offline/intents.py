@@ -278,7 +278,8 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
     if asks and (date_in(said) or (_ASKED_AT.search(said) and when_in(text).tool_arguments)):
         row = next(one for one in TABLE if one.tool == "get_price" and not one.way)  # how it stood then
     if row is None:
-        if own and (nothing_else or len(said.split()) <= 3) and "get_price" in schemas:
+        bare = (nothing_else or len(said.split()) <= 3) and not talk_words.TAKEN.search(said)
+        if own and bare and "get_price" in schemas:
             return Wish(Intent.TOOL, tuple(("get_price", {"symbol": one}) for one in own))
         return None
     # "What does the plan cost?" is of the site, whatever share was spoken of before; "and what does it cost?" is not.

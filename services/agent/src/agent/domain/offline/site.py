@@ -14,7 +14,7 @@ from agent.domain.offline.ages import is_for_age
 from agent.domain.offline.answers import is_unknown, not_searched, unknown, unread
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.constraints import A_DAY
-from agent.domain.offline.doubts import doubts, nearest, nowhere
+from agent.domain.offline.doubts import TELLING, doubts, nearest, nowhere
 from agent.domain.offline.evidence import answers
 from agent.domain.offline.excerpts import Excerpt, SitePage, sentences_of
 from agent.domain.offline.follow_up_rows import follow_up_rows
@@ -138,7 +138,7 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
         if may:
             return asked.unknown(near)
         # What a question is about stands behind what is said of it in English, before it in Spanish.
-        missing = nowhere(asked.question, everything) or [""]
+        missing = [word for word in nowhere(asked.question, everything) if len(word) >= TELLING] or [""]
         return asked.unknown((), near, missing[-1 if asked.language == "en" else 0])
     shown = doubts(asked.question, asked.before, asked.earlier, chosen, everything, asked.told)
     if shown is not None:
