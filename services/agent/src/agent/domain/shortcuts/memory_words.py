@@ -15,7 +15,7 @@ _READ = re.compile(
     rf"{_POLITE}(?:and |y )?(?:now |ahora )?(?:tell me |show me |dime |muestrame |ensename )?"
     r"(?:what (?:do|did|have) (?:yo)?u "
     r"(?:still |already )?(?:know|remember(?:ed)?|stored?|saved?|learn(?:ed|t)?|keep|kept|"
-    r"have(?= on me))(?: (?:about|of|on|from) me)?|what you (?:know|remember|have stored|have saved)"
+    r"(?:have|got)(?= on me))(?: (?:about|of|on|from) me)?|what you (?:know|remember|have stored|have saved)"
     r"(?: (?:about|of) me)|what have i told you|what(?:'s| is) in (?:my|your) memory(?: (?:about|of) me)?|"
     r"(?:(?:show|list)(?: me)? )?(?:my memory|your memory of me|everything you (?:know|remember)(?: about me)?)|"
     r"(?:que|lo que|todo lo que) (?:recuerdas|sabes|has aprendido|tienes (?:guardado|apuntado|anotado)|guardas|"
