@@ -166,6 +166,8 @@ def amended(
         if earlier.way in _WORKED_OUT and (figure := _another_level(said, earlier, given)):
             return replace(_instead(earlier, dict(arguments)), shown=figure)
         merged = _with_figures(said, tool, arguments, given, own) or (dict(arguments) if at_market else None)
+        if merged is not None and earlier.way == "as_many" and "quantity" not in merged:
+            return Wish(Intent.UNREAD, shown=said)  # how many that is was worked out, and is not known here
         if merged is not None:
             return _instead(earlier, merged)
     if own and row is None and tool == _ORDER and talk_words.GOING_ON.search(said) and "quantity" in given:
