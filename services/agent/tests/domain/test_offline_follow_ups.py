@@ -392,6 +392,11 @@ def test_an_order_for_as_many_as_were_worked_out_is_asked_for_again_where_it_cha
     assert wish_in("no, at market", SCHEMAS, before).intent is Intent.UNREAD
 
 
+@pytest.mark.parametrize("said", ["leave it", "déjala", "forget it"])
+def test_an_order_that_is_left_as_it_is_is_not_cancelled(said: str) -> None:
+    assert wish_in(said, SCHEMAS, ["buy 5 IBM limit 190", "yes"]).intent is Intent.NOT_YET
+
+
 def test_after_the_own_list_was_spoken_of_shares_are_put_on_it_and_taken_off() -> None:
     wish = wish_in("drop MSFT and add GOOG", SCHEMAS, ["add IBM to my watchlist"])
     assert wish.calls == (("remove_from_watchlist", {"symbol": "MSFT"}), ("add_to_watchlist", {"symbol": "GOOG"}))

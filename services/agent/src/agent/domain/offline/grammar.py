@@ -284,7 +284,6 @@ TAKES_BACK = re.compile(
     r"(?:delete|remove|cancel|erase|kill|drop|clear|bin|ditch|scrap|trash|get rid of) "
     r"(?:it|that|this|both(?: of them)?|"
     r"(?:all of )?them(?: all)?|the \w+(?: one)?|that one)|"
-    r"(?:(?:nah|nope)\W++)?(?:forget|leave) (?:it|that)|never ?mind|(?:olvida|deja)l[oa]|"
     r"undo(?: (?:it|that|this))?|take (?:it|that) back|deshaz(?:lo|la| (?:eso|esto))|"
     r"(?:borra|elimina|quita|cancela|anula)r?(?:me)?(?:l[oa]s?(?: tod[oa]s?| dos)?| l[oa]s dos| amb[oa]s|"
     rf"(?: (?:el|la|es[ea]|es[oa]s|eso|esto))(?: (?:{'|'.join(PLACES)}))?(?: de [\w.,]++)?)?)"

@@ -73,7 +73,7 @@ _OF_A_SHARE = re.compile(
     r"up or down|sube o baja)\b"
 )
 """Said of the price of a share, and of nothing that a company sells."""
-_STOP = re.compile(r"\bstop\b(?! (?:buy|order)\b)(?<!buy stop)(?<!orden stop)(?<!orden de stop)(?=.*\d)")
+_STOP = re.compile(r"\bstop\b(?! (?:buy|order|de compra)\b)(?<!buy stop)(?<!orden stop)(?<!orden de stop)(?=.*\d)")
 _QUOTED = re.compile(r"[\"“«][^\"”»]*[\"”»]")
 _LOOKED_UP = word_set("get_price get_indicators get_fundamentals fundamentals_events get_news market_snapshot")
 
