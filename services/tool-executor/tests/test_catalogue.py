@@ -30,7 +30,7 @@ ml.get_prediction get_ml_signals ml pro 30 symbol
 ml.get_features get_ml_features ml premium 20 symbol [prediction_id]
 portfolio.get_positions get_portfolio portfolio pro 30
 portfolio.get_history get_trade_history portfolio pro 20 [limit] [symbol]
-trading.create_paper_order create_paper_order trading pro 10 symbol side quantity order_type [limit_price] [stop_price]
+trading.create_paper_order create_paper_order trading pro 10 symbol side quantity order_type [limit_price] [stop_price] [replaces]
 trading.cancel_paper_order cancel_paper_order trading pro 20 order_id
 trading.get_pending_orders get_pending_orders trading pro 30
 alert.create create_alert alerts pro 20 symbol condition price [message]

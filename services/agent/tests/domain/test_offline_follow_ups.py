@@ -40,6 +40,19 @@ FOLLOWED: list[tuple[tuple[str, ...], str, str, dict[str, Any]]] = [
         "get_performance",
         {"tickers": ["IBM"], "start": "2012-10-01", "end": "2012-10-31"},
     ),
+    (
+        ("tell me if FB drops 10% from here", "bump it down to 15 bucks"),
+        "replace_listed",
+        "create_alert",
+        {"price": 15.0},
+    ),
+    (("tell me if FB drops 10% from here", "ok bin it"), "delete_alert", "delete_alert", {"symbol": "FB"}),
+    (
+        ("give me the low and high for GOOG since june", "what's the biggest fall it had"),
+        "",
+        "get_performance",
+        {"tickers": ["GOOG"], "period": "since-06"},
+    ),
     (("price of IBM", "volatility?"), "", "get_performance", {"tickers": ["IBM"], "period": "1y"}),
     (("am I up or down on IBM", "and overall"), "portfolio", "get_portfolio", {}),
     (
@@ -372,6 +385,16 @@ def test_what_the_plan_costs_is_no_price_of_the_share_that_it_was_wanted_for() -
 )
 def test_a_follow_up_asks_for_what_belongs_to_it(before: str, said: str, tool: str) -> None:
     assert wish_in(said, SCHEMAS, [before]).calls[0][0] == tool
+
+
+def test_an_order_for_as_many_as_were_worked_out_is_asked_for_again_where_it_changes() -> None:
+    before = ["capital 12000, risk 150 dollars, entry 31, stop 29.50", "buy that many MSFT"]
+    assert wish_in("no, at market", SCHEMAS, before).intent is Intent.UNREAD
+
+
+@pytest.mark.parametrize("said", ["leave it", "déjala", "forget it"])
+def test_an_order_that_is_left_as_it_is_is_not_cancelled(said: str) -> None:
+    assert wish_in(said, SCHEMAS, ["buy 5 IBM limit 190", "yes"]).intent is Intent.NOT_YET
 
 
 def test_after_the_own_list_was_spoken_of_shares_are_put_on_it_and_taken_off() -> None:

@@ -1,12 +1,14 @@
 """Orders in place of others: the old one waits until the yes to its successor, and is never filled beside it."""
 
+from typing import Any
+
 import pytest
 
 from market_adapter.domain.paper.orders import OrderState
 from market_adapter.testing.desk import ANN, Crash, Desk, market
 from runtime.errors import RpcError
 
-LIMIT = {"order_type": "limit", "limit_price": 90}
+LIMIT: dict[str, Any] = {"order_type": "limit", "limit_price": 90}
 
 
 async def opened(desk: Desk, quantity: int = 900) -> str:

@@ -36,7 +36,8 @@ _COUNTED = re.compile(r"\d (?:shares?|acciones|titulos?)\b")
 _TO_FIGURE = re.compile(r"\ba [$€]?\d[\d.,]*\W*$")
 _OF_A_TIME = ("get_price", "market_snapshot", "get_ohlcv", PERFORMANCE)
 _OF_A_STRETCH = re.compile(
-    r"\b(?:max(?:imum|imo)?|min(?:imum|imo)?|high(?:est)?|low(?:est)?|peak|volatil\w+|drawdown|returns?|rentabilidad|"
+    r"\b(?:max(?:imum|imo)?|min(?:imum|imo)?|high(?:est)?|low(?:est)?|peak|volatil\w+|drawdown|"
+    r"(?:biggest|largest|mayor) (?:fall|drop|loss|caida|bajada)|returns?|rentabilidad|"
     r"(?:best|worst) day|(?:mejor|peor) dia|mas (?:alt|baj)[oa])\b"
 )
 """Figures of a stretch of time."""
@@ -78,7 +79,9 @@ def amended(
         share = told[0] / 100  # "no, 5": per cent, as the figure before
     if earlier.way == "share_of_cash" and row is None and not own and short and share is not None:
         return replace(_instead(earlier, dict(arguments)), shown=str(share))
-    if earlier.way in ("from_now", "share_of_cash"):
+    if earlier.way in ("from_now", "share_of_cash") or (
+        earlier.way == "replace_listed" and "symbol" in arguments and "side" not in arguments and tool == _ORDER
+    ):
         return None  # its price is not known yet, so that nothing of it can be changed
     if tool == _ORDER and earlier.missing and row is not None and own and arguments.get("symbol", own[0]) != own[0]:
         return None  # an order of its own, and no answer to how many
@@ -163,6 +166,8 @@ def amended(
         if earlier.way in _WORKED_OUT and (figure := _another_level(said, earlier, given)):
             return replace(_instead(earlier, dict(arguments)), shown=figure)
         merged = _with_figures(said, tool, arguments, given, own) or (dict(arguments) if at_market else None)
+        if merged is not None and earlier.way == "as_many" and "quantity" not in merged:
+            return Wish(Intent.UNREAD, shown=said)  # how many that is was worked out, and is not known here
         if merged is not None:
             return _instead(earlier, merged)
     if own and row is None and tool == _ORDER and talk_words.GOING_ON.search(said) and "quantity" in given:
@@ -236,7 +241,8 @@ def changes_listed(
         return None
     shown = earlier.calls[0][0] if earlier is not None and row is None else ""
     placed = row is None and listed_by == "list_alerts" and place_in(said) is not None
-    if shown == "list_alerts" or placed or (row is not None and row.tool == "create_alert"):
+    made = shown == "create_alert" and earlier is not None and earlier.way == "from_now"  # its price was looked up
+    if shown == "list_alerts" or placed or made or (row is not None and row.tool == "create_alert"):
         return "create_alert", "delete_alert"
     named = row is None or row.tool in (_ORDER, "get_pending_orders")
     ordered = shown == "get_pending_orders" or (named and re.search(r"\b(?:order|orden|pedido|limite?|stop)\b", said))

@@ -40,7 +40,7 @@ from agent.domain.offline.site import SiteQuestion, from_knowledge, from_site
 from agent.domain.offline.small_talk import asks_how, tells_of_oneself
 from agent.domain.offline.spoken import goes_on
 from agent.domain.offline.steps import SayText, UseTools, step_of
-from agent.domain.offline.talk_words import GREETED, MY_PLAN, OF_WHAT_WAS_TOLD, TAKEN, UNLISTED
+from agent.domain.offline.talk_words import BEST, GREETED, MY_PLAN, OF_WHAT_WAS_TOLD, TAKEN, UNLISTED
 from agent.domain.offline.told_facts import asked_of
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.steps import FORGET
@@ -184,7 +184,7 @@ def _otherwise(
     if wish.missing == ("symbol",) and wish.intent is Intent.SITE and "search_memory" in offered:
         return SayText(which("symbol", language))
     told = said and not is_unknown(said[-1]) and not _CITED.search(said[-1])
-    if told and OF_WHAT_WAS_TOLD.search(plain(question)) and len(telling(question)) <= 1:
+    if told and OF_WHAT_WAS_TOLD.search(plain(question)) and not telling(BEST.sub(" ", question)):
         return SayText(said_again(said[-1], language))
     if not named or "get_price" not in offered:
         return None

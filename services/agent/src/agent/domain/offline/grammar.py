@@ -104,7 +104,9 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"|how many shares|how much (?:should|can|could) i (?:buy|risk)|"
          r"(?:tamano|grande).{0,16}(?:posicion|operacion)|"
          r"cuant[ao]s (?:acciones|titulos))\b|"
-         r"(?=.*(?:\d ?(?:%|per ?cent|por ?ciento)|\bhow (?:many|much|big)\b|\bcuant[oa]s?\b))(?=.*\bstop\D{0,20}\d)"
+         r"(?=.*(?:\d ?(?:%|per ?cent|por ?ciento)|\bhow (?:many|much|big)\b|\bcuant[oa]s?\b|"
+         r"\b(?:risk|arriesg|riesgo)))"
+         r"(?=.*\bstop\D{0,20}\d)"
          r"(?=.*(?:\b(?:entry|buy\w*|enter\w*|entr\w+|compr\w+)\D{0,20}\d|\b(?:at|a) [$€]?\d))",
          unless=r"^\W*(?:\w+\W+){0,2}(?:put|set|place|add|pon\w*|coloca\w*|mete\w*)\b.{0,12}\bstop|"
          r"\b(i own|do i (?:have|own|hold)|tengo yo|traded|se (?:negoci|movi|intercambi)\w+|vol\w+)\b"),
@@ -279,9 +281,9 @@ TABLE: tuple[ToolPhrase, ...] = (
 )  # fmt: skip
 TAKES_BACK = re.compile(
     r"^\W*+(?:(?:please|ok|and|no|y|mejor|por favor)\W++)*(?:"
-    r"(?:delete|remove|cancel|erase|kill|drop|clear|get rid of) (?:it|that|this|both(?: of them)?|"
+    r"(?:delete|remove|cancel|erase|kill|drop|clear|bin|ditch|scrap|trash|get rid of) "
+    r"(?:it|that|this|both(?: of them)?|"
     r"(?:all of )?them(?: all)?|the \w+(?: one)?|that one)|"
-    r"(?:(?:nah|nope)\W++)?(?:forget|scrap|leave) (?:it|that)|never ?mind|(?:olvida|deja)l[oa]|"
     r"undo(?: (?:it|that|this))?|take (?:it|that) back|deshaz(?:lo|la| (?:eso|esto))|"
     r"(?:borra|elimina|quita|cancela|anula)r?(?:me)?(?:l[oa]s?(?: tod[oa]s?| dos)?| l[oa]s dos| amb[oa]s|"
     rf"(?: (?:el|la|es[ea]|es[oa]s|eso|esto))(?: (?:{'|'.join(PLACES)}))?(?: de [\w.,]++)?)?)"

@@ -61,7 +61,9 @@ _MOST_WISHES = 3
 _LIST = "get_watchlist"
 _OF_THE_LIST = ("add_to_watchlist", "remove_from_watchlist")
 _GOES_ON = re.compile(r"^\W*(?:(?:and|but|y|pero)\b\W*)+")
-_ASKED_AT = re.compile(r"\b(?:what|how|when|where|que|como|cuanto|donde|a cuanto|did|was|were)\b|\?")
+_ASKED_AT = re.compile(
+    r"\b(?:what|how|when|where|give|show|tell|dame|dime|muestra\w*|que|como|cuanto|donde|a cuanto|did|was|were)\b|\?"
+)
 _HOW_MANY_IT_IS = re.compile(
     r"^\W*(?:(?:and|y)\W+)?(?:how (?:many|much) (?:\w+ ){0,2}(?:is|are|was) (?:it|that|this|those)\b|"
     r"cuant[oa]s? (?:\w+ )?(?:es|son|serian?) (?:eso|esto|esas?)?\b)(?!.*\d)"
@@ -71,7 +73,7 @@ _OF_A_SHARE = re.compile(
     r"up or down|sube o baja)\b"
 )
 """Said of the price of a share, and of nothing that a company sells."""
-_STOP = re.compile(r"\bstop\b(?! (?:buy|order)\b)(?<!buy stop)(?<!orden stop)(?<!orden de stop)(?=.*\d)")
+_STOP = re.compile(r"\bstop\b(?! (?:buy|order|de compra)\b)(?<!buy stop)(?<!orden stop)(?<!orden de stop)(?=.*\d)")
 _QUOTED = re.compile(r"[\"“«][^\"”»]*[\"”»]")
 _LOOKED_UP = word_set("get_price get_indicators get_fundamentals fundamentals_events get_news market_snapshot")
 
@@ -86,10 +88,12 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     if talk_words.ABILITIES.search(said):
         return Wish(Intent.ABILITIES)
     schemas = OfferedTools(offered)
-    figured = talk_words.ADVICE.search(said) and (wanted := _tool(text, schemas, before)) and wanted.calls
-    figured = figured and wanted.calls[0][0] in FIGURES and len(wanted.missing) <= 1
-    if not figured and "get_price" in schemas and talk_words.ADVICE.search(said) and talk_words.TRADING.search(said):
-        return Wish(Intent.ADVICE)
+    if "get_price" in schemas and talk_words.ADVICE.search(said) and talk_words.TRADING.search(said):
+        wanted = _tool(text, schemas, before)
+        # How many to buy is worked out where the figures are told.
+        figured = wanted is not None and wanted.calls and wanted.calls[0][0] in FIGURES and len(wanted.missing) <= 1
+        if not figured:
+            return Wish(Intent.ADVICE)
     if "create_paper_order" in schemas and talk_words.NOT_YET.search(said):
         return Wish(Intent.NOT_YET)
     if mood(said, text) is Intent.WRONGED:

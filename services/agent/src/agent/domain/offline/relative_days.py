@@ -79,7 +79,8 @@ def moved_days(said: str, arguments: Mapping[str, Any]) -> tuple[str, str] | Non
     count, unit = (count if found["after"] or found["next"] else -count), found["unit"] or found["of"]
     first, last = (date.fromisoformat(str(arguments[name])) for name in ("start", "end"))
     if unit in _UNITS:
-        return tuple(str(one + timedelta(days=count * _UNITS[unit])) for one in (first, last))
+        by = timedelta(days=count * _UNITS[unit])
+        return str(first + by), str(last + by)
     months = count * (12 if unit in ("year", "ano") else 1)
     whole = first.day == 1 and (last + timedelta(days=1)).day == 1
     return str(_months_on(first, months)), str(_months_on(last, months, whole=whole))

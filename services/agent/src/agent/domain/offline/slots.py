@@ -56,7 +56,7 @@ _OF_MONEY = re.compile(
     r"\s?(?:[$€£%]|(?:per ?cent|por ?ciento|usd|eur|dollars?|bucks|dolares|euros?|pounds?|libras|pesos)\b|"
     r"(?:\w+ )?worth\b)"
 )
-_MONEY = re.compile(r"\s?(?:[$€]|(?:usd|eur|dollars?|bucks|dolares|euros?)\b)")
+_MONEY = re.compile(r"\s?(?:[$€]|(?:usd|eur|dollars?|bucks|quid|pavos|dolares|euros?)\b)")
 _OR = re.compile(r"\s*(?:or|o|to|a|and|y|minus|plus|menos|mas|x|[-+*/])\s*")
 """What is said before, behind and between numbers that are not how many: money, a share of something, a sum."""
 _AT = re.compile(r"(?<!\w)(?:at|a|@|por|for)\s*+(?:[$€]\s*+)?$")
@@ -119,7 +119,7 @@ TAKES = (
     r"(?:i (?:want|ll take|will take)|give me|quiero|dame|pilla(?:me)?|coge(?:me)?)"
     rf"(?= {_COUNT}(?:\W*$|(?: (?!percent|por|per)\w+)? (?:shares?|stocks?|acciones|titulos)(?:\W*$| (?:of|de)\b)|"
     r" (?:of|de|more|mas)\b))"
-    r"|(?:i (?:want|ll take|d like)|give me|get me|quiero|dame|pilla(?:me)?|coge(?:me)?|ponme)"
+    r"|(?:i (?:want|ll take|d like)|give me|get me|quiero|dame|pilla(?:me)?|coge(?:me)?|pon(?:me)?|mete)"
     r"(?= [$€]? ?\d[\d.,]*k? ?(?:[$€]|dollars?|bucks|usd|dolares|euros?|eur|pavos)?(?: worth)? (?:of|de|in|en)\b))"
 )
 """Orders so many without the word buy."""

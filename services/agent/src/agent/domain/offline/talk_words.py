@@ -38,6 +38,9 @@ OF_WHAT_WAS_TOLD = re.compile(
     r"(?:best|worst|lowest|highest|mejor|peor|mas (?:alt|baj)[oa]|ultim[oa]|last|first|primer[oa])(?: one)?\W*$"
 )
 """And when was that?"""
+BEST = re.compile(
+    r"\b(?:best|worst|lowest|highest|mejor|peor|last|first|ultim[oa]|primer[oa]|alt[oa]|baj[oa])\b", re.IGNORECASE
+)
 OVERALL = re.compile(r"\W*(?:and|y)\W+(?:overall|in total|altogether|all together|en total|en conjunto|total)\W*")
 OPENING = re.compile(
     r"\bbuen[oa]s? (?:dias?|tardes?|noches?)\b|"
@@ -60,7 +63,8 @@ YES_BUT = re.compile(r"^\W*(?:yes|si|ok|vale|but|pero|only|just|solo)\b(?!\W*(?:
 """Yes, but only 10: what is agreed to, with another figure."""
 AGREES = re.compile(r"\b(?:yes|yeah|yep|si)\b")
 IN_ALL = re.compile(
-    r"\b(?:how much|what|cuanto)\b.*\b(?:(?:would|will|does) (?:that|it|this|they|those) (?:be|come to)|in total|"
+    r"\b(?:how much|what|cuanto)\b.*\b(?:(?:would|will|does) (?:that|it|this|they|those) (?:be|come to)|"
+    r"(?:that|it|this|they|those) cost|all in|in total|"
     r"altogether|in all|en total|seria|serian|costaria\w*|would (?:it|that|they) cost)\b"
 )
 """What an order comes to."""
@@ -290,7 +294,8 @@ IS_DONE = re.compile(
     r"^\W*(?:(?:and|so|y|entonces|pero|ok)\b\W*)*(?:(?:is|are|was|were|did|has|have) (?:it|they|that|those|both|"
     r"the \w+|my \w+)|(?:ya )?(?:se (?:ha|han)|ha sido|han sido|esta|estan|sigue\w*))\b.{0,20}\b(?:gone|there|done|"
     r"filled|"
-    r"executed|through|deleted|removed|cancell?ed|set|placed|active|pending|(?:ejecut|borr|elimin|cancel|quit|activ|"
+    r"executed|through|on|live|in place|deleted|removed|cancell?ed|set|placed|active|pending|"
+    r"(?:ejecut|borr|elimin|cancel|quit|activ|"
     r"cre)ad\w+|hech\w+|puest\w+|pendientes?|activ\w+)\b|"
     r"^\W*(?:and |y )?(?:cuant[oa]s (?:llevo|tengo|van|hay)|how many (?:do i have|are there|is that))\b|"
     r"^\W*what\W?s (?:on|in) (?:it|there)\b|^\W*que hay (?:en ella|ahi)\b"

@@ -14,12 +14,13 @@ LAST = -1
 _POLITE = r"(?:(?:please|por favor|oye|hey|ok|hola|hello|hi|copilot|copiloto|can you|could you|puedes|podrias)[, ]+)*"
 _READ = re.compile(
     rf"{_POLITE}(?:and |y )?(?:now |ahora )?(?:tell me |show me |dime |muestrame |ensename )?"
-    r"(?:what (?:do|did|have) (?:yo)?u (?:still |already )?(?:know|remember(?:ed)?|stored?|saved?|learn(?:ed|t)?|keep|"
-    r"kept|have(?= on me))(?: (?:about|of|on|from) me)?|what you (?:know|remember|have stored|have saved)(?: (?:about|"
-    r"of) me)|what have i told you|what(?:'s| is) in (?:my|your) memory(?: (?:about|of) me)?|(?:(?:show|"
-    r"list)(?: me)? )?(?:my memory|your memory of me|everything you (?:know|remember)(?: about me)?)|(?:que|lo que|"
-    r"todo lo que) (?:recuerdas|sabes|has aprendido|tienes (?:guardado|apuntado|anotado)|guardas|has guardado|"
-    r"te acuerdas|te he (?:contado|dicho))(?: (?:de|sobre|acerca de) (?:mi persona|mi))?|mi memoria|"
+    r"(?:what (?:do|did|have) (?:yo)?u "
+    r"(?:still |already )?(?:know|remember(?:ed)?|stored?|saved?|learn(?:ed|t)?|keep|kept|"
+    r"(?:have|got)(?= on me))(?: (?:about|of|on|from) me)?|what you (?:know|remember|have stored|have saved)"
+    r"(?: (?:about|of) me)|what have i told you|what(?:'s| is) in (?:my|your) memory(?: (?:about|of) me)?|"
+    r"(?:(?:show|list)(?: me)? )?(?:my memory|your memory of me|everything you (?:know|remember)(?: about me)?)|"
+    r"(?:que|lo que|todo lo que) (?:recuerdas|sabes|has aprendido|tienes (?:guardado|apuntado|anotado)|guardas|"
+    r"has guardado|te acuerdas|te he (?:contado|dicho))(?: (?:de|sobre|acerca de) (?:mi persona|mi))?|mi memoria|"
     r"que informacion (?:tienes|guardas) (?:de|sobre) mi)(?: by now| so far| hasta ahora)?(?:,? (?:please|por favor))?"
 )
 _ALL = re.compile(

@@ -17,7 +17,7 @@ _YES = (
     r"si|claro|claro que si|por supuesto|dale|de acuerdo|confirm(?:o|a|ar|ado|ada|alo|ala)|adelante|hazlo|hagale|"
     r"procede|acepto|aceptar|apruebo|simon|👍|✅"
 )
-_FINE = r"ok|okay|okey|vale|perfect|perfecto|sounds good"
+_FINE = r"fine|alright|all right|ok|okay|okey|vale|perfect|perfecto|sounds good"
 _WEAK_YES = r"y|s|k|bueno|va|venga|great|genial|listo"
 _NO = (
     r"no|n|nope|nah|no way|cancel(?:led)?|cancel it|reject(?:ed)?|decline|dont|don t|do not|do not do it|don t do it|"
