@@ -173,6 +173,8 @@ def of_chat() -> Facts:
         ("El margen neto de MSFT (23 %) está siete puntos por encima del de IBM (15,9 %).",
          "El margen neto de MSFT (23 %) está veinte puntos por encima del de IBM (15,9 %)."),
         ("AAPL paid no dividend in 2008.", "IBM paid no dividend in 2008."),
+        ("IBM trades at 14 times earnings and AAPL at 10 times.",
+         "IBM trades at 14 times earnings and AAPL at 20 times."),
         ("AAPL's RSI is 32.8, close to oversold.", "AAPL's RSI is 32.8, close to overbought."),
     ],
 )  # fmt: skip

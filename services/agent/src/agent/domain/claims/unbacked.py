@@ -143,7 +143,8 @@ _TIMES = re.compile(
     r"\b(?:(?P<more>more than|over|mas del?|mas que)|(?P<less>less than|under|menos del?)"
     r"|(?P<nearly>nearly|almost|casi))? ?(?:la |el |an? )?\b(?:"
     + "|".join(f"(?P<{name}>{pattern})" for name, _, pattern in _SHARES)
-    + rf"|(?P<count>{COUNT})(?P<half_more> and a half| y media)? (?:times|veces)|"
+    + rf"|(?<!\bat )(?<!\ba )(?P<count>{COUNT})(?P<half_more> and a half| y media)? (?:times|veces)"
+    rf"(?! (?:its |trailing |sus |los |el )?(?:earnings|beneficios?))|"
     rf"multiplic\w+ (?:casi )?por (?P<by>{COUNT}))\b(?![- ]digit| digito)"
 )
 _AS_MUCH = re.compile(r" as (?:much|many|high|large|deep)[:,]? \(?\d")
