@@ -23,7 +23,7 @@ from agent.domain.offline.talk_words import OF_ONESELF, TELLS
 from agent.domain.promise import promises
 from contracts.person_rules import Asking, PersonRule, ruling
 from memory.domain import corrections, questions
-from memory.domain.lesson import ABOUT_MEMORY
+from memory.domain.lesson import about_memory
 from memory.domain.long_term import asked_notes, attributes, endings, own_words, plain_facts, speech
 from tool_executor.domain import redaction
 from tool_executor.domain.site_address import Origin, Site
@@ -50,7 +50,8 @@ HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
     (MARK.search, " " * 40_000),
     (promises, "ok--" * 10_000),
     (TAKES_BACK.search, "borra el de " + "." * 40_000 + " x"),
-    (ABOUT_MEMORY.match, "-" * 40_000),
+    (about_memory, "-" * 40_000),
+    (about_memory, "eso de " + "borralo-" * 5_000),
     (attributes.values, "i am " + "now " * 10_000),
     (own_words.speaks_of_oneself, "i " + "also " * 8_000),
     (plain_facts.is_plain_fact, "i " + "also " * 8_000),

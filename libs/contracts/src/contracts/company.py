@@ -26,7 +26,6 @@ from contracts.envelope import Wire
 from contracts.errors import FieldFault
 from contracts.ids import CompanyId, derive_id
 from contracts.json_values import is_object
-from contracts.languages import DEFAULT_LANGUAGE, LANGUAGES
 from contracts.office_hours import OfficeHours, TimeZone
 from contracts.own_model import OwnModel
 from contracts.own_tools import OwnTools, endpoint
@@ -261,7 +260,7 @@ class CompanyConfig(Strict):
     )
     languages: list[Language] = Field(
         default_factory=list[Language],
-        max_length=len(LANGUAGES),
+        max_length=len(languages.LANGUAGES),
         description="that it speaks, its own first: who asks for another gets the first; empty: es and en",
     )
     time_zone: Annotated[TimeZone, Field(max_length=64)] | None = Field(
@@ -324,7 +323,7 @@ class CompanyConfig(Strict):
         """The language in which the company answers whoever speaks this one; None: nobody knows which they speak."""
         own = self.languages[0] if self.languages else None
         if language is None or (own is not None and language not in self.languages):
-            return own or DEFAULT_LANGUAGE
+            return own or languages.DEFAULT_LANGUAGE
         return language
 
     @property

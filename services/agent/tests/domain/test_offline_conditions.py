@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agent.domain.offline import intents
+from agent.domain.offline import tool_wishes
 from agent.domain.offline.answers import plain_answer
 from agent.domain.offline.calls import OfferedTools
 from agent.domain.offline.intents import wish_in
@@ -177,12 +177,12 @@ def test_clauses_within_clauses_are_read_a_bounded_number_of_times(
     clause: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
-    inner = intents._tool_read  # pyright: ignore[reportPrivateUsage]
+    inner = tool_wishes._tool_read  # pyright: ignore[reportPrivateUsage]
 
     def counted(text: str, tools: OfferedTools, before: Sequence[str]) -> Wish | None:
         read.append(text)
         return inner(text, tools, before)
 
-    monkeypatch.setattr(intents, "_tool_read", counted)
+    monkeypatch.setattr(tool_wishes, "_tool_read", counted)
     wish_in(clause * 20, SCHEMAS, [clause * 20] * 6)
     assert len(read) <= 100

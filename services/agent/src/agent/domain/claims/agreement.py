@@ -1,13 +1,15 @@
-"""Checks whether a sentence contradicts itself, whatever the figures are: "rose from 25% to 4%".
+"""Checks whether a sentence contradicts itself, whatever the figures are: "rose from 25% to 4%", and whether its number
+has an owner.
 
 It also rewrites a few phrases before a sentence is read, so that one rule reads them all: "2% lower than the previous
 close" becomes "down 2%".
 """
 
 import re
+from collections.abc import Sequence
 from itertools import chain
 
-from agent.domain.claims.lexer import folded
+from agent.domain.claims.lexer import Number, Token, folded
 from contracts.spoken import MONTHS, NUMBERS
 
 _N = r"[-+−]?\$?\d[\d.,]*\d|\$?\d"
@@ -196,3 +198,30 @@ def _value(digits: str) -> float:
     if not mark or len(rest) == 3:
         return float(re.sub(r"[.,]", "", bare))
     return float(re.sub(r"[.,]", "", whole) + "." + rest)
+
+
+_COMMAS = frozenset((",", ":", "—"))
+_OF_IT = frozenset(("for", "of", "in", "de", "del", "para", "en", "by", "the", "el", "case", "caso"))
+
+
+def has_owner(number: Number | None, tokens: Sequence[Token]) -> bool:
+    """Whether a number can be nobody else's than the ticker's that is read for it: it stands beside one ("2.7% for
+    IBM"), or its sentence names no other and compares it with nobody."""
+    at = next((place for place, token in enumerate(tokens) if token.value is number), None)
+    if number is None or at is None:
+        return True
+    tickers = {token.value for token in tokens if token.kind in ("ticker", "foreign")}
+    compared = [token.kind for token in tokens[:at] if token.kind in ("than", "ticker", "foreign")][-1:] == ["than"]
+    if len(tickers) < 2:
+        return not compared
+    for before, token in zip(reversed(tokens[: at - 1]), reversed(tokens[:at]), strict=False):
+        if token.kind in ("ticker", "foreign"):
+            return before.kind != "than"
+        if token.kind == "break" and token.text in _COMMAS and before.kind in ("ticker", "foreign"):
+            continue  # IBM, -12.6%
+        if token.kind in ("number", "break", "than"):
+            break
+    after = [token for token in tokens[at + 1 : at + 6] if token.text not in ("(", ")")]
+    return any(
+        token.kind == "ticker" and all(one.word in _OF_IT for one in after[:place]) for place, token in enumerate(after)
+    )

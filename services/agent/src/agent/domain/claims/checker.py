@@ -17,6 +17,7 @@ from agent.domain.claims import sentence_patterns as patterns
 from agent.domain.claims.agreement import (
     agrees,
     beside_the_close,
+    has_owner,
     with_each_average,
     with_each_unit,
     with_its_high,
@@ -239,7 +240,7 @@ class ClaimChecker:
         told: dict[str | None, list[str]] = {claim.subject: [] for claim in reading.claims}
         whose = Counter(id(claim.number) for claim in reading.claims)
         for claim in reading.claims:
-            anyone = claim.relation == "is" and claim.figures not in _PAIRED and not _has_owner(claim.number, tokens)
+            anyone = claim.relation == "is" and claim.figures not in _PAIRED and not has_owner(claim.number, tokens)
             anyone = anyone and whose[id(claim.number)] == 1
             of = self._known if anyone else ()
             each = [replace(claim, subject=one) for one in dict.fromkeys((claim.subject, *of))]
@@ -336,29 +337,6 @@ _SAME = 5
 """Letters in which the forms of a word agree: cancel, cancelled."""
 
 
-def _has_owner(number: Number | None, tokens: Sequence[Token]) -> bool:
-    """Whether a number can be nobody else's than the ticker's that is read for it: it stands beside one ("2.7% for
-    IBM"), or its sentence names no other and compares it with nobody."""
-    at = next((place for place, token in enumerate(tokens) if token.value is number), None)
-    if number is None or at is None:
-        return True
-    tickers = {token.value for token in tokens if token.kind in ("ticker", "foreign")}
-    compared = [token.kind for token in tokens[:at] if token.kind in ("than", "ticker", "foreign")][-1:] == ["than"]
-    if len(tickers) < 2:
-        return not compared
-    for before, token in zip(reversed(tokens[: at - 1]), reversed(tokens[:at]), strict=False):
-        if token.kind in ("ticker", "foreign"):
-            return before.kind != "than"
-        if token.kind == "break" and token.text in _BESIDE and before.kind in ("ticker", "foreign"):
-            continue  # IBM, -12.6%
-        if token.kind in ("number", "break", "than"):
-            break
-    after = [token for token in tokens[at + 1 : at + 6] if token.text not in ("(", ")")]
-    return any(
-        token.kind == "ticker" and all(one.word in _OF for one in after[:place]) for place, token in enumerate(after)
-    )
-
-
 def _moves_unread(whom: Token, verb: Token, number: Token) -> bool:
     """Whether three tokens tell a move by a verb of which nobody knows the direction: IBM forfeited 2.7%, its margin
     expanded to 2.7%."""
@@ -370,8 +348,6 @@ def _moves_unread(whom: Token, verb: Token, number: Token) -> bool:
 
 _BY_THE_WAY = frozenset(("to", "by", "a", "hasta", "se", "un", "una", "en"))
 """Words that may stand between a ticker, its verb and its number."""
-_BESIDE = frozenset((",", ":", "—"))
-_OF = frozenset(("for", "of", "in", "de", "del", "para", "en", "by", "the", "el", "case", "caso"))
 
 
 def _told(tokens: Sequence[Token], *kinds: str) -> set[str]:

@@ -7,6 +7,8 @@ from typing import Literal
 from agent.domain.claims.lexer import Number
 from agent.domain.claims.times import Day
 
+DENIAL = "a denial, which no figure can back"
+"""Why a sentence that says that something is not so is dropped."""
 Relation = Literal[
     "is", "rose", "fell", "flat", "even", "more", "less", "highest", "lowest", "above", "below", "between", "dated",
     "during", "unknown", "confirmed", "expected", "report",

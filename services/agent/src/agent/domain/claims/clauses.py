@@ -8,16 +8,15 @@ context.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from agent.domain.claims.claim import Claim, Context, Relation, SentenceClaims
+from agent.domain.claims.claim import DENIAL, Claim, Context, Relation, SentenceClaims
 from agent.domain.claims.facts import FALLS
-from agent.domain.claims.lexer import LINES, Token
+from agent.domain.claims.lexer import LINES, Token, periods_of
+from agent.domain.text_features import word_set
 
-DENIAL = "a denial, which no figure can back"
-_BEARING = """
-number rise fall flat even more less highest lowest better worse moved figure above below between up down unknown day
-report confirmed expected
-"""
-BEARING = frozenset(_BEARING.split())
+BEARING = word_set(
+    "number rise fall flat even more less highest lowest better worse moved figure above below between up down unknown "
+    "day report confirmed expected"
+)
 """Kinds of tokens that make a clause say something."""
 _MOVES: Mapping[str, Relation] = {"rise": "rose", "fall": "fell"}
 _BILLION = 1e9
@@ -27,6 +26,7 @@ _MOVABLE = _PRICES | {"high", "low"}
 """Figures that a rise or a fall may be said of: the price's own."""
 _ENDS_OF_A_STRETCH = (("high",), ("low",))
 _ENDS = ("best_", "worst_")
+_DATED = ("next_", "best_day", "worst_day")
 _RELATIONS = BEARING - {"figure", "unknown", "day", "report"}
 """What a clause says of a figure, other than that there is none."""
 _TIMES = ("x ", "times ", "veces ")
@@ -41,14 +41,8 @@ _THEIRS = frozenset(("theirs", "suya", "suyas"))
 _DIVIDENDS = ("dividends", "dividend_yield")
 _BESIDE = 5
 """Characters between a rise and what was raised: its."""
-_PUNCTUATION = frozenset((".", "!", ")", ""))
 _PLAIN = frozenset(("is", "dated", "report", "unknown"))
 _NO_END = 1 << 30
-
-
-def periods_of(segment: Sequence[Token]) -> list[str]:
-    """The periods that some tokens name."""
-    return [token.value for token in segment if token.kind == "period"]
 
 
 class Clause:
@@ -380,7 +374,7 @@ class Clause:
             if token.kind not in ("above", "below", "between") or self.objects:
                 continue
             averages = [f.value[0] for f in figures if f.at > token.at and f.value[0].startswith(LINES)]
-            last = not any(t.at > token.at and t.word not in _PUNCTUATION for t in self.tokens)
+            last = not any(t.at > token.at and t.word not in (".", "!", ")", "") for t in self.tokens)
             if not averages and (last or any(t.word in _THEIRS for t in self.tokens)):
                 averages = [one for one in context.figure[:1] if one.startswith(LINES)]
             if averages:
@@ -393,8 +387,7 @@ class Clause:
     def _read_days(self) -> None:
         """Claims of dates: when results are due, when the best day was, which report is meant."""
         context = self._context
-        dates = ("next_", "best_day", "worst_day")
-        dated = next((f.value for f in reversed(self._figures) if f.value[0].startswith(dates)), None)
+        dated = next((f.value for f in reversed(self._figures) if f.value[0].startswith(_DATED)), None)
         if dated is None and context.figure and context.figure[0].startswith("next_") and not self._figures:
             dated = context.figure
         whom = context.subjects or (None,)

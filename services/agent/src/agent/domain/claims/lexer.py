@@ -6,7 +6,7 @@ words rarely clash, and an answer may contain both.
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
@@ -79,6 +79,11 @@ def readings(digits: str) -> tuple[tuple[float, int], ...]:
             text = digits.replace(group, "").replace(point, ".")
             found[float(text), len(text.partition(".")[2])] = None
     return tuple(found)
+
+
+def periods_of(segment: Sequence[Token]) -> list[str]:
+    """The periods that some tokens name."""
+    return [token.value for token in segment if token.kind == "period"]
 
 
 class Lexer:

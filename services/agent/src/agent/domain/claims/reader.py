@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from agent.domain.claims.claim import Carried, Claim, Context, SentenceClaims
-from agent.domain.claims.clauses import BEARING, DENIAL, Clause, periods_of
-from agent.domain.claims.lexer import LINES, Token
+from agent.domain.claims.claim import DENIAL, Carried, Claim, Context, SentenceClaims
+from agent.domain.claims.clauses import BEARING, Clause
+from agent.domain.claims.lexer import LINES, Token, periods_of
 
 _ODD = {
     "odd": "words that no tool's figures back",

@@ -9,6 +9,7 @@ from datetime import date
 from itertools import combinations
 
 from agent.domain.claims.claim import Claim
+from agent.domain.claims.closeness import approaches, is_told, is_zero, rounds
 from agent.domain.claims.facts import FALLS, HOLDING, WINDOWED, Facts, FigureFact, is_fraction
 from agent.domain.claims.figure_words import FIGURES
 from agent.domain.claims.lexer import Number
@@ -68,14 +69,8 @@ def _wrong(claim: Claim, facts: Facts) -> str | None:
 _PRICES = frozenset(("price", "close"))
 _OF_VERBS = frozenset(("price", "close", "return"))
 """Figures that verbs name by the way: trades at, fell."""
-NEAR = 0.04
-"""What a number may be off that is said to be no more than near."""
-WITHIN = 0.1
-"""The same of a number that a figure is said to be above or below, and is."""
 _STREAKS = ("up_streak", "down_streak")
 """Figures whose days lie within the stretch that is spoken of."""
-_OF_A_PART = 2.5
-"""How many times as far off a part of the whole may be: "more than half" is 57% too."""
 _NAMED = frozenset(name for names, _ in FIGURES for name in names) | {"sma_20", "sma_50", "sma_200"}
 """Figures that words call by name: what is said of one is said of no other."""
 UNKNOWN = (
@@ -115,7 +110,7 @@ def is_difference(claim: Claim, facts: Facts) -> bool:
     ]
     known = [one for one in known if is_fraction(one[0]) and (not claim.periods or one[1] in (None, *claim.periods))]
     return any(
-        one[:2] == other[:2] and _is_told(claim.number, (one[2] - other[2]) * 100)
+        one[:2] == other[:2] and is_told(claim.number, (one[2] - other[2]) * 100)
         for one, other in combinations(known, 2)
     )
 
@@ -145,24 +140,15 @@ def _is_near(number: Number, fact: FigureFact, move: str | None) -> bool:
     falls = move == "fell" or number.sign == "-"
     if fact.figure not in FALLS and (move is not None or number.sign) and falls != (fact.value < 0):
         return False
-    return _approaches(number, abs(fact.value) * (100 if fact.unit == "fraction" else 1))
-
-
-def _approaches(number: Number, actual: float) -> bool:
-    near = [value * number.scale for value, _ in number.readings]
-    near = [value for value in near if not number.bound or (actual >= value) == (number.bound == ">")]
-    off = (WITHIN if number.bound else NEAR) * (_OF_A_PART if number.part else 1) * actual
-    if number.bound and number.percent:
-        off = max(off, 1.0)  # less than 1%, within 5% of its high
-    return any(abs(value - actual) <= off for value in near)
+    return approaches(number, abs(fact.value) * (100 if fact.unit == "fraction" else 1))
 
 
 def _worked_out(number: Number, facts: Facts) -> bool:
     """Whether it is a price times a number of the talk, or the way from a price to one, which everybody can see."""
     prices = [one.value for one in facts.facts if one.figure in _PRICES and isinstance(one.value, float) and one.value]
     if number.percent:
-        return any(_rounds(number, (one / price - 1) * 100) for one in facts.loose for price in prices)
-    return any(_rounds(number, one * price) for one in facts.loose for price in prices)
+        return any(rounds(number, (one / price - 1) * 100) for one in facts.loose for price in prices)
+    return any(rounds(number, one * price) for one in facts.loose for price in prices)
 
 
 def _is_unknown(reason: str) -> bool:
@@ -174,8 +160,8 @@ def _given(claim: Claim, number: Number, facts: Facts, *, supposed: bool) -> boo
     number that was given; else one of a figure that has no name here, or the talk's own price."""
     timed = number.percent and bool(claim.periods) and not claim.soft
     if claim.subject is None or supposed or not (claim.figures or claim.move or timed):
-        near = [value for value in facts.loose if number.about and _approaches(number, abs(value))]
-        if not timed and (near or any(_rounds(number, value) for value in facts.loose)):
+        near = [value for value in facts.loose if number.about and approaches(number, abs(value))]
+        if not timed and (near or any(rounds(number, value) for value in facts.loose)):
             return True
         known = [one for one in facts.facts if not timed or one.period in claim.periods]
         # Each side of a trial has its own figures, and each ticker its own of a name.
@@ -191,7 +177,7 @@ def _given(claim: Claim, number: Number, facts: Facts, *, supposed: bool) -> boo
         others = (fact for fact in others if fact.figure not in RETURNS)
     if any(_as_said(number, fact, claim.move) for fact in others):
         return True
-    return not number.percent and set(names) <= _PRICES and any(_rounds(number, value) for value in facts.loose)
+    return not number.percent and set(names) <= _PRICES and any(rounds(number, value) for value in facts.loose)
 
 
 def _is_of_other_days(fact: FigureFact, claim: Claim) -> bool:
@@ -206,7 +192,7 @@ def _is_of_other_days(fact: FigureFact, claim: Claim) -> bool:
 
 def _as_said(number: Number, fact: FigureFact, move: str | None) -> bool:
     """Whether the number is a fact's, with no other currency and no other sign."""
-    if not isinstance(fact.value, float) or not any(_rounds(number, fact.value * by) for by in (1, 100)):
+    if not isinstance(fact.value, float) or not any(rounds(number, fact.value * by) for by in (1, 100)):
         return False
     if number.money is not None and fact.unit == "money" and (fact.currency or number.money) != number.money:
         return False
@@ -238,7 +224,7 @@ def _number(claim: Claim, facts: Facts) -> str | None:
     if _fits_any(claim, number, facts):
         return None
     loose = not claim.figures and claim.move is None and not number.percent
-    if loose and any(_rounds(number, value) for value in facts.loose):
+    if loose and any(rounds(number, value) for value in facts.loose):
         return None
     return f"{claim.subject or 'a number'}: no {'/'.join(claim.figures) or 'figure'} like that"
 
@@ -285,44 +271,19 @@ def _fits(fact: FigureFact, number: Number, move: str | None) -> bool:
     if number.money is not None and (fact.unit != "money" or (fact.currency or number.money) != number.money):
         return False
     actual = fact.value * 100 if fact.unit == "fraction" else fact.value
-    if not _is_told(number, actual):
+    if not is_told(number, actual):
         return False
     if fact.figure in FALLS or fact.figure.startswith("worst_"):
         return number.sign != "+" or actual == 0
     if number.sign == "-":
-        return actual < 0 or _zero(number)
+        return actual < 0 or is_zero(number)
     if number.sign == "+":
-        return actual > 0 or _zero(number)
-    if _zero(number):
+        return actual > 0 or is_zero(number)
+    if is_zero(number):
         return True
     if fact.figure in (*RETURNS, "total_return", "cagr", "change") or fact.figure.startswith("best_"):
         return actual <= 0 if move == "fell" else actual >= 0
     return actual >= 0 or fact.figure == "volume_zscore"
-
-
-def _zero(number: Number) -> bool:
-    return any(value == 0 for value, _ in number.readings)
-
-
-def _rounds(number: Number, actual: float) -> bool:
-    return any(
-        abs(value * number.scale - abs(actual))
-        <= 0.5 * 10.0 ** -_places(value, places, number) * number.scale * 1.000001
-        for value, places in number.readings
-    )
-
-
-def _is_told(number: Number, actual: float) -> bool:
-    """Whether it is the figure, rounded; or near a figure that is said to be above or below it, and is."""
-    return _approaches(number, abs(actual)) if number.bound or number.part else _rounds(number, actual)
-
-
-def _places(value: float, places: int, number: Number) -> int:
-    """Its decimal places; of thousands of millions, as Spanish counts, the zeros at its end are rounding too."""
-    if places or value < 1000 or number.scale < 1e6:
-        return places
-    figures = str(int(value))
-    return len(figures.rstrip("0")) - len(figures)
 
 
 def value_of(facts: Facts, subject: str, figures: Sequence[str], periods: Sequence[str]) -> float | None:

@@ -15,7 +15,7 @@ from agent.domain.analysis.wanted_calls import PERFORMANCE
 from agent.domain.claims.lexer import folded
 from agent.domain.offline import slots, talk_words
 from agent.domain.offline.bar_range import bar_range, frame_in, in_frame, names_stretch
-from agent.domain.offline.changes import change_in, changed, kept_in, percent_in, share_in
+from agent.domain.offline.changes import change_in, changed, kept_in, percent_in, share_in, spent_in
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.conditions import POLITE, away_in, condition_after, unwaiting, waiting
 from agent.domain.offline.grammar import ToolPhrase
@@ -87,7 +87,7 @@ def amended(
         return None  # an order of its own, and no answer to how many
     if "quantity" in earlier.missing and arguments.get("side") == "sell" and same and share is not None and short:
         return Wish(Intent.TOOL, ((tool, {**arguments, "share": share}),), way="sell")
-    if earlier.missing == ("quantity",) and same and not own and (money := slots.spent_in(said)) is not None:
+    if earlier.missing == ("quantity",) and same and not own and (money := spent_in(said)) is not None:
         return replace(earlier, missing=(), way="spend", shown=str(money))
     if len(earlier.missing) == 1 and earlier.missing != WHEN and (figure := slots.FIGURE_ALONE.fullmatch(said)):
         given = {earlier.missing[0]: as_given(earlier.missing[0], figure["figure"])}  # the answer to our question
@@ -156,7 +156,7 @@ def amended(
     corrects = corrects or (row is None and not own and only_figures(said, schema))
     priced = any(name.endswith("_price") for name in arguments)
     counted = tool == _ORDER and "quantity" in arguments and not priced
-    if counted and corrects and same and not own and _tells(text, said) and (money := slots.spent_in(said)) is not None:
+    if counted and corrects and same and not own and _tells(text, said) and (money := spent_in(said)) is not None:
         kept = {name: one for name, one in arguments.items() if name != "quantity"}
         return Wish(Intent.TOOL, ((tool, kept), ("cancel_paper_order", arguments)), way="spend", shown=str(money))
     at_market = (
@@ -335,7 +335,7 @@ def _another_level(said: str, earlier: Wish, given: Mapping[str, Any]) -> str:
         return str(given["limit_price"])
     if slots.SAYS_SIDE.search(said):
         return ""  # another order
-    figure = slots.spent_in(said) or float(given.get("quantity", 0))
+    figure = spent_in(said) or float(given.get("quantity", 0))
     if earlier.way == "at_level":
         near = _nearer(figure, {**earlier.calls[0][1], "limit_price": earlier.shown})
     else:

@@ -12,13 +12,13 @@ from typing import Any, cast
 from agent.domain.analysis.stretches import when_in
 from agent.domain.analysis.wanted_calls import PERFORMANCE
 from agent.domain.offline import talk_words
-from agent.domain.offline.changes import OF_CASH, share_in
+from agent.domain.offline.changes import OF_CASH, share_in, spent_in
 from agent.domain.offline.conditions import from_now
 from agent.domain.offline.endings import ending, selling
 from agent.domain.offline.grammar import ToolPhrase
 from agent.domain.offline.position_size import sized
 from agent.domain.offline.relative_days import date_in
-from agent.domain.offline.slots import ParsedText, Schema, arguments_for, figures_in, missing_from, spent_in, unpriced
+from agent.domain.offline.slots import ParsedText, Schema, arguments_for, figures_in, missing_from, unpriced
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.text_features import number_of, word_set
 

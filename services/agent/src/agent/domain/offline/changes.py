@@ -23,6 +23,11 @@ SHARE = re.compile(
 OF_CASH = re.compile(
     r"\b(?:of|de|all|half|tod[oa]) (?:(?:my|the|mi|el|la|tod[oa]) )*(?:cash|money|efectivo|dinero|liquidez|saldo)\b"
 )
+_SPENT = re.compile(
+    r"[$€] ?(\d[\d.,]*k?)|\b(\d[\d.,]*k?) ?(?:[$€]|(?:dollars?|bucks|usd|dolares|euros?|eur|pavos)\b)|"
+    r"\b(?:put|invest|invertir|invierte|mete|meter|pon)\b\D{0,12}(\d[\d.,]*k?)\b"
+    r"(?! ?(?:%|per ?cent|por ?ciento))"
+)
 _PARTS = {"half": 0.5, "third": 1 / 3, "quarter": 0.25, "all": 1.0}
 _KEPT = re.compile(
     r"\b(?:all|everything|tod[oa]s?) (?:[^\W\d]+ ){0,4}?(?:but|except(?: for)?|menos|except[oa]|salvo) (?:l[oa]s )?"
@@ -138,3 +143,9 @@ def changed(said: str, arguments: Mapping[str, Any], alone: str | None) -> str |
         prices = [name for name in arguments if name.endswith("price")]
         return prices[0] if len(prices) == 1 else None
     return alone if alone in arguments else None
+
+
+def spent_in(said: str) -> float | None:
+    """The money that an order is for: 500 in "buy $500 of MSFT"."""
+    match = _SPENT.search(said)
+    return number_of(next(filter(None, match.groups()))) if match else None

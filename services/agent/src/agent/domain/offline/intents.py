@@ -7,39 +7,21 @@ talk.
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import replace
-from functools import lru_cache
-from typing import Any
 
-from agent.domain.analysis.stretches import when_in
 from agent.domain.offline import talk_words
-from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, WHEN, amended, changes_listed
-from agent.domain.offline.calls import LEANS_ON_ONE, PERSONAL, OfferedTools, call_of
-from agent.domain.offline.changes import change_in, percent_in, share_in
+from agent.domain.offline.amendments import FIGURES
+from agent.domain.offline.calls import PERSONAL, OfferedTools
 from agent.domain.offline.common_words import telling
-from agent.domain.offline.concepts import CONCEPT, concepts_in
-from agent.domain.offline.conditions import order_and_condition, waiting
-from agent.domain.offline.grammar import LISTED_BY, ORDERS, TABLE, TAKES_BACK, UNDOES, ToolPhrase, put_right
-from agent.domain.offline.kinds import place_in
+from agent.domain.offline.grammar import ORDERS, put_right
 from agent.domain.offline.person_words import asks_for_person
-from agent.domain.offline.position_size import as_many, cost_of
 from agent.domain.offline.questions import terms
-from agent.domain.offline.relative_days import date_in
-from agent.domain.offline.several import alerts_at_each, one_of_several, orders_of_each, protected
-from agent.domain.offline.slots import (
-    AT_MARKET,
-    ParsedText,
-    missing_from,
-    order_named,
-)
-from agent.domain.offline.small_talk import LONGEST_TALK, mood, past_greeting, small
-from agent.domain.offline.spoken import FAR, both_before, one_before
-from agent.domain.offline.tool_words import by_words, without_symbols
-from agent.domain.offline.unread import unread_change, whole
+from agent.domain.offline.small_talk import mood, past_greeting, small
+from agent.domain.offline.spoken import one_before
+from agent.domain.offline.tool_wishes import both_wishes, listed_by, tool_wish
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.memory_words import memory_wish, undoes
 from agent.domain.shortcuts.words import decision_in
-from agent.domain.text_features import numbers_in, plain, symbols_in, word_set
+from agent.domain.text_features import plain
 
 _ABOUT_PEOPLE = "search_memory"
 """A tool of customers: visitors are not remembered."""
@@ -48,34 +30,6 @@ _BESIDE_ANALYSES = (PERSONAL - {"get_sentiment"}) | {"remove_from_watchlist", "g
 """What is meant by its own words, though a text could be read as a question for an analysis."""
 _LONGEST = 600
 """Characters of a message that are read."""
-_REPLACING = {"replace": "", "replace_listed": "", "resell": "sell"}
-"""What the way is to an order or alert in place of one that does not exist yet."""
-_AND = re.compile(r"(?:,\s*|\s+)(?:and|y|e|then|luego)\s+(?:(?:then|also|luego|tambien|también)\s+)?", re.IGNORECASE)
-_EFFECTS = word_set(
-    "create_paper_order cancel_paper_order create_alert delete_alert add_to_watchlist remove_from_watchlist"
-)
-_MOST_READ = 100
-"""Parts of a message, and of those before it, that are read for one answer."""
-_MOST_WISHES = 3
-"""Places at which a text is cut in two."""
-_LIST = "get_watchlist"
-_OF_THE_LIST = ("add_to_watchlist", "remove_from_watchlist")
-_GOES_ON = re.compile(r"^\W*(?:(?:and|but|y|pero)\b\W*)+")
-_ASKED_AT = re.compile(
-    r"\b(?:what|how|when|where|give|show|tell|dame|dime|muestra\w*|que|como|cuanto|donde|a cuanto|did|was|were)\b|\?"
-)
-_HOW_MANY_IT_IS = re.compile(
-    r"^\W*(?:(?:and|y)\W+)?(?:how (?:many|much) (?:\w+ ){0,2}(?:is|are|was) (?:it|that|this|those)\b|"
-    r"cuant[oa]s? (?:\w+ )?(?:es|son|serian?) (?:eso|esto|esas?)?\b)(?!.*\d)"
-)
-_OF_A_SHARE = re.compile(
-    r"\b(?:trading at|quot\w+|cotiza\w*|a (?:cuanto|como) (?:esta|anda|va)|"
-    r"up or down|sube o baja)\b"
-)
-"""Said of the price of a share, and of nothing that a company sells."""
-_STOP = re.compile(r"\bstop\b(?! (?:buy|order|de compra)\b)(?<!buy stop)(?<!orden stop)(?<!orden de stop)(?=.*\d)")
-_QUOTED = re.compile(r"[\"“«][^\"”»]*[\"”»]")
-_LOOKED_UP = word_set("get_price get_indicators get_fundamentals fundamentals_events get_news market_snapshot")
 
 
 def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, trades: bool = True) -> Wish:
@@ -89,7 +43,7 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return Wish(Intent.ABILITIES)
     schemas = OfferedTools(offered)
     if "get_price" in schemas and talk_words.ADVICE.search(said) and talk_words.TRADING.search(said):
-        wanted = _tool(text, schemas, before)
+        wanted = tool_wish(text, schemas, before)
         # How many to buy is worked out where the figures are told.
         figured = wanted is not None and wanted.calls and wanted.calls[0][0] in FIGURES and len(wanted.missing) <= 1
         if not figured:
@@ -98,11 +52,11 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return Wish(Intent.NOT_YET)
     if mood(said, text) is Intent.WRONGED:
         return Wish(Intent.WRONGED)
-    found = _both(text, schemas, before) or _tool(text, schemas, before)
+    found = both_wishes(text, schemas, before) or tool_wish(text, schemas, before)
     if found is not None and found.intent is Intent.UNREAD:
         return found
     if found is None and before and talk_words.PLAN_FOR_IT.search(said):
-        last = _tool(before[-1], schemas, before[:-1])
+        last = tool_wish(before[-1], schemas, before[:-1])
         found = last if last is not None and last.withheld else None
     if found is not None and found.withheld and not trades:
         found = None  # no plan of theirs has it
@@ -156,298 +110,10 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
 
 def after_an_order(before: Sequence[str], offered: Collection[str]) -> bool:
     """Whether these messages spoke last of an order, which may wait for its yes."""
-    return _listed_by(before) == "get_portfolio" and "get_pending_orders" in offered
+    return listed_by(before) == "get_portfolio" and "get_pending_orders" in offered
 
 
 def _asks_to_remember(text: str) -> bool:
     """Whether the first of several sentences asks to remember something."""
     wish = memory_wish(re.split(r"(?<=[.!;])\s", text.strip(), maxsplit=1)[0])
     return wish is not None and wish.kind == "remember"
-
-
-def _tool(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish | None:
-    """The tool that is asked for, with what is known of its arguments; None: none is, or the message has too many parts
-    that may ask for one."""
-    key = text, tuple(before)
-    if key not in schemas.read and len(schemas.read) < _MOST_READ:
-        schemas.read[key] = None
-        schemas.read[key] = _tool_read(text, schemas, before)
-    return schemas.read.get(key)
-
-
-def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish | None:
-    said = put_right(text)
-    if _meant(said) is None:
-        said = plain(text) if _meant(plain(text)) else said
-    row = _meant(said)
-    row = by_words(text, plain(text)) or row
-    if row is not None and row.tool in LEANS_ON_ONE and telling(own_words := _QUOTED.sub(" ", text)):
-        row = _meant(put_right(own_words))  # what somebody else said orders nothing
-    looks_up = row is not None and row.tool in (*_LOOKED_UP, "get_ohlcv", "get_portfolio")
-    if (
-        row
-        and looks_up
-        and "?" not in text
-        and (
-            talk_words.MISTAKEN.match(said)
-            or (row.about and (talk_words.OF_ONESELF.match(said) or talk_words.STATED.search(said)))
-        )
-    ):
-        row = None
-    elif (corrected := _corrected(text, schemas, before)) is not None:
-        return corrected
-    if row is not None and row.tool == "create_paper_order" and (halves := protected(text)) is not None:
-        order = _tool(halves[0], schemas, before)
-        if order is not None and order.calls and not order.way and not order.missing:
-            # Nothing is sold before it is held.
-            return whole(text, replace(order, way="stop_later", shown=str(halves[1])))
-    if (row is None or row.tool == "create_paper_order") and (parts := order_and_condition(text)) is not None:
-        order = _tool(parts.order, schemas, before)
-        if order is not None and order.calls and order.calls[0][0] == "create_paper_order":
-            return whole(text, waiting(order, parts.condition), conditional=True)
-    if row is None and TAKES_BACK.search(said) and not AT_MARKET.search(said):
-        spoken = (_meant(put_right(one)) for one in reversed(before[-FAR:]))
-        way = next((UNDOES[one.tool] for one in spoken if one and one.tool in UNDOES), None)
-        row = next((one for one in TABLE if way and way in (one.way, one.tool)), None)
-    short = len(said.split()) <= FEW
-    if row is None and before and short and talk_words.OVERALL.fullmatch(said):
-        row = next((one for one in TABLE if one.tool == "get_portfolio"), row) if _spoke_of(before[-1:]) else row
-    loose = row is None or row.tool in ("get_portfolio", "market_snapshot")
-    if loose and before and short and talk_words.IS_DONE.search(said):
-        row = next((one for one in TABLE if one.tool == _listed_by(before)), row)
-    own, again = symbols_in(text), None
-    amends = talk_words.AMENDS.search(said) or (row is None and talk_words.YES_BUT.search(said))
-    amends = "?" not in text and amends is not None and short
-    earlier = _earlier(schemas, before, past=amends) if before else None
-    if earlier is not None and row is None and (one_of := one_of_several(earlier, own, said)) is not None:
-        if one_of.intent is Intent.UNREAD or one_of.way == "cancel" or one_of.missing:
-            return one_of
-        earlier = one_of
-    if earlier is not None and not own and talk_words.IN_ALL.search(said) and (cost := cost_of(earlier, said)):
-        return cost
-    if earlier is not None and not own and earlier.calls[0][0] == "create_paper_order" and _HOW_MANY_IT_IS.search(said):
-        return Wish(Intent.TOOL, (("get_pending_orders", {}),))  # which tells how many the order is for
-    orders = short and "create_paper_order" in schemas and (row is None or row.tool == "create_paper_order")
-    orders = orders and talk_words.THAT_MANY.search(said) is not None and "?" not in text and not numbers_in(said)
-    if (
-        earlier is not None
-        and orders
-        and (counted := as_many(earlier, own or one_before(said, before), share_in(said) or 1.0))
-    ):
-        return counted
-    nothing_else = not (without_symbols(text) or re.search(r"\d", said) or talk_words.OF_ONESELF.match(said))
-    compares = bool(own and before and talk_words.COMPARED_WITH.search(said))
-    if compares:
-        own = list(dict.fromkeys([*one_before(said, before), *own]))
-    if (
-        row is None
-        and own
-        and before
-        and (
-            compares
-            or talk_words.CORRECTS.search(said)
-            or talk_words.GOING_ON.search(said)
-            or talk_words.POSSESSED.search(text)
-            or nothing_else
-        )
-        and len(said.split()) <= FEW
-    ):
-        # What it was that was explained, or asked of another, which may have gone on with what was asked before it.
-        row = _meant(put_right(before[-1])) or _row_of(earlier)
-        row = row if row is not None and row.about and row.tool in _LOOKED_UP else None
-        again = row
-    if row is not None and not own and talk_words.ASKS_HOW.search(said) and not re.search(r"\d", said):
-        row = None  # how something is done is told by the pages
-    if earlier is not None and not own and talk_words.THE_OTHER.search(said) and len(said.split()) <= FEW:
-        own = [one for one in both_before(before) if one != earlier.calls[0][1].get("symbol")][-1:]
-    if "?" not in text and _STOP.search(said) and _is_purchase(earlier):
-        row = next(one for one in TABLE if one.way == "stop")  # it sells what was bought: no stop of the purchase
-    elif earlier is not None and (row is None or talk_words.AMENDS.search(said) or row.tool == earlier.calls[0][0]):
-        instead = amended(text, said, earlier, schemas, own, row if row is not again or compares else None)
-        if instead is not None and instead.intent is Intent.UNREAD:
-            return instead
-        if instead is not None and instead.calls[0][0] == "create_paper_order" and change_in(said) is None:
-            unread = unread_change(text, said, instead)
-            return Wish(Intent.UNREAD, shown=unread) if unread else instead
-        if instead is not None:
-            return instead
-    if (kind := changes_listed(said, row, earlier, _listed_by(before))) is not None and kind[0] in schemas:
-        about = ({"symbol": own[0]} if own else {}) | (order_named(said) if kind[0] == "create_paper_order" else {})
-        about |= {"place": at} if (at := place_in(said)) is not None else {}
-        changed = {**about, "price": numbers_in(said)[-1][1]}
-        return Wish(Intent.TOOL, ((kind[0], changed), (kind[1], about)), way="replace_listed")
-    if "explain_concept" in schemas and (concepts := concepts_in(text, before, named=bool(own))):
-        return Wish(Intent.TOOL, tuple(("explain_concept", {"concept": one}) for one in concepts))
-    asks = row is None and own and "get_price" in schemas and not talk_words.OF_ONESELF.match(said)
-    if asks and (date_in(said) or (_ASKED_AT.search(said) and when_in(text).tool_arguments)):
-        row = next(one for one in TABLE if one.tool == "get_price" and not one.way)  # how it stood then
-    if row is None:
-        bare = (nothing_else or len(said.split()) <= 3) and not talk_words.TAKEN.search(said)
-        if own and bare and "get_price" in schemas:
-            return Wish(Intent.TOOL, tuple(("get_price", {"symbol": one}) for one in own))
-        return None
-    # "What does the plan cost?" is of the site, whatever share was spoken of before; "and what does it cost?" is not.
-    if (
-        row.tool == "get_price"
-        and not own
-        and before
-        and (last := _tool(before[-1], schemas, before[:-1]))
-        and last.withheld
-    ):
-        return None  # what the plan costs that has it
-    if (
-        row.about
-        and not own
-        and row.tool in _LOOKED_UP
-        and (group := talk_words.GROUP.search(said))
-        and not talk_words.STATED.search(said)
-    ):
-        asks = Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",), shown=group[0])
-        return asks if row.tool in schemas else None
-    leans = row.tool != "get_price" or bool(row.way) or bool(talk_words.GOING_ON.search(said))
-    of_both = (
-        before
-        and talk_words.GOING_ON.search(said)
-        and (talk_words.BOTH.search(plain(before[-1])) or len(symbols_in(before[-1])) > 1)
-    )
-    both = row.tool in (*_LOOKED_UP, "get_ohlcv", "get_correlation") and (talk_words.BOTH.search(said) or of_both)
-    about = own or (
-        both_before(before) if both else one_before(said, before) if leans and (row.about or row.way) else ()
-    )
-    several = own or (both_before(before) if about else ())
-    beside = talk_words.ONE_OF_THEM.search(said) or (
-        before and len(symbols_in(before[-1])) > 1 and place_in(said) is None
-    )
-    if row.tool in LEANS_ON_ONE and len(several) > 1 and len(own) != 1 and beside:
-        return call_of(row, ParsedText(text, said, ()), schemas)  # which of them that is, nobody has said
-    if row.about and not about:
-        if row.tool == "create_paper_order" and row.tool not in schemas and not row.way:
-            return Wish(Intent.TOOL, withheld=row.tool)
-        if re.search(r"\b(?:my|mis?)\b", said) and (other := _meant(said, alone=True)):
-            return call_of(other, ParsedText(text, said, ()), schemas)  # what my portfolio is worth is no share's price
-        if row.tool == "create_paper_order" and row.tool in schemas and not row.way:
-            asked = call_of(row, ParsedText(text, said, ()), schemas)
-            return asked if asked is not None and "quantity" in asked.calls[0][1] else None
-        if (term := CONCEPT.fullmatch(said.strip(" ?!.¿¡"))) and not before and "explain_concept" in schemas:
-            return Wish(Intent.TOOL, (("explain_concept", {"concept": term[0]}),))
-        weak = ("get_price", "get_ohlcv", "market_snapshot", "get_fundamentals", "create_paper_order")
-        strong = row.way or row.tool not in weak
-        if strong and row.tool in schemas and before:
-            return Wish(Intent.TOOL, ((row.tool, {}),), ("symbol",))
-        of_a_share = row.tool in _LOOKED_UP and (row.tool != "get_price" or _OF_A_SHARE.search(said))
-        return Wish(Intent.SITE, missing=("symbol",)) if of_a_share and row.tool in schemas else None
-    if row.tool == "create_paper_order" and not row.way and len(own) > 1 and row.tool in schemas:
-        several_orders = whole(text, orders_of_each(text, row.tool, schemas[row.tool]))
-        return (
-            replace(several_orders, missing=several_orders.missing or WHEN)
-            if talk_words.LATER.search(said)
-            else several_orders
-        )
-    if row.tool == "create_alert" and row.tool in schemas and about and percent_in(said) is None:
-        alerts = alerts_at_each(text, row.tool, schemas[row.tool], about)
-        if len(alerts) > 1:
-            return Wish(Intent.TOOL, alerts)
-    asked = f"{said} {put_right(before[-1])}" if row is again else said
-    wish = call_of(row, ParsedText(text, asked, tuple(about)), schemas)
-    meaning = CONCEPT.search(said) if wish is not None and talk_words.EXPLAINED_TOO.search(said) else None
-    if meaning and wish is not None and row.tool in _LOOKED_UP and "explain_concept" in schemas:
-        return replace(wish, calls=(*wish.calls, ("explain_concept", {"concept": meaning[0]})))
-    if wish is not None and row.tool == "create_paper_order" and not wish.missing:
-        return replace(wish, missing=WHEN) if talk_words.LATER.search(said) else whole(text, wish)
-    if wish is not None and wish.missing and row.tool in FIGURES and (known := _figured(schemas, before)):
-        # What was worked out before says the rest.
-        merged = {**{name: one for name, one in known.items() if name in wish.missing}, **wish.calls[0][1]}
-        return Wish(Intent.TOOL, ((row.tool, merged),), missing_from(schemas[row.tool], merged))
-    return wish
-
-
-def _both(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish | None:
-    """Two wishes of one text, of which one has effects: "buy 5 AAPL and set an alert at 700"."""
-    if protected(text) or len(text) > LONGEST_TALK:
-        return None
-    waits = order_and_condition(text) is not None
-    for cut in list(_AND.finditer(text))[:_MOST_WISHES]:
-        parts = text[: cut.start()], text[cut.end() :]
-        rows = [by_words(one, plain(one)) or _meant(put_right(one)) for one in parts]
-        one = next((row for row in rows if row), None)
-        if None in rows and (one.tool in _OF_THE_LIST if one else _listed_by(before) == _LIST):
-            parts = tuple(part if row else f"{part} watchlist" for part, row in zip(parts, rows, strict=True))
-            rows = [row or _meant(put_right(part)) for part, row in zip(parts, rows, strict=True)]
-        if rows[0] is None or (rows[1] is None and not TAKES_BACK.search(plain(parts[1]))):
-            continue
-        first, then = _tool(parts[0], schemas, before), _tool(parts[1], schemas, [*before, parts[0]])
-        if first is None or then is None or not (first.calls and then.calls):
-            continue
-        tools = first.calls[0][0], then.calls[0][0]
-        alike = tools[0] == tools[1] and first.way == then.way
-        if alike or _EFFECTS.isdisjoint(tools) or (waits and tools[1] != "create_alert"):
-            continue
-        if first.way or then.way or first.missing or then.missing:
-            return replace(first, later=parts[1].strip())
-        return replace(first, calls=(*first.calls, *then.calls))
-    return None
-
-
-def _corrected(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish | None:
-    """An order or alert that the same message corrects: "buy 2, no wait, 3"."""
-    parts = [(text[: end.start()], text[end.end() :]) for end in re.finditer(r"[,.;]\s+", text)]
-    corrections = [part for part in parts if talk_words.CORRECTS.search(plain(part[1]))]
-    if not 0 < len(corrections) <= 2 or len(text) > LONGEST_TALK:
-        return None
-    (first, then), before = corrections[0], before[-1:]  # what is read again and again stays short
-    if not _leans_on_one(_tool(first, schemas, before)):
-        return None
-    found = _tool(then, schemas, [*before, first])
-    if found is None or not _leans_on_one(found) or found.way not in _REPLACING:
-        return None
-    return replace(found, calls=found.calls[:1], way=_REPLACING[found.way])
-
-
-def _spoke_of(before: Sequence[str]) -> bool:
-    """Whether the last message was about what is held."""
-    return any((row := _meant(put_right(one))) is not None and row.tool == "get_portfolio" for one in before)
-
-
-def _is_purchase(wish: Wish | None) -> bool:
-    """Whether it buys, and not at a stop."""
-    order = wish.calls[0][1] if wish is not None else {}
-    return order.get("side") == "buy" and "stop_price" not in order
-
-
-def _leans_on_one(wish: Wish | None) -> bool:
-    return wish is not None and bool(wish.calls) and wish.calls[0][0] in LEANS_ON_ONE
-
-
-def _listed_by(before: Sequence[str]) -> str | None:
-    """What shows the alerts, orders or list that were spoken of last."""
-    spoken = (_meant(put_right(one)) for one in reversed(before[-FAR:]))
-    return next((LISTED_BY[one.tool] for one in spoken if one and one.tool in LISTED_BY), None)
-
-
-def _figured(schemas: OfferedTools, before: Sequence[str]) -> dict[str, Any]:
-    """The figures of the calculation that was asked for last."""
-    earlier = _earlier(schemas, before)
-    return earlier.calls[0][1] if earlier is not None and earlier.calls[0][0] in FIGURES else {}
-
-
-def _earlier(schemas: OfferedTools, before: Sequence[str], *, past: bool = False) -> Wish | None:
-    """The last thing that a tool was asked for, and that this may go on with; `past` what was talked of since."""
-    for at in range(len(before) - 1, max(len(before) - FAR, 0) - 1, -1):
-        wish = _tool(before[at], schemas, before[:at])
-        if wish is not None:
-            return wish if wish.calls and not wish.withheld and wish.way in GOES_ON else None
-        if not past and small(plain(before[at])) is None and decision_in(before[at]) is None:
-            return None
-    return None
-
-
-@lru_cache(maxsize=512)
-def _meant(said: str, *, alone: bool = False) -> ToolPhrase | None:
-    """The first row that fits; `alone`: of those that are about no symbol."""
-    said = _GOES_ON.sub("", said)
-    fitting = (row for row in TABLE if row.asks.match(said) and not (row.unless and row.unless.search(said)))
-    return next((row for row in fitting if not (alone and row.about)), None)
-
-
-def _row_of(wish: Wish | None) -> ToolPhrase | None:
-    return next((row for row in TABLE if wish is not None and row.tool == wish.calls[0][0]), None)

@@ -106,11 +106,6 @@ _KINDS = {"stop_price": re.compile(r"\bstop\b"), "limit_price": re.compile(r"\bl
 """What an order is called that waits for a price."""
 _WHOLE_PERCENT = 0.2
 """A risk from which on it is told in per cent, and not as a share."""
-_SPENT = re.compile(
-    r"[$€] ?(\d[\d.,]*k?)|\b(\d[\d.,]*k?) ?(?:[$€]|(?:dollars?|bucks|usd|dolares|euros?|eur|pavos)\b)|"
-    r"\b(?:put|invest|invertir|invierte|mete|meter|pon)\b\D{0,12}(\d[\d.,]*k?)\b"
-    r"(?! ?(?:%|per ?cent|por ?ciento))"
-)
 _AN_ORDER = re.compile(r"\b(?:an?|una?) (?=(?:\w+ )?(?:order|orden|venta|compra|sale|stop|limit)\b)")
 """It counts no shares."""
 _COUNT = rf"(?:\d+|{'|'.join(NUMBERS)}|(?:half )?an? dozen|(?:una|media) docena)"
@@ -312,12 +307,6 @@ def _kinds_said(said: str) -> list[str]:
 def unpriced(found: Mapping[str, Any], said: str) -> tuple[str, ...]:
     """The prices that are missing of an order that is called a limit or stop order."""
     return () if any(name in found for name in _KINDS) else tuple(_kinds_said(said))
-
-
-def spent_in(said: str) -> float | None:
-    """The money that an order is for: 500 in "buy $500 of MSFT"."""
-    match = _SPENT.search(said)
-    return number_of(next(filter(None, match.groups()))) if match else None
 
 
 def order_named(said: str) -> dict[str, str]:
