@@ -150,12 +150,14 @@ async def test_an_argument_that_a_tool_has_not_is_refused_by_name(premium: Custo
 
 
 @pytest.mark.parametrize("tool", ALL)
-async def test_what_is_missing_or_of_another_kind_is_refused_by_name(premium: Customer, tool: str):
+async def test_what_is_missing_or_of_another_kind_is_refused_by_name(
+    stack: RunningStack, http: aiohttp.ClientSession, premium: Customer, tool: str
+):
     parameters = (await premium.listed())[tool]["parameters"]
     wrong = [(name, {**ALL[tool], name: {"is": "no value"}}) for name in parameters["properties"]]
     wrong += [(name, {key: ALL[tool][key] for key in ALL[tool] if key != name}) for name in parameters["required"]]
     for name, arguments in wrong:
-        status, result, _ = await premium.call(tool, arguments)
+        status, result, _ = await Customer(stack, http, "premium").call(tool, arguments)
         assert (status, result["error"]["code"]) == (422, "VALIDATION_ERROR")
         assert {field["field"] for field in result["error"]["fields"]} == {name}
 

@@ -22,7 +22,8 @@ _MOST_WRITTEN: dict[Language, str] = {
         "avísame avisame sí tengo lo pero pues abrís abris estáis estais tenéis teneis sois soy muy eso esa ese "
         "algo también tambien puedes quieres hacer cual más mas cuantos cuantas cuánta se al dais os sin hasta "
         "desde y que te nos le les ya va voy vais ni porque quien quién cada sirve nada necesito ser haceis "
-        "hacéis prefiero dame dime muestra muéstrame gusta gustan cancela orden órdenes ordenes"
+        "hacéis prefiero dame dime muestra muéstrame gusta gustan cancela cancelar cancelo "
+        "confirma confirmar confirmo orden órdenes ordenes"
     ),
     "en": (
         "the an of what which how much does do cost costs price prices is are trading at for with hello hi thanks "
