@@ -140,6 +140,7 @@ TRAPS: dict[str, list[str]] = {
         "¿quién es el director?",
         "¿puedo operar con futuros?",
         "¿por qué el cielo es azul?",
+        "¿dónde estáis?",
     ],
     "bakery": [
         "do you sell coffee?",

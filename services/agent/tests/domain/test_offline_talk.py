@@ -121,6 +121,7 @@ TALK: dict[Intent, list[str]] = {
     ],
     Intent.SITE: [
         "¿qué días?",
+        "who are you guys regulated by?",
         "ok, how do I sign up?",
         "ok, ¿y el registro?",
         "thanks, but what does it cost?",

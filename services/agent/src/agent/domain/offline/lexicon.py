@@ -28,7 +28,7 @@ hours: hour hours open opens opened opening close closes closed closing shut shu
 hours: horari* hora horas atiend* atend* abre abren abres abri abrir* abris abrimos abro abiert* cierr* cerr*
 contact: whatsapp escrib*
 contact: contact* phone* telephone* call email* mail reach telefono* llamar* llamo correo*
-where: where address* locat* direction* donde direccion* ubica* quedais queda
+where: where address* locat* direction* donde direccion* ubica*
 deliver: deliver* ship* home domicilio envi* entrega* reparto* repart*
 book: book* booking* appointment* reserv* cita* turno* agendar pido pedir solicit*
 team: team staff founder* equipo personal

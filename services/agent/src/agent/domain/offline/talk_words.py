@@ -13,9 +13,9 @@ ABILITIES = re.compile(
     r"\b(what (can|could) (you|i)( \w+)? "
     r"(do|ask|help|look up|see|check)( \w+)?|what do you (do|know)\W*$|how can you help|what are "
     r"you able|"
-    r"who are you|(?:are )?you (a |an )?(bot|robot|ai|human|real|person)|what are you\W*$|your (abilities|features)|"
+    r"(?:are )?you (a |an )?(bot|robot|ai|human|real|person)|what are you\W*$|your (abilities|features)|"
     r"que (puedes|sabes|podrias|puedo) (hacer|preguntar\w*)|que haces|en que (me )?(puedes|podrias) ayudar\w*|"
-    r"como (me )?puedes ayudar\w*|para que sirves|quien eres|eres (un |una )?(bot|robot|ia|humano|humana|persona))\b|"
+    r"como (me )?puedes ayudar\w*|para que sirves|eres (un |una )?(bot|robot|ia|humano|humana|persona))\b|"
     r"\b(?:is this|am i (?:talking|speaking|chatting|writing) (?:to|with)) (?:a |an )?(?:real )?(?:chat ?)?(?:bot|"
     r"robot|ai|"
     r"human|machine|person)\b|\b(?:hablo|hablando|chateando|escribiendo) con (?:un|una) (?:bot|robot|maquina|ia|"
@@ -24,6 +24,7 @@ ABILITIES = re.compile(
     r"\bque (?:\w+ ){0,4}(?:puedo|podria) (?:preguntar|pedir)\w*|"
     r"\b(?:i\W?m (?:new|lost)|new (?:here|to this)|where do i (?:start|begin)|soy nuev[oa]|por donde empiezo|"
     r"no entiendo nada)\b|"
+    r"\b(?:who are you|quien eres)(?: (?:guys|people|all|exactly|then|tu|exactamente|entonces))*\W*$|"
     r"^\W*(help|ayuda)( me)?\W*$"
 )
 MY_PLAN = re.compile(
