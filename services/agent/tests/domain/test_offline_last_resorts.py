@@ -44,6 +44,9 @@ def test_what_was_just_told_is_told_again_where_it_is_asked_for() -> None:
     told = respond([*asked, *said("and when was that")], OFFERED, "en", introduced=True)
     assert isinstance(told, SayText)
     assert told.text.endswith("high 211 on 5 October")
+    page = {"role": "assistant", "content": "Northwind is a demonstration. (Source: Home, http://127.0.0.1:8080/)"}
+    again = respond([*said("what is this?"), page, *said("how much is it?")], OFFERED, "en", introduced=True)
+    assert not (isinstance(again, SayText) and "demonstration" in again.text)
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,9 @@ def _otherwise(
         return SayText(plain_answer(Wish(Intent.UNLISTED), language))
     if wish.missing == ("symbol",) and wish.intent is Intent.SITE and "search_memory" in offered:
         return SayText(which("symbol", language))
-    told = said and not is_unknown(said[-1]) and not _CITED.search(said[-1])
+    # Figures that tools gave: a page that was quoted does not tell what it is asked for now.
+    told = said and re.search(r"\d", said[-1]) and not _CITED.search(said[-1]) and "http" not in said[-1]
+    told = told and not is_unknown(said[-1])
     if told and OF_WHAT_WAS_TOLD.search(plain(question)) and not telling(BEST.sub(" ", question)):
         return SayText(said_again(said[-1], language))
     if not named or "get_price" not in offered:
