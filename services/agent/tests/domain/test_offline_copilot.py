@@ -13,7 +13,6 @@ from agent.domain.offline.intents import wish_in
 from agent.domain.offline.listed import chosen_in
 from agent.domain.offline.steps import SayText, UseTools, step_of
 from agent.domain.offline.tool_answers import tool_answer
-from agent.domain.offline.wishes import Intent
 from agent.domain.text_features import language_of
 from agent.testing.offered import SCHEMAS
 from contracts.languages import Language
@@ -372,32 +371,3 @@ def test_figures_are_the_results_own_and_what_is_unknown_is_said() -> None:
     assert "not financial advice" in text
     assert tool_answer("get_portfolio", {"as_of": "x", "cash": 1.0, "equity": 1.0, "currency": "USD"}, "es") is not None
     assert tool_answer("list_alerts", {"alerts": []}, "es") == "No hay alertas activas."
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["I prefer dividend stocks", "I am a swing trader", "I moved from swing to day trading", "Call me Zoe",
-     "my risk profile is aggressive", "Prefiero ETF", "soy principiante", "me llamo Ana", "hago swing trading",
-     "mi perfil de riesgo es moderado", "Ahora opero a largo plazo", "btw I prefer short answers",
-     "I mostly like bonds", "solo me gustan los fondos",
-     "I'm not allergic to nuts any more", "la verdad es que me he mudado a Lugo"],
-)  # fmt: skip
-def test_what_a_customer_says_of_themselves_is_taken_note_of(text: str) -> None:
-    assert wish_in(text, TOOLS).intent is Intent.STATED
-    assert wish_in(text, ["get_price", "fetch_page"]).intent is not Intent.STATED, "visitors are not remembered"
-
-
-def test_who_has_something_forgotten_that_nobody_remembers_is_told_so() -> None:
-    call = {"id": "1", "function": {"name": "forget_memory", "arguments": '{"about": "my wife"}'}}
-    found = respond(
-        [{"role": "user", "content": "forget my wife"}, {"role": "assistant", "tool_calls": [call]},
-         {"role": "tool", "tool_call_id": "1", "content": '{"forgotten": [], "several": []}'}],
-        TOOLS, "en", introduced=True,
-    )  # fmt: skip
-    assert found == SayText(plain_answer(wish_in("forget my wife", TOOLS), "en"))
-    assert "I do not remember anything like that" in plain_answer(wish_in("forget my wife", TOOLS), "en")
-
-
-@pytest.mark.parametrize("text", ["do I prefer bonds?", "AAPL", "buy 5 AAPL", "I'd like help", "thanks"])
-def test_questions_and_orders_are_no_statements(text: str) -> None:
-    assert wish_in(text, TOOLS).intent is not Intent.STATED

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from agent.domain.offline.intents import wish_in
-from agent.domain.offline.steps import UseTools, step_of
 from agent.domain.offline.wishes import Intent
 from agent.testing.offered import SCHEMAS
 
@@ -296,43 +295,6 @@ def test_what_was_said_before_is_gone_on_with(
 
 
 @pytest.mark.parametrize(
-    ("said", "quantity"),
-    [
-        (("sell 10 IBM if it drops 5%",), 10.0),
-        (("vende 10 IBM si cae un 5 %",), 10.0),
-        (("sell 3 IBM, they are up 30%",), 3.0),
-        (("sell 0% of IBM",), None),
-        (("sell 200% of my IBM",), None),
-        (("buy 4 IBM at 190", "100% less"), None),
-    ],
-)
-def test_a_percentage_is_no_count_and_no_share_beside_one(said: tuple[str, ...], quantity: float | None) -> None:
-    wish = wish_in(said[-1], SCHEMAS, said[:-1])
-    assert wish.calls[0][1].get("quantity") == quantity
-    assert wish.missing == (("quantity",) if quantity is None else ())
-
-
-@pytest.mark.parametrize(
-    ("said", "price"),
-    [
-        ("put a stop 5% below on my IBM", {"order_type": "stop", "stop_price": 190.0}),
-        ("put a stop 10% below what i paid", {"order_type": "stop", "stop_price": 90.0}),
-        ("take profit at 10%", {"order_type": "limit", "limit_price": 220.0}),
-    ],
-)
-def test_a_stop_or_a_target_so_far_from_the_price_of_what_is_held(said: str, price: dict[str, Any]) -> None:
-    held = {"positions": [{"symbol": "IBM", "quantity": 3.0, "price": 200.0, "average_price": 100.0}]}
-    step = step_of(wish_in(said, SCHEMAS, ["price of IBM"]), [("get_portfolio", {}, held)], "en")
-    order = {"symbol": "IBM", "side": "sell", "quantity": 3, **price}
-    assert step == UseTools((("create_paper_order", order),))
-
-
-@pytest.mark.parametrize("said", [("buy 10 IBM", "twice a week"), ("buy 4 IBM", "500 lower")])
-def test_what_is_no_change_of_an_order_changes_none(said: tuple[str, ...]) -> None:
-    assert wish_in(said[-1], SCHEMAS, said[:-1]).intent is not Intent.TOOL
-
-
-@pytest.mark.parametrize(
     "said",
     [
         ("a que hora cierra la bolsa?", "abre el lunes?"),
@@ -385,16 +347,6 @@ def test_what_the_plan_costs_is_no_price_of_the_share_that_it_was_wanted_for() -
 )
 def test_a_follow_up_asks_for_what_belongs_to_it(before: str, said: str, tool: str) -> None:
     assert wish_in(said, SCHEMAS, [before]).calls[0][0] == tool
-
-
-def test_an_order_for_as_many_as_were_worked_out_is_asked_for_again_where_it_changes() -> None:
-    before = ["capital 12000, risk 150 dollars, entry 31, stop 29.50", "buy that many MSFT"]
-    assert wish_in("no, at market", SCHEMAS, before).intent is Intent.UNREAD
-
-
-@pytest.mark.parametrize("said", ["leave it", "déjala", "forget it"])
-def test_an_order_that_is_left_as_it_is_is_not_cancelled(said: str) -> None:
-    assert wish_in(said, SCHEMAS, ["buy 5 IBM limit 190", "yes"]).intent is Intent.NOT_YET
 
 
 def test_after_the_own_list_was_spoken_of_shares_are_put_on_it_and_taken_off() -> None:

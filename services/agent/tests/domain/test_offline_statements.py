@@ -1,0 +1,39 @@
+"""What customers say of themselves, or want forgotten, es and en."""
+
+import pytest
+
+from agent.domain.offline.answers import plain_answer
+from agent.domain.offline.assistant import respond
+from agent.domain.offline.intents import wish_in
+from agent.domain.offline.steps import SayText
+from agent.domain.offline.wishes import Intent
+from agent.testing.offered import SCHEMAS
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I prefer dividend stocks", "I am a swing trader", "I moved from swing to day trading", "Call me Zoe",
+     "my risk profile is aggressive", "Prefiero ETF", "soy principiante", "me llamo Ana", "hago swing trading",
+     "mi perfil de riesgo es moderado", "Ahora opero a largo plazo", "btw I prefer short answers",
+     "I mostly like bonds", "solo me gustan los fondos",
+     "I'm not allergic to nuts any more", "la verdad es que me he mudado a Lugo"],
+)  # fmt: skip
+def test_what_a_customer_says_of_themselves_is_taken_note_of(text: str) -> None:
+    assert wish_in(text, SCHEMAS).intent is Intent.STATED
+    assert wish_in(text, ["get_price", "fetch_page"]).intent is not Intent.STATED, "visitors are not remembered"
+
+
+def test_who_has_something_forgotten_that_nobody_remembers_is_told_so() -> None:
+    call = {"id": "1", "function": {"name": "forget_memory", "arguments": '{"about": "my wife"}'}}
+    found = respond(
+        [{"role": "user", "content": "forget my wife"}, {"role": "assistant", "tool_calls": [call]},
+         {"role": "tool", "tool_call_id": "1", "content": '{"forgotten": [], "several": []}'}],
+        SCHEMAS, "en", introduced=True,
+    )  # fmt: skip
+    assert found == SayText(plain_answer(wish_in("forget my wife", SCHEMAS), "en"))
+    assert "I do not remember anything like that" in plain_answer(wish_in("forget my wife", SCHEMAS), "en")
+
+
+@pytest.mark.parametrize("text", ["do I prefer bonds?", "AAPL", "buy 5 AAPL", "I'd like help", "thanks"])
+def test_questions_and_orders_are_no_statements(text: str) -> None:
+    assert wish_in(text, SCHEMAS).intent is not Intent.STATED
