@@ -96,6 +96,8 @@ class ModelRequest:
     """The state of the market now, if it is known, for the prompt."""
     facts: Sequence[str] = ()
     """The remembered facts about the user, for the prompt."""
+    plan: str | None = None
+    """The plan of a trading platform's customer, for the prompt; None: nobody's."""
     task: Literal["answer", "suggest", "improve"] = "answer"
     stop: tuple[str, ...] = ()
     sampling: Mapping[str, float] | None = None

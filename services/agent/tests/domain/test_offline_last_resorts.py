@@ -56,7 +56,6 @@ def test_what_was_just_told_is_told_again_where_it_is_asked_for() -> None:
         (["¿cuál es la acción que más ha subido hoy?"], "lista de todas las acciones"),
         (["¿qué acciones hay?"], "lista de todas las acciones"),
         (["show me one thing"], "I do not know"),
-        (["¿en qué plan estoy?"], "plan Premium"),
         (["no entiendo nada, soy nuevo"], "Esto es lo que puedo hacer"),
     ],
 )
@@ -201,3 +200,12 @@ def test_beside_an_answer_stands_no_section_in_another_language() -> None:
     told = answered("is Pro good for a company of schools?", pages, "en")
     assert "29 USD per month" in told
     assert "sede" not in told
+
+
+@pytest.mark.parametrize(("plan", "answer"), [("pro", "Tienes el plan Pro."), (None, "No lo sé")])
+def test_the_plan_that_is_told_is_the_customers_whatever_tools_their_company_has_switched_off(
+    plan: str | None, answer: str
+) -> None:
+    told = respond(said("¿en qué plan estoy?"), OFFERED, "es", introduced=True, plan=plan)
+    assert isinstance(told, SayText)
+    assert told.text.startswith(answer)

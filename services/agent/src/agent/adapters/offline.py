@@ -34,6 +34,7 @@ class Offline:
             knowledge=prompt.knowledge,
             company=prompt.company,
             facts=prompt.facts,
+            plan=prompt.plan,
         )
         if isinstance(response, SayText):
             text = _up_to(response.text, prompt.stop)

@@ -104,6 +104,7 @@ class Composer:
             knowledge=of.knowledge,
             market=of.context.market.model_dump(mode="json") if of.context and of.context.market else None,
             facts=_told(of.context, of.requester.language),
+            plan=of.requester.plan if of.requester.role == "user" and of.config.trades else None,
             company=of.config,
             begun_before=len(of.history.messages) >= MESSAGES,
             sampling=None if sampling is None else sampling.model_dump(exclude_none=True),

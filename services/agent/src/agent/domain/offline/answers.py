@@ -134,10 +134,9 @@ def said_again(text: str, language: Language) -> str:
     return f"{_say('again', language)}\n{text.removeprefix(NOTICE[language]).strip()}"
 
 
-def plan_of(offered: Collection[str], language: Language) -> str:
-    """Which plan a customer has, by the tools that it gives them."""
-    plan = "Premium" if "get_ml_features" in offered else "Pro" if "create_paper_order" in offered else "Free"
-    return _say("own_plan", language, plan=plan)
+def own_plan(plan: str, language: Language) -> str:
+    """Which plan a customer has."""
+    return _say("own_plan", language, plan=plan.capitalize())
 
 
 def told_before(facts: Sequence[str], language: Language) -> str:

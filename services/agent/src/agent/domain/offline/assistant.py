@@ -19,8 +19,8 @@ from agent.domain.offline.answers import (
     not_searched,
     offers_person,
     one_at_a_time,
+    own_plan,
     plain_answer,
-    plan_of,
     said_again,
     tells_nothing,
     told_before,
@@ -74,11 +74,12 @@ def respond(
     knowledge: KnowledgeFound | None = NOTHING_THERE,
     company: CompanyConfig | None = None,
     facts: Sequence[str] = (),
+    plan: str | None = None,
 ) -> SayText | UseTools:
     """What a model would do with this prompt. `offered`: the tools there are, with their schemas; `introduced`: that it
     is offline was said before these messages; `last`: nothing more may be called; `market`: its state now; `knowledge`:
     what was found for the question in what the company says, None: it could not be searched; `company`: None is a
-    trading platform; `facts`: what the user has told of themselves.
+    trading platform; `facts`: what the user has told of themselves; `plan`: theirs, if they have one.
     """
     demo = company is None or company.company_id == DEMO
     question, after, before, said = _question(messages)
@@ -142,10 +143,9 @@ def respond(
         response = SayText(plain_answer(wish, language, offered, missed=missed, demo=demo))
     if isinstance(response, SayText) and (is_unknown(response.text) or response.text == not_searched(language)):
         response = _otherwise(question, wish, before, said, offered, facts, results, language) or response
-    customer = "search_memory" in offered
-    if isinstance(response, SayText) and customer and not wish.calls and MY_PLAN.search(plain(question)):
+    if isinstance(response, SayText) and plan and not wish.calls and MY_PLAN.search(plain(question)):
         rest = "" if tells_nothing(response.text) else f"\n{response.text}"
-        response = SayText(plan_of(offered, language) + rest)
+        response = SayText(own_plan(plan, language) + rest)
     if isinstance(response, UseTools):
         return response if not last else SayText(plain_answer(Wish(Intent.UNKNOWN), language, missed=missed))
     text = f"{response.text}\n{one_at_a_time(wish.later, language)}" if wish.later else response.text
