@@ -9,6 +9,7 @@
         ├── ModelDownError        5xx, no connection, a stream cut off
         │   └── ModelSilentError  nothing came for too long: asking again would wait as long again
         ├── BadToolCallError      the model's tool call cannot be read, or the provider says so (tool_use_failed)
+        ├── ModelDeclinedError    the provider's rules about content withhold the answer: this is what people are told
         └── ModelRefusedError     4xx: the request will never be taken (key, model name, length)
 
 `retryable` says whether the same request may succeed later.
@@ -75,3 +76,7 @@ class BadToolCallError(ModelError):
 
 class ModelRefusedError(ModelError):
     """The provider will not take this request, however often."""
+
+
+class ModelDeclinedError(ModelError):
+    """The provider's rules about content withhold the answer. No other provider is asked in its place."""

@@ -15,7 +15,7 @@ from agent.adapters.model_router import ModelRouter, configured
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.pictures import PICTURES, Picture, PictureSupport
 from agent.domain.turn.journal import ModelAnswer, RequestedCall
-from agent.errors import ModelBusyError, ModelDownError, ModelError
+from agent.errors import ModelBusyError, ModelDeclinedError, ModelDownError, ModelError
 from agent.llm.fallback import ask
 from agent.ports import ModelRequest, TextSink
 from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
@@ -133,6 +133,59 @@ async def test_what_servers_do_beside_the_standard_is_read_or_refused(session: a
             assert await model.reply(PROMPT, RecordingSink()) == replace(wanted, provider="groq", model="")
 
 
+REFUSAL = 'data: {"type":"message_delta","delta":{"stop_reason":"refusal"}}\n'
+WITHHELD: dict[str, tuple[str, ScriptedReply]] = {
+    "in mid-answer": ("groq", ScriptedReply(raw=chunk(content="I ") + chunk("content_filter"))),
+    "at once": ("openai", ScriptedReply(raw=chunk("content_filter"))),
+    "for the question": ("openai", ScriptedReply(status=400, error_code="content_filter")),
+    "by Anthropic": (
+        "anthropic",
+        ScriptedReply(raw='data: {"type":"message_delta","delta":{"stop_reason":"refusal"}}\n'),
+    ),
+}
+
+
+@pytest.mark.parametrize("how", WITHHELD)
+async def test_an_answer_that_is_withheld_is_no_failure_and_nobody_else_is_asked(
+    session: aiohttp.ClientSession, how: str
+) -> None:
+    provider, reply = WITHHELD[how]
+    async with scripted_model(default=reply) as server, scripted_model(default=GOOD) as other:
+        models = chain(session, {provider: server, "groq" if provider != "groq" else "openai": other})
+        for _ in range(FAILURES + 1):
+            with pytest.raises(ModelDeclinedError):
+                await ask(models.chosen(provider, "m"), PROMPT, RecordingSink())
+        assert (len(server.asked), other.asked) == (FAILURES + 1, [])
+        assert models.chosen(provider, "m").candidates[0][0].provider == provider
+
+
+async def test_a_refusal_in_words_is_the_answer(session: aiohttp.ClientSession) -> None:
+    raw = chunk(refusal="I cannot ") + chunk(refusal="do that.") + chunk("stop")
+    async with scripted_model(default=ScriptedReply(raw=raw)) as server:
+        heard = RecordingSink()
+        reply = await ask(chain(session, {"openai": server}).chosen("openai", "m"), PROMPT, heard)
+        assert reply.text == heard.said == "I cannot do that."
+
+
+async def test_a_call_that_is_written_as_text_is_made_and_not_read_by_anybody(session: aiohttp.ClientSession) -> None:
+    written = ScriptedReply(text='I look. <tool_call>{"name": "look", "arguments": {"a": 1}}</tool_call>')
+    async with scripted_model(default=written) as server:
+        heard = RecordingSink()
+        reply = await ask(chain(session, {"openai": server}).chosen("openai", "m"), PROMPT, heard)
+        assert [(call.tool, call.arguments) for call in reply.calls] == [("look", '{"a": 1}')]
+        assert reply.text == heard.said == "I look."
+
+
+async def test_a_call_in_the_text_of_a_model_that_is_to_answer_is_no_answer(session: aiohttp.ClientSession) -> None:
+    written = ScriptedReply(text='<tool_call>{"name": "look", "arguments": {}}</tool_call>')
+    async with scripted_model(Rule(replies=[written]), default=GOOD) as server:
+        heard = RecordingSink()
+        prompt = replace(PROMPT, tool_choice="none")
+        assert (await ask(chain(session, {"openai": server}).chosen("openai", "m"), prompt, heard)).text == heard.said
+        assert heard.said == "a whole answer"
+        assert "tools" not in server.asked[1]
+
+
 @pytest.mark.parametrize("where", ["http://127.0.0.1:1", "http://no-such-host.invalid/v1"], ids=["refused", "no name"])
 @pytest.mark.parametrize("first", ["groq", "anthropic"])
 async def test_a_provider_that_cannot_be_reached_leaves_it_to_the_next(
@@ -152,7 +205,7 @@ async def test_when_nobody_answers_there_is_one_clear_error(session: aiohttp.Cli
         scripted_model(default=ScriptedReply(status=401)) as two,
     ):
         models = chain(session, {"groq": one, "anthropic": two})
-        with pytest.raises(ModelError, match="anthropic refused the request"):
+        with pytest.raises(ModelError, match="groq answered 500"):  # which may pass; the other's will not
             await ask(models.chosen("groq", "llama-3.1-8b-instant"), PROMPT, RecordingSink())
         assert one.asked[0]["model"] == "llama-3.1-8b-instant"
         assert two.asked[0]["model"] == "claude-haiku-4-5"

@@ -116,6 +116,28 @@ async def test_when_no_model_answers_the_visitor_is_told(nats_server: NatsServer
         assert len(model.asked) == 6
 
 
+async def test_a_provider_that_will_never_take_the_request_is_asked_once(nats_server: NatsServer) -> None:
+    rule = Rule(replies=[ScriptedReply(status=401)], again=True)
+    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+        await scene.visitor("c1", "hello")
+        (notice,) = await scene.answered("c1")
+        assert notice["code"] == "LLM_UNAVAILABLE"
+        assert len(model.asked) == 1
+
+
+async def test_an_answer_that_the_provider_withholds_is_a_polite_sentence(nats_server: NatsServer) -> None:
+    begun = '{"choices": [{"delta": {"content": "I "}}]}'
+    withheld = '{"choices": [{"delta": {}, "finish_reason": "content_filter"}]}'
+    rule = Rule(replies=[ScriptedReply(raw=f"data: {begun}\n\ndata: {withheld}\n\n")], again=True)
+    async with stage(nats_server.url) as scene, scripted_model(rule) as model, agent(nats_server.url, model.base_url):
+        await scene.visitor("c1", "hola, dime algo", locale="es")
+        (answer,) = await scene.answered("c1")
+        await scene.idle()
+        assert answer["text"].startswith("No puedo ayudarte con eso.")
+        assert scene.told("run.error") == []
+        assert len(model.asked) == 1
+
+
 async def test_at_max_iterations_the_model_must_answer_with_what_there_is(nats_server: NatsServer) -> None:
     calls = [ScriptedReply(tool_calls=[ScriptedCall(name="look", arguments={"n": n})]) for n in range(2)]
     rule = Rule(replies=[*calls, ScriptedReply(text="That is all there is.")])

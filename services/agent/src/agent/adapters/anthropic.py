@@ -24,7 +24,14 @@ from agent.adapters.provider_client import (
     whole_once_finished,
 )
 from agent.domain.turn.journal import ModelAnswer, TokenCount
-from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
+from agent.errors import (
+    BadToolCallError,
+    ModelBusyError,
+    ModelDeclinedError,
+    ModelDownError,
+    ModelError,
+    ModelRefusedError,
+)
 from agent.ports import ModelRequest, TextSink
 from contracts.json_values import object_of
 from runtime.http.retry_after import seconds_in
@@ -118,7 +125,10 @@ def _read_event(reading: _AnthropicStream, event: dict[str, Any], sink: TextSink
             _count(reading, message.get("usage"))
         case "message_delta":
             _count(reading, event.get("usage"))
-            reading.cut = object_of(event.get("delta")).get("stop_reason") == "max_tokens"
+            reason = object_of(event.get("delta")).get("stop_reason")
+            if reason == "refusal":
+                raise ModelDeclinedError(f"{provider} withheld its answer")
+            reading.cut = reason == "max_tokens"
         case "message_stop":
             reading.finished = True
         case "error":

@@ -28,7 +28,14 @@ from agent.adapters.provider_client import (
 from agent.domain.pictures import PICTURES, pictures_of
 from agent.domain.thoughts import OpeningThoughts
 from agent.domain.turn.journal import ModelAnswer, TokenCount
-from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelRefusedError
+from agent.errors import (
+    BadToolCallError,
+    ModelBusyError,
+    ModelDeclinedError,
+    ModelDownError,
+    ModelError,
+    ModelRefusedError,
+)
 from agent.ports import ModelRequest, TextSink
 from contracts.json_values import object_of, objects_of
 from runtime.http.retry_after import seconds_in
@@ -36,6 +43,7 @@ from runtime.http.retry_after import seconds_in
 LINGER = 0.05
 """Seconds to wait for the end of a response whose last event has come."""
 _TOOL_FAILURES = frozenset({"tool_use_failed", "invalid_tool_call"})
+_DECLINED = "content_filter"
 
 
 @dataclass(slots=True)
@@ -69,6 +77,8 @@ class OpenAICompatible(ProviderClient):
     def refusal(self, status: int, retry_after: str | None, error: dict[str, Any]) -> ModelError:
         if status == 400 and error.get("code") in _TOOL_FAILURES:
             return BadToolCallError(f"{self.provider} could not read its model's tool call")
+        if status == 400 and error.get("code") == _DECLINED:
+            return ModelDeclinedError(f"{self.provider} does not answer this")
         if status == 429:
             return ModelBusyError(f"{self.provider} asks to slow down", seconds_in(retry_after))
         if status >= 500 or status == 408:
@@ -183,7 +193,7 @@ def _read_event(reading: _CompatibleStream, event: dict[str, Any], provider: str
 
 def _read_choice(reading: _CompatibleStream, choice: dict[str, Any], provider: str) -> None:
     delta: dict[str, Any] = choice.get("delta") or choice.get("message") or {}
-    piece = delta.get("content")
+    piece = delta.get("content") or delta.get("refusal")
     if piece:
         if not isinstance(piece, str):
             piece = "".join(text_in(part.get("text")) for part in objects_of(piece))
@@ -196,6 +206,8 @@ def _read_choice(reading: _CompatibleStream, choice: dict[str, Any], provider: s
             reading.text.append(piece)
     reason = choice.get("finish_reason")
     if reason:
+        if reason == _DECLINED:
+            raise ModelDeclinedError(f"{provider} withheld its answer")
         reading.finished = True
         reading.cut = reason == "length"
     calls = delta.get("tool_calls")

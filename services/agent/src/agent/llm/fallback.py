@@ -12,7 +12,15 @@ import structlog
 
 from agent.domain.pictures import without_pictures
 from agent.domain.turn.journal import ModelAnswer
-from agent.errors import BadToolCallError, ModelBusyError, ModelDownError, ModelError, ModelSilentError
+from agent.domain.written_calls import with_written_calls
+from agent.errors import (
+    BadToolCallError,
+    ModelBusyError,
+    ModelDeclinedError,
+    ModelDownError,
+    ModelError,
+    ModelSilentError,
+)
 from agent.measures import MODEL_SECONDS, MODEL_TOKENS
 from agent.ports import Model, ModelChoice, ModelRequest, TextSink
 from runtime.observability.gen_ai import (
@@ -38,10 +46,10 @@ async def ask(choice: ModelChoice, prompt: ModelRequest, sink: TextSink) -> Mode
     """A reply; text alone when the prompt's tool_choice is none.
 
     Raises:
-        ModelError: no provider gave one within the prompt's time limit; the last one's error.
+        ModelError: no provider gave one within the prompt's time limit; the last error that may pass, else the last.
     """
     end = time.monotonic() + prompt.time_limit
-    last: ModelError = ModelDownError("no provider is configured")
+    failed: ModelError | None = None
     for position, (model, name) in enumerate(choice.candidates, start=1):
         if position > 1:
             # What the one before had begun to say is no part of this one's answer.
@@ -51,10 +59,13 @@ async def ask(choice: ModelChoice, prompt: ModelRequest, sink: TextSink) -> Mode
             return await _ask_one(model, _shown_to(model.provider, name, prompt), sink, end, alone=alone)
         except ModelError as error:
             log.warning("model.failed", provider=model.provider, model=name, error=str(error))
-            last = error
+            if isinstance(error, ModelDeclinedError):
+                raise
+            if failed is None or error.retryable or not failed.retryable:
+                failed = error
         if time.monotonic() >= end:
             break
-    raise last
+    raise failed or ModelDownError("no provider is configured")
 
 
 def _shown_to(provider: str, model: str, prompt: ModelRequest) -> ModelRequest:
@@ -72,7 +83,7 @@ async def _ask_one(model: Model, prompt: ModelRequest, sink: TextSink, end: floa
         if attempt:
             sink.restart()
         try:
-            reply = await _measured(model, replace(prompt, time_limit=left), sink)
+            reply = _with_calls(await _measured(model, replace(prompt, time_limit=left), sink), prompt, sink)
         except ModelBusyError as error:
             pause = error.retry_after or 0.25
             if attempt or pause > min(LONGEST_PAUSE_ALONE if alone else LONGEST_PAUSE, left):
@@ -94,6 +105,17 @@ async def _ask_one(model: Model, prompt: ModelRequest, sink: TextSink, end: floa
             # Told to answer, it asked for tools all the same.
             prompt = replace(prompt, tools=())
     raise ModelDownError(f"{model.provider} gave no answer")
+
+
+def _with_calls(reply: ModelAnswer, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
+    """The reply with the calls that the model wrote into its text, which nobody is to read."""
+    if reply.calls or not prompt.tools:
+        return reply
+    written = with_written_calls(reply, {tool.name for tool in prompt.tools})
+    if written.calls:
+        sink.restart()
+        sink.text(written.text)
+    return written
 
 
 async def _measured(model: Model, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:

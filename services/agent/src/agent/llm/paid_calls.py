@@ -16,9 +16,10 @@ import structlog
 
 from agent.domain.cost import ModelPrice, ModelUse, Reservation, SpendingAccount, estimated_tokens, prompt_bytes
 from agent.domain.pictures import picture_tokens
+from agent.domain.texts import declined_text
 from agent.domain.turn.journal import Journal, ModelAnswer, TokenCount
 from agent.early_start import start_early
-from agent.errors import BudgetSpentError, ModelError, ModelRefusedError
+from agent.errors import BudgetSpentError, ModelDeclinedError, ModelError, ModelRefusedError
 from agent.llm.fallback import ask
 from agent.ports import (
     AskedSnapshot,
@@ -73,29 +74,50 @@ async def ask_paid(
 ) -> ModelAnswer:
     """Gets a reply of the company's model, or of the cheaper one when its budget is spent and its settings say so.
 
-    `sink`: who hears the text while it comes; `choice`: these models instead of the company's own; `advance`: what the
-    first attempt's tokens have been reserved with.
+    `sink`: who hears the text while it comes, and a polite sentence where the provider withholds its answer; `choice`:
+    these models instead of the company's own; `advance`: what the first attempt's tokens have been reserved with.
 
     Raises:
         BudgetSpentError: nothing may be called.
-        ModelError: no provider gave a reply.
+        ModelError: no provider gave a reply; a ModelDeclinedError only where nobody hears it.
     """
-    sink = sink or UnreadText()
     if choice is None:
         choice = models.for_company(config).chosen(config.preferred_provider, config.preferred_model)
+    main = _paid(spending, choice, account, config, "main", advance)
     try:
-        return await ask(_paid(spending, choice, account, config, "main", advance), prompt, sink)
-    except BudgetSpentError as spent:
-        cheaper = config.budget.cheaper_model
-        if config.budget.when_spent != "cheaper_model" or not cheaper:
-            raise
-        choice = models.for_company(config).cheaper(config.preferred_provider, cheaper)
-        sink.restart()
         try:
-            return await ask(_paid(spending, choice, account, config, "cheaper"), prompt, sink)
-        except ModelRefusedError as error:
-            log.warning("model.cheaper_refused", model=cheaper, error=str(error))
-            raise spent from error
+            return await ask(main, prompt, sink or UnreadText())
+        except BudgetSpentError as spent:
+            return await _ask_cheaper(spent, spending, models, account, config, prompt, sink or UnreadText())
+    except ModelDeclinedError:
+        if sink is None:
+            raise
+        text = declined_text(prompt.language)
+        sink.restart()
+        sink.text(text)
+        return ModelAnswer(text, model=prompt.model)
+
+
+async def _ask_cheaper(
+    spent: BudgetSpentError,
+    spending: Spending,
+    models: Models,
+    account: SpendingAccount,
+    config: CompanyConfig,
+    prompt: ModelRequest,
+    sink: TextSink,
+) -> ModelAnswer:
+    """A reply of the cheaper model, where the company has one for a spent budget; else raises `spent`."""
+    cheaper = config.budget.cheaper_model
+    if config.budget.when_spent != "cheaper_model" or not cheaper:
+        raise spent
+    choice = models.for_company(config).cheaper(config.preferred_provider, cheaper)
+    sink.restart()
+    try:
+        return await ask(_paid(spending, choice, account, config, "cheaper"), prompt, sink)
+    except ModelRefusedError as error:
+        log.warning("model.cheaper_refused", model=cheaper, error=str(error))
+        raise spent from error
 
 
 class Advance:

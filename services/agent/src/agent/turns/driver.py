@@ -269,7 +269,7 @@ class TurnDriver:
             deltas.stop()
             if self._ports.clock.now() >= journal.deadline:
                 return AskFailed("DEADLINE", str(error), final=True)
-            return AskFailed("LLM_UNAVAILABLE", str(error))
+            return AskFailed("LLM_UNAVAILABLE", str(error), final=not error.retryable)
         reply = sink.finish(reply)
         heard.flush()
         deltas.flush()

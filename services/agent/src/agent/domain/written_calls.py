@@ -1,0 +1,56 @@
+"""Reads tool calls that a model wrote into its text, as small models and servers without a parser for them do."""
+
+import json
+import re
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+from agent.domain.turn.journal import ModelAnswer, RequestedCall
+from agent.errors import BadToolCallError
+from contracts.json_values import list_of, object_of
+
+_BEGIN = re.compile(r"<tool_call>|<\|python_tag\|>|\[TOOL_CALLS\]|<function=([\w-]{1,128})>?")
+"""Hermes and Qwen; Llama; Mistral; Llama's form for a function's own name."""
+_JSON = json.JSONDecoder()
+
+
+def with_written_calls(reply: ModelAnswer, offered: Collection[str]) -> ModelAnswer:
+    """The reply with the calls of its text as calls; the text before them stays. A reply without any is returned as it
+    is. `offered`: the tools' names.
+
+    Raises:
+        BadToolCallError: such a call has begun, but cannot be read or names no tool.
+    """
+    text = reply.text.strip()
+    begin = _BEGIN.search(text)
+    if begin is None:
+        whole = text.removeprefix("```json").removeprefix("```").removesuffix("```").strip()
+        call = _call(_value(whole), offered) if whole.startswith("{") else None
+        return reply if call is None else replace(reply, text="", calls=(call,))
+    calls: list[RequestedCall] = []
+    for mark in _BEGIN.finditer(text):
+        value = _value(text[mark.end() :].lstrip())
+        named = [{"name": mark[1], "arguments": value}] if mark[1] else list_of(value) or [value]
+        for one in named:
+            call = _call(one, offered)
+            if call is None:
+                raise BadToolCallError("a tool call in the text that cannot be read, or of no tool that was offered")
+            calls.append(call)
+    return replace(reply, text=text[: begin.start()].rstrip(), calls=tuple(calls))
+
+
+def _value(text: str) -> Any:
+    """The JSON value at the beginning of a text; None: there is none."""
+    try:
+        return _JSON.raw_decode(text)[0]
+    except (json.JSONDecodeError, RecursionError):
+        return None
+
+
+def _call(value: Any, offered: Collection[str]) -> RequestedCall | None:
+    wanted = object_of(value)
+    name, arguments = wanted.get("name"), wanted.get("arguments", wanted.get("parameters"))
+    if name not in offered or not isinstance(arguments, dict):
+        return None
+    return RequestedCall(str(name), json.dumps(arguments, ensure_ascii=False), "")
