@@ -56,6 +56,7 @@ def test_any_other_text_stays_as_it_is(text: str) -> None:
         '<tool_call>{"name": "other", "arguments": {}}</tool_call>',
         "<tool_call>look</tool_call>",
         "<function=look>",
+        "<function=>{}",
         '<|python_tag|>["look"]',
         "[TOOL_CALLS]" + "[" * 100_000,
     ],
@@ -63,3 +64,10 @@ def test_any_other_text_stays_as_it_is(text: str) -> None:
 def test_a_call_that_cannot_be_read_is_no_answer_either(text: str) -> None:
     with pytest.raises(BadToolCallError):
         with_written_calls(ModelAnswer(text), OFFERED)
+
+
+def test_without_tools_a_text_may_be_about_calls_but_not_be_one() -> None:
+    about = ModelAnswer(f"Qwen writes {WRITTEN['Hermes and Qwen']}, for example.")
+    assert with_written_calls(about, ()) is about
+    with pytest.raises(BadToolCallError):
+        with_written_calls(ModelAnswer(WRITTEN["Hermes and Qwen"]), ())

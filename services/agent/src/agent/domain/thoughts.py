@@ -1,6 +1,8 @@
-"""Removes the thoughts of reasoning models from the beginning of an answer: <think>…</think>."""
+"""Removes the thoughts of reasoning models from the beginning of an answer: <think>…</think>. Also keeps back an answer
+that begins as a tool call written as text (written_calls.py), which nobody is to read."""
 
 BEGIN, END = "<think>", "</think>"
+CALLS = ("<tool_call>", "<|python_tag|>", "[TOOL_CALLS]", "<function=")
 
 
 class OpeningThoughts:
@@ -27,7 +29,7 @@ class OpeningThoughts:
                     return ""
                 held, self._inside, self._thought = after, False, True
             begun = held.lstrip()
-            if BEGIN.startswith(begun):
+            if begun.startswith(CALLS) or any(mark.startswith(begun) for mark in (BEGIN, *CALLS)):
                 self._held = held
                 return ""
             if not begun.startswith(BEGIN):
@@ -37,5 +39,5 @@ class OpeningThoughts:
             held, self._inside = begun[len(BEGIN) :], True
 
     def rest(self) -> str:
-        """The text that was held back because it might have been the beginning of a thought; called at the end."""
+        """The text that was held back because it is or might have been one of these; called at the end."""
         return "" if self._inside or self.over else self._held.lstrip() if self._thought else self._held

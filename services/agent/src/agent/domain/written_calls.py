@@ -6,23 +6,26 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
+from agent.domain.thoughts import CALLS
 from agent.domain.turn.journal import ModelAnswer, RequestedCall
 from agent.errors import BadToolCallError
 from contracts.json_values import list_of, object_of
 
-_BEGIN = re.compile(r"<tool_call>|<\|python_tag\|>|\[TOOL_CALLS\]|<function=([\w-]{1,128})>?")
+_BEGIN = re.compile(r"<tool_call>|<\|python_tag\|>|\[TOOL_CALLS\]|<function=([\w-]*)>?")
 """Hermes and Qwen; Llama; Mistral; Llama's form for a function's own name."""
 _JSON = json.JSONDecoder()
 
 
 def with_written_calls(reply: ModelAnswer, offered: Collection[str]) -> ModelAnswer:
     """The reply with the calls of its text as calls; the text before them stays. A reply without any is returned as it
-    is. `offered`: the tools' names.
+    is. `offered`: the tools' names; if there are none, a mark further on in the text is part of an answer.
 
     Raises:
         BadToolCallError: such a call has begun, but cannot be read or names no tool.
     """
     text = reply.text.strip()
+    if not offered and not text.startswith(CALLS):
+        return reply
     begin = _BEGIN.search(text)
     if begin is None:
         whole = text.removeprefix("```json").removeprefix("```").removesuffix("```").strip()

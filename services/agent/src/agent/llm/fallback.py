@@ -109,7 +109,7 @@ async def _ask_one(model: Model, prompt: ModelRequest, sink: TextSink, end: floa
 
 def _with_calls(reply: ModelAnswer, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
     """The reply with the calls that the model wrote into its text, which nobody is to read."""
-    if reply.calls or not prompt.tools:
+    if reply.calls:
         return reply
     written = with_written_calls(reply, {tool.name for tool in prompt.tools})
     if written.calls:
