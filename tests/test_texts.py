@@ -56,6 +56,8 @@ def test_code_uses_every_text_and_no_other_and_fills_every_place(folder: Path) -
                     used.add(key)
                 case ast.Subscript(value=ast.Name("TEXTS"), slice=ast.JoinedStr(values=[ast.Constant(str(start)), *_])):
                     begun.add(start)
+                case ast.Subscript(value=ast.Name("TEXTS"), slice=choice):
+                    used |= texts.keys() & {one.value for one in ast.walk(choice) if isinstance(one, ast.Constant)}
                 case ast.Call(
                     func=ast.Attribute(value=ast.Name("TEXTS"), attr="section"), args=[ast.Constant(str(key))]
                 ):
@@ -89,11 +91,12 @@ def _filled(call: ast.Call) -> str | None:
 
 def test_a_third_language_is_its_tag_and_its_files(tmp_path: Path) -> None:
     for package in ("libs/contracts/src/contracts", "services/tool-executor/src/tool_executor",
-                    "services/gateway/src/gateway"):  # fmt: skip
+                    "services/gateway/src/gateway", "services/agent/src/agent"):  # fmt: skip
         copy = tmp_path / Path(package).name
         shutil.copytree(ROOT / package, copy, ignore=shutil.ignore_patterns("__pycache__"))
     _add_portuguese(tmp_path)
     program = (
+        "from agent.domain.prompt.layers import VisitorInfo, system_prompt\n"
         "from contracts.company import faults\n"
         "from contracts.ids import ID_PATTERN\n"
         "from gateway.domain.spoken_errors import in_language\n"
@@ -109,6 +112,8 @@ def test_a_third_language_is_its_tag_and_its_files(tmp_path: Path) -> None:
         "print(form_worded(ID_PATTERN, None).said_in('pt-BR'))\n"
         "print(TEXTS['call.timeout'].format(tool='x', seconds=5).said_in('pt'))\n"
         "print(TEXTS['call.failed'].format(tool='x').said_in('pt'), TEXTS['call.failed'].said_in('en'))\n"
+        "visitor = VisitorInfo('/', None, 2)\n"
+        "print(*system_prompt('pt', custom='És o Max.', visitor=visitor, tool_names=()).split('\\n'))\n"
     )
     said = subprocess.run(
         [sys.executable, "-c", program],
@@ -121,6 +126,7 @@ def test_a_third_language_is_its_tag_and_its_files(tmp_path: Path) -> None:
     assert said.stdout.splitlines() == [
         "[]", "True", "/docs/pt/first-answer True", "não existe essa página",
         "não é um id", "x não respondeu a tempo (5 s).", "x ha fallado. {tool} failed.",
+        "És o Max.  Responde em poucas palavras.  Sobre el visitante: - página atual: / - número de visitas: 2",
     ], said.stderr  # fmt: skip
 
 
@@ -133,6 +139,8 @@ def _add_portuguese(tree: Path) -> None:
     (tree / "tool_executor/texts/pt.toml").write_text(tool, encoding="utf-8")
     error = '"there is no such page" = "não existe essa página"\n'
     (tree / "gateway/texts/errors.pt.toml").write_text(error, encoding="utf-8")
+    prompt = '[prompt]\nbrevity = "Responde em poucas palavras."\n[prompt.visitor]\npage = "página atual"\n'
+    (tree / "agent/texts/pt.toml").write_text(prompt, encoding="utf-8")
     site = tree / "gateway/site"
     shutil.copy(site / "words/en.json", site / "words/pt.json")
     for pages in ("", "guide"):

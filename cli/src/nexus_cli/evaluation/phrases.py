@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contracts.spoken import MONTH_NAMES
+from contracts.spoken import month_name
 
 PERIODS: dict[str, dict[str, tuple[str, ...]]] = {
     "en": {
@@ -212,5 +212,5 @@ def money_said(value: float, language: str) -> str:
 def date_said(day: object, language: str) -> str:
     """2013-04-18 as 18 April 2013 or 18 de abril de 2013."""
     year, month, number = str(day).split("-")
-    name = MONTH_NAMES["es" if language == "es" else "en"][int(month) - 1]
+    name = month_name(int(month), language)
     return f"{int(number)} de {name} de {year}" if language == "es" else f"{int(number)} {name} {year}"

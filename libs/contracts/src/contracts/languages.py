@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Collection
-from typing import Generic, Literal, TypeVar, get_args
+from typing import Literal, TypeVar, get_args
 
 Language = Literal["es", "en"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 DEFAULT_LANGUAGE: Language = "es"
 LanguageT = TypeVar("LanguageT", bound=str)
-ValueT = TypeVar("ValueT")
 
 MOST_READ = 1_000
 """Characters of a message that show its language."""
@@ -37,16 +36,6 @@ _COMMON = {language: frozenset(words.split()) for language, words in _MOST_WRITT
 _ONLY_SPANISH = re.compile("[¿¡ñ]")
 _WORD = re.compile(r"[^\W_]+")
 _QUALITY = re.compile(r"^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$")
-
-
-class ByLanguage(Generic[ValueT]):
-    """A table in code of what is said in each language; a language that it lacks gets what is said in Spanish."""
-
-    def __init__(self, **by_language: ValueT) -> None:
-        self._by_language = by_language
-
-    def __getitem__(self, language: Language) -> ValueT:
-        return self._by_language.get(language, self._by_language[DEFAULT_LANGUAGE])
 
 
 def in_code(language: Language) -> Language:

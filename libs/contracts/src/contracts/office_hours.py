@@ -8,8 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, ValidationInfo, model_validator
 
 from contracts.enumerations import at_the_door
-from contracts.languages import spoken_language
-from contracts.spoken import DAY_NAMES, MONTH_NAMES
+from contracts.spoken import day_name, month_name
 from contracts.strict import Strict
 from contracts.texts import TEXTS
 from contracts.zones import is_zone, zone
@@ -119,15 +118,11 @@ def spoken_time(hours: OfficeHours | None, at: datetime, now: datetime, language
     there, today = at.astimezone(zone(name)), now.astimezone(zone(name)).date()
     clock, days = f"{there.hour}:{there.minute:02d}", (there.date() - today).days
     place = name.rsplit("/", 1)[-1].replace("_", " ")
-    if spoken_language(language) == "en":
-        day = {0: "today", 1: "tomorrow"}.get(days) or (
-            f"on {DAY_NAMES['en'][there.weekday()]} {there.day} {MONTH_NAMES['en'][there.month - 1]}"
-        )
-        return f"{day} at {clock} ({place} time)"
-    day = {0: "hoy", 1: "mañana"}.get(days) or (
-        f"el {DAY_NAMES['es'][there.weekday()]} {there.day} de {MONTH_NAMES['es'][there.month - 1]}"
+    day = TEXTS[{0: "calendar.today", 1: "calendar.tomorrow"}.get(days, "calendar.on_day")].format(
+        weekday=day_name(there.weekday(), language), day=there.day, month=month_name(there.month, language)
     )
-    return f"{day} a {'la' if there.hour == 1 else 'las'} {clock} (hora de {place})"
+    told = TEXTS["calendar.at_one" if there.hour == 1 else "calendar.at"]
+    return told.format(day=day, clock=clock, place=place).said_in(language)
 
 
 def _spans(hours: OfficeHours, day: date) -> Iterator[tuple[datetime, datetime]]:

@@ -1,22 +1,22 @@
-"""The names of months, days and numbers in Spanish and English, for lookup in folded text (lower case, no accents)."""
+"""The names of months, days and numbers. Those of numbers are for lookup in folded text (lower case, no accents)."""
 
-from contracts.languages import Language
+from contracts.languages import LANGUAGES
+from contracts.texts import TEXTS
 
-MONTH_NAMES: dict[Language, tuple[str, ...]] = {
-    "es": (
-        "enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre",
-        "diciembre",
-    ),
-    "en": (
-        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-        "December",
-    ),
-}  # fmt: skip
-DAY_NAMES: dict[Language, tuple[str, ...]] = {
-    "es": ("lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo"),
-    "en": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
-}
-MONTHS = {name.lower(): number for names in MONTH_NAMES.values() for number, name in enumerate(names, 1)}
+
+def month_name(month: int, language: str) -> str:
+    """January for 1."""
+    return TEXTS["calendar.months"].said_in(language).split()[month - 1]
+
+
+def day_name(weekday: int, language: str) -> str:
+    """Monday for 0."""
+    return TEXTS["calendar.days"].said_in(language).split()[weekday]
+
+
+WEEKDAYS = {day_name(number, language).lower(): number for language in LANGUAGES for number in range(7)}
+"""The weekday's number, by its name."""
+MONTHS = {month_name(number, language).lower(): number for language in LANGUAGES for number in range(1, 13)}
 MONTHS["setiembre"] = 9
 """The month's number, by its whole name."""
 _SMALL = {

@@ -15,25 +15,16 @@ from agent.domain.offered_tool import OfferedTool
 from agent.domain.turn.journal import TurnCall
 from agent.errors import UnreachableError
 from agent.ports import Companies, ConversationKey, Models, PromptHistory, Requester, ToolCalls
+from agent.texts import TEXTS
 from contracts.company import CompanyConfig
 from contracts.events.analysis import MAX_QUERY, MAX_TICKERS, AnalysisRequested
-from contracts.languages import ByLanguage, Language
+from contracts.languages import Language
 from contracts.symbols import InvalidSymbolError
 from runtime.analyses import Analyses
 from runtime.errors import RuntimeLibraryError
 
 NAME = "market_analysis"
 CATEGORY = "market"
-_DESCRIPTION = ByLanguage[str](
-    es="Análisis completo de uno o varios valores: rentabilidades, riesgo, medias, fundamentales, comparación, "
-    "fuentes "
-    "y limitaciones, comprobado cifra a cifra. Responde con su resumen, di la fuente, la fecha y las limitaciones que "
-    "importen, y no añadas cifras que no traiga.",
-    en="A whole analysis of one or several tickers: returns, risk, averages, fundamentals, comparison, sources and "
-    "limitations, checked figure by figure. Answer with its summary, say source, date and the limitations that matter, "
-    "and add no figures that it does not hold.",
-)
-_LABEL = ByLanguage[str](es="Analizando…", en="Analysing…")
 _PARAMETERS: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -78,7 +69,13 @@ def analyses_markets(company: CompanyConfig) -> bool:
 @cache
 def analysis_tool(language: Language) -> OfferedTool:
     """The tool as a model sees it."""
-    return OfferedTool(NAME, _DESCRIPTION[language], CATEGORY, _PARAMETERS, _LABEL[language])
+    return OfferedTool(
+        NAME,
+        TEXTS["analysis.tool.description"].said_in(language),
+        CATEGORY,
+        _PARAMETERS,
+        TEXTS["analysis.tool.label"].said_in(language),
+    )
 
 
 class AnalysisCalls:

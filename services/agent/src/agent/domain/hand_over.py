@@ -15,7 +15,7 @@ from agent.domain.text_features import decision_words, one_line
 from agent.domain.turn.journal import Journal, TurnCall
 from agent.texts import TEXTS
 from contracts.events.chat import MAX_SUMMARY_LINE, MAX_SUMMARY_LINES
-from contracts.languages import ByLanguage, Language
+from contracts.languages import Language
 
 NAME = "hand_off"
 CATEGORY = "people"
@@ -23,14 +23,6 @@ ASKED = "asked"
 MISSED = "missed"
 RULE = "rule"
 REASONS = (ASKED, MISSED, RULE)
-DESCRIPTION = ByLanguage[str](
-    es="Pide que una persona del equipo siga esta conversación. Úsala en cuanto la piden, con las palabras que sea, "
-    "cuando aceptan tu oferta de pasarles con una persona, o cuando por segunda vez no sabes responder a lo mismo. "
-    "Después no hace falta que digas nada: la conversación espera a esa persona.",
-    en="Asks for a person of the team to go on with this conversation. Use it as soon as they ask for one, in "
-    "whatever words, when they accept your offer of one, or when you cannot answer the same question for the second "
-    "time. You need not say anything afterwards: the conversation waits for that person.",
-)
 PARAMETERS: dict[str, object] = {
     "type": "object",
     "properties": {
@@ -68,7 +60,13 @@ def offered_with_hand_over(tools: Sequence[OfferedTool], language: Language) -> 
 
 @cache
 def _offered(language: Language) -> OfferedTool:
-    return OfferedTool(NAME, DESCRIPTION[language], CATEGORY, PARAMETERS, TEXTS["hand_over.label"].said_in(language))
+    return OfferedTool(
+        NAME,
+        TEXTS["hand_over.description"].said_in(language),
+        CATEGORY,
+        PARAMETERS,
+        TEXTS["hand_over.label"].said_in(language),
+    )
 
 
 def completed(

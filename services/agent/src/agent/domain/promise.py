@@ -6,19 +6,10 @@ import re
 
 from agent.domain.text_features import plain
 from agent.domain.turn.journal import Journal, ModelAnswer
-from contracts.languages import ByLanguage
 
 REMEMBER = "remember"
 KEEPING = frozenset((REMEMBER, "update_memory"))
 """The tools that keep such a promise."""
-TOLD = ByLanguage[str](
-    es="Has escrito que lo recordarás, pero no has llamado a remember: no se ha guardado nada. Llámala ahora "
-    "con las "
-    "palabras del propio usuario, o responde de nuevo sin prometerlo. El usuario no ha visto tu respuesta anterior.",
-    en="You wrote that you will remember it, but you have not called remember: nothing was kept. Call it now "
-    "with the "
-    "user's own words, or answer again without the promise. The user does not see your earlier answer.",
-)
 _SENTENCE = re.compile(r"(?<=[.!?\n;])\s+")
 _FULL = tuple(
     (re.compile(rf"\b{short}\b"), full)

@@ -19,7 +19,7 @@ from agent.domain.text_features import plain, stems
 from agent.domain.tool_cues import CUES, USUAL
 from agent.domain.turn.journal import Journal
 from agent.texts import TEXTS
-from contracts.languages import ByLanguage, Language
+from contracts.languages import Language
 
 NAME = "show_tools"
 MOST_TOOLS, MOST_BYTES = 8, 6144
@@ -40,10 +40,6 @@ CUE = 4.0
 DESCRIBED = 0.4
 """The weight of a word of the description for a tool that has cues. A tool without cues is recognised by its
 description alone."""
-_DESCRIPTION = ByLanguage[str](
-    es="Muestra herramientas que tienes y no ves aquí. Pídelas por su nombre cuando la pregunta necesite alguna.",
-    en="Shows tools that you have and do not see here. Ask for them by name when the question needs one of them.",
-)
 
 
 def chosen_tools(
@@ -82,7 +78,9 @@ def shown_more(arguments: str, tools: Iterable[OfferedTool]) -> str:
 def _showing(hidden: tuple[str, ...], language: Language) -> OfferedTool:
     names = {"type": "array", "items": {"type": "string", "enum": list(hidden)}, "minItems": 1}
     parameters = {"type": "object", "properties": {"names": names}, "required": ["names"]}
-    return OfferedTool(NAME, _DESCRIPTION[language], "tools", parameters, TEXTS["tool.label"].said_in(language))
+    return OfferedTool(
+        NAME, TEXTS["tool.description"].said_in(language), "tools", parameters, TEXTS["tool.label"].said_in(language)
+    )
 
 
 def _called(journal: Journal) -> frozenset[str]:

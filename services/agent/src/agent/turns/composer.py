@@ -18,11 +18,12 @@ from agent.domain.sent_files import ReadFile, files_section
 from agent.domain.turn.journal import Journal
 from agent.measures import COMPRESSED_TOKENS, COMPRESSION, ORIGINAL_TOKENS, STRATEGIES
 from agent.ports import ModelRequest, PromptHistory, Requester
+from agent.texts import TEXTS
 from contracts.company import CompanyConfig
 from contracts.context_rpc import FullContext
 from contracts.events.chat import Wishes
 from contracts.knowledge import KnowledgeFound
-from contracts.languages import ByLanguage, Language
+from contracts.languages import Language
 from runtime.observability.telemetry import current_span
 
 MESSAGES = 20
@@ -229,7 +230,7 @@ def _told(context: FullContext | None, language: Language) -> list[str]:
     if context is None:
         return []
     name = context.user.name if context.user else None
-    called = ByLanguage(es=f"me llamo {name}", en=f"my name is {name}")[language]
+    called = TEXTS["told_memory.my_name"].said_in(language).format(name=name)
     return [*([called] if name else []), *(context.memory.user_notes if context.memory else ())]
 
 

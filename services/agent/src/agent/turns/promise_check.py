@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.domain.offered_tool import OfferedTool
-from agent.domain.promise import KEEPING, TOLD, is_broken
+from agent.domain.promise import KEEPING, is_broken
 from agent.domain.turn.journal import Journal, ModelAnswer
 from agent.errors import BudgetSpentError, ModelError
 from agent.llm.paid_calls import ask_paid
 from agent.measures import PROMISES
 from agent.ports import TextSink
+from agent.texts import TEXTS
 from agent.turns.deps import Ports
 from agent.turns.prefetch import PreparedCall
 from contracts.company import CompanyConfig
@@ -31,7 +32,7 @@ async def ask_honest(
     offered = frozenset(tool.name for tool in tools)
     if prompt.tool_choice == "none" or not is_broken(reply, journal, offered):
         return reply
-    told = {"role": "system", "content": TOLD[prompt.language]}
+    told = {"role": "system", "content": TEXTS["prompt.broken_promise"].said_in(prompt.language)}
     messages = [*prompt.messages, {"role": "assistant", "content": reply.text}, told]
     shown = {tool.name for tool in prompt.tools}
     keeping = (tool for tool in tools if tool.name in KEEPING and tool.name not in shown)

@@ -2,7 +2,6 @@
 
 from functools import partial
 
-from contracts.text import Text
 from contracts.tools.account import AlertArguments, AlertRef, ListArguments
 from contracts.tools.arguments import input_schema
 from tool_executor.domain.declaration import Category, DeclaredTool, OverTheBus
@@ -12,6 +11,7 @@ from tool_executor.domain.shapes import (
     list_of,
     with_normal_symbol,
 )
+from tool_executor.texts import TEXTS
 
 alert_tool = partial(DeclaredTool, category=Category.ALERTS, required_plan="pro", handler=OverTheBus())
 
@@ -21,11 +21,8 @@ def tools() -> list[DeclaredTool]:
         alert_tool(
             id="alert.create",
             name="create_alert",
-            description=Text(
-                es="Crea una alerta de precio; avisa al usuario en el chat una sola vez, cuando se cumple.",
-                en="Creates a price alert; it tells the user in the chat, once, when the condition comes true.",
-            ),
-            label=Text(es="Creando la alerta…", en="Creating the alert…"),
+            description=TEXTS["tools.create_alert.description"],
+            label=TEXTS["tools.create_alert.label"],
             per_minute=20,
             side_effects=True,
             time_limit=5.0,
@@ -38,11 +35,8 @@ def tools() -> list[DeclaredTool]:
         alert_tool(
             id="alert.list",
             name="list_alerts",
-            description=Text(
-                es="Alertas activas del usuario, todas o las de un símbolo.",
-                en="The user's active alerts, all of them or a symbol's.",
-            ),
-            label=Text(es="Consultando tus alertas…", en="Looking up your alerts…"),
+            description=TEXTS["tools.list_alerts.description"],
+            label=TEXTS["tools.list_alerts.label"],
             per_minute=30,
             time_limit=5.0,
             input_schema=input_schema(ListArguments),
@@ -53,8 +47,8 @@ def tools() -> list[DeclaredTool]:
         alert_tool(
             id="alert.delete",
             name="delete_alert",
-            description=Text(es="Borra una alerta del usuario.", en="Deletes one of the user's alerts."),
-            label=Text(es="Borrando la alerta…", en="Deleting the alert…"),
+            description=TEXTS["tools.delete_alert.description"],
+            label=TEXTS["tools.delete_alert.label"],
             per_minute=20,
             side_effects=True,
             destructive=True,

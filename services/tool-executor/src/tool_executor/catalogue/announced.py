@@ -165,7 +165,7 @@ def declared_tool(declared: ToolDeclaration, subject: str, outcomes: str | None 
     return DeclaredTool(
         id=declared.id,
         name=declared.name,
-        description=Text(es=texts.get("es") or spoken, en=spoken),
+        description=Text(**{"es": spoken, "en": spoken} | texts),
         category=declared.category,
         required_plan=declared.required_plan,
         per_minute=declared.per_minute,

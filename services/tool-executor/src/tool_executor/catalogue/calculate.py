@@ -2,7 +2,6 @@
 
 from decimal import Decimal
 
-from contracts.text import Text
 from tool_executor.domain.declaration import (
     ArgumentProblem,
     CallContext,
@@ -14,6 +13,7 @@ from tool_executor.domain.declaration import (
 from tool_executor.domain.plans import Arguments
 from tool_executor.domain.position_size import SizingError, decimal_of, position_size, risk_reward
 from tool_executor.domain.shapes import PRICE, SHARE, above_zero, gives, takes
+from tool_executor.texts import TEXTS
 
 
 async def calculate_position_size(arguments: Arguments, context: CallContext) -> Data:
@@ -67,13 +67,8 @@ def tools() -> list[DeclaredTool]:
         DeclaredTool(
             id="calculate.position_size",
             name="calculate_position_size",
-            description=Text(
-                es="Calcula cuántas unidades comprar (o vender en corto) para no arriesgar más que una parte del "
-                "capital: 0.02 es el 2 %. Redondea hacia abajo y no supera lo que el capital puede pagar.",
-                en="Calculates how many units to buy (or sell short) so that no more than a part of the capital is at "
-                "risk: 0.02 is 2 %. Rounds down and never exceeds what the capital can pay for.",
-            ),
-            label=Text(es="Calculando el tamaño de la posición…", en="Calculating the position size…"),
+            description=TEXTS["tools.calculate_position_size.description"],
+            label=TEXTS["tools.calculate_position_size.label"],
             category=Category.CALCULATE,
             per_minute=100,
             time_limit=2.0,
@@ -105,12 +100,8 @@ def tools() -> list[DeclaredTool]:
         DeclaredTool(
             id="calculate.risk_reward",
             name="calculate_risk_reward",
-            description=Text(
-                es="Calcula la relación beneficio/riesgo de una operación y el porcentaje de aciertos con el que "
-                "no gana ni pierde.",
-                en="Calculates a trade's reward to risk ratio and the win rate at which it breaks even.",
-            ),
-            label=Text(es="Calculando beneficio y riesgo…", en="Calculating reward and risk…"),
+            description=TEXTS["tools.calculate_risk_reward.description"],
+            label=TEXTS["tools.calculate_risk_reward.label"],
             category=Category.CALCULATE,
             per_minute=100,
             time_limit=2.0,

@@ -2,12 +2,12 @@
 
 from functools import cache
 
-from contracts.text import Text
 from contracts.tools.arguments import NOT_BLANK
 from tool_executor.domain.declaration import CacheScope, CallContext, Category, Data, DeclaredTool, ToolFailedError
 from tool_executor.domain.glossary import LEVELS, Glossary, UnknownConceptError
 from tool_executor.domain.plans import Arguments
 from tool_executor.domain.shapes import TEXT, gives, list_of, one_of, takes
+from tool_executor.texts import TEXTS
 
 
 @cache
@@ -36,11 +36,8 @@ def tools() -> list[DeclaredTool]:
         DeclaredTool(
             id="education.explain_concept",
             name="explain_concept",
-            description=Text(
-                es="Explica un concepto de bolsa o trading (por nombre o sinónimo), al nivel que se pida.",
-                en="Explains a trading or investing concept (by name or synonym), at the level asked for.",
-            ),
-            label=Text(es="Buscando la explicación…", en="Looking up the explanation…"),
+            description=TEXTS["tools.explain_concept.description"],
+            label=TEXTS["tools.explain_concept.label"],
             category=Category.EDUCATION,
             per_minute=60,
             time_limit=2.0,

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from functools import partial
 
-from contracts.text import Text
 from contracts.tools.arguments import DAY_PATTERN, SymbolArguments, TickersArguments, input_schema
 from contracts.tools.market import Indicator, IndicatorArguments, OhlcvArguments
 from tool_executor.domain.declaration import ArgumentProblem, CacheScope, Category, DeclaredTool, OverTheBus, Schema
@@ -86,11 +85,8 @@ def tools() -> list[DeclaredTool]:
         market_tool(
             id="market.get_price",
             name="get_price",
-            description=Text(
-                es="Último precio de una acción, índice o criptomoneda, su variación y volumen, con fuente y fecha.",
-                en="Latest price of a stock, index or crypto pair, its change and volume, with source and date.",
-            ),
-            label=Text(es="Consultando el precio…", en="Looking up the price…"),
+            description=TEXTS["tools.get_price.description"],
+            label=TEXTS["tools.get_price.label"],
             per_minute=60,
             time_limit=5.0,
             input_schema=input_schema(SymbolArguments),
@@ -110,13 +106,8 @@ def tools() -> list[DeclaredTool]:
         market_tool(
             id="market.get_ohlcv",
             name="get_ohlcv",
-            description=Text(
-                es="Velas (apertura, máximo, mínimo, cierre, volumen) de un símbolo, de la más antigua a la última, "
-                "ajustadas por splits. `closed` dice si la última ya terminó.",
-                en="Bars (open, high, low, close, volume) of a symbol, oldest first, adjusted for splits. "
-                "`closed` says whether the last one is over.",
-            ),
-            label=Text(es="Consultando el histórico…", en="Looking up past prices…"),
+            description=TEXTS["tools.get_ohlcv.description"],
+            label=TEXTS["tools.get_ohlcv.label"],
             per_minute=30,
             time_limit=8.0,
             input_schema=input_schema(OhlcvArguments),
@@ -127,12 +118,8 @@ def tools() -> list[DeclaredTool]:
         market_tool(
             id="market.get_indicators",
             name="get_indicators",
-            description=Text(
-                es="Indicadores técnicos de un símbolo, ahora o en una fecha: RSI, MACD, BB, SMA, EMA, ATR, VWAP, OBV, "
-                "ADX.",
-                en="Technical indicators of a symbol, now or on a day: RSI, MACD, BB, SMA, EMA, ATR, VWAP, OBV, ADX.",
-            ),
-            label=Text(es="Calculando indicadores…", en="Calculating indicators…"),
+            description=TEXTS["tools.get_indicators.description"],
+            label=TEXTS["tools.get_indicators.label"],
             budget_per_ticker=3,
             per_minute=30,
             time_limit=8.0,
@@ -154,13 +141,8 @@ def tools() -> list[DeclaredTool]:
         market_tool(
             id="market.get_fundamentals",
             name="get_fundamentals",
-            description=Text(
-                es="Datos fundamentales de una empresa: PER, beneficio por acción, ingresos, capitalización, márgenes, "
-                "dividendo y beta; null donde no se conocen.",
-                en="A company's fundamentals: P/E, earnings per share, revenue, market cap, margins, dividend yield "
-                "and beta; null where unknown.",
-            ),
-            label=Text(es="Consultando los fundamentales…", en="Looking up fundamentals…"),
+            description=TEXTS["tools.get_fundamentals.description"],
+            label=TEXTS["tools.get_fundamentals.label"],
             per_minute=20,
             time_limit=8.0,
             input_schema=input_schema(SymbolArguments),
@@ -171,13 +153,8 @@ def tools() -> list[DeclaredTool]:
         market_tool(
             id="market.snapshot",
             name="market_snapshot",
-            description=Text(
-                es="Cómo se han movido varios símbolos: rentabilidades, caídas, volatilidad, medias, ATR y volumen. "
-                "Lo que no se pudo responder está en `errors`.",
-                en="How several tickers have moved: returns, drawdowns, volatility, averages, ATR and volume. "
-                "What could not be answered is in `errors`.",
-            ),
-            label=Text(es="Analizando el mercado…", en="Analysing the market…"),
+            description=TEXTS["tools.market_snapshot.description"],
+            label=TEXTS["tools.market_snapshot.label"],
             per_minute=30,
             time_limit=15.0,
             input_schema=input_schema(TickersArguments),
@@ -188,13 +165,8 @@ def tools() -> list[DeclaredTool]:
         market_tool(
             id="market.fundamentals_events",
             name="fundamentals_events",
-            description=Text(
-                es="Fundamentales de varios símbolos y sus próximas fechas de resultados y dividendo. "
-                "Lo que no se pudo responder está en `errors`.",
-                en="Fundamentals of several tickers and their next earnings and dividend dates. "
-                "What could not be answered is in `errors`.",
-            ),
-            label=Text(es="Consultando empresas y fechas…", en="Looking up companies and dates…"),
+            description=TEXTS["tools.fundamentals_events.description"],
+            label=TEXTS["tools.fundamentals_events.label"],
             per_minute=20,
             time_limit=15.0,
             input_schema=input_schema(TickersArguments),

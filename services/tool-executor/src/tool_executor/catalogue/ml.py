@@ -2,7 +2,6 @@
 
 from functools import partial
 
-from contracts.text import Text
 from contracts.tools.arguments import SymbolArguments, input_schema
 from contracts.tools.market import FeatureArguments
 from tool_executor.domain.declaration import CacheScope, Category, DeclaredTool, OverTheBus
@@ -17,6 +16,7 @@ from tool_executor.domain.shapes import (
     sourced,
     with_normal_symbol,
 )
+from tool_executor.texts import TEXTS
 
 PREDICTIONS = ("bullish", "bearish", "neutral", "no_edge")
 
@@ -37,13 +37,8 @@ def tools() -> list[DeclaredTool]:
         ml_tool(
             id="ml.get_prediction",
             name="get_ml_signals",
-            description=Text(
-                es="Señal de un modelo sobre la dirección de un símbolo, con su confianza calibrada y su acierto. "
-                "no_edge: el modelo no mejora a la referencia.",
-                en="A model's signal about a symbol's direction, with its calibrated confidence and its accuracy. "
-                "no_edge: the model does not beat the baseline.",
-            ),
-            label=Text(es="Calculando la señal…", en="Computing the signal…"),
+            description=TEXTS["tools.get_ml_signals.description"],
+            label=TEXTS["tools.get_ml_signals.label"],
             required_plan="pro",
             per_minute=30,
             time_limit=20.0,
@@ -63,11 +58,8 @@ def tools() -> list[DeclaredTool]:
         ml_tool(
             id="ml.get_features",
             name="get_ml_features",
-            description=Text(
-                es="Qué pesó en una señal de get_ml_signals: cada variable, su importancia y su valor.",
-                en="What a signal of get_ml_signals was made of: each feature, its importance and its value.",
-            ),
-            label=Text(es="Explicando la señal…", en="Explaining the signal…"),
+            description=TEXTS["tools.get_ml_features.description"],
+            label=TEXTS["tools.get_ml_features.label"],
             required_plan="premium",
             per_minute=20,
             time_limit=20.0,

@@ -3,7 +3,6 @@ results."""
 
 from functools import partial
 
-from contracts.text import Text
 from contracts.tools.account import HistoryArguments, Side
 from contracts.tools.arguments import NoArguments, input_schema
 from tool_executor.domain.declaration import CacheScope, Category, DeclaredTool, OverTheBus
@@ -17,6 +16,7 @@ from tool_executor.domain.shapes import (
     sourced,
     with_normal_symbol,
 )
+from tool_executor.texts import TEXTS
 
 portfolio_tool = partial(
     DeclaredTool,
@@ -52,11 +52,8 @@ def tools() -> list[DeclaredTool]:
         portfolio_tool(
             id="portfolio.get_positions",
             name="get_portfolio",
-            description=Text(
-                es="Cartera simulada del usuario: posiciones, efectivo y patrimonio.",
-                en="The user's paper portfolio: positions, cash and equity.",
-            ),
-            label=Text(es="Consultando tu cartera…", en="Looking up your portfolio…"),
+            description=TEXTS["tools.get_portfolio.description"],
+            label=TEXTS["tools.get_portfolio.label"],
             per_minute=30,
             time_limit=5.0,
             input_schema=input_schema(NoArguments),
@@ -68,11 +65,8 @@ def tools() -> list[DeclaredTool]:
         portfolio_tool(
             id="portfolio.get_history",
             name="get_trade_history",
-            description=Text(
-                es="Operaciones simuladas del usuario ya ejecutadas, las últimas primero, con su resultado.",
-                en="The user's executed paper trades, latest first, with what each one realized.",
-            ),
-            label=Text(es="Consultando tus operaciones…", en="Looking up your trades…"),
+            description=TEXTS["tools.get_trade_history.description"],
+            label=TEXTS["tools.get_trade_history.label"],
             per_minute=20,
             time_limit=5.0,
             input_schema=input_schema(HistoryArguments),

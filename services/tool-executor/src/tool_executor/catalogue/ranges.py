@@ -1,6 +1,5 @@
 """Tools about periods: performance, correlation, crossings of averages, and testing a rule on the past."""
 
-from contracts.text import Text
 from contracts.tools.arguments import input_schema
 from contracts.tools.market import BacktestArguments, CrossingArguments, RangeArguments, RelationArguments
 from tool_executor.catalogue.market import FAILURE, market_tool
@@ -14,6 +13,7 @@ from tool_executor.domain.shapes import (
     with_normal_symbol,
     with_normal_tickers,
 )
+from tool_executor.texts import TEXTS
 
 _FIGURE = gives({"ticker": TEXT, "figure": TEXT, "value": MAYBE, "from": TEXT, "to": TEXT, "asked": TEXT})
 
@@ -24,13 +24,8 @@ def tools() -> list[DeclaredTool]:
         market_tool(
             id="market.get_performance",
             name="get_performance",
-            description=Text(
-                es="Cómo le fue a varios símbolos entre dos fechas: rentabilidad, caídas, volatilidad, máximo, mínimo, "
-                "dividendos, mejor y peor día, semana, mes o año, y en qué se habría convertido una cantidad.",
-                en="How tickers did between two dates: return, drawdowns, volatility, high, low, dividends, best and "
-                "worst day, week, month or year, and what an amount would have become.",
-            ),
-            label=Text(es="Midiendo el periodo…", en="Measuring the period…"),
+            description=TEXTS["tools.get_performance.description"],
+            label=TEXTS["tools.get_performance.label"],
             per_minute=30,
             time_limit=15.0,
             budget_per_ticker=3,
@@ -42,11 +37,8 @@ def tools() -> list[DeclaredTool]:
         market_tool(
             id="market.get_correlation",
             name="get_correlation",
-            description=Text(
-                es="Correlación de las rentabilidades diarias de varios símbolos, y su beta frente a un índice.",
-                en="Correlation of tickers' daily returns, and their beta against a benchmark.",
-            ),
-            label=Text(es="Comparando movimientos…", en="Comparing moves…"),
+            description=TEXTS["tools.get_correlation.description"],
+            label=TEXTS["tools.get_correlation.label"],
             per_minute=30,
             time_limit=15.0,
             budget_per_ticker=3,
@@ -58,11 +50,8 @@ def tools() -> list[DeclaredTool]:
         market_tool(
             id="market.get_crossings",
             name="get_crossings",
-            description=Text(
-                es="Fechas en que la media corta de un símbolo cruzó la larga (cruce dorado, cruce de la muerte).",
-                en="Days on which a symbol's fast average crossed its slow one (golden cross, death cross).",
-            ),
-            label=Text(es="Buscando cruces…", en="Looking for crossings…"),
+            description=TEXTS["tools.get_crossings.description"],
+            label=TEXTS["tools.get_crossings.label"],
             per_minute=30,
             time_limit=8.0,
             budget_per_ticker=3,
@@ -81,13 +70,8 @@ def tools() -> list[DeclaredTool]:
         market_tool(
             id="market.backtest_strategy",
             name="backtest_strategy",
-            description=Text(
-                es="Prueba una regla (cruce de medias, momento, reversión por RSI) en el pasado de un símbolo, con "
-                "costes y sin mirar al futuro, junto a comprar y mantener.",
-                en="Tries a rule (average crossing, momentum, RSI reversion) on a symbol's past, with costs and "
-                "without looking ahead, beside buying and holding.",
-            ),
-            label=Text(es="Probando la regla…", en="Trying the rule…"),
+            description=TEXTS["tools.backtest_strategy.description"],
+            label=TEXTS["tools.backtest_strategy.label"],
             per_minute=10,
             time_limit=15.0,
             budget_per_ticker=3,

@@ -4,7 +4,6 @@ be looked up by repeating it. Nothing is placed before the user confirms in the 
 from collections.abc import Sequence
 from functools import partial
 
-from contracts.text import Text
 from contracts.tools.account import PRICES_OF, OrderArguments, OrderRef, OrderType
 from contracts.tools.arguments import NoArguments, input_schema
 from tool_executor.domain.declaration import ArgumentProblem, Category, DeclaredTool, OverTheBus
@@ -40,13 +39,8 @@ def tools() -> list[DeclaredTool]:
         trading_tool(
             id="trading.create_paper_order",
             name="create_paper_order",
-            description=Text(
-                es="Prepara una orden simulada y la deja pendiente de que el usuario la confirme en el chat. "
-                "No ejecuta nada por sí sola.",
-                en="Prepares a paper order and leaves it waiting for the user to confirm in the chat. "
-                "It places nothing by itself.",
-            ),
-            label=Text(es="Preparando la orden…", en="Preparing the order…"),
+            description=TEXTS["tools.create_paper_order.description"],
+            label=TEXTS["tools.create_paper_order.label"],
             per_minute=10,
             side_effects=True,
             time_limit=5.0,
@@ -71,11 +65,8 @@ def tools() -> list[DeclaredTool]:
         trading_tool(
             id="trading.cancel_paper_order",
             name="cancel_paper_order",
-            description=Text(
-                es="Cancela una orden simulada del usuario que aún no se ha ejecutado.",
-                en="Cancels one of the user's paper orders that has not been executed yet.",
-            ),
-            label=Text(es="Cancelando la orden…", en="Cancelling the order…"),
+            description=TEXTS["tools.cancel_paper_order.description"],
+            label=TEXTS["tools.cancel_paper_order.label"],
             per_minute=20,
             side_effects=True,
             destructive=True,
@@ -89,11 +80,8 @@ def tools() -> list[DeclaredTool]:
         trading_tool(
             id="trading.get_pending_orders",
             name="get_pending_orders",
-            description=Text(
-                es="Órdenes simuladas del usuario que esperan confirmación o ejecución.",
-                en="The user's paper orders that wait for confirmation or execution.",
-            ),
-            label=Text(es="Consultando tus órdenes…", en="Looking up your orders…"),
+            description=TEXTS["tools.get_pending_orders.description"],
+            label=TEXTS["tools.get_pending_orders.label"],
             per_minute=30,
             time_limit=5.0,
             input_schema=input_schema(NoArguments),

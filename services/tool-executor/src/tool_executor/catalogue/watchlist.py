@@ -3,10 +3,10 @@ market-adapter serves it."""
 
 from functools import partial
 
-from contracts.text import Text
 from contracts.tools.arguments import NoArguments, SymbolArguments, input_schema
 from tool_executor.domain.declaration import Category, DeclaredTool, OverTheBus
 from tool_executor.domain.shapes import TEXT, list_of, sourced, with_normal_symbol
+from tool_executor.texts import TEXTS
 
 watchlist_tool = partial(DeclaredTool, category=Category.MARKET, handler=OverTheBus())
 
@@ -18,8 +18,8 @@ def tools() -> list[DeclaredTool]:
         watchlist_tool(
             id="watchlist.get",
             name="get_watchlist",
-            description=Text(es="Símbolos que sigue el usuario.", en="The symbols that the user follows."),
-            label=Text(es="Consultando tu lista…", en="Looking up your watchlist…"),
+            description=TEXTS["tools.get_watchlist.description"],
+            label=TEXTS["tools.get_watchlist.label"],
             per_minute=60,
             time_limit=5.0,
             input_schema=input_schema(NoArguments),
@@ -29,10 +29,8 @@ def tools() -> list[DeclaredTool]:
         watchlist_tool(
             id="watchlist.add",
             name="add_to_watchlist",
-            description=Text(
-                es="Añade un símbolo a los que sigue el usuario.", en="Adds a symbol to those that the user follows."
-            ),
-            label=Text(es="Actualizando tu lista…", en="Updating your watchlist…"),
+            description=TEXTS["tools.add_to_watchlist.description"],
+            label=TEXTS["tools.add_to_watchlist.label"],
             per_minute=30,
             side_effects=True,
             idempotent=True,
@@ -46,11 +44,8 @@ def tools() -> list[DeclaredTool]:
         watchlist_tool(
             id="watchlist.remove",
             name="remove_from_watchlist",
-            description=Text(
-                es="Quita un símbolo de los que sigue el usuario.",
-                en="Removes a symbol from those that the user follows.",
-            ),
-            label=Text(es="Actualizando tu lista…", en="Updating your watchlist…"),
+            description=TEXTS["tools.remove_from_watchlist.description"],
+            label=TEXTS["tools.remove_from_watchlist.label"],
             per_minute=30,
             side_effects=True,
             destructive=True,

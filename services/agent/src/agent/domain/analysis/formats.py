@@ -6,8 +6,8 @@ from datetime import UTC, date, datetime, timedelta
 
 from agent.domain.analysis.stretches import ALL_TIME
 from agent.texts import TEXTS
-from contracts.languages import ByLanguage, Language, in_code
-from contracts.spoken import MONTH_NAMES
+from contracts.languages import Language
+from contracts.spoken import month_name
 
 _SPANISH = str.maketrans(",.", ".,")
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:|$)")
@@ -62,9 +62,9 @@ def money(value: float, currency: str | None, language: Language) -> str:
     """202.91 as USD 202.91 or 202,91 USD; large amounts in billions or millions."""
     unit, scaled = "", value
     if abs(value) >= 1e9:
-        unit, scaled = ByLanguage(es=" mil millones de", en=" billion")[language], value / 1e9
+        unit, scaled = TEXTS["analysis.unit.billion"].said_in(language), value / 1e9
     elif abs(value) >= 1e6:
-        unit, scaled = ByLanguage(es=" millones de", en=" million")[language], value / 1e6
+        unit, scaled = TEXTS["analysis.unit.million"].said_in(language), value / 1e6
     text = number(scaled, language, 1 if unit else 2)
     name = currency or ""
     written = f"{text}{unit} {name}" if language != "en" else f"{name} {text}{unit}"
@@ -74,8 +74,8 @@ def money(value: float, currency: str | None, language: Language) -> str:
 def day(moment: str | date | datetime, language: Language) -> str:
     """2013-03-01 as 1 March 2013 or 1 de marzo de 2013."""
     found = as_date(moment)
-    month = MONTH_NAMES[in_code(language)][found.month - 1]
-    return f"{found.day} de {month} de {found.year}" if language != "en" else f"{found.day} {month} {found.year}"
+    month = month_name(found.month, language)
+    return TEXTS["analysis.day"].said_in(language).format(day=found.day, month=month, year=found.year)
 
 
 def moment(written: object, language: Language) -> str:
@@ -107,9 +107,7 @@ def joined(parts: Sequence[str], language: Language) -> str:
     """a, b and c."""
     if len(parts) < 2:
         return "".join(parts)
-    # Spanish says e before the sound of an i.
-    spanish = " e " if parts[-1][:1] in "iI" else " y "
-    last = ByLanguage(es=spanish, en=" and ")[language]
+    last = TEXTS["analysis.and_before_i" if parts[-1][:1] in "iI" else "analysis.and"].said_in(language)
     return ", ".join(parts[:-1]) + last + parts[-1]
 
 

@@ -141,11 +141,8 @@ def _trend(finding: Finding, language: Language) -> list[str]:
 
 
 def _averages(known: Sequence[tuple[int, float]], currency: str | None, language: Language) -> str:
-    if language == "es":
-        said = [f"de {n} sesiones ({money(value, currency, language)})" for n, value in known]
-        return f"{'su media' if len(known) == 1 else 'sus medias'} {joined(said, language)}"
-    said = [f"{n}-session ({money(value, currency, language)})" for n, value in known]
-    return f"its {joined(said, language)} {'average' if len(known) == 1 else 'averages'}"
+    said = [_text("average_of", language, count=n, value=money(value, currency, language)) for n, value in known]
+    return _text("average" if len(known) == 1 else "averages", language, which=joined(said, language))
 
 
 def _value(findings: Sequence[Finding], language: Language) -> list[str]:

@@ -9,9 +9,9 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
-from contracts.spoken import MONTH_NAMES, MONTHS, NUMBERS
+from contracts.spoken import MONTHS, NUMBERS, month_name
 
-_SHORT = {name[:3].lower(): number for number, name in enumerate(MONTH_NAMES["en"], 1)}
+_SHORT = {month_name(number, "en")[:3].lower(): number for number in range(1, 13)}
 MONTH = rf"(?:{'|'.join(MONTHS)}|sept|{'|'.join(_SHORT)})\b\.?"
 """Not the short ones of Spanish: "ago" is how long ago."""
 _NUMBERS = {**NUMBERS, "un": 1, "una": 1, "a": 1}

@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from contracts.languages import ByLanguage, Language
+from agent.texts import TEXTS
+from contracts.languages import Language
 
 WORDS = 100
 TOKENS = 200
@@ -23,8 +24,6 @@ _TELLING = re.compile(
     r"analysis|RSI|MACD)\b",
     re.I,
 )
-_ASKED = ByLanguage[str](es="El usuario:", en="The user:")
-_ANSWERED = ByLanguage[str](es="Respuesta:", en="Answer:")
 
 
 def extract(
@@ -78,7 +77,7 @@ def _point(text: str, mine: bool, language: Language) -> tuple[float, str]:
         )
         if score > best[0]:
             best = (score, sentence)
-    who = (_ANSWERED if mine else _ASKED)[language]
+    who = TEXTS["prompt.who.answered" if mine else "prompt.who.asked"].said_in(language)
     return (best[0], f"{who} {best[1]}") if best[1] else best
 
 

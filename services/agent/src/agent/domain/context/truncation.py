@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from agent.domain.context.tokens import Counter
-from contracts.languages import ByLanguage, Language
+from agent.texts import TEXTS
+from contracts.languages import Language
 
 STEP = 128
 """Caps of long texts are multiples of it, so that a text is cut in the same place turn after turn."""
@@ -12,10 +13,6 @@ LEAST = 24
 """Tokens that every message keeps before older ones are left out whole."""
 HEAD = 0.7
 """The part of a cut text that is kept from its beginning; the rest is kept from its end."""
-_MARK = ByLanguage[str](
-    es="\n[… {count} caracteres omitidos …]\n",
-    en="\n[… {count} characters left out …]\n",
-)
 
 Message = Mapping[str, Any]
 
@@ -28,7 +25,7 @@ def cut(text: str, most: int, count: Callable[[str], int], language: Language) -
     kept = int(len(text) * most / tokens)
     while kept > 8:
         head = int(kept * HEAD)
-        mark = _MARK[language].format(count=len(text) - kept)
+        mark = TEXTS["prompt.left_out"].said_in(language).format(count=len(text) - kept)
         shorter = f"{text[:head]}{mark}{text[len(text) - (kept - head) :]}"
         found = count(shorter)
         if found <= most:

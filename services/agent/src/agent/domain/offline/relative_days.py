@@ -11,13 +11,10 @@ from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any
 
-from contracts.spoken import DAY_NAMES, MONTHS
+from contracts.spoken import MONTHS, WEEKDAYS
 
 _WEEKDAYS = {
-    form: number
-    for names in DAY_NAMES.values()
-    for number, name in enumerate(names)
-    for form in (name.lower(), name.lower().replace("é", "e").replace("á", "a"))
+    form: number for name, number in WEEKDAYS.items() for form in (name, name.replace("é", "e").replace("á", "a"))
 }
 _PAST = re.compile(
     r"\b(?:(?P<two>the day before yesterday|anteayer|antier)|(?P<one>yesterday|ayer)|"

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, tzinfo
-from typing import cast, get_args
+from typing import cast
 
 from agent.domain.prompt.copilot_words import VALUES
 from agent.domain.text_features import language_of
 from agent.texts import TEXTS
-from contracts.languages import ByLanguage, Language, in_code
-from contracts.spoken import MONTH_NAMES
+from contracts.languages import LANGUAGES, Language
+from contracts.spoken import month_name
 from contracts.zones import zone
 
 Fields = Mapping[str, object]
@@ -18,7 +18,6 @@ SHOWN = 15
 ENDED = 5
 _SINGLE = ("name", "riskProfile", "experience", "language", "timezone", "tradingStyle")
 _OWN_WORDS = frozenset(("userNotes", "preferences", "olderNotes"))
-_QUOTED = ByLanguage[str](es="«{}»", en="“{}”")
 
 
 def told_memory(memory: Fields, language: Language, after: int = 0, more: int = 0) -> str:
@@ -66,8 +65,8 @@ def told_memory(memory: Fields, language: Language, after: int = 0, more: int = 
 
 def listed_facts(told: str) -> dict[int, str]:
     """The facts in a text of `told_memory`, by their numbers; empty: it is another text."""
-    for language in get_args(Language):
-        quote = re.escape(_QUOTED[language]).replace(re.escape("{}"), "(.+)")
+    for language in LANGUAGES:
+        quote = "(.+)".join(map(re.escape, _text("quotes", language)))
         offer = re.escape(_text("offer", language).split("{number}")[0])
         line = rf"^(\d+)\. [^“«\n]*{quote}\.{offer}"
         if found := re.findall(line, told, re.M):
@@ -92,8 +91,7 @@ def _ended(past: Fields, language: Language, coded: Callable[[str], str], where:
 
 def _day(moment: str, language: Language, where: tzinfo) -> str:
     day = datetime.fromisoformat(moment).astimezone(where)
-    month = MONTH_NAMES[in_code(language)][day.month - 1]
-    return f"{day.day} de {month} de {day.year}" if language != "en" else f"{month} {day.day}, {day.year}"
+    return _text("day", language).format(day=day.day, month=month_name(day.month, language), year=day.year)
 
 
 def _list(memory: Fields, name: str) -> list[str]:
@@ -106,4 +104,5 @@ def _listed(values: Sequence[str], language: Language) -> str:
 
 
 def _quoted(text: str, language: Language) -> str:
-    return _QUOTED[language].format(text)
+    first, last = _text("quotes", language)
+    return f"{first}{text}{last}"

@@ -5,18 +5,11 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypedDict
 
 from contracts.languages import LANGUAGES, Language
+from tool_executor.texts import TEXTS
 
 Level = Literal["beginner", "intermediate", "advanced"]
 LEVELS: Final[tuple[Level, ...]] = ("beginner", "intermediate", "advanced")
 
-_UNKNOWN: Mapping[Language, str] = {
-    "es": "El glosario no tiene «{text}».",
-    "en": "The glossary has no “{text}”.",
-}
-_PERHAPS: Mapping[Language, str] = {
-    "es": "¿Quizá: {names}?",
-    "en": "Perhaps: {names}?",
-}
 _LONGEST_QUOTE = 80
 
 
@@ -66,9 +59,9 @@ class UnknownConceptError(LookupError):
         asked = " ".join(text.split())
         if len(asked) > _LONGEST_QUOTE:
             asked = asked[: _LONGEST_QUOTE - 1] + "…"
-        message = _UNKNOWN[language].format(text=asked)
+        message = TEXTS["glossary.unknown"].said_in(language).format(text=asked)
         if suggestions:
-            message = f"{message} {_PERHAPS[language].format(names=', '.join(suggestions))}"
+            message = TEXTS["glossary.perhaps"].said_in(language).format(unknown=message, names=", ".join(suggestions))
         super().__init__(message)
         self.suggestions = suggestions
         self.message = message
