@@ -114,10 +114,12 @@ def test_of_a_fact_that_says_several_things_the_one_that_is_meant_goes(
     found = meant(LongTermMemory(user_notes=[fact]), about)
     assert (found.patch, found.texts) == ({"userNotes": [rest]}, [part])
     since = datetime(2026, 1, 5, tzinfo=UTC)
-    state = Remembered(memory=LongTermMemory(user_notes=[fact]), since={fact: since})
+    past = Superseded(field="userNotes", value="I rent a flat", until=since, by=fact)
+    state = Remembered(memory=LongTermMemory(user_notes=[fact], superseded=[past]), since={fact: since})
     for after in (corrected(state, found.patch, NOW), forget(state, about, NOW).state):
         assert after.memory.user_notes == [rest]
         assert after.since == {rest: since}
+        assert [one.by for one in after.memory.superseded] == [rest]
         assert is_forgotten(part, after.gone)
         assert not is_forgotten(rest, after.gone)
 

@@ -97,7 +97,9 @@ def without(state: Remembered, parts: Mapping[str, tuple[str, str]], now: dateti
         for name in _LISTS
     }
     history = [
-        past.model_copy(update={"by": None}) if past.by and past.by.casefold() in rest_of else past
+        past.model_copy(update={"by": rest_of[past.by.casefold()] or None})
+        if past.by and past.by.casefold() in rest_of
+        else past
         for past in state.memory.superseded
         if past.value.casefold() not in rest_of
     ]

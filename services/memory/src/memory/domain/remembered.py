@@ -166,6 +166,11 @@ def corrected(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Rem
     rests = {one: [rest for rest in added if content(rest) < content(one)] for one in lost}
     words = [forgotten(one, now, frozenset[str]().union(*map(content, rest))) for one, rest in rests.items()]
     state = unsaid(state, [one for one in words if one is not None], now)
+    history = [
+        past.model_copy(update={"by": ", ".join(rests[past.by]) or None}) if past.by in rests else past
+        for past in state.memory.superseded
+    ]
+    state = state.changed(now, superseded=history)
     dates = {rest: state.since[one] for one, every in rests.items() if one in state.since for rest in every}
     state = replace(state, since={**state.since, **dates})
     still = state.gone
