@@ -114,6 +114,18 @@ async def test_in_a_chat_only_what_the_user_wrote_is_remembered_and_only_at_thei
         assert (await memory(one)).user_notes == []
 
 
+async def test_what_was_said_last_is_forgotten_at_scrap_that(servers: Servers) -> None:
+    async with replica(servers) as one:
+        writer = Writer(one.client)
+        await call(one, REMEMBER, fact="I have a dog")
+        await call(one, REMEMBER, call="c2", fact="I keep my savings at Kappa Bank")
+        await writer.visitor("I keep my savings at Kappa Bank", user="ana", role="user")
+        await writer.visitor("Scrap that, please", user="ana", role="user")
+        gone = await call(one, FORGET, writer.conversation, "f1", what="that")
+        assert [fact["fact"] for fact in gone["facts"]] == ["I keep my savings at Kappa Bank"]
+        assert (await memory(one)).user_notes == ["I have a dog"]
+
+
 async def test_what_is_forgotten_is_found_no_more_and_what_is_said_of_it_later_is(servers: Servers) -> None:
     async with replica(servers) as one:
         writer = Writer(one.client)

@@ -34,9 +34,10 @@ SAID = 50
 MOST_NAMED = 10
 """Facts among which a caller chooses."""
 _FORGET = re.compile(
-    r"\b(?:forget|delete|erase|remove|clear|drop|undo|wrong|not true|no longer|any ?more|never said|do not remember|"
-    r"stop remembering|olvid\w+|borr\w+|elimin\w+|quit\w+|deshaz|deshacer|equivoc\w+|no es (?:cierto|verdad)|ya no|"
-    r"no recuerdes|deja de recordar|incorrect\w*|no quiero que (?:recuerdes|sepas))\b"
+    r"\b(?:forget|delete|erase|remove|clear|drop|undo|scrap|scratch|strike|disregard|never ?mind|wrong|not true|"
+    r"no longer|any ?more|never said|do not remember|stop remembering|olvid\w+|borr\w+|elimin\w+|descart\w+|tach\w+|"
+    r"quit\w+|deshaz|deshacer|equivoc\w+|no es (?:cierto|verdad)|ya no|no recuerdes|deja de recordar|incorrect\w*|"
+    r"no quiero que (?:recuerdes|sepas))\b"
 )
 
 
@@ -92,12 +93,13 @@ class FactTools:
     async def forget(self, request: ToolServiceRequest) -> ToolServiceData:
         asked = arguments(ForgetArguments, request)
         texts = await self._said(request.caller)
+        before = texts[-2] if texts and len(texts) > 1 else ""
         if texts is not None and not any(_FORGET.search(plain(text)) for text in texts[-3:]):
             raise RpcError(
                 ToolCode.EXECUTION_ERROR, "the user has not asked to forget anything: ask them first",
                 reason="not_asked",
             )  # fmt: skip
-        return await self._changed(request, lambda held, now: forget(held, asked.what, now))
+        return await self._changed(request, lambda held, now: forget(held, asked.what, now, before))
 
     async def update(self, request: ToolServiceRequest) -> ToolServiceData:
         asked = arguments(UpdateArguments, request)

@@ -10,7 +10,7 @@ from memory.domain.long_term.speech import statements
 from memory.domain.outdated import outdated
 from memory.domain.recall.index import IndexedMessage
 from memory.domain.remembered import Remembered, corrected
-from memory.domain.statements import told
+from memory.domain.statements import remembering, told
 
 DAY = datetime(2026, 1, 5, 15, tzinfo=UTC)
 
@@ -34,6 +34,8 @@ def takes_its_place(new: str, old: str) -> bool:
         ("My emergency fund is 5,000", "I topped up my emergency fund to 8,000"),
         ("My accountant is Paul", "I hired a new accountant, Grace"),
         ("Mi sueldo es de 1.900 euros", "Me han subido el sueldo a 2.100 euros"),
+        ("I'm saving for a house", "The house is bought, so I'm saving for retirement now"),
+        ("Ahorro para el coche", "El coche ya está pagado"),
         ("I work nights", "They put me back on day shifts"),
         ("My daughter is in primary school", "My daughter started secondary school in September"),
         ("Soy socio del Betis", "Me he dado de baja del Betis"),
@@ -93,6 +95,8 @@ def test_a_newer_value_replaces_the_older_one_and_not_the_other_way_round(old: s
         ("I live in Lima", "My sister packed up and moved to Bogotá"),
         ("My salary is 41k", "I'm on page 47 now"),
         ("Mi turno es de tardes", "Mi mujer está de noches"),
+        ("My rent went up to 900 in January", "My rent went up to 950 in June"),
+        ("Me subieron el sueldo a 1.900 en marzo", "Me subieron el sueldo a 2.100 en octubre"),
     ],
 )
 def test_what_is_not_recognised_as_a_change_replaces_nothing(old: str, new: str) -> None:
@@ -152,6 +156,12 @@ def test_a_sentence_that_replaces_a_note_takes_its_place_and_other_notes_stay() 
 def test_a_note_is_not_a_preference_too() -> None:
     memory = after("Remember that I always risk 1%").memory
     assert (memory.user_notes, memory.preferences) == (["I always risk 1%"], [])
+
+
+def test_a_title_with_its_dot_and_without_is_one_fact() -> None:
+    assert remembering(after("my dentist is Dr. Paz"), "my dentist is Dr. Paz", DAY).memory.user_notes == [
+        "my dentist is Dr. Paz"
+    ]
 
 
 def test_what_is_said_again_keeps_its_date() -> None:

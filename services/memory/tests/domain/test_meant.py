@@ -5,8 +5,12 @@ from datetime import UTC, datetime
 import pytest
 
 from contracts.memory_rpc import LongTermMemory, Superseded, fact_id
+from memory.domain.fact_changes import NotMeantError, forget
+from memory.domain.forgotten import is_forgotten
 from memory.domain.meant import meant
+from memory.domain.remembered import Remembered, corrected
 
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
 NOTES = ["no quiero arriesgar más del 1% por operación", "vivo en Lima"]
 
 
@@ -92,3 +96,51 @@ def test_a_former_profile_is_meant_by_its_value_and_the_present_one_by_its_name(
 def test_a_fact_of_the_kind_that_says_something_else_is_asked_about_and_not_forgotten() -> None:
     found = meant(LongTermMemory(user_notes=["I live in Cusco"]), "that I live in Paris")
     assert (found.patch, found.several) == ({}, ["I live in Cusco"])
+
+
+@pytest.mark.parametrize(
+    ("fact", "about", "part", "rest"),
+    [
+        ("I am vegan and live in Austin", "that I am vegan", "I am vegan", "I live in Austin"),
+        ("I am vegan and live in Austin", "where I live", "I live in Austin", "I am vegan"),
+        ("I'm a nurse, live in Leeds and drive a Kia", "Leeds", "I live in Leeds", "I'm a nurse, I drive a Kia"),
+        ("trabajo en Lima y tengo un perro", "mi perro", "tengo un perro", "trabajo en Lima"),
+        ("My kids are Ana and Leo, and I live in Rome", "Rome", "I live in Rome", "My kids are Ana and Leo"),
+    ],
+)
+def test_of_a_fact_that_says_several_things_the_one_that_is_meant_goes(
+    fact: str, about: str, part: str, rest: str
+) -> None:
+    found = meant(LongTermMemory(user_notes=[fact]), about)
+    assert (found.patch, found.texts) == ({"userNotes": [rest]}, [part])
+    since = datetime(2026, 1, 5, tzinfo=UTC)
+    past = Superseded(field="userNotes", value="I rent a flat", until=since, by=fact)
+    state = Remembered(memory=LongTermMemory(user_notes=[fact], superseded=[past]), since={fact: since})
+    for after in (corrected(state, found.patch, NOW), forget(state, about, NOW).state):
+        assert after.memory.user_notes == [rest]
+        assert after.since == {rest: since}
+        assert [one.by for one in after.memory.superseded] == [rest]
+        assert is_forgotten(part, after.gone)
+        assert not is_forgotten(rest, after.gone)
+
+
+@pytest.mark.parametrize(
+    ("fact", "about"),
+    [
+        ("I like tea and coffee", "coffee"),
+        ("I sold my car and my bike", "my bike"),
+        ("I am vegan and live in Austin", "that I am vegan and live in Austin"),
+        ("I am vegan and live in Austin", fact_id("I am vegan and live in Austin")),
+    ],
+)
+def test_a_fact_that_is_one_statement_goes_whole(fact: str, about: str) -> None:
+    assert meant(LongTermMemory(user_notes=[fact]), about).texts == [fact]
+
+
+def test_that_means_what_was_said_before_it() -> None:
+    state = Remembered(memory=LongTermMemory(user_notes=["My bank is Kappa", "I have a dog"]))
+    after = forget(state, "that", NOW, before="By the way, my bank is Kappa")
+    assert after.facts == ("My bank is Kappa",)
+    assert after.state.memory.user_notes == ["I have a dog"]
+    with pytest.raises(NotMeantError):
+        forget(state, "that", NOW, before="How is IBM?")

@@ -234,6 +234,8 @@ def _given(written: str) -> dict[str, frozenset[str]]:
 
 def replaces(new: Claims, old: Claims) -> bool:
     """Whether what was said later takes the place of what was said before, or ends it."""
+    if _two_events(new, old):
+        return False
     if any(differ(value, held) for value in new.made for held in old.made):
         return True
     if any(not ending.sole and _over(ending, new, old) for ending in new.ended):
@@ -243,10 +245,18 @@ def replaces(new: Claims, old: Claims) -> bool:
 
 def may_replace(new: Claims, old: Claims) -> bool:
     """Whether it does so if the older one is the only one that can be meant: "I switched to Delta"."""
+    if _two_events(new, old):
+        return False
     ended = new.of == old.of and any(
         ending.sole and ended_by(ending, old.words) and not old.ended for ending in new.ended
     )
     return ended or any(rule(new, old) for rule in (_changes, _takes_over, _from_one_to_another))
+
+
+def _two_events(new: Claims, old: Claims) -> bool:
+    """Whether both tell when something got a value, each another time and another figure: both happened."""
+    when, figure = (new.where, old.where), (new.given.get("figure"), old.given.get("figure"))
+    return new.revalues and old.revalues and all((*when, *figure)) and when[0] != when[1] and figure[0] != figure[1]
 
 
 def ends_only(new: Claims) -> bool:

@@ -1,6 +1,6 @@
 """Changes of single facts that a user asks for: remember, forget, correct. Each says how it can be undone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -9,11 +9,13 @@ from memory.domain.forgotten import MOST, forgotten, remembered_again
 from memory.domain.keys import LogPosition
 from memory.domain.long_term.concepts import content
 from memory.domain.long_term.speech import statements, unquoted
-from memory.domain.meant import facts_meant
+from memory.domain.meant import facts_meant, part_meant
 from memory.domain.remembered import LONGEST, Remembered, unsaid
 from memory.domain.statements import kept, remembering
 
 _LISTS = ("user_notes", "preferences", "older_notes")
+_POINTS = content("that this it one last just said told you eso esto lo ultimo dije decir acabo conte acabas")
+"""Words that name no fact, only what was said before."""
 _OF_THE_USER = content(
     "the user customer client usuario usuaria cliente wants remember that says said le dice es tiene her his their"
 )
@@ -56,14 +58,21 @@ def remember(state: Remembered, fact: str, now: datetime) -> MemoryChange:
     return MemoryChange(after, (text,), ended, undo)
 
 
-def forget(state: Remembered, what: str, now: datetime) -> MemoryChange:
-    """Without the facts that are meant, by id or by words; their history goes too. Raises NotMeantError."""
+def forget(state: Remembered, what: str, now: datetime, before: str = "") -> MemoryChange:
+    """Without the facts that are meant, by id or by words; their history goes too. Of a fact that says more than is
+    meant the rest stays. `before`: what the user wrote before they asked for it, which "that" means. Raises
+    NotMeantError."""
     every = list(dict.fromkeys([*kept(state.memory), *(past.value for past in state.memory.superseded)]))
-    gone, several = facts_meant(every, what)
+    if before and not content(what) - _POINTS:
+        gone, several = tuple(one for one in kept(state.memory) if is_said(one, [before])), ()
+    else:
+        gone, several = facts_meant(every, what)
     if not gone:
         raise NotMeantError(several)
-    after = without(state, gone, now)
-    return MemoryChange(after, gone, undo=tuple(Undo("remember", {"fact": one}) for one in gone))
+    parts = {one: part_meant(one, what) for one in gone}
+    after = without(state, parts, now)
+    said = tuple(part for part, _ in parts.values())
+    return MemoryChange(after, said, undo=tuple(Undo("remember", {"fact": one}) for one in said))
 
 
 def update(state: Remembered, fact: str, new: str, now: datetime) -> MemoryChange:
@@ -79,20 +88,24 @@ def update(state: Remembered, fact: str, new: str, now: datetime) -> MemoryChang
     return MemoryChange(after, (text,), ended, (Undo("update_memory", {"id": fact_id(text), "fact": old}),))
 
 
-def without(state: Remembered, facts: tuple[str, ...], now: datetime) -> Remembered:
-    """Without some facts: in no list, in no history, and not to be found in what was said."""
-    if not facts:
-        return state
-    dropped = {one.casefold() for one in facts}
-    lists = {name: [one for one in getattr(state.memory, name) if one.casefold() not in dropped] for name in _LISTS}
+def without(state: Remembered, parts: Mapping[str, tuple[str, str]], now: datetime) -> Remembered:
+    """Without some facts: in no list, in no history, and not to be found in what was said. `parts`: what of each goes,
+    and its rest, which stays with its date."""
+    rest_of = {one.casefold(): rest for one, (_, rest) in parts.items()}
+    lists = {
+        name: [left for one in getattr(state.memory, name) if (left := rest_of.get(one.casefold(), one))]
+        for name in _LISTS
+    }
     history = [
-        past.model_copy(update={"by": None}) if past.by and past.by.casefold() in dropped else past
+        past.model_copy(update={"by": rest_of[past.by.casefold()] or None})
+        if past.by and past.by.casefold() in rest_of
+        else past
         for past in state.memory.superseded
-        if past.value.casefold() not in dropped
+        if past.value.casefold() not in rest_of
     ]
-    since = {text: at for text, at in state.since.items() if text.casefold() not in dropped}
+    since = {left: at for text, at in state.since.items() if (left := rest_of.get(text.casefold(), text))}
     state = replace(state.changed(now, **lists, superseded=history), since=since)
-    return forgetting(state, facts, now)
+    return forgetting(state, tuple(gone for gone, _ in parts.values()), now)
 
 
 def without_past(state: Remembered, values: Sequence[str], now: datetime) -> Remembered:

@@ -18,7 +18,7 @@ from memory.domain.claims import (
     of_the_same,
     replaces,
 )
-from memory.domain.long_term.concepts import concept, content, plain
+from memory.domain.long_term.concepts import ACTIONS, concept, content, plain
 from memory.domain.long_term.course import (
     FOR_NOW,
     HAS_HAPPENED,
@@ -33,10 +33,6 @@ from memory.domain.long_term.speech import same_length
 from memory.domain.recall.words import words
 from memory.domain.relevant_facts import NO_THINGS, facets, kinds
 
-_NOT_TELLING = frozenset(
-    words("be have like prefer want buy sell trade invest use live work pay study look eat drink drive save")
-)
-"""Concepts that two statements may share and speak of different things all the same."""
 _NUMBERS = content(" ".join(NUMBERS))
 _CLAUSE = re.compile(r"[,;:—–(]|\b(?:and|but|y|pero)\b")
 _CALLED = re.compile(r"(?:'s name is| is called| called| named| se llama|,)? (?P<name>[A-ZÁÉÍÓÚÑ]\w+)")
@@ -237,7 +233,7 @@ def _affirms(clause: str, old: Claims) -> bool:
 
 def _telling(said: str) -> set[str]:
     dated = {concept(word) for word in MONTHS} | {concept(word) for word in OCCASION}
-    return {one for one in content(said) if not one[0].isdigit()} - _NOT_TELLING - dated
+    return {one for one in content(said) if not one[0].isdigit()} - ACTIONS - dated
 
 
 def _other_occasion(said: str, old: str) -> bool:

@@ -26,9 +26,9 @@ class Forgotten:
     at: datetime
 
 
-def forgotten(text: str, at: datetime) -> Forgotten | None:
-    """The digests of a text's words; None: it has no significant words."""
-    telling = content(text) - _NOT_TELLING
+def forgotten(text: str, at: datetime, besides: frozenset[str] = frozenset()) -> Forgotten | None:
+    """The digests of a text's words; None: it has no significant words. `besides`: the concepts of what stays of it."""
+    telling = content(text) - _NOT_TELLING - besides
     return Forgotten(frozenset(map(_digest, telling)), at) if telling else None
 
 

@@ -5,11 +5,12 @@ kind nobody can tell which is meant, unless all of them are.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from contracts.memory_rpc import LongTermMemory, MeantReply, fact_id
+from memory.domain.fact_parts import without_part
 from memory.domain.long_term.concepts import content, plain, telling_words
 from memory.domain.recall.words import words
 from memory.domain.relevant_facts import facets, kinds
@@ -90,7 +91,7 @@ def meant(memory: LongTermMemory, about: str, symbols: Collection[str] = ()) -> 
     facts, several = facts_meant(held, about)
     if several and found.patch:
         several = ()
-    _without(found, wire, frozenset(facts))
+    _without(found, wire, {fact: part_meant(fact, about) for fact in facts})
     _without_words(found, wire, about)
     return MeantReply(patch=found.patch, texts=list(dict.fromkeys(found.texts)), several=list(several))
 
@@ -137,6 +138,11 @@ def facts_meant(facts: Sequence[str], about: str) -> tuple[tuple[str, ...], tupl
     return (), tuple(alike)
 
 
+def part_meant(fact: str, about: str) -> tuple[str, str]:
+    """What of a fact the words are about, and what is left of it: nothing, if they are about all of it."""
+    return without_part(fact, _telling(plain(about))) or (fact, "")
+
+
 def _only_says_what_kind(bare: str, fact: str) -> bool:
     """Whether the words say nothing that a fact of their kind does not: Paris is none of who lives in Cusco."""
     return all(facets(one) or not (telling := _telling(one)) or _share(telling, fact) for one in words(bare))
@@ -170,12 +176,14 @@ def _alike(one: str, other: str) -> bool:
     return one == other or (len(one) >= SAME and one[:SAME] == other[:SAME]) or one == _MADE_OF.sub("", other)
 
 
-def _without(found: _Removal, wire: dict[str, Any], facts: frozenset[str]) -> None:
+def _without(found: _Removal, wire: dict[str, Any], facts: Mapping[str, tuple[str, str]]) -> None:
+    """`facts`: of each the part that goes, and the rest, which stays."""
     for name in _FACTS:
         held: list[str] = wire.get(name) or []
         if name not in found.patch and any(one in facts for one in held):
-            found.patch[name] = [one for one in held if one not in facts]
-            found.texts += [one for one in held if one in facts]
+            rests = (facts[one][1] if one in facts else one for one in held)
+            found.patch[name] = [rest for rest in rests if rest]
+            found.texts += [facts[one][0] for one in held if one in facts]
 
 
 def _without_words(found: _Removal, wire: dict[str, Any], about: str) -> None:

@@ -16,6 +16,7 @@ from memory.domain.company import BadField
 from memory.domain.forgotten import MOST as MOST_FORGOTTEN
 from memory.domain.forgotten import Forgotten, forgotten, is_forgotten, remembered_again, without_forgotten
 from memory.domain.keys import BEGINNING, LogPosition
+from memory.domain.long_term.concepts import content
 
 FAVOURITES = 20
 QUESTIONS = 20
@@ -160,12 +161,22 @@ def corrected(state: Remembered, patch: Mapping[str, Any], now: datetime) -> Rem
     }
     known = _still_known(state.corrections, memory)
     state = replace(state, memory=memory, asked=asked, style_since=since, set_since=set_since, corrections=known)
-    words = [one for one in (forgotten(text, now) for text in lost) if one is not None]
-    state = unsaid(state, words, now)
+    # What is put in the place of a fact and says a part of it is the rest of one of which a part is forgotten.
+    added = [one for one in _facts(new) if one not in _facts(old)]
+    rests = {one: [rest for rest in added if content(rest) < content(one)] for one in lost}
+    words = [forgotten(one, now, frozenset[str]().union(*map(content, rest))) for one, rest in rests.items()]
+    state = unsaid(state, [one for one in words if one is not None], now)
+    history = [
+        past.model_copy(update={"by": ", ".join(rests[past.by]) or None}) if past.by in rests else past
+        for past in state.memory.superseded
+    ]
+    state = state.changed(now, superseded=history)
+    dates = {rest: state.since[one] for one, every in rests.items() if one in state.since for rest in every}
+    state = replace(state, since={**state.since, **dates})
     still = state.gone
     for text in _facts(new):
         still = remembered_again(still, text)
-    return replace(state, since=_dated(state, {*_facts(old)}, now), gone=still)
+    return replace(state, since=_dated(state, {*_facts(old), *dates}, now), gone=still)
 
 
 def _checked(wire: Mapping[str, Any], patch: Mapping[str, Any]) -> LongTermMemory:

@@ -58,6 +58,7 @@ _FIELDS = (("user_notes", "userNotes"), ("preferences", "preferences"), ("older_
 _NAMES = frozenset(name for _, name in _FIELDS)
 _MOST = {"user_notes": NOTES, "preferences": PREFERENCES, "older_notes": OLDER}
 _FIGURE = re.compile(r"\d")
+_STOPS = re.compile(r"[.,;:!?]+(?=\s|$)|[¡¿]")
 _PRONOUN = re.compile(r"\b(?:it|them|those|one|lo|los|las)\b(?! (?:que|de)\b)", re.I)
 """What of it is meant stands in another clause of its sentence."""
 _CLAUSE = re.compile(r"[,;:—–(]\s*|\b(?:and|but|y|pero)\b\s*", re.I)
@@ -393,4 +394,5 @@ def _with(state: Remembered, attribute: str, text: str, now: datetime) -> Rememb
 
 
 def _other(one: str, text: str) -> bool:
-    return one.casefold() != text.casefold()
+    """Whether two texts are two facts; "my dentist is Dr Paz" is "My dentist is Dr. Paz."."""
+    return _STOPS.sub("", one.casefold()) != _STOPS.sub("", text.casefold())

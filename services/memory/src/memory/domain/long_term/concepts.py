@@ -118,6 +118,10 @@ _CONTRACTED = (
     (re.compile(r"\b(?:vuelvo|volvemos|(?:he|hemos) vuelto|volvi) a (?=\w+[aei]r\b)"), "ahora "),
     (re.compile(r"\b(?:have|has|had) been\b"), "been"),
 )
+ACTIONS = frozenset(
+    words("be have like prefer want buy sell trade invest use live work pay study look eat drink drive save")
+)
+"""Concepts of what people do: two statements may share one and speak of different things all the same."""
 _IS = re.compile(r"^(\W*(?:[\w ]{1,15}, )?(?:[Mm]y|[Oo]ur) \w+)'s (?=[A-Z]\w+\W*$|(?:an?|in|at|from|called|not)\b)")
 """My broker's Fidelity, my sister's a nurse; and not my sister's car."""
 _ADDRESS = re.compile(r"[\w.+-]{1,60}@[\w.-]{1,60}\w")

@@ -167,6 +167,8 @@ _RULES: tuple[tuple[str, frozenset[str], bool], ...] = (
     (rf"{_MOVED}(?: \w+){{0,4}}? (?:from|de|del|desde) (?P<what>[^.,;:!?\n]{{1,60}}?) (?:to|into|a|al|hacia|por) \w",
      frozenset(), True),
     # What was wanted is there.
+    (rf"\b{_MINE} (?P<what>\w+(?: \w+)?) (?:(?:is|are) (?:\w+ )?(?:bought|paid|mine|ours)|(?:\w+ )?esta(?:n)? "
+     r"(?:comprad|pagad)[oa]s?)\b", _set("save want look"), True),
     (rf"{_WHO}bought (?:the|my|a|an) (?P<what>[^.,;:!?\n]{{1,60}})", _set("save want look"), True),
     (rf"\b(?:compre|hemos comprado|he comprado|compramos) (?:el|la|mi|una?) {_WHAT}", _set("save want look"), True),
     (rf"{_WHO}found (?:the|my|a|an) (?P<what>[^.,;:!?\n]{{1,60}}?)(?= at | in |$)", _LOOK, True),
