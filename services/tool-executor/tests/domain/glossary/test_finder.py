@@ -1,6 +1,5 @@
 """What people type, and the concept they mean; or none, where it is not beyond doubt."""
 
-import time
 
 import pytest
 from hypothesis import given
@@ -229,10 +228,8 @@ def test_any_text_has_an_answer(text: str):
 
 
 @pytest.mark.parametrize("text", ["a " * 10_000, "x" * 100_000, "what is " * 5_000, "stop loss " * 5_000])
-def test_a_text_of_any_length_is_answered_at_once(text: str):
-    began = time.perf_counter()
-    GLOSSARY.find(text)
-    assert time.perf_counter() - began < 0.5
+def test_of_a_text_of_any_length_the_beginning_is_read(text: str):
+    assert GLOSSARY.find(text + " stop loss") == GLOSSARY.find(text[:300])
 
 
 def _found(text: str) -> str | None:
