@@ -90,7 +90,7 @@ class Watch:
         self.heard = HeardFacts()
         self.store = MongoAlerts(database)
         self.alarms = AlertWatcher(self.store, provider, self.heard.tell)
-        books = PaperTrading(MemoryAccounts({}, {}), provider, self.heard.tell, FakeClock(), provider.source)
+        books = PaperTrading(MemoryAccounts({}, {}), provider, self.heard.tell, FakeClock())
         self.untold = UnseenNews(self.store, books)
         made = list_tools(provider, self.store, MongoWatchlists(database), FakeClock())
         self.tools = {method.subject.split(".")[2]: handler for method, handler in made}

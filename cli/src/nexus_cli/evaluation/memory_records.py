@@ -22,8 +22,6 @@ from contracts.languages import spoken_language
 from contracts.proposal_rpc import FactProposal, ProposalGround
 from nexus_cli.evaluation.memory_cases import MemoryCase
 
-SILENCE = 20.0
-
 
 class NoRecordingError(Exception):
     """The file holds no answers of a model, or not that to what was asked; the message says which."""
@@ -58,7 +56,7 @@ class Recorder:
         self._answers: dict[str, str] = {}
         self._loop = asyncio.new_event_loop()
         self._session = self._loop.run_until_complete(_session())
-        self._models = configured(ModelSettings(), self._session, SILENCE)
+        self._models = configured(ModelSettings(), self._session)
         self._model = ""
 
     def __call__(self, case: MemoryCase, turn: int, ground: ProposalGround) -> list[FactProposal]:

@@ -20,7 +20,18 @@ from runtime.errors import NotReadyError
 from runtime.settings import SECRETS, EnvSettings
 
 PREFIX = "NEXUS_"
-REMOVED: dict[str, str] = {}
+_CONSTANT = "remove it: the value is fixed now"
+REMOVED: dict[str, str] = {
+    "NEXUS_AGENT_ANALYSIS_SLOTS": _CONSTANT,
+    "NEXUS_AGENT_MODEL_SILENCE_SECONDS": "name the provider in NEXUS_LLM_TIME_LIMITS, e.g. compatible=60",
+    "NEXUS_GATEWAY_COMPANY_SHARE": _CONSTANT,
+    "NEXUS_GATEWAY_VISITOR_TOKEN_SECONDS": _CONSTANT,
+    "NEXUS_MEMORY_TRIM_SWEEP": _CONSTANT,
+    "NEXUS_TOOL_EXECUTOR_CALL_SECONDS": _CONSTANT,
+    "NEXUS_TOOL_EXECUTOR_FILE_SLOTS": _CONSTANT,
+    "NEXUS_TOOL_EXECUTOR_PAGE_TOKENS": _CONSTANT,
+    "NEXUS_TOOL_EXECUTOR_RECORD_SECONDS": _CONSTANT,
+}
 """Settings that the previous release had and this one does not, with what to do instead. They are listed for one
 release: setting one causes a warning, and no service ends for it."""
 

@@ -97,6 +97,8 @@ log = structlog.get_logger(__name__)
 
 DURABLE = "agent"
 ANALYSES_DURABLE = "agent-analysis"
+ANALYSIS_SLOTS = 32
+"""Analyses in work at once."""
 TOOLS_CHANGED = ("tools.announced.v1.>", "tools.withdrawn.v1.>")
 LONGEST_TURNS = 3
 """A turn's handler is broken off after so many of its deadlines: turns of a burst follow one another in one handler."""
@@ -141,14 +143,9 @@ class Agent:
         self._live = LiveEvents(publisher)
         self._watches = Watches()
         self._followed = followed = FollowedConversations()
-        self.models = configured(connections.models, self._session, settings.model_silence_seconds)
+        self.models = configured(connections.models, self._session)
         self._own_models = OwnModels(
-            self.models,
-            connections.models,
-            self._session,
-            connections.seal,
-            settings.model_silence_seconds,
-            loopback=connections.loopback,
+            self.models, connections.models, self._session, connections.seal, loopback=connections.loopback
         )
         self.models.own = self._own_models.for_company
         self._budgets = MemoryBudgets(rpc, nats)
@@ -224,9 +221,7 @@ class Agent:
         )
         self._completions = CompletionMethods(Completions(completion, limits))
         archive = TurnArchive(nats)
-        replay_models = ReplayModels(
-            self.models, self.models.listed, connections.models, self._session, settings.model_silence_seconds
-        )
+        replay_models = ReplayModels(self.models, self.models.listed, connections.models, self._session)
         self._trials = PreviewMethods(
             Preview(completion, ports.knowledge, self._encodings, limits),
             Explanations(archive, prices()),
@@ -376,7 +371,7 @@ def _analysis_worker(nats: Client, ports: AnalysisPorts, settings: AgentSettings
         ANALYSES_DURABLE,
         [ANALYSIS_REQUESTS],
         AnalysisHandler(analyst).handle,
-        slots=settings.analysis_slots,
+        slots=ANALYSIS_SLOTS,
         ack_wait=settings.ack_wait_seconds,
         service="agent",
         longest=LONGEST_TURNS * settings.analysis_deadline_seconds,

@@ -14,6 +14,9 @@ from runtime.setting_names import secret_files
 from runtime.settings import EnvSettings, HttpAddress
 from runtime.workers.pull_worker import LEASE
 
+SILENCE = 20.0
+"""Seconds without a byte of a reply after which a call of a model is given up."""
+
 
 class AgentSettings(EnvSettings):
     """Limits and times of turns."""
@@ -29,7 +32,6 @@ class AgentSettings(EnvSettings):
         description="after which a turn ends in a visible message",
     )
     model_seconds: float = Field(default=60.0, gt=0, description="for one model call, fail-over included")
-    model_silence_seconds: float = Field(default=20.0, gt=0, description="without a byte of a reply")
     tool_seconds: float = Field(default=45.0, gt=0, description="to wait for one tool call's outcome")
     ack_wait_seconds: float = Field(default=LEASE, gt=0, description="after which a dead agent's turns go to others")
     window_tokens: int = Field(default=8_000, ge=1_000, description="of system prompt and messages, at most")
@@ -37,7 +39,6 @@ class AgentSettings(EnvSettings):
     compress_to_tokens: int = Field(default=4_000, ge=500, description="of them, to which they are brought down")
     sweep_seconds: float = Field(default=15.0, gt=0, description="between two looks for forgotten messages")
     sweep_after_seconds: float = Field(default=40.0, gt=0, description="that a message has waited to be forgotten")
-    analysis_slots: int = Field(default=32, ge=1, description="analyses in work at once")
     analysis_deadline_seconds: float = Field(
         default=120.0,
         gt=0,
@@ -113,7 +114,8 @@ class ModelSettings(EnvSettings):
     sees: bool = Field(default=False, description="a model that is not listed takes pictures")
     chain: str = Field(default=",".join(KEYED), description="providers in the order of fail-over; none: no one")
     time_limits: str = Field(
-        default="", description="seconds without a word after which the next one is asked, e.g. groq=5,openai=20"
+        default="",
+        description="seconds without a word after which the next one is asked, e.g. groq=5,openai=20; the others 20",
     )
     provider_keys: Annotated[dict[str, SecretStr], NoDecode] = Field(
         default_factory=dict[str, SecretStr], description="by provider, each from the variable that its row names"
@@ -148,10 +150,9 @@ class ModelSettings(EnvSettings):
         _limits(text)
         return text
 
-    @property
-    def limits(self) -> dict[str, float]:
-        """Seconds by provider; those that are not named have the service's own limit."""
-        return _limits(self.time_limits)
+    def silence(self, provider: str) -> float:
+        """Seconds without a byte of a reply after which a call of this provider is given up."""
+        return _limits(self.time_limits).get(provider, SILENCE)
 
     @property
     def order(self) -> list[str]:

@@ -50,10 +50,10 @@ def chain(session: aiohttp.ClientSession, servers: Mapping[str, ScriptedModel], 
         "provider_keys": dict.fromkeys(servers, "key-for-tests"),
         "provider_addresses": {name: server.base_url for name, server in servers.items()},
         "chain": ",".join(servers),
-        "time_limits": "",
+        "time_limits": ",".join(f"{name}=5" for name in servers),
         **more,
     }
-    return configured(ModelSettings.model_validate(fields), session, 5.0)
+    return configured(ModelSettings.model_validate(fields), session)
 
 
 FAULTS: list[tuple[str, ScriptedReply]] = [

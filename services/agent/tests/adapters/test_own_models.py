@@ -49,13 +49,18 @@ async def models(
     others: ScriptedModel | None = None, *, forced: str | None = None, loopback: bool = True
 ) -> AsyncGenerator[ModelRouter]:
     """The installation's, with or without a provider, and companies' own."""
-    fields: dict[str, Any] = {"base_url": forced, "model": "house", "provider_keys": {}}
+    fields: dict[str, Any] = {
+        "base_url": forced,
+        "model": "house",
+        "provider_keys": {},
+        "time_limits": "groq=1,compatible=1",
+    }
     if others is not None:
         fields |= {"provider_keys": {"groq": "theirs"}, "provider_addresses": {"groq": others.base_url}}
     settings = ModelSettings.model_validate(fields)
     async with aiohttp.ClientSession() as session:
-        made = configured(settings, session, 1.0)
-        own = OwnModels(made, settings, session, SEAL, 1.0, loopback=loopback)
+        made = configured(settings, session)
+        own = OwnModels(made, settings, session, SEAL, loopback=loopback)
         made.own = own.for_company
         try:
             yield made

@@ -74,7 +74,7 @@ class Scene:
 
     def models(self) -> Models:
         settings = ModelSettings(base_url=self.model.base_url, model="scripted", provider_keys={})
-        return configured(settings, self.session, 5.0)
+        return configured(settings, self.session)
 
     async def last_journal(self, conversation: str) -> bytes:
         """What TURNS holds."""

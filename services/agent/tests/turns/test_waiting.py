@@ -4,7 +4,8 @@ from prometheus_client import REGISTRY
 
 from agent.app import Agent
 from agent.scripted_model.script import Rule, ScriptedReply
-from agent.scripted_model.server import scripted_model
+from agent.scripted_model.server import ScriptedModel, scripted_model
+from agent.settings import ModelSettings
 from agent.testing.stage import agent, stage
 from runtime.testing.servers import NatsServer, eventually
 
@@ -24,12 +25,17 @@ async def due(running: Agent, count: int) -> None:
     await eventually(shown)
 
 
+def silent_after(seconds: float, model: ScriptedModel) -> ModelSettings:
+    limits = f"compatible={seconds}"
+    return ModelSettings(base_url=model.base_url, model="scripted", provider_keys={}, time_limits=limits)
+
+
 async def test_fifty_visitors_and_one_slow_slot(nats_server: NatsServer) -> None:
     rule = Rule(replies=[ScriptedReply(hang=True)])
     async with (
         stage(nats_server.url) as scene,
         scripted_model(rule) as model,
-        agent(nats_server.url, model.base_url, slots=1, model_silence_seconds=8.0) as running,
+        agent(nats_server.url, models=silent_after(8, model), slots=1) as running,
     ):
         for number in range(50):
             await scene.visitor(f"c{number}", "hello")

@@ -79,6 +79,10 @@ from runtime.stores.file_stores import file_store
 
 log = structlog.get_logger(__name__)
 
+COMPANY_SHARE = 0.8
+"""The part of the log that one company alone may fill."""
+VISITOR_TOKEN_SECONDS = 3600
+"""How long a visitor's token is valid; the widget renews it."""
 LOOK_SECONDS = 10.0
 """Seconds between two looks for facts that the bus did not pass on."""
 
@@ -172,7 +176,7 @@ def compose(
     bus = NatsBus(publisher)
     hub = Hub()
     inboxes = Inboxes()
-    shares = CompanyShares(log.room, settings.company_share, clock)
+    shares = CompanyShares(log.room, COMPANY_SHARE, clock)
     live = NatsLive(client, log, hub, inboxes, shares)
     hub.connect(live.follow)
     inboxes.connect(live.present)
@@ -265,7 +269,7 @@ async def main() -> None:
         keys = TokenSettings()
         if not dev.dev:
             require_long_secrets(keys)
-        identity = build_identity(keys, settings.visitor_token_seconds, clock)
+        identity = build_identity(keys, VISITOR_TOKEN_SECONDS, clock)
         personas = DemoPersonas(keys, clock) if dev.dev and keys.jwt_secret else None
         sign_in = SignIn(TokenMinter(keys, clock)) if keys.jwt_secret else None
         routes: list[BaseRoute] = [*service.health.routes()]

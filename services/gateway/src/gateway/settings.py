@@ -37,14 +37,12 @@ class GatewaySettings(EnvSettings):
     address_header: Literal["x-forwarded-for", "forwarded"] = Field(
         default="x-forwarded-for", description="the one header in which trusted proxies say it"
     )
-    visitor_token_seconds: int = Field(default=3600, ge=60, le=86_400)
     stream_distance: int = Field(
         default=MAX_STREAM_DISTANCE,
         ge=-1,
         le=NEVER_TRIMMED,
         description="facts of all conversations behind the log's end up to which a client's gap is read from the log",
     )
-    company_share: float = Field(default=0.8, gt=0, lt=1, description="of the log, that one company alone may fill")
     question_seconds: float = Field(
         default=300.0, gt=0, le=3600, description="for an MCP client's user to answer what a call asks them"
     )

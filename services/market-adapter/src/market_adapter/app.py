@@ -57,7 +57,7 @@ from runtime.settings import DevSettings, MongoSettings, NatsSettings
 from runtime.stores.mongo import Database, driver_says, watch_database
 from runtime.stores.store_format import check_format
 
-Duty = Callable[[], Awaitable[None]]
+Job = Callable[[], Awaitable[None]]
 SECONDS_BETWEEN_ROUNDS, SECONDS_BETWEEN_LIVE_ROUNDS = 5.0, 15.0
 """The sample says when it moves: its rounds find proposals whose time is over, and what could not be told. A look at a
 provider counts against its limit, and one at a folder reads it."""
@@ -69,7 +69,7 @@ class Market:
 
     provider: MarketProvider
     every: float = SECONDS_BETWEEN_LIVE_ROUNDS
-    duties: Sequence[Duty] = ()
+    jobs: Sequence[Job] = ()
     clock: SampleClock | None = None
     key: str = KEY
 
@@ -86,12 +86,12 @@ def build() -> Service:
         await prepare_stores(database)
         market = live or await recorded_market(settings, database)
         serve_the_market(service, market.provider)
-        attendant = serve_users(service, market, database)
+        jobs = serve_users(service, market, database)
         if market.clock is not None and not settings.frozen:
             store = MongoSessionStore(database, market.key)
-            await start_replay(service, market.clock, store, settings.seconds_per_bar, attendant.look)
+            await start_replay(service, market.clock, store, settings.seconds_per_bar, jobs.look)
         # Only now: before, this replica's clock may be behind the market that the accounts have seen.
-        live_with(service, "attendant", attendant.run(), attendant.stop)
+        live_with(service, "attendant", jobs.run(), jobs.stop)
         live_with(service, None, warm_up(market.provider), lambda: None)
 
     service.on_start(prepare)
@@ -117,7 +117,7 @@ async def recorded_market(settings: MarketSettings, database: Database) -> Marke
             files = await asyncio.to_thread(FilesProvider, settings.folder, SystemClock())
         except BadBarsError as error:
             raise NotReadyError(f"NEXUS_MARKET_PROVIDER={settings.provider}: {error}") from error
-        return Market(files, duties=[files.refresh])
+        return Market(files, jobs=[files.refresh])
     if settings.provider == "demo":
         ends = await asyncio.to_thread(last_session, SystemClock().now())
         if not settings.frozen:
@@ -172,7 +172,7 @@ def serve_users(service: Service, market: Market, database: Database) -> Backgro
     wall, provider = SystemClock(), market.provider
     accounts, alerts, watchlists = MongoAccounts(database), MongoAlerts(database), MongoWatchlists(database)
     tell = NatsFacts(service.publisher).tell
-    books = PaperTrading(accounts, provider, tell, wall, provider.source)
+    books = PaperTrading(accounts, provider, tell, wall)
     for method, handler in (*user_tools(provider, books, wall), *list_tools(provider, alerts, watchlists, wall)):
         service.serve(method, handler)
     actions = ActionMethods(provider, books, wall)
@@ -191,7 +191,7 @@ def serve_users(service: Service, market: Market, database: Database) -> Backgro
     service.serve(market_rpc.HOLDINGS, answering(user_data.holdings))
     service.serve(market_rpc.USER_FORGET, answering(user_data.forget))
     service.serve(market_rpc.COMPANY_FORGET, answering(user_data.forget_company))
-    return BackgroundJobs([*market.duties, books.attend, watcher.attend], wall, every=market.every)
+    return BackgroundJobs([*market.jobs, books.attend, watcher.attend], wall, every=market.every)
 
 
 def connect(service: Service, mongo: MongoSettings) -> Database:

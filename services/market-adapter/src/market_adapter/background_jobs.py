@@ -6,15 +6,15 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import structlog
 
-from runtime.clock import Clock
+from runtime.clock import Clock, wait_at_most
 
 
 class BackgroundJobs:
     """Runs its jobs again and again, one after the other. A failed one is tried again in the next round."""
 
-    def __init__(self, duties: Sequence[Callable[[], Awaitable[None]]], time: Clock, *, every: float) -> None:
+    def __init__(self, jobs: Sequence[Callable[[], Awaitable[None]]], time: Clock, *, every: float) -> None:
         """`every`: seconds between two rounds when nothing wakes it."""
-        self._duties = duties
+        self._jobs = jobs
         self._time = time
         self._every = every
         self._wake = asyncio.Event()
@@ -31,26 +31,16 @@ class BackgroundJobs:
         self._wake.set()
 
     async def run(self) -> None:
-        """Runs the duties in turn until `stop`."""
+        """Runs the jobs in turn until `stop`."""
         while not self._stopping:
             self._wake.clear()
             await self.round()
-            await self._wait()
+            await wait_at_most(self._wake, self._time, self._every)
 
     async def round(self) -> None:
-        """Runs each duty once."""
-        for duty in self._duties:
+        """Runs each job once."""
+        for job in self._jobs:
             try:
-                await duty()
+                await job()
             except Exception as error:
-                self._log.warning("market.duty_failed", duty=duty.__qualname__, error=str(error))
-
-    async def _wait(self) -> None:
-        if self._stopping:
-            return
-        waits = (asyncio.ensure_future(self._wake.wait()), asyncio.ensure_future(self._time.sleep(self._every)))
-        try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for wait in waits:
-                wait.cancel()
+                self._log.warning("market.duty_failed", duty=job.__qualname__, error=str(error))

@@ -34,12 +34,11 @@ KEPT = 200
 class PaperTrading:
     """The access of one replica to the accounts."""
 
-    def __init__(self, store: AccountStore, provider: MarketProvider, tell: Tell, wall: Clock, source: str) -> None:
+    def __init__(self, store: AccountStore, provider: MarketProvider, tell: Tell, wall: Clock) -> None:
         self._store = store
         self._provider = provider
         self._publish = tell
         self._wall = wall
-        self._source = source
         self._log = structlog.get_logger()
 
     @property
@@ -112,7 +111,9 @@ class PaperTrading:
     def _named(self, fact: Fact) -> Fact:
         if "source" in fact.data or "decidedAt" in fact.data:
             return fact
-        more = {"decidedAt": self._wall.now().isoformat()} if fact.kind == DECIDED else {"source": self._source}
+        more = (
+            {"decidedAt": self._wall.now().isoformat()} if fact.kind == DECIDED else {"source": self._provider.source}
+        )
         return replace(fact, data={**fact.data, **more})
 
     async def _trimmed(self, account: Account) -> Account:

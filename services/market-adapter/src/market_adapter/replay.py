@@ -12,7 +12,7 @@ import structlog
 
 from market_adapter.adapters.mongo_session import MongoSessionStore
 from market_adapter.domain.sample_clock import SampleClock
-from runtime.clock import Clock
+from runtime.clock import Clock, wait_at_most
 
 POLL_SECONDS = 5.0
 """A replica that missed a nudge is behind for at most this long."""
@@ -66,9 +66,10 @@ class SampleMover:
                 await self.step()
             except Exception as error:
                 self._log.warning("market.clock.stands_still", error=str(error), session=str(self._clock.session))
-                await self._wait(AFTER_FAILURE)
+                await wait_at_most(self._look, self._time, AFTER_FAILURE)
                 continue
-            await self._wait(min(POLL_SECONDS, max(0.0, self._due - self._time.monotonic())))
+            left = max(0.0, self._due - self._time.monotonic())
+            await wait_at_most(self._look, self._time, min(POLL_SECONDS, left))
 
     async def step(self) -> None:
         """Looks at the store, and moves the clock by one session when it is due."""
@@ -91,14 +92,3 @@ class SampleMover:
             await self._nudge()
         else:
             self._look.set()
-
-    async def _wait(self, seconds: float) -> None:
-        """Waits until there is something to look at, at most so long."""
-        if self._stopping:
-            return
-        waits = (asyncio.ensure_future(self._look.wait()), asyncio.ensure_future(self._time.sleep(seconds)))
-        try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for wait in waits:
-                wait.cancel()

@@ -66,6 +66,8 @@ from runtime.settings import DevSettings, MongoSettings, RedisSettings
 from runtime.stores.mongo import watch_database
 from runtime.stores.redis_client import redis_client
 
+TRIM_SWEEP = 30.0
+"""Seconds between two looks at what the log need not keep."""
 BOUNDS_EVERY = 30.0
 """Seconds between reads of the stream's beginning and era: what is trimmed is far older than that."""
 SETTINGS_AGAIN, SETTINGS_EVERY, SETTINGS_LOOKS = 5.0, 3_600.0, 3
@@ -369,7 +371,7 @@ class MemoryReplica:
             in_turn,
             PeriodicSweep("quiet conversations", settings.quiet_sweep, desk.sweep_quiet),
             PeriodicSweep("figures of the streams", stream_figures.EVERY, figures.look),
-            PeriodicSweep("the log's window", settings.trim_sweep, self._trimming(log, floor).sweep),
+            PeriodicSweep("the log's window", TRIM_SWEEP, self._trimming(log, floor).sweep),
             PeriodicSweep("bounds of the log", BOUNDS_EVERY, log.renew),
             PeriodicSweep("untold settings", settings.settings_sweep, companies.sweep),
             told,

@@ -24,7 +24,6 @@ class MemorySettings(EnvSettings):
     )
     webhook_timeout: float = Field(default=10.0, gt=0, description="seconds that an endpoint has for its answer")
     webhook_give_up: float = Field(default=86_400.0, gt=0, description="seconds for which a delivery is tried")
-    trim_sweep: float = Field(default=30.0, gt=0, description="seconds between two looks at what the log need not keep")
     settings_sweep: float = Field(default=5.0, gt=0, description="seconds between looks for untold settings")
     context_part: float = Field(
         default=0.4,

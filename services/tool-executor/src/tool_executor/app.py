@@ -59,6 +59,12 @@ from tool_executor.settings import ExecutorSettings
 log = structlog.get_logger(__name__)
 
 DURABLE = "tool-executor"
+PAGE_TOKENS = 2_000
+"""How much of a page fetch_page returns."""
+RECORD_SECONDS = 86_400
+"""How long a call with side effects is remembered."""
+FILE_SLOTS = 4
+"""Uploaded documents in work at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +95,7 @@ class Executor:
         self.settings = CompanyCache(nats, rpc)
         self.companies = ExecutorCompanies(self.settings)
         self._fetcher = PageFetcher(demo=connections.demo, loopback=connections.loopback)
-        pages = SitePages(
-            self._fetcher, demo=connections.demo, budget=settings.page_tokens, loopback=connections.loopback
-        )
+        pages = SitePages(self._fetcher, demo=connections.demo, budget=PAGE_TOKENS, loopback=connections.loopback)
         schemas = CompiledSchemas()
         self.registry = build_registry([*all_tools(pages.read), *more_tools], schemas)
         self._own_sessions = OwnSessions(connections.seal, loopback=connections.loopback)
@@ -106,7 +110,7 @@ class Executor:
         self._cache = RedisResultCache(self.store, self._renewals)
         self._changes = PortfolioChanges(nats, self._cache)
         pipeline = self._pipeline(rpc, settings)
-        calls = CallHandler(pipeline, connections.verify, Publisher(nats), call_seconds=settings.call_seconds)
+        calls = CallHandler(pipeline, connections.verify, Publisher(nats))
         self.worker = PullWorker(nats, TOOLS.name, DURABLE, [TOOL_REQUESTS], calls.handle, slots=settings.slots)
         self.waiting = Backlog(self.worker, CALLS_DUE, OLDEST_CALL)
         self.extraction = Extraction()
@@ -134,7 +138,7 @@ class Executor:
             PullWorker(self._nats, KNOWLEDGE.name, durable, [subject], handle, slots=slots, service=DURABLE)
             for durable, subject, handle, slots in (
                 ("tool-executor-knowledge", REFRESH, runs.handle, settings.crawl_slots),
-                ("tool-executor-files", FILES, files.handle, settings.file_slots),
+                ("tool-executor-files", FILES, files.handle, FILE_SLOTS),
             )
         ]
 
@@ -166,7 +170,7 @@ class Executor:
             [
                 LoadCompany(self.offers, self.companies),
                 LeaveOutNulls(self.offers),
-                Idempotency(RedisCallRecords(self.store, self._renewals, settings.record_seconds), self.offers),  # 0
+                Idempotency(RedisCallRecords(self.store, self._renewals, RECORD_SECONDS), self.offers),  # 0
                 FindTool(self.offers, self.companies),  # 1
                 Authorize(),  # 2
                 RateStep(self._limiter, LocalRateLimiter()),  # 3

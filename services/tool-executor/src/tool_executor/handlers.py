@@ -47,6 +47,8 @@ CompletedEvent = CloudEvent[ToolCallCompleted]
 
 SOURCE = "/nexus/tool-executor"
 COMPLETED = "tools.call.completed.v1"
+CALL_SECONDS = 60.0
+"""Deadline of a call that names none."""
 _LOG_DEADLINE = 5.0
 """Seconds to store a call's result in FACTS."""
 _LOG_TRIES = 5
@@ -61,11 +63,10 @@ _OWN_TREES = frozenset(subject.partition(".")[0] for stream in STREAMS for subje
 class CallHandler:
     """Handles one requested call: verify the caller, run the pipeline, answer, log."""
 
-    def __init__(self, pipeline: Pipeline, verify: Verify, publisher: Publisher, *, call_seconds: float) -> None:
+    def __init__(self, pipeline: Pipeline, verify: Verify, publisher: Publisher) -> None:
         self._pipeline = pipeline
         self._verify = verify
         self._publisher = publisher
-        self._call_seconds = call_seconds
 
     async def handle(self, delivery: Delivery) -> Outcome | AckThen:
         """Ack when the call has been answered and logged; Retry when it has to come again.
@@ -140,7 +141,7 @@ class CallHandler:
         if request.deadline is not None:
             deadline = request.deadline if request.deadline.tzinfo else request.deadline.replace(tzinfo=UTC)
             return deadline.timestamp() - now
-        return self._call_seconds - max(now - delivery.stored_at, 0.0) if delivery.stored_at else self._call_seconds
+        return CALL_SECONDS - max(now - delivery.stored_at, 0.0) if delivery.stored_at else CALL_SECONDS
 
     async def _answer(self, request: ToolCallRequested, event: bytes) -> None:
         if request.reply_to is not None and is_reply_subject(request.reply_to):

@@ -14,12 +14,8 @@ class ExecutorSettings(EnvSettings):
     port: int = Field(default=0, ge=0, le=65535, description="health port; 0: a free one")
     slots: int = Field(default=256, ge=1, description="calls in work at once")
     slow_slots: int = Field(default=48, ge=1, description="of these, at most so many of one slow category")
-    record_seconds: int = Field(default=86_400, ge=60, description="how long a call with side effects is remembered")
-    call_seconds: float = Field(default=60.0, gt=0, description="deadline of a call that names none")
-    page_tokens: int = Field(default=2000, ge=100, description="how much of a page fetch_page returns")
     crawl_per_second: float = Field(default=2.0, gt=0, le=10_000, description="pages of one host a second")
     crawl_own_per_second: float = Field(
         default=50.0, gt=0, le=10_000, description="the same, of this machine's own sites"
     )
     crawl_slots: int = Field(default=32, ge=1, description="places at runs in work at once, four a run")
-    file_slots: int = Field(default=4, ge=1, description="uploaded documents in work at once")

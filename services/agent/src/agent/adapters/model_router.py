@@ -98,13 +98,13 @@ class ModelRouter:
         return ModelChoice(((self._providers[name], model_at(name, model)),))
 
 
-def configured(settings: ModelSettings, session: aiohttp.ClientSession, silence: float) -> ModelRouter:
+def configured(settings: ModelSettings, session: aiohttp.ClientSession) -> ModelRouter:
     """The providers that the environment has keys or a base URL for."""
 
     def guarded(provider: ProviderInfo, address: str, key: SecretStr | None) -> CircuitBreaker:
         secret = None if key is None else key.get_secret_value()
-        limit = settings.limits.get(provider.name, silence)
-        return CircuitBreaker(client_of(provider)(ProviderEndpoint(provider.name, address, secret, limit), session))
+        endpoint = ProviderEndpoint(provider.name, address, secret, settings.silence(provider.name))
+        return CircuitBreaker(client_of(provider)(endpoint, session))
 
     providers = {
         name: guarded(provider, settings.provider_addresses.get(name, provider.address), settings.provider_keys[name])

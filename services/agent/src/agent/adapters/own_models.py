@@ -40,7 +40,6 @@ class OwnModels:
         settings: ModelSettings,
         session: aiohttp.ClientSession,
         seal: Seal,
-        silence: float,
         *,
         loopback: bool = False,
     ) -> None:
@@ -48,7 +47,6 @@ class OwnModels:
         self._settings = settings
         self._session = session
         self._seal = seal
-        self._silence = silence
         self._own = GuardedSessions(loopback=loopback, seconds=LONGEST, headers=HEADERS)
         self.close = self._own.close
         self._made = Bounded[tuple[str, bytes], CircuitBreaker](KEPT)
@@ -73,12 +71,12 @@ class OwnModels:
             secret = None if own.key is None else self._seal.open(own.key, company)
         except NotSealableError:
             return _Refusing(own.provider, "the company's key cannot be read any more: give it again in the settings")
-        silence = self._settings.limits.get(provider.name, self._silence)
         address = own.address or self._settings.provider_addresses.get(provider.name, provider.address)
         if not address:
             return _Refusing(own.provider, "the company's model has no address")
         session = self._session if own.address is None else self._own.to(local=is_local(urlsplit(own.address)))
-        return _Reached(client_of(provider)(ProviderEndpoint(provider.name, address, secret, silence), session))
+        endpoint = ProviderEndpoint(provider.name, address, secret, self._settings.silence(provider.name))
+        return _Reached(client_of(provider)(endpoint, session))
 
 
 class CompanyModels:

@@ -31,7 +31,6 @@ class ReplayModels:
     listed: Callable[[], Sequence[tuple[ProviderInfo, bool]]]
     settings: ModelSettings
     session: aiohttp.ClientSession
-    silence: float
 
     def named(self, name: str) -> Models:
         """Returns that model alone; raises HelpRefusedError for one that settings could not name either."""
@@ -42,7 +41,7 @@ class ReplayModels:
         if not self._is_listed(chosen):
             message = f"model: {name} is no model that is configured here: GET /v2/llm/config/providers lists them"
             raise HelpRefusedError("BAD_FIELD", message)
-        return one_model(chosen, self.settings, self.session, self.silence)
+        return one_model(chosen, self.settings, self.session)
 
     def _is_listed(self, chosen: ChosenModel) -> bool:
         if chosen.provider == OFFLINE.name:

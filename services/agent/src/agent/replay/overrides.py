@@ -76,13 +76,13 @@ class SingleModel:
         return self.only(provider, model)
 
 
-def one_model(chosen: ChosenModel, settings: ModelSettings, session: aiohttp.ClientSession, silence: float) -> Models:
+def one_model(chosen: ChosenModel, settings: ModelSettings, session: aiohttp.ClientSession) -> Models:
     """This model alone, at whoever the environment names for it."""
     if chosen.provider == COMPATIBLE.name:
         settings = settings.model_copy(update={"model": chosen.model})
     else:
         settings = settings.model_copy(update={"base_url": None})
-    return SingleModel(configured(settings, session, silence), chosen)
+    return SingleModel(configured(settings, session), chosen)
 
 
 def changed(settings: CompanySettings, *, prompt: str | None, patch: dict[str, object] | None) -> CompanySettings:

@@ -27,7 +27,7 @@ from agent.record.turn_archive import TurnArchive
 from agent.replay.made_case import case_of
 from agent.replay.overrides import OverrideError, chosen_model, one_model, read_patch, read_prompt
 from agent.replay.replayer import Changes, Replayer
-from agent.settings import AgentSettings, ModelSettings
+from agent.settings import ModelSettings
 from contracts.ids import is_id
 from runtime.bus.connection import connect
 from runtime.calls.rpc import RpcClient
@@ -87,11 +87,10 @@ async def run(wanted: ReplayOptions) -> int:
     client: Client | None = None
     async with aiohttp.ClientSession() as session:
         try:
-            silence = AgentSettings().model_silence_seconds
             models = (
-                one_model(chosen_model(wanted.model, settings), settings, session, silence)
+                one_model(chosen_model(wanted.model, settings), settings, session)
                 if wanted.model
-                else configured(settings, session, silence)
+                else configured(settings, session)
             )
             client = await connect(NatsSettings(), name="nexus-replay")
             replay = ReplayRun(client, wanted)

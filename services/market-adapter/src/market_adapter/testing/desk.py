@@ -92,7 +92,7 @@ class Desk:
         self.language = "en"
         self.heard = HeardFacts()
         self.memory = MemoryAccounts({}, {})
-        self.books = PaperTrading(store or self.memory, provider, self.heard.tell, self.clock, provider.source)
+        self.books = PaperTrading(store or self.memory, provider, self.heard.tell, self.clock)
         self.actions = ActionMethods(provider, self.books, self.clock)
         self.tools = {m.subject.split(".")[2]: h for m, h in user_tools(provider, self.books, self.clock)}
 
