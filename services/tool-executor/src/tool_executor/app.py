@@ -27,7 +27,7 @@ from tool_executor.adapters.page_fetcher import PageFetcher
 from tool_executor.adapters.portfolio_changes import PortfolioChanges
 from tool_executor.adapters.rate_limiter import RedisRateLimiter
 from tool_executor.adapters.redis_store import RedisStore
-from tool_executor.adapters.remote_tools import BusTools
+from tool_executor.adapters.remote_tools import RemoteTools
 from tool_executor.adapters.renewals import Renewals
 from tool_executor.adapters.result_cache import RedisResultCache
 from tool_executor.adapters.site_pages import SitePages
@@ -178,7 +178,7 @@ class Executor:
                 Cache(self._cache),  # 5 and 8
                 Bulkhead(slow, default=settings.slots),
                 CheckOutput(),  # 7
-                Execution(BusTools(rpc, self._on_gone), _on_fault),  # 6
+                Execution(RemoteTools(rpc, self._on_gone), _on_fault),  # 6
             ],
             _on_fault,
         )

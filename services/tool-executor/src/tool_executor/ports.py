@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from contracts.events.tool import ToolResult
-from tool_executor.domain.declaration import CallContext, Data
 from tool_executor.domain.limits import LimitDecision, Limits
-from tool_executor.domain.plans import Arguments, CompanyTools, VerifiedCaller
+from tool_executor.domain.plans import CompanyTools, VerifiedCaller
 
 
 class RedisUnavailableError(Exception):
@@ -66,18 +65,6 @@ class RateLimiter(Protocol):
 
     async def remaining(self, caller: VerifiedCaller, tool: str, limits: Limits) -> LimitDecision:
         """Returns the calls that are left, without consuming one."""
-        ...
-
-
-class RemoteTools(Protocol):
-    """Tools that other services serve."""
-
-    async def call(self, tool: str, subject: str | None, arguments: Arguments, context: CallContext) -> Data:
-        """Raises ToolFailedError, ToolRefusedError, ToolUnavailableError or TimeoutError."""
-        ...
-
-    async def outcome(self, tool: str, subject: str | None, arguments: Arguments, context: CallContext) -> Data | None:
-        """The outcome of a call, by its id; None: nothing happened. Raises TimeoutError if it cannot be known now."""
         ...
 
 

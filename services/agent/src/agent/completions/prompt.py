@@ -4,10 +4,11 @@ of this answer."""
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.pictures import PICTURES, Picture, PictureSupport
 from agent.domain.prompt.copilot import Customer, copilot_sections
-from agent.domain.prompt.layers import enough_looked_up, system_prompt
+from agent.domain.prompt.layers import system_prompt
 from agent.domain.prompt.messages import stepped
 from agent.domain.turn.journal import Journal
 from agent.ports import ModelRequest, Requester
+from agent.texts import TEXTS
 from contracts.company import CompanyConfig
 from contracts.completion_rpc import CompleteRequest, CompletionMessage, CompletionTool
 from contracts.context_rpc import FullContext
@@ -50,7 +51,7 @@ def prompt_for(
     messages = [{"role": "system", "content": system}, *(_shaped(message) for message in request.messages)]
     messages += stepped(journal.steps)
     if last and journal.steps:
-        messages.append({"role": "system", "content": enough_looked_up(language)})
+        messages.append({"role": "system", "content": TEXTS["prompt.enough"].said_in(language)})
     required = request.tool_choice == "required"
     return ModelRequest(
         messages=messages,

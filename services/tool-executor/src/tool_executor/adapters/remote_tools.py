@@ -24,15 +24,18 @@ _SPARE = 0.25
 _REFUSED = frozenset({ErrorCode.BAD_FIELD, ToolCode.VALIDATION_ERROR})
 
 
-class BusTools:
-    """See ports.RemoteTools. `on_gone` is called with the subject of an announced tool that nobody serves any more."""
+class RemoteTools:
+    """Calls them. `on_gone` is called with the subject of an announced tool that nobody serves any more."""
 
     def __init__(self, client: RpcClient, on_gone: Callable[[str], None]) -> None:
         self._client = client
         self._on_gone = on_gone
 
     async def call(self, tool: str, subject: str | None, arguments: Arguments, context: CallContext) -> Data:
-        """Asked once: whether a service may be asked twice is for its tool to say, not for the transport."""
+        """Asked once: whether a service may be asked twice is for its tool to say, not for the transport.
+
+        Raises ToolFailedError, ToolRefusedError, ToolUnavailableError or TimeoutError.
+        """
         seconds = max(context.seconds_left - _SPARE, 0.05)
         request = _request(tool, arguments, context)
         # The queue group is the server's affair; a name here only says that there is one.
@@ -51,7 +54,7 @@ class BusTools:
         return reply.result
 
     async def outcome(self, tool: str, subject: str | None, arguments: Arguments, context: CallContext) -> Data | None:
-        """The outcome that the tool's service reports; if it cannot report one, the outcome stays unknown."""
+        """The outcome that the tool's service reports; None: nothing happened. Raises TimeoutError if unknown."""
         method = TOOL_OUTCOME if subject is None else tool_outcome(subject, queue=None)
         seconds = max(context.seconds_left - _SPARE, 0.05)
         try:

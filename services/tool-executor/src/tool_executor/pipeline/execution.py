@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from contracts.errors import OUTCOME_UNKNOWN, ToolCode
+from tool_executor.adapters.remote_tools import RemoteTools
 from tool_executor.domain.declaration import (
     CallContext,
     Category,
@@ -17,7 +18,6 @@ from tool_executor.domain.declaration import (
 )
 from tool_executor.pipeline.call import CallProgress, Outcome, Postponed, Rest
 from tool_executor.pipeline.validation import invalid
-from tool_executor.ports import RemoteTools
 from tool_executor.texts import TEXTS, spoken
 
 _COME_BACK = 0.2

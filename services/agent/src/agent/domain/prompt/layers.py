@@ -75,11 +75,6 @@ def layers_of(
     return layers
 
 
-def enough_looked_up(language: Language) -> str:
-    """The instruction added to the forced last answer."""
-    return TEXTS["prompt.enough"].said_in(language)
-
-
 def _default_base(language: Language, company: str | None = None) -> str:
     whose = TEXTS["prompt.named_company"].format(name=one_line(company, 80)) if company else None
     return TEXTS["prompt.base"].format(company=whose or TEXTS["prompt.unnamed_company"]).said_in(language)

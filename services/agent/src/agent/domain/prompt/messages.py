@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from agent.domain.knowledge import SEARCH_TOOL, GivenPassage, numbered
-from agent.domain.prompt.layers import enough_looked_up
 from agent.domain.text_features import within_fence
 from agent.domain.turn.journal import TurnCall, TurnStep
+from agent.texts import TEXTS
 from contracts.languages import Language
 
 PAGE_TOOL = "fetch_page"
@@ -49,7 +49,7 @@ def conversation(
     passages that the system prompt holds, after which those of searches are counted."""
     messages = [{"role": "system", "content": system}, *alternating(spoken), *stepped(steps, given)]
     if last:
-        messages.append({"role": "system", "content": enough_looked_up(language)})
+        messages.append({"role": "system", "content": TEXTS["prompt.enough"].said_in(language)})
     return messages
 
 
