@@ -67,7 +67,7 @@ async def converse(gateway: str, *, token: str | None, company: str, locale: str
 async def _until_answered(
     line: str, awaited: Answer, open_one: ChatConnection, screen: Screen, answered: asyncio.Queue[Answer | Refused]
 ) -> None:
-    """Waits for what answers a piped line. What is refused for the moment is sent again when it may be."""
+    """Waits for the answer to a piped line, and sends a line again that was refused for the moment."""
     for _ in range(_TRIES):
         found = await asyncio.wait_for(until(awaited, answered), _ANSWER_WITHIN)
         if not isinstance(found, Refused):

@@ -38,7 +38,7 @@ def on_bus(data: Path, work: Callable[[Client], Awaitable[T]]) -> T:
 
 
 async def check_exists(rpc: RpcClient, company: str) -> None:
-    """Ends the command where there is no such company: nothing found would read as if it had nothing."""
+    """Ends the command if there is no such company, since an empty result would look like a company without data."""
     from contracts.company_rpc import COMPANY_GET, CompanyRequest
 
     if (await rpc.call(COMPANY_GET, CompanyRequest(company_id=company), deadline=10)).settings is None:

@@ -299,7 +299,7 @@ def _ask(
 
 
 def refusal(status: int, answer: Answer) -> str:
-    """A problem document in one line: what is wrong, then the fields that this does not name already."""
+    """A problem document in one line: its message, then the wrong fields that the message does not name."""
     problem = str(answer.get("detail") or answer.get("title") or status)
     faults = [f"{one['field']}: {one['message']}" for one in answer.get("errors") or ()]
     return "; ".join([problem, *(fault for fault in faults if fault not in problem)])

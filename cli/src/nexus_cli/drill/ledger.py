@@ -80,7 +80,7 @@ class ConversationLedger:
     echoes: bool = True
 
     def findings(self, log: Sequence[LoggedFact]) -> list[Mismatch]:
-        """Returns what is wrong, once the conversation is at rest."""
+        """Returns what is wrong, once nothing more happens in the conversation."""
         found = [*self._messages(log), *self._answers(log)]
         for client in self.shown:
             found += self._frames(client, log)

@@ -103,7 +103,7 @@ class Visitor:
         ledger.shown = [self._shown]
 
     async def read(self) -> None:
-        """Takes in what is shown, for as long as the visit lasts."""
+        """Records the frames that are shown, until the visit ends."""
         async for frame in self._chat.frames():
             match frame["type"]:
                 case "message.ack":
@@ -239,7 +239,7 @@ async def _speak_in(scene: Scene, random: Random, ledger: ConversationLedger) ->
 
 
 async def retry_until_done(ask: Callable[[], Awaitable[T]]) -> T:
-    """Asks until it is done: whatever people ask for here may be asked again. Raises GaveUpError."""
+    """Repeats the request until it succeeds; every request here may be repeated. Raises GaveUpError."""
     end = time.monotonic() + ACKNOWLEDGED_WITHIN
     while True:
         try:

@@ -24,7 +24,7 @@ _LOCOMO_DATES = ("%I:%M %p on %d %B, %Y", "%d %B, %Y", "%d %B %Y", "%B %d, %Y")
 
 
 class BadDatasetError(Exception):
-    """The file is no dataset; the message says where and what to do."""
+    """The file is not a dataset; the message says where and what to do."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from nexus_cli.evaluation.memory_cases import MemoryCase
 
 
 class NoRecordingError(Exception):
-    """The file holds no answers of a model, or not that to what was asked; the message says which."""
+    """The file has no recorded answers, or none to this request; the message says which."""
 
 
 class Recording:
@@ -70,7 +70,7 @@ class Recorder:
         return self
 
     def __exit__(self, *failure: object) -> None:
-        """Writes what was answered, and lets go of the model."""
+        """Writes the answers, and closes the connection to the model."""
         if self._answers:
             data = {"model": self._model, "answers": self._answers}
             self._path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")

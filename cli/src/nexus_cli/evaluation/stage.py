@@ -130,7 +130,7 @@ def _target(directory: DataDirectory) -> Target:
 
 @asynccontextmanager
 async def _recorded_models(cases: Sequence[Case], directory: Path) -> AsyncGenerator[str]:
-    """The agent's scripted server, with what the cases say that a model says; its address."""
+    """The address of the agent's scripted model server, which plays the models recorded in the cases."""
     script = directory / "models.json"
     script.write_text(json.dumps(_rules(cases)))
     command = ["-m", "agent.scripted_model", "--script", str(script)]

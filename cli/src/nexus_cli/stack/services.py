@@ -125,7 +125,7 @@ def notable(line: str) -> str | None:
 
 
 def refused_by(line: str) -> str | None:
-    """Why a service does not start, from the log line in which it says that trying again is no use."""
+    """Why a service does not start, from the log line that says that another try would not help."""
     fields = _entry(line)
     final = fields.get("event") == "service.not_ready" and fields.get("retryable") is False
     return str(fields["error"]) if final else None

@@ -320,7 +320,7 @@ class CompanyConfig(Strict):
         return self.profile == TRADING
 
     def spoken(self, language: Language | None) -> Language:
-        """The language in which the company answers whoever speaks this one; None: nobody knows which they speak."""
+        """The language in which the company answers a speaker of this one; None: their language is unknown."""
         own = self.languages[0] if self.languages else None
         if language is None or (own is not None and language not in self.languages):
             return own or languages.DEFAULT_LANGUAGE

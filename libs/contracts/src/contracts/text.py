@@ -57,8 +57,8 @@ class TextTable:
 
 
 def read_texts(package: str | Traversable) -> TextTable:
-    """Reads the files of a package, or a folder: `<language>.toml` each. A text that one of them lacks is said in
-    Spanish to whoever speaks that language."""
+    """Reads the files of a package, or a folder: `<language>.toml` each. A text that a language lacks is said in
+    Spanish."""
     folder = files(package) if isinstance(package, str) else package
     found: dict[str, dict[str, str]] = {}
     for file in folder.iterdir():

@@ -140,7 +140,7 @@ class LiveFacts:
 
 
 class TurnStates:
-    """Answers who asks for the running turn of a conversation; silent when another agent drives it, or none."""
+    """Answers requests for the running turn of a conversation; silent when another agent drives it, or none."""
 
     def __init__(self, engine: TurnEngine) -> None:
         self._engine = engine

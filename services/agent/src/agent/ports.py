@@ -48,7 +48,7 @@ class Requester:
 
 @dataclass(frozen=True, slots=True)
 class AskedSnapshot:
-    """One snapshot of the log, with who asks in it. `text`: their newest message; `asked`: what the newest answer asks
+    """One snapshot of the log, with the requester. `text`: their newest message; `asked`: what the newest answer asks
     them a yes or no for; `wishes`: how their own program wants it answered; `door`: by which protocol it came;
     `trades`: whether the company is a trading platform.
     """
@@ -306,7 +306,7 @@ class Drivers(Protocol):
 
 
 class Live(Protocol):
-    """Progress for whoever has the conversation open; may be lost. No method waits for anybody."""
+    """Progress for clients that have the conversation open; may be lost. No method waits."""
 
     def emit(self, key: ConversationKey, kind: str, data: Mapping[str, Any]) -> None:
         """Publishes a live event of the turn, e.g. of kind message.delta."""
@@ -376,7 +376,7 @@ class Models(Protocol):
         ...
 
     def chosen(self, provider: str, model: str) -> ModelChoice:
-        """Returns what is really tried for a company's preferred provider and model, in order; never empty."""
+        """Returns the models to try for a company's preferred provider and model, in order; never empty."""
         ...
 
     def cheaper(self, provider: str, model: str) -> ModelChoice:

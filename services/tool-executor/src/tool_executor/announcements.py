@@ -50,7 +50,7 @@ class AnnouncedTools:
         self._later: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
-        """Listens from now on, and learns what was announced before; what cannot be read now is heard again soon."""
+        """Listens from now on, and reads earlier announcements; those that cannot be read now are repeated soon."""
         await subscribe(self._client, f"{ANNOUNCED}.>", self._on_live)
         await subscribe(self._client, f"{WITHDRAWN}.>", self._on_live)
         await self._client.flush()

@@ -150,7 +150,7 @@ class Executor:
         await self.waiting.start()
 
     async def reconnected(self) -> None:
-        """Asks again for what was published while the bus was away."""
+        """Reads announcements that were published while the bus was away."""
         self.settings.missed()
         self.announcements.catch_up_soon()
 
@@ -159,7 +159,7 @@ class Executor:
             log.warning("tools.owner_gone", service=service, subject=subject)
 
     def _pipeline(self, rpc: RpcClient, settings: ExecutorSettings) -> Pipeline:
-        """The steps, in the order in which a call meets them; 7 and 8 look at what the steps below them gave."""
+        """The steps, in the order in which a call passes them; 7 and 8 look at the results of the steps below them."""
         slow = {
             Category.SITE: settings.slow_slots,
             Category.NEWS: settings.slow_slots,
@@ -184,7 +184,7 @@ class Executor:
         )
 
     async def close(self) -> None:
-        """Closes what was opened; when no call runs any more."""
+        """Closes connections and sessions, after the last call has ended."""
         await self.waiting.stop()
         await self.announcements.close()
         await self._fetcher.close()

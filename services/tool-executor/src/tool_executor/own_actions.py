@@ -173,7 +173,7 @@ class OwnActions:
         return ActionsReply(actions=[_action(one) for one in found if one.id in asked.action_ids])
 
     async def _made(self, asked: ActionDecideRequest, call: HeldCall, language: str) -> HeldCall:
-        """Makes the call, if the tool is still what was shown."""
+        """Makes the call, if the tool has not changed since it was shown."""
 
         def failed(reason: str, words: str | None = None) -> HeldCall:
             return call.model_copy(update={"state": "failed", "reason": reason, "result": words})

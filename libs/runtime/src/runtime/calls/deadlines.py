@@ -77,7 +77,7 @@ class ClockOrigin:
         self.renew()
 
     def renew(self) -> None:
-        """Takes a new name, so that servers forget what they have learned about this clock."""
+        """Takes a new origin name, so that servers forget the clock difference that they have measured."""
         self._name = uuid4().hex[:12]
 
     def header(self, seconds: float) -> str:

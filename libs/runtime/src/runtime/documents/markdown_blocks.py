@@ -32,7 +32,7 @@ def read(text: str, title: str = "") -> tuple[str, list[Block]]:
 
 
 def _parted(text: str) -> tuple[list[str], str]:
-    """The lines between the first line and another line of three dashes, and what comes after."""
+    """The lines between the first line and the next line of three dashes, and the lines after it."""
     lines = text.split("\n", _MOST_FRONT)
     bare = [line.strip() for line in lines[:_MOST_FRONT]]
     if bare[0] != "---" or "---" not in bare[1:]:

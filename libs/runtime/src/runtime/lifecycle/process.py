@@ -26,7 +26,7 @@ def run(main: str) -> None:
 
 
 def load(main: str) -> Callable[[], Coroutine[Any, Any, None]]:
-    """The function, imported without what no service needs; the garbage collector is off from now on."""
+    """Imports the function, without modules that no service needs; the garbage collector is off from now on."""
     module, _, function = main.partition(":")
     gc.disable()
     with _kept_away("aiohttp"):  # nats-py: for NATS over websockets

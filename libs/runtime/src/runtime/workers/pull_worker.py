@@ -371,7 +371,7 @@ class PullWorker:
         self._ask()
 
     async def _keep(self) -> None:
-        """Keeps what is in work from being delivered again, and the requests alive: whatever happens, it goes on."""
+        """Renews the leases of messages in work, and the requests at the server; no error ends it."""
         while True:
             await asyncio.sleep(TICK)
             try:

@@ -29,7 +29,7 @@ class TurnRecords:
         self._behind.write(partial(self._write, key, turn), company=key.company, turn=turn.journal.turn_id)
 
     async def flush(self, deadline: float) -> None:
-        """Waits for what is on its way, at most so many seconds."""
+        """Waits for records that are being published, at most so many seconds."""
         await self._behind.flush(deadline)
 
     async def _write(self, key: ConversationKey, turn: EndedTurn) -> None:

@@ -32,7 +32,7 @@ class WriteBehind:
         return True
 
     async def flush(self, deadline: float) -> None:
-        """Waits for what is on its way, at most so many seconds; the rest is lost."""
+        """Waits for facts that are being published, at most so many seconds; the rest is lost."""
         if not self._tasks:
             return
         _, late = await asyncio.wait(self._tasks, timeout=deadline)

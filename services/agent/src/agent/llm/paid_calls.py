@@ -173,7 +173,7 @@ class Advance:
         return further
 
     def close(self) -> None:
-        """Gives back what nobody has taken; while it is being granted, whoever grants it hears of the cancellation."""
+        """Gives back an unused reservation; one that is still being requested is cancelled."""
         left = [self.take_further()]
         granted = self._granted
         if not self.taken and not granted.cancel() and not granted.cancelled() and granted.exception() is None:

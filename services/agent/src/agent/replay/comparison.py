@@ -9,7 +9,7 @@ from agent.replay.rerun import ReplayOutcome, uses
 
 
 def compared(turn: RecordedTurn, outcome: ReplayOutcome, prices: Prices, notes: list[str]) -> dict[str, object]:
-    """A compared turn as JSON in camelCase, for whoever judges it. `identical` means that the journal is the same byte
+    """A compared turn as JSON in camelCase, for review. `identical` means that the journal is the same byte
     for byte."""
     was, now = turn.journal, outcome.journal
     used, uses_now = uses(was), uses(now)

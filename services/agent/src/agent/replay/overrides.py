@@ -51,7 +51,7 @@ def chosen_model(name: str, settings: ModelSettings) -> ChosenModel:
 
 
 class SingleModel:
-    """A ports.Models with one model: whoever tests a model wants no other in its place."""
+    """A ports.Models with one model and no fallback, to test that model."""
 
     def __init__(self, models: Models, chosen: ChosenModel) -> None:
         self._models = models
@@ -77,7 +77,7 @@ class SingleModel:
 
 
 def one_model(chosen: ChosenModel, settings: ModelSettings, session: aiohttp.ClientSession) -> Models:
-    """This model alone, at whoever the environment names for it."""
+    """This model alone, at the provider that the environment names for it."""
     if chosen.provider == COMPATIBLE.name:
         settings = settings.model_copy(update={"model": chosen.model})
     else:

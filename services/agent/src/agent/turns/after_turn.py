@@ -31,7 +31,7 @@ class AfterTurn:
         self._running: dict[Hashable, asyncio.Task[None]] = {}
 
     def begin(self, key: Hashable, work: Callable[[], Awaitable[str]], **about: str) -> None:
-        """Begins `work`, which returns its outcome, unless the same is in work. `about`: what a log says of it."""
+        """Begins `work`, which returns its outcome, unless the same is running. `about`: fields for log lines."""
         if key in self._running or len(self._running) >= self._most:
             return
         task = asyncio.create_task(self._do(work, about))
@@ -39,7 +39,7 @@ class AfterTurn:
         task.add_done_callback(lambda _: self._running.pop(key, None))
 
     async def drain(self, seconds: float) -> None:
-        """Waits for what is being done, and gives up the rest."""
+        """Waits for running work, and drops the rest."""
         running = list(self._running.values())
         if running:
             _, late = await asyncio.wait(running, timeout=seconds)

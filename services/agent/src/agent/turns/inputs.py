@@ -144,7 +144,7 @@ class TurnInputs:
         return self._search[1]
 
     async def own_reply(self, effect: CallModel, seen: AskedSnapshot, config: CompanyConfig) -> ModelAnswer | None:
-        """Returns what the agent itself does or says at the user's plain words; None if the model is needed."""
+        """Returns the step or text with which the agent itself answers plain words; None if the model is needed."""
         to = await self._to_person(effect, seen, config)
         if to is not None:
             return to
@@ -321,7 +321,7 @@ class TurnInputs:
         return CitedText(sink, Numbers(sources(self.found, more)) if asked else None)
 
     def grounded(self, reply: ModelAnswer, effect: CallModel) -> ModelAnswer:
-        """The reply with what it stands on, where it is the turn's answer."""
+        """The reply with its grounding, if it is the turn's answer."""
         if (reply.calls and not effect.last) or self.inputs is None:
             return reply
         search = self._search_of(effect.view, self.inputs.history, self.inputs.seen.requester.language)
@@ -336,7 +336,7 @@ class TurnInputs:
             work.set_attributes(estimated(counter, prompt, self._limits.window))
 
     def close(self) -> None:
-        """Lets go of what is still on its way."""
+        """Cancels the searches and reads that are still running."""
         for begun in (self._history, self._context, self._files, self._pictures):
             if begun is not None:
                 begun[1].cancel()

@@ -32,7 +32,7 @@ class PassageQuery:
             self._found.set_result(found)
 
     def alone(self) -> None:
-        """Asks in a request of its own what is still to be asked."""
+        """Sends the query by itself, if it has not been sent."""
         query = self.query
         if query is not None:
             self._asking = start_early(self._ask(query))

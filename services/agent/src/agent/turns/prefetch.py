@@ -47,7 +47,7 @@ class Prefetch:
     def begin(
         self, ask: CallModel, settings: CompanySettings, seen: AskedSnapshot
     ) -> "asyncio.Task[ModelAnswer | PreparedCall]":
-        """Begins to make the call ready, in place of what was begun before."""
+        """Begins to prepare the call, instead of one begun before."""
         self.leave()
         task = start_early(self._make(ask, settings, seen))
         self._begun = (ask, settings, task)
@@ -62,7 +62,7 @@ class Prefetch:
         return await self.begin(ask, settings, seen)
 
     def leave(self) -> None:
-        """Lets go of what was begun, and gives back what nobody has used of it, but for what is the next call's."""
+        """Cancels what was begun, and gives back unused reservations, except that of the next call."""
         begun, self._begun = self._begun, None
         if begun is not None:
             begun[2].cancel()

@@ -30,7 +30,7 @@ class Summarizer:
         self.drain = self._work.drain
 
     def want(self, key: ConversationKey, requester: Requester, config: CompanyConfig, up_to: int) -> None:
-        """A summary of everything up to a sequence, but for what is summed up already."""
+        """Requests a summary of everything up to a sequence that is not summarised yet."""
         self._work.begin(key, lambda: self._kept(key, requester, config, up_to), conversation=key.conversation)
 
     async def _kept(self, key: ConversationKey, requester: Requester, config: CompanyConfig, up_to: int) -> str:

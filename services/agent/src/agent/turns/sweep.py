@@ -106,7 +106,7 @@ class TurnSweep:
             del self._waiting[key]
 
     async def look(self) -> int:
-        """Looks at what has waited too long; how many that were."""
+        """Handles messages that have waited too long; returns how many."""
         looks = self._begin()
         if looks:
             await asyncio.wait(looks)

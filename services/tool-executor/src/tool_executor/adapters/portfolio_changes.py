@@ -15,14 +15,14 @@ _QUEUE = "tool-executor"
 
 
 class PortfolioChanges:
-    """Listens with the other executors: one of them is enough, since what is kept is shared."""
+    """Listens together with the other executors; one of them is enough, since the cache is shared."""
 
     def __init__(self, client: Client, cache: RedisResultCache) -> None:
         self._client = client
         self._cache = cache
 
     async def start(self) -> None:
-        """Listens from now on. What is missed is kept for a few seconds longer, no more."""
+        """Listens from now on. After a missed change, cached data stays for a few seconds longer."""
         for kind in _CHANGES:
             await subscribe(self._client, f"{kind}.*.*", self._on_change, queue=_QUEUE)
 

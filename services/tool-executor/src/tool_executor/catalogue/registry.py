@@ -22,7 +22,7 @@ class CatalogueError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A tool that passed every check, with what was compiled of it."""
+    """A tool that passed every check, with its compiled schemas."""
 
     tool: DeclaredTool
     plan: Plan
@@ -34,7 +34,7 @@ class Entry:
     output: CompiledSchema
 
     def visible_to(self, caller: VerifiedCaller, company: CompanyTools) -> bool:
-        """Whether the tool exists for this caller, whatever the plan says."""
+        """Whether the tool exists for this caller, apart from their plan."""
         rule, switched = self.tool.offered, company.switched(self.category.value, caller)
         if switched is False or (rule is not None and not rule(company)):
             return False

@@ -42,7 +42,7 @@ class KnowledgeFacts:
         await self._append(_FAILED, failure.company_id, event.to_json(), identity)
 
     async def progressed(self, progress: RunProgressed) -> None:
-        """Publishes the progress of a run. Its end is published once, whoever reports it."""
+        """Publishes the progress of a run. Its end is published once, even if several executors report it."""
         word = str(progress.step) if progress.state == "running" else "end"
         identity = derive_id(progress.company_id, "run", progress.run_id, word)
         event = ProgressedEvent(id=identity, source=SOURCE, type=_PROGRESSED, data=progress)

@@ -88,7 +88,7 @@ class Preparation:
         return CrawlPlan.model_validate_json(await state.keep_plan(plan.to_json().decode()))
 
     async def fill(self, state: CrawlState, plan: CrawlPlan) -> None:
-        """Puts into the queue what is known before the first page is read.
+        """Puts the addresses into the queue that are known before the first page is read.
 
         Raises:
             RunFailedError: the site does not say what may be read of it.

@@ -68,7 +68,7 @@ def _target(reference: object, root: Schema) -> object:
 
 
 def _allows_null(schema: object, root: Schema) -> bool:
-    """Whether the schema says in so many words that null is a value."""
+    """Whether the schema explicitly allows null."""
     return any(
         one.get("type") == "null"
         or "null" in list_of(one.get("type"))

@@ -311,7 +311,7 @@ class _Reader:
         return bool(self._headings) and self._headings[-1][0] > _UNFOLDED
 
     def _is_unfolded(self, tag: str, attributes: Mapping[str, str]) -> bool:
-        """Whether people see what is hidden as soon as they press the button above it, or its tab."""
+        """Whether hidden text appears when the button above it, or its tab, is pressed."""
         if attributes.get("id") in self._controlled or attributes.get("role") == "tabpanel":
             return True
         return tag in _BLOCKS and self._bare and [level for level, _ in self._headings[-1:]] == [_UNFOLDED]

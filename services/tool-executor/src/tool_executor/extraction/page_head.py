@@ -86,7 +86,7 @@ class PageHead:
             self._json = []
 
     def script(self, text: str) -> None:
-        """Takes a part of what is unseen."""
+        """Takes a part of a script."""
         if self._json is not None:
             self._json.append(text)
 

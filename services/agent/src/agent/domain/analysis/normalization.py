@@ -252,7 +252,7 @@ class NormalizedQuery:
 
 @lru_cache(maxsize=256)
 def normalized(query: str) -> NormalizedQuery:
-    """The question with what was left out put in. Raises nothing: what is not known stays."""
+    """The question with omitted words added. Raises nothing; unknown words stay."""
     text, spelt = _corrected(query)
     for pattern, put in _RULES:
         low, at = folded(text), 0
