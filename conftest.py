@@ -4,7 +4,7 @@ import gc
 import socket
 from collections.abc import Iterator
 
-# Hundreds of modules are imported and none of that is garbage: nothing is looked for until all tests are collected.
+# Hundreds of modules are imported and none of them is garbage: the collector is off until all tests are collected.
 gc.disable()
 pytest_plugins = ["runtime.testing.servers", "runtime.testing.disk"]
 
@@ -18,16 +18,16 @@ from xdist.scheduler.loadscope import LoadScopeScheduling  # noqa: E402
 
 from runtime.lifecycle.process import freeze_heap  # noqa: E402
 
-# How fast an example is says how busy the machine is, and a run that fails is to say something of the change and not of
-# the dice. To throw the dice: pytest --hypothesis-profile=dice.
-settings.register_profile("dice", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("same", settings.get_profile("dice"), derandomize=True, database=None)
+# The time of an example depends on how busy the machine is, so it has no deadline. Examples are the same in each run,
+# so that a failure comes from the change and not from chance; for random ones: pytest --hypothesis-profile=random.
+settings.register_profile("random", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("same", settings.get_profile("random"), derandomize=True, database=None)
 settings.load_profile("same")
 
 
 @pytest.fixture(autouse=True)
 def logs_as_they_were() -> Iterator[None]:
-    """A command that a test runs in this process may say how it logs: the next test logs as if it had not."""
+    """Restores the configuration of logs, which a command run by a test in this process may change."""
     before = structlog.get_config() if structlog.is_configured() else None
     yield
     if before is not None:
@@ -38,8 +38,8 @@ def logs_as_they_were() -> Iterator[None]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """pytest-rerunfailures asks the first process around each test, in two small packets: the second must not wait for
-    40 ms until the first one is acknowledged."""
+    """Turns Nagle's algorithm off for pytest-rerunfailures, which sends two small packets around each test: the second
+    would wait 40 ms for the acknowledgement of the first."""
     asks = getattr(getattr(config, "failures_db", None), "sock", None)
     if isinstance(asks, socket.socket):
         asks.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -47,7 +47,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop() -> None:
-    """The modules and the tests stay to the end: a collection during a test looks through what tests have made."""
+    """Excludes modules and collected tests from garbage collections during the run."""
     freeze_heap()
 
 
@@ -58,20 +58,20 @@ LONGEST = (
     "tests/system/test_backup.py",
     "tests/system/test_turn_budget.py",
 )
-"""Begun first, so that no worker is left with one of them at the end."""
+"""Started first, so that none of them is still running at the end when the other workers are idle."""
 TOGETHER = ("tests/browser", "tests/system", "tests/faults")
-"""Folders whose tests share a stack, and a browser: one worker runs all of them, then stops what they shared."""
+"""Folders whose tests share a stack and a browser: one worker runs all of a folder's tests."""
 
 
 def unit_of(test: str) -> str:
-    """What one worker runs of `test`, a node id: its file, or its folder if the tests of that share a stack."""
+    """The unit of a test (a node id) that one worker runs: its file, or its folder if that shares a stack."""
     file = test.partition("::")[0]
     return next((folder for folder in TOGETHER if file.startswith(f"{folder}/") and file not in LONGEST), file)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest units first; then, unit by unit, those of the whole product, which compute, spread evenly among those
-    of one service, which rather wait."""
+    """Orders the units: the longest first, then tests of the whole product, which use the CPU, spread evenly among
+    those of single services, which mostly wait."""
     units: dict[str, list[pytest.Item]] = {}
     for item in items:
         units.setdefault(unit_of(item.nodeid), []).append(item)
@@ -94,5 +94,5 @@ class Units(LoadScopeScheduling):
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Units | None:
-    """Where nothing else is asked for, a file or a folder is one worker's."""
+    """Distributes by unit, unless another distribution was chosen."""
     return Units(config, log) if config.getoption("dist") == "load" else None

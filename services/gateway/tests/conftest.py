@@ -37,19 +37,19 @@ def keys() -> TokenSettings:
 
 @pytest.fixture
 def tokens() -> TokenMaker:
-    """Tokens that the gateway under test believes."""
+    """Makes tokens that the gateway under test accepts."""
     return TokenMaker(KEYS)
 
 
 @pytest.fixture
 def identity() -> IdentityKeys:
-    """Who the gateway under test believes."""
+    """The keys with which the gateway under test checks tokens."""
     return build_identity(KEYS, 3600, SystemClock())
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> FolderStore:
-    """Where files of conversations lie."""
+    """The storage of conversations' files."""
     return FolderStore(tmp_path / "files")
 
 
@@ -74,7 +74,7 @@ async def memory(nats_client: Client) -> AsyncIterator[MemoryStandIn]:
 
 @pytest.fixture
 async def http(gateway: GatewayUnderTest) -> AsyncIterator[Http]:
-    """Calls of the gateway under test."""
+    """Calls the gateway under test over HTTP."""
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=40)) as session:
         yield Http(gateway.url, session)
 
@@ -97,7 +97,7 @@ async def desk(nats_client: Client) -> DeskStandIn:
 
 @pytest.fixture
 async def share(nats_client: Client) -> AsyncIterator[FileShareStandIn]:
-    """Memory's side of what companies may keep."""
+    """Memory's stand-in for companies' shares of the file storage."""
     stand_in, server = FileShareStandIn(), RpcServer(nats_client)
     await stand_in.serve(server)
     yield stand_in
@@ -106,7 +106,7 @@ async def share(nats_client: Client) -> AsyncIterator[FileShareStandIn]:
 
 @pytest.fixture
 async def writers(nats_client: Client) -> WritersStandIn:
-    """The agents' help for human agents."""
+    """The agents' stand-in that helps human agents write."""
     stand_in = WritersStandIn(nats_client)
     await stand_in.start()
     return stand_in
@@ -114,7 +114,7 @@ async def writers(nats_client: Client) -> WritersStandIn:
 
 @pytest.fixture
 async def records(nats_client: Client) -> RecordsStandIn:
-    """What is kept of users."""
+    """The stand-in for users' data in memory and market-adapter."""
     stand_in = RecordsStandIn(nats_client)
     await stand_in.start()
     return stand_in
@@ -122,7 +122,7 @@ async def records(nats_client: Client) -> RecordsStandIn:
 
 @pytest.fixture
 async def knowledge(nats_client: Client) -> KnowledgeStandIn:
-    """What companies' assistants know."""
+    """Memory's stand-in for companies' knowledge."""
     stand_in = KnowledgeStandIn(nats_client)
     await stand_in.start()
     return stand_in
@@ -130,7 +130,7 @@ async def knowledge(nats_client: Client) -> KnowledgeStandIn:
 
 @pytest.fixture
 async def completions(nats_client: Client) -> CompletionsStandIn:
-    """The agents' completions."""
+    """The agents' stand-in for completions."""
     stand_in = CompletionsStandIn(nats_client)
     await stand_in.start()
     return stand_in

@@ -1,4 +1,4 @@
-"""For tests: somebody who hears a running answer."""
+"""For tests: a text sink that records a running answer."""
 
 
 class RecordingSink:

@@ -70,17 +70,17 @@ class Rules:
     """What becomes of a delivery that is handed back."""
 
     def event(self, event: Event, handling: DeliveryState, world: World) -> Event:
-        """What the machine is told of what happened."""
+        """The event that the machine gets; a subclass may change it."""
         del handling, world
         return event
 
     def effect(self, effect: Effect, cause: Event | None, handling: DeliveryState, world: World) -> Effect:
-        """What is done of what the machine asks for."""
+        """The effect that is performed; a subclass may change it."""
         del cause, handling, world
         return effect
 
     def view(self, facts: tuple[Fact, ...]) -> Snapshot:
-        """How a snapshot is judged."""
+        """The view made of a snapshot; a subclass may change it."""
         return judged(facts)
 
     def trimmed(self, world: World) -> int:

@@ -1,4 +1,4 @@
-"""For tests: memory's word on whether a company has room for a file."""
+"""For tests: a stand-in for memory that says whether a company has room for a file."""
 
 from dataclasses import dataclass
 

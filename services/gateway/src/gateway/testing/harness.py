@@ -172,7 +172,7 @@ class ChatClient:
         return told
 
     async def closed(self, deadline: float = DEADLINE) -> int | None:
-        """The code with which the server closes the socket, whatever it sends before."""
+        """The code with which the server closes the socket; frames before it are skipped."""
         try:
             async with asyncio.timeout(deadline):
                 while True:
@@ -337,7 +337,7 @@ class AgentStandIn:
         return self.turn
 
     async def live(self, kind: LiveTurnKind, **data: Any) -> None:
-        """A sign of life of the turn."""
+        """Publishes a live event of the turn."""
         message = {"messageId": answer_id(self.turn)} if kind is LiveTurnKind.RUN_STARTED else {}
         event = {"type": f"live.turn.{kind.value}.v1", "data": {"turnId": self.turn, **message, **data}}
         await self._publisher.publish_live(live_turn(self.company, self.conversation, kind), orjson.dumps(event))

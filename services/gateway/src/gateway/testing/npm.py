@@ -24,7 +24,7 @@ class NpmClients:
     async def ask(
         self, client: str, url: str, token: str, heard: Callable[[str], None] | None = None, **params: Any
     ) -> Any:
-        """What one of the clients has come to, or how it has failed. `heard`: told the answer's text so far."""
+        """The result of a call by one of the clients, or its failure. `heard` gets the answer's text so far."""
         assert self._process.stdin is not None
         identity = uuid.uuid4().hex
         answer = self._asked[identity] = asyncio.get_running_loop().create_future()
@@ -37,7 +37,7 @@ class NpmClients:
         return told["done"] if "done" in told else told["failed"]
 
     async def read(self) -> None:
-        """Hands on what the process says, to its end."""
+        """Passes on the process's output until it ends."""
         assert self._process.stdout is not None
         while line := await self._process.stdout.readline():
             told = json.loads(line)

@@ -19,7 +19,7 @@ class NodeClients(Protocol):
     """Clients in a node process."""
 
     def read(self) -> Coroutine[Any, Any, None]:
-        """Hands on what the process says, to its end."""
+        """Passes on the process's output until it ends."""
         ...
 
 
@@ -42,32 +42,32 @@ class UiChat:
 
     @property
     def parts(self) -> list[Json]:
-        """Of the assistant's newest message."""
+        """The parts of the assistant's newest message."""
         theirs = [one for one in self.messages if one["role"] == "assistant"]
         return cast("list[Json]", theirs[-1]["parts"]) if theirs else []
 
     @property
     def text(self) -> str:
-        """What the assistant has said in it."""
+        """The text of the assistant's newest message."""
         return "".join(part["text"] for part in self.parts if part["type"] == "text")
 
     async def does(self, what: str, **told: Any) -> None:
-        """Asks the SDK for something; it goes on by itself."""
+        """Tells the SDK to do something; returns before it is done."""
         await self._client.ask(do=what, chat=self.name, **told)
 
     async def until(self, wanted: Callable[[], bool]) -> None:
-        """Waits until the state is so."""
+        """Waits until the chat's state fulfils the condition."""
         async with asyncio.timeout(DEADLINE), self._client.news:
             await self._client.news.wait_for(lambda: wanted() or self._client.broken is not None)
         assert self._client.broken is None, self._client.broken
 
     async def ended(self, times: int = 1) -> Json:
-        """How the stream ended, once so many have."""
+        """The end of the newest stream, once so many have ended."""
         await self.until(lambda: len(self.finished) >= times and self.status in {"ready", "error"})
         return self.finished[-1]
 
     def heard(self, told: Json) -> None:
-        """Something new of this chat."""
+        """Takes a change of this chat's state."""
         if "finished" in told:
             self.finished.append(told["finished"])
         elif "data" in told:
@@ -100,7 +100,7 @@ class UiClients:
         await self._process.stdin.drain()
 
     async def read(self) -> None:
-        """Hands on what the process says, to its end."""
+        """Passes on the process's output until it ends."""
         assert self._process.stdout is not None
         while line := await self._process.stdout.readline():
             told = json.loads(line)
