@@ -1,7 +1,9 @@
-"""The files and modules that the documents name exist."""
+"""The files, modules and classes that documents, docstrings and comments name exist."""
 
+import ast
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,11 @@ PAGES = [ROOT / "README.md", ROOT / "docs/glossary.md", *sorted((ROOT / "docs/ar
 PACKAGES = "agent|contracts|gateway|market_adapter|memory|nexus_cli|runtime|tool_executor"
 OF_A_RUN = re.compile(r"DATA/|memory\.(updated\.v1|log)$")
 """Files and names that a running stack makes."""
+OF_OTHERS = {
+    *("manifest.json", "secrets.json", "stack.json", "widget.js", "paused-results.md"),
+    "spec/standard-webhooks.md",
+}
+"""Files in comments that are made by a command, or belong to another project."""
 
 
 def tracked() -> set[str]:
@@ -40,3 +47,33 @@ def test_what_a_page_names_is_there(page: Path) -> None:
     dotted = {word for word in named if re.fullmatch(rf"({PACKAGES})(\.\w+)+", word)}
     assert {path for path in paths if path not in ends} == set()
     assert {name for name in dotted if name not in known and name.rpartition(".")[0] not in known} == set()
+
+
+def test_what_a_comment_names_is_there() -> None:
+    files = tracked()
+    ends = {file[start:] for file in files for start in [0, *(m.end() for m in re.finditer("/", file))]} | OF_OTHERS
+    trees = {ROOT / file: ast.parse((ROOT / file).read_text()) for file in files if file.endswith(".py")}
+    classes = {
+        f"{module}.{node.name}"
+        for file, tree in trees.items()
+        for module in [file.parent.name, file.stem]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    }
+    known = {one.partition(".")[0] for one in classes}
+    missing: list[tuple[str, str]] = []
+    for file, tree in trees.items():
+        for text in told(file.read_text(), tree):
+            paths = re.findall(r"(?<![\w./-])(?:[\w-]+/)*[\w-]+\.(?:py|toml|js|md|json)\b(?![\w/])", text)
+            names = re.findall(r"(?<![\w./:@-])(?:[a-z_]\w*\.)*([a-z_]\w*\.[A-Z][a-z]\w+)\b(?![.(-])", text)
+            missing += [(file.name, path) for path in paths if path not in ends]
+            missing += [(file.name, name) for name in names if name.partition(".")[0] in known and name not in classes]
+    assert missing == []
+
+
+def told(source: str, tree: ast.Module) -> Iterator[str]:
+    """The comments and docstrings of a module."""
+    yield from re.findall(r"(?:^|\s)#\s(.*)$", source, re.MULTILINE)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.value.value

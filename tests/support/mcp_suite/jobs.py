@@ -55,7 +55,7 @@ class Job:
 
 
 class Jobs:
-    """All of them (mcp_tasks.Tasks)."""
+    """All of them (tasks.TaskHandlers)."""
 
     def __init__(self) -> None:
         self._jobs: dict[str, Job] = {}

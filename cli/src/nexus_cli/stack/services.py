@@ -15,7 +15,7 @@ from nexus_cli.stack.datadir import DevSecrets
 from nexus_cli.stack.ports import HOST
 from nexus_cli.stack.program import KEEPS_BYTECODE, Program, StopStage, Urls
 
-# Name of each service and the servers that have to be up before it is started: its own (architecture.md, "state"), and
+# Name of each service and the servers that have to be up before it is started: its own stores, and
 # Redis for all, which is there in 20 ms unless starting services keep it from the processor; then others wait for it.
 SERVICES: Mapping[str, tuple[str, ...]] = {
     "gateway": ("nats", "redis"),

@@ -120,6 +120,7 @@ class MemoryReplica:
         connections = mongo.Connections()
         self._mongo = mongo.connect(mongo_settings, connections)
         database = self._mongo[mongo_settings.database]
+        # Two lanes to one database: for callers who wait, and for facts from the bus.
         self._database = mongo.asked(database)
         self._storing = mongo.stored(database, mongo_settings.deadline)
         self._positions = MongoPositions(self._storing, connections)
@@ -184,6 +185,7 @@ class MemoryReplica:
         service.on_stop(knowledge.indexes.stop)
 
         async def take_in(facts: Sequence[LogFact]) -> None:
+            """Handles a batch of the log. What it uses is built below; nothing is consumed before all of it is."""
             facts = await erasing.late.project(facts, projection.project)
             mongodb.taken(len(facts))
             activity.note(facts)
@@ -205,17 +207,17 @@ class MemoryReplica:
         service.add_check("projection", consumer.check)
         await consumer.ensure()
         windows = RedisWindows(self._redis)
-        near = CachedWindows(windows)
-        reading = functools.partial(
+        cached_windows = CachedWindows(windows)
+        history_reader = functools.partial(
             HistoryReader,
             facts=facts,
             conversations=conversations,
-            windows=near,
+            windows=cached_windows,
             log=log,
             floor=floor,
             deadline=settings.history_deadline,
         )
-        histories = reading()
+        histories = history_reader()
         inbox_search = InboxSearch(conversations)
         service.on_stop(inbox_search.stop)
         looks = RedisLooks(self._redis)
@@ -266,7 +268,7 @@ class MemoryReplica:
             self._database,
             memories,
             # A context reads twice within two parts' time, and the summary in between may take one of them.
-            reading(patience=settings.context_part / 4),
+            history_reader(patience=settings.context_part / 4),
             short_term,
             knowledge.searcher.ask,
             market=market,
@@ -275,7 +277,7 @@ class MemoryReplica:
             seconds=settings.context_part,
         )
         exports = Exports(memories=memories, conversations=conversations, inbox=inbox)
-        drops = (windows.drop, near.drop, projection.drop, searching.drop, inbox_search.drop)
+        drops = (windows.drop, cached_windows.drop, projection.drop, searching.drop, inbox_search.drop)
         cache = CacheErasure(service.nats, self._redis, drops)
         erasing = erasure.serve(
             service,
@@ -311,11 +313,11 @@ class MemoryReplica:
         older_lists = listed(stored_conversations, MongoFacts(self._storing["facts"]))
         migrations.serve(service, (*knowledge.changes(), older_lists), stored_format)
         contexts.consume(service, activity)
-        told = PeriodicSweep("settings on the bus", SETTINGS_AGAIN, companies.refresh, rest=SETTINGS_EVERY)
+        settings_sweep = PeriodicSweep("settings on the bus", SETTINGS_AGAIN, companies.refresh, rest=SETTINGS_EVERY)
 
-        def older() -> None:
+        def store_was_restored() -> None:
             projection.forget()
-            told.hurry(SETTINGS_LOOKS)  # what it has lost of the settings is on the bus
+            settings_sweep.hurry(SETTINGS_LOOKS)  # what it has lost of the settings is on the bus
 
         in_mongodb = positions.in_mongodb(
             log,
@@ -338,7 +340,7 @@ class MemoryReplica:
             now=self._clock.now,
             empty=store == fresh,
             every=settings.positions_sweep,
-            restored=older,
+            restored=store_was_restored,
         )
         rest = REST * settings.handoff_sweep
         waiting = PeriodicSweep("waiting conversations", settings.handoff_sweep, handoffs.look, rest=rest)
@@ -374,7 +376,7 @@ class MemoryReplica:
             PeriodicSweep("the log's window", TRIM_SWEEP, self._trimming(log, floor).sweep),
             PeriodicSweep("bounds of the log", BOUNDS_EVERY, log.renew),
             PeriodicSweep("untold settings", settings.settings_sweep, companies.sweep),
-            told,
+            settings_sweep,
         )
 
     def _trimming(self, log: StreamLog, floor: ProjectionFloor) -> LogTrimmer:

@@ -256,7 +256,7 @@ class CatalogueHandler:
         except ToolUnavailableError as away:
             if caller.is_visitor:
                 raise RpcError(ErrorCode.UNAVAILABLE, str(away), retryable=True) from away
-            company = CompanyTools()  # see pipeline.permission.Find
+            company = CompanyTools()  # see pipeline.permission.FindTool
         return list(self._offers.offered_to(caller, company))
 
 

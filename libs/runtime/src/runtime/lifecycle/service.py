@@ -6,7 +6,7 @@
         store = await open_store(...)
         service.on_stop(store.close)
         service.add_check("mongodb", store.ping)
-        service.serve(rpc.HISTORY, History(store).answer)
+        service.serve(HISTORY, History(store).answer)
         service.add_worker(PullWorker(service.nats, ...))
 
     service.on_start(build)

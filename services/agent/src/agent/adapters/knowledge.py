@@ -1,4 +1,4 @@
-"""Searches the company's knowledge in memory (ports.Knowledge)."""
+"""Searches the company's knowledge in memory (ports.KnowledgeReader)."""
 
 import structlog
 

@@ -130,7 +130,7 @@ class PlayedContexts:
 
 @dataclass(frozen=True)
 class PlayedKnowledge:
-    """ports.Knowledge: what was found then."""
+    """ports.KnowledgeReader: what was found then."""
 
     turn: RecordedTurn
 

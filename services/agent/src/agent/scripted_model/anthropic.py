@@ -24,7 +24,7 @@ def error(reply: ScriptedReply) -> web.Response:
 
 
 async def stream(request: web.Request, reply: ScriptedReply, seen: dict[str, Any]) -> web.StreamResponse:
-    """The reply's events; see script.Reply for what may go wrong."""
+    """The reply's events; see script.ScriptedReply for what may go wrong."""
     seen["apiKey"], seen["version"] = request.headers.get("x-api-key"), request.headers.get("anthropic-version")
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"})
     await response.prepare(request)

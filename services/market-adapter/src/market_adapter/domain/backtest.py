@@ -1,6 +1,6 @@
 """Backtests a rule on past bars: a decision at a bar's close is carried out at the next bar's open.
 
-A rule sees the bars up to its close and no others; fills are those of paper orders (domain/paper/matching.py: a market
+A rule sees the bars up to its close and no others; fills are those of paper orders (domain/paper/fills.py: a market
 order at the next open, a bar without trades fills nothing), costs are a share of each trade. All of the money goes in,
 in whole cents and hundred-millionths of a share, and all of it comes out.
 """

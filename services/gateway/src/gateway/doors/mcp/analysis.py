@@ -48,7 +48,7 @@ _PARAMETERS: Json = {
 
 
 class McpAnalyses:
-    """The tool, and its calls as tasks (mcp_tasks.TaskHandlers)."""
+    """The tool, and its calls as tasks (tasks.TaskHandlers)."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
