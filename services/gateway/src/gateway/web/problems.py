@@ -10,7 +10,6 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
-from pydantic_core import PydanticSerializationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
@@ -125,7 +124,6 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(GatewayError, _gateway_error)
     app.add_exception_handler(RequestValidationError, _bad_request)
     app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(PydanticSerializationError, _unsendable)
     app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(Exception, _unexpected)
 
@@ -186,11 +184,6 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
     code = _CODES.get(error.status_code, "BAD_REQUEST")
     headers = dict(error.headers) if error.headers else None
     return _answer(request, error.status_code, code, str(error.detail), headers=headers)
-
-
-async def _unsendable(request: Request, error: Exception) -> JSONResponse:
-    # JSON may hold half a surrogate pair, which is no text: it is noticed when it is to be sent on.
-    return await (_no_text(request) if "surrogates not allowed" in str(error) else _unexpected(request, error))
 
 
 async def _no_text(request: Request) -> JSONResponse:
