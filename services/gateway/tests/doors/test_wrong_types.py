@@ -26,9 +26,13 @@ TOOL = {"name": "f", "description": "d", "parameters": {"type": "object"}}
 ORDER = {"approved": True, "editedArgs": {"quantity": 2}}
 PICTURE = "data:image/png;base64,AAAA"
 SENT = {"id": "m", "role": "user", "parts": [{"type": "text", "text": "hi"}]}
-META = {PROTOCOL_VERSION_META_KEY: MCP, CLIENT_INFO_META_KEY: {"name": "x", "version": "1"}}
-META |= {CLIENT_CAPABILITIES_META_KEY: {}, "nexus/idempotencyKey": "k"}
-RUN = {"threadId": "t", "runId": "r", "state": {}, "context": [], "forwardedProps": {}}
+META: dict[str, Any] = {
+    PROTOCOL_VERSION_META_KEY: MCP,
+    CLIENT_INFO_META_KEY: {"name": "x", "version": "1"},
+    CLIENT_CAPABILITIES_META_KEY: {},
+    "nexus/idempotencyKey": "k",
+}
+RUN: dict[str, Any] = {"threadId": "t", "runId": "r", "state": {}, "context": [], "forwardedProps": {}}
 
 
 def rpc(method: str, **params: Any) -> dict[str, Any]:
@@ -85,10 +89,11 @@ REQUESTS: list[tuple[str, dict[str, Any]]] = [
 
 def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The way to each value within the value."""
-    held: Any = value if isinstance(value, dict) else dict(enumerate(value)) if isinstance(value, list) else {}
-    for name, one in held.items():
+    held: Any = value
+    names: Any = held if isinstance(value, dict) else range(len(held)) if isinstance(value, list) else ()
+    for name in names:
         yield (*at, name)
-        yield from places(one, (*at, name))
+        yield from places(held[name], (*at, name))
 
 
 def changed(body: dict[str, Any], at: tuple[Any, ...], value: Any) -> bytes:

@@ -176,6 +176,9 @@ async def _bad_request(request: Request, error: Exception) -> JSONResponse:
     return await _unreadable(request, detail, fields)
 
 
+_NOWHERE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED})
+
+
 async def _http_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class alone
     if error.status_code == HTTPStatus.BAD_REQUEST:
@@ -183,7 +186,10 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
         return await _no_text(request)
     code = _CODES.get(error.status_code, "BAD_REQUEST")
     headers = dict(error.headers) if error.headers else None
-    return _answer(request, error.status_code, code, str(error.detail), headers=headers)
+    detail = str(error.detail)
+    if error.status_code in _NOWHERE and detail == HTTPStatus(error.status_code).phrase:  # the framework's own words
+        detail = f"there is no {request.method} {request.url.path[:200]}: GET /openapi.json lists what there is"
+    return _answer(request, error.status_code, code, detail, headers=headers)
 
 
 async def _no_text(request: Request) -> JSONResponse:

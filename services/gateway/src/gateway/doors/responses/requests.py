@@ -2,6 +2,7 @@
 are refused by name (docs/architecture/doors.md has the list)."""
 
 import hashlib
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -206,7 +207,9 @@ def continued(body: CreateResponse) -> CreateResponse:
     Raises:
         RefusedError: BAD_FIELD, an item that is referred to belongs to no kept response.
     """
-    items, first = body.items, _first_new(body)
+    if isinstance(body.input, str):
+        return body
+    items, first = body.input, _first_new(body.input)
     referring = [index for index, item in enumerate(items) if item.type == _REFERENCE]
     if not referring and not approvals_in(body):
         return body
@@ -224,8 +227,11 @@ def continued(body: CreateResponse) -> CreateResponse:
 
 def approvals_in(body: CreateResponse) -> list[tuple[str, bool]]:
     """The new answers to requests for approval: the request's id, and yes or no. Raises RefusedError BAD_FIELD."""
+    if isinstance(body.input, str):
+        return []
     found: list[tuple[str, bool]] = []
-    for index, item in enumerate(body.items[_first_new(body) :], _first_new(body)):
+    first = _first_new(body.input)
+    for index, item in enumerate(body.input[first:], first):
         if item.type == APPROVAL:
             if item.approval_request_id is None or item.approve is None:
                 raise bad_field(f"input[{index}].approval_request_id", "which request is it, and is it approved?")
@@ -235,13 +241,15 @@ def approvals_in(body: CreateResponse) -> list[tuple[str, bool]]:
 
 def only_approves(body: CreateResponse) -> bool:
     """Whether it has answers to requests for approval, and nothing else is new."""
-    new = [item for item in body.items[_first_new(body) :] if item.role not in _INSTRUCTS]
+    if isinstance(body.input, str):
+        return False
+    new = [item for item in body.input[_first_new(body.input) :] if item.role not in _INSTRUCTS]
     return bool(new) and all(item.type == APPROVAL for item in new)
 
 
-def _first_new(body: CreateResponse) -> int:
+def _first_new(items: Sequence[InputItem]) -> int:
     """The index of the first item behind the last one of ours."""
-    ours = [index for index, item in enumerate(body.items, 1) if item.role == "assistant" or is_echo(item)]
+    ours = [index for index, item in enumerate(items, 1) if item.role == "assistant" or is_echo(item)]
     return max(ours, default=0)
 
 
