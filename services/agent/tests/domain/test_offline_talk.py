@@ -276,3 +276,12 @@ def test_a_company_may_be_called_by_its_name(name: str, question: str, intent: I
     )
     # What it does is told by its first page; all else by what was found.
     assert (said == UseTools((("fetch_page", {"path": "/"}),))) is (intent is Intent.ABOUT)
+
+
+def test_of_a_text_that_a_program_sends_its_end_is_read() -> None:
+    price = UseTools((("get_price", {"symbol": "AAPL"}),))
+    for pages in (1, 30_000):
+        text = "MSFT fell. " * pages + "\nWhat is AAPL trading at?"
+        said = respond([{"role": "user", "content": text[-8_000:]}], SCHEMAS, "en")
+        assert respond([{"role": "user", "content": text}], SCHEMAS, "en") == said
+    assert respond([{"role": "user", "content": "Buy 3 MSFT. " + " " * 8_000 + "AAPL price?"}], SCHEMAS, "en") == price

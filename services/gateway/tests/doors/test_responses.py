@@ -173,6 +173,7 @@ async def test_nobody_reaches_anothers_response(
     del agent
     memory.add_company("globex", aiAutoResponseEnabled=True)
     mine = await client.responses.create(model="nexus", input="hello", extra_headers={"Idempotency-Key": "k"})
+    refers: Any = {"type": "item_reference", "id": mine.output[0].id}
     keys = [tokens.user("bob", "user"), tokens.user("ana", "user", company="globex")]
     for key in keys:
         async with AsyncOpenAI(base_url=f"{gateway.url}/v1", api_key=key, max_retries=0, timeout=20) as stranger:
@@ -183,6 +184,7 @@ async def test_nobody_reaches_anothers_response(
                 stranger.responses.delete(mine.id),
                 stranger.responses.create(model="nexus", input="hi", previous_response_id=mine.id),
                 stranger.responses.create(model="nexus", input="hi", previous_response_id=mine.id, store=False),
+                stranger.responses.create(model="nexus", input=[refers, {"role": "user", "content": "hi"}]),
                 stranger.responses.retrieve("resp_made-up.1"),
                 stranger.responses.retrieve("nothing"),
             ):
@@ -269,12 +271,17 @@ async def test_an_order_is_confirmed_by_the_protocols_own_items(
 ) -> None:
     asked: list[tuple[str, str, str]] = []
     waiting = Action(id="a1", kind="paper_order", state=ActionState.PENDING, summary="Buy 1 AAPL", details={"qty": 1})
+    decided = waiting.model_copy(update={"state": ActionState.CONFIRMED})
 
     async def decide(request: market_rpc.ActionDecideRequest) -> market_rpc.ActionReply:
         asked.append((request.user_id, request.action_id, request.decision))
-        return market_rpc.ActionReply(action=waiting.model_copy(update={"state": ActionState.CONFIRMED}))
+        return market_rpc.ActionReply(action=decided)
+
+    async def known(_: market_rpc.ActionsRequest) -> market_rpc.ActionsReply:
+        return market_rpc.ActionsReply(actions=[decided])
 
     await RpcServer(nats_client).serve(market_rpc.ACTION_DECIDE, decide)
+    await RpcServer(nats_client).serve(market_rpc.ACTIONS_GET, known)
     await nats_client.flush()
     agent.actions = [waiting]
     made = await client.responses.create(model="nexus", input="buy")
@@ -288,6 +295,12 @@ async def test_an_order_is_confirmed_by_the_protocols_own_items(
         model="nexus", input=[answer], previous_response_id=made.id, extra_headers={"Accept-Language": "es"}
     )
     assert again.output_text == "Buy 1 AAPL: confirmada"
+    # Also as events, and where the question alone says what it is the answer to.
+    alone = await client.responses.create(model="nexus", input=[answer], stream=True)
+    events = [one async for one in alone]
+    assert cast("Any", events[-1]).response.output_text == done.output_text == "Buy 1 AAPL: confirmed"
+    read_on = await client.responses.retrieve(done.id, stream=True, starting_after=events[-2].sequence_number)
+    assert [one.type async for one in read_on] == ["response.completed"]
     then = await client.responses.create(model="nexus", input="and?", previous_response_id=done.id)
     assert len({conversation for conversation, _ in agent.said}) == 1
     assert then.status == "completed"

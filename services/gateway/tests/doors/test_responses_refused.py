@@ -30,6 +30,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "data:x"}]}]}, "input[0].content[0]"),
     ({"input": [{"role": "user", "content": [{"type": "input_image", "file_id": "f"}]}]}, "input[0].content[0]"),
     ({"input": [{"role": "user", "content": [{"type": "input_file", "file_id": "f"}]}]}, "input[0].content[0]"),
+    ({"input": [{"type": "item_reference", "id": "msg_made-up"}]}, "input[0].id"),
+    ({"input": [{"type": "mcp_approval_response", "approve": True}]}, "input[0].approval_request_id"),
     ({"input": "  "}, "input"),
     ({"input": [{"role": "system", "content": "x" * 5000}] * 2, "store": True}, "instructions"),
 ]

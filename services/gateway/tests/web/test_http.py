@@ -268,7 +268,13 @@ async def test_an_id_that_cannot_be_one_is_a_bad_field(http: Http, tokens: Token
 
 
 async def test_what_is_not_there_is_a_problem_too(http: Http) -> None:
-    assert_problem(await http("GET", "/v2/no-such"), 404, "NOT_FOUND")
+    for method, path, status in (
+        ("GET", "/v2/no-such", 404),
+        ("PUT", "/v2/knowledge/documents/a/b", 404),
+        ("PUT", "/a2a", 405),
+    ):
+        assert_problem(told := await http(method, path), status, {404: "NOT_FOUND"}.get(status, "METHOD_NOT_ALLOWED"))
+        assert f"there is no {method} {path}: GET /openapi.json" in str(told)
     assert_problem(await http("DELETE", "/v2/visitors"), 405, "METHOD_NOT_ALLOWED")
 
 

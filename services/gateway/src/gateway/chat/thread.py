@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import suppress
-from typing import Literal, Self
+from typing import Self
 
 import structlog
 
@@ -296,12 +296,6 @@ class Thread:
         except GatewayError:
             return True
         return False
-
-    async def decide(self, action: str, decision: Literal["confirm", "reject"]) -> Action:
-        """The caller's decision on a waiting action; the first decision counts. Raises NOT_FOUND, UnavailableError."""
-        if not has_account(self.place.caller):
-            raise not_found("action waiting for a decision")
-        return await self._chat.customers.actions.decide(self.place.caller, action, decision, self._locale)
 
     async def words(self, error: GatewayError) -> str:
         """Says what went wrong, in the language that the client names, else in the message's, else in the company's."""

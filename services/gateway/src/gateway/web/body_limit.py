@@ -1,7 +1,9 @@
-"""Refuses bodies that are too large before they are read into memory (413), and JSON that is nested too deeply to be
-passed on (422), with a problem document like every error: the framework's own limit answers in plain text."""
+"""Refuses bodies that are too large before they are read into memory (413), and JSON that cannot be passed on (422): it
+is nested too deeply, or has half a surrogate pair. With a problem document like every error: the framework's own limit
+answers in plain text."""
 
 import asyncio
+import json
 import re
 from contextlib import suppress
 
@@ -27,6 +29,7 @@ _FILES = re.compile(r"/v2/conversations/[^/]+/files")
 """Paths whose body is a file."""
 MAX_NESTING = 64
 """Nested arrays and objects; the JSON writers behind the gateway fail at some 250."""
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _ONE_KIND = bytes.maketrans(b"{}", b"[]")
@@ -62,8 +65,11 @@ class BodyLimit:
             if len(read) > self._most:
                 await _discard(receive)
                 raise HTTPException(413, self._refusal, headers={"Connection": "close"})
-            if not message.get("more_body", False) and nested_too_deep(read):
-                raise HTTPException(422, f"nest at most {MAX_NESTING} arrays and objects")
+            if not message.get("more_body", False):
+                if nested_too_deep(read):
+                    raise HTTPException(422, f"nest at most {MAX_NESTING} arrays and objects")
+                if _SURROGATE.search(read) and _half_a_pair(read):
+                    raise HTTPException(422, "contains half a character: write it again")
             return message
 
         await self._app(scope, counted, send)
@@ -97,6 +103,15 @@ def nested_too_deep(body: bytes | bytearray) -> bool:
             break
         left = left.replace(b"[]", b"")
     return b"[]" in left or left.count(b"[") > MAX_NESTING
+
+
+def _half_a_pair(body: bytes | bytearray) -> bool:
+    """Whether it is JSON with half a surrogate pair. Python's parser takes what no writer can send on."""
+    try:
+        text = json.dumps(json.loads(body), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return False
+    return any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def _in_time(receive: Receive, seconds: float) -> Receive:

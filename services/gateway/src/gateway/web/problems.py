@@ -10,7 +10,6 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
-from pydantic_core import PydanticSerializationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
@@ -125,7 +124,6 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(GatewayError, _gateway_error)
     app.add_exception_handler(RequestValidationError, _bad_request)
     app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(PydanticSerializationError, _unsendable)
     app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(Exception, _unexpected)
 
@@ -178,6 +176,9 @@ async def _bad_request(request: Request, error: Exception) -> JSONResponse:
     return await _unreadable(request, detail, fields)
 
 
+_NOWHERE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED})
+
+
 async def _http_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class alone
     if error.status_code == HTTPStatus.BAD_REQUEST:
@@ -185,12 +186,10 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
         return await _no_text(request)
     code = _CODES.get(error.status_code, "BAD_REQUEST")
     headers = dict(error.headers) if error.headers else None
-    return _answer(request, error.status_code, code, str(error.detail), headers=headers)
-
-
-async def _unsendable(request: Request, error: Exception) -> JSONResponse:
-    # JSON may hold half a surrogate pair, which is no text: it is noticed when it is to be sent on.
-    return await (_no_text(request) if "surrogates not allowed" in str(error) else _unexpected(request, error))
+    detail = str(error.detail)
+    if error.status_code in _NOWHERE and detail == HTTPStatus(error.status_code).phrase:  # the framework's own words
+        detail = f"there is no {request.method} {request.url.path[:200]}: GET /openapi.json lists what there is"
+    return _answer(request, error.status_code, code, detail, headers=headers)
 
 
 async def _no_text(request: Request) -> JSONResponse:

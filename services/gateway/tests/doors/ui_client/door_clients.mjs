@@ -8,6 +8,9 @@ import * as mcp2 from "@modelcontextprotocol/client";
 import { Client as Mcp1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as Mcp1Transport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { createOpenAI } from "@ai-sdk/openai";
+import { Agent, hostedMcpTool, OpenAIProvider, Runner } from "@openai/agents";
+import { generateText, streamText } from "ai";
 import OpenAI from "openai";
 
 const bearer = (token) => ({ Authorization: `Bearer ${token}` });
@@ -59,6 +62,42 @@ const clients = {
     const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: token, maxRetries });
     const target = path === "responses" ? client.responses : client.chat.completions;
     return body.stream ? await all(await target.create(body), (one) => one, heard, openaiText) : await target.create(body);
+  },
+  /* Says each of `said` with the history that its SDK keeps, and yes to whatever waits; gives the answers. */
+  async aisdk({ url, token, said, stream }) {
+    const model = createOpenAI({ baseURL: `${url}/v1`, apiKey: token })("nexus"), messages = [], texts = [];
+    for (const text of said) {
+      let next = [{ role: "user", content: text }];
+      while (next.length) {
+        messages.push(...next);
+        const result = await (stream ? streamText : generateText)({ model, messages });
+        messages.push(...(await result.response).messages);
+        texts.push(await result.text);
+        const asked = (await result.content).filter(({ type }) => type === "tool-approval-request");
+        const yes = ({ approvalId }) => ({ type: "tool-approval-response", approvalId, approved: true, providerExecuted: true });
+        next = asked.length ? [{ role: "tool", content: asked.map(yes) }] : [];
+      }
+    }
+    return texts;
+  },
+  async agents({ url, token, said, stream }) {
+    const openAIClient = new OpenAI({ baseURL: `${url}/v1`, apiKey: token, maxRetries: 0 });
+    const runner = new Runner({ modelProvider: new OpenAIProvider({ openAIClient }), tracingDisabled: true });
+    const ours = hostedMcpTool({ serverLabel: "nexus", serverUrl: url, requireApproval: "always" });
+    const agent = new Agent({ name: "test", model: "nexus", tools: [ours] }), texts = [];
+    let history = [];
+    for (const text of said) {
+      let result, next = [...history, { role: "user", content: text }];
+      do {
+        result = await runner.run(agent, next, { stream });
+        if (stream) await result.completed;
+        for (const one of result.interruptions) result.state.approve(one);
+        next = result.state;
+      } while (result.interruptions.length);
+      texts.push(result.finalOutput);
+      history = result.history;
+    }
+    return texts;
   },
   mcp: (asked, heard) => mcp(asked, heard, mcp2.Client, mcp2.StreamableHTTPClientTransport, "elicitation/create", { versionNegotiation: { mode: "auto" } }),
   mcp1: (asked, heard) => mcp(asked, heard, Mcp1, Mcp1Transport, ElicitRequestSchema),

@@ -46,6 +46,7 @@ from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.steps import FORGET
 from agent.domain.text_features import decision_words, language_of, plain, symbols_in
 from contracts.company import CompanyConfig
+from contracts.events.chat import MAX_TEXT
 from contracts.knowledge import KnowledgeFound
 from contracts.languages import Language, in_code
 
@@ -260,13 +261,14 @@ def _site_question(
 
 
 def _question(messages: Sequence[Mapping[str, Any]]) -> tuple[str, Sequence[Mapping[str, Any]], list[str], list[str]]:
-    """The newest user message, what came after it, and what the user and the assistant had said before."""
+    """The newest user message, what came after it, and what the user and the assistant had said before. Of each message
+    its end is read, as much as one in a chat may have: a program may send thirty times as much."""
     spoken: dict[str, list[str]] = {"user": [], "assistant": []}
     newest = max((at for at, one in enumerate(messages) if one["role"] == "user"), default=len(messages))
     for message in messages[:newest]:
         if message["role"] in spoken and message.get("content"):
-            spoken[str(message["role"])].append(str(message["content"]))
-    question = str(messages[newest]["content"]) if newest < len(messages) else ""
+            spoken[str(message["role"])].append(str(message["content"])[-MAX_TEXT:])
+    question = str(messages[newest]["content"])[-MAX_TEXT:] if newest < len(messages) else ""
     return question, messages[newest + 1 :], spoken["user"], spoken["assistant"]
 
 

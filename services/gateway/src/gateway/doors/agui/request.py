@@ -15,7 +15,7 @@ from gateway.errors import bad_field
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 ROLES = ("user", "assistant", "tool", "system", "developer", "activity", "reasoning")
-_MEDIA = frozenset({"image", "audio", "video", "document"})
+_MEDIA = ("image", "audio", "video", "document")
 
 
 class _AguiModel(BaseModel):

@@ -15,6 +15,7 @@ from mcp.server.caching import CacheHint
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
+from starlette.exceptions import HTTPException
 
 from contracts.errors import ErrorCode, ToolCode
 from contracts.events.chat import Action, ActionState
@@ -48,9 +49,10 @@ from gateway.doors.mcp.views import (
     read_view,
     shows_views,
 )
-from gateway.errors import GatewayError, UnavailableError
+from gateway.errors import GatewayError, RefusedError, UnavailableError
 from gateway.ports import GatewayToolCall, TokenCaller, ToolAnswer
 from gateway.web.deps import Api
+from gateway.web.free_json import check_json
 
 log = structlog.get_logger(__name__)
 LIST_FRESH_MS = 60_000
@@ -110,15 +112,14 @@ class McpTools:
             return await self._decide(caller, waiting, answer_in(params.input_responses), language)
         if not is_id(params.name):
             raise unknown_tool(params.name)
+        arguments = _sendable(params.arguments or {})
         if params.name == DECIDE and shows_views(context):
-            return await self._from_view(caller, params.arguments or {}, language)
+            return await self._from_view(caller, arguments, language)
         key = _idempotency_key(context.params)
         if params.name == ANALYSIS:
-            return await self._analyses.call(context, params.arguments or {}, key)
+            return await self._analyses.call(context, arguments, key)
         call_id = uuid7() if key is None else derive_id("idempotency-key", key)
-        answer = await self._api.tools.call(
-            caller, GatewayToolCall(call_id, params.name, params.arguments or {}, language)
-        )
+        answer = await self._api.tools.call(caller, GatewayToolCall(call_id, params.name, arguments, language))
         result = answer.result
         if result.error is not None and result.error.code == ToolCode.TOOL_NOT_FOUND:
             raise unknown_tool(params.name)
@@ -188,6 +189,17 @@ def _decided(data: dict[str, object], action: Action, changed: dict[str, object]
     if changed:
         decided |= {"summary": action.summary, "estimate": None}  # which was of what had been asked for
     return decided
+
+
+def _sendable(arguments: Json) -> Json:
+    """The arguments; raises MCPError if they cannot be sent on (see check_json)."""
+    try:
+        check_json(arguments)
+    except (RefusedError, HTTPException) as error:
+        why = error.detail if isinstance(error, HTTPException) else error.message
+        data = {"code": ErrorCode.BAD_FIELD.value}
+        raise MCPError(code=types.INVALID_PARAMS, message=f"arguments: {why}", data=data) from error
+    return arguments
 
 
 def unknown_tool(name: str) -> MCPError:

@@ -9,15 +9,16 @@ from contracts.completion_rpc import MAX_OUTPUT, OWN_MODEL
 from contracts.errors import ErrorCode, FieldFault, SystemCode
 from contracts.events import turn
 from contracts.events.chat import Action, Role, Usage, Wishes
+from gateway.chat.customers import has_account
 from gateway.chat.exchange import Ended, Event, ExchangeEnd
 from gateway.chat.sent_messages import SentMessage, client_message_id
 from gateway.chat.thread import Thread
 from gateway.doors.approvals import told_state
 from gateway.doors.completions.request import sampling_of
-from gateway.doors.responses.names import ResponseName, read_name
+from gateway.doors.responses.names import ResponseName, action_of, read_name, response_of_item
 from gateway.doors.responses.objects import about
 from gateway.doors.responses.requests import CreateResponse, fingerprint, text_of
-from gateway.doors.responses.response_events import Json, ResponseEvents, action_of
+from gateway.doors.responses.response_events import Json, ResponseEvents
 from gateway.doors.translation import Tell
 from gateway.errors import (
     GatewayError,
@@ -25,7 +26,6 @@ from gateway.errors import (
     RefusedError,
     TookTooLongError,
     UnavailableError,
-    bad_field,
     not_found,
 )
 from gateway.ports import TokenCaller
@@ -107,29 +107,23 @@ async def own(api: Api, caller: TokenCaller, name: ResponseName) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RequestWords:
-    """The parts of a request: messages of people, wishes of the program, and decisions (action and yes or no)."""
+    """The parts of a request: messages of people, and wishes of the program."""
 
     text: str
     instructions: str
-    decisions: tuple[tuple[str, bool], ...]
 
 
 def said(body: CreateResponse) -> RequestWords:
     """The request's items by kind; raises RefusedError BAD_FIELD, naming one."""
     if isinstance(body.input, str):
-        return RequestWords(body.input, body.instructions or "", ())
+        return RequestWords(body.input, body.instructions or "")
     texts: list[str] = []
     instructions = [body.instructions] if body.instructions else []
-    decisions: list[tuple[str, bool]] = []
     for index, item in enumerate(body.input):
-        if item.type == "mcp_approval_response":
-            if item.approval_request_id is None or item.approve is None:
-                raise bad_field(f"input[{index}].approval_request_id", "which request is it, and is it approved?")
-            decisions.append((action_of(item.approval_request_id), item.approve))
-        elif item.type == "message":
+        if item.type == "message":
             text = text_of(item.content, f"input[{index}].content")
             (texts if item.role == "user" else instructions).append(text)
-    return RequestWords("\n\n".join(texts), "\n\n".join(instructions), tuple(decisions))
+    return RequestWords("\n\n".join(texts), "\n\n".join(instructions))
 
 
 def wishes_of(body: CreateResponse, said: RequestWords) -> Wishes | None:
@@ -228,7 +222,7 @@ async def begin(
     name = ResponseName(conversation, stored.seq)
     now = api.clock.now().timestamp()
     begun = about(body, str(name), now, conversation=conversation)
-    telling = ResponseEvents(begun, name.item(asking.caller.company), approvals=asking.approvals)
+    telling = ResponseEvents(begun, name.place, approvals=asking.approvals)
     return KeptResponse(name, telling, thread, now)
 
 
@@ -247,9 +241,8 @@ async def follow(run: KeptResponse, tell: Tell | None = None) -> None:
 def resume(api: Api, thread: Thread, name: ResponseName, after: int = -1) -> KeptResponse:
     """Continues a response begun anywhere; the thread follows what comes after its message (see `own` and `there`)."""
     now = api.clock.now().timestamp()
-    item = name.item(thread.place.company)
     begun = about(None, str(name), now, conversation=name.conversation)
-    return KeptResponse(name, ResponseEvents(begun, item, after), thread, now)
+    return KeptResponse(name, ResponseEvents(begun, name.place, after), thread, now)
 
 
 async def standing(run: KeptResponse) -> Json:
@@ -277,39 +270,62 @@ async def delete(api: Api, asking: ResponseCaller, name: ResponseName) -> None:
         await run.thread.read_on(name.asked)
 
 
-async def decide(api: Api, asking: ResponseCaller, body: CreateResponse, decisions: Sequence[tuple[str, bool]]) -> Json:
-    """A decision on a waiting action: a response of its own, after the one that asked. The first decision counts."""
-    if body.previous_response_id is None:
-        raise bad_field("previous_response_id", "behind which response is this confirmed?")
-    before = read_name(body.previous_response_id)
-    conversation = await previous(api, asking.caller, body.previous_response_id)
-    action: Action | None = None
-    async with opened(api, asking, conversation) as thread:
-        for identity, approve in decisions:
-            action = await thread.decide(identity, "confirm" if approve else "reject")
-    if action is None:
-        raise bad_field("input", "nothing is confirmed")
-    return await decision(api, asking, ResponseName(conversation, before.asked, action.id), action, body)
+@dataclass(frozen=True, slots=True)
+class DecisionTold:
+    """The response to a decision, and the events that tell it."""
+
+    response: Json
+    events: list[Json]
 
 
-async def decision(
-    api: Api, asking: ResponseCaller, name: ResponseName, action: Action, body: CreateResponse | None
-) -> Json:
-    """The response about a decision's state."""
-    language = await api.companies.language_for(asking.caller.company, asking.locale, action.summary)
-    now = api.clock.now().timestamp()
-    telling = ResponseEvents(about(body, str(name), now, conversation=name.conversation), f"msg_{action.id}")
-    telling.whole(told_state(action, language))
-    telling.decided(action)
-    telling.end("completed", int(now))
-    return telling.response
+async def decide(
+    api: Api, asking: ResponseCaller, body: CreateResponse, answers: Sequence[tuple[str, bool]]
+) -> DecisionTold:
+    """Answers to requests for approval: the response to the last of them. The first decision counts.
+
+    Raises:
+        RefusedError: NOT_FOUND, nothing of the caller's waits for it, or the previous response is not theirs.
+        UnavailableError: this cannot be determined now.
+    """
+    before = None if body.previous_response_id is None else read_name(body.previous_response_id)
+    if before is not None:
+        await previous(api, asking.caller, str(before))
+    if not has_account(asking.caller):
+        raise not_found("action waiting for a decision")
+    decided = [
+        await api.actions.decide(asking.caller, action_of(one), "confirm" if yes else "reject", asking.locale)
+        for one, yes in answers
+    ]
+    action, asked = decided[-1], response_of_item(answers[-1][0])
+    if asked is None or before is None or asked.conversation != before.conversation:
+        asked = before
+    name = None if asked is None else ResponseName(asked.conversation, asked.asked, action.id)
+    return await _decision(api, asking, name, action, body)
 
 
-async def stored_decision(api: Api, asking: ResponseCaller, name: ResponseName) -> Json:
+async def stored_decision(api: Api, asking: ResponseCaller, name: ResponseName, after: int = -1) -> DecisionTold:
     """A decision's response, later; raises NOT_FOUND unless the action is the caller's."""
     caller = asking.caller
     await there(api, caller, name)
     known = await api.actions.known(caller.company, caller.subject, [name.action or ""])
     if not known:
         raise not_found("response")
-    return await decision(api, asking, name, known[0], None)
+    return await _decision(api, asking, name, known[0], None, after)
+
+
+async def _decision(
+    api: Api,
+    asking: ResponseCaller,
+    name: ResponseName | None,
+    action: Action,
+    body: CreateResponse | None,
+    after: int = -1,
+) -> DecisionTold:
+    """How the action stands. Without a name the decision is kept in no conversation."""
+    language = await api.companies.language_for(asking.caller.company, asking.locale, action.summary)
+    now = api.clock.now().timestamp()
+    place, conversation = (action.id, None) if name is None else (name.place, name.conversation)
+    telling = ResponseEvents(about(body, f"resp_{place}", now, conversation=conversation), place, after)
+    events = [*telling.begin(), *telling.whole(told_state(action, language)), *telling.decided(action)]
+    events += telling.end("completed", int(now))
+    return DecisionTold(telling.response, events)

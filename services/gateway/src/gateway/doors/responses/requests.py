@@ -2,6 +2,7 @@
 are refused by name (docs/architecture/doors.md has the list)."""
 
 import hashlib
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -9,6 +10,7 @@ from pydantic import Field
 from contracts.completion_rpc import FUNCTION_PATTERN, MAX_MESSAGES, MAX_TOOLS, OWN_MODEL
 from contracts.events.chat import Sampling
 from gateway.doors.completions.request import NotDone, Open, check_parameters
+from gateway.doors.responses.names import response_of_item
 from gateway.errors import bad_field
 
 
@@ -24,6 +26,7 @@ class InputItem(Open):
     """An item of the input; its type decides which fields it has."""
 
     type: str = "message"
+    id: str | None = Field(default=None, max_length=200)
     role: Literal["user", "system", "developer", "assistant"] | None = None
     content: str | list[MessagePart] | None = None
     call_id: str | None = Field(default=None, max_length=200)
@@ -136,8 +139,10 @@ _NOT_DONE: dict[str, NotDone] = {
     "moderation": ((), "there is none to ask for here: leave it out"),
 }
 _HOW_TOLD = {"stream", "stream_options", "background", "include"}
-_ECHOES = frozenset({"reasoning", "mcp_call", "mcp_list_tools", "mcp_approval_request"})
-"""Our own items that a client sends back with its history; they are ignored in favour of the log."""
+APPROVAL, _REFERENCE = "mcp_approval_response", "item_reference"
+_ECHOES = frozenset({_REFERENCE, "reasoning", "mcp_call", "mcp_list_tools", "mcp_approval_request"})
+"""Our own items that a client sends back with its history, or refers to; they are ignored in favour of the log."""
+_INSTRUCTS = frozenset({"system", "developer"})
 
 
 def check(body: CreateResponse) -> None:
@@ -193,6 +198,62 @@ def text_of(content: str | list[MessagePart] | None, at: str, *, first: int = 0)
 def is_echo(item: InputItem) -> bool:
     """Whether the item only repeats what we sent before."""
     return item.type in _ECHOES
+
+
+def continued(body: CreateResponse) -> CreateResponse:
+    """The request as one with a `previous_response_id`, if its items say which response that is: by a reference to an
+    item of ours, or by the answer to a request of ours for approval. Up to there the log has what was said.
+
+    Raises:
+        RefusedError: BAD_FIELD, an item that is referred to belongs to no kept response.
+    """
+    if isinstance(body.input, str):
+        return body
+    items, first = body.input, _first_new(body.input)
+    referring = [index for index, item in enumerate(items) if item.type == _REFERENCE]
+    if not referring and not approvals_in(body):
+        return body
+    named = [item.approval_request_id or item.id for item in items]
+    behind = next((name for one in reversed(named) if (name := response_of_item(one)) is not None), None)
+    if body.previous_response_id is None and behind is None:
+        if referring:
+            why = "nothing is kept of such an item: send the items themselves, with store false"
+            raise bad_field(f"input[{referring[0]}].id", why)
+        return body
+    # In their places, for errors name the others by index.
+    kept = [item if at >= first or item.role in _INSTRUCTS else _PAST for at, item in enumerate(items)]
+    return body.model_copy(update={"input": kept, "previous_response_id": body.previous_response_id or str(behind)})
+
+
+def approvals_in(body: CreateResponse) -> list[tuple[str, bool]]:
+    """The new answers to requests for approval: the request's id, and yes or no. Raises RefusedError BAD_FIELD."""
+    if isinstance(body.input, str):
+        return []
+    found: list[tuple[str, bool]] = []
+    first = _first_new(body.input)
+    for index, item in enumerate(body.input[first:], first):
+        if item.type == APPROVAL:
+            if item.approval_request_id is None or item.approve is None:
+                raise bad_field(f"input[{index}].approval_request_id", "which request is it, and is it approved?")
+            found.append((item.approval_request_id, item.approve))
+    return found
+
+
+def only_approves(body: CreateResponse) -> bool:
+    """Whether it has answers to requests for approval, and nothing else is new."""
+    if isinstance(body.input, str):
+        return False
+    new = [item for item in body.input[_first_new(body.input) :] if item.role not in _INSTRUCTS]
+    return bool(new) and all(item.type == APPROVAL for item in new)
+
+
+def _first_new(items: Sequence[InputItem]) -> int:
+    """The index of the first item behind the last one of ours."""
+    ours = [index for index, item in enumerate(items, 1) if item.role == "assistant" or is_echo(item)]
+    return max(ours, default=0)
+
+
+_PAST = InputItem(type=_REFERENCE)
 
 
 def fingerprint(body: CreateResponse) -> str:

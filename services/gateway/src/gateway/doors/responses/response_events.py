@@ -21,11 +21,12 @@ _ITEM_ADDED, _PART_ADDED = STEP - 2, STEP - 1
 class ResponseEvents:
     """One response. Every method returns the next events; `after`: the client already has those up to this number."""
 
-    def __init__(self, about: Json, item: str, after: int = -1, *, approvals: bool = True) -> None:
-        """`approvals`: the client accepts an item that asks for confirmation."""
+    def __init__(self, about: Json, place: str, after: int = -1, *, approvals: bool = True) -> None:
+        """`place`: what the ids of its items have in common; `approvals`: the client accepts an item that asks for
+        confirmation."""
         self.approvals = approvals
         self._about: Json = about
-        self._item = item
+        self._place = place
         self._after = after
         self._last = -1
         self._base = 0
@@ -117,7 +118,7 @@ class ResponseEvents:
         self._messages += 1
         first = self._messages == 1
         index = 0 if first else self._next_index()
-        identity = self._item if first else f"{self._item}_{self._messages}"
+        identity = f"msg_{self._place}" if first else f"msg_{self._place}_{self._messages}"
         item: Json = {"id": identity, "type": "message", "role": "assistant", "status": "in_progress", "content": []}
         self._message = (index, item)
         at = _ITEM_ADDED if first else 0
@@ -187,7 +188,7 @@ class ResponseEvents:
             return self._taken()
         details = {"summary": action.summary, **action.details}
         item = {
-            "id": approval_id(action.id),
+            "id": f"mcpr_{self._place}.{action.id}",
             "type": "mcp_approval_request",
             "server_label": LABEL,
             "name": action.kind,
@@ -197,17 +198,17 @@ class ResponseEvents:
         return self._taken()
 
     def decided(self, action: Action) -> list[Json]:
-        """The decision."""
-        item = {"id": f"mcp_{action.id}", "type": "mcp_call", "server_label": LABEL, "name": action.kind}
+        """The decision, whose response has the approval request's place."""
+        item = {"id": f"mcp_{self._place}", "type": "mcp_call", "server_label": LABEL, "name": action.kind}
         item |= {"arguments": json.dumps(action.details, ensure_ascii=False), "status": "completed", "error": None}
-        item |= {"output": action.to_json().decode(), "approval_request_id": approval_id(action.id)}
+        item |= {"output": action.to_json().decode(), "approval_request_id": f"mcpr_{self._place}"}
         self._whole_item(item)
         return self._taken()
 
     def spoken(self, identity: str, text: str) -> list[Json]:
         """A person has written more."""
         part = _part(text)
-        item = {"id": f"msg_{identity}", "type": "message", "role": "assistant", "status": "completed"}
+        item = {"id": f"msg_{self._place}_{identity}", "type": "message", "role": "assistant", "status": "completed"}
         self._whole_item({**item, "content": [part]})
         return self._taken()
 
@@ -255,16 +256,6 @@ class ResponseEvents:
 
 def _part(text: str, annotations: Sequence[Json] = ()) -> Json:
     return {"type": "output_text", "text": text, "annotations": list(annotations), "logprobs": []}
-
-
-def approval_id(action: str) -> str:
-    """The action's id as an approval in this protocol."""
-    return f"mcpr_{action}"
-
-
-def action_of(approval: str) -> str:
-    """The action of an approval id."""
-    return approval.removeprefix("mcpr_")
 
 
 def usage_of(usage: Usage) -> Json:

@@ -22,7 +22,16 @@ from gateway.doors.responses import kept, unkept
 from gateway.doors.responses.history import items_before
 from gateway.doors.responses.names import read_name
 from gateway.doors.responses.objects import about
-from gateway.doors.responses.requests import CreateResponse, check, is_echo, takes_approvals
+from gateway.doors.responses.requests import (
+    APPROVAL,
+    CreateResponse,
+    approvals_in,
+    check,
+    continued,
+    is_echo,
+    only_approves,
+    takes_approvals,
+)
 from gateway.doors.responses.response_events import Json, ResponseEvents
 from gateway.doors.translation import Tell
 from gateway.errors import GatewayError, RateLimitedError, RefusedError, TookTooLongError, bad_field
@@ -73,21 +82,25 @@ async def create(
 ) -> Response:
     """A message in a conversation of the caller's, and its answer. What brings tools of its own, a whole history or a
     form for the text is answered without being kept, as `store: false` is."""
+    body = continued(body)
     check(body)
     language = named_language(accept_language)
     count = int(tries) if tries is not None and tries.isdecimal() else 0
     approvals = takes_approvals(body, user_agent)
     asking = kept.ResponseCaller(caller, client_address(request.scope), language, idempotency_key, count, approvals)
-    if not _keeps(body, caller):
-        return await _unkept(request, api, asking, body)
-    said = kept.said(body)
-    if is_blank(said.text):
-        if not said.decisions:
+    approved = approvals_in(body)
+    if only_approves(body):
+        return _decision(await kept.decide(api, asking, body, approved), stream=bool(body.stream))
+    keeps = _keeps(body, caller)
+    said = kept.said(body) if keeps else None
+    if said is not None:
+        if is_blank(said.text):
             raise bad_field("input", "write something")
-        return _json(await kept.decide(api, asking, body, said.decisions))
-    await _check_model(api, caller, body.model)
-    if said.decisions:
-        await kept.decide(api, asking, body, said.decisions)
+        await _check_model(api, caller, body.model)
+    if approved:
+        await kept.decide(api, asking, body, approved)
+    if said is None:
+        return await _unkept(request, api, asking, body)
     conversation, identity = await kept.place(api, asking, body)
     async with kept.opened(api, asking, conversation) as thread:
         run = await kept.begin(api, thread, asking, body, said, identity)
@@ -115,10 +128,11 @@ async def retrieve(
     """The response as it stands; with `stream` its events behind the number `starting_after`, and what still comes."""
     name = read_name(response)
     asking = kept.ResponseCaller(caller, client_address(request.scope), None, None, 0)
+    after = -1 if starting_after is None else starting_after
     if name.action is not None:
-        return _json(await kept.stored_decision(api, asking, name))
+        return _decision(await kept.stored_decision(api, asking, name, after), stream=stream)
     async with kept.opened(api, asking, await kept.there(api, caller, name), name.asked - 1) as thread:
-        run = kept.resume(api, thread, name, -1 if starting_after is None else starting_after)
+        run = kept.resume(api, thread, name, after)
         if stream:
             return EventStream(partial(_tell, thread.hand_on(), run.telling, partial(kept.follow, run)))
         return _json(await kept.standing(run))
@@ -182,7 +196,7 @@ def _hindrance(body: CreateResponse, caller: TokenCaller) -> str | None:
         return "text.format"
     for index, item in enumerate(() if isinstance(body.input, str) else body.input):
         said = item.type == "message" and item.role in {"user", "system", "developer"} and not item.has_pictures
-        if not said and item.type != "mcp_approval_response" and not is_echo(item):
+        if not said and item.type != APPROVAL and not is_echo(item):
             return f"input[{index}]"
     said = kept.said(body)
     if len(said.text) > MAX_TEXT:
@@ -209,7 +223,7 @@ async def _unkept(request: Request, api: Api, asking: kept.ResponseCaller, body:
     admit(request, api, caller, asked)
     created = api.clock.now().timestamp()
     begun = about(body, f"resp_{request_id}", created, conversation=None)
-    telling = ResponseEvents(begun, f"msg_{request_id}", approvals=asking.approvals)
+    telling = ResponseEvents(begun, request_id, approvals=asking.approvals)
     events = unkept.events(api, caller, asked, telling, shape)
     if body.stream:
         return EventStream(partial(_tell, None, telling, await _begun(events)))
@@ -273,6 +287,10 @@ async def _tell(
 def _sent(events: Sequence[Json]) -> bytes:
     told = server_sent.named_events(events)
     return told + _DONE if events and events[-1]["type"] in _LAST else told
+
+
+def _decision(told: kept.DecisionTold, *, stream: bool) -> Response:
+    return EventStream(lambda write: write(_sent(told.events))) if stream else _json(told.response)
 
 
 def _json(response: Json) -> Response:

@@ -16,7 +16,7 @@ from contracts.wrong_fields import message_of
 from gateway.domain.text_shape import TextShape
 from gateway.doors.completions import request as chat
 from gateway.doors.completions.route import shaped
-from gateway.doors.responses.requests import ChosenFunction, CreateResponse, InputItem, is_echo, text_of
+from gateway.doors.responses.requests import APPROVAL, ChosenFunction, CreateResponse, InputItem, is_echo, text_of
 from gateway.doors.responses.response_events import Json, ResponseEvents
 from gateway.errors import RefusedError, UnavailableError, bad_field
 from gateway.ports import TokenCaller
@@ -89,7 +89,7 @@ def _add(messages: list[dict[str, Any]], item: InputItem, at: str) -> None:
         case "function_call_output":
             output = text_of(item.output, f"{at}.output")
             messages.append({"role": "tool", "tool_call_id": item.call_id or "", "content": output})
-        case _ if is_echo(item):
+        case _ if is_echo(item) or item.type == APPROVAL:
             return
         case _:
             raise bad_field(f"{at}.type", f"there is no {item.type!r} here")

@@ -16,7 +16,7 @@ from gateway.errors import RefusedError
 
 Json = dict[str, Any]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
-_RESULTS = frozenset({"output-available", "output-error"})
+_RESULTS = ("output-available", "output-error")
 
 
 class ChatRequest(BaseModel):
