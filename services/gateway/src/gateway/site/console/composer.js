@@ -41,7 +41,7 @@ export class Composer {
       this.#offers, this.#picker.node, this.field, this.#files.list, this.#fault,
       make("div", { class: "row" }, this.#files.node, this.#noteSwitch, suggest, this.#improve, tone,
         make("button", { type: "submit", class: "primary" }, this.#label)));
-    this.#files.listen(this.node);
+    this.#files.listen(this.node, () => !this.#isNote);
     const { text, isNote } = kept.read();
     this.field.value = text;
     if (isNote) this.#turnNote(true);

@@ -75,6 +75,9 @@ export class ConversationView {
     for (const kind of HANDS) addEventListener(kind, this.#handled, { passive: true });
     // What waits for a yes may be decided while the line is lost: no later fact of the conversation says so.
     context.live.follow(id, () => this.#thread.undecided);
+    // The list knows most of it already.
+    const known = context.inbox.items.find((one) => one.id === id);
+    if (known) this.#describe(known);
     this.#reading.now();
     this.present();
   }
@@ -196,7 +199,6 @@ export class ConversationView {
   async #load() {
     try {
       const found = await get(`/v2/conversations/${encodeURIComponent(this.#id)}`);
-      this.#title.textContent = nameOf(found);
       this.#rating = found.status === "resolved" && (await get(this.#at("rating"))).rating;
       this.#describe(found);
       await this.#loadNotes();
@@ -349,6 +351,7 @@ export class ConversationView {
   #describe(found) {
     const { visitor = {} } = found;
     this.#view = found;
+    this.#title.textContent = nameOf(found);
     this.#desk.show(found);
     this.#explain(found);
     this.#showPerson(visitor);

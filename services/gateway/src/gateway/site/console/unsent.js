@@ -1,16 +1,18 @@
 /* Words that one has written to visitors and that the log does not have: what is being written, and what is on its way. Kept
    for this tab, so that neither another page nor a new sign-in costs them, and sent, in whatever conversation, until they are stored. */
-const AGAIN = 2_000, PATIENCE = 8_000;
+const AGAIN = 2_000, PATIENCE = 8_000, LATE = 10_000;
 const read = (key, none) => { try { return JSON.parse(sessionStorage.getItem(key)) || none; } catch { return none; } };
 /* What cannot be kept (storage is full or forbidden) is there for as long as the page is. */
 const keep = (key, value) => { try { sessionStorage.setItem(key, JSON.stringify(value)); } catch { /* the page remembers it */ } };
 export const joined = (...texts) => texts.filter(Boolean).join("\n");
 
 export class Unsent {
-  #send; #draftsKey; #sentKey; #drafts; #sent; #open = null; #timer = 0; #waiting = [];
+  #send; #late; #draftsKey; #sentKey; #drafts; #sent; #open = null; #timer = 0; #waiting = [];
 
-  constructor({ company, subject }, send) {
+  /* send(type, fields); late(): the server has not said for LATE ms what became of something. */
+  constructor({ company, subject }, send, late) {
     this.#send = send;
+    this.#late = late;
     this.#draftsKey = `nexus.console.drafts.${company}.${subject}`;
     this.#sentKey = `nexus.console.unsent.${company}.${subject}`;
     this.#drafts = read(this.#draftsKey, {});
@@ -46,6 +48,7 @@ export class Unsent {
     this.#sent.push(message);
     keep(this.#sentKey, this.#sent);
     this.#send("message.send", message);
+    setTimeout(() => { if (this.#sent.includes(message)) this.#late(); }, LATE);
   }
   /* The line is up: whoever wrote has taken the conversation over, also where the line was cut between the two. */
   again() {

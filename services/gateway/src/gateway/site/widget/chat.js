@@ -35,7 +35,7 @@ export class Chat {
     this.outbox = new Outbox(kept, (type, fields) => this.net.send(type, fields), (entry, state, why, again) => {
       this.thread.waiting(entry, state, why, again);
       this.#suggest();
-    });
+    }, () => this.net.doubt());
     this.face = make("span", { class: "face", "aria-hidden": "true" });
     this.status = make("p", { class: "status" });
     this.person = button("", () => this.#askForPerson(), { class: "person" }, icon("person"), words.person);
@@ -158,7 +158,11 @@ export class Chat {
     if (this.thread.turn && !this.net.send("run.cancel", { turnId: this.thread.turn })) this.#ui.announce(words.notNow);
   }
   #refused(frame) {
-    if (this.outbox.refused(frame) || (frame.ref && this.thread.actionFailed(frame.ref, { NOT_FOUND: words.noLonger, BAD_FIELD: frame.message }[frame.code] || words.notNow))) return;
+    if (this.outbox.refused(frame)) {
+      if (frame.retryable && frame.code !== "RATE_LIMITED") this.#notify("late", make("span", {}, words.waits));
+      return;
+    }
+    if (frame.ref && this.thread.actionFailed(frame.ref, { NOT_FOUND: words.noLonger, BAD_FIELD: frame.message }[frame.code] || words.notNow)) return;
     const wait = Math.ceil((frame.retryAfterMs || 0) / 1000);
     const why = frame.code === "RATE_LIMITED" ? fill(words.slower, { seconds: wait || 1 }) : frame.retryable ? words.notNow : words.notPossible;
     this.thread.notice(why, "warning");
@@ -211,9 +215,8 @@ export class Chat {
   }
   #tell(state, code) {
     const again = button(words.tryNow, () => this.net.hurry(), { class: "link" });
-    const waiting = this.outbox.size;
     const texts = { connecting: words.connecting, offline: words.offline, ended: ENDED[code] || words.endedOther };
-    const parts = [make("span", { class: "pulse", "aria-hidden": "true" }), make("span", {}, texts[state], waiting ? ` ${fill(waiting === 1 ? words.oneWaits : words.manyWait, { count: waiting })}` : "")];
+    const parts = [make("span", { class: "pulse", "aria-hidden": "true" }), make("span", {}, `${texts[state]} ${this.outbox.size ? words.waits : ""}`)];
     const hopeless = state === "ended" && [4503, 4510, FORBIDDEN_SITE].includes(code);
     this.#notify(state, ...parts, ...(hopeless ? [] : [again]));
   }
