@@ -150,7 +150,7 @@ export class Files {
 }
 
 class Picker {
-  #files; #kit; #changed; #chosen = [];
+  #files; #kit; #changed; #chosen = []; #last = null;
 
   constructor(files, kit, changed) {
     this.#files = files;
@@ -192,7 +192,9 @@ class Picker {
     this.#chosen.push(one);
     this.list.append(one.node);
     if (full) { failed(words.most); return; }
-    this.#files.send(file, (text) => { told.textContent = text; }).then((ref) => { one.ref = ref; }, (error) => failed(error.message)).finally(() => this.#draw());
+    // One after the other: the server takes two at once of a person.
+    const send = () => this.#chosen.includes(one) && this.#files.send(file, (text) => { told.textContent = text; });
+    this.#last = Promise.resolve(this.#last).then(send).then((ref) => { one.ref = ref; }, (error) => failed(error.message)).finally(() => this.#draw());
   }
   #draw() {
     this.list.hidden = !this.#chosen.length;
