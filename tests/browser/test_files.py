@@ -96,7 +96,8 @@ async def test_what_follows_an_agents_files_is_in_sight_and_a_long_name_stands_b
     await expect(sent).to_have_count(3)
     await expect(sent.last).to_be_in_viewport(ratio=1)
     name, sign = await sent.last.locator("span").bounding_box(), await sent.last.locator("svg").bounding_box()
-    assert name and sign
+    assert name
+    assert sign
     assert sign["x"] + sign["width"] <= name["x"]
     await page.get_by_label("Your message").fill("And a word")
     await page.get_by_role("button", name="Send", exact=True).click()

@@ -84,7 +84,10 @@ async def test_a_message_whose_acknowledgement_was_lost_is_stored_once(visits: V
     assert [frame.get("retry", False) for frame in tries] == [False, True]
 
 
-async def test_whoever_waits_for_an_answer_that_nobody_begins_is_told_that_it_takes_longer(visits: Visits) -> None:
+@pytest.mark.parametrize("begun", [False, True])
+async def test_whoever_waits_for_an_answer_of_which_nothing_comes_is_told_that_it_takes_longer(
+    visits: Visits, *, begun: bool
+) -> None:
     context = await visits.context()
     page = await context.new_page()
     line = Line()
@@ -94,13 +97,14 @@ async def test_whoever_waits_for_an_answer_that_nobody_begins_is_told_that_it_ta
     chat = await ChatPage(page).open()
 
     def of_the_answer(frame: dict[str, Any]) -> bool:
-        return (
-            frame["type"].startswith(("run.", "message.delta")) or frame.get("message", {}).get("role") == "assistant"
-        )
+        of_the_run = ("run.f", "message.delta") if begun else ("run.", "tool.", "message.delta")
+        return frame["type"].startswith(of_the_run) or frame.get("message", {}).get("role") == "assistant"
 
     line.swallow = of_the_answer
     await chat.say("What does the Pro plan cost?")
     await expect(chat.own).to_contain_text("Sent")
+    if begun:
+        await expect(chat.answers).to_have_count(1)
     await expect(chat.panel.locator(".banner")).to_be_hidden()
     await page.clock.run_for(11_000)
     await expect(chat.panel).to_contain_text("Your message has arrived. The answer is taking longer than usual.")

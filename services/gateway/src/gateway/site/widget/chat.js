@@ -12,7 +12,7 @@ import { Thread } from "./thread.js";
 
 const PATIENCE = 700; // a line that comes back sooner needs no words
 const RECEIPT_AFTER = 400;
-const LATE = 10_000; // a message that nobody has begun to answer after that needs words
+const LATE = 10_000; // an answer of which nothing comes for so long needs words
 
 export class Chat {
   over = false;
@@ -83,9 +83,9 @@ export class Chat {
       case "snapshot": this.thread.snapshot(frame.messages, frame.events); for (const one of [...frame.messages, ...(frame.events || [])]) this.#opens(one); this.#pending(); this.#resume(); this.#suggest(); return this.seen();
       case "message.created": return this.#created(frame.message);
       case "message.ack": this.outbox.stored(frame.clientMessageId); this.#awaits(); return this.thread.acknowledged(frame.clientMessageId, frame.seq);
-      case "run.started": this.#answered(); return this.thread.started(frame);
-      case "message.delta": return this.thread.delta(frame);
-      case "tool.started": case "tool.finished": return this.thread.tool(frame);
+      case "run.started": this.#awaits(); return this.thread.started(frame);
+      case "message.delta": this.#answered(); return this.thread.delta(frame);
+      case "tool.started": case "tool.finished": this.#awaits(); return this.thread.tool(frame);
       case "run.finished": return this.thread.ended(frame);
       case "run.error": return this.thread.turn === frame.turnId && this.thread.dropped();
       case "run.cancelled": return this.#cancelled(frame);
@@ -141,6 +141,7 @@ export class Chat {
   }
   #cancelled({ turnId, reason }) {
     if (this.thread.turn !== turnId) return;
+    this.#answered();
     this.thread.dropped();
     if (reason === "user") this.thread.notice(words.stopped);
     if (reason === "disabled") this.thread.notice(words.switchedOff);
@@ -148,7 +149,7 @@ export class Chat {
   /* Whoever reads knows that a message has arrived, also while whoever would answer it stands still. */
   #awaits() {
     this.#answered();
-    if (this.#ai && this.#owner.kind === "ai") this.#late = setTimeout(() => { if (!this.thread.turn && this.net.ready) this.#notify("late", make("span", {}, words.late)); }, LATE);
+    this.#late = setTimeout(() => { if (this.#ai && this.#owner.kind === "ai" && this.net.ready) this.#notify("late", make("span", {}, words.late)); }, LATE);
   }
   #answered() {
     clearTimeout(this.#late);
