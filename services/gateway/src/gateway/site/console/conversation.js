@@ -31,7 +31,7 @@ export class ConversationView {
     const files = new Files({ make, button, draw }, { locale: language, server: "", token: () => session.token, conversation: () => id, root: document });
     this.#thread.files = files;
     this.#composer = new Composer(id, {
-      files, send: (text, sent) => this.#say(text, sent),
+      files, may: () => this.#mayTake(), send: (text, sent) => this.#say(text, sent),
       typing: () => context.live.send("typing", { conversationId: id }),
       note: async (text, noteId) => { await post(this.#at("notes"), { text, noteId }); this.#reading.now(); },
       mine: context.session.who.subject,
@@ -263,7 +263,7 @@ export class ConversationView {
   }
   #turnOver() {
     if (this.#isMine) this.#wish("owner.release");
-    else this.#takeAsked();
+    else this.#mayTake().then((may) => { if (may) this.#take(); });
   }
   /* What is asked for over the socket and tells by a later frame that it is done: nothing is said for long of none. */
   #wished = null; #granted = () => {};
@@ -282,13 +282,11 @@ export class ConversationView {
     return granted && stored;
   }
   /* From a colleague it is taken only by whoever says so twice. */
-  async #takeAsked() {
+  async #mayTake() {
     const owner = this.#owner;
-    if (owner?.kind === "human" && !this.#isMine) {
-      const name = owner.name || owner.operatorId;
-      if (!await ask(say("ownerHuman", { name }), say("takeFromHint", { name }), say("take"))) return;
-    }
-    this.#take();
+    if (owner?.kind !== "human" || this.#isMine) return true;
+    const name = owner.name || owner.operatorId;
+    return ask(say("ownerHuman", { name }), say("takeFromHint", { name }), say("take"));
   }
   /* Of two who take it at once the second is told of the first. */
   #ownerSeen = 0;
@@ -299,7 +297,7 @@ export class ConversationView {
     this.#take();
     const message = { conversationId: this.#id, clientMessageId: crypto.randomUUID(), text, files };
     this.#thread.waits(message);
-    this.#unsent.add(message);
+    this.#unsent.add(message, this.#ownerSeen);
   }
   #showUnsent() { for (const message of this.#unsent.of(this.#id)) this.#thread.waits(message); }
   #stored({ clientMessageId }) {
