@@ -339,8 +339,9 @@ export class ConversationView {
   #explain({ handOver: told, state }) {
     this.#handOver.hidden = !told;
     if (!told) return;
-    if (this.#handOver.dataset.at !== told.at) this.#handOver.open = state === "needs_human";
-    this.#handOver.dataset.at = told.at;
+    const wait = `${told.at} ${state === "needs_human"}`;
+    if (this.#handOver.dataset.wait !== wait) this.#handOver.open = state === "needs_human";
+    this.#handOver.dataset.wait = wait;
     this.#handOver.replaceChildren(...[
       make("summary", {}, glyph("person"), make("h2", {}, reasonOf(told)), make("time", { datetime: told.at, title: exactly(told.at) }, moment(told.at))),
       told.summary?.length > 0 && make("ul", { tabindex: "0" }, ...told.summary.map((line) => make("li", { dir: "auto" }, line))),
