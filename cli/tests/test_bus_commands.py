@@ -212,15 +212,19 @@ async def test_somebody_is_deleted_from_the_terminal_and_the_receipt_says_what_i
     await server.serve(ERASE, delete)
     await server.serve(RECEIPT, no_receipt)
     await executor.flush()
-    refused = await run(nexus, "erasures", "r2", "--company", "acme")
+    refused = await run(nexus, "erasures", "r2", "--company", "acme", "--locale", "en")
     assert (refused.returncode, "acme has no receipt r2" in refused.stderr) == (1, True)
-    refused = await run(nexus, "erase", "visitor", "v-1", "--company", "acne", "--yes")
-    assert (refused.returncode, "there is no company acne" in refused.stderr) == (1, True)
-    done = await run(nexus, "erase", "visitor", "v-1", "--company", "acme", "--yes")
+    refused = await run(nexus, "erase", "visitor", "v-1", "--company", "acne", "--yes", "--locale", "es")
+    assert (refused.returncode, "no hay ninguna empresa acne" in refused.stderr) == (1, True)
+    done = await run(nexus, "erase", "visitor", "v-1", "--company", "acme", "--yes", "--locale", "en")
     assert done.returncode == 0, done.stderr
-    assert [(one.company_id, one.kind, one.name, one.by) for one in asked] == [("acme", "visitor", "v-1", "admin")]
-    assert "receipt   r1 (running), 1 conversation(s)" in done.stdout
-    assert "until 2026-01-02 03:00: The message server no longer gives it out" in done.stdout
+    (one,) = asked
+    assert (one.company_id, one.kind, one.name, one.by) == ("acme", "visitor", "v-1", "admin")
+    assert "receipt r1 (running), conversations: 1" in done.stdout
+    assert "→ 2026-01-02 03:00: The message server no longer gives it out" in done.stdout
     assert "Backups made before this hold it until you delete them." in done.stdout
     assert "freed_space" not in done.stdout
+    done = await run(nexus, "erase", "visitor", "v-2", "--company", "acme", "--yes", "--locale", "es")
+    assert "justificante r1 (en curso), conversaciones: 1" in done.stdout
+    assert "El servidor de mensajes ya no lo entrega" in done.stdout
     await server.drain(1)

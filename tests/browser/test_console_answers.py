@@ -95,6 +95,39 @@ async def test_two_agents_agree_who_answers_also_when_one_closes_the_laptop_in_m
             await expect(page.locator(".banner")).to_contain_text("The AI is answering")
 
 
+async def test_what_was_written_offline_goes_back_to_its_writer_where_a_colleague_has_taken_over(
+    visits: Visits, stack: RunningStack
+) -> None:
+    async with await a_visitor(stack) as visitor:
+        await visitor.hello()
+        await visitor.ask("Hello")
+        one, two = await opened(visits, visitor), await opened(visits, visitor, "Admin")
+        await one.keyboard.press("t")
+        await expect(two.locator(".banner")).to_contain_text("has this conversation")
+        await one.context.set_offline(True)
+        await expect(one.get_by_text("Connection lost. Trying again…")).to_be_visible()
+        await one.get_by_label("Your message").fill("Written in a tunnel")
+        await one.keyboard.press("Control+Enter")
+        await expect(one.locator(".said.waiting")).to_contain_text("Written in a tunnel")
+        await two.keyboard.press("t")
+        await two.get_by_role("dialog").get_by_role("button", name="Take over").click()
+        await expect(two.locator(".banner")).to_contain_text("You are answering")
+        await one.context.set_offline(False)
+        await expect(one.get_by_label("Your message")).to_have_value("Written in a tunnel")
+        await expect(one.locator(".composer .fault")).to_contain_text("took the conversation a moment ago")
+        await expect(one.locator(".said.waiting")).to_have_count(0)
+        await expect(two.locator(".banner")).to_contain_text("You are answering")
+        assert visitor.messages("operator") == []
+        # Whoever sends it all the same takes the conversation from them, after a question.
+        await one.get_by_label("Your message").press("Control+Enter")
+        dialog = one.get_by_role("dialog")
+        await dialog.get_by_role("button", name="No").click()
+        await expect(one.get_by_label("Your message")).to_have_value("Written in a tunnel")
+        await one.get_by_label("Your message").press("Control+Enter")
+        await dialog.get_by_role("button", name="Take over").click()
+        await visitor.wait_for("message.created", lambda f: f["message"]["text"] == "Written in a tunnel")
+
+
 async def test_a_failed_answer_is_listed_and_asked_again_when_the_model_is_back(
     scripted_visits: Visits, scripted_stack: RunningStack, model: ScriptedModel
 ) -> None:

@@ -1,5 +1,6 @@
 """What an agent reads: the charts that the customer sees, orders as they stand, the details on a small screen."""
 
+import re
 import uuid
 
 import pytest
@@ -110,3 +111,54 @@ async def test_an_order_decided_while_the_agents_line_was_lost_is_shown_as_it_st
             await client.wait_for("action.updated", lambda f, one=one: f["action"]["id"] == one["id"])
         await page.context.set_offline(False)
         await expect(states).to_have_text(["confirmed", "rejected"])
+
+
+async def test_a_conversation_that_cannot_be_read_now_shows_what_the_list_knows(
+    visits: Visits, stack: RunningStack
+) -> None:
+    async with await a_visitor(stack) as visitor:
+        await visitor.hello()
+        await visitor.ask("hello")
+        page = await signed_in(visits)
+        row = page.locator(f'.talks a[data-id="{visitor.conversation}"]')
+        await expect(row).to_be_visible()
+        await page.route(f"**/v2/conversations/{visitor.conversation}", lambda route: route.abort())
+        await row.click()
+        await expect(page.locator(".talk h1")).to_have_text(await row.locator("b").inner_text())
+        await expect(page.get_by_role("button", name="Resolve", exact=True)).to_be_visible()
+        await expect(page.get_by_role("complementary", name="Visitor details")).to_contain_text("/pricing")
+
+
+async def test_what_has_left_the_list_is_followed_by_what_stands_in_its_place(
+    visits: Visits, stack: RunningStack
+) -> None:
+    company = f"c-{uuid.uuid4().hex[:8]}"
+    await stack.create_company(company, aiAutoResponseEnabled=True, profile="support", responseDelayMs=0)
+    clients: list[ChatClient] = []
+    for _ in range(4):
+        token, _ = await stack.visitor(company)
+        client = ChatClient(stack.url, token)
+        clients.append(client)
+        await client.connect()
+        await client.hello()
+        await client.ask("hello")
+    page = await visits.open(f"/console#token={stack.mint('commercial', 'ana', company)}")
+    rows = page.locator(".talks a")
+    await expect(rows).to_have_count(4)
+    await page.get_by_role("button", name=re.compile("^Unassigned")).click()
+    ids = [client.conversation for client in reversed(clients)]
+    await expect(rows.nth(1)).to_have_attribute("data-id", ids[1] or "")
+    await rows.nth(1).click()
+    await page.get_by_role("button", name="Resolve", exact=True).click()
+    await expect(rows).to_have_count(3)
+    await page.locator(".thread").focus()
+    await page.keyboard.press("j")
+    await expect(rows.nth(1)).to_have_attribute("aria-current", "true")
+    await expect(rows.nth(1)).to_have_attribute("data-id", ids[2] or "")
+    await page.get_by_role("button", name="Resolve", exact=True).click()
+    await expect(rows).to_have_count(2)
+    await page.locator(".thread").focus()
+    await page.keyboard.press("k")
+    await expect(rows.nth(0)).to_have_attribute("aria-current", "true")
+    for client in clients:
+        await client.__aexit__(None, None, None)

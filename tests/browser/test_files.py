@@ -25,6 +25,13 @@ def picture(height: int = 80) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
 
 
+DROP = """(field) => {
+  const data = new DataTransfer();
+  data.items.add(new File(["ours"], "internal.txt", { type: "text/plain" }));
+  field.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+}"""
+
+
 async def is_drawn(shown: Locator) -> None:
     await expect(shown).to_be_visible()
     await expect(shown).to_have_js_property("naturalWidth", 120)
@@ -54,6 +61,13 @@ async def test_a_picture_and_a_document_go_both_ways_and_what_is_not_taken_says_
     await expect(page.locator(".chosen .failed")).to_contain_text("web pages and SVG")
     assert await violations(page) == []
     await page.get_by_role("button", name="Remove offer.html").click()
+    # A note is for colleagues: what is chosen goes with a message to the visitor, and is out of sight until then.
+    await page.get_by_role("button", name="Private note").click()
+    await expect(page.locator(".chosen")).to_be_hidden()
+    await expect(page.get_by_role("button", name="Attach files")).to_be_hidden()
+    await page.get_by_label("Your message").evaluate(DROP)
+    await page.get_by_role("button", name="Private note").click()
+    await expect(page.locator(".chosen li")).to_have_count(1)
     await page.get_by_label("Your message").fill("Our terms:")
     await page.get_by_role("button", name="Take over and send").click()
     async with chat.page.expect_download() as saved:
@@ -63,6 +77,32 @@ async def test_a_picture_and_a_document_go_both_ways_and_what_is_not_taken_says_
     assert (await download.path()).read_bytes() == b"thirty days"
     await chat.page.reload()
     await is_drawn(chat.own.last.locator(".files img"))
+
+
+async def test_what_follows_an_agents_files_is_in_sight_and_a_long_name_stands_beside_its_sign(visits: Visits) -> None:
+    chat = await visits.chat(size=(390, 640))
+    await chat.say("a human please")
+    await expect(chat.panel.get_by_text("I have let the team know")).to_be_visible()
+    page = await signed_in(visits)
+    await page.locator(f'.talks a[data-id="{await conversation_of(chat.page)}"]').click()
+    names = [f"{'a name that is far too long for one line of a small screen ' * 2}{number}.txt" for number in range(3)]
+    await page.locator(".composer input[type=file]").set_input_files(
+        [FilePayload(name=name, mimeType="text/plain", buffer=b"one") for name in names]
+    )
+    await expect(page.locator(".chosen small", has_text="KB")).to_have_count(3)
+    await page.get_by_label("Your message").fill("Three files")
+    await page.get_by_role("button", name="Take over and send").click()
+    sent = chat.panel.locator("article.operator .file")
+    await expect(sent).to_have_count(3)
+    await expect(sent.last).to_be_in_viewport(ratio=1)
+    name, sign = await sent.last.locator("span").bounding_box(), await sent.last.locator("svg").bounding_box()
+    assert name
+    assert sign
+    assert sign["x"] + sign["width"] <= name["x"]
+    await page.get_by_label("Your message").fill("And a word")
+    await page.get_by_role("button", name="Send", exact=True).click()
+    await expect(chat.panel.get_by_text("And a word")).to_be_in_viewport(ratio=1)
+    await expect(chat.panel.get_by_role("button", name="Latest messages")).to_be_hidden()
 
 
 async def test_a_tall_picture_leaves_what_follows_it_in_sight(visits: Visits) -> None:

@@ -17,7 +17,7 @@ KEY = "a-key-of-at-least-32-characters-here"
 
 
 async def nexus(stack: RunningStack, *arguments: str) -> str:
-    done = await asyncio.to_thread(stack.nexus, *arguments, "--data", str(stack.data), "--said", "en")
+    done = await asyncio.to_thread(stack.nexus, *arguments, "--data", str(stack.data), "--locale", "en")
     assert done.returncode == 0, done.stderr
     return done.stdout
 

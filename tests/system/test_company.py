@@ -48,7 +48,7 @@ async def test_a_company_is_made_answers_on_its_own_site_and_is_deleted_with_one
         assert {"demo", company} <= {one["companyId"] for one in listed}
         changed = await nexus(
             stack, "company", "set", company, "responseDelayMs=0", "languages=es", "assistant.name=Lía",
-            "toolConfig.enabledTools=get_price", "--said", "en",
+            "toolConfig.enabledTools=get_price", "--locale", "en",
         )  # fmt: skip
         assert 'languages=["es"]' in changed
         assert "warning   toolConfig.enabledTools" in changed
@@ -62,7 +62,7 @@ async def test_a_company_is_made_answers_on_its_own_site_and_is_deleted_with_one
             # It speaks Spanish alone, whoever asks.
             assert "9 a 14" in (await chat.ask("¿Cuál es el horario de consulta?"))["text"]
 
-        assert f"{company} is deleted" in await nexus(stack, "company", "delete", company, "--yes", "--said", "en")
+        assert f"{company} is deleted" in await nexus(stack, "company", "delete", company, "--yes", "--locale", "en")
         assert company not in await nexus(stack, "company", "list")
         assert (await http("POST", "/v2/visitors", json={"companyId": company}))[0] == 404
         left = await raw_scan.streams(stack) | await raw_scan.databases(stack)

@@ -47,16 +47,16 @@ async def test_every_command_of_the_guide_does_what_it_says(
     for asked, answer in (
         ("knowledge search hours --company no-such", "there is no company no-such"),
         ("erase user ana --company no-such --yes", "there is no company no-such"),
-        ("company show no-such --said en", "no such company"),
-        ("company set no-such profile=support --said en", "no such company"),
-        ("company get demo no.such --said en", "no.such: there is no such setting"),
-        ("company get demo profile.x --said en", "profile.x: there is no such setting"),
-        (f"company new Demo --site {site} --said en", "there is a company demo already: choose another name"),
+        ("company show no-such --locale en", "no such company"),
+        ("company set no-such profile=support --locale en", "no such company"),
+        ("company get demo no.such --locale en", "no.such: there is no such setting"),
+        ("company get demo profile.x --locale en", "profile.x: there is no such setting"),
+        (f"company new Demo --site {site} --locale en", "there is a company demo already: choose another name"),
     ):
         given = [*asked.split(), "--data", str(stack.data)]
         refused = await asyncio.to_thread(CliRunner().invoke, app, given, env=stack.env)
         assert (refused.exit_code, answer in refused.stderr) == (1, True), refused.stderr
-    asked = ["company", "delete", "no-such", "--said", "es", "--data", str(stack.data)]
+    asked = ["company", "delete", "no-such", "--locale", "es", "--data", str(stack.data)]
     for word, answer in (("sí\n", "no existe esa empresa"), ("\n", "no se ha eliminado nada")):
         refused = await asyncio.to_thread(CliRunner().invoke, app, asked, env=stack.env, input=word)
         assert (refused.exit_code, answer in refused.stderr) == (1, True), refused.stderr

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from nexus_cli.commands.failures import fail
+from nexus_cli.texts import TEXTS
 
 if TYPE_CHECKING:
     from nats.aio.client import Client
@@ -37,12 +38,12 @@ def on_bus(data: Path, work: Callable[[Client], Awaitable[T]]) -> T:
         fail(str(error) or "the bus did not answer in time")
 
 
-async def check_exists(rpc: RpcClient, company: str) -> None:
+async def check_exists(rpc: RpcClient, company: str, said: str) -> None:
     """Ends the command if there is no such company, since an empty result would look like a company without data."""
     from contracts.company_rpc import COMPANY_GET, CompanyRequest
 
     if (await rpc.call(COMPANY_GET, CompanyRequest(company_id=company), deadline=10)).settings is None:
-        fail(f"there is no company {company}: `nexus company list` names those there are")
+        fail(TEXTS["company.unknown"].said_in(said).format(company=company))
 
 
 def with_rpc(data: Path, work: Callable[[RpcClient], Awaitable[None]]) -> None:

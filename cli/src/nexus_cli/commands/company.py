@@ -293,6 +293,8 @@ def _ask(
     address = f"{target.gateway.rstrip('/')}/v2/companies{path}"
     told = {"Authorization": f"Bearer {token}", "Accept-Language": said, **(headers or {})}
     status, answer = asyncio.run(_sent(method, address, body, told))
+    if status == 401:
+        fail(TEXTS["company.other_secret"].said_in(said))
     if status >= 400:
         fail(refusal(status, answer))
     return answer

@@ -10,7 +10,8 @@ import typer
 
 from nexus_cli.commands.bus import check_exists, with_rpc
 from nexus_cli.commands.failures import fail
-from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, a_company, an_id, confirmed
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language, a_company, an_id, confirmed
+from nexus_cli.texts import TEXTS
 
 if TYPE_CHECKING:
     from contracts.erasure_rpc import Receipt
@@ -27,19 +28,22 @@ def erase(
     company: Company = "demo",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     *,
+    said: Language,
     data: Data = DEFAULT_DATA,
     as_json: Json = False,
 ) -> None:
     """Delete a user, a visitor or one conversation in every store and stream. For good; prints the receipt."""
-    if not yes and not confirmed(f"Delete the {kind} {name} of {company} for good?"):
-        fail("nothing is deleted")
+    what = TEXTS[f"erasure.kind.{kind}"].said_in(said)
+    asked = TEXTS["erasure.really"].said_in(said).format(what=what, name=name, company=company)
+    if not yes and not confirmed(asked, said):
+        fail(TEXTS["company.kept"].said_in(said))
 
     async def work(rpc: RpcClient) -> None:
         from contracts.erasure_rpc import ERASE, EraseRequest
 
-        await check_exists(rpc, company)
+        await check_exists(rpc, company, said)
         asked = EraseRequest(company_id=company, receipt_id=str(uuid.uuid4()), kind=kind, name=name, by="admin")
-        _print((await rpc.call(ERASE, asked, deadline=DEADLINE)).receipt, as_json=as_json)
+        _print((await rpc.call(ERASE, asked, deadline=DEADLINE)).receipt, said, as_json=as_json)
 
     with_rpc(data, work)
 
@@ -50,6 +54,7 @@ def erasures(
     ] = None,
     company: Company = "demo",
     *,
+    said: Language,
     data: Data = DEFAULT_DATA,
     as_json: Json = False,
 ) -> None:
@@ -62,8 +67,8 @@ def erasures(
             asked = ReceiptRef(company_id=company, receipt_id=receipt)
             found = (await rpc.call(RECEIPT, asked, deadline=DEADLINE)).receipt
             if found is None:
-                fail(f"{company} has no receipt {receipt}")
-            _print(found, as_json=as_json)
+                fail(TEXTS["erasure.no_receipt"].said_in(said).format(company=company, receipt=receipt))
+            _print(found, said, as_json=as_json)
             return
         items = (await rpc.call(RECEIPTS, ReceiptsRequest(company_id=company), deadline=DEADLINE)).items
         tonight = await rpc.call(KEEPING, KeepingRequest(company_id=company), deadline=DEADLINE)
@@ -71,27 +76,37 @@ def erasures(
             print(json.dumps({"items": [one.to_wire() for one in items], "next": tonight.to_wire()}, indent=2))
             return
         if not items:
-            print(f"nothing of {company} was deleted")
+            print(TEXTS["erasure.nothing"].said_in(said).format(company=company))
         for one in items:
-            print(f"{one.requested_at:%Y-%m-%d %H:%M}  {one.kind:<12} {one.by:<9} {one.state:<7} {one.receipt_id}")
+            kind, by, state = (_word(of, said) for of in (f"kind.{one.kind}", f"by.{one.by}", f"state.{one.state}"))
+            print(f"{one.requested_at:%Y-%m-%d %H:%M}  {kind:<14} {by:<14} {state:<9} {one.receipt_id}")
         for name, old in (("conversations", tonight.conversations), ("traces", tonight.traces)):
             if old.days is not None:
-                print(f"next      {tonight.next_run:%Y-%m-%d %H:%M}  {old.count} {name} older than {old.days} days")
+                due = TEXTS[f"erasure.old_{name}"].said_in(said).format(count=old.count, days=old.days)
+                print(f"{tonight.next_run:%Y-%m-%d %H:%M}  {due}")
 
     with_rpc(data, work)
 
 
-def _print(receipt: Receipt, *, as_json: bool) -> None:
+def _word(of: str, said: str) -> str:
+    """A word of a receipt; one that only a newer release has stands as it is."""
+    words = TEXTS.section("erasure").get(of)
+    return words.said_in(said) if words else of.rpartition(".")[2]
+
+
+def _print(receipt: Receipt, said: str, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(receipt.to_wire(), indent=2, ensure_ascii=False))
         return
     from contracts.receipt_words import what_remains
 
-    print(f"receipt   {receipt.receipt_id} ({receipt.state}), {receipt.conversations} conversation(s)")
+    state = _word(f"state.{receipt.state}", said)
+    words = TEXTS["erasure.receipt"].said_in(said)
+    print(words.format(receipt=receipt.receipt_id, state=state, conversations=receipt.conversations))
     for one in receipt.removed:
         if one.removed or one.remains:
             count = f"≥ {one.removed}" if one.at_least else str(one.removed)
             print(f"  {one.place:<24} {count:>6}")
         if one.remains:
-            until = f"until {one.gone_after:%Y-%m-%d %H:%M}: " if one.gone_after else ""
-            print(f"    {until}{what_remains(one, 'en') or one.remains}")
+            until = f"→ {one.gone_after:%Y-%m-%d %H:%M}: " if one.gone_after else ""
+            print(f"    {until}{what_remains(one, said) or one.remains}")

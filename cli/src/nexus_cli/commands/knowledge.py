@@ -12,8 +12,9 @@ import typer
 from nexus_cli.commands import evaluate
 from nexus_cli.commands.bus import check_exists, with_rpc
 from nexus_cli.commands.failures import fail
-from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, a_company
+from nexus_cli.commands.options import DEFAULT_DATA, Data, Json, Language, a_company
 from nexus_cli.terminal_text import plain
+from nexus_cli.texts import TEXTS
 
 if TYPE_CHECKING:
     from contracts.knowledge import Run
@@ -36,6 +37,7 @@ def crawl(
     url: Annotated[str, typer.Argument(help="Where the site begins: https://www.example.com")],
     company: Company = "demo",
     *,
+    said: Language,
     data: Data = DEFAULT_DATA,
     as_json: Json = False,
 ) -> None:
@@ -48,13 +50,13 @@ def crawl(
         run = (await rpc.call(REFRESH, RefreshAsk(company_id=company, by="nexus"), deadline=DEADLINE)).run
         if run is None:
             fail("memory began no run")
-        ended = await _followed(rpc, run)
+        ended = await _followed(rpc, run, said)
         if as_json:
             print(json.dumps(ended.to_wire(), indent=2, ensure_ascii=False))
         else:
-            print(_line(ended))
+            print(_line(ended, said))
             for left in ended.left[-SHOWN:]:
-                print(plain(f"  {left.outcome}: {left.url}: {left.message or left.reason}"))
+                print(plain(f"  {_word(left.outcome, said)}: {left.url}: {left.message or left.reason}"))
         if ended.problem:
             fail(ended.problem)
 
@@ -67,6 +69,7 @@ def search(
     company: Company = "demo",
     limit: Annotated[int, typer.Option(min=1, max=50)] = 5,
     *,
+    said: Language,
     data: Data = DEFAULT_DATA,
     as_json: Json = False,
 ) -> None:
@@ -75,7 +78,7 @@ def search(
     async def work(rpc: RpcClient) -> None:
         from contracts.knowledge_rpc import SEARCH, KnowledgeSearch
 
-        await check_exists(rpc, company)
+        await check_exists(rpc, company, said)
         asked = KnowledgeSearch(company_id=company, text=query, limit=limit)
         found = await rpc.call(SEARCH, asked, deadline=DEADLINE)
         if as_json:
@@ -85,19 +88,19 @@ def search(
             print(plain(f"{one.score:.2f}  {' › '.join((one.title, *one.heading))}  {one.url or ''}".rstrip()))
             print("      " + plain(one.text).replace("\n", "\n      "))
         if not found.passages:
-            print(f"Nothing found in {found.documents} documents.")
+            print(TEXTS["knowledge.nothing_found"].said_in(said).format(documents=found.documents))
 
     with_rpc(data, work)
 
 
 @app.command()
-def gaps(company: Company = "demo", *, data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
+def gaps(company: Company = "demo", *, said: Language, data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
     """Questions that had no good answer, the most asked first."""
 
     async def work(rpc: RpcClient) -> None:
         from contracts.knowledge_rpc import GAPS, GapsRequest
 
-        await check_exists(rpc, company)
+        await check_exists(rpc, company, said)
         found = await rpc.call(GAPS, GapsRequest(company_id=company), deadline=DEADLINE)
         if as_json:
             print(json.dumps([one.to_wire() for one in found.items], indent=2, ensure_ascii=False))
@@ -105,7 +108,7 @@ def gaps(company: Company = "demo", *, data: Data = DEFAULT_DATA, as_json: Json 
         for one in found.items:
             print(plain(f"{one.count:>5}  {one.last_at:%Y-%m-%d %H:%M}  {one.question}"))
         if not found.items:
-            print("No open questions.")
+            print(TEXTS["knowledge.no_gaps"].said_in(said))
 
     with_rpc(data, work)
 
@@ -130,14 +133,14 @@ async def _site(rpc: RpcClient, company: str, url: str) -> None:
         await rpc.call(COMPANY_PATCH, asked, deadline=DEADLINE)
 
 
-async def _followed(rpc: RpcClient, run: Run) -> Run:
+async def _followed(rpc: RpcClient, run: Run, said: str) -> Run:
     from rich.console import Console
     from rich.status import Status
 
     from contracts.knowledge_rpc import RUN_GET, RunRequest
 
     console, end = Console(stderr=True), time.monotonic() + PATIENCE
-    status = Status(_line(run), console=console) if console.is_terminal else None
+    status = Status(_line(run, said), console=console) if console.is_terminal else None
     if status:
         status.start()
     try:
@@ -146,16 +149,19 @@ async def _followed(rpc: RpcClient, run: Run) -> Run:
             asked = RunRequest(company_id=run.company_id, id=run.id)
             run = (await rpc.call(RUN_GET, asked, deadline=DEADLINE)).run or run
             if status:
-                status.update(_line(run))
+                status.update(_line(run, said))
     finally:
         if status:
             status.stop()
     return run
 
 
-def _line(run: Run) -> str:
-    counts = run.counts
-    return (
-        f"{run.state}: {counts.found} found, {counts.fetched} fetched, {counts.unchanged} unchanged, "
-        f"{counts.skipped} skipped, {counts.failed} failed"
-    )
+def _line(run: Run, said: str) -> str:
+    counts = TEXTS["knowledge.counts"].said_in(said)
+    return f"{_word(run.state, said)}: {counts.format_map(run.counts.model_dump())}"
+
+
+def _word(state: str, said: str) -> str:
+    """How a run or one of its pages ended; a state that only a newer release has stands as it is."""
+    words = TEXTS.section("knowledge.state").get(state)
+    return words.said_in(said) if words else state

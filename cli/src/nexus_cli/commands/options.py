@@ -71,5 +71,8 @@ def confirmed(question: str, said: str = "en") -> bool:
 
 
 Language = Annotated[
-    str, typer.Option(help="Language of texts: es, en.", default_factory=spoken, show_default="the terminal's, else es")
+    str,
+    typer.Option(
+        "--locale", help="Language of texts: es, en.", default_factory=spoken, show_default="the terminal's, else es"
+    ),
 ]

@@ -52,6 +52,7 @@ TO_PEOPLE = ("adapters", "chat", "domain", "handlers.py", "web")
             "temperature: Input should be less than or equal to 2; name: String should have at least 1 character",
             "temperature: debe ser 2 o menos; name: debe tener al menos 1 carácter",
         ),
+        ("assistant.greeting.español.[key]: Field required", "assistant.greeting.español.[key]: es obligatorio"),
         ("a text that nobody has put into Spanish", "a text that nobody has put into Spanish"),
         ("there is no frame of type '{0}; {}'", "no existe ningún mensaje de tipo '{0}; {}'"),
     ],

@@ -95,6 +95,9 @@ async def test_a_site_that_is_none_is_refused_by_the_name_of_its_field(http: Htt
         answer = await http("POST", "/v2/companies", token=operator, json={"name": "Acme 2", "site": site})
         assert_problem(answer, 422, "BAD_FIELD")
         assert [one["field"] for one in answer[1]["errors"]] == ["site"], answer[1]
+    answer = await http("POST", "/v2/companies", token=operator, json={"name": "A", "site": SITE, "language": "es"})
+    assert_problem(answer, 422, "BAD_FIELD")
+    assert answer[1]["errors"] == [{"field": "language", "message": "there is no such field"}]
     answer = await http("POST", "/v2/companies", token=operator, json={"name": "日本", "site": SITE})
     assert_problem(answer, 422, "BAD_FIELD")
     assert [one["field"] for one in answer[1]["errors"]] == ["companyId"], answer[1]

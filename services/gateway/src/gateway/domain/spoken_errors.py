@@ -17,7 +17,7 @@ _LAST_OR = re.compile(r"(?<=') or (?=')")
 _FILE = re.compile(r"errors\.(\w+)\.toml")
 _Texts = tuple[dict[str, str], list[tuple[re.Pattern[str], str]]]
 """The texts without placeholders, and patterns for the others, those with the most fixed text first."""
-_FIELD = re.compile(r"(?P<field>[A-Za-z][A-Za-z0-9_.\[\]-]{0,200}): (?P<said>.+)", re.DOTALL)
+_FIELD = re.compile(r"(?P<field>[^\W\d_][\w.\[\]-]{0,200}): (?P<said>.+)", re.DOTALL)
 
 
 def in_language(said: str, language: Language | None) -> str:

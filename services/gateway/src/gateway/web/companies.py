@@ -16,6 +16,7 @@ from contracts.knowledge import Run
 from contracts.knowledge_rpc import OVERVIEW
 from contracts.languages import LANGUAGES, Language
 from contracts.plain_text import LINE
+from contracts.strict import Strict
 from gateway.adapters.service_calls import ask
 from gateway.domain.company_names import id_of
 from gateway.errors import GatewayError, RefusedError, UnavailableError, not_found
@@ -39,7 +40,7 @@ router = APIRouter(prefix="/v2/companies", tags=["companies"])
 CompanyPath = Annotated[str, Path(pattern=COMPANY_PATTERN, alias="companyId")]
 
 
-class NewCompany(Wire):
+class NewCompany(Strict):
     """A company to create. Without `companyId` the id is derived from the name: Acme Rockets is acme-rockets."""
 
     name: Annotated[str, Field(min_length=1, max_length=80), LINE]

@@ -12,12 +12,13 @@ const LONGEST = 8000, TYPING_PAUSE = 3000, TONES = ["friendly", "formal", "brief
 
 export class Composer {
   node; field;
-  #send; #typing; #note; #isNote = false; #noteSwitch; #picker; #says = "send"; #kept; #noted = {}; #conversation; #files; #offers; #fault; #label; #lastTyped = 0; #improve;
+  #may; #send; #typing; #note; #isNote = false; #noteSwitch; #picker; #says = "send"; #kept; #noted = {}; #conversation; #files; #offers; #fault; #label; #lastTyped = 0; #improve;
 
-  /* send(text, files) sees to it, files being ids of what `files` has taken in; typing() tells the visitor that somebody writes; note(text, id) keeps a private one and may raise;
+  /* may() says whether one may answer here, asking where needed; send(text, files) sees to it, files being ids of what `files` has taken in; typing() tells the visitor that somebody writes; note(text, id) keeps a private one and may raise;
      places() gives what fills in a ready reply; mine: one's own id; kept: {read(), write(draft)} of what one has begun. */
-  constructor(conversation, { files, send, typing, note, places, mine, kept }) {
+  constructor(conversation, { files, may, send, typing, note, places, mine, kept }) {
     this.#conversation = conversation;
+    this.#may = may;
     this.#send = send;
     this.#note = note;
     this.#kept = kept;
@@ -41,7 +42,7 @@ export class Composer {
       this.#offers, this.#picker.node, this.field, this.#files.list, this.#fault,
       make("div", { class: "row" }, this.#files.node, this.#noteSwitch, suggest, this.#improve, tone,
         make("button", { type: "submit", class: "primary" }, this.#label)));
-    this.#files.listen(this.node);
+    this.#files.listen(this.node, () => !this.#isNote);
     const { text, isNote } = kept.read();
     this.field.value = text;
     if (isNote) this.#turnNote(true);
@@ -92,10 +93,11 @@ export class Composer {
   /* What was told is over; what was told since stays. */
   untell(...texts) { if (texts.includes(this.told)) this.tell(""); }
 
-  submit() {
+  async submit() {
     const said = this.field.value.trim(), text = said || (this.#isNote ? "" : this.#files.text);
     if (!text) return;
     if (this.#files.busy && !this.#isNote) { this.tell(say("filesComing")); return; }
+    if (!this.#isNote && !(await this.#may())) return;
     this.field.value = "";
     this.tell("");
     this.#picker.close();

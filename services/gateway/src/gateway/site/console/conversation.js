@@ -31,7 +31,7 @@ export class ConversationView {
     const files = new Files({ make, button, draw }, { locale: language, server: "", token: () => session.token, conversation: () => id, root: document });
     this.#thread.files = files;
     this.#composer = new Composer(id, {
-      files, send: (text, sent) => this.#say(text, sent),
+      files, may: () => this.#mayTake(), send: (text, sent) => this.#say(text, sent),
       typing: () => context.live.send("typing", { conversationId: id }),
       note: async (text, noteId) => { await post(this.#at("notes"), { text, noteId }); this.#reading.now(); },
       mine: context.session.who.subject,
@@ -75,6 +75,9 @@ export class ConversationView {
     for (const kind of HANDS) addEventListener(kind, this.#handled, { passive: true });
     // What waits for a yes may be decided while the line is lost: no later fact of the conversation says so.
     context.live.follow(id, () => this.#thread.undecided);
+    // The list knows most of it already.
+    const known = context.inbox.items.find((one) => one.id === id);
+    if (known) this.#describe(known);
     this.#reading.now();
     this.present();
   }
@@ -196,7 +199,6 @@ export class ConversationView {
   async #load() {
     try {
       const found = await get(`/v2/conversations/${encodeURIComponent(this.#id)}`);
-      this.#title.textContent = nameOf(found);
       this.#rating = found.status === "resolved" && (await get(this.#at("rating"))).rating;
       this.#describe(found);
       await this.#loadNotes();
@@ -261,7 +263,7 @@ export class ConversationView {
   }
   #turnOver() {
     if (this.#isMine) this.#wish("owner.release");
-    else this.#takeAsked();
+    else this.#mayTake().then((may) => { if (may) this.#take(); });
   }
   /* What is asked for over the socket and tells by a later frame that it is done: nothing is said for long of none. */
   #wished = null; #granted = () => {};
@@ -280,13 +282,11 @@ export class ConversationView {
     return granted && stored;
   }
   /* From a colleague it is taken only by whoever says so twice. */
-  async #takeAsked() {
+  async #mayTake() {
     const owner = this.#owner;
-    if (owner?.kind === "human" && !this.#isMine) {
-      const name = owner.name || owner.operatorId;
-      if (!await ask(say("ownerHuman", { name }), say("takeFromHint", { name }), say("take"))) return;
-    }
-    this.#take();
+    if (owner?.kind !== "human" || this.#isMine) return true;
+    const name = owner.name || owner.operatorId;
+    return ask(say("ownerHuman", { name }), say("takeFromHint", { name }), say("take"));
   }
   /* Of two who take it at once the second is told of the first. */
   #ownerSeen = 0;
@@ -297,7 +297,7 @@ export class ConversationView {
     this.#take();
     const message = { conversationId: this.#id, clientMessageId: crypto.randomUUID(), text, files };
     this.#thread.waits(message);
-    this.#unsent.add(message);
+    this.#unsent.add(message, this.#ownerSeen);
   }
   #showUnsent() { for (const message of this.#unsent.of(this.#id)) this.#thread.waits(message); }
   #stored({ clientMessageId }) {
@@ -339,8 +339,9 @@ export class ConversationView {
   #explain({ handOver: told, state }) {
     this.#handOver.hidden = !told;
     if (!told) return;
-    if (this.#handOver.dataset.at !== told.at) this.#handOver.open = state === "needs_human";
-    this.#handOver.dataset.at = told.at;
+    const wait = `${told.at} ${state === "needs_human"}`;
+    if (this.#handOver.dataset.wait !== wait) this.#handOver.open = state === "needs_human";
+    this.#handOver.dataset.wait = wait;
     this.#handOver.replaceChildren(...[
       make("summary", {}, glyph("person"), make("h2", {}, reasonOf(told)), make("time", { datetime: told.at, title: exactly(told.at) }, moment(told.at))),
       told.summary?.length > 0 && make("ul", { tabindex: "0" }, ...told.summary.map((line) => make("li", { dir: "auto" }, line))),
@@ -349,6 +350,7 @@ export class ConversationView {
   #describe(found) {
     const { visitor = {} } = found;
     this.#view = found;
+    this.#title.textContent = nameOf(found);
     this.#desk.show(found);
     this.#explain(found);
     this.#showPerson(visitor);

@@ -29,7 +29,7 @@ export const inboxView = {
 };
 
 class InboxView {
-  #context; #stage; #list; #filters = {}; #place; #open; #conversation = null; #tick; #more; #search; #days; #order; #said; #saved; #reached; #rows = new Map(); #from = 0; #drawn = 0; #due = false; #next = null; #empty = make("li", { class: "empty" }); #typed = 0;
+  #context; #stage; #list; #filters = {}; #place; #open; #conversation = null; #tick; #more; #search; #days; #order; #said; #saved; #reached; #rows = new Map(); #from = 0; #at = 0; #drawn = 0; #due = false; #next = null; #empty = make("li", { class: "empty" }); #typed = 0;
 
   constructor(stage, context) {
     this.#context = context;
@@ -81,6 +81,7 @@ class InboxView {
     this.#stage.querySelector(".split").toggleAttribute("data-open", Boolean(id));
     if (id !== this.#open) {
       this.#open = id;
+      this.#at = 0;
       this.#conversation?.end();
       this.#conversation = id ? new ConversationView(this.#place, this.#context, id) : null;
       if (!id) {
@@ -140,7 +141,8 @@ class InboxView {
   }
 
   #draw() {
-    const { inbox } = this.#context;
+    const { inbox } = this.#context, at = inbox.items.findIndex((item) => item.id === this.#open);
+    if (at >= 0) this.#at = at;
     for (const [name, one] of Object.entries(this.#filters)) {
       one.setAttribute("aria-pressed", String(name === inbox.list));
       const count = one.querySelector(".count");
@@ -265,10 +267,11 @@ class InboxView {
       return;
     }
     if (document.querySelector("dialog[open]")) return;
-    const ids = this.#context.inbox.items.map((item) => item.id);
-    const at = ids.indexOf(this.#open);
-    if (event.key === "j" && ids.length) this.#go(ids[Math.min(at + 1, ids.length - 1)]);
-    else if (event.key === "k" && ids.length) this.#go(ids[Math.max(at - 1, 0)]);
+    const { items } = this.#context.inbox;
+    // What has left the list (answered, resolved) was before the one that stands in its place now.
+    const next = this.#at + (items[this.#at]?.id === this.#open ? 1 : 0);
+    if (event.key === "j" && items.length) this.#go(items[Math.min(next, items.length - 1)].id);
+    else if (event.key === "k" && items.length) this.#go(items[Math.max(this.#at - 1, 0)].id);
     else if (event.key === "/") this.#search.focus();
     else if (!this.#conversation?.key(event.key)) {
       if (event.key !== "Escape" || !this.#open) return;

@@ -3,7 +3,7 @@ import { pauseBefore } from "./returning.js";
 import { session } from "./session.js";
 import { language } from "./i18n.js";
 
-const EXPIRED = 4005, FINAL = 4500, NO_COMPANY = 4510, MOST_FOLLOWED = 50;
+const EXPIRED = 4005, FINAL = 4500, NO_COMPANY = 4510, MOST_FOLLOWED = 50, OPENING = 30_000;
 
 export class Live {
   #socket = null; #ready = false; #tries = 0; #missed = 0; #beat = 0; #timer = 0; #ended = false;
@@ -15,7 +15,7 @@ export class Live {
     this.#onState = onState;
     onState("connecting");
     addEventListener("online", this.#hurry);
-    addEventListener("offline", this.#offline);
+    addEventListener("offline", this.#cut);
     this.#connect();
   }
 
@@ -29,23 +29,27 @@ export class Live {
   send(type, fields = {}) {
     if (!this.#ready) return false;
     this.#socket.send(JSON.stringify({ v: 1, type, ...fields }));
+    if (type === "message.send") { this.#missed ||= 1; this.send("ping"); }
     return true;
   }
+  /* A message is not stored for long: a line on which not even the ping behind it was answered is lost. */
+  doubt() { if (this.#missed) this.#cut(); }
   end() {
     this.#ended = true;
     removeEventListener("online", this.#hurry);
-    removeEventListener("offline", this.#offline);
+    removeEventListener("offline", this.#cut);
     clearTimeout(this.#timer);
     clearInterval(this.#beat);
     this.#socket?.close();
   }
 
   #hurry = () => { if (!this.#ready) { this.#tries = 0; clearTimeout(this.#timer); this.#connect(); } };
-  /* A line that the machine knows to be cut is not waited for. */
-  #offline = () => { const cut = this.#socket; this.#socket = null; cut?.close(); this.#lost(0); };
+  /* A line that is known to be cut is not waited for. */
+  #cut = () => { const cut = this.#socket; this.#socket = null; cut?.close(); this.#lost(0); };
   #connect() {
     this.#followed.clear();
     const earlier = this.#socket;
+    this.#timer = setTimeout(this.#cut, OPENING);
     const socket = this.#socket = new WebSocket(`${location.origin.replace(/^http/, "ws")}/v2/chat/ws`);
     earlier?.close();
     socket.onopen = () => socket.send(JSON.stringify({ v: 1, type: "hello", token: session.token, locale: language }));
@@ -57,6 +61,7 @@ export class Live {
     if (frame.type === "welcome" && !frame.conversationId) {
       this.#ready = true;
       this.#tries = 0;
+      clearTimeout(this.#timer);
       clearInterval(this.#beat);
       this.#beat = setInterval(() => this.#ping(), frame.heartbeatMs);
       this.send("inbox.watch");
@@ -78,7 +83,7 @@ export class Live {
     this.send("conversation.watch", { conversationId, ...(cursor && !anew() && { since: cursor }) });
   }
   #ping() {
-    if (++this.#missed > 2) this.#socket.close();
+    if (++this.#missed > 2) this.#cut();
     else this.send("ping");
   }
   #lost(code) {

@@ -28,7 +28,7 @@ function start(why = "") {
   const inbox = new Conversations();
   const notices = new Notices(who);
   const presence = new Presence(() => view?.present?.());
-  const unsent = new Unsent(who, (type, fields) => live.send(type, fields));
+  const unsent = new Unsent(who, (type, fields) => live.send(type, fields), () => live?.doubt());
   live = new Live(
     (frame) => { presence.frame(frame); inbox.frame(frame); unsent.frame(frame); view?.frame?.(frame); },
     (state) => { tellLine(line, state); if (state === "ready") unsent.again(); },

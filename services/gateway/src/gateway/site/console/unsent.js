@@ -1,16 +1,19 @@
 /* Words that one has written to visitors and that the log does not have: what is being written, and what is on its way. Kept
    for this tab, so that neither another page nor a new sign-in costs them, and sent, in whatever conversation, until they are stored. */
-const AGAIN = 2_000, PATIENCE = 8_000;
+const AGAIN = 2_000, PATIENCE = 8_000, LATE = 10_000;
 const read = (key, none) => { try { return JSON.parse(sessionStorage.getItem(key)) || none; } catch { return none; } };
 /* What cannot be kept (storage is full or forbidden) is there for as long as the page is. */
 const keep = (key, value) => { try { sessionStorage.setItem(key, JSON.stringify(value)); } catch { /* the page remembers it */ } };
 export const joined = (...texts) => texts.filter(Boolean).join("\n");
 
 export class Unsent {
-  #send; #draftsKey; #sentKey; #drafts; #sent; #open = null; #timer = 0; #waiting = [];
+  #send; #late; #mine; #asked = new Set(); #draftsKey; #sentKey; #drafts; #sent; #open = null; #timer = 0; #waiting = [];
 
-  constructor({ company, subject }, send) {
+  /* send(type, fields); late(): the server has not said for LATE ms what became of something. */
+  constructor({ company, subject }, send, late) {
     this.#send = send;
+    this.#late = late;
+    this.#mine = subject;
     this.#draftsKey = `nexus.console.drafts.${company}.${subject}`;
     this.#sentKey = `nexus.console.unsent.${company}.${subject}`;
     this.#drafts = read(this.#draftsKey, {});
@@ -42,22 +45,34 @@ export class Unsent {
     for (const one of this.#waiting) if (one.conversationId === conversationId) one.done(stored);
     this.#waiting = this.#waiting.filter((one) => one.conversationId !== conversationId);
   }
-  add(message) {
-    this.#sent.push(message);
+  /* seenSeq: the newest change of owner that whoever wrote it had seen. */
+  add(message, seenSeq) {
+    this.#sent.push({ ...message, seenSeq });
     keep(this.#sentKey, this.#sent);
     this.#send("message.send", message);
+    setTimeout(() => { if (this.#sent.some((one) => one.clientMessageId === message.clientMessageId)) this.#late(); }, LATE);
   }
-  /* The line is up: whoever wrote has taken the conversation over, also where the line was cut between the two. */
+  /* The line is up: whoever wrote has taken the conversation over, also where the line was cut between the two. A colleague who
+     has taken it meanwhile keeps it: the words go back to where they were written. */
   again() {
     clearTimeout(this.#timer);
-    for (const conversationId of new Set(this.#sent.map((one) => one.conversationId))) this.#send("owner.take", { conversationId });
-    for (const message of this.#sent) this.#send("message.send", { ...message, retry: true });
+    this.#asked = new Set(this.#sent.map((one) => one.conversationId));
+    for (const conversationId of this.#asked) this.#send("owner.take", { conversationId, seenSeq: this.of(conversationId).at(-1).seenSeq });
+  }
+  #owned({ conversationId, owner }) {
+    if (owner.operatorId !== this.#mine || !this.#asked.delete(conversationId)) return;
+    for (const message of this.of(conversationId)) this.#send("message.send", { ...message, seenSeq: undefined, retry: true });
   }
   frame({ type, clientMessageId, message, messages, ...error }) {
     if (type === "snapshot") for (const one of messages) this.#stored(one.clientMessageId);
     else if (type === "message.ack") this.#stored(clientMessageId);
     else if (type === "message.created") this.#stored(message.clientMessageId);
+    else if (type === "owner.changed") this.#owned(error);
     else if (type === "error" && error.ref) this.#refused(error, message);
+    else if (type === "error" && this.#asked.has(error.conversationId)) {
+      if (!error.retryable) this.#asked.delete(error.conversationId);
+      for (const { clientMessageId: ref } of this.of(error.conversationId)) this.#refused({ ...error, ref }, message);
+    }
   }
   /* What cannot be sent now is tried again soon; what never can goes back to where it was written. */
   #refused({ ref, retryable, retryAfterMs }, why) {

@@ -27,6 +27,7 @@ const STYLE = `
   .file { display: inline-flex; flex-wrap: wrap; align-items: center; gap: 6px; max-width: 100%; min-height: 0; padding: 5px 10px; border: 1px solid var(--line, currentColor); border-radius: 10px; background: none; color: inherit; font: inherit; font-size: .85em; text-align: start; }
   button.file { cursor: pointer; }
   .file svg { width: 16px; height: 16px; flex: none; fill: none; stroke: currentColor; stroke-width: 1.7; }
+  .file:not(.picture) { flex-wrap: nowrap; }
   .file span { overflow: hidden; min-width: 0; text-overflow: ellipsis; overflow-wrap: anywhere; }
   .file img { display: block; flex-basis: 100%; width: auto; max-width: min(240px, 100%); max-height: 180px; border-radius: 6px; object-fit: contain; }
   .file.failed { border-style: dashed; color: var(--danger, inherit); }
@@ -105,6 +106,7 @@ export class Files {
     const node = button("", () => this.#open(file).catch(() => { told.textContent = this.words.gone; }),
       { class: "file", title: label, "aria-label": label }, this.icon("file"), make("span", { dir: "auto" }, file.name), told);
     if (PICTURE.test(file.type)) {
+      node.classList.add("picture");
       this.#link(file).then((src) => {
         // Where the page allows no pictures of ours, the name stays.
         const picture = make("img", { src, alt: file.name, onerror: () => picture.remove() });
@@ -148,7 +150,7 @@ export class Files {
 }
 
 class Picker {
-  #files; #kit; #changed; #chosen = [];
+  #files; #kit; #changed; #chosen = []; #last = null;
 
   constructor(files, kit, changed) {
     this.#files = files;
@@ -163,9 +165,9 @@ class Picker {
   get text() { return named(this.refs); }
   get busy() { return this.#chosen.some((one) => !one.ref && !one.failed); }
 
-  /* Pictures may be pasted, and files dropped, onto where one writes. */
-  listen(place) {
-    const takes = (event, data) => { if (data?.files.length) { event.preventDefault(); this.take(data.files); } };
+  /* Pictures may be pasted, and files dropped, onto where one writes; wanted(): whether they go with what is written there. */
+  listen(place, wanted = () => true) {
+    const takes = (event, data) => { if (data?.files.length) { event.preventDefault(); if (wanted()) this.take(data.files); } };
     place.addEventListener("paste", (event) => takes(event, event.clipboardData));
     place.addEventListener("dragover", (event) => { if (event.dataTransfer?.types.includes("Files")) event.preventDefault(); });
     place.addEventListener("drop", (event) => takes(event, event.dataTransfer));
@@ -190,7 +192,9 @@ class Picker {
     this.#chosen.push(one);
     this.list.append(one.node);
     if (full) { failed(words.most); return; }
-    this.#files.send(file, (text) => { told.textContent = text; }).then((ref) => { one.ref = ref; }, (error) => failed(error.message)).finally(() => this.#draw());
+    // One after the other: the server takes two at once of a person.
+    const send = () => this.#chosen.includes(one) && this.#files.send(file, (text) => { told.textContent = text; });
+    this.#last = Promise.resolve(this.#last).then(send).then((ref) => { one.ref = ref; }, (error) => failed(error.message)).finally(() => this.#draw());
   }
   #draw() {
     this.list.hidden = !this.#chosen.length;

@@ -12,7 +12,7 @@ import { Thread } from "./thread.js";
 
 const PATIENCE = 700; // a line that comes back sooner needs no words
 const RECEIPT_AFTER = 400;
-const LATE = 10_000; // a message that nobody has begun to answer after that needs words
+const LATE = 10_000; // an answer of which nothing comes for so long needs words
 
 export class Chat {
   over = false;
@@ -35,7 +35,7 @@ export class Chat {
     this.outbox = new Outbox(kept, (type, fields) => this.net.send(type, fields), (entry, state, why, again) => {
       this.thread.waiting(entry, state, why, again);
       this.#suggest();
-    });
+    }, () => this.net.doubt());
     this.face = make("span", { class: "face", "aria-hidden": "true" });
     this.status = make("p", { class: "status" });
     this.person = button("", () => this.#askForPerson(), { class: "person" }, icon("person"), words.person);
@@ -83,9 +83,9 @@ export class Chat {
       case "snapshot": this.thread.snapshot(frame.messages, frame.events); for (const one of [...frame.messages, ...(frame.events || [])]) this.#opens(one); this.#pending(); this.#resume(); this.#suggest(); return this.seen();
       case "message.created": return this.#created(frame.message);
       case "message.ack": this.outbox.stored(frame.clientMessageId); this.#awaits(); return this.thread.acknowledged(frame.clientMessageId, frame.seq);
-      case "run.started": this.#answered(); return this.thread.started(frame);
-      case "message.delta": return this.thread.delta(frame);
-      case "tool.started": case "tool.finished": return this.thread.tool(frame);
+      case "run.started": this.#awaits(); return this.thread.started(frame);
+      case "message.delta": this.#answered(); return this.thread.delta(frame);
+      case "tool.started": case "tool.finished": this.#awaits(); return this.thread.tool(frame);
       case "run.finished": return this.thread.ended(frame);
       case "run.error": return this.thread.turn === frame.turnId && this.thread.dropped();
       case "run.cancelled": return this.#cancelled(frame);
@@ -141,6 +141,7 @@ export class Chat {
   }
   #cancelled({ turnId, reason }) {
     if (this.thread.turn !== turnId) return;
+    this.#answered();
     this.thread.dropped();
     if (reason === "user") this.thread.notice(words.stopped);
     if (reason === "disabled") this.thread.notice(words.switchedOff);
@@ -148,7 +149,7 @@ export class Chat {
   /* Whoever reads knows that a message has arrived, also while whoever would answer it stands still. */
   #awaits() {
     this.#answered();
-    if (this.#ai && this.#owner.kind === "ai") this.#late = setTimeout(() => { if (!this.thread.turn && this.net.ready) this.#notify("late", make("span", {}, words.late)); }, LATE);
+    this.#late = setTimeout(() => { if (this.#ai && this.#owner.kind === "ai" && this.net.ready) this.#notify("late", make("span", {}, words.late)); }, LATE);
   }
   #answered() {
     clearTimeout(this.#late);
@@ -158,7 +159,11 @@ export class Chat {
     if (this.thread.turn && !this.net.send("run.cancel", { turnId: this.thread.turn })) this.#ui.announce(words.notNow);
   }
   #refused(frame) {
-    if (this.outbox.refused(frame) || (frame.ref && this.thread.actionFailed(frame.ref, { NOT_FOUND: words.noLonger, BAD_FIELD: frame.message }[frame.code] || words.notNow))) return;
+    if (this.outbox.refused(frame)) {
+      if (frame.retryable && frame.code !== "RATE_LIMITED") this.#notify("late", make("span", {}, words.waits));
+      return;
+    }
+    if (frame.ref && this.thread.actionFailed(frame.ref, { NOT_FOUND: words.noLonger, BAD_FIELD: frame.message }[frame.code] || words.notNow)) return;
     const wait = Math.ceil((frame.retryAfterMs || 0) / 1000);
     const why = frame.code === "RATE_LIMITED" ? fill(words.slower, { seconds: wait || 1 }) : frame.retryable ? words.notNow : words.notPossible;
     this.thread.notice(why, "warning");
@@ -211,9 +216,8 @@ export class Chat {
   }
   #tell(state, code) {
     const again = button(words.tryNow, () => this.net.hurry(), { class: "link" });
-    const waiting = this.outbox.size;
     const texts = { connecting: words.connecting, offline: words.offline, ended: ENDED[code] || words.endedOther };
-    const parts = [make("span", { class: "pulse", "aria-hidden": "true" }), make("span", {}, texts[state], waiting ? ` ${fill(waiting === 1 ? words.oneWaits : words.manyWait, { count: waiting })}` : "")];
+    const parts = [make("span", { class: "pulse", "aria-hidden": "true" }), make("span", {}, `${texts[state]} ${this.outbox.size ? words.waits : ""}`)];
     const hopeless = state === "ended" && [4503, 4510, FORBIDDEN_SITE].includes(code);
     this.#notify(state, ...parts, ...(hopeless ? [] : [again]));
   }

@@ -5,7 +5,7 @@ import { pauseBefore } from "./returning.js";
 import { locale } from "./i18n.js";
 import { page, server } from "./settings.js";
 
-const CROWDED_WAIT = 10_000, HEARTBEAT = 25_000;
+const CROWDED_WAIT = 10_000, HEARTBEAT = 25_000, OPENING = 30_000;
 const EXPIRED = 4005, CROWDED = 4029;
 export const isFinal = (code) => code >= 4500 && code < 5000;
 
@@ -44,29 +44,29 @@ export class Connection {
   send(type, fields = {}) {
     if (!this.ready) return false;
     this.#socket.send(JSON.stringify({ v: 1, type, ...fields }));
+    if (type === "message.send") { this.#missed ||= 1; this.send("ping"); }
     return true;
   }
+  /* A message is not stored for long: a line on which not even the ping behind it was answered is lost. */
+  doubt() { if (this.#missed) this.#cut(); }
 
   close() {
-    this.#wanted = this.ready = false;
-    clearTimeout(this.#timer);
-    clearInterval(this.#beat);
+    this.#wanted = false;
     this.#listen(false);
-    const socket = this.#socket;
-    this.#socket = null;
-    if (socket) socket.close();
+    this.#drop();
   }
 
   #listen(on) {
     const change = on ? addEventListener : removeEventListener;
     change("online", this.#online);
-    change("offline", this.#offline);
+    change("offline", this.#cut);
     change("pageshow", this.#online);
   }
   #online = () => { if (this.#wanted && !this.ready) this.hurry(); };
-  #offline = () => { if (this.#wanted) this.#lost(1006); };
+  #cut = () => { if (this.#wanted) this.#lost(1006); };
 
   #connect(token) {
+    this.#timer = setTimeout(this.#cut, OPENING);
     const socket = this.#socket = new WebSocket(`${server.replace(/^http/, "ws")}/v2/chat/ws`);
     socket.onopen = () => this.#hello(token);
     socket.onmessage = (event) => { if (socket === this.#socket) this.#frame(JSON.parse(event.data), token); };
@@ -89,6 +89,7 @@ export class Connection {
     this.#identity.kept.set("conversation", frame.conversationId);
     this.#tries = 0;
     this.#doubted = false;
+    clearTimeout(this.#timer);
     if (this.#identity.welcomed) this.#identity.welcomed();
     if (this.#cursor) this.#cursor.epoch = frame.epoch;
     clearInterval(this.#beat);
@@ -113,16 +114,12 @@ export class Connection {
     }
   }
   #ping() {
-    if (++this.#missed > 2) this.#lost(1006);
+    if (++this.#missed > 2) this.#cut();
     else this.send("ping");
   }
 
   #lost(code, wait) {
-    const socket = this.#socket;
-    this.#socket = null;
-    this.ready = false;
-    clearInterval(this.#beat);
-    if (socket && socket.readyState < 2) socket.close();
+    this.#drop();
     if (!this.#wanted) return;
     if (code === EXPIRED && !this.#identity.expired()) return this.#end(REFUSED);
     if (isFinal(code) && !(code === REFUSED && this.#another())) return this.#end(code);
@@ -142,10 +139,16 @@ export class Connection {
   }
   #waiting() { this.#onState(navigator.onLine === false ? "offline" : "connecting"); }
   #end(code) {
-    this.#wanted = this.ready = false;
+    this.#wanted = false;
+    this.#drop();
+    this.#onState("ended", code);
+  }
+  #drop() {
     const socket = this.#socket;
     this.#socket = null;
-    if (socket && socket.readyState < 2) socket.close();
-    this.#onState("ended", code);
+    this.ready = false;
+    clearTimeout(this.#timer);
+    clearInterval(this.#beat);
+    socket?.close();
   }
 }

@@ -6,13 +6,15 @@ import { page } from "./settings.js";
 const UNANSWERED = 10_000, PAUSE = 2_000;
 
 export class Outbox {
-  #timers = new Map(); #kept; #send; #show;
+  #timers = new Map(); #kept; #send; #show; #late;
 
-  /* send(type, fields) says whether the line is up; show(entry, state, why, again). */
-  constructor(kept, send, show) {
+  /* send(type, fields) says whether the line is up; show(entry, state, why, again); late(): the server has not said what
+     became of one. */
+  constructor(kept, send, show, late) {
     this.#kept = kept;
     this.#send = send;
     this.#show = show;
+    this.#late = late;
   }
   get size() { return this.#kept.waiting().length; }
 
@@ -53,7 +55,7 @@ export class Outbox {
     this.#show(entry, sent ? "sending" : "waiting");
     if (!sent) return;
     if (!entry.tried) { entry.tried = true; this.#kept.keep(entry); }
-    this.#timers.set(entry.id, setTimeout(() => this.#try(entry), UNANSWERED));
+    this.#timers.set(entry.id, setTimeout(() => { this.#late(); this.#try(entry); }, UNANSWERED));
   }
   #pause(id) { clearTimeout(this.#timers.get(id)); this.#timers.delete(id); }
 }

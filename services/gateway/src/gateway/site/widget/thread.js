@@ -27,10 +27,10 @@ export class Thread {
     this.#typing = make("div", { class: "typing", hidden: true });
     this.node = make("div", { class: "log", role: "log", "aria-live": "off", "aria-label": words.conversation, tabindex: "0", onscroll: () => this.#scrolled() },
       intro, this.list, this.#typing);
-    // Words above it, or a keyboard below it, take of its height; a picture that is loaded late makes it longer.
-    const followed = () => { if (this.following) this.toEnd(); };
-    new ResizeObserver(followed).observe(this.node);
-    this.node.addEventListener("load", followed, true);
+    // Words above it, or a keyboard below it, take of its height; files and pictures that come late make it longer.
+    const size = new ResizeObserver(() => { if (this.following) this.toEnd(); });
+    size.observe(this.node);
+    size.observe(this.list);
     this.latest = button("", () => this.toEnd(true), { class: "latest", hidden: true, "aria-label": words.latest }, icon("down"), words.latest);
   }
   get empty() { return this.#order.length === 0; }
@@ -165,13 +165,7 @@ export class Thread {
   /* ---- what stands beside the messages: drawn when beside.js is there, unless the history has been drawn anew meanwhile */
   #beside(draw) {
     const round = this.round;
-    let late = false;
-    extras((parts) => {
-      if (round !== this.round) return;
-      draw(parts);
-      if (late && this.following) this.toEnd();
-    });
-    late = true;
+    extras((parts) => { if (round === this.round) draw(parts); });
   }
   #card({ ActionCard }, action) {
     const settled = this.#kept.get("decided") || {};
@@ -264,9 +258,12 @@ export class Thread {
     this.following = !held;
     this.latest.hidden = !held;
   }
-  following = true;
+  following = true; #top = 0;
   #scrolled() {
-    this.following = this.node.scrollHeight - this.node.scrollTop - this.node.clientHeight < NEAR;
+    const { scrollTop, scrollHeight, clientHeight } = this.node;
+    // Whoever looks back scrolls up: the end also goes away when something is added.
+    this.following = scrollHeight - scrollTop - clientHeight < NEAR || (this.following && scrollTop >= this.#top);
+    this.#top = scrollTop;
     if (this.following) this.latest.hidden = true;
   }
 }
