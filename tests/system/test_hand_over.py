@@ -118,10 +118,6 @@ async def test_when_nobody_comes_it_is_said_and_what_was_asked_beside_it_is_answ
             answer = await visitor.wait_for("message.created", lambda f: f["message"]["role"] == "assistant")
             owners = [frame["owner"]["kind"] for frame in visitor.of_type("owner.changed")]
             assert owners == ["waiting", "ai"]
-            # The team finds there who has asked for it.
-            found = await eventually(lambda: listed(stack, str(visitor.conversation), COMPANY))
-            assert found is not None
-            assert (found["state"], found["handOver"]["reason"]) == ("needs_human", "asked")
             return str(answer["message"]["text"])
 
     alone, beside = await asyncio.gather(

@@ -1,5 +1,4 @@
-"""What a newer release has stored stays when this one reads and changes it, and what an older one listed otherwise is
-listed anew; a misfit is one letter of memory's."""
+"""What a newer release has stored stays when this one reads and changes it; a misfit is one letter of memory's."""
 
 import json
 from typing import Any
@@ -8,21 +7,12 @@ import pytest
 from pymongo import AsyncMongoClient
 
 from contracts.channels import ChatKind, chat
-from contracts.company_rpc import (
-    COMPANY_CREATE,
-    COMPANY_GET,
-    COMPANY_PATCH,
-    CompanyCreateRequest,
-    CompanyPatchRequest,
-    CompanyRequest,
-)
+from contracts.company_rpc import COMPANY_GET, COMPANY_PATCH, CompanyPatchRequest, CompanyRequest
 from contracts.conversation_rpc import CONVERSATION, ConversationRef
 from contracts.envelope import CloudEvent
-from contracts.events.chat import OwnerKind
 from contracts.events.fact import CompanyConfigChanged
 from contracts.memory_rpc import MEMORY_GET, MEMORY_PATCH, MemoryPatchRequest, UserRef
 from contracts.streams import CHAT, FACTS
-from memory.domain.keys import timed_key
 from memory.testing.harness import Replica, Servers, Writer, replica
 from runtime.bus.connection import jetstream
 from runtime.bus.direct import DirectReader
@@ -146,31 +136,3 @@ async def test_a_misfit_is_one_letter_however_often_the_log_is_projected(servers
             letters = DeadLetters(one.client)
             assert await eventually(letters.list)
             assert [(each.service, each.origin_seq) for each in await letters.list()] == [("memory", 1), ("memory", 2)]
-
-
-async def test_one_that_waits_leaves_the_quiet_among_whom_an_older_release_had_it(servers: Servers) -> None:
-    async with (
-        AsyncMongoClient[dict[str, Any]](servers.mongo) as client,
-        replica(servers, dev=None, handoff_sweep=3600, quiet_sweep=0.1) as one,
-    ):
-        await one.rpc.call(COMPANY_CREATE, CompanyCreateRequest(config={"companyId": "acme"}))
-        writer = Writer(one.client, "acme", "c1")
-        await writer.assistant("29", await writer.visitor("how much?"))
-        await writer.owner(OwnerKind.WAITING)
-        rows, waits = client[servers.database]["conversations"], {"_id": "acme/c1", "ownerSince": {"$ne": None}}
-
-        async def stored() -> bool:
-            return (
-                await rows.update_one(waits, {"$set": {"quietKey": timed_key("acme", 1, "c1")}})
-            ).modified_count == 1
-
-        async def listed_anew() -> bool:
-            return await rows.find_one(waits | {"quietKey": {"$exists": False}}) is not None
-
-        await eventually(stored)
-        await eventually(listed_anew)
-        shown = (
-            await one.rpc.call(CONVERSATION, ConversationRef(company_id="acme", conversation_id="c1"))
-        ).conversation
-        assert shown is not None
-        assert shown.state == "needs_human"

@@ -109,27 +109,6 @@ def test_a_notice_of_failure_makes_it_stuck_until_somebody_answers() -> None:
     assert fold(state, [fact(ChatKind.OWNER, 3, 2)], NOWHERE, {}).state == "human"
 
 
-def test_whom_nobody_came_to_in_time_waits_on_from_when_they_asked_until_a_person_has_it() -> None:
-    def owned(seq: int, kind: OwnerKind, by: str, reason: str | None = None) -> LogFact:
-        changed = OwnerChanged(owner=Owner(kind=kind), by=by, reason=reason)
-        return replace(fact(ChatKind.OWNER, seq), data=changed)
-
-    facts = [
-        fact(ChatKind.VISITOR, 1),
-        owned(2, OwnerKind.WAITING, "agent", "asked"),
-        owned(9, OwnerKind.AI, "memory", "handoff_timeout"),
-        replace(fact(ChatKind.ASSISTANT, 10), data=AssistantMessage(
-            message_id="m10", turn_id="t", basis=1, text="here I am", model="m", config_version=1
-        )),
-    ]  # fmt: skip
-    state = fold(InboxConversation("acme", "c1"), facts, NOWHERE, {})
-    assert (state.state, state.waiting_since) == ("needs_human", START + timedelta(minutes=2))
-    assert state.quiet_since is None
-    given_back = fold(state, [owned(11, OwnerKind.AI, "ana")], NOWHERE, {})
-    assert (given_back.state, given_back.waiting_since) == ("ai", None)
-    assert fold(state, [owned(11, OwnerKind.HUMAN, "ana")], NOWHERE, {}).state == "human"
-
-
 def test_the_first_visitor_message_says_whose_conversation_it_is() -> None:
     facts = [fact(ChatKind.VISITOR, seq) for seq in (4, 1, 7)]
     assert fold(InboxConversation("acme", "c1"), facts, NOWHERE, PEOPLE).person == PEOPLE["e1"]

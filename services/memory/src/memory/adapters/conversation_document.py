@@ -138,7 +138,7 @@ def _list_keys(state: InboxConversation) -> Document:
     keys: Document = {
         "inboxKey": list_key(company, at, name),
         # Who waits stands where they began to.
-        "stateKey": list_key(f"{company}:{state.state}", state.claimed if waits else at, name),
+        "stateKey": list_key(f"{company}:{state.state}", state.ownership.position if waits else at, name),
     }
     if state.started_at:
         keys["dayKey"] = f"{company}/{state.started_at.astimezone(UTC).date().isoformat()}"

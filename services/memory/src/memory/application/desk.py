@@ -242,8 +242,6 @@ class Desk:
         for state in quiet:
             if state.quiet_since is not None:
                 await self._settle(state, RESOLVED, SILENCE)
-        # An earlier release put those among the quiet that wait for a person: stored again, they are where they belong.
-        await self._conversations.save([state for state in quiet if state.quiet_since is None])
         return len(quiet)
 
     async def _settle(self, state: InboxConversation, to: Status, reason: Reason) -> None:

@@ -68,9 +68,8 @@ class Ownership:
 
     @property
     def waits(self) -> bool:
-        """Whether a person was asked for and nobody has come, also where the AI answers meanwhile."""
-        in_vain = self.opens_at is not None or (self.by == handoff.BY and self.reason == handoff.TIMEOUT)
-        return self.owner.kind == OwnerKind.WAITING or (self.owner.kind == OwnerKind.AI and in_vain)
+        """Whether a person was asked for and nobody has come."""
+        return self.owner.kind == OwnerKind.WAITING or (self.owner.kind == OwnerKind.AI and self.opens_at is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +222,7 @@ class InboxConversation:
     @property
     def waiting_since(self) -> datetime | None:
         """Since when a person has been awaited; None: nobody is."""
-        return self.claimed_at if self.ownership.waits and self.status == OPEN else None
+        return self.ownership.since if self.ownership.waits and self.status == OPEN else None
 
     @property
     def due_since(self) -> datetime | None:
