@@ -28,18 +28,20 @@ settings.load_profile("same")
 @pytest.fixture(autouse=True)
 def logs_as_they_were() -> Iterator[None]:
     """Restores the configuration of logs, which a command run by a test in this process may change."""
-    before = structlog.get_config() if structlog.is_configured() else None
+    before = structlog.get_config()
     yield
-    if before is not None:
-        structlog.configure(**before)
-    else:
-        structlog.reset_defaults()
+    structlog.configure(**before)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Turns Nagle's algorithm off for pytest-rerunfailures, which sends two small packets around each test: the second
+    """Logs a traceback as services log it. Drawn with every local variable, as structlog does by default, one stops the
+    loop for seconds on a busy machine, for longer than the lease of what is in work.
+
+    Turns Nagle's algorithm off for pytest-rerunfailures, which sends two small packets around each test: the second
     would wait 40 ms for the acknowledgement of the first."""
+    plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    structlog.configure(processors=[*structlog.get_config()["processors"][:-1], plain])
     asks = getattr(getattr(config, "failures_db", None), "sock", None)
     if isinstance(asks, socket.socket):
         asks.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
