@@ -36,7 +36,7 @@ from agent.domain.claims.sentences import cells_of, sentences
 from agent.domain.claims.spoken_frame import without_frame
 from agent.domain.claims.times import YEAR, with_year
 from agent.domain.claims.unbacked import is_multiple, unbacked, wrong_days_apart
-from agent.domain.claims.verdicts import contradicted, wrong
+from agent.domain.claims.verdicts import contradicted, value_of, wrong
 from agent.domain.claims.words import TALK
 from agent.domain.tickers import NAMES
 
@@ -98,8 +98,7 @@ class ClaimChecker:
             {folded(text) for texts in facts.texts.values() for text in texts if len(text) > 8}, key=len
         )
         self._given = [{word[:_SAME] for word in _WORD.findall(folded(text))} for text in facts.given]
-        years = {one.period[at : at + 4] for one in facts.facts if one.period and "/" in one.period for at in (0, 11)}
-        self._year = int(min(years)) if len(years) == 1 else None
+        self._year = facts.year
         self._lost = False
         self._claims = False
         self._columns: tuple[str, ...] = ()
@@ -146,6 +145,8 @@ class ClaimChecker:
         years = {self._year} if self._year else {int(year) for year in _YEAR.findall(said)}
         if len(years) == 1:
             said = with_year(said, years.pop())
+        if self._year:
+            said = patterns.THAT_YEAR.sub(f"in {self._year}", said)
         if not said.strip():
             return ()
         if said.lstrip().startswith(("{", "[")) or "```" in sentence:
@@ -158,6 +159,9 @@ class ClaimChecker:
             said = said[: calm.start()] + said[calm.end() :]
         said = self._without_quotes(said if self._strict else without_frame(said))
         tokens = self._lexer.tokens(without_span_verbs(said))
+        crossed = crossings_right(folded(said), tokens, self._facts.crossed)
+        if crossed is False:
+            return ("averages did not cross like that",)
         if not self._strict:
             if _asks(said, tokens):
                 return ()
@@ -178,6 +182,8 @@ class ClaimChecker:
             found = [*reading.problems, *(reason for claim in reading.claims if (reason := wrong(claim, self._facts)))]
         else:
             found = self._against(reading, said, tokens)
+        if not self._strict and self._misreads_macd(folded(said)):
+            found.append("the MACD says otherwise")
         if self._misreads_rsi(folded(said), calm=calm is not None):
             found.append("the RSI says otherwise")
         if (tone := patterns.TONE.search(folded(said))) and not patterns.NOT_SAID.search(folded(said)[: tone.end()]):
@@ -189,10 +195,7 @@ class ClaimChecker:
         ]
         if not agrees(folded(said)):
             found.append("the direction is not that of its numbers")
-        crossed = crossings_right(folded(said), tokens, self._facts.crossed)
-        if crossed is False:
-            found.append("averages did not cross like that")
-        elif crossed:
+        if crossed:
             said = COUNT.sub(" ", folded(said))
             if only_lengths(tokens):
                 found = [
@@ -225,6 +228,18 @@ class ClaimChecker:
         if state is None or not scores:
             return False
         return not any(one > OVERBOUGHT if state["over"] else one < OVERSOLD for one in scores)
+
+    def _misreads_macd(self, low: str) -> bool:
+        """Whether it places the MACD on the other side of its signal, for all of whom both are known."""
+        place = patterns.MACD.search(low)
+        if place is None or patterns.NOT_SAID.search(place[0]):
+            return False
+        lines = [
+            (value_of(self._facts, one, ("MACD", "macd"), ()), value_of(self._facts, one, ("signal",), ()))
+            for one in self._known
+        ]
+        known = [(macd, signal) for macd, signal in lines if macd is not None and signal is not None]
+        return bool(known) and all((macd > signal) != bool(place["up"]) for macd, signal in known)
 
     def _against(self, reading: SentenceClaims, said: str, tokens: Sequence[Token]) -> list[str]:
         """What speaks against a sentence of a chat."""

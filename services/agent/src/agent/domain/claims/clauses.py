@@ -179,6 +179,9 @@ class Clause:
         if top is not None and any(token.at < t.at < top.at for t in self._of_kind("above", "below")):
             return ("price", "close")  # $430.47 is only just above its low of $429.98
         named = nearest.value if nearest is not None else context.figure
+        turned = number.money and nearest is not None and nearest.value == ("growth", "final")
+        if turned and nearest is not None and nearest.at > token.at and any(t.at > nearest.at for t in self._numbers):
+            return ("invested",)  # it turned $10,000 into $7,785
         if number.money and named == ("invested",) and (not figures or any(t.at < token.at for t in self._numbers)):
             return ("growth", "final")  # $10,000 put into IBM in 2008 ended the year at $7,785
         behind = next((t for t in self.tokens if t.at > token.at and t.kind != "word"), None)
@@ -347,6 +350,8 @@ class Clause:
 
     def _compare(self, relation: Relation, figures: tuple[str, ...], move: str | None = None) -> None:
         context = self._context
+        if not figures and self._moves and self._of_kind("up", "down"):
+            figures, move = ("return",), self.move  # a loss that is larger than MSFT's
         others = self.objects or [one for one in context.whole if one not in context.subjects][:1]
         # IBM did better, of two: than the other one.
         others = others or [one for one in self.known if one not in context.subjects and len(self.known) == 2]

@@ -71,6 +71,8 @@ _OF_VERBS = frozenset(("price", "close", "return"))
 """Figures that verbs name by the way: trades at, fell."""
 _STREAKS = ("up_streak", "down_streak")
 """Figures whose days lie within the stretch that is spoken of."""
+_ON_A_DAY = frozenset(("high", "low", "highest_close", "lowest_close"))
+"""Figures of one day, which is told by its month too: "touched 32.95 in mid-March"."""
 _NAMED = frozenset(name for names, _ in FIGURES for name in names) | {"sma_20", "sma_50", "sma_200"}
 """Figures that words call by name: what is said of one is said of no other."""
 UNKNOWN = (
@@ -235,6 +237,9 @@ def _fits_any(claim: Claim, number: Number, facts: Facts) -> bool:
     found = _facts(asked, facts, claim.periods if _timed(names) else ())
     if names and names[0] in _STREAKS:
         found = [one for one in _facts(asked, facts, ()) if not _is_of_other_days(one, claim)]
+    if claim.periods and set(names) <= _ON_A_DAY:
+        of_days = (one for one in _facts(asked, facts, ()) if one.period and one.period[:10] == one.period[11:])
+        found += [one for one in of_days if not _is_of_other_days(one, claim)]
     if claim.soft and "return" not in names and not any(isinstance(one.value, float) for one in found):
         found = _facts(asked, facts, ())
     return any(_fits(one, number, claim.move) for one in found)
@@ -244,6 +249,8 @@ def _named(claim: Claim, number: Number) -> tuple[str, ...]:
     """The figures that a number may be: a percentage beside a price, or of nothing, is its return."""
     if number.percent and (claim.figures in ((), ("return",)) or _PRICES & set(claim.figures)):
         return RETURNS
+    if number.percent and claim.figures and claim.figures[0].startswith("sma_"):
+        return (claim.figures[0].replace("sma_", "gap_"),)
     if "volume" in claim.figures:
         return (*claim.figures, "volume_zscore")
     if not number.percent and claim.figures in ((), ("return",)):
@@ -273,6 +280,8 @@ def _fits(fact: FigureFact, number: Number, move: str | None) -> bool:
     actual = fact.value * 100 if fact.unit == "fraction" else fact.value
     if not is_told(number, actual):
         return False
+    if fact.figure.startswith("gap_"):
+        return True  # on which side of the average it is, is a claim of its own
     if fact.figure in FALLS or fact.figure.startswith("worst_"):
         return number.sign != "+" or actual == 0
     if number.sign == "-":
