@@ -34,8 +34,9 @@ _HABIT = re.compile(
     r"historicamente|por defecto|pueden?|podrian?|conviene)\b"
 )
 _ANYONE = re.compile(
-    r"\b(?:an?|any|many|most|some|una?|cualquier|much[oa]s|algun[oa]s) (?:\w+ )?(?:compan(?:y|ies)|firms?|stocks?|"
-    r"shares?|investors?|ceo|empresas?|companias?|accion(?:es)?|inversor(?:es)?)\b"
+    r"\b(?:an?|any|many|most|some|una?|cualquier|much[oa]s|algun[oa]s) (?:\w+ )?(?:compan(?:y|ies)|firms?|stocks?"
+    r"(?! split)|shares?(?! (?:buy|repurchase|split|issue|offer|sale|swap))|investors?|ceo|empresas?|companias?|"
+    r"accion(?:es)?|inversor(?:es)?)\b"
     r"|^\W*(?:\w+[ -]){0,5}?(?:is|are|es|son) (?:an?|una?) .*\b(?:that|which|who|que)\b"
     r"|\b(?:means?|measures?|refers? to|compares|smooths|significan?|miden?|indican?|se refieren?)\b"
 )
@@ -75,8 +76,10 @@ _DIRECTION = re.compile(
 )
 """After what "it" did: a move of its price."""
 _OF_PRICES = re.compile(
-    r"(?:cross|mov|chang|edg|inch|tick|bounc|eas|slow|follow|finish|end|trad|hover|settl|recover|clos|open|paus|stay|"
-    r"remain|seem|appear)ed|(?:termin|cerr|oscil|qued|cambi|recuper|situ|cruz|super|toc|encaden)(?:o|aron|ad[oa])|(?:volv|"
+    r"(?:cross|last|touch|mov|chang|edg|inch|tick|bounc|eas|slow|follow|finish|end|trad|hover|settl|recover|clos|"
+    r"open|paus|stay|"
+    r"remain|seem|appear)ed|(?:termin|cerr|oscil|qued|cambi|recuper|situ|cruz|super|toc|encaden)(?:o|aron|ad[oa])|"
+    r"(?:volv|"
     r"romp)(?:io|ieron|ido)|mov(?:io|ieron|ido)|need|speed|feed|seed|indeed|exceed|proceed|succeed|sido|estado|ido|"
     r"tenido"
 )

@@ -78,6 +78,8 @@ class Facts:
     """What a prediction says: bullish, bearish, neutral, no_edge."""
     crossed: dict[date, bool] = field(default_factory=dict[date, bool])
     """The days on which averages crossed, each with whether the shorter one went above."""
+    falls: dict[str, dict[date, bool]] = field(default_factory=dict[str, "dict[date, bool]"])
+    """Of each ticker the days from which it fell, each with whether it has recovered."""
 
     @property
     def subjects(self) -> list[str]:
@@ -92,6 +94,15 @@ class Facts:
         longest = max((days for days, _, _ in spans), default=0)
         years = {day[:4] for days, *edges in spans if days >= longest * 0.9 for day in edges}
         return int(min(years)) if len(years) == 1 else None
+
+    def year_of(self, *, ahead: bool) -> dict[int, int]:
+        """The year of each month: the latest that the data reach, or (`ahead`) the first one after them."""
+        newest = max((day for days in self.days.values() for day in days), default=None)
+        if newest is None:
+            return {}
+        if ahead:
+            return {month: newest.year + (month < newest.month) for month in range(1, 13)}
+        return {month: newest.year - (month > newest.month) for month in range(1, 13)}
 
     def of(self, subject: str, figures: Iterable[str], periods: Iterable[str] = ()) -> list[FigureFact]:
         """A ticker's facts of these names; where periods are given, of one of them or, if they reach the days that
@@ -163,6 +174,8 @@ class Facts:
         for name, value in entry.items():
             if name == "depth":  # of a fall from its peak to its trough
                 self.add(subject, "max_drawdown", value, f"{entry.get('peak')}/{entry.get('trough')}")
+                peaks = dict.fromkeys(_days_in(str(entry.get("peak"))), entry.get("recovered") is not None)
+                self.falls.setdefault(subject, {}).update(peaks)
             elif name in _DATES or (isinstance(value, int | float | None) and name not in ("report", "report_source")):
                 self.add(subject, name, value, "1y" if name in WINDOWED else None, currency)
         for days in ("20", "50", "200"):

@@ -64,16 +64,19 @@ _FIGURES: tuple[tuple[str, str], ...] = (
     ("beta", r"\bbetas?\b"),
     (
         "up_streak",
-        r"(?:seguid|consecutiv)[oa]s (?:al alza|de subidas?)|(?:longest )?winning streaks?|rachas? alcistas?(?: mas largas?)?|racha (?:mas larga )?de (?:subidas|alzas)",
+        r"(?:seguid|consecutiv)[oa]s (?:al alza|de subidas?)|(?:longest )?winning (?:streak|run)s?|"
+        r"rachas? alcistas?(?: mas largas?)?|racha (?:mas larga )?de (?:subidas|alzas)",
     ),
     (
         "down_streak",
-        r"(?:seguid|consecutiv)[oa]s (?:a la baja|de (?:bajadas?|caidas?))|(?:longest )?losing streaks?|rachas? bajistas?(?: mas largas?)?|racha (?:mas larga )?de (?:bajadas|caidas)",
+        r"(?:seguid|consecutiv)[oa]s (?:a la baja|de (?:bajadas?|caidas?))|(?:longest )?losing (?:streak|run)s?|"
+        r"rachas? bajistas?(?: mas largas?)?|racha (?:mas larga )?de (?:bajadas|caidas)",
     ),
-    ("up_days", r"(?:up|rising|positive) (?:days|sessions)|(?:dias|sesiones) (?:alcistas|de subidas?|al alza)"),
+    ("up_days", r"(?:up|rising|positive|winning) (?:days|sessions)|(?:dias|sesiones) (?:alcistas|de subidas?|al alza)"),
     (
         "down_days",
-        r"(?:down|falling|negative) (?:days|sessions)|(?:dias|sesiones) (?:bajistas|de (?:bajadas?|caidas?)|a la baja)",
+        r"(?:down|falling|negative|losing) (?:days|sessions)|(?:dias|sesiones) (?:bajistas|de (?:bajadas?|caidas?)|"
+        r"a la baja)",
     ),
     (
         "correlation",

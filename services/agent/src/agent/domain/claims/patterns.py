@@ -55,7 +55,9 @@ PART = re.compile(
     r"during|since|this|from|en|durante|desde|este)\b| ?[,.;:()]|$))"
 )
 """A part of the whole, as a rise or a fall is told: a third of its value, by half in 2008."""
-STREAK = re.compile(r"\b(?:streaks?|rachas?|in a row|straight|(?:seguid|consecutiv)[oa]s|consecutive)\b")
+STREAK = re.compile(
+    r"\b(?:(?:winning|losing) runs?|streaks?|rachas?|in a row|straight|(?:seguid|consecutiv)[oa]s|consecutive)\b"
+)
 SPELLED = (
     rf"\b(?:(?:more|less) than )?(?:(?:{'|'.join(NUMBERS)}|half|a third|a quarter)"
     r"[- ](?:a |and a half )?(?:percent|per cent|por ciento|points|puntos|dollars|dolares|euros|times|veces|million|"
@@ -66,7 +68,8 @@ SPELLED = (
 PROMISE = (
     r"\b(?:you should|i recommend|we recommend|i suggest|we suggest|should (?:buy|sell|invest)|(?:is|are) a (?:strong "
     r"|good )?(?:buy|sell)|guarante\w+|(?:will|shall) (?!be (?:reported|published|told))\w+|expect(?:s|ed)?(?= "
-    r"(?:[\w\x00]+ ){0,3}?to (?!be\b|report\b|publish\b)\w+)|(?:se )?esperan? que(?! (?:[\w\x00]+ ){0,4}?(?:present|publi|anunci|inform)\w+)|podrian? \w+|puede[n]? (?:subir|"
+    r"(?:[\w\x00]+ ){0,3}?to (?!be\b|report\b|publish\b)\w+)|(?:se )?esperan? que(?! (?:[\w\x00]+ ){0,4}?(?:present|"
+    r"publi|anunci|inform)\w+)|podrian? \w+|puede[n]? (?:subir|"
     r"bajar|caer|crecer)|(?:could|might|may|would|should|can) (?:\w+ )?(?:rise|fall|go|climb|drop|gain|lose|grow|"
     r"recover|continue|outperform|rally)|(?:is|are) (?:going|bound|certain|sure|set|likely) to|risk-?free|deberias?|"
     r"te recomiendo|recomendamos|conviene (?:comprar|vender|invertir)|(?:subira|bajara|caera|crecera)n?|garanti\w+|"
@@ -101,8 +104,10 @@ FLAT = (
 )
 EVEN = r"\b(?:next to no difference|la diferencia es minima)\b"
 BETTER = (
-    r"\b(?:outperform\w*|outpac\w*|beat|beats|beating|beaten|(?:did|done|fared|performed|held up|holds up) better(?: than)?|(?:better|"
-    r"stronger) performer|returned better than|ahead(?: of|(?= ?[(,.;]|$))|exceed(?:s|ed)?(?= (?:that|those) of)|"
+    r"\b(?:outperform\w*|outpac\w*|beat|beats|beating|beaten|(?:did|done|fared|performed|held up|"
+    r"holds up) better(?: than)?|(?:better|"
+    r"stronger) performer|returned better than|ahead(?: of|(?= ?[(,.;]|$))|(?:dwarf|eclips)(?:e?s|ed)|exceed(?:s|"
+    r"ed)?(?= (?:that|those) of)|"
     r"super(?:o|a|aron|an|ando) a|bati(?:o|eron) a|bate a|(?:lo hizo|lo hicieron|se comporto|fue|rindio|le fue|"
     r"evoluciono) mejor que|mejor que|better than|por delante de|gano a|rindio mas que|rinde mas que|returned more "
     r"than|more than(?! \$?\d| (?:twice|half|double|an?|one|two|three|four)\b))\b"
@@ -190,7 +195,9 @@ FINE = re.compile(
     r"se cuentan))|(?:without|excluding|ignoring|not counting|not including|sin(?: contar| incluir)?|before) (?:the |"
     r"los )?(?:dividends|dividendos)|price alone|solo (?:el )?precio|not (?:financial |investment )?advice|"
     r"no es (?:asesoramiento|consejo|una recomendacion)(?: financiero)?|(?:split|splits?)[- ]adjusted|"
-    r"ajustad[oa]s? por splits|at all|after all|en absoluto|as of|a fecha de|up to|de al menos|at least|a lo sumo|at most|como mucho|more or less|"
+    r"ajustad[oa]s? por splits|(?<=espera )que|(?<=esperan )que|at all|after all|en absoluto|the (?:two|"
+    r"three)(?= (?:are|is|of|have|both|was|"
+    r"were)\b)|as of|a fecha de|up to|de al menos|at least|a lo sumo|at most|como mucho|more or less|"
     r"mas o menos|in terms of|close behind(?= (?:at|with|\()|[,.;])|(?:of|among) the (?:two|three|four|five)|(?:de|"
     r"entre) l[oa]s (?:dos|tres|cuatro|cinco)|up or down|g[ai]ves? up (?:some |a little )?(?:returns?|gains?|"
     r"upside) for|risk over at most a year|no more than|not today's market|(?:threshold|level|line|umbral|nivel) (?:of|"

@@ -3,6 +3,8 @@ offers."""
 
 import re
 
+from contracts.spoken import NUMBERS
+
 _EXTREME = r"(?:en )?(?:over(?:bought|sold)|sobre(?:compra|ven)\w*)"
 CALM = re.compile(
     r"\b(?:in )?(?:neutral (?:zone|territory)|(?:en )?zona neutral)\b|"
@@ -45,7 +47,17 @@ CAUSE = re.compile(
     r"(?! (?:(?:just|only|about|around|some|roughly|nearly|almost|over|under|more|less|than|an?|little|bit|well|close|"
     r"to) )*(?:[$€]?\d|half|third|quarter|percent)))\b"
 )
-THAT_YEAR = re.compile(r"\b(?:in |over |during )?(?:that|the same) year\b|\b(?:en )?(?:ese|aquel|el mismo) a[nñ]o\b", re.I)
+SOME_OF = re.compile(rf"\b(?P<n>{'|'.join(NUMBERS)}) (?:of (?:the|these|those|them)|de (?:l[ao]s|est[ao]s|ell[ao]s))\b")
+"""So many of those that are known."""
+AHEAD = re.compile(r"\b(?:next|due|upcoming|expected|scheduled|proxim[oa]s?|previst[oa]s?|se esperan?|presentara\w*)\b")
+"""Of what is to come."""
+STRONG = re.compile(
+    r"\b(?:plummet|crater|collaps|crash|plung|tumbl|soar|rocket|surg|skyrocket|leap|hund|desplom|dispar)\w*\b"
+)
+"""Moves that are large."""
+THAT_YEAR = re.compile(
+    r"\b(?:in |over |during )?(?:that|the same) year\b|\b(?:en )?(?:ese|aquel|el mismo) a[nñ]o\b", re.I
+)
 SUPPOSED = re.compile(
     r"\b(?:if|when(?:ever)?|until|once|unless|in case|say|suppos\w+|assum\w+|would|could|alert|stop|target|order|limit|"
     r"si|cuando|hasta que|en caso|supon\w+|ponga\w*|aviso|alerta|objetivo|orden|limite|\w{2,}(?:[aei]|[nl]d|b)ria[ns]?|"

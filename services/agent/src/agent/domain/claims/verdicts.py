@@ -14,8 +14,8 @@ from agent.domain.claims.facts import FALLS, HOLDING, WINDOWED, Facts, FigureFac
 from agent.domain.claims.figure_words import FIGURES
 from agent.domain.claims.lexer import Number
 
-FLAT = 0.0015
-"""A return below which a price has hardly moved: it is written as 0.1 % at most."""
+FLAT = 0.003
+"""A return below which a price has hardly moved."""
 FLAT_OVER_TIME = 0.01
 """The same over more than a day."""
 RETURNS = ("return", "day_return", "week_return", "month_return", "quarter_return", "year_return")
@@ -54,7 +54,7 @@ def _wrong(claim: Claim, facts: Facts) -> str | None:
         case "dated":
             return _dated(claim, facts)
         case "during":
-            return None if all(_facts(claim, facts, (one,)) for one in claim.periods) else "it was not then"
+            return None if all(_is_in(one, claim, facts) for one in claim.periods) else "it was not then"
         case "unknown":
             known = any(fact.value for fact in _facts(claim, facts, claim.periods))
             return "said to be unknown, and a tool gave it" if known else None
@@ -64,6 +64,13 @@ def _wrong(claim: Claim, facts: Facts) -> str | None:
         case "report":
             texts = facts.texts.get(claim.subject or "", [])
             return None if any(str(claim.year) in text for text in texts) else "a report that no tool named"
+
+
+def _is_in(period: str, claim: Claim, facts: Facts) -> bool:
+    """Whether a figure's stretch is that period, or its day lies within it."""
+    first, _, last = period.partition("/")
+    days = [one.value for one in _facts(claim, facts, ()) if isinstance(one.value, date)]
+    return bool(any(first <= day.isoformat() <= last for day in days) if days else _facts(claim, facts, (period,)))
 
 
 _PRICES = frozenset(("price", "close"))
