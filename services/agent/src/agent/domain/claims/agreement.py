@@ -200,6 +200,7 @@ def _value(digits: str) -> float:
     return float(re.sub(r"[.,]", "", whole) + "." + rest)
 
 
+_WHOM = ("ticker", "foreign")
 _COMMAS = frozenset((",", ":", "—"))
 _OF_IT = frozenset(("for", "of", "in", "de", "del", "para", "en", "by", "the", "el", "case", "caso"))
 
@@ -217,8 +218,8 @@ def has_owner(number: Number | None, tokens: Sequence[Token]) -> bool:
     for before, token in zip(reversed(tokens[: at - 1]), reversed(tokens[:at]), strict=False):
         if token.kind in ("ticker", "foreign"):
             return before.kind != "than"
-        if token.kind == "break" and token.text in _COMMAS and before.kind in ("ticker", "foreign"):
-            continue  # IBM, -12.6%
+        if token.kind == "break" and (token.text == "," or (token.text in _COMMAS and before.kind in _WHOM)):
+            continue  # IBM, -12.6%; IBM was the best of them, up 12.6%
         if token.kind in ("number", "break", "than"):
             break
     after = [token for token in tokens[at + 1 : at + 6] if token.text not in ("(", ")")]
