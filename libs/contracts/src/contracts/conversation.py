@@ -209,8 +209,8 @@ def may_answer(settings: AnswerRules, owner: OwnerKind) -> bool:
 
 
 def message_view(fact: Fact) -> dict[str, object] | None:
-    """The message as clients see it, in JSON (conversation_rpc.MessageView); None if the fact is no message, or malformed.
-    Internal fields of the log, above all the principal, are left out."""
+    """The message as clients see it, in JSON (conversation_rpc.MessageView); None if the fact is no message, or is
+    malformed. Internal fields of the log, above all the principal, are left out."""
     data = fact.data
     if fact.kind is ChatKind.VISITOR:
         role = "user" if data.get("role") == "user" else "visitor"

@@ -1,6 +1,5 @@
 """What people type, and the concept they mean; or none, where it is not beyond doubt."""
 
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
