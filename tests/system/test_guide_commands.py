@@ -45,8 +45,8 @@ async def test_every_command_of_the_guide_does_what_it_says(
             assert done.exit_code == 0, f"{line}: {done.output}"
             said[line] = done.output
     for asked, answer in (
-        ("knowledge search hours --company no-such", "there is no company no-such"),
-        ("erase user ana --company no-such --yes", "there is no company no-such"),
+        ("knowledge search hours --company no-such --locale en", "there is no company no-such"),
+        ("erase user ana --company no-such --yes --locale es", "no hay ninguna empresa no-such"),
         ("company show no-such --locale en", "no such company"),
         ("company set no-such profile=support --locale en", "no such company"),
         ("company get demo no.such --locale en", "no.such: there is no such setting"),
