@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime as datetime_module
+import gc
 import logging
 import os
 import random
@@ -13,6 +13,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import datetime as _datetime
 from datetime import tzinfo
+from types import FunctionType
 from typing import Any
 from unittest.mock import patch
 
@@ -23,7 +24,8 @@ from typing_extensions import override
 from tests.simulation.loop import PROCESS, SimulatedLoop
 from tests.simulation.streams import EPOCH
 
-_OURS = ("agent", "contracts", "gateway", "memory", "runtime", "tests.simulation")
+_ASKING = ("agent", "contracts", "gateway", "memory", "runtime", "nats", "jwt", "prometheus_client")
+"""The packages whose functions ask the machine for the time or for chance."""
 
 
 class _Sources:
@@ -68,28 +70,49 @@ def _below(most: int) -> int:
     return _Sources.random.randrange(most)
 
 
+_INSTEAD: dict[Any, Any] = {
+    time.time: _wall,
+    time.time_ns: lambda: int(_wall() * 1e9),
+    time.monotonic: _monotonic,
+    time.monotonic_ns: lambda: int(_monotonic() * 1e9),
+    time.perf_counter: _monotonic,
+    time.perf_counter_ns: lambda: int(_monotonic() * 1e9),
+    os.urandom: _bytes,
+    secrets.token_bytes: _bytes,
+    secrets.randbelow: _below,
+    _datetime: _Datetime,
+}
+"""What the machine would be asked, and what is asked instead."""
+_BY_ID = {id(asked): answer for asked, answer in _INSTEAD.items()}
+
+
+def _answer_to(held: object) -> Any:
+    """What is asked instead; anything else stays."""
+    return _BY_ID.get(id(held), held)
+
+
+def _changes() -> Generator[tuple[Any, str, Any]]:
+    """Every name that holds one of them, and every parameter that is one by default: object, attribute, new value."""
+    for name, module in list(sys.modules.items()):
+        ours = name.split(".")[0] in _ASKING or name.startswith("tests.simulation")
+        if name != __name__ and (ours or module in (os, secrets, time)):
+            for attribute, held in list(vars(module).items()):
+                if id(held) in _BY_ID:
+                    yield module, attribute, _answer_to(held)
+    for one in gc.get_objects():
+        if isinstance(one, FunctionType) and str(one.__module__).split(".")[0] in _ASKING:
+            usual, named = one.__defaults__ or (), one.__kwdefaults__ or {}
+            if any(id(held) in _BY_ID for held in usual):
+                yield one, "__defaults__", tuple(map(_answer_to, usual))
+            if any(id(held) in _BY_ID for held in named.values()):
+                yield one, "__kwdefaults__", {name: _answer_to(held) for name, held in named.items()}
+
+
 @contextmanager
 def deterministic() -> Generator[None]:
     """While it is open, clocks and chance are those of the simulation that runs."""
-    changes: list[tuple[Any, str, Any]] = [
-        (time, "time", _wall),
-        (time, "time_ns", lambda: int(_wall() * 1e9)),
-        (time, "monotonic", _monotonic),
-        (time, "monotonic_ns", lambda: int(_monotonic() * 1e9)),
-        (time, "perf_counter", _monotonic),
-        (time, "perf_counter_ns", lambda: int(_monotonic() * 1e9)),
-        (os, "urandom", _bytes),
-        (secrets, "token_bytes", _bytes),
-        (secrets, "randbelow", _below),
-    ]
-    for name, module in list(sys.modules.items()):
-        ours = name.split(".")[0] in _OURS or name.startswith("tests.simulation")
-        if ours and getattr(module, "datetime", None) is datetime_module.datetime:
-            changes.append((module, "datetime", _Datetime))
-    nuid = sys.modules["nats.nuid"]
-    changes += [(nuid, "token_bytes", _bytes), (nuid, "randbelow", _below)]
     structlog.configure(processors=[note_errors], wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
-    patches = [patch.object(target, name, new) for target, name, new in changes]
+    patches = [patch.object(target, name, new) for target, name, new in _changes()]
     for one in patches:
         one.start()
     try:

@@ -39,6 +39,33 @@ def _close(coroutine: Any) -> None:
             return
 
 
+class _Handle(asyncio.Handle):
+    """A callback, without what a loop that debugs would keep of it: a simulation makes thousands."""
+
+    __slots__ = ()
+
+    def __init__(self, callback: Any, args: Any, loop: asyncio.AbstractEventLoop, context: Context | None) -> None:
+        self._context = copy_context() if context is None else context
+        self._loop = loop
+        self._callback = callback
+        self._args = args
+        self._cancelled = False
+        self._repr = self._source_traceback = None
+
+
+class _TimerHandle(_Handle, asyncio.TimerHandle):
+    """The same, for later."""
+
+    __slots__ = ()
+
+    def __init__(
+        self, when: float, callback: Any, args: Any, loop: asyncio.AbstractEventLoop, context: Context | None
+    ) -> None:
+        _Handle.__init__(self, callback, args, loop, context)
+        self._when = when
+        self._scheduled = False
+
+
 class SimulatedLoop(asyncio.BaseEventLoop):
     """Runs callbacks in the order in which they become due; the seed works through the delays of the network."""
 
@@ -56,6 +83,8 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         self.clock_ahead: dict[str, float] = {}
         self.faults: list[str] = []
         """What tasks raised and nobody took."""
+        self.get_debug = bool
+        """False, without a frame of Python's: every future asks."""
         self.set_exception_handler(self._on_exception)
         self.set_task_factory(cast("Any", self._make_task))
 
@@ -91,7 +120,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
     def call_soon(
         self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.Handle:
-        handle = asyncio.Handle(callback, args, self, context)
+        handle = _Handle(callback, args, self, context)
         self._queue.append(handle)
         return handle
 
@@ -107,7 +136,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
     def call_at(
         self, when: float, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.TimerHandle:
-        timer = asyncio.TimerHandle(when, callback, args, self, context)
+        timer = _TimerHandle(when, callback, args, self, context)
         self._count += 1
         heapq.heappush(self._timers, (when, self._count, timer))
         return timer
@@ -135,7 +164,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         dead, parked = self._dead, self._parked
         for _ in range(len(queue)):
             handle = queue.popleft()
-            if handle.cancelled():
+            if handle._cancelled:  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
                 continue
             if dead or parked:
                 name = cast("Context", handle._context).get(PROCESS, "")  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 from unittest.mock import patch
 
+from fastapi import FastAPI
 from nats.aio.client import Client
 from pydantic import SecretStr
 
@@ -21,9 +22,10 @@ from gateway.adapters.identity import build_identity
 from gateway.app import Gateway
 from gateway.settings import GatewaySettings
 from runtime.auth.principals import Principal, PrincipalVerifier
+from runtime.auth.seal import Seal
 from runtime.bus.connection import ConnectionHooks, connect
 from runtime.clock import SystemClock
-from runtime.settings import NatsSettings, TokenSettings
+from runtime.settings import NatsSettings, SealSettings, TokenSettings
 from tests.simulation.bus import PORT
 from tests.simulation.memory import Memory, Stores
 from tests.simulation.model import PLACE, SimulatedModel, SimulatedModels
@@ -37,8 +39,10 @@ GATEWAY = GatewaySettings(
 )
 _NATS = NatsSettings(url=f"nats://bus:{PORT}")
 _AGENT = AgentSettings(ack_wait_seconds=ACK_WAIT)
+_NO_PAGES = FastAPI()
 _PRICES = cache(prices)
 _NO_KEYS = ModelSettings(provider_keys={})
+_SEAL = Seal(SealSettings())
 
 
 async def stage() -> Stage:
@@ -62,7 +66,7 @@ async def agent(name: str, model: SimulatedModel) -> Agent:
         return verifier.verify(token, expired_too=True)
 
     with patch.object(agent_app, "prices", _PRICES):
-        made = Agent(AgentConnections(client, verify, _NO_KEYS), _AGENT, simulated)
+        made = Agent(AgentConnections(client, verify, _NO_KEYS, _SEAL), _AGENT, simulated)
     hooks.on_reconnect.append(made.reconnected)
     await made.start()
     return made
@@ -81,12 +85,17 @@ async def gateway(name: str) -> Gateway:
     hooks = ConnectionHooks()
     client = await _connection(name, hooks)
     identity = replace(build_identity(TOKENS, 3600, SystemClock()), tokens=SimulatedTokens())
-    with patch.object(gateway_app, "build_http"):
+    with patch.object(gateway_app, "build_http", _no_pages):
         # Pages and REST stand beside the sockets, and take a tenth of a simulation to build.
         made = gateway_app.compose(client, GATEWAY, identity, SystemClock(), [], dev=True)
     await made.start(hooks)
     await client.flush()
     return made
+
+
+def _no_pages(*_: object) -> FastAPI:
+    """Nobody asks for any."""
+    return _NO_PAGES
 
 
 async def _connection(name: str, hooks: ConnectionHooks | None = None) -> Client:

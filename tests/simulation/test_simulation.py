@@ -37,6 +37,48 @@ def test_a_seed_replays_exactly() -> None:
     assert first.stdout == second.stdout
 
 
+def test_a_seed_shows_the_same_alone_and_after_others() -> None:
+    program = """
+import sys
+from tests.simulation.determinism import deterministic
+from tests.simulation.plan import plan_of
+from tests.simulation.world import simulate
+with deterministic():
+    for seed in map(int, sys.argv[1:]):
+        trace = simulate(plan_of(seed), trace=True).trace
+print(*trace, sep="\\n")
+"""
+    alone, after = _python("-c", program, "500028"), _python("-c", program, "3", "1000297", "500028")
+    assert alone.returncode == 0, alone.stderr
+    assert "message.assistant.v1" in alone.stdout
+    assert alone.stdout == after.stdout
+
+
+def test_the_machine_is_asked_for_neither_time_nor_chance() -> None:
+    program = """
+import os, sys, time
+from tests.simulation.determinism import deterministic
+from tests.simulation.plan import plan_of
+from tests.simulation.world import simulate
+machine = [time.time, time.time_ns, time.monotonic, time.monotonic_ns, time.perf_counter, time.perf_counter_ns]
+machine.append(os.urandom)
+asked = set()
+def called(frame, event, function):
+    of_a_class = isinstance(getattr(function, "__self__", None), type)
+    if event == "c_call" and (function in machine or (of_a_class and function.__name__ in ("now", "utcnow", "today"))):
+        asked.add(f"{frame.f_code.co_filename}:{frame.f_lineno} asks {function.__name__}")
+with deterministic():
+    for seed in (3, 500028, 1000297):
+        sys.setprofile(called)
+        simulate(plan_of(seed))
+        sys.setprofile(None)
+print(*sorted(asked), sep="\\n", end="")
+"""
+    done = _python("-c", program)
+    assert done.returncode == 0, done.stderr
+    assert not done.stdout
+
+
 @pytest.mark.parametrize(
     ("rule", "first"),
     [
