@@ -28,18 +28,20 @@ settings.load_profile("same")
 @pytest.fixture(autouse=True)
 def logs_as_they_were() -> Iterator[None]:
     """A command that a test runs in this process may say how it logs: the next test logs as if it had not."""
-    before = structlog.get_config() if structlog.is_configured() else None
+    before = structlog.get_config()
     yield
-    if before is not None:
-        structlog.configure(**before)
-    else:
-        structlog.reset_defaults()
+    structlog.configure(**before)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """pytest-rerunfailures asks the first process around each test, in two small packets: the second must not wait for
+    """A traceback is logged as services log it. Drawn with every local variable, as structlog does by itself, one stops
+    the loop for seconds on a busy machine, for longer than the lease of what is in work.
+
+    pytest-rerunfailures asks the first process around each test, in two small packets: the second must not wait for
     40 ms until the first one is acknowledged."""
+    plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    structlog.configure(processors=[*structlog.get_config()["processors"][:-1], plain])
     asks = getattr(getattr(config, "failures_db", None), "sock", None)
     if isinstance(asks, socket.socket):
         asks.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

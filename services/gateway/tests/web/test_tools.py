@@ -271,3 +271,17 @@ async def test_with_no_answer_to_any_request_an_effect_is_unknown_and_a_lookup_m
     status, body, _ = await ana("POST", "/v2/tools/get_price", json={})
     assert (status, body["error"]["code"], body["error"].get("reason")) == (504, "TIMEOUT", reason)
     assert body["error"]["message"].endswith(end)
+
+
+async def test_nobody_waits_out_the_time_of_a_call_for_an_executor_that_stands_still(
+    ana: Caller, executor: ExecutorStandIn, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("gateway.adapters.tools.PATIENCE", (0.2, 5.0))
+    monkeypatch.setattr("gateway.adapters.tools._SERVED", 0.2)
+    executor.side_effects = True
+    await executor.start()
+    assert (await ana("POST", "/v2/tools/get_price", json={}))[0] == 200
+    executor.stopped = True
+    status, body, _ = await ana("POST", "/v2/tools/get_price", json={})
+    assert (status, body["error"]["code"], body["error"]["reason"]) == (504, "TIMEOUT", OUTCOME_UNKNOWN)
+    assert [call.attempt for call in executor.calls] == [1, 1]

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from contracts.channels import tool_request
 from contracts.envelope import CloudEvent
-from contracts.errors import OUTCOME_UNKNOWN, ToolCode
+from contracts.errors import OUTCOME_UNKNOWN, ErrorCode, ToolCode
 from contracts.events.tool import QuotaView, ToolCallCompleted, ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from contracts.ids import is_id, uuid7
 from contracts.rpc import Rpc
@@ -43,9 +43,11 @@ _CompletedEvent = CloudEvent[ToolCallCompleted]
 CALL_SECONDS = 60.0
 """The longest wait of a caller for a result; the executor runs nothing after that."""
 PATIENCE = (10.0, 20.0, 30.0)
-"""Seconds until an unanswered request is sent again; the executor runs a call id once."""
+"""Seconds until an unanswered request is sent again, if there is an executor; it runs a call id once."""
 _CATALOGUE_SECONDS = 3.0
 """Deadline for the list of tools."""
+_SERVED = 3.0
+"""Deadline for any executor to answer at all."""
 _QUOTA_SECONDS = 1.0
 """Deadline for a tool's remaining quota; the answer is sent without it otherwise."""
 _MOST_NAMES = 2000
@@ -106,6 +108,8 @@ class ToolClient:
         answers = CallAnswers()
         with await self._inbox.expect(answers) as pending:
             for attempt, patience in enumerate(PATIENCE, start=1):
+                if attempt > 1 and not await self._served(caller, asked.tool):
+                    break
                 left = started + CALL_SECONDS - time.monotonic()
                 if left <= 0:
                     break
@@ -162,6 +166,14 @@ class ToolClient:
         except RpcError:
             return {}
         return {window: left for one in found for window, left in (one.quota or {}).items()}
+
+    async def _served(self, caller: TokenCaller, name: str) -> bool:
+        """Whether any executor answers: a busy one is waited for, one that is stopped is not."""
+        try:
+            await self._rpc.call(CATALOGUE, _request(caller, "en").model_copy(update={"name": name}), deadline=_SERVED)
+        except RpcError as error:
+            return error.code not in (ErrorCode.TIMEOUT, ErrorCode.UNAVAILABLE)
+        return True
 
     async def _category(self, caller: TokenCaller, name: str) -> tuple[str, bool]:
         """The last token of the subject, and whether the tool may have side effects. The executor decides which tools

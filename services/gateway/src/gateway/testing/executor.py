@@ -1,5 +1,6 @@
 """For tests: a stand-in for the tool executor, over a real bus."""
 
+import asyncio
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,6 +37,8 @@ class ExecutorStandIn:
     listed: list[CatalogueRequest] = field(default_factory=list[CatalogueRequest])
     silent: int = 0
     """So many requests get no answer."""
+    stopped: bool = False
+    """Nothing gets an answer, as from a process that stands still."""
     side_effects: bool = False
     quota: dict[str, QuotaView] | None = None
     """What each answer says that is left."""
@@ -50,6 +53,8 @@ class ExecutorStandIn:
 
     async def _catalogue(self, request: CatalogueRequest) -> CatalogueReply:
         self.listed.append(request)
+        if self.stopped:
+            await asyncio.Event().wait()
         minute = QuotaView(limit=60, remaining=59, reset_at=int((time.time() + 30) * 1000))
         tool = CatalogueTool(
             id="market.get_price",
@@ -67,7 +72,7 @@ class ExecutorStandIn:
         request = RequestedEvent.model_validate_json(message.data).data
         self.calls.append(request)
         self.subjects.append(message.subject)
-        if len(self.calls) <= self.silent or request.reply_to is None:
+        if self.stopped or len(self.calls) <= self.silent or request.reply_to is None:
             return
         completed = ToolCallCompleted(
             call_id=request.call_id, tool=request.tool, arguments={}, result=self.result, quota=self.quota
