@@ -1,6 +1,7 @@
 """For tests: three NATS servers that keep three copies of each stream, and Valkey servers that share the keys."""
 
 import contextlib
+import random
 import socket
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack
@@ -20,12 +21,13 @@ NODE_TIMEOUT = 600
 @contextlib.contextmanager
 def run_nats_cluster(directory: Path) -> Generator[list[NatsServer]]:
     """They run for the length of the block; connect to them by `urls`."""
-    ports = _ports(3)
-    routes = ",".join(f"nats://127.0.0.1:{port}" for port in ports)
+    ports, routing = _ports(3), _ports(3)
+    routes = ",".join(f"nats://127.0.0.1:{port}" for port in routing)
     with ExitStack() as running:
         servers: list[NatsServer] = []
-        for number, port in enumerate(ports):
+        for number, port in enumerate(routing):
             server = NatsServer(directory / str(number))
+            server.port = ports[number]
             cluster = ("-cluster_name", "test", "-cluster", f"nats://127.0.0.1:{port}", "-routes", routes)
             server.options = ("-n", f"n{number}", *cluster)
             running.callback(server.kill)
@@ -94,8 +96,12 @@ def _knows_all(server: ClusterValkey, many: int) -> bool:
 
 
 def _ports(many: int) -> list[int]:
+    """Free ones that the system does not give to outgoing connections: a server that is killed gets its own back."""
     with ExitStack() as held_open:
-        probes = [held_open.enter_context(socket.socket()) for _ in range(many)]
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return [probe.getsockname()[1] for probe in probes]
+        ports = set[int]()
+        while len(ports) < many:
+            probe = held_open.enter_context(socket.socket())
+            with contextlib.suppress(OSError):
+                probe.bind(("127.0.0.1", random.randrange(20_000, 32_000)))
+                ports.add(probe.getsockname()[1])
+        return list(ports)
