@@ -67,6 +67,12 @@ async def held(client: Client, stream: Stream) -> int:
     return int(answer["state"]["messages"])
 
 
+async def everywhere(client: Client, stream: Stream) -> bool:
+    """Whether each copy has caught up and been heard of: a server that is killed before may come back without it."""
+    answer = orjson.loads((await client.request(f"$JS.API.STREAM.INFO.{stream.name}", b"", timeout=10)).data)
+    return all(one["current"] and one["active"] for one in answer["cluster"]["replicas"])
+
+
 def check_of(client: Client, *streams: Stream) -> Check:
     return lambda: Storage.of(client).check(streams)
 
@@ -161,6 +167,8 @@ async def test_a_cluster_without_a_quorum_is_told_of(tmp_path: Path) -> None:
         await ensure_streams(client, STREAMS[:1], replicas=3, deadline=60)
         check = check_of(client, STREAMS[0])
         await eventually(lambda: holds(check), PATIENCE)
+        await append(client, STREAMS[0], 1)
+        await eventually(lambda: everywhere(client, STREAMS[0]), 60)
         servers[1].kill()
         servers[2].kill()
         await eventually(lambda: is_told(check), 60)
