@@ -34,6 +34,7 @@ from agent.domain.claims.lexer import Lexer, Number, Token, folded, is_talk
 from agent.domain.claims.reader import read
 from agent.domain.claims.sentences import cells_of, sentences
 from agent.domain.claims.spoken_frame import without_frame
+from agent.domain.claims.states import count_right, judged_whole, misreads_rsi
 from agent.domain.claims.times import YEAR, with_year
 from agent.domain.claims.unbacked import is_multiple, unbacked, wrong_days_apart
 from agent.domain.claims.verdicts import contradicted, wrong
@@ -84,6 +85,8 @@ class ClaimChecker:
         self._asked = asked
         self._strict = strict
         self._known = facts.subjects
+        told = {fact.subject for fact in facts.facts}
+        self._told = [one for one in self._known if one in told] or self._known
         tickers = tuple(one for one in self._known if one != HOLDING)
         self._carried = Carried(tickers if len(tickers) <= 2 else ())
         names = {folded(name): name for name in self._known if len(name) > 2}
@@ -98,8 +101,7 @@ class ClaimChecker:
             {folded(text) for texts in facts.texts.values() for text in texts if len(text) > 8}, key=len
         )
         self._given = [{word[:_SAME] for word in _WORD.findall(folded(text))} for text in facts.given]
-        years = {one.period[at : at + 4] for one in facts.facts if one.period and "/" in one.period for at in (0, 11)}
-        self._year = int(min(years)) if len(years) == 1 else None
+        self._year = facts.year
         self._lost = False
         self._claims = False
         self._columns: tuple[str, ...] = ()
@@ -146,6 +148,10 @@ class ClaimChecker:
         years = {self._year} if self._year else {int(year) for year in _YEAR.findall(said)}
         if len(years) == 1:
             said = with_year(said, years.pop())
+        elif not years:
+            said = with_year(said, self._facts.year_of(ahead=bool(patterns.AHEAD.search(folded(said)))))
+        if self._year:
+            said = patterns.THAT_YEAR.sub(f"in {self._year}", said)
         if not said.strip():
             return ()
         if said.lstrip().startswith(("{", "[")) or "```" in sentence:
@@ -158,6 +164,12 @@ class ClaimChecker:
             said = said[: calm.start()] + said[calm.end() :]
         said = self._without_quotes(said if self._strict else without_frame(said))
         tokens = self._lexer.tokens(without_span_verbs(said))
+        crossed = crossings_right(folded(said), tokens, self._facts.crossed)
+        if crossed is False:
+            return ("averages did not cross like that",)
+        counted = count_right(folded(said), tokens, self._told, self._asked, self._facts)
+        if counted is False:
+            return ("not so many of them",)
         if not self._strict:
             if _asks(said, tokens):
                 return ()
@@ -166,7 +178,7 @@ class ClaimChecker:
                 return (f"an event that nothing told: {', '.join(happened)}",)
             if is_talk(tokens) or (in_general(said) and not any(token.kind in _DEFINITE for token in tokens)):
                 return ()
-        reading = read(tokens, self._known, self._carried, self._asked)
+        reading = read(tokens, self._told, self._carried, self._asked)
         self._claims = reading.named and any(claim.relation not in _OF_DAYS for claim in reading.claims)
         retells = not self._strict and self._retells(folded(sentence), tokens)
         if retells:
@@ -178,7 +190,9 @@ class ClaimChecker:
             found = [*reading.problems, *(reason for claim in reading.claims if (reason := wrong(claim, self._facts)))]
         else:
             found = self._against(reading, said, tokens)
-        if self._misreads_rsi(folded(said), calm=calm is not None):
+        proven, otherwise = judged_whole(folded(said), tokens, reading, self._facts, counted=bool(counted))
+        found = [one for one in found if not one.startswith(proven)] + otherwise
+        if misreads_rsi(folded(said), self._facts, calm=calm is not None):
             found.append("the RSI says otherwise")
         if (tone := patterns.TONE.search(folded(said))) and not patterns.NOT_SAID.search(folded(said)[: tone.end()]):
             label = "bullish" if tone["up"] or tone["up2"] else "bearish"
@@ -189,10 +203,7 @@ class ClaimChecker:
         ]
         if not agrees(folded(said)):
             found.append("the direction is not that of its numbers")
-        crossed = crossings_right(folded(said), tokens, self._facts.crossed)
-        if crossed is False:
-            found.append("averages did not cross like that")
-        elif crossed:
+        if crossed:
             said = COUNT.sub(" ", folded(said))
             if only_lengths(tokens):
                 found = [
@@ -215,16 +226,6 @@ class ClaimChecker:
             self._lost = bool(found)
         self._carried = Carried(reading.subjects or self._carried.subjects, reading.periods)
         return tuple(dict.fromkeys(found))
-
-    def _misreads_rsi(self, low: str, *, calm: bool) -> bool:
-        """Whether it calls a price overbought, oversold or (`calm`) neither, and no RSI is like that."""
-        scores = [one.value for one in self._facts.facts if one.figure == "RSI" and isinstance(one.value, float)]
-        if calm:
-            return not all(30 <= one <= 70 for one in scores)
-        state = None if patterns.NEITHER.search(low) else patterns.STATE.search(low)
-        if state is None or not scores:
-            return False
-        return not any(one > OVERBOUGHT if state["over"] else one < OVERSOLD for one in scores)
 
     def _against(self, reading: SentenceClaims, said: str, tokens: Sequence[Token]) -> list[str]:
         """What speaks against a sentence of a chat."""
@@ -321,8 +322,6 @@ class ClaimChecker:
 
 
 _HOLDING = ("buy-and-hold", "buying and holding", "holding", "comprar y mantener", "mantener")
-OVERBOUGHT, OVERSOLD = 65.0, 35.0
-"""An RSI from which on nobody is misled by the word: the usual 70 and 30, and those who use narrower ones."""
 _MOVES = ("rose", "fell")
 _NEARLY = 0.6
 """Share of its words from which on a quotation is taken for one of a text."""

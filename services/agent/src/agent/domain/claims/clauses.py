@@ -11,6 +11,7 @@ from dataclasses import replace
 from agent.domain.claims.claim import DENIAL, Claim, Context, Relation, SentenceClaims
 from agent.domain.claims.facts import FALLS
 from agent.domain.claims.lexer import LINES, Token, periods_of
+from agent.domain.claims.words import PAYS, POSITIONS, THEIRS
 from agent.domain.text_features import word_set
 
 BEARING = word_set(
@@ -25,22 +26,13 @@ _PRICES = frozenset(("price", "close", "return"))
 _MOVABLE = _PRICES | {"high", "low"}
 """Figures that a rise or a fall may be said of: the price's own."""
 _ENDS_OF_A_STRETCH = (("high",), ("low",))
-_ENDS = ("best_", "worst_")
+_ENDS = ("best_", "worst_", "next_")
 _DATED = ("next_", "best_day", "worst_day")
 _RELATIONS = BEARING - {"figure", "unknown", "day", "report"}
 """What a clause says of a figure, other than that there is none."""
 _TIMES = ("x ", "times ", "veces ")
 """How the figure begins that stands right behind a multiple: 14.1x earnings."""
-_POSITIONS = ("ahead", "behind", "por delante", "por detras")
-"""Who is ahead is so by the figure that was spoken of."""
-_PAYS = frozenset(("pay", "pays", "paid", "paga", "pagan", "reparte", "reparten"))
-"""Said of dividends alone."""
-_BOTH = frozenset(("both", "ambos", "ambas", "los dos", "las dos"))
-_THEIRS = frozenset(("theirs", "suya", "suyas"))
-"""Behind above or below: the average that the clause before has named."""
 _DIVIDENDS = ("dividends", "dividend_yield")
-_BESIDE = 5
-"""Characters between a rise and what was raised: its."""
 _PLAIN = frozenset(("is", "dated", "report", "unknown"))
 _NO_END = 1 << 30
 
@@ -55,11 +47,13 @@ class Clause:
         kinds = {token.kind for token in tokens}
         self.denies = bool(kinds & {"not", "neither"}) != ("untrue" in kinds)
         self.everyone = "all" in kinds or ("neither" in kinds and "ticker" not in kinds)
-        self.both = any(token.kind == "all" and token.text in _BOTH for token in tokens)
+        self.both = any(
+            token.kind == "all" and token.text in ("both", "ambos", "ambas", "los dos", "las dos") for token in tokens
+        )
         out = next((token.at for token in tokens if token.kind == "except"), _NO_END)
         self.excepted = [token.value for token in tokens if token.kind == "ticker" and token.at > out]
         pairs = zip(tokens, ("", *(one.word for one in tokens)), strict=False)
-        self.pays = any(token.word in _PAYS and before != "se" for token, before in pairs)
+        self.pays = any(token.word in PAYS and before != "se" for token, before in pairs)
         self.passing = bool(tokens) and tokens[0].kind == "than"
         self.tickers = [token.value for token in tokens if token.kind == "ticker"]
         self.objects = self._objects()
@@ -108,7 +102,7 @@ class Clause:
             place = next((t.at for t in self.tokens if t.kind in ("above", "below")), None)
             if place is None or not any(t.kind == "ticker" and t.at < place for t in self.tokens):
                 return []
-            # Above MSFT's is a comparison; above its average is none.
+            # Above MSFT's is a comparison, above its average none.
             after = [t for t in self._of_kind("ticker", "figure", "number") if t.at > place]
             return [after[0].value] if after and after[0].kind == "ticker" else []
         rest = any(t.kind == "rest" and t.at > start for t in self.tokens)
@@ -179,6 +173,9 @@ class Clause:
         if top is not None and any(token.at < t.at < top.at for t in self._of_kind("above", "below")):
             return ("price", "close")  # $430.47 is only just above its low of $429.98
         named = nearest.value if nearest is not None else context.figure
+        into = nearest if number.money and nearest is not None and nearest.value == ("growth", "final") else None
+        if into is not None and token.at < into.at < self._numbers[-1].at:
+            return ("invested",)  # it turned $10,000 into $7,785
         if number.money and named == ("invested",) and (not figures or any(t.at < token.at for t in self._numbers)):
             return ("growth", "final")  # $10,000 put into IBM in 2008 ended the year at $7,785
         behind = next((t for t in self.tokens if t.at > token.at and t.kind != "word"), None)
@@ -270,7 +267,8 @@ class Clause:
             figure = next((f for f in reversed(self._figures) if f.at < token.at), None)
             moved = figure.value if figure else ()
             beside = any(
-                0 < f.at - token.at - len(token.text) <= _BESIDE and f.value[0] in _DIVIDENDS for f in self._figures
+                0 < f.at - token.at - len(token.text) <= len(" its ") and f.value[0] in _DIVIDENDS
+                for f in self._figures
             )
             if beside or (moved and not _MOVABLE.intersection(moved) and not self._numbers):
                 self._reading.problems.append(f"a change that no tool gave: {token.text}")
@@ -306,7 +304,7 @@ class Clause:
             if token.kind in ("better", "worse"):
                 relation = "more" if token.kind == "better" else "less"
                 by_number = token.text in ("more than", "less than")
-                own = self._figures or by_number or (token.text.startswith(_POSITIONS) and not self._moves)
+                own = self._figures or by_number or (token.text.startswith(POSITIONS) and not self._moves)
                 compared = figure if own and figure and not _PRICES.intersection(figure) else ("return",)
                 by_move = self._moves and compared == ("return",) and by_number
                 self._compare(relation, compared, _MOVES[self._moves[0].kind] if by_move else None)
@@ -347,6 +345,8 @@ class Clause:
 
     def _compare(self, relation: Relation, figures: tuple[str, ...], move: str | None = None) -> None:
         context = self._context
+        if not figures and (self.move or context.move) and self._of_kind("up", "down"):
+            figures, move = ("return",), self.move or context.move  # a loss that is larger than MSFT's
         others = self.objects or [one for one in context.whole if one not in context.subjects][:1]
         # IBM did better, of two: than the other one.
         others = others or [one for one in self.known if one not in context.subjects and len(self.known) == 2]
@@ -375,7 +375,7 @@ class Clause:
                 continue
             averages = [f.value[0] for f in figures if f.at > token.at and f.value[0].startswith(LINES)]
             last = not any(t.at > token.at and t.word not in (".", "!", ")", "") for t in self.tokens)
-            if not averages and (last or any(t.word in _THEIRS for t in self.tokens)):
+            if not averages and (last or any(t.word in THEIRS for t in self.tokens)):
                 averages = [one for one in context.figure[:1] if one.startswith(LINES)]
             if averages:
                 self._reading.add(Claim(token.kind, None, (*averages, *context.averages)), context.subjects or (None,))

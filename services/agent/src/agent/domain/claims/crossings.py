@@ -15,8 +15,11 @@ _WAY = re.compile(
     r"(?:below|under|beneath|por debajo|a la baja|death cross|cruce de la muerte))\b"
 )
 _NAMED = re.compile(r"\b(?:(?P<up>golden cross|cruce dorado)|death cross|cruce de la muerte)\b")
-COUNT = re.compile(rf"\b(?:(?P<n>\d{{1,3}}|{'|'.join(NUMBERS)}) (?:times|veces|crossings|cruces)|twice)\b")
-"""How often they crossed."""
+COUNT = re.compile(
+    rf"\b(?:(?P<n>\d{{1,3}}|{'|'.join(NUMBERS)}|no|ningun) (?:(?P<up>golden cross(?:es)?|(?:cruces? )?dorados?)|"
+    r"(?P<down>death cross(?:es)?|(?:cruces? )?de la muerte)|times|veces|cross(?:ing|e)s|cruces)|twice)\b"
+)
+"""How often they crossed, up, down or at all."""
 _LENGTHS = frozenset(map(float, range(2, 251)))
 """Of the averages that may cross: sessions."""
 
@@ -27,8 +30,8 @@ def crossings_right(low: str, tokens: Sequence[Token], crossed: Mapping[date, bo
     `crossed`: the days of crossings, each with whether it went above."""
     if not crossed or not _CROSSING.search(low):
         return None
-    if counted := COUNT.search(low):
-        return int(NUMBERS.get(counted["n"], counted["n"] or 2)) == len(crossed)
+    if counts := list(COUNT.finditer(low)):
+        return all(_is_count(one, list(crossed.values())) for one in counts)
     days = [(token.at, token.value) for token in tokens if token.kind == "day" and isinstance(token.value, Day)]
     right: bool | None = None
     for (at, day), (end, _) in pairwise([*days, (len(low), None)]):
@@ -40,6 +43,13 @@ def crossings_right(low: str, tokens: Sequence[Token], crossed: Mapping[date, bo
             ways = {bool(one["up"]) for one in (way, named) if one is not None}
             right = right is not False and ways <= told
     return right
+
+
+def _is_count(counted: re.Match[str], ways: Sequence[bool]) -> bool:
+    said = counted["n"] or "two"
+    number = 0 if said in ("no", "ningun") else int(NUMBERS.get(said, said))
+    way = True if counted["up"] else False if counted["down"] else None
+    return number == sum(way is None or one is way for one in ways)
 
 
 def only_lengths(tokens: Sequence[Token]) -> bool:

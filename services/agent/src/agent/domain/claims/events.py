@@ -34,8 +34,9 @@ _HABIT = re.compile(
     r"historicamente|por defecto|pueden?|podrian?|conviene)\b"
 )
 _ANYONE = re.compile(
-    r"\b(?:an?|any|many|most|some|una?|cualquier|much[oa]s|algun[oa]s) (?:\w+ )?(?:compan(?:y|ies)|firms?|stocks?|"
-    r"shares?|investors?|ceo|empresas?|companias?|accion(?:es)?|inversor(?:es)?)\b"
+    r"\b(?:an?|any|many|most|some|una?|cualquier|much[oa]s|algun[oa]s) (?:\w+ )?(?:compan(?:y|ies)|firms?|stocks?"
+    r"(?! split)|shares?(?! (?:buy|repurchase|split|issue|offer|sale|swap))|investors?|ceo|empresas?|companias?|"
+    r"accion(?:es)?|inversor(?:es)?)\b"
     r"|^\W*(?:\w+[ -]){0,5}?(?:is|are|es|son) (?:an?|una?) .*\b(?:that|which|who|que)\b"
     r"|\b(?:means?|measures?|refers? to|compares|smooths|significan?|miden?|indican?|se refieren?)\b"
 )
@@ -75,8 +76,10 @@ _DIRECTION = re.compile(
 )
 """After what "it" did: a move of its price."""
 _OF_PRICES = re.compile(
-    r"(?:cross|mov|chang|edg|inch|tick|bounc|eas|slow|follow|finish|end|trad|hover|settl|recover|clos|open|paus|stay|"
-    r"remain|seem|appear)ed|(?:termin|cerr|oscil|qued|cambi|recuper|situ|cruz|super|toc)(?:o|aron|ad[oa])|(?:volv|"
+    r"(?:cross|last|touch|mov|chang|edg|inch|tick|bounc|eas|slow|follow|finish|end|trad|hover|settl|recover|clos|"
+    r"open|paus|stay|"
+    r"remain|seem|appear)ed|(?:termin|cerr|oscil|qued|cambi|recuper|situ|cruz|super|toc|encaden)(?:o|aron|ad[oa])|"
+    r"(?:volv|"
     r"romp)(?:io|ieron|ido)|mov(?:io|ieron|ido)|need|speed|feed|seed|indeed|exceed|proceed|succeed|sido|estado|ido|"
     r"tenido"
 )
@@ -87,6 +90,8 @@ _NO_SUBJECT = re.compile(
     r"no|each|every|all|both|el|la|los|las|una?|de|que|en|con|por|y|o|ya|lo|les?"
 )
 """Before a word in -ed that tells nothing: an automated order, orders are queued."""
+_JOINT = re.compile(r"[,;:]|\b(?:and|but|while|y|e|pero|mientras)\b")
+_FIGURE = re.compile(r"\d")
 _FINITE = re.compile(r"\b(?:is|are|can|may|could|would|do|does|es|son|pueden?|estan?|hay|deben?)\b")
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -94,14 +99,21 @@ _WORD = re.compile(r"[^\W\d_]+")
 def events(said: str, odd: Collection[str], *, measured: bool = False) -> list[str]:
     """The words that tell an event; `odd`: those of its words, folded, that neither a tool nor the talk has given.
     `measured`: the sentence tells figures, which have their own judge: its verbs are theirs, and only a company's
-    people and the words of company news tell an event."""
+    people, the words of company news and what a clause without a figure says was done tell an event."""
     low = folded(said)
     if not odd or _ANYONE.search(low) or _HABIT.search(low):
         return []
     found = [verb for before, subject, verb in _done(said, low) if _is_event(before, subject, verb, odd)]
     if measured:
         people = _PEOPLE.search(low)
-        return sorted({word for word in odd if word in TALK} | (set(found) if people else set()))
+        clauses = [one for one in _JOINT.split(said) if not _FIGURE.search(one)]
+        apart = {
+            verb
+            for one in clauses
+            for before, subject, verb in _done(one, folded(one))
+            if verb in odd and _is_event(before, subject, verb, odd)
+        }
+        return sorted({word for word in odd if word in TALK} | (set(found) if people else apart))
     if not found and not of_speaker(said):
         found = [word for word in odd if word in TALK or _COMPANY.search(low)]
     return sorted(set(found))

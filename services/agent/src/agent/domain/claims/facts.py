@@ -36,6 +36,7 @@ _LISTED = ("figures", "derived")
 """Where a tool's answer, and a finding of an analysis, list typed figures."""
 _DATES = ("next_earnings_date", "next_dividend_date")
 _DAY = re.compile(r"(?<![\w-])\d{4}-\d{2}-\d{2}(?!\d)")
+_STRETCH = r"\d{4}-\d{2}-\d{2}/\d{4}-\d{2}-\d{2}"
 _TEXTS = frozenset(
     ("title", "text", "summary", "report_source", "report", "period", "note", "name", "headline", "description")
 )
@@ -77,11 +78,31 @@ class Facts:
     """What a prediction says: bullish, bearish, neutral, no_edge."""
     crossed: dict[date, bool] = field(default_factory=dict[date, bool])
     """The days on which averages crossed, each with whether the shorter one went above."""
+    falls: dict[str, dict[date, bool]] = field(default_factory=dict[str, "dict[date, bool]"])
+    """Of each ticker the days from which it fell, each with whether it has recovered."""
 
     @property
     def subjects(self) -> list[str]:
         """Every ticker that something is known of, or that was asked about."""
         return list(dict.fromkeys([*self.named, *(fact.subject for fact in self.facts)]))
+
+    @property
+    def year(self) -> int | None:
+        """The one calendar year that the longest stretches of the figures lie in."""
+        ends = [one.period.split("/") for one in self.facts if one.period and re.fullmatch(_STRETCH, one.period)]
+        spans = [((date.fromisoformat(last) - date.fromisoformat(first)).days, first, last) for first, last in ends]
+        longest = max((days for days, _, _ in spans), default=0)
+        years = {day[:4] for days, *edges in spans if days >= longest * 0.9 for day in edges}
+        return int(min(years)) if len(years) == 1 else None
+
+    def year_of(self, *, ahead: bool) -> dict[int, int]:
+        """The year of each month: the latest that the data reach, or (`ahead`) the first one after them."""
+        newest = max((day for days in self.days.values() for day in days), default=None)
+        if newest is None:
+            return {}
+        if ahead:
+            return {month: newest.year + (month < newest.month) for month in range(1, 13)}
+        return {month: newest.year - (month > newest.month) for month in range(1, 13)}
 
     def of(self, subject: str, figures: Iterable[str], periods: Iterable[str] = ()) -> list[FigureFact]:
         """A ticker's facts of these names; where periods are given, of one of them or, if they reach the days that
@@ -153,8 +174,14 @@ class Facts:
         for name, value in entry.items():
             if name == "depth":  # of a fall from its peak to its trough
                 self.add(subject, "max_drawdown", value, f"{entry.get('peak')}/{entry.get('trough')}")
+                peaks = dict.fromkeys(_days_in(str(entry.get("peak"))), entry.get("recovered") is not None)
+                self.falls.setdefault(subject, {}).update(peaks)
             elif name in _DATES or (isinstance(value, int | float | None) and name not in ("report", "report_source")):
                 self.add(subject, name, value, "1y" if name in WINDOWED else None, currency)
+        for days in ("20", "50", "200"):
+            price, average = entry.get("price"), entry.get(f"sma_{days}")
+            if isinstance(price, int | float) and isinstance(average, int | float) and average:
+                self.add(subject, f"gap_{days}", price / average - 1)
         if isinstance(entry.get("prediction"), str):
             self.labels.add(str(entry["prediction"]))
         if entry.get("next_earnings_status"):
@@ -322,6 +349,6 @@ def _indicators(facts: Facts, subject: str, found: Mapping[str, object]) -> None
             if key == "period":
                 continue
             figure = name if key == "value" else key
-            if name == "SMA" and key == "value" and period in (20, 50, 200):
-                figure = f"sma_{period}"
+            if name == "SMA" and period in (20, 50, 200):
+                figure = {"value": f"sma_{period}", "gap": f"gap_{period}"}.get(key, key)
             facts.add(subject, figure, value)

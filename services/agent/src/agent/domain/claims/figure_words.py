@@ -8,13 +8,14 @@ import re
 _FIGURES: tuple[tuple[str, str], ...] = (
     (
         "max_drawdown",
-        r"(?:maximum|max\.?|worst|(?:worst )?peak-to-trough) (?:drawdown|falls?|drop|decline|loss)s?|drawdown maximo|"
+        r"(?:maximum|max\.?|worst|deepest|(?:worst )?peak-to-trough) (?:drawdown|fall|drop|decline|loss|setback|slide|"
+        r"slump|pullback)s?|drawdown maximo|"
         r"caidas? maximas?|maximas? caidas?|retroceso maximo|maximo retroceso|peores caidas|peor caida",
     ),
     (
         "current_drawdown",
         r"current(?:ly)? (?:drawdown|fall)|fallen (?:further |more )?from (?:its|their) (?:peaks?|highs?)|"
-        r"caida actual|drawdown actual|(?:from|below|under|off|beneath|gap to) (?:its|their|"
+        r"caida actual|drawdown actual|(?:from|below|under|off|beneath|shy of|away from|gap to) (?:its|their|"
         r"the) (?:peak|high|top)(?! to\b)|(?:desde|bajo|por debajo de) sus? maximos?",
     ),
     (
@@ -63,16 +64,19 @@ _FIGURES: tuple[tuple[str, str], ...] = (
     ("beta", r"\bbetas?\b"),
     (
         "up_streak",
-        r"(?:longest )?winning streaks?|rachas? alcistas?(?: mas largas?)?|racha (?:mas larga )?de (?:subidas|alzas)",
+        r"(?:seguid|consecutiv)[oa]s (?:al alza|de subidas?)|(?:longest )?winning (?:streak|run)s?|"
+        r"rachas? alcistas?(?: mas largas?)?|racha (?:mas larga )?de (?:subidas|alzas)",
     ),
     (
         "down_streak",
-        r"(?:longest )?losing streaks?|rachas? bajistas?(?: mas largas?)?|racha (?:mas larga )?de (?:bajadas|caidas)",
+        r"(?:seguid|consecutiv)[oa]s (?:a la baja|de (?:bajadas?|caidas?))|(?:longest )?losing (?:streak|run)s?|"
+        r"rachas? bajistas?(?: mas largas?)?|racha (?:mas larga )?de (?:bajadas|caidas)",
     ),
-    ("up_days", r"(?:up|rising|positive) (?:days|sessions)|(?:dias|sesiones) (?:alcistas|de subidas?|al alza)"),
+    ("up_days", r"(?:up|rising|positive|winning) (?:days|sessions)|(?:dias|sesiones) (?:alcistas|de subidas?|al alza)"),
     (
         "down_days",
-        r"(?:down|falling|negative) (?:days|sessions)|(?:dias|sesiones) (?:bajistas|de (?:bajadas?|caidas?)|a la baja)",
+        r"(?:down|falling|negative|losing) (?:days|sessions)|(?:dias|sesiones) (?:bajistas|de (?:bajadas?|caidas?)|"
+        r"a la baja)",
     ),
     (
         "correlation",
@@ -83,7 +87,8 @@ _FIGURES: tuple[tuple[str, str], ...] = (
         "next_earnings_date",
         r"(?:next |upcoming )?(?:earnings|results)(?: (?:report|date|release|announcement))?s?(?! per)|"
         r"(?:proximos |siguientes )?resultados|(?:expected|due|scheduled) to report|reports?(?= (?:on )?\x00)|"
-        r"publican?(?= el \x00)",
+        r"publican?(?= el \x00)|(?:first|last|next|due|set) (?:of \w+ )?to report|"
+        r"(?:presenta|publica|anuncia|presente|publique|anuncie)n? (?:sus |las )?(?:cuentas|resultados)",
     ),
     (
         "total_return",
@@ -123,9 +128,10 @@ _FIGURES: tuple[tuple[str, str], ...] = (
     ),
     (
         "growth final",
-        r"(?:would (?:now )?be|is now|are now|serian(?: ahora)?|habria|son ahora|"
+        r"(?:would (?:now )?(?:be|have|hold)(?: holding)?|is now|are now|serian(?: ahora| hoy)?|habria|son ahora|"
         r"se habrian? (?:convertido|quedado|reducido) (?:en|a)|would have (?:become|(?:grown|shrunk) to)|"
-        r"turned into|became)(?: worth)?(?= (?:(?:some|about|roughly|around|just|unos|apenas) )?(?:usd |\$)?\d)",
+        r"(?:turned )?into|became)(?: worth)?"
+        r"(?= (?:(?:some|about|roughly|around|nearly|almost|just|unos|casi|apenas) )?(?:usd |\$)?\d)",
     ),
     (
         "invested",
@@ -188,9 +194,10 @@ PARTS = (
     (
         ("max_drawdown",),
         re.compile(
-            r"\b(?:at (?:its|their) worst(?: point)?|en su peor momento)\b|"
+            r"\b(?:at (?:its|their) worst(?: point)?|en su peor momento|llego a (?:caer|perder|retroceder|ceder|bajar)|"
+            r"(?:fell|dropped|lost|down) (?:by )?as much as)\b|"
             r"\b(?:(?:the|its|la|su) )?(?:biggest|largest|deepest|steepest|mayor) "
-            rf"(?:drawdown|fall|drop|decline|caida|bajada|retroceso)\b{_FALL_IS}"
+            rf"(?:drawdown|fall|drop|decline|setback|slide|slump|pullback|caida|bajada|retroceso)\b{_FALL_IS}"
         ),
     ),
 )

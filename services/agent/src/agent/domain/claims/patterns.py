@@ -44,7 +44,7 @@ _UNDER = (
 )
 BOUND = re.compile(rf"\b(?:(?P<over>{_OVER})|{_UNDER})(?:l| el| los| un| an?)? ?$")
 """What says that a figure is above the number that follows, or below it."""
-_WHOLE_PART = r"(?: (?:of (?:its|their|the)|de su) (?:value|worth|price|valor|precio))"
+_WHOLE_PART = r"(?: (?:(?:of )?(?:its|their|the)|de su) (?:value|worth|price|valor|precio))"
 PARTS = {"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "fifth": 1 / 5, "tenth": 1 / 10, "two_thirds": 2 / 3}
 PART = re.compile(
     r"\b(?<!\bin )(?<!\bfor )(?<!\bover )(?<!\bfirst )(?<!\bsecond )(?<!primera )(?<!segunda )"
@@ -55,7 +55,9 @@ PART = re.compile(
     r"during|since|this|from|en|durante|desde|este)\b| ?[,.;:()]|$))"
 )
 """A part of the whole, as a rise or a fall is told: a third of its value, by half in 2008."""
-STREAK = re.compile(r"\b(?:streaks?|rachas?)\b")
+STREAK = re.compile(
+    r"\b(?:(?:winning|losing) runs?|streaks?|rachas?|in a row|straight|(?:seguid|consecutiv)[oa]s|consecutive)\b"
+)
 SPELLED = (
     rf"\b(?:(?:more|less) than )?(?:(?:{'|'.join(NUMBERS)}|half|a third|a quarter)"
     r"[- ](?:a |and a half )?(?:percent|per cent|por ciento|points|puntos|dollars|dolares|euros|times|veces|million|"
@@ -66,7 +68,8 @@ SPELLED = (
 PROMISE = (
     r"\b(?:you should|i recommend|we recommend|i suggest|we suggest|should (?:buy|sell|invest)|(?:is|are) a (?:strong "
     r"|good )?(?:buy|sell)|guarante\w+|(?:will|shall) (?!be (?:reported|published|told))\w+|expect(?:s|ed)?(?= "
-    r"(?:[\w\x00]+ ){0,3}?to (?!be\b|report\b|publish\b)\w+)|(?:se )?esperan? que|podrian? \w+|puede[n]? (?:subir|"
+    r"(?:[\w\x00]+ ){0,3}?to (?!be\b|report\b|publish\b)\w+)|(?:se )?esperan? que(?! (?:[\w\x00]+ ){0,4}?(?:present|"
+    r"publi|anunci|inform)\w+)|podrian? \w+|puede[n]? (?:subir|"
     r"bajar|caer|crecer)|(?:could|might|may|would|should|can) (?:\w+ )?(?:rise|fall|go|climb|drop|gain|lose|grow|"
     r"recover|continue|outperform|rally)|(?:is|are) (?:going|bound|certain|sure|set|likely) to|risk-?free|deberias?|"
     r"te recomiendo|recomendamos|conviene (?:comprar|vender|invertir)|(?:subira|bajara|caera|crecera)n?|garanti\w+|"
@@ -80,7 +83,8 @@ FALL = (
     r"plummet\w*|crater(?:s|ed)|collaps(?:e|es|ed)|crash(?:es|ed)|(?:in|into) (?:negative territory|the red)|slid(?:es|"
     r"e)?|slip(?:s|ped|ping)|hund\w*|slump\w*|shed|sank|sunk|tumbl\w+|plung\w+|dipped|retreat(?:s|ed)?|weakened|"
     r"shr[aiu]nk(?:s|ing)?|g[ai]v(?:e|es|en|ing) up|lost ground|perdio terreno|gone down|went down|in the red|negative|"
-    r"(?<!\bes )(?<!\bson )(?<!\bfue )(?<!\bera )(?<!\bmuy )bajas?|baj(?:o|aban?|an|aron|ada|ado|ando|adas)|ca(?:ian?|"
+    r"(?<!\bes )(?<!\bson )(?<!\bfue )(?<!\bera )(?<!\bmuy )bajas?|depreci\w+|behind(?= by \d)|baj(?:o|aban?|an|"
+    r"aron|ada|ado|ando|adas)|ca(?:ian?|"
     r"yo|ido|ida|idas|e|en|yeron|er|yendo)|perdi(?:o|an?|eron|do|da|das)|pierd\w*|perder|retroce\w*|descen\w*|"
     r"negativ\w*|desplom\w*|se dejo|se dejaron|se deja|deja|cedio|cede|cedieron|en rojo|perdida)\b"
 )
@@ -95,13 +99,16 @@ RISE = (
 )
 MOVED = re.compile(f"{FALL}|{RISE}")
 FLAT = (
-    r"\b(?:hardly (?:moved|changed)|barely (?:moved|changed)|flat|unchanged|little changed|apenas se (?:movio|mueve)|"
-    r"(?:hardly|barely) moves|apenas vario|apenas cambio|plan[oa]s?|sin cambios|se mantuvo estable)\b"
+    r"\b(?:(?:hardly|barely|scarcely) (?:mov|chang|budg)(?:ed?|es)|flat|unchanged|little changed|"
+    r"apenas (?:se )?(?:han? )?(?:mueven?|mov(?:io|ieron|ido)|(?:vari|cambi)(?:an?|o|aron|ado))|plan[oa]s?|"
+    r"sin cambios|se mantuvo estable)\b"
 )
 EVEN = r"\b(?:next to no difference|la diferencia es minima)\b"
 BETTER = (
-    r"\b(?:outperform\w*|outpac\w*|beat|beats|beating|beaten|(?:did|done|fared|performed) better(?: than)?|(?:better|"
-    r"stronger) performer|returned better than|ahead(?: of|(?= ?[(,.;]|$))|exceed(?:s|ed)?(?= (?:that|those) of)|"
+    r"\b(?:outperform\w*|outpac\w*|beat|beats|beating|beaten|(?:did|done|fared|performed|held up|"
+    r"holds up) better(?: than)?|(?:better|"
+    r"stronger) performer|returned better than|ahead(?: of|(?= ?[(,.;]|$))|(?:dwarf|eclips)(?:e?s|ed)|exceed(?:s|"
+    r"ed)?(?= (?:that|those) of)|"
     r"super(?:o|a|aron|an|ando) a|bati(?:o|eron) a|bate a|(?:lo hizo|lo hicieron|se comporto|fue|rindio|le fue|"
     r"evoluciono) mejor que|mejor que|better than|por delante de|gano a|rindio mas que|rinde mas que|returned more "
     r"than|more than(?! \$?\d| (?:twice|half|double|an?|one|two|three|four)\b))\b"
@@ -109,7 +116,8 @@ BETTER = (
 WORSE = (
     r"\b(?:underperform\w*|(?:is|was|are) exceeded by(?: that of)?|lagg\w*|lags|trail(?:s|ed)?|trailing(?= \x00)|"
     r"short of|(?:did|done|fared|performed) worse(?: than)?|(?:worse|weaker) performer|returned worse than|(?<!close "
-    r")behind|(?:lo hizo|lo hicieron|se comporto|fue|rindio|le fue|evoluciono) peor que|peor que|worse than|por "
+    r")behind(?! by \d)|(?:lo hizo|lo hicieron|se comporto|fue|rindio|le fue|evoluciono) peor que|peor que|"
+    r"worse than|por "
     r"detras de|rindio menos que|rinde menos que|quedo por debajo de|returned less than|less than(?! \$?\d| (?:twice|"
     r"half|double|an?|one|two|three|four)\b))\b"
 )
@@ -166,7 +174,7 @@ SMA = re.compile(
     r"\b(?:sma|ma)s? (?P<k>20|50|200)(?!\d)|\bmedias? (?:movil(?:es)? |simples? )*de (?P<l>20|50|200)\b(?! (?:y|e|o|"
     r",))|\b(?:(?:la|y) de|the) (?P<o>20|50|200)(?! ?[%$€]|[.,]?\d)(?: one)?\b"
 )
-HAS_AVERAGE = re.compile(r"\b(?:average|averages|sma|moving|media|medias|promedios?|ma)\b")
+HAS_AVERAGE = re.compile(r"\b(?:day lines?|average|averages|sma|moving|media|medias|promedios?|ma)\b")
 SOURCE = re.compile(
     r"\(?\b(?:from |de |figures from |data from |cifras de |datos de )?(?:(?:the |la )?(?:sources?|fuentes?)\b ?(?:is |"
     r"was |es |fue |are |son )?:? ?)(?:the |la )?[«\"'“]?(?P<a>[a-z][\w.-]*(?:\.\w+)?)?[»\"'”]?\)?|\b(?:(?:based on|"
@@ -189,7 +197,10 @@ FINE = re.compile(
     r"se cuentan))|(?:without|excluding|ignoring|not counting|not including|sin(?: contar| incluir)?|before) (?:the |"
     r"los )?(?:dividends|dividendos)|price alone|solo (?:el )?precio|not (?:financial |investment )?advice|"
     r"no es (?:asesoramiento|consejo|una recomendacion)(?: financiero)?|(?:split|splits?)[- ]adjusted|"
-    r"ajustad[oa]s? por splits|as of|a fecha de|up to|de al menos|at least|a lo sumo|at most|como mucho|more or less|"
+    r"ajustad[oa]s? por splits|(?<=espera )que|(?<=esperan )que|a (?:good|great) deal|at all|after all|en absoluto|"
+    r"the (?:two|"
+    r"three)(?= (?:are|is|of|have|both|was|"
+    r"were)\b)|as of|a fecha de|up to|de al menos|at least|a lo sumo|at most|como mucho|more or less|"
     r"mas o menos|in terms of|close behind(?= (?:at|with|\()|[,.;])|(?:of|among) the (?:two|three|four|five)|(?:de|"
     r"entre) l[oa]s (?:dos|tres|cuatro|cinco)|up or down|g[ai]ves? up (?:some |a little )?(?:returns?|gains?|"
     r"upside) for|risk over at most a year|no more than|not today's market|(?:threshold|level|line|umbral|nivel) (?:of|"

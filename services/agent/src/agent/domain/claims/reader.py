@@ -127,6 +127,9 @@ def _joined(segments: list[list[Token]]) -> list[list[Token]]:
         if found and _is_number(segment) and told and numbers < named and (numbers or 1 < named == len(told)):
             found[-1] = [*found[-1], *segment]
             continue
+        if found and kinds <= {"ticker", "word"} and "ticker" in kinds and _ranks_nobody(found[-1]):
+            found[-1] = [*found[-1], *segment]  # and the calmest, IBM, at 19%
+            continue
         tickers = sum(token.kind == "ticker" for token in segment)
         bears = bool(kinds & BEARING)
         named = named + tickers if tickers and (not found or (named and not _bears(found[-1]))) else tickers
@@ -134,6 +137,11 @@ def _joined(segments: list[list[Token]]) -> list[list[Token]]:
             named = 0
         found.append(list(segment))
     return found
+
+
+def _ranks_nobody(segment: Sequence[Token]) -> bool:
+    bearing = [token.kind for token in segment if token.kind in {*BEARING, "ticker"}]
+    return bearing[-1:] in (["highest"], ["lowest"]) and "ticker" not in bearing
 
 
 def _is_number(segment: Sequence[Token]) -> bool:

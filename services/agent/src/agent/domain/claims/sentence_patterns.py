@@ -3,6 +3,8 @@ offers."""
 
 import re
 
+from contracts.spoken import NUMBERS
+
 _EXTREME = r"(?:en )?(?:over(?:bought|sold)|sobre(?:compra|ven)\w*)"
 CALM = re.compile(
     r"\b(?:in )?(?:neutral (?:zone|territory)|(?:en )?zona neutral)\b|"
@@ -10,6 +12,11 @@ CALM = re.compile(
 )
 """Of an RSI between the usual 30 and 70."""
 STATE = re.compile(r"\b(?:(?P<over>overbought|sobrecompra(?:d[oa]s?)?)|oversold|sobreven(?:ta|did[oa]s?))\b")
+MACD = re.compile(
+    r"\bmacd\b[^.;,]{0,60}?\b(?:(?P<up>above|over|(?:por )?encima)|below|under|beneath|(?:por )?debajo|bajo)\b"
+    r"[^.;,\d]{0,20}\b(?:signal|senal)\b"
+)
+"""Where the MACD stands, by its signal."""
 TONE = re.compile(
     r"\b(?:(?P<up>bullish|alcista)|bearish|bajista)\b[^.;]{0,20}\b(?:signals?|prediction|senal(?:es)?|prediccion)\b|"
     r"\b(?:model|prediction|signals?|modelo|prediccion|senal(?:es)?)\b[^.;]{0,30}\b(?:(?P<up2>bullish|alcista)|bearish|"
@@ -36,7 +43,20 @@ CAUSE = re.compile(
     r"worse)|reflect(?:s|ed|ing)?|weigh(?:s|ed|ing)? on|lifted|boosted|refleja\w*|explica\w*|impulso|lastr\w+|por "
     r"(?:la|el|las|los) (?:\w+ )?(?:demanda|caida|subida|auge|debilidad|fortaleza)|entre (?:dudas|temores)|as a "
     r"result of|on the back of|porque|debido a|gracias a|a causa de|(?<=, )as (?!of\b|an?\b|the (?:figures?|data)\b|"
-    r"well\b|it\b)|por culpa de|impulsad[oa]s? por|tras \w+|after (?!a\b|\d)\w+|\w+ed by)\b"
+    r"well\b|it\b)|por culpa de|impulsad[oa]s? por|tras \w+|after (?!a\b|\d)\w+|\w+ed by"
+    r"(?! (?:(?:just|only|about|around|some|roughly|nearly|almost|over|under|more|less|than|an?|little|bit|well|close|"
+    r"to) )*(?:[$€]?\d|half|third|quarter|percent)))\b"
+)
+SOME_OF = re.compile(rf"\b(?P<n>{'|'.join(NUMBERS)}) (?:of (?:the|these|those|them)|de (?:l[ao]s|est[ao]s|ell[ao]s))\b")
+"""So many of those that are known."""
+AHEAD = re.compile(r"\b(?:next|due|upcoming|expected|scheduled|proxim[oa]s?|previst[oa]s?|se esperan?|presentara\w*)\b")
+"""Of what is to come."""
+STRONG = re.compile(
+    r"\b(?:plummet|crater|collaps|crash|plung|tumbl|soar|rocket|surg|skyrocket|leap|hund|desplom|dispar)\w*\b"
+)
+"""Moves that are large."""
+THAT_YEAR = re.compile(
+    r"\b(?:in |over |during )?(?:that|the same) year\b|\b(?:en )?(?:ese|aquel|el mismo) a[nñ]o\b", re.I
 )
 SUPPOSED = re.compile(
     r"\b(?:if|when(?:ever)?|until|once|unless|in case|say|suppos\w+|assum\w+|would|could|alert|stop|target|order|limit|"

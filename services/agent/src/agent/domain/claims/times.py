@@ -6,6 +6,7 @@ day. The text is folded: lower case, no accents.
 
 import calendar
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
@@ -181,9 +182,15 @@ def month_range(year: int, first: int, last: int | None = None) -> str:
     return f"{year}-{first:02}-01/{year}-{end:02}-{calendar.monthrange(year, end)[1]:02}"
 
 
-def with_year(text: str, year: int) -> str:
-    """A sentence in which October is October of that year: the one that all the figures are of."""
-    return _BARE_MONTH.sub(lambda match: match[0] if match[0] in ("may", "march") else f"{match[0]} {year}", text)
+def with_year(text: str, year: int | Mapping[int, int]) -> str:
+    """A sentence in which October is October of that year: the one that all the figures are of, or the month's own."""
+
+    def dated(match: re.Match[str]) -> str:
+        its = year if isinstance(year, int) else year.get(month_of(match[0].lower()))
+        since = not isinstance(year, int) and text[: match.start()].lower().endswith(("since ", "desde "))
+        return match[0] if match[0] in ("may", "march") or its is None or since else f"{match[0]} {its}"
+
+    return _BARE_MONTH.sub(dated, text)
 
 
 def quarter_range(match: re.Match[str]) -> str:

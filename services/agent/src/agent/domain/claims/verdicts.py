@@ -14,8 +14,8 @@ from agent.domain.claims.facts import FALLS, HOLDING, WINDOWED, Facts, FigureFac
 from agent.domain.claims.figure_words import FIGURES
 from agent.domain.claims.lexer import Number
 
-FLAT = 0.0015
-"""A return below which a price has hardly moved: it is written as 0.1 % at most."""
+FLAT = 0.003
+"""A return below which a price has hardly moved."""
 FLAT_OVER_TIME = 0.01
 """The same over more than a day."""
 RETURNS = ("return", "day_return", "week_return", "month_return", "quarter_return", "year_return")
@@ -54,7 +54,7 @@ def _wrong(claim: Claim, facts: Facts) -> str | None:
         case "dated":
             return _dated(claim, facts)
         case "during":
-            return None if all(_facts(claim, facts, (one,)) for one in claim.periods) else "it was not then"
+            return None if all(_is_in(one, claim, facts) for one in claim.periods if "/" in one) else "it was not then"
         case "unknown":
             known = any(fact.value for fact in _facts(claim, facts, claim.periods))
             return "said to be unknown, and a tool gave it" if known else None
@@ -66,12 +66,23 @@ def _wrong(claim: Claim, facts: Facts) -> str | None:
             return None if any(str(claim.year) in text for text in texts) else "a report that no tool named"
 
 
+def _is_in(period: str, claim: Claim, facts: Facts) -> bool:
+    """Whether a figure's stretch is that period, or its day lies within it."""
+    first, _, last = period.partition("/")
+    days = [one.value for one in _facts(claim, facts, ()) if isinstance(one.value, date)]
+    return bool(any(first <= day.isoformat() <= last for day in days) if days else _facts(claim, facts, (period,)))
+
+
 _PRICES = frozenset(("price", "close"))
 _OF_VERBS = frozenset(("price", "close", "return"))
 """Figures that verbs name by the way: trades at, fell."""
 _STREAKS = ("up_streak", "down_streak")
 """Figures whose days lie within the stretch that is spoken of."""
-_NAMED = frozenset(name for names, _ in FIGURES for name in names) | {"sma_20", "sma_50", "sma_200"}
+_ON_A_DAY = frozenset(("high", "low", "highest_close", "lowest_close"))
+"""Figures of one day, which is told by its month too: "touched 32.95 in mid-March"."""
+_NAMED = frozenset(name for names, _ in FIGURES for name in names) | {
+    f"{line}_{days}" for line in ("sma", "gap") for days in (20, 50, 200)
+}
 """Figures that words call by name: what is said of one is said of no other."""
 UNKNOWN = (
     "no number", "no day", "a move of nobody", "a comparison with nobody", "a comparison of what is not known",
@@ -235,6 +246,9 @@ def _fits_any(claim: Claim, number: Number, facts: Facts) -> bool:
     found = _facts(asked, facts, claim.periods if _timed(names) else ())
     if names and names[0] in _STREAKS:
         found = [one for one in _facts(asked, facts, ()) if not _is_of_other_days(one, claim)]
+    if claim.periods and set(names) <= _ON_A_DAY:
+        of_days = (one for one in _facts(asked, facts, ()) if one.period and one.period[:10] == one.period[11:])
+        found += [one for one in of_days if not _is_of_other_days(one, claim)]
     if claim.soft and "return" not in names and not any(isinstance(one.value, float) for one in found):
         found = _facts(asked, facts, ())
     return any(_fits(one, number, claim.move) for one in found)
@@ -244,6 +258,8 @@ def _named(claim: Claim, number: Number) -> tuple[str, ...]:
     """The figures that a number may be: a percentage beside a price, or of nothing, is its return."""
     if number.percent and (claim.figures in ((), ("return",)) or _PRICES & set(claim.figures)):
         return RETURNS
+    if number.percent and claim.figures and claim.figures[0].startswith("sma_"):
+        return (claim.figures[0].replace("sma_", "gap_"),)
     if "volume" in claim.figures:
         return (*claim.figures, "volume_zscore")
     if not number.percent and claim.figures in ((), ("return",)):
@@ -273,6 +289,8 @@ def _fits(fact: FigureFact, number: Number, move: str | None) -> bool:
     actual = fact.value * 100 if fact.unit == "fraction" else fact.value
     if not is_told(number, actual):
         return False
+    if fact.figure.startswith("gap_"):
+        return True  # on which side of the average it is, is a claim of its own
     if fact.figure in FALLS or fact.figure.startswith("worst_"):
         return number.sign != "+" or actual == 0
     if number.sign == "-":

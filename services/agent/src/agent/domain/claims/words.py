@@ -50,7 +50,9 @@ fiscal full-year for ended to-date usual normal typical unusual unusually
 s published publish it'd would've let's here's yes
 modest heavy steep sharp solid slight narrow suffered theirs pay pays paid trailing key takeaways
 near golden death crossover headline headlines news score oversold overbought identical despite followed picture metric
-keep mind business businesses coefficient dataset nothing nada
+ago sitting edged inched ticked nudged crept tend tends tended shade hair touch whisker cents turned rule
+setback setbacks slide pullback slump notch bit link single touched lasted longest winning losing shareholders holders
+strategy strategies costs run runs finished hit late lot keep mind business businesses coefficient dataset nothing nada
 contrast whose formed forms hand sum short wise risk-wise valuation-wise brief perspective standpoint front occurred
 occurs threshold reading reads read lie lies changed hands dwarf dwarfs ground having
 generated generates generate brought brings bring booked books pulled pulls offers offer offered
@@ -115,7 +117,10 @@ elevada elevado elevadas elevados distancia negocio mueve mueven contando identi
 facturo factura facturan facturaron facturado ingreso ingresa genero genera generan generaron obtuvo obtiene obtienen
 arroja arrojan arrojo luce roza rozan ronda rondan cambio lado resumen suma definitiva parte umbral lectura compania
 contrario principios cabe destacar habria habrian terminado acabo acabaron rojos seguido seguida seguidos seguidas
-siguen sigue ocurrio produjo
+siguen sigue ocurrio produjo jornada jornadas termina terminan termino terminaron toco tocaron mediados finales
+encadeno encadena encadenaron cruces dorados serian puesto puestos regla parecida parecido parecidas parecidos movido
+cuentas presente presenten propia propio claridad incluso presentacion iniciada iniciado estrategia estrategias
+costes salto
 """
 WORDS = frozenset((_EN + _ES).split())
 _COMPARING = """
@@ -136,3 +141,9 @@ analistas objetivo consejero consejo presidente directiva rumor rumors rumores
 """
 TALK = frozenset(_TALK.split())
 """Words of events: a sentence of a chat that has one claims something, also without a ticker."""
+POSITIONS = ("ahead", "behind", "por delante", "por detras")
+"""Who is ahead is so by the figure that was spoken of."""
+PAYS = frozenset(("pay", "pays", "paid", "paga", "pagan", "reparte", "reparten"))
+"""Said of dividends alone."""
+THEIRS = frozenset(("theirs", "suya", "suyas"))
+"""Behind above or below: the average that the clause before has named."""
