@@ -115,6 +115,7 @@ _AVERAGES = re.compile(
     r"(?:three |tres )?(?:moving |main |key )?(?:averages|medias(?: m[oó]viles)?)\b",
     re.I,
 )
+_BOTH_ITS = re.compile(r"\bboth (?:of )?(?:its|their|the) (?=\d+[- ](?:day|session))", re.I)
 _BELOW_IT = re.compile(r"(?<=% )(below|under|off|from) (?:it|that)\b", re.I)
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _YEAR_BESIDE = re.compile(
@@ -135,8 +136,9 @@ def beside_the_close(said: str) -> str:
 
 
 def with_each_average(said: str) -> str:
-    """A sentence in which "all of its averages" are the three that the tools look at."""
-    return _AVERAGES.sub("its 20-day, 50-day and 200-day averages", said)
+    """A sentence in which "all of its averages" are the three that the tools look at, and "both
+    their 50-day and 200-day averages" are its own."""
+    return _BOTH_ITS.sub("its ", _AVERAGES.sub("its 20-day, 50-day and 200-day averages", said))
 
 
 def with_its_high(said: str) -> str:

@@ -32,10 +32,9 @@ from agent.domain.claims.excerpts import excerpts, stands_alone
 from agent.domain.claims.facts import HOLDING, Facts
 from agent.domain.claims.lexer import Lexer, Number, Token, folded, is_talk
 from agent.domain.claims.reader import read
-from agent.domain.claims.recoveries import recoveries_right
 from agent.domain.claims.sentences import cells_of, sentences
 from agent.domain.claims.spoken_frame import without_frame
-from agent.domain.claims.states import miscounts, misreads_macd, misreads_rsi, overstates
+from agent.domain.claims.states import count_right, judged_whole, misreads_rsi
 from agent.domain.claims.times import YEAR, with_year
 from agent.domain.claims.unbacked import is_multiple, unbacked, wrong_days_apart
 from agent.domain.claims.verdicts import contradicted, wrong
@@ -168,7 +167,8 @@ class ClaimChecker:
         crossed = crossings_right(folded(said), tokens, self._facts.crossed)
         if crossed is False:
             return ("averages did not cross like that",)
-        if miscounts(folded(said), tokens, self._told, self._asked, self._facts):
+        counted = count_right(folded(said), tokens, self._told, self._asked, self._facts)
+        if counted is False:
             return ("not so many of them",)
         if not self._strict:
             if _asks(said, tokens):
@@ -190,12 +190,8 @@ class ClaimChecker:
             found = [*reading.problems, *(reason for claim in reading.claims if (reason := wrong(claim, self._facts)))]
         else:
             found = self._against(reading, said, tokens)
-        if not self._strict and not recoveries_right(folded(said), tokens, reading.subjects, self._facts.falls):
-            found.append("a recovery that was not, or was")
-        if not self._strict and misreads_macd(folded(said), self._facts):
-            found.append("the MACD says otherwise")
-        if overstates(folded(said), reading.claims, self._facts):
-            found.append("no such strong move")
+        proven, otherwise = judged_whole(folded(said), tokens, reading, self._facts, counted=bool(counted))
+        found = [one for one in found if not one.startswith(proven)] + otherwise
         if misreads_rsi(folded(said), self._facts, calm=calm is not None):
             found.append("the RSI says otherwise")
         if (tone := patterns.TONE.search(folded(said))) and not patterns.NOT_SAID.search(folded(said)[: tone.end()]):

@@ -345,8 +345,8 @@ class Clause:
 
     def _compare(self, relation: Relation, figures: tuple[str, ...], move: str | None = None) -> None:
         context = self._context
-        if not figures and self._moves and self._of_kind("up", "down"):
-            figures, move = ("return",), self.move  # a loss that is larger than MSFT's
+        if not figures and (self.move or context.move) and self._of_kind("up", "down"):
+            figures, move = ("return",), self.move or context.move  # a loss that is larger than MSFT's
         others = self.objects or [one for one in context.whole if one not in context.subjects][:1]
         # IBM did better, of two: than the other one.
         others = others or [one for one in self.known if one not in context.subjects and len(self.known) == 2]

@@ -15,7 +15,7 @@ _FIGURES: tuple[tuple[str, str], ...] = (
     (
         "current_drawdown",
         r"current(?:ly)? (?:drawdown|fall)|fallen (?:further |more )?from (?:its|their) (?:peaks?|highs?)|"
-        r"caida actual|drawdown actual|(?:from|below|under|off|beneath|gap to) (?:its|their|"
+        r"caida actual|drawdown actual|(?:from|below|under|off|beneath|shy of|away from|gap to) (?:its|their|"
         r"the) (?:peak|high|top)(?! to\b)|(?:desde|bajo|por debajo de) sus? maximos?",
     ),
     (

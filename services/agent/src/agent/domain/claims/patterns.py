@@ -83,7 +83,8 @@ FALL = (
     r"plummet\w*|crater(?:s|ed)|collaps(?:e|es|ed)|crash(?:es|ed)|(?:in|into) (?:negative territory|the red)|slid(?:es|"
     r"e)?|slip(?:s|ped|ping)|hund\w*|slump\w*|shed|sank|sunk|tumbl\w+|plung\w+|dipped|retreat(?:s|ed)?|weakened|"
     r"shr[aiu]nk(?:s|ing)?|g[ai]v(?:e|es|en|ing) up|lost ground|perdio terreno|gone down|went down|in the red|negative|"
-    r"(?<!\bes )(?<!\bson )(?<!\bfue )(?<!\bera )(?<!\bmuy )bajas?|baj(?:o|aban?|an|aron|ada|ado|ando|adas)|ca(?:ian?|"
+    r"(?<!\bes )(?<!\bson )(?<!\bfue )(?<!\bera )(?<!\bmuy )bajas?|depreci\w+|behind(?= by \d)|baj(?:o|aban?|an|"
+    r"aron|ada|ado|ando|adas)|ca(?:ian?|"
     r"yo|ido|ida|idas|e|en|yeron|er|yendo)|perdi(?:o|an?|eron|do|da|das)|pierd\w*|perder|retroce\w*|descen\w*|"
     r"negativ\w*|desplom\w*|se dejo|se dejaron|se deja|deja|cedio|cede|cedieron|en rojo|perdida)\b"
 )
@@ -115,7 +116,8 @@ BETTER = (
 WORSE = (
     r"\b(?:underperform\w*|(?:is|was|are) exceeded by(?: that of)?|lagg\w*|lags|trail(?:s|ed)?|trailing(?= \x00)|"
     r"short of|(?:did|done|fared|performed) worse(?: than)?|(?:worse|weaker) performer|returned worse than|(?<!close "
-    r")behind|(?:lo hizo|lo hicieron|se comporto|fue|rindio|le fue|evoluciono) peor que|peor que|worse than|por "
+    r")behind(?! by \d)|(?:lo hizo|lo hicieron|se comporto|fue|rindio|le fue|evoluciono) peor que|peor que|"
+    r"worse than|por "
     r"detras de|rindio menos que|rinde menos que|quedo por debajo de|returned less than|less than(?! \$?\d| (?:twice|"
     r"half|double|an?|one|two|three|four)\b))\b"
 )
@@ -195,7 +197,8 @@ FINE = re.compile(
     r"se cuentan))|(?:without|excluding|ignoring|not counting|not including|sin(?: contar| incluir)?|before) (?:the |"
     r"los )?(?:dividends|dividendos)|price alone|solo (?:el )?precio|not (?:financial |investment )?advice|"
     r"no es (?:asesoramiento|consejo|una recomendacion)(?: financiero)?|(?:split|splits?)[- ]adjusted|"
-    r"ajustad[oa]s? por splits|(?<=espera )que|(?<=esperan )que|at all|after all|en absoluto|the (?:two|"
+    r"ajustad[oa]s? por splits|(?<=espera )que|(?<=esperan )que|a (?:good|great) deal|at all|after all|en absoluto|"
+    r"the (?:two|"
     r"three)(?= (?:are|is|of|have|both|was|"
     r"were)\b)|as of|a fecha de|up to|de al menos|at least|a lo sumo|at most|como mucho|more or less|"
     r"mas o menos|in terms of|close behind(?= (?:at|with|\()|[,.;])|(?:of|among) the (?:two|three|four|five)|(?:de|"

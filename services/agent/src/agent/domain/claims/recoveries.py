@@ -16,13 +16,14 @@ _HOW_MUCH = re.compile(r"\d ?%|\b(?:half|part|some|most|third|mitad|parte|algo|t
 
 def recoveries_right(
     low: str, tokens: Sequence[Token], subjects: Sequence[str], falls: Mapping[str, Mapping[date, bool]]
-) -> bool:
-    """Whether what a folded sentence says of recoveries holds for each of its subjects. `falls`: by their peak's day,
+) -> bool | None:
+    """Whether what a folded sentence says of recoveries holds for each of its subjects; None: it says nothing of them.
+    `falls`: by their peak's day,
     whether each has been recovered. Where a day or month is named, of the falls that began then."""
     said = next((one for one in _CLAUSE.split(low) if _RECOVERED.search(one)), None)
     known = [falls[one] for one in subjects if falls.get(one)]
     if said is None or not known or _HOW_MUCH.search(said):
-        return True
+        return None
     days = [token.value for token in tokens if token.kind == "day" and isinstance(token.value, Day)]
     months = [str(token.value).partition("/") for token in tokens if token.kind == "period"]
     stretches = [(first, last) for first, slash, last in months if slash and first[:7] == last[:7]]

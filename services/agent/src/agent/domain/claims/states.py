@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from agent.domain.claims import sentence_patterns as patterns
-from agent.domain.claims.claim import Claim, Relation
+from agent.domain.claims.claim import Claim, Relation, SentenceClaims
 from agent.domain.claims.facts import Facts
 from agent.domain.claims.lexer import Token, periods_of
+from agent.domain.claims.recoveries import recoveries_right
 from agent.domain.claims.verdicts import RETURNS, value_of, wrong
 from contracts.spoken import NUMBERS
 
@@ -15,6 +16,27 @@ STRONG = 0.015
 """A return from which on a strong word for a move misleads nobody."""
 
 _MOVES: Mapping[str, Relation] = {"rise": "rose", "fall": "fell"}
+
+
+_OF_PLACES, _OF_COUNTS = ("a change", "below nothing"), ("words that no tool's figures back: ",)
+_OF_RECOVERIES = (
+    "words that no tool's figures back: recover",
+    "words that no tool's figures back: recuper",
+    "said to be",
+)
+"""How reasons begin that the proof of the whole takes away."""
+
+
+def judged_whole(
+    low: str, tokens: Sequence[Token], reading: SentenceClaims, facts: Facts, *, counted: bool
+) -> tuple[tuple[str, ...], list[str]]:
+    """What is judged of a folded sentence as a whole: how the reasons begin that its proof takes away, for what is
+    proven so needs no claim for each of its words; and what speaks against it. `counted`: its count is right."""
+    recovered, placed = recoveries_right(low, tokens, reading.subjects, facts.falls), macd_right(low, facts)
+    proven = (_OF_RECOVERIES if recovered else ()) + (_OF_PLACES if placed else ()) + (_OF_COUNTS if counted else ())
+    against = ["a recovery that was not, or was"] if recovered is False else []
+    against += ["the MACD says otherwise"] if placed is False else []
+    return proven, against + (["no such strong move"] if overstates(low, reading.claims, facts) else [])
 
 
 def misreads_rsi(low: str, facts: Facts, *, calm: bool) -> bool:
@@ -28,27 +50,30 @@ def misreads_rsi(low: str, facts: Facts, *, calm: bool) -> bool:
     return not any(one > OVERBOUGHT if state["over"] else one < OVERSOLD for one in scores)
 
 
-def misreads_macd(low: str, facts: Facts) -> bool:
-    """Whether it places the MACD on the other side of its signal, for all of whom both are known."""
+def macd_right(low: str, facts: Facts) -> bool | None:
+    """Whether it places the MACD on the right side of its signal, for anyone of whom both are known; None: it places it
+    nowhere."""
     place = patterns.MACD.search(low)
     if place is None or patterns.NOT_SAID.search(place[0]):
-        return False
+        return None
     lines = [
         (value_of(facts, one, ("MACD", "macd"), ()), value_of(facts, one, ("signal",), ())) for one in facts.subjects
     ]
     known = [(macd, signal) for macd, signal in lines if macd is not None and signal is not None]
-    return bool(known) and all((macd > signal) != bool(place["up"]) for macd, signal in known)
+    return any((macd > signal) == bool(place["up"]) for macd, signal in known) if known else None
 
 
-def miscounts(low: str, tokens: Sequence[Token], known: Sequence[str], asked: str | None, facts: Facts) -> bool:
-    """Whether another number of those that are known moved that way: "two of the three rose"."""
+def count_right(
+    low: str, tokens: Sequence[Token], known: Sequence[str], asked: str | None, facts: Facts
+) -> bool | None:
+    """Whether so many of those that are known moved that way: "two of the three rose"; None: it counts nobody."""
     few = patterns.SOME_OF.search(low)
     moved: list[Relation] = [_MOVES[token.kind] for token in tokens if token.kind in _MOVES]
     if few is None or len(moved) != 1 or any(token.kind in ("number", "ticker", "not") for token in tokens):
-        return False
+        return None
     periods = tuple(periods_of(tokens)) or ((asked,) if asked else ())
     found = [wrong(Claim(moved[0], one, periods=periods), facts) for one in known]
-    return bool(periods) and found.count(None) != NUMBERS[few["n"]]
+    return found.count(None) == NUMBERS[few["n"]] if periods else None
 
 
 def overstates(low: str, claims: Sequence[Claim], facts: Facts) -> bool:

@@ -54,7 +54,7 @@ def _wrong(claim: Claim, facts: Facts) -> str | None:
         case "dated":
             return _dated(claim, facts)
         case "during":
-            return None if all(_is_in(one, claim, facts) for one in claim.periods) else "it was not then"
+            return None if all(_is_in(one, claim, facts) for one in claim.periods if "/" in one) else "it was not then"
         case "unknown":
             known = any(fact.value for fact in _facts(claim, facts, claim.periods))
             return "said to be unknown, and a tool gave it" if known else None
@@ -80,7 +80,9 @@ _STREAKS = ("up_streak", "down_streak")
 """Figures whose days lie within the stretch that is spoken of."""
 _ON_A_DAY = frozenset(("high", "low", "highest_close", "lowest_close"))
 """Figures of one day, which is told by its month too: "touched 32.95 in mid-March"."""
-_NAMED = frozenset(name for names, _ in FIGURES for name in names) | {"sma_20", "sma_50", "sma_200"}
+_NAMED = frozenset(name for names, _ in FIGURES for name in names) | {
+    f"{line}_{days}" for line in ("sma", "gap") for days in (20, 50, 200)
+}
 """Figures that words call by name: what is said of one is said of no other."""
 UNKNOWN = (
     "no number", "no day", "a move of nobody", "a comparison with nobody", "a comparison of what is not known",

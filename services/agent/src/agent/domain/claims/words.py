@@ -52,7 +52,7 @@ modest heavy steep sharp solid slight narrow suffered theirs pay pays paid trail
 near golden death crossover headline headlines news score oversold overbought identical despite followed picture metric
 ago sitting edged inched ticked nudged crept tend tends tended shade hair touch whisker cents turned rule
 setback setbacks slide pullback slump notch bit link single touched lasted longest winning losing shareholders holders
-strategy strategies costs run runs keep mind business businesses coefficient dataset nothing nada
+strategy strategies costs run runs finished hit late lot keep mind business businesses coefficient dataset nothing nada
 contrast whose formed forms hand sum short wise risk-wise valuation-wise brief perspective standpoint front occurred
 occurs threshold reading reads read lie lies changed hands dwarf dwarfs ground having
 generated generates generate brought brings bring booked books pulled pulls offers offer offered
