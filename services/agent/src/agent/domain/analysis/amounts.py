@@ -20,7 +20,8 @@ WITH_MONEY = re.compile(
 )
 _PLAIN = re.compile(
     rf"(?:\b(?:invest(?:ed|ing)?|put|invert(?:id[oa]s?|ir)|invirtiendo|invierto|metid[oa]s?|puesto) (?:an? |una? "
-    rf")?(?P<a>{_VALUE})(?!\w)|(?<![\w.,])(?P<b>{_VALUE})(?= (?:invested|put in|invertid[oa]s?|metid[oa]s?|placed)\b))"
+    rf")?(?P<a>{_VALUE})(?!\w)|(?<![\w.,])(?P<b>{_VALUE})(?= (?:invested|put in(?:to)?|invertid[oa]s?|metid[oa]s?|"
+    rf"placed)\b))"
 )
 _LARGE = re.compile(rf"(?<![\w.,$€£])(?P<a>\d{{1,3}}(?:[.,]\d{{3}})+|{LARGE}|\d+(?:[.,]\d+)?k\b)(?= (?:in|en)\b)")
 """10,000 in IBM: large, and in something."""

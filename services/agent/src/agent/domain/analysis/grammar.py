@@ -202,11 +202,14 @@ class _QuestionReader:
 
     def _rule(self) -> dict[str, Any] | None:
         """The arguments of a trial."""
-        match = self._unread.first(patterns.TRIAL)
+        tried = patterns.OF_RULES.search(self._unread.text) is not None
+        match = self._unread.first(patterns.TRIAL) or (self._unread.first(patterns.TRIED) if tried else None)
         if match is None:
             return None
         self._places.append((match.start(), "backtest", None))
         lengths = self._lengths() or self._of_averages()
+        while tried and self._unread.first(patterns.TRIED):
+            pass
         hinted = [name for name, pattern in patterns.RULES if self._unread.first(pattern)]
         beside = lengths or patterns.BEATING.search(self._unread.text) or patterns.CROSSING.search(self._unread.text)
         rule = next((name for name in hinted if name != "buy_and_hold" or not beside), "sma_cross")

@@ -121,6 +121,12 @@ TRIAL = re.compile(
     r"imos)|siguiendo)\b(?=[^?]{0,60}?\b(?:cross\w*|cruces?|averages?|medias?|rsi)\b)|\b(?:would|"
     r"habria\w*)\b(?=[^?]{0,40}?\b(?:buying|comprando|comprar)\b[^?]{0,80}?\b(?:averages?|sma|medias?|rsi)\b)"
 )
+TRIED = re.compile(
+    r"\b(?:buy(?:ing)?[- ]and[- ]hold(?:ing)?|comprar y mantener|would (?:\w+ ){0,2}have \w+|"
+    r"(?:habrian?|hubieran?) (?:\w+(?:do|cho|to)\b)?|buys|sells|compra y (?:vende|vendo))"
+)
+"""What somebody would have got; of averages or the RSI, it asks for a trial."""
+OF_RULES = re.compile(r"\b(?:cross\w*|cruces?|averages|medias|rsi|smas?)\b")
 REGULAR = re.compile(
     r"(?:[$€£] ?)?(?<![\w.,])\d[\d.,]*(?: ?(?:dollars?|euros?|pounds?|usd|eur|dolares|pesos|[$€£]))? (?:(?:an?|per|"
     r"each|every|al|por|cada) (?:day|week|month|quarter|year|dia|semana|mes|trimestre|ano)|monthly|mensual(?:es)?)\b|"
@@ -147,6 +153,10 @@ DURING = re.compile(r"\b(?:during|durante|throughout|a lo largo de)\b")
 PER_RISK = re.compile(r"\b(?:sharpe|sortino)\b")
 """Figures that no tool measures; the report says so."""
 NO_TOOL = re.compile(
+    r"\blleva[ns]? (?:\w+ ){0,3}(?:subiendo|bajando|cayendo|en verde|en rojo)|"
+    r"\b(?:has|have) (?:\w+ ){0,2}been (?:rising|falling|going up|going down|up|down)(?=.*\b(?:in a row|running|"
+    r"straight)\b)|"
+    r"(?<=in a row )(?:has|have) .{1,20}\b(?:risen|fallen|gone up|gone down|been rising|been falling)|"
     r"\b(?:first|primer[oa]s?) (?:\w+ )?(?:days|weeks|months|years|dias|semanas|meses|anos)\b|\b(?:average|mean|"
     r"median) (?:daily |weekly )?(?:clos(?:e|ing)(?: price)?|price|moves?|returns?)\b|\b(?:cierre|precio|movimiento) "
     r"(?:medio|promedio)\b|\b(?:from|desde) (?:(?:its|the|su|el) )?(?:\w+ )?(?:high|peak|maximo)\b.{0,25}\b(?:to|"
@@ -167,7 +177,7 @@ OF_SHARES = re.compile(r"(?<![\w.,])\d[\d.,]* (?:shares|acciones)\b")
 LAST_TIME = re.compile(
     r"\b(?:(?:last|latest|most recent) (?:time|cross\w*)|cross\w* last|most recent(?:ly)?|ultima vez|mas reciente)\b"
 )
-WHEN = re.compile(r"\b(?:when|cuando)\b")
+WHEN = re.compile(r"\b(?:when|cuando|how long|cuanto (?:tiempo )?(?:dur|tard)\w+)\b")
 WHICH_YEAR = re.compile(
     r"\b(?:which|what|que|cual)\b[^?;]{0,60}?(?<!last )(?<!this )(?<!a )\b(?:years?|anos?)\b"
     r"|\b(?:most|least) \w+ years?\b|\banos? (?:(?:con|de) )?(?:mas|menos|mayor|menor)\b"
