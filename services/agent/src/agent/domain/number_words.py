@@ -4,7 +4,7 @@ doce. The text is plain: lower case, no accents."""
 import re
 from collections.abc import Iterable
 
-from agent.domain.text_features import number_of
+from agent.domain.text_features import number_of, plain
 from contracts.spoken import NUMBERS
 
 _UNITS = {**{word: number for word, number in NUMBERS.items() if 0 < number < 10}, "un": 1, "una": 1}
@@ -49,7 +49,7 @@ _MOST_COUNTED = 12
 _PERCENT = re.compile(rf"\b((?:{WORDED})(?: y medio| and a half)?|half an?|medio|una?) (?:per ?cent|por ?ciento|%)")
 _COUNTED = re.compile(
     rf"(?<![\w.,-])(?<!other )(?<!first )(?<!second )(?<!third )(?<!last )(?<!that )(?<!this )"
-    rf"(?>(?:(?P<half>half an? |media )|(?P<dozens>{BELOW_100}) |an? |una )?(?P<dozen>dozen|docenas?)\b"
+    rf"(?>(?:(?P<half>half (?:an? )?|media )|(?P<dozens>{BELOW_100}) |an? |una )?(?P<dozen>dozen|docenas?)\b"
     rf"|{WORDED}|una\b){_NO_COUNT}"
 )
 
@@ -80,6 +80,25 @@ def large_in_figures(said: str) -> str:
 def in_figures(said: str) -> str:
     """A text in which counts are written in figures too: three shares, a dozen."""
     return _COUNTED.sub(_count, large_in_figures(said))
+
+
+_AFTER_AN_ARTICLE = ("hundred", "thousand", "million")
+"""Numbers of which one is told with an article: a hundred and ninety."""
+
+
+def with_large_figures(text: str) -> str:
+    """A text as it was written, but for numbers above twelve and dozens, which are written in figures: half a dozen."""
+    said = plain(text)
+    if len(said) != len(text):
+        return text
+    found = {(match.start(), match.end()): _large(match) for match in _NUMBER.finditer(said)}
+    dozens = [match for match in _COUNTED.finditer(said) if match["dozen"]]
+    found |= {(match.start(), match.end()): _count(match) for match in dozens}
+    for (start, end), figures in sorted(found.items(), reverse=True):
+        if figures[0].isdigit():
+            start -= 2 if said[:start].endswith(" a ") and said.startswith(_AFTER_AN_ARTICLE, start) else 0
+            text = text[:start] + figures + text[end:]
+    return text
 
 
 def _large(match: re.Match[str]) -> str:

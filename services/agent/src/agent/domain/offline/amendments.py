@@ -13,6 +13,7 @@ from typing import Any
 from agent.domain.analysis.stretches import BLANK, Unread, stretches_in
 from agent.domain.analysis.wanted_calls import PERFORMANCE
 from agent.domain.claims.lexer import folded
+from agent.domain.number_words import in_figures
 from agent.domain.offline import slots, talk_words
 from agent.domain.offline.bar_range import bar_range, frame_in, in_frame, names_stretch
 from agent.domain.offline.changes import change_in, changed, kept_in, percent_in, share_in, spent_in
@@ -30,9 +31,12 @@ FIGURES = ("calculate_risk_reward", "calculate_position_size")
 WHEN = ("when",)
 """What an order lacks that is to be placed at a later time, which nobody waits for."""
 _ANOTHER = re.compile(r"\b(?:another|otr[oa])\b")
-_AND = re.compile(r"^\W*(?:and|y)\b")
+_AND = re.compile(
+    r"^\W*(?:(?:and|y|but|pero)\b\W*)?(?:(?:what |and )?if (?:it|i|they) (?:were|was|buy|bought|got)\b|(?:what|how) "
+    r"about\b|"
+    r"si (?:fuer[ao]n?|fuesen?|son|compr[oa]\w*)\b)?(?:\W*(?:only|just|solo)\b)?"
+)
 _ORDERS = re.compile(r"\b(?:limit(?:e|ada)?|orders?|orden|market|mercado)\b")
-_COUNTED = re.compile(r"\d (?:shares?|acciones|titulos?)\b")
 _TO_FIGURE = re.compile(r"\ba [$€]?\d[\d.,]*\W*$")
 _OF_A_TIME = ("get_price", "market_snapshot", "get_ohlcv", PERFORMANCE)
 _OF_A_STRETCH = re.compile(
@@ -63,16 +67,24 @@ def amended(
     schema = schemas[tool]
     given = arguments_for(tool, schema, ParsedText.of(text))
     same = row is None or row.tool == tool
-    another = own and row is None and tool == "create_alert" and talk_words.GOING_ON.search(said) and "price" in given
+    another = (
+        row is None
+        and tool == "create_alert"
+        and (own or _ANOTHER.search(said))
+        and talk_words.GOING_ON.search(said)
+        and "price" in given
+    )
     if another and percent_in(said) is None and away_in(said) is None:
         told = talk_words.TURNS.search(said) or _ANOTHER.search(said)
         turned = given["condition"] if told else arguments["condition"]
-        return Wish(Intent.TOOL, ((tool, {**given, "condition": turned}),))
+        return Wish(Intent.TOOL, ((tool, {"symbol": arguments["symbol"], **given, "condition": turned}),))
     if tool in _REPLACED and place_in(said) is not None and talk_words.CHANGES_IT.search(said):
         return None  # it is about one of several
-    bare = slots.FIGURE_ALONE.fullmatch(_AND.sub("", said))
+    bare = slots.FIGURE_ALONE.fullmatch(_AND.sub("", in_figures(said), count=1))
     if earlier.way == "part" and row is None and not own and bare is not None:
         return replace(earlier, shown="@".join([bare["figure"], *earlier.shown.split("@")[1:]]))
+    if tool == "get_price" and not earlier.way and row is None and not own and bare is not None and bare["of"]:
+        return replace(earlier, way="part", shown=bare["figure"])
     short, share = len(said.split()) <= FEW, share_in(said) if tool == _ORDER else None
     told = [value for _, value in numbers_in(said)]
     if earlier.way == "share_of_cash" and share is None and len(told) == 1 and 0 < told[0] < 100:
@@ -288,7 +300,7 @@ def _with_figures(
     if (
         len(prices) == 1
         and "quantity" in told
-        and (slots.MOVES.search(said) or (_nearer(told["quantity"], arguments) and not _COUNTED.search(said)))
+        and (slots.MOVES.search(said) or (_nearer(told["quantity"], arguments) and not talk_words.COUNTED.search(said)))
     ):
         told[prices[0]] = told.pop("quantity")  # "raise it to 30", or "no, 185" after a stop at 180, is about the price
     elif (

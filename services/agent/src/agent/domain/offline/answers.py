@@ -109,9 +109,17 @@ def not_searched(language: Language) -> str:
     return _say("not_searched", language)
 
 
-def no_more_than(symbol: str, price: str, language: Language) -> str:
-    """The price of a share of which something else may have been asked, and what can be asked of it."""
-    return _say("no_more_than", language, symbol=symbol, price=price)
+def no_more_than(symbol: str, price: str, readings: Sequence[str], language: Language) -> str:
+    """The price of a share of which something else may have been asked, and what the question comes nearest to."""
+    asks = do_you_mean(readings, language) if readings else _say("ask_of_it", language)
+    return f"{_say('no_more_than', language, symbol=symbol, price=price)}\n{asks}"
+
+
+def do_you_mean(readings: Sequence[str], language: Language) -> str:
+    """The sentences that a message which was not read comes nearest to, and a person for anything else."""
+    opening, closing = _say("quotes", language)
+    told = _say("or", language).join(f"{opening}{one}{closing}" for one in readings)
+    return f"{_say('do_you_mean', language, readings=told)} {_say('person', language)}"
 
 
 def nobody_yet(language: Language) -> str:
@@ -189,6 +197,11 @@ def multiplied(price: float, factor: float, language: Language) -> str:
     """So many times a price."""
     times, one, product = (figure(round(each, 4), language) for each in (factor, price, round(price * factor, 2)))
     return f"{times} × {one} = {product}"
+
+
+def cash_left(cash: float, language: Language) -> str:
+    """The cash after a purchase that is only asked about; below 0 it does not suffice."""
+    return _say("cash_left" if cash >= 0 else "cash_short", language, cash=figure(round(abs(cash), 2), language))
 
 
 def bought(price: float, budget: float, language: Language) -> str:

@@ -13,6 +13,7 @@ from typing import Any, cast
 from agent.domain.offline.answers import (
     NOTICE,
     answer_from,
+    do_you_mean,
     is_unknown,
     no_more_than,
     nobody_yet,
@@ -32,6 +33,7 @@ from agent.domain.offline.concepts import asked_term
 from agent.domain.offline.day_answers import market_now
 from agent.domain.offline.intents import after_an_order, wish_in
 from agent.domain.offline.listed import chosen_in
+from agent.domain.offline.nearest_readings import nearest_readings, unread_beside_a_price
 from agent.domain.offline.person_words import beside_the_wish
 from agent.domain.offline.questions import is_vague, leans, terms
 from agent.domain.offline.relative_days import with_past_days
@@ -84,7 +86,8 @@ def respond(
     demo = company is None or company.company_id == DEMO
     question, after, before, said = _question(messages)
     language = in_code(language_of(question, language))
-    question, *before = (_addressed(spelled_out(one, language), company) for one in (question, *before))
+    trades = company is None or company.trades
+    question, *before = (_addressed(spelled_out(one, language, trades=trades), company) for one in (question, *before))
     language = in_code(company.spoken(language)) if company else language
     results, missed = _results(after), any(map(is_unknown, said))
     accepts = bool(said) and offers_person(said[-1]) and decision_words(question)
@@ -92,7 +95,6 @@ def respond(
     # What the rules forgot they have told of, and after a hand-over nobody has come: what else was asked is still due.
     results = [one for one in results if one[0] not in (FORGET, HAND_OFF)]
     question = beside_the_wish(question) if handed else question
-    trades = company is None or company.trades
     question, wish = _wish_of(question, before, said[-1] if said else "", offered, market, trades=trades)
     if accepts:
         wish = Wish(Intent.HANDOFF)
@@ -134,6 +136,9 @@ def respond(
         response = UseTools(wish.calls)
     elif len(results) > 1 and {tool for tool, _, _ in results} <= _LIST_CHANGES and _LIST in offered:
         response = UseTools(((_LIST, {}),))  # they ran side by side: what each of them tells is not the end
+    elif results and (other := _said_beside_prices(question, wish, results, offered, language)):
+        price, symbol = answer_from(*results[0], question, language), str(wish.calls[0][1]["symbol"])
+        response = SayText(no_more_than(symbol, price, other, language))
     elif results and (wish.calls or wish.intent not in (Intent.UNKNOWN, Intent.SITE)):
         results = [one for one in results if one[0] == _LIST] or results
         response = SayText("\n".join(answer_from(*one, question, language) for one in results))
@@ -188,12 +193,31 @@ def _otherwise(
     told = told and not is_unknown(said[-1])
     if told and OF_WHAT_WAS_TOLD.search(plain(question)) and not telling(BEST.sub(" ", question)):
         return SayText(said_again(said[-1], language))
+    nothing_near = not asks_how(question)
+    if (
+        not named
+        and nothing_near
+        and "search_memory" in offered
+        and (readings := nearest_readings(question, offered, language))
+    ):
+        return SayText(do_you_mean(readings, language))
     if not named or "get_price" not in offered:
         return None
     priced = [one for one in results if one[0] == "get_price"]
     if not priced:
         return UseTools((("get_price", {"symbol": named[0]}),))
-    return SayText(no_more_than(named[0], answer_from(*priced[0], question, language), language))
+    readings = nearest_readings(question, offered, language, named[0])
+    return SayText(no_more_than(named[0], answer_from(*priced[0], question, language), readings, language))
+
+
+def _said_beside_prices(
+    question: str, wish: Wish, results: Sequence[_Result], offered: Collection[str], language: Language
+) -> list[str]:
+    """What a question that was read as one for a price may ask for instead, by words that no price has."""
+    priced = [tool for tool, _ in wish.calls] == ["get_price"] and not wish.way and "error" not in results[0][2]
+    if not priced or not symbols_in(question) or not (unread := unread_beside_a_price(question)):
+        return []
+    return nearest_readings(" ".join(unread), offered, language, str(wish.calls[0][1]["symbol"]))
 
 
 def _addressed(question: str, company: CompanyConfig | None) -> str:

@@ -49,7 +49,7 @@ def call_of(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) ->
     if row.way == "grown":
         return _grown(row, said) if PERFORMANCE in schemas else None
     when = when_in(said.text)
-    if tool == "get_price" and date_in(said.plain):
+    if tool == "get_price" and not row.way and date_in(said.plain):
         tool = "get_ohlcv"
     elif (
         tool == "get_price"
@@ -74,6 +74,9 @@ def call_of(row: ToolPhrase, said: ParsedText, schemas: Mapping[str, Schema]) ->
         return Wish(
             Intent.TOOL, ((tool, symbol),), way=row.way if "get_portfolio" in schemas else "", shown=str(counted)
         )
+    if row.way == "left" and (asked := row.asks.match(said.plain)) is not None:
+        way = row.way if "get_portfolio" in schemas else "part"
+        return Wish(Intent.TOOL, ((tool, {"symbol": said.symbols[0]}),), way=way, shown=f"{number_of(asked['count'])}")
     if row.way == "part" and (asked := row.asks.match(said.plain)) is not None:
         each = f"@{number_of(asked['each'])}" if asked["each"] else ""
         shown = f"{number_of(asked['count'])}{each}"

@@ -29,7 +29,7 @@ EXPLAIN = re.compile(
     r"^\W*(?:(?:please|por favor|and|y|ok|hola|hi|hello|tell me|can you tell me|dime)[, ]+)*"
     r"(?:what (?:is|are|does|do)|what\W?s|explain(?: to me)?|"
     r"define|tell me about|meaning of|que (?:es|son|significa[n]?|quiere decir)|explica(?:me)?|define(?:me)?|"
-    r"significado de)(?: (?:an?|the|un|una|el|la|los|las|(?:eso|lo) del?))? (?P<what>[\w /-]{2,60}?)"
+    r"significado de)(?: (?:an?|the|un|una|el|la|los|las|(?:eso|lo) del?(?: l[oa]s?)?))? (?P<what>[\w /-]{2,60}?)"
     r"(?: mean| work| stand for)?\W*$"
     # What an ETF is; ¿y un ETF qué es?
     r"|^\W*(?:(?:please|por favor|and|y|ok|tell me|explain|dime|explicame)[, ]+)*(?:what )?"
@@ -52,6 +52,8 @@ _DIFFERS = re.compile(
 )
 _OF_ITSELF = re.compile(
     r"\W*(?:(?:and|y|pero|but)\W+)?(?:(?:eso|esto) (?:que (?:es|significa|quiere decir)|para que sirve)|"
+    r"que (?:es|son|significa) (?:eso|esto)|what (?:on earth |the hell |exactly )?(?:is|are|s|does) (?:it|that|they|"
+    r"those|this)(?: mean)?|"
     r"para que sirven?|"
     r"what (?:is|s) (?:it|that) for)\W*"
 )
@@ -89,6 +91,9 @@ def asked_term(said: str) -> str:
     """What the last clause of a text (plain) wants explained; nothing: it asks for something else."""
     if _OF_ITSELF.fullmatch(said):
         return _ITSELF[0]
+    named, comma, last = said.rpartition(",")
+    if comma and _OF_ITSELF.fullmatch(last) and (concept := CONCEPT.search(named)):
+        return concept[0]
     match = EXPLAIN.match(said) or EXPLAIN.match(said.rpartition(",")[2])
     what = explained(match) if match else ""
     return "" if _OF_ONE.search(what) else what

@@ -18,13 +18,13 @@ from agent.domain.text_features import one_apart, plain, word_set
 _MINE = r"\b(my|i|me|mi|mis|tengo|mine|our|our own)\b"
 _ALERT = (
     r"^\W*(?:if|when|si|cuando)\b.*\b(?:let me know|tell me|remind me|dime|dimelo|recuerdame\w*)\b|"
-    r"\b(alerts?|alertas?|alarmas?|avisos?|remind me (?:when|if)|recuerdame (?:cuando|si)|"
+    r"\b(alerts?|alertas?|alarma?s?|avisos?|remind me (?:when|if)|recuerdame (?:cuando|si)|"
     r"notify me|tell me (?:when|if)|let me know (?:when|if)|ping me|avisame|avisa|"
     r"(?:(?:give|drop|send|text|message|mail|warn|call) me|(?:da|manda|envia|haz|escribe|llama)me)\b.{0,20}"
     r"\b(?:when|if|once|cuando|si|en cuanto)|"
     r"avisar\w*|notificame|dime (?:cuando|si))\b"
 )
-_DELETE = r"\b(delete|remove|cancel|erase|kill|drop|clear|borra\w*|elimina\w*|quita\w*|cancela\w*)\b"
+_DELETE = r"\b(delete|remove|cancel|erase|kill|drop|clear|scrap|bin|ditch|borra\w*|elimina\w*|quita\w*|cancela\w*)\b"
 _BUY_SELL = (
     rf"\b(buy|purchase|sell|{TAKES}|orden de (?:compra|venta)|(?:long|short)(?= \d)|"
     r"compr(?:a|as|o|ar|ame|eme|es|en|eis|arme)|vend(?:e|es|o|er|eme|ame|ela|elas|as|an|ais|erme))\b"
@@ -80,13 +80,17 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_price",
          r"\b(?:how many|how much\b.*\b(?:can|could|would|do)|what (?:would|could|can|do) i get|cuant[oa]s|"
          r"(?:cuanto|que)\b.*\b(?:puedo|podria|dan?|daria\w*))\b",
-         rf"\b(?:for|with|con|por|para|compr\w+|buy|put|invest\w*|invert\w+|met\w+) {BUDGET}",
+         rf"\b(?:for|with|con|por|para|compr\w+|buy|put|invest\w*|invert\w+|met\w+|(?:have|got|tengo)\b\D{{0,25}}) "
+         rf"{BUDGET}",
          r"^(?!.*\b(?:per|each|cada)\b)",
          unless=r"\bstop\b|\brisk|\briesgo|\bentr(?:y|ada)\b|[%]", about=True, way="affordable"),
     _row("get_price", rf"^.*?(?<![\w.,]){BUDGET}(?! ?(?:years?|months?|weeks?|days?|anos?|mes|meses|semanas?|dias?)\b)",
          r"\b(?:worth|would (?:it|that|i)|hubiera|hubiese|habria|tendria|valdria\w*|serian?)\b",
          r"\b(?:ago|hace|back|since|desde|last|pasad[oa]|in (?:january|20\d\d)|en (?:enero|20\d\d))\b",
          about=True, way="grown"),
+    _row("get_price", r"\b(?:how much|cuant[oa]|what)\b.*\b(?:left|remain\w*|qued\w+|sobr\w+)\b",
+         r"\b(?:if|after|si|tras|despues de|when)\b.{0,25}\b(?:buy\w*|bought|compr\w+)\b\D{0,12}(?P<count>\d[\d.,]*)",
+         about=True, way="left"),
     _row("get_price", r"\b(?:how many|cuant[oa]s)\b.*\b(?:(?:would|can|could|will) (?:it|that|this|my \w+) (?:get|buy)|"
          r"(?:da|daria|alcanza)\b.{0,10}\b(?:eso|ello))\b|\b(?:afford|permitirme|me (?:alcanza|llega))\b|"
          r"\b(?:enough|suficiente|bastante)\b.{0,25}\b(?:for|to buy|para)\b|"
@@ -99,6 +103,11 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"(?<![\w$€])(?P<count>\d[\d.,]*) (?!(?:day|week|month|year|hour|minute|session|dia|semana|mes|ano|hora|"
          r"minuto|sesion|dollar|euro|dolar|usd|eur|bucks|per|por|in\b|en\b|and\b|y\b|or\b|o\b)\w*)[a-z]+"
          r"(?:.*?\b(?:at|a) [$€]?(?P<each>\d[\d.,]*\d))?", about=True, way="part"),
+    _row("get_price", r"^(?=.*\b(?:how much|what|cuanto)\b.*\b(?:pay|cost|owe|pagar\w*|cost\w+|saldria\w*|vald\w+|"
+                      r"need)\b)"
+         r".*\b(?:if|si|were to|comprar|to buy)\b.{0,20}?\b(?:buy|bought|get|compr\w+|buying)?\b\D{0,6}"
+         r"(?P<count>\d[\d.,]*)(?P<each>)(?! ?(?:[$€%]|dollars?|dolares|euros?|usd))",
+         unless=r"\b(?:stop|risk|ago|hace)\b", about=True, way="part"),
     _row("calculate_position_size",
          r"\b(position siz\w*|size of (?:the|my|a) (?:position|trade)|(?:big|large|size)\b.{0,20}\b(?:position|trade)\b"
          r"|how many shares|how much (?:should|can|could) i (?:buy|risk)|"
@@ -110,10 +119,10 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"(?=.*(?:\b(?:entry|buy\w*|enter\w*|entr\w+|compr\w+)\D{0,20}\d|\b(?:at|a) [$€]?\d))",
          unless=r"^\W*(?:\w+\W+){0,2}(?:put|set|place|add|pon\w*|coloca\w*|mete\w*)\b.{0,12}\bstop|"
          r"\b(i own|do i (?:have|own|hold)|tengo yo|traded|se (?:negoci|movi|intercambi)\w+|vol\w+)\b"),
-    _row("delete_alert", _DELETE, r"\b(alerts?|alertas?|alarmas?)\b", way="delete_alert"),
+    _row("delete_alert", _DELETE, r"\b(alerts?|alertas?|alarma?s?)\b", way="delete_alert"),
     _row("create_alert", _ALERT, r"\d", about=True),
-    _row("list_alerts", r"\b(alerts?|alertas?|avisos)\b",
-         rf"{_MINE}|\b(?:what|que) (?:alerts|alertas|avisos)\b|"
+    _row("list_alerts", r"\b(alerts?|alertas?|alarma?s|avisos)\b",
+         rf"{_MINE}|\b(?:what|que|which|cuant[oa]s|how many) (?:alerts|alertas|avisos)\b|"
          r"\b(list\w*|show|see|which|active|activas|lista\w*|muestra\w*|ver|ensena\w*|cuales)\b|^\W*\w+\W*$",
          unless=r"\b(how(?! many)|como|work\w*|funcionan?|que es una|what is an|when|cuando)\b"),
     _row("cancel_paper_order", _DELETE,
@@ -123,9 +132,11 @@ TABLE: tuple[ToolPhrase, ...] = (
          way="cancel"),
     _row("cancel_paper_order", _DELETE, r"\b(?:the|my|that|el|mi|ese) (?:\w+ )?stop\b(?! loss)",
          unless=r"\d|\bhow\b|\bcomo\b", way="cancel"),
-    _row("get_pending_orders", _ORDER, r"\b(pending|open|my|waiting|pendientes?|abiertas?|mis|tengo|en espera)\b",
+    _row("get_pending_orders", _ORDER, r"\b(pending|open|my|waiting|list|show|pendientes?|abiertas?|mis|tengo|en "
+                                       r"espera|lista)\b",
          unless=r"\b(?:will|last|expire\w*|caduc\w*|duran?|what (?:happens|would happen)|"
          r"que (?:pasa|pasaria|ocurre))\b|\bhow\b|\bcomo\b|\btypes?\b|\btipos?\b"),
+    _row("get_pending_orders", r"\b(?:what|which|que)\b.*\b(?:on order|en orden|ordenado)\b"),
     _row("get_trade_history", r"\b(trade history|my trades|past trades|order history|historial|mis operaciones|"
          r"operaciones pasadas|mis compras|mis ventas|(?:trades|orders) (?:did|have) i|"
          r"(?:did|have) i (?:\w+ )?(?:buy|sell|trade|bought|sold|traded)|(?:did|have) i pa(?:y|id) (?:for|per)|"
@@ -133,7 +144,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"acabo de (?:comprar|vender)|"
          r"(?:last|latest|recent) (?:trades?|purchases?|sales?)\b(?! (?:price|day))|"
          r"(?:ultim|recient)\w* (?:operacion|compra|venta)(?:es|s)?|"
-         r"operaciones (?:que )?(?:hice|he hecho|realice|tuve)|que (?:compre|vendi)\b|he (?:comprado|vendido|gastado)|"
+         r"operaciones (?:que )?(?:hice|he hecho|realice|tuve)|que (?:compre|vendi)\b|he (?:\w+ )?(?:comprado|"
+         r"vendido|gastado|metido|invertido|puesto)|"
          r"have i spent|fills)\b",
          unless=r"\b(?:dic\w+|dij\w+|quier\w+|recom\w+|acons\w+|sugi\w+|pid\w+|espera\w*) que\b"),
     _row("get_portfolio", r"\bhow (?:did|is|has) (?:that|the|my|this)(?: \w+)? (?:trade|order|purchase|sale|buy)\b|"
@@ -143,6 +155,14 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\bque (?:paso|ha pasado) con (?:la|mi) (?:orden|compra|venta|operacion)\b|"
          r"\b(?:se ha|esta|ha sido) (?:ejecutad|hech|realizad|completad)\w* (?:la|mi) "
          r"(?:orden|compra|venta|operacion)\b"),
+    _row("get_portfolio", r"\b(?:which|cual\w*|what)\b.{0,14}\b(?:my|mis|mine|(?:i|do i) (?:own|have|hold)|tengo)\b",
+         r"\b(?:most|least|best|worst|biggest|mas|menos|mejor|peor|mayor|up|down|losing|winning|ganando|perdiendo)\b",
+         unless=r"\b(?:alert\w*|orders?|orden\w*|plan)\b"),
+    _row("get_portfolio", r"\b(?:if|si|were to|supposing|imagina)\b.{0,20}\b(?:sell|sold|vend\w+)\b.{0,12}"
+         r"\b(?:my|mis?|all|everything|tod[oa]s?|it|them|l[oa]s?)\b",
+         r"\b(?:how much|what|cuanto|que)\b.*\b(?:get|make|have|left|worth|be|dan|dari\w+|sac\w+|tendri\w+|"
+         r"quedari\w+|ganari\w+)\b",
+         unless=r"\d"),
     _row("create_paper_order", SHARE.pattern, rf"\b(?:sell|venta|vend(?:e|er|o)(?:me)?(?:l[oa]s?)?|{_LETS_GO})\b|"
          r"^\W*(?:(?:ok|please|now|and|y|ahora|vale|pues)\W+)*(?:close|cierra\w*)\b",
          unless=_ADVICE, way="sell"),
@@ -163,20 +183,27 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("create_paper_order", r"\b(?:put|invest|invertir|invierte|mete|meter|pon)\b.{0,12}"
          r"(?:\d|\b(?:half|all|mitad|todo)\b).{0,20}\b(?:in|into|en)\b(?! (?:the|a|my|la|una?|mi)\b)",
          unless=f"{_ADVICE}|{_ALERT}", about=True),
-    _row("remove_from_watchlist", r"\b(remove|delete|unfollow|drop|take|quita\w*|elimina|borra|deja de seguir|saca)\b",
-         r"\b(watch ?list|lista|favou?rites|favoritos|unfollow|seguir)\b", about=True),
-    _row("remove_from_watchlist", r"\b(?:take|drop|remove|delete|quita|saca)\b.{0,20}\b(?:off|from (?:it|there|that)|"
+    _row("remove_from_watchlist", r"\b(remove|delete|unfollow|drop|take|stop (?:watch|follow|track)ing|quita\w*|"
+                                  r"elimina|borra|"
+         r"dej[ae] de (?:seguir|vigilar)|saca\w*)\b",
+         r"\b(watch ?list|lista|favou?rites|favoritos|unfollow|(?:watch|follow|track)ing|seguir|vigilar|seguimiento)\b",
+         about=True),
+    _row("remove_from_watchlist", r"\b(?:take|drop|remove|delete|quita|saca)(?:me|l[oa])?\b.{0,20}\b(?:off|from "
+                                  r"(?:it|there|that)|"
          r"de (?:ahi|ella|la lista))\b", about=True),
     _row("add_to_watchlist", r"^\W*(?:and |y )?(?:add|put|agrega|anade|pon|mete)\b.*\b"
          r"(?:to it|to that|ahi|en ella|a ella)\W*$",
          unless=r"\d", about=True),
     _row("add_to_watchlist", r"\b(add|follow|put|save|track|keep|agreg\w+|anad\w+|sigue|seguir|pon\w*|mete\w*|"
          r"apunta\w*|guarda\w*|vigila\w*)\b",
-         r"\b(watch ?list|my list|lista|favou?rites|favoritos|follow|track|an eye on|sigue|vigila\w*)\b", about=True),
+         r"\b(watch ?list|my list|lista|favou?rites|favoritos|follow|track|an eye on|sigue|seguimiento|my radar|"
+         r"vigila\w*)\b",
+         about=True),
     _row("get_watchlist", r"\b(watch ?list|lista de seguimiento|en seguimiento|(?:am i|i am|i m) (?:watching|"
                           r"following)|"
          r"estoy siguiendo|que sigo|mi lista|(?:on|in|en) (?:the|my|la|esta) lista?|favou?rites|favoritos)\b"),
-    _row("search_memory", r"\b(did we|what did (?:we|i)|we talked|have i (?:told|said)|search (?:our|my)|hablamos|"
+    _row("search_memory", r"\b(did we|what did (?:we|i)|what (?:i|we) (?:had )?(?:told|said|mentioned|talked|"
+                          r"discussed)|we talked|have i (?:told|said)|search (?:our|my)|hablamos|"
          r"que dijimos|que (?:te )?(?:dije|conte)|busca en (?:nuestras|mis))\b",
          unless=r"\b(?:forget|olvid\w+)\b"),
     _row("get_news", r"\b(?:why|por que)\b.*\b(?:up|down|falling|rising|dropp?\w*|fell|rose|jump\w*|crash\w*|"
@@ -195,7 +222,9 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_fundamentals",
          r"\b(fundamentals?|p/?e|per(?! (?:share|cent|hour|day|week|month|year|order|trade|person|user)s?\b)|"
          r"price[ -]to[ -]earnings|earnings|eps|"
-         r"bpa|revenue|market cap|margins?|beta|dividend\w*|"
+         r"bpa|revenue|sales(?! (?:order|orders))|turnover|profitable|rentables?|(?<!i )(?<!we )(?:making|makes?|"
+         r"made|earning) (?:any )?money(?! on)|"
+         r"ganan? dinero|ventas|factura(?:n|do|cion)?|market cap|margins?|beta|dividend\w*|"
          r"fundamentales|beneficios?|ingresos|capitalizacion|margen(?:es)?|valuation|"
          r"(?:gana|earns?)\b.{0,20}\b(?:por accion|(?:per|a) share)|"
          r"valoracion|(?:over|under)valued|(?:sobre|infra)valorad[oa])\b|"
@@ -230,12 +259,15 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\bam i (?:up|down|winning|losing)\b|^\W*(?:(?:and|so|y|pues) )?(?:how am i doing|como voy|como me va)\W*$|"
          r"\b(?:he|hemos|llevo|voy) (?:ganado|perdido|ganando|perdiendo)\b|"
          r"\b(?:have|did) i (?:ma[dk]e|earn\w*|gain\w*|lost|lose)\b|"
-         r"\bmy (?:total )?(?:profits?|loss(?:es)?|gains?|p ?& ?l|pnl)\b|"
+         r"\bmy (?:total )?(?:profits?|loss(?:es)?|gains?|p ?[&/] ?l|pnl)\b|"
          r"\bmis? (?:ganancias?|perdidas?|plusvalias?)\b",
          unless=r"\b(?:would|habria|hubiera|if|si)\b"),
     _row("get_correlation", r"\bcorrela\w+\b", about=True),
     _row("market_snapshot",
          r"\b(compar\w+|versus|vs|perform\w*|how (?:did|has)|returns?|drawdown|rendimiento|rentabilidad|moved?|"
+         r"(?:has|have|had) been (?:\w+ )?(?:falling|rising|dropping|climbing|sliding|going (?:up|down))|"
+         r"(?:est[ae]n?|viene|ha estado) (?:\w+ ){0,2}(?:cayendo|subiendo|bajando)|risky|arriesgad[oa]|"
+         r"high and low|highs?|lows?|maximo|minimo|"
          r"como (?:le )?(?:fue|va|ha ido)|volatile?|volatil(?:es)?|volatilidad|rose|fell|climbed|"
          r"(?:went|gone) (?:up|down)|did .{1,25}\b(?:go|rise|fall|drop|climb|gain|lose)\b|"
          r"(?:which|who\W?s?|cual|quien)\b.{0,30}\b(?:up|down|sub\w+|baj\w+|cai\w+|cay\w+|gan\w+|perd\w+|ris\w+|rose|f[ae]ll\w*|"
@@ -277,17 +309,19 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\b(?:tengo|do i (?:have|own|hold)|have i got)\b|"
          r"\b(?:tengo|do i (?:have|own|hold)|have i got) (?:algo|algun\w*|any\w*|some)\b",
          unless=r"\b(?:tiempo|time|days?|dias|plazo|hours?|horas)\b", about=True),
-    _row("get_portfolio", r"^\W*(portfolio|cartera|portafolio|posiciones|posis|positions|p ?& ?l|pnl)\W*$"),
+    _row("get_portfolio", r"^\W*(portfolio|cartera|portafolio|posiciones|posis|positions|holdings|balance|saldo|equity|"
+         r"buying power|p ?[&/] ?l|pnl)\W*$"),
 )  # fmt: skip
 TAKES_BACK = re.compile(
-    r"^\W*+(?:(?:please|ok|and|no|y|mejor|por favor)\W++)*(?:"
+    r"^\W*+(?:(?:please|ok|and|no|y|mejor|pues|bueno|vale|por favor)\W++)*(?:"
     r"(?:delete|remove|cancel|erase|kill|drop|clear|bin|ditch|scrap|trash|get rid of) "
     r"(?:it|that|this|both(?: of them)?|"
     r"(?:all of )?them(?: all)?|the \w+(?: one)?|that one)|"
     r"undo(?: (?:it|that|this))?|take (?:it|that) back|deshaz(?:lo|la| (?:eso|esto))|"
     r"(?:borra|elimina|quita|cancela|anula)r?(?:me)?(?:l[oa]s?(?: tod[oa]s?| dos)?| l[oa]s dos| amb[oa]s|"
     rf"(?: (?:el|la|es[ea]|es[oa]s|eso|esto))(?: (?:{'|'.join(PLACES)}))?(?: de [\w.,]++)?)?)"
-    r"(?:\W++(?:please|pl[sz]|por favor|porfa|mejor|then|entonces|actually|now|ya|anda))*+\W*+$"
+    r"(?:\W++(?:please|pl[sz]|thanks|thank you|gracias|por favor|porfa|mejor|then|entonces|actually|now|ya|"
+    r"anda))*+\W*+$"
 )
 UNDOES = {
     "create_alert": "delete_alert",
@@ -317,7 +351,15 @@ _KEYS = word_set(
     "bollinger tamano explain explica explicame significa hablar persona person human agent gracias thanks hello "
     "buenas"
 )
-_WORD = re.compile(r"[a-z]{5,}")
+_WORD = re.compile(r"[a-z]{3,}")
+_CUT = word_set(
+    "price portfolio position watchlist alert order pending history news dividend chart cancel change delete remove "
+    "market stock share shares limit stop with from what month today volume average precio cartera alerta alertas "
+    "orden ordenes pendientes noticias dividendo grafica cancela cambia borra mercado acciones compra vende cuanto "
+    "cuantas cuantos tengo quedan mes hoy limite mejor compara comprar"
+)
+"""Words that people write without their vowels: alrt, chng, frm."""
+_SAME_SOUND = str.maketrans({"k": "c", "z": "s", "v": "b"})
 
 
 def put_right(text: str) -> str:
@@ -327,10 +369,28 @@ def put_right(text: str) -> str:
 
 @lru_cache(maxsize=8_192)
 def _nearest(word: str) -> str:
-    if word in _KEYS or word in _SOUND or word.removesuffix("s") in _KEYS:
+    if word in _KEYS or word in _CUT or word in _SOUND or word.removesuffix("s") in _KEYS:
+        return word
+    whole = [key for key in _CUT if _is_cut(word, key)]
+    if len(whole) == 1:
+        return whole[0]
+    if len(word) < 5:
         return word
     near = sorted(key for key in _KEYS if len(key) >= 5 and one_apart(word, key))
     return near[0] if near else word
+
+
+def _is_cut(word: str, whole: str) -> bool:
+    """Whether a word is another one that lacks vowels, and no more of it."""
+    said, key = word.translate(_SAME_SOUND), whole.translate(_SAME_SOUND)
+    letters = iter(key)
+    return (
+        said[0] == key[0]
+        and re.sub("[aeiou]", "", said) == re.sub("[aeiou]", "", key)
+        and all(one in letters for one in said)
+        and (said != key or word != whole)
+        and sum(one in "aeiou" for one in said) <= max(1, len(key) - len(said))
+    ) or (said == key and word != whole)
 
 
 _SOUND = word_set(

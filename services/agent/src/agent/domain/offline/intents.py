@@ -15,13 +15,14 @@ from agent.domain.offline.common_words import telling
 from agent.domain.offline.grammar import ORDERS, put_right
 from agent.domain.offline.person_words import asks_for_person
 from agent.domain.offline.questions import terms
+from agent.domain.offline.relative_days import date_in
 from agent.domain.offline.small_talk import mood, past_greeting, small
 from agent.domain.offline.spoken import one_before
 from agent.domain.offline.tool_wishes import both_wishes, listed_by, tool_wish
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.memory_words import memory_wish, undoes
 from agent.domain.shortcuts.words import decision_in
-from agent.domain.text_features import plain
+from agent.domain.text_features import plain, symbols_in
 
 _ABOUT_PEOPLE = "search_memory"
 """A tool of customers: visitors are not remembered."""
@@ -52,6 +53,8 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
         return Wish(Intent.NOT_YET)
     if mood(said, text) is Intent.WRONGED:
         return Wish(Intent.WRONGED)
+    if _ABOUT_PEOPLE in schemas and talk_words.MOVERS.search(said) and not symbols_in(text):
+        return Wish(Intent.UNLISTED)
     found = both_wishes(text, schemas, before) or tool_wish(text, schemas, before)
     if found is not None and found.intent is Intent.UNREAD:
         return found
@@ -61,8 +64,9 @@ def wish_in(text: str, offered: Collection[str], before: Sequence[str] = (), *, 
     if found is not None and found.withheld and not trades:
         found = None  # no plan of theirs has it
     # The analysis is offered in a turn that asks for one, and in no other.
+    dated = date_in(said) is not None
     own_words = found is not None and (
-        found.way in ("affordable", "grown") or (found.calls and found.calls[0][0] in _BESIDE_ANALYSES)
+        (found.way in ("affordable", "grown") and not dated) or (found.calls and found.calls[0][0] in _BESIDE_ANALYSES)
     )
     tells_them = _ABOUT_PEOPLE in schemas and "?" not in text and talk_words.STATED.search(said)
     if "market_analysis" in schemas and not own_words and not tells_them:

@@ -3,6 +3,7 @@
 import re
 from functools import lru_cache
 
+from agent.domain.offline.colloquial import in_known_words
 from agent.domain.text_features import one_apart, swapped
 from agent.domain.tickers import NAMES
 from contracts.languages import Language
@@ -17,14 +18,72 @@ _SPELLED: dict[Language, dict[str, str]] = {
         "pq": "por que",
         "tb": "también",
         "tmb": "también",
+        "d": "de",
+        "dl": "del",
+        "pa": "para",
+        "ste": "este",
+        "ta": "está",
+        "xfa": "por favor",
+        "porfa": "por favor",
     },
-    "en": {"u": "you", "ur": "your", "r": "are", "pls": "please", "plz": "please", "wat": "what", "n": "and"},
+    "en": {
+        "u": "you",
+        "ur": "your",
+        "r": "are",
+        "pls": "please",
+        "plz": "please",
+        "wat": "what",
+        "n": "and",
+        "rn": "right now",
+        "2day": "today",
+        "2moro": "tomorrow",
+        "rm": "remove",
+        "gimme": "give me",
+        "lemme": "let me",
+        "wanna": "want to",
+        "ya": "you",
+        "hv": "have",
+    },
 }
+_OF_TRADES: dict[str, str] = {
+    "px": "price",
+    "lmt": "limit",
+    "lim": "limit",
+    "mv": "moving",
+    "er": "earnings",
+    "mkt": "market",
+    "acc": "acciones",
+    "avg vol": "average volume",
+    "vol medio": "volumen medio",
+    "avg": "average",
+    "sl": "stop loss",
+    "mth": "month",
+    "yr": "year",
+    "wk": "week",
+    "ords": "orders",
+    "ops": "operaciones",
+    "cxl": "cancel",
+    "chg": "change",
+    "bal": "balance",
+    "divs": "dividends",
+    "mktcap": "market cap",
+    "lmk": "let me know",
+    "rr": "risk/reward",
+    "obj": "objetivo",
+    "hi/lo": "high and low",
+    "pos": "posiciones",
+}
+"""Of customers who trade, in both languages."""
 _WORD = {
     # A capital is a ticker, and the k of "20 k" a thousand.
     language: re.compile(rf"(?<![\w$€'’/])(?<!\d )(?:{'|'.join(words)})(?![\w'’/])")
     for language, words in _SPELLED.items()
 }
+_TRADED = re.compile(rf"(?<![\w$€'’/])(?:{'|'.join(_OF_TRADES)})(?![\w'’/])")
+_LENGTH = re.compile(
+    r"(?<=\d)(?:(?P<months>mo|mth)|(?P<years>y|yr)|(?P<weeks>wk)|(?P<days>(?<=[2-9])d|(?<=\d\d)d))s?(?!\w)"
+)
+"""Behind a number: 3mo, 10y."""
 
 
 _NAMED = tuple(name for name in NAMES if name.isalpha() and len(name) > 4)
@@ -33,9 +92,12 @@ _LONG = 7
 _LETTERS = re.compile(r"(?<![\w$])[A-Za-z]{4,}(?!\w)")
 
 
-def spelled_out(text: str, language: Language) -> str:
-    """The text with its shorthand written as words."""
+def spelled_out(text: str, language: Language, *, trades: bool = True) -> str:
+    """The text with its shorthand written as words. `trades`: by the customer of a trading platform."""
     said = _WORD[language].sub(lambda match: _SPELLED[language][match[0]], text)
+    if trades:
+        said = _LENGTH.sub(lambda match: f" {match.lastgroup}", said)
+        said = in_known_words(_TRADED.sub(lambda match: _OF_TRADES[match[0]], said), language)
     return _LETTERS.sub(lambda match: _name(match[0]), said)
 
 

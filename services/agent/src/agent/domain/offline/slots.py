@@ -93,9 +93,10 @@ ALONE: dict[str, str] = {
 """What a number is that nothing is said of."""
 FIGURE_ALONE = re.compile(
     rf"\W*(?:(?:at|a|to|ok|with|con|of|de)\W+)*(?P<figure>{NUMBER})\s*"
-    r"(?:[$€%]|per ?cent|por ?ciento|dollars?|euros?|dolares)?\W*(?:please|por favor)?\W*"
+    r"(?:[$€%]|per ?cent|por ?ciento|dollars?|euros?|dolares)?(?P<of> ?(?:of (?:them|those)|de (?:ellas|esas)|shares|"
+    r"acciones)\b)?\W*(?:please|por favor)?\W*"
 )
-MOVES = re.compile(r"\b(?:raise|lower|move|bring|bump|sube|baja|mueve)")
+MOVES = re.compile(r"\b(?:raise|lower|move|bring|bump|sube|baja|mueve|(?:cambi|pas)al[oa]s? a)")
 SAYS_SIDE = re.compile(r"\b(?:buy\w*|sell\w*|purchase|compr\w+|vend\w+)\b")
 AT_MARKET = re.compile(
     r"\b(?:(?:at|to|a) (?:the )?(?:market|mercado)|(?:market|mercado) order|"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from math import floor
 from typing import Any, cast
 
-from agent.domain.offline.answers import answer_from, bought, multiplied, stop_later, which
+from agent.domain.offline.answers import answer_from, bought, cash_left, multiplied, stop_later, which
 from agent.domain.offline.conditions import at_a_price
 from agent.domain.offline.position_size import with_prices
 from agent.domain.offline.wishes import Calls, Wish
@@ -69,7 +69,7 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
         if len(results) > 1 or not figured.get("quantity"):
             return SayText(answer_from(*results[-1], "", language))
         return UseTools(((tool, {**arguments, "quantity": float(figured["quantity"]) * float(wish.shown) // 1}),))
-    if wish.way in ("part", "affordable", "means"):
+    if wish.way in ("part", "affordable", "means", "left"):
         return _with_price(wish, results, language)
     if wish.way == "grown":
         return _grown(wish, results, language)
@@ -116,7 +116,7 @@ def step_of(wish: Wish, results: Sequence[Result], language: Language) -> SayTex
             old = old[at : at + 1 or None] if "place" in before else old
             if len(old) != 1:
                 return SayText(_several(looked, kind, old, body, language))
-            arguments = _as_it_was(old[0], float(arguments["price"]))
+            arguments = _as_it_was(old[0], arguments)
         ends = tuple((wish.calls[1][0], {name: one[name]}) for one in old[-1:])
         return _instead(ends, ((tool, arguments),), done)
     kind, name = _NAMED[wish.way]
@@ -153,12 +153,15 @@ def _several(
     return f"{which('several', language)}\n{told}"
 
 
-def _as_it_was(old: dict[str, Any], figure: float) -> dict[str, Any]:
-    """The arguments that make an alert or order anew with another figure: its price, or else its quantity."""
+def _as_it_was(old: dict[str, Any], changed: dict[str, Any]) -> dict[str, Any]:
+    """The arguments that make an alert or order anew with another figure: the quantity that was told, or the price,
+    which is a quantity where nothing has a price."""
     names = ("symbol", "condition", "price", "side", "quantity", "order_type", "limit_price", "stop_price")
     kept = {name: old[name] for name in names if old.get(name) is not None}
     prices = [name for name in kept if name.endswith("price")]
-    return {**kept, (prices[-1] if prices else "quantity"): figure}
+    if "quantity" in changed:
+        return {**kept, "quantity": float(changed["quantity"])}
+    return {**kept, (prices[-1] if prices else "quantity"): float(changed["price"])}
 
 
 def _instead(ends: Calls, made: Calls, done: Sequence[Result]) -> UseTools:
@@ -188,14 +191,16 @@ def _watched(wish: Wish, results: Sequence[Result], language: Language) -> SayTe
 def _with_price(wish: Wish, results: Sequence[Result], language: Language) -> SayText | UseTools:
     """A price, and so many times as much; or how many that much money buys, or all the cash."""
     if not results:
-        return UseTools((*wish.calls, *([("get_portfolio", {})] if wish.way == "means" else [])))
+        return UseTools((*wish.calls, *([("get_portfolio", {})] if wish.way in ("means", "left") else [])))
     told = [answer_from(*one, "", language) for one in results if "cash" not in one[2]]
     figure, _, each = wish.shown.partition("@")
     cash = next((float(body["cash"]) for _, _, body in results if "cash" in body), None)
     for price in [float(each or body["price"]) for _, _, body in results if body.get("price") is not None]:
         if figure and wish.way != "affordable":
             told.append(multiplied(price, number_of(figure), language))
-        if (budget := number_of(figure) if wish.way == "affordable" else cash) is not None:
+        if wish.way == "left":
+            told += [cash_left(cash - price * number_of(figure), language)] if cash is not None else []
+        elif (budget := number_of(figure) if wish.way == "affordable" else cash) is not None:
             told.append(bought(price, budget, language))
     return SayText("\n".join(told))
 

@@ -64,20 +64,28 @@ YES_BUT = re.compile(r"^\W*(?:yes|si|ok|vale|but|pero|only|just|solo)\b(?!\W*(?:
 """Yes, but only 10: what is agreed to, with another figure."""
 AGREES = re.compile(r"\b(?:yes|yeah|yep|si)\b")
 IN_ALL = re.compile(
-    r"\b(?:how much|what|cuanto)\b.*\b(?:(?:would|will|does) (?:that|it|this|they|those) (?:be|come to)|"
+    r"\b(?:how much|what|cuanto)\b.*\b(?:(?:would|will|does) (?:that|it|this|they|those) (?:be|come to|set me back|"
+    r"cost)|"
     r"(?:that|it|this|they|those) cost|all in|in total|"
-    r"altogether|in all|en total|seria|serian|costaria\w*|would (?:it|that|they) cost)\b"
+    r"altogether|in all|en total|seria|serian|costaria\w*|(?:va|van) a (?:costar|salir)|cuesta eso|would (?:it|that|"
+    r"they) cost)\b"
 )
 """What an order comes to."""
-UNLISTED = re.compile(
+MOVERS = re.compile(
     r"^(?!.*\b(?:my|mine|mis?|tengo|do i (?:have|own|hold)|them|of these|de estas)\b).*(?:"
-    r"\b(?:which|what|que|cuales)\b.{0,12}\b(?:stocks|shares|companies|tickers|symbols|acciones|valores|empresas)\b"
-    r".{0,20}\b(?:can|could|are|do you|puedo|podria|hay|ten\w+|se puede\w*|available)\b|"
     r"\b(?:biggest|top|largest|best|worst|mayor(?:es)?|mejor(?:es)?|peor(?:es)?)\b(?: \w+)? (?:movers?|gainers?|"
     r"losers?|performers?|stocks?|shares?|subidas?|bajadas?|caidas?|acci\w+|valor(?:es)?)\b.*\b(?:today|day|hoy|dia|market|mercado)\b|"
-    r"\b(?:que|cual|which|what)\b.{0,20}\b(?:mas (?:sube|baja|ha subido|ha bajado|se mueve)|"
-    r"(?:up|down|moving) (?:the )?most)\b.*\b(?:today|hoy)\b|"
+    r"\b(?:que|cual\w*|which|what|who\W?s?|quien)\b.{0,20}\b(?:mas (?:sube|baja|ha subido|ha bajado|se mueve)|"
+    r"(?:sube|baja|subio|bajo|gana|pierde|(?:ha )?(?:subido|bajado|movido|ganado|perdido)) mas|"
+    r"(?:up|down|mov\w+|rose|ris\w+|f[ae]ll\w*|gain\w*|lost|los\w+|drop\w*|jump\w*) (?:the )?(?:most|"
+    r"biggest))\b.*\b(?:today|hoy)\b|"
     r"\b(?:how|que tal|como)\b.{0,12}\b(?:the market|markets|el mercado|la bolsa|el dia)\b(?! (?:open|clos|abr|cierr)))"
+)
+"""The shares that moved most today."""
+UNLISTED = re.compile(
+    rf"{MOVERS.pattern}|^(?!.*\b(?:my|mine|mis?|tengo|them|of these|de estas)\b).*"
+    r"\b(?:which|what|que|cuales)\b.{0,12}\b(?:stocks|shares|companies|tickers|symbols|acciones|valores|empresas)\b"
+    r".{0,20}\b(?:can|could|are|do you|puedo|podria|hay|ten\w+|se puede\w*|available)\b"
 )
 """What could be answered from a list of all shares alone."""
 ONLY = re.compile(r"\b(?:just|only|solo|solamente|nada mas)\b")
@@ -86,15 +94,20 @@ CHANGES_IT = re.compile(rf"\b(?:{_CHANGES_IT})\b")
 AMENDS = re.compile(
     r"\b(make (?:it|that|them)|instead|rather|better|let it be|set it|actually|que sean?|mejor|"
     r"hazl[oa]s?|ponl[oae]s?|en vez|en su lugar|sino|pero (?:con|a|de)|i meant|qu(?:eria|iero|ise) decir|"
-    rf"{_CHANGES_IT}|"
+    rf"{_CHANGES_IT}|(?:change|changed|cambia|pasa)(?:l[oa])? (?:to|a) [$€]?\d\S*|"
     r"(?:\d\S*|a (?:bit|little)|un poco) (?:\w+ )?(?:higher|lower|more|less|fewer|mas|menos))\b|"
-    r"^\W*(?:no|nah|nope|wait|espera)\b.{0,12}\d|^\W*(?:sube|baja|raise|lower|up|down)\w* (?:to|a|hasta) \d"
+    r"^\W*(?:no|nah|nope|wait|espera)\b.{0,12}\d|^\W*(?:a )?limit (?:at|to|a|de|en) [$€]?\d|"
+    r"^\W*(?:(?:no|ya no|ok|and|y|pues|better|mejor)\W+)*(?!(?:sell|buy|vend|compr|alert|avis|notif))"
+    r"(?:\w+ (?:it|that|them|those|(?:the )?(?:order|limit|stop|price))(?: \w+)? (?:to|at)|"
+    r"\w+(?:l[aoe]s?|(?<=cambia) (?:el )?(?:limite?|stop|precio)) (?:a|en)) [$€]?\d[\d.,]*\W*$|^\W*(?:sube|baja|"
+    r"raise|lower|up|down)\w* (?:to|a|hasta) \d"
 )
 """Something else of what was just spoken of."""
 NOT_YET = re.compile(
-    r"^\W*(?:(?:no|ok|hey|please|but|and|wait|oye|pero|espera|mejor|por favor|porfa)\b\W*)*"
-    r"(?:(?:do not|don\W?t|never|not|no|nunca) +)(?:(?:me|la|lo|las|los|want (?:you )?to|quiero|que) )*"
-    r"(?:buy|sell|order|place|confirm|send|execute|submit|compr|vend|confirm|envi|mand|ejecut|orden)\w*\b[^\d?]*$"
+    r"^\W*(?:(?:no|ok|hey|please|but|and|wait|hold (?:up|on)|whoa|oh|uy|ay|oye|pero|espera|espere|mejor|por favor|"
+    r"porfa)\b\W*)*(?:(?:not(?: just)? yet|(?:todavia|aun) no)\W*$|"
+    r"(?:do not|don\W?t|never|not|no|nunca) +(?:(?:me|la|lo|las|los|want (?:you )?to|quiero|que) )*"
+    r"(?:buy|sell|order|place|confirm|send|execute|submit|compr|vend|confirm|envi|mand|ejecut|orden)\w*\b[^\d?]*$)"
 )
 """Nothing is to be ordered now."""
 CORRECTS = re.compile(
@@ -216,6 +229,7 @@ ANOTHER_DAY = re.compile(
     rf"(?:{'|'.join(MONTHS)}) \d+|\d+(?:st|nd|rd|th)? (?:of |de )?(?:{'|'.join(MONTHS)}))\b|{A_DAY.pattern}"
 )
 """A day that may be another than today."""
+COUNTED = re.compile(r"\d (?:shares?|units?|acciones|titulos?)\b")
 LATER = re.compile(
     rf"{ANOTHER_DAY.pattern}|\b(?:at|on|before|after) (?:the )?(?:next )?(?:open(?:ing)?|close)\b|"
     r"\b(?:when|cuando) (?:\w+ ){0,2}(?:opens?|abr[ae])\b|"
@@ -229,10 +243,14 @@ LATER = re.compile(
 AT_ONCE = re.compile(r"\b(?:now|right away|at once|straight away|immediately|ahora|ya|enseguida|inmediatamente)\b")
 ADVICE = re.compile(
     r"\b(?:should|shall) (?:i|we)\b|"
-    r"\b(?:que (?:opinas|piensas|harias)|what (?:do|would) you (?:think|do)|deberia|debo|conviene|recomiendas|"
+    r"\b(?:your (?:take|view|opinion|thoughts?)|(?:any )?thoughts on|the play on|tu opinion|(?:buy or sell|long or "
+    r"short)|compro o vendo|"
+    r"que (?:opinas|piensas|harias)|what (?:do|would) you (?:think|do)|deberia|debo|conviene|recomiendas|"
     r"aconsejas|recommend|consejos?|advice|good (?:time|idea|moment|day)|buen (?:momento|dia)|worth(?! of))\b"
 )
-TRADING = re.compile(r"\b(?:buy\w*|sell\w*|invest\w*|compr\w+|vend\w+|invert\w+|inviert\w+|inversion\w*)\b")
+TRADING = re.compile(
+    r"\b(?:long or short|buy\w*|sell\w*|invest\w*|compr\w+|vend\w+|invert\w+|inviert\w+|inversion\w*)\b"
+)
 IS_ABOUT = re.compile(
     r"\b(?:whats?|who|que|quien(?:es)?)\b.*\b(?:this|these|you|here|company|site|website|business|esto|ustedes|"
     r"vosotros|sois|"
@@ -296,8 +314,8 @@ IS_DONE = re.compile(
     r"the \w+|my \w+)|(?:ya )?(?:se (?:ha|han)|ha sido|han sido|esta|estan|sigue\w*))\b.{0,20}\b(?:gone|there|done|"
     r"filled|"
     r"executed|through|on|live|in place|deleted|removed|cancell?ed|set|placed|active|pending|"
-    r"(?:ejecut|borr|elimin|cancel|quit|activ|"
-    r"cre)ad\w+|hech\w+|puest\w+|pendientes?|activ\w+)\b|"
+    r"bought|sold|(?:ejecut|borr|elimin|cancel|quit|activ|compr|realiz|"
+    r"cre)ad\w+|vendid\w+|hech\w+|puest\w+|pendientes?|activ\w+)\b|"
     r"^\W*(?:and |y )?(?:cuant[oa]s (?:llevo|tengo|van|hay)|how many (?:do i have|are there|is that))\b|"
     r"^\W*what\W?s (?:on|in) (?:it|there)\b|^\W*que hay (?:en ella|ahi)\b"
 )

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from agent.domain.analysis.stretches import when_in
+from agent.domain.number_words import in_figures
 from agent.domain.offline import talk_words
 from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, WHEN, amended, changes_listed
 from agent.domain.offline.calls import LEANS_ON_ONE, OfferedTools, call_of
@@ -27,7 +28,7 @@ from agent.domain.offline.slots import (
 )
 from agent.domain.offline.small_talk import LONGEST_TALK, small
 from agent.domain.offline.spoken import FAR, both_before, one_before
-from agent.domain.offline.tool_words import by_words, without_symbols
+from agent.domain.offline.tool_words import by_share_words, by_words, without_symbols
 from agent.domain.offline.unread import unread_change, whole
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.words import decision_in
@@ -76,9 +77,9 @@ def tool_wish(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish |
 def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish | None:
     said = put_right(text)
     if _meant(said) is None:
-        said = plain(text) if _meant(plain(text)) else said
+        said = next((one for one in (plain(text), in_figures(said)) if _meant(one)), said)
     row = _meant(said)
-    row = by_words(text, plain(text)) or row
+    row = by_words(text, plain(text)) or row or by_share_words(text)
     if row is not None and row.tool in LEANS_ON_ONE and telling(own_words := _QUOTED.sub(" ", text)):
         row = _meant(put_right(own_words))  # what somebody else said orders nothing
     looks_up = row is not None and row.tool in (*_LOOKED_UP, "get_ohlcv", "get_portfolio")
@@ -158,7 +159,7 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
         row = None  # how something is done is told by the pages
     if earlier is not None and not own and talk_words.THE_OTHER.search(said) and len(said.split()) <= FEW:
         own = [one for one in both_before(before) if one != earlier.calls[0][1].get("symbol")][-1:]
-    if "?" not in text and _STOP.search(said) and _is_purchase(earlier):
+    if "?" not in text and _STOP.search(said) and not _ASKED_AT.match(said) and _is_purchase(earlier):
         row = next(one for one in TABLE if one.way == "stop")  # it sells what was bought: no stop of the purchase
     elif earlier is not None and (row is None or talk_words.AMENDS.search(said) or row.tool == earlier.calls[0][0]):
         instead = amended(text, said, earlier, schemas, own, row if row is not again or compares else None)
@@ -172,7 +173,8 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
     if (kind := changes_listed(said, row, earlier, listed_by(before))) is not None and kind[0] in schemas:
         about = ({"symbol": own[0]} if own else {}) | (order_named(said) if kind[0] == "create_paper_order" else {})
         about |= {"place": at} if (at := place_in(said)) is not None else {}
-        changed = {**about, "price": numbers_in(said)[-1][1]}
+        counted = kind[0] == "create_paper_order" and talk_words.COUNTED.search(said)
+        changed = {**about, "quantity" if counted else "price": numbers_in(said)[-1][1]}
         return Wish(Intent.TOOL, ((kind[0], changed), (kind[1], about)), way="replace_listed")
     if "explain_concept" in schemas and (concepts := concepts_in(text, before, named=bool(own))):
         return Wish(Intent.TOOL, tuple(("explain_concept", {"concept": one}) for one in concepts))

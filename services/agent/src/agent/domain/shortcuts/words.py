@@ -15,7 +15,9 @@ _YES = (
     r"yes|yeah|yep|yup|yes sir|aye|sure|of course|absolutely|definitely|confirm(?:ed)?|i confirm|i do|go ahead|do it|"
     r"place it|proceed|please do|approved?|i agree|go for it|let s do it|lets do it|correct(?:o)?|exact(?:o|ly)|"
     r"si|claro|claro que si|por supuesto|dale|de acuerdo|confirm(?:o|a|ar|ado|ada|alo|ala)|adelante|hazlo|hagale|"
-    r"procede|acepto|aceptar|apruebo|simon|👍|✅"
+    r"procede|acepto|aceptar|apruebo|simon|send it|bet|lfg|sobres|dale (?:cana|nomas|pues)|orale|hagamoslo|esta "
+    r"bien|that s (?:right|fine)|very well|"
+    r"(?:envi|mand|confirm|acept)[ae]l[oa]|envia|manda|👍|✅"
 )
 _FINE = r"fine|alright|all right|ok|okay|okey|vale|perfect|perfecto|sounds good"
 _WEAK_YES = r"y|s|k|bueno|va|venga|great|genial|listo"
@@ -23,7 +25,8 @@ _NO = (
     r"no|n|nope|nah|no way|cancel(?:led)?|cancel it|reject(?:ed)?|decline|dont|don t|do not|do not do it|don t do it|"
     r"stop|never ?mind|forget it|forget the order|not now|(?:drop|scrap|leave|bin|skip) (?:it|that)|call it off|"
     r"cancel(?:a|ar|alo|ala|ada|ado)|rechaz(?:o|a|ar|alo|ala)|mejor no|no lo hagas|no la hagas|olvidalo|"
-    r"olvida(?:te)?(?: de)? (?:la orden|el pedido)|(?:deja|descarta|quita|anula)l[oa]|ahora no|para nada|👎|❌"
+    r"nel|ni hablar|scratch that|olvida(?:te)?(?: de)? (?:la orden|el pedido)|(?:dej|descart|quit|anul|cancel|"
+    r"olvid)[ae]l[oa]|ahora no|para nada|👎|❌"
 )
 _FILLER = (
     r"please|pl[sz]|thanks|thank you|thx|it|this|that|the order|my order|this order|the other|the other one|now|"
@@ -34,6 +37,9 @@ _STARTS = [
     for name, phrases in (("yes", _YES), ("no", _NO), ("fine", _FINE), ("weak", _WEAK_YES), ("filler", _FILLER))
     for phrase in re.split(r"\|(?![^(]*\))", phrases)
 ]
+_PURCHASE = re.compile(r"(?:buy|compr)")
+_BUY_IT = re.compile(r"\b(?:buy (?:it|them)|compr[ae]l[oa]s?)\b")
+"""A yes to a purchase, and to nothing else."""
 _ORDER = re.compile(r"\b(order|trade|orden|pedido|operacion|confirm\w*)\b")
 _ALL = re.compile(r"\b(all|both|all of them|todas|todos|ambas|ambos|las dos|los dos)\b")
 ORDINALS = {
@@ -111,7 +117,8 @@ def verdict_in(text: str, asked: Sequence[ShownAction]) -> Verdict | None:
     """Returns what a text decides about the question in the newest answer; None if the model must read it."""
     if not asked:
         return None
-    decision = decision_in(text)
+    bought = len(asked) == 1 and _PURCHASE.match(plain(asked[0].summary)) is not None
+    decision = decision_in(_BUY_IT.sub(" ok ", plain(text)) if bought else text)
     if decision is not None:
         return Verdict(decision, (asked[0],) if len(asked) == 1 else ())
     if len(text) > LONGEST or "?" in text:

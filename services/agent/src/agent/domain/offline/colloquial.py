@@ -1,0 +1,221 @@
+"""Says a customer's message in the words that the grammar knows: "cop me 5 FB", "póngame cuatro", "oh dear, no".
+
+People ask for the same few actions in many words. Each table below has words for one known word, so that the rules
+that read orders, alerts and questions need one word for each thing. What is ordered always stands as a command, at the
+beginning of a clause: "I might cop 5" orders nothing.
+"""
+
+import re
+from functools import lru_cache
+
+from agent.domain.number_words import WORDED, with_large_figures
+from agent.domain.text_features import plain, symbols_in
+from contracts.languages import Language
+
+_COUNT = rf"(?:\d[\d.,]*|{WORDED}|(?:half )?a dozen|(?:una|media) docena)\b"
+_OF_TIME = (
+    r"(?! ?(?:%|(?:min\w*|hour|hora|day|dia|día|week|semana|month|mes|year|año|news|headline|noticia|titular)s?\b))"
+)
+_CLAUSE = (
+    r"(?P<lead>^\W*|[.,;:!¡]\s+|(?:^|(?<=\s))(?:and|then|ok|okay|aight|please|yeah|yes|no|just|so|y|pues|entonces|vale|"
+    r"bueno|venga|ahora|también|tambien|sí)\W+)"
+)
+"""Where a command begins."""
+_MONEY = r"bucks|quid|smackers|dollars?|usd|varos|pavos|lucas|mangos|pesos|d[oó]lares"
+
+_FORMAL: dict[str, str] = {
+    "compre": "compra", "venda": "vende", "ponga": "pon", "avise": "avisa", "quite": "quita", "borre": "borra",
+    "cancele": "cancela", "anule": "anula", "elimine": "elimina", "añada": "añade", "agregue": "agrega",
+    "apunte": "recuerda", "anote": "recuerda", "recuerde": "recuerda", "olvide": "olvida", "explique": "explica",
+    "diga": "di", "muestre": "muestra", "enseñe": "enseña", "cambie": "cambia", "deje": "deja", "saque": "saca",
+    "busque": "busca", "compare": "compara", "calcule": "calcula", "confirme": "confirma", "meta": "mete",
+    "cuente": "cuenta",
+}  # fmt: skip
+"""Commands to somebody who is addressed as usted, and the same to a friend."""
+_ACCENTED = str.maketrans({"a": "[aá]", "e": "[eé]", "i": "[ií]", "o": "[oó]", "u": "[uú]", "é": "[eé]"})
+_FORMAL_COMMAND = re.compile(
+    rf"{_CLAUSE}(?P<verb>{'|'.join(one.translate(_ACCENTED) for one in _FORMAL)})"
+    r"(?P<rest>me|nos|le|l[oa]s?|mel[oa]s?|sel[oa]s?)?\b(?!\W+(?:que|o)\b)",
+    re.IGNORECASE,
+)
+_ASIDES: dict[Language, re.Pattern[str]] = {
+    "en": re.compile(
+        r"\b(?:(?:would|do) you mind (?:telling|showing) me (?:whether |if )?|oh dear|dear me|my dear|goodness(?: "
+        r"(?:me|gracious))?|good heavens|gosh|blimey|lowkey|highkey|tbh|ngl|imo|"
+        r"fr|bro|bruh|fam|dawg|my guy|if you (?:don.?t|do not) mind|if (?:it.?s|it is) not too much trouble|would "
+        r"you kindly|"
+        r"(?:could|can|would|will) you (?:please |kindly )?(?=(?:tell|show|give|let|buy|sell|remind|explain|add|"
+        r"remove|cancel|delete|"
+        r"set|put|look|check|find|change)\b)|kindly|"
+        r"(?:my \w+ (?:says|told me|thinks|reckons)|they say|i (?:heard|read|saw)(?: (?:on|in) the \w+)?)"
+        r"(?: that)?(?= (?:\w+ ){1,4}(?:is|are|has|have|was|will)\b)|i suppose|"
+        r"on (?:reflection|second thoughts?)|^(?:i think|i believe)(?: that)?)\b[, ]*|"
+        r"(?<=\w)[, ]+(?:dear|love|sir|madam|young man|mate|man|dude|tho|though|eh|lol|lmao|fam)(?=\W*$|,)",
+        re.IGNORECASE,
+    ),
+    "es": re.compile(
+        r"(?:^|(?<=[,.!¡]\s)|(?<=[¡¿]))(?:ver[áa](?: usted)?|mire(?: usted)?|oiga|oye|ay|uy|hijo m[íi]o|dios "
+        r"m[íi]o)\b[,! ]*|"
+        r"\b(?:me puede|podr[íi]a(?:s)?|puedes?|me podr[íi]as?|me har[íi]a el favor de)(?: usted)?(?: me)? "
+        r"(?:(?:explicar|decir)(?:me)? (?=(?:qu[eé]|cu[aá]l|cu[aá]nto|c[oó]mo)\b)|"
+        r"(?=(?:explicar|decir|mostrar|ense[ñn]ar|avisar|comprar|vender|poner|quitar|borrar)\w*\b))|"
+        r"(?<=\w)[, ]+(?:hij[oa]|joven|se[ñn]orita|se[ñn]or|guap[oa]|maj[oa]|wey|we|g[üu]ey|bro|crack|t[íi][oa]|"
+        r"compa|carnal|parce|maestro|m[áa]quina)(?=\W|$)|\busted\b ?|"
+        r"[, ]*\b(?:haga(?:me)? el favor\b(?! de)|si (?:es tan amable|no es (?:mucha )?molestia|no le importa|me "
+        r"hace el favor))\b|"
+        r"\b(?:mi \w+|el \w+) (?:dice|me ha dicho|me dijo) que\b ?|\bhaga el favor de\b ?|\ba ser posible\b ?",
+        re.IGNORECASE,
+    ),
+}
+"""What is said around a request and asks for nothing."""
+_TOO_MANY = re.compile(
+    r"\b(?:(?:that\W?s |it\W?s |is )?(?:far |way |much )?too (?:many|much|few|little)|"
+    r"(?:es|son|eso es|eso son)? ?(?:demasiad[oa]s?|much[oa]s?|muy poc[oa]s?))\b[,.! ]+(?=\S)",
+    re.IGNORECASE,
+)
+"""Before the right figure: "far too many. Twenty"."""
+_LONGEST = 600
+"""Characters of a message that the rules read."""
+_SAID: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), instead)
+    for pattern, instead in (
+        # Money.
+        (rf"(?P<n>{_COUNT}) (?:varos|pavos|lucas|mangos|pesos)\b", r"\g<n> dólares"),
+        (rf"(?P<n>{_COUNT}) (?:quid|smackers)\b", r"\g<n> dollars"),
+        (r"\bde (?:lana|pasta|plata|feria|guita)\b", "de efectivo"),
+        (
+            r"\b(?:how much|cuant[oa]) (?:bread|dough|dosh|moolah|scratch|lana|plata|pasta|feria|guita)\b",
+            "how much cash",
+        ),
+        (r"\bmi (?:lana|plata|pasta|feria|guita|dinerito|platita)\b", "mi dinero"),
+        (
+            rf"\b(?:dumped|chucked|thrown|stuck|sunk|yoloed)(?= [$€£]? ?{_COUNT}(?: ?(?:{_MONEY}))? (?:at|into|in|"
+            rf"on)\b)",
+            "invested",
+        ),
+        (
+            rf",? (?:pero )?que no (?:me )?(?:pasen?|suban?|cuesten?|valgan?|salgan?)(?: a)?(?: m[aá]s)? de "
+            rf"(?={_COUNT})",
+            " límite ",
+        ),
+        (
+            rf",? (?:but |and )?(?:for |at )?(?:no more than|not (?:more than|above|over)|nothing above) "
+            rf"(?=[$€£]?{_COUNT})",
+            " limit ",
+        ),
+        # Buying and selling.
+        (rf"{_CLAUSE}long (?P<of>[a-z]{{1,5}}) (?={_COUNT})", r"\g<lead>buy \g<of> "),
+        (
+            rf"{_CLAUSE}(?:cop|snag|bag|scoop(?: up)?|nab|ape into|load up on|slap on|throw me|sort me out with|"
+            rf"hook me up "
+            rf"with|put me down for|let (?:us|me) have|let\W?s (?:get|have|do)|(?:i|we)\W?ll (?:have|take)|order(?: "
+            rf"me)?|send me|get|gimme)(?: me)?(?: the)?(?= {_COUNT}{_OF_TIME}(?!\W*(?:{_MONEY})))",
+            r"\g<lead>buy",
+        ),
+        (
+            rf"{_CLAUSE}(?:p[oó]n(?:ga|gan)?me|d[eé]me|d[eé]jeme|s[ií]rvame|[eé]chame|m[eé]teme|ag[aá]rrame|p[aá]same|"
+            rf"c[aá]rgame|l[aá]nzame|m[eé]rcame|cons[ií]gueme|j[aá]lame|[eé]ntrale (?:con|a))(?= "
+            rf"{_COUNT}{_OF_TIME}(?!\W*(?:{_MONEY})))",
+            r"\g<lead>compra",
+        ),
+        (
+            rf"{_CLAUSE}(?:p[oó]n(?:ga)?me|m[eé]teme|[eé]chame|m[eé]tele|[eé]chale|p[oó]nle|v[aá]monos con|"
+            rf"ll[eé]game con)"
+            rf" (?P<n>{_COUNT}) (?:{_MONEY})(?= (?:a|en|de)\b)",
+            r"\g<lead>compra \g<n> dólares",
+        ),
+        (
+            rf"{_CLAUSE}(?:throw|chuck|stick|drop|dump|pop|sling|toss|shove|whack|yolo|put) (?P<n>[$€£]? ?{_COUNT}) ?"
+            rf"(?:{_MONEY})? ?(?:at|into|in|on)(?= )",
+            r"\g<lead>buy \g<n> dollars of",
+        ),
+        (
+            rf"{_CLAUSE}(?:dump|ditch|unload|flog|bin)(?= (?:{_COUNT}|half|all|my|a (?:third|quarter))\b)",
+            r"\g<lead>sell",
+        ),
+        (
+            rf"{_CLAUSE}(?:suelta|larga|remata|bota|deshazte de)(?= (?:{_COUNT}|la mitad|tod[oa]s?|mis)\b)",
+            r"\g<lead>vende",
+        ),
+        (rf"{_CLAUSE}(?:h[aá]ga|haz)(?:me)? una (?:compra|adquisici[oó]n) de (?={_COUNT})", r"\g<lead>compra "),
+        (rf"{_CLAUSE}(?:h[aá]ga|haz)(?:me)? una venta de (?={_COUNT})", r"\g<lead>vende "),
+        (
+            rf"{_CLAUSE}add (?P<n>{_COUNT}(?: \w+)?) to my (?:position|holdings?|portfolio|shares)\b",
+            r"\g<lead>buy \g<n>",
+        ),
+        (rf"\b(?P<it>make it|que sean) (?:just|only|solo) (?:the )?(?={_COUNT})", r"\g<it> "),
+        # Alerts and levels.
+        (
+            r"\b(?:si|cuando|if|when|once) (?P<what>(?:\w+ ){1,3})(?:revienta|truena|perfora al alza|se dispara a|"
+            r"smashes|"
+            r"blows past|busts|pumps past)(?: (?:los|las|el|la))?(?= [$€]?\d)",
+            r"cuando \g<what>supera",
+        ),
+        (r"^\W*limitad[oa] (?=a \d)", "límite "),
+        (r"\b(?:tp|take profit|price) alert\b", "alert"),
+        # Questions.
+        (
+            r"\bhow(?:\W?d| did| have|\W?ve|\W?re| are) (?:my|the) (?:stuff|things|bags|picks|names)(?: do\w*)?\b",
+            "how are my shares",
+        ),
+        (r"\b(?:what\W?s|whats) (?:poppin\w*|good|up|the (?:deal|word|story|vibe)) with\b", "how is"),
+        (r"\bhow\W?s the (?:vibe|mood|feeling|buzz) (?:around|on|about|with|for)\b", "sentiment of"),
+        (r"\b(?:any|the|spill the) (?:tea|goss|gossip|dirt|scoop|buzz)(?= (?:on|about)\b)", "news"),
+        (r"\bqu[eé] (?:se cuenta|chisme hay|onda|rollo|pasa)(?= (?:con|de) (?!mi|el mercado))", "noticias"),
+        (r"\bqu[eé] (?:onda|pex|tranza|pedo)\b[,! ]*", ""),
+        (r"\b(?:set me back|ask(?:ing)? price|bid)\b", "cost"),
+        (r"\b(?:deets|lowdown|skinny)\b", "details"),
+        (r"\bmis (?:cosas|chivos|posis)\b", "mis acciones"),
+        (r"\bam i (?:in the (?:green|red|black|money)|winning|cooked|rich)\b", "am i up or down"),
+        (r"\b(?:crushing|killing|smashing) it\b", "up the most"),
+    )
+)
+_SENDS: dict[Language, re.Pattern[str]] = {
+    "en": re.compile(
+        rf"{_CLAUSE}(?!(?:buy|sell|get|cop|bag)\b)(?:\w+ (?:at )?me|give me an? \w+|\w+ me an? \w+)(?: up| back| "
+        rf"know)? "
+        r"(?=(?:when|if|once|as soon as)\b.*\d)", re.IGNORECASE),
+    "es": re.compile(
+        rf"{_CLAUSE}(?!(?:c[oó]mpr|v[eé]nd|qu[ií]t|b[oó]rr|canc|p[oó]n))\w+me(?: una? \w+)? (?=(?:cuando|si|en "
+        rf"cuanto)\b.*\d)",
+        re.IGNORECASE),
+}  # fmt: skip
+"""Somebody wants to be told when a price is reached."""
+_TAKES_SOME = re.compile(
+    rf"{_CLAUSE}(?:(?P<es>quiero|quisiera|dame|d[eé]me|ponme|me llevo)|i want|i\W?d like|i\W?ll take|give me|put me "
+    rf"in) "
+    rf"(?P<count>{_COUNT}) (?:of |de )?(?P<share>\$?[\w&]+)",
+    re.IGNORECASE,
+)
+_ALERT = {"en": "alert me ", "es": "avísame "}
+
+
+@lru_cache(maxsize=2_048)
+def in_known_words(text: str, language: Language) -> str:
+    """The message with everyday words replaced by those of the grammar, and without what only surrounds the request."""
+    if len(text) > _LONGEST:
+        return text
+    said = text
+    for one in ("es", "en"):
+        bare, asides = _ASIDES[one].subn(" ", said)
+        said = re.sub(r"\s{2,}", " ", bare.strip()) if asides and len(bare.strip(" ?!.,¿¡")) > 1 else said
+        said = _SENDS[one].sub(lambda match, one=one: f"{match['lead']}{_ALERT[one]}", said)
+    said = with_large_figures(_TOO_MANY.sub("", said))
+    if language == "es":
+        said = _FORMAL_COMMAND.sub(_familiar, said)
+    for pattern, instead in _SAID:
+        said = pattern.sub(instead, said)
+    return _TAKES_SOME.sub(_bought, said)
+
+
+def _familiar(match: re.Match[str]) -> str:
+    """A command to somebody who is addressed as usted, as to a friend."""
+    verb = next(said for formal, said in _FORMAL.items() if plain(formal) == plain(match["verb"]))
+    return f"{match['lead']}{verb}{match['rest'] or ''}"
+
+
+def _bought(match: re.Match[str]) -> str:
+    """An order for a number of shares that is worded as a wish: "quiero 3 MSFT"."""
+    if not symbols_in(match["share"]):
+        return match[0]
+    return f"{match['lead']}{'compra' if match['es'] else 'buy'} {match['count']} {match['share']}"
