@@ -59,10 +59,20 @@ def test_a_purchase_is_read_in_everyday_words(text: str, language: Language, qua
         "cuánto tendría que pagar si compro 10 de MSFT",
         "how much would i have left if i bought 10 MSFT",
         "thinking of dumping 5 msft",
+        "i'll have 2 coffees",
+        "give me 10 of those headlines",
+        "ditch all my alerts",
+        "dump my watchlist",
+        "larga 5 frases",
+        "quiero 5 por ciento",
+        "put 3 on my list",
+        "my mate says cop 5 MSFT",
+        "get 5 MSFT unless it drops",
     ],
 )
 def test_what_orders_nothing_prepares_no_order(text: str) -> None:
-    assert all(tool != "create_paper_order" for tool, _ in read(text).calls)
+    wish = read("price of MSFT", text)
+    assert wish.missing or all(tool != "create_paper_order" for tool, _ in wish.calls)
 
 
 @pytest.mark.parametrize(

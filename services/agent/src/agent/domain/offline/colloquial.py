@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 
 from agent.domain.number_words import WORDED, with_large_figures
-from agent.domain.text_features import plain, symbols_in
+from agent.domain.text_features import plain, symbols_in, word_set
 from contracts.languages import Language
 
 _COUNT = rf"(?:\d[\d.,]*|{WORDED}|(?:half )?a dozen|(?:una|media) docena)\b"
@@ -22,6 +22,9 @@ _CLAUSE = (
 )
 """Where a command begins."""
 _MONEY = r"bucks|quid|smackers|dollars?|usd|varos|pavos|lucas|mangos|pesos|d[oó]lares"
+
+_LISTED = r"\b(?:alert|alarm|avis|order|orden|órden|watch|list)\w*"
+"""What is ended, and never sold."""
 
 _FORMAL: dict[str, str] = {
     "compre": "compra", "venda": "vende", "ponga": "pon", "avise": "avisa", "quite": "quita", "borre": "borra",
@@ -106,35 +109,17 @@ _SAID: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         # Buying and selling.
         (rf"{_CLAUSE}long (?P<of>[a-z]{{1,5}}) (?={_COUNT})", r"\g<lead>buy \g<of> "),
         (
-            rf"{_CLAUSE}(?:cop|snag|bag|scoop(?: up)?|nab|ape into|load up on|slap on|throw me|sort me out with|"
-            rf"hook me up "
-            rf"with|put me down for|let (?:us|me) have|let\W?s (?:get|have|do)|(?:i|we)\W?ll (?:have|take)|order(?: "
-            rf"me)?|send me|get|gimme)(?: me)?(?: the)?(?= {_COUNT}{_OF_TIME}(?!\W*(?:{_MONEY})))",
-            r"\g<lead>buy",
-        ),
-        (
-            rf"{_CLAUSE}(?:p[oó]n(?:ga|gan)?me|d[eé]me|d[eé]jeme|s[ií]rvame|[eé]chame|m[eé]teme|ag[aá]rrame|p[aá]same|"
-            rf"c[aá]rgame|l[aá]nzame|m[eé]rcame|cons[ií]gueme|j[aá]lame|[eé]ntrale (?:con|a))(?= "
-            rf"{_COUNT}{_OF_TIME}(?!\W*(?:{_MONEY})))",
-            r"\g<lead>compra",
-        ),
-        (
             rf"{_CLAUSE}(?:p[oó]n(?:ga)?me|m[eé]teme|[eé]chame|m[eé]tele|[eé]chale|p[oó]nle|v[aá]monos con|"
             rf"ll[eé]game con)"
             rf" (?P<n>{_COUNT}) (?:{_MONEY})(?= (?:a|en|de)\b)",
             r"\g<lead>compra \g<n> dólares",
         ),
         (
-            rf"{_CLAUSE}(?:throw|chuck|stick|drop|dump|pop|sling|toss|shove|whack|yolo|put) (?P<n>[$€£]? ?{_COUNT}) ?"
-            rf"(?:{_MONEY})? ?(?:at|into|in|on)(?= )",
-            r"\g<lead>buy \g<n> dollars of",
-        ),
-        (
-            rf"{_CLAUSE}(?:dump|ditch|unload|flog|bin)(?= (?:{_COUNT}|half|all|my|a (?:third|quarter))\b)",
+            rf"{_CLAUSE}(?:dump|ditch|unload|flog|bin)(?= (?:half|all|my|a (?:third|quarter))\b)(?!.*{_LISTED})",
             r"\g<lead>sell",
         ),
         (
-            rf"{_CLAUSE}(?:suelta|larga|remata|bota|deshazte de)(?= (?:{_COUNT}|la mitad|tod[oa]s?|mis)\b)",
+            rf"{_CLAUSE}(?:suelta|larga|remata|bota|deshazte de)(?= (?:la mitad|tod[oa]s?|mis)\b)(?!.*{_LISTED})",
             r"\g<lead>vende",
         ),
         (rf"{_CLAUSE}(?:h[aá]ga|haz)(?:me)? una (?:compra|adquisici[oó]n) de (?={_COUNT})", r"\g<lead>compra "),
@@ -182,9 +167,26 @@ _SENDS: dict[Language, re.Pattern[str]] = {
 }  # fmt: skip
 """Somebody wants to be told when a price is reached."""
 _TAKES_SOME = re.compile(
-    rf"{_CLAUSE}(?:(?P<es>quiero|quisiera|dame|d[eé]me|ponme|me llevo)|i want|i\W?d like|i\W?ll take|give me|put me "
-    rf"in) "
-    rf"(?P<count>{_COUNT}) (?:of |de )?(?P<share>\$?[\w&]+)",
+    rf"{_CLAUSE}(?:(?P<dump>dump|ditch|unload|flog|bin)|(?P<suelta>suelta|larga|remata|bota)|(?P<en>(?:cop|snag|bag|"
+    rf"scoop(?: up)?|nab|ape into|load up on|slap on|throw me|sort me out with|"
+    r"hook me up with|put me down for|put me in|let (?:us|me) have|let\W?s (?:get|have|do)|(?:i|we)\W?ll (?:have|take)|"
+    r"order|send me|give me|get|i want|i\W?d like)(?: me)?(?: the)?)|"
+    r"p[oó]n(?:ga|gan)?me|d[eé]jeme|s[ií]rvame|[eé]chame|m[eé]teme|ag[aá]rrame|p[aá]same|c[aá]rgame|l[aá]nzame|m[eé]rcame|"
+    r"cons[ií]gueme|j[aá]lame|[eé]ntrale (?:con|a)|quiero|quisiera|dame|d[eé]me|me llevo) "
+    rf"(?P<count>{_COUNT})(?P<rest>\W*$|[,.;]|\W+(?:of|de)\s+|\W+)(?P<next>\$?[\w&]*)(?P<after>\W*\w*)",
+    re.IGNORECASE,
+)
+"""So many are wanted: of a share, or of what was spoken of."""
+_OF_AN_ORDER = word_set(
+    "it them those these that more shares share stock stocks at limit stop market mkt please if when and "
+    "ella ellas esas esos esa ese eso mas más acciones accion titulos títulos a en límite limite mercado si cuando y"
+)
+"""What may follow a number of shares."""
+_POINTS = word_set("those these that esas esos esa ese")
+"""Before a noun they point at what it names: ten of those headlines."""
+_INVESTS = re.compile(
+    rf"{_CLAUSE}(?:throw|chuck|stick|drop|dump|pop|sling|toss|shove|whack|yolo|put) (?P<sum>[$€£]? ?{_COUNT}) ?"
+    rf"(?:{_MONEY})? ?(?:at|into|in|on) (?P<share>\$?[\w&]+)",
     re.IGNORECASE,
 )
 _ALERT = {"en": "alert me ", "es": "avísame "}
@@ -205,7 +207,7 @@ def in_known_words(text: str, language: Language) -> str:
         said = _FORMAL_COMMAND.sub(_familiar, said)
     for pattern, instead in _SAID:
         said = pattern.sub(instead, said)
-    return _TAKES_SOME.sub(_bought, said)
+    return _INVESTS.sub(_invested, _TAKES_SOME.sub(_bought, said))
 
 
 def _familiar(match: re.Match[str]) -> str:
@@ -215,7 +217,18 @@ def _familiar(match: re.Match[str]) -> str:
 
 
 def _bought(match: re.Match[str]) -> str:
-    """An order for a number of shares that is worded as a wish: "quiero 3 MSFT"."""
-    if not symbols_in(match["share"]):
+    """The order that a wish for so many shares is; the wish as it was, if it may be for anything else."""
+    follows, after = match["next"].lower(), match["after"].strip().lower()
+    names = [follows, *([after] if follows in _POINTS and after[:1].isalpha() else [])]
+    if any(one and one not in _OF_AN_ORDER and not symbols_in(one) for one in names):
         return match[0]
-    return f"{match['lead']}{'compra' if match['es'] else 'buy'} {match['count']} {match['share']}"
+    verbs = {"dump": "sell", "suelta": "vende", "en": "buy"}
+    verb = next((verb for kind, verb in verbs.items() if match[kind]), "compra")
+    return f"{match['lead']}{verb} {match['count']}{match['rest']}{match['next']}{match['after']}"
+
+
+def _invested(match: re.Match[str]) -> str:
+    """The order that a sum put into a share is."""
+    if match["share"].lower() not in ("it", "that", "this") and not symbols_in(match["share"]):
+        return match[0]
+    return f"{match['lead']}buy {match['sum']} dollars of {match['share']}"

@@ -171,7 +171,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          unless=_ADVICE, way="sell"),
     _row("create_paper_order", rf"\b(?:{_LETS_GO}) (?:all )?(?:of )?(?:(?:my|mis?|las|el|la)\b|"
          r"(?=\w)(?!(?:it|that|this|them|those|one)\b))",
-         unless=rf"{_ADVICE}|{_ALERT}|{_ORDER}|\b(?:list|lista)\b", about=True, way="sell"),
+         unless=rf"{_ADVICE}|{_ALERT}|{_ORDER}|list", about=True, way="sell"),
     _row("create_paper_order",
          r"\b(?:put|set|place|add|protect|pon(?:me|le|l[oa])?|poner|coloca|anade|protege\w*)\b.{0,25}\bstop\b", r"\d",
          unless=_ALERT, way="stop"),
