@@ -170,9 +170,11 @@ _TAKES_SOME = re.compile(
     rf"{_CLAUSE}(?:(?P<dump>dump|ditch|unload|flog|bin)|(?P<suelta>suelta|larga|remata|bota)|(?P<en>(?:cop|snag|bag|"
     rf"scoop(?: up)?|nab|ape into|load up on|slap on|throw me|sort me out with|"
     r"hook me up with|put me down for|put me in|let (?:us|me) have|let\W?s (?:get|have|do)|(?:i|we)\W?ll (?:have|take)|"
-    r"order|send me|give me|get|i want|i\W?d like)(?: me)?(?: the)?)|"
+    r"order|(?:gonna )?need|i\W?(?:m gonna|ll) need|"
+    r"i\W?d be grateful for|i could do with|i fancy|send me|give me|get|i want|i\W?d like)(?: me)?(?: the)?)|"
     r"p[oó]n(?:ga|gan)?me|d[eé]jeme|s[ií]rvame|[eé]chame|m[eé]teme|ag[aá]rrame|p[aá]same|c[aá]rgame|l[aá]nzame|m[eé]rcame|"
-    r"cons[ií]gueme|j[aá]lame|[eé]ntrale (?:con|a)|quiero|quisiera|dame|d[eé]me|me llevo) "
+    r"cons[ií]gueme|j[aá]lame|[eé]ntrale (?:con|a)|m[eé]tele|me vendr[ií]an bien|necesito|quiero|quisiera|dame|"
+    r"d[eé]me|me llevo) "
     rf"(?P<count>{_COUNT})(?P<rest>\W*$|[,.;]|\W+(?:of|de)\s+|\W+)(?P<next>\$?[\w&]*)(?P<after>\W*\w*)",
     re.IGNORECASE,
 )

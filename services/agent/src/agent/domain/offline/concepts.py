@@ -27,7 +27,7 @@ DIFFERENCE = re.compile(
 )
 EXPLAIN = re.compile(
     r"^\W*(?:(?:please|por favor|and|y|ok|hola|hi|hello|tell me|can you tell me|dime)[, ]+)*"
-    r"(?:what (?:is|are|does|do)|what\W?s|explain(?: to me)?|"
+    r"(?:what (?:exactly |actually |precisely )?(?:is|are|does|do)|what\W?s|explain(?: to me)?|"
     r"define|tell me about|meaning of|que (?:es|son|significa[n]?|quiere decir)|explica(?:me)?|define(?:me)?|"
     r"significado de)(?: (?:an?|the|un|una|el|la|los|las|(?:eso|lo) del?(?: l[oa]s?)?))? (?P<what>[\w /-]{2,60}?)"
     r"(?: mean| work| stand for)?\W*$"
@@ -37,7 +37,7 @@ EXPLAIN = re.compile(
     r"(?: is| are| means?|,? (?:que (?:es|son|significan?|quiere decir)|en que consisten?|para que sirven?))\W*$"
 )
 _BESIDE = re.compile(r"^(?:good|bad|normal|typical|high|low|buen[oa]?|mal[oa]?) |"
-                     r" (?:like i\W?m \w+|in simple (?:terms|words)|for beginners|"
+                     r" (?:like i\W?m \w+|como para (?:un[ao]? )?\w+|in simple (?:terms|words)|for beginners|"
                      r"please|porfa|anyway|exactly|again|then|really|by the way|exactamente|entonces|"
                      r"por cierto)$")  # fmt: skip
 """What is said around a concept."""

@@ -7,13 +7,10 @@ spelling of key words corrected.
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 
-from agent.domain.number_words import large_in_figures
 from agent.domain.offline.changes import SHARE
 from agent.domain.offline.kinds import PLACES
 from agent.domain.offline.slots import TAKES, TAKES_PROFIT
-from agent.domain.text_features import one_apart, plain, word_set
 
 _MINE = r"\b(my|i|me|mi|mis|tengo|mine|our|our own)\b"
 _ALERT = (
@@ -80,7 +77,8 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("get_price",
          r"\b(?:how many|how much\b.*\b(?:can|could|would|do)|what (?:would|could|can|do) i get|cuant[oa]s|"
          r"(?:cuanto|que)\b.*\b(?:puedo|podria|dan?|daria\w*))\b",
-         rf"\b(?:for|with|con|por|para|compr\w+|buy|put|invest\w*|invert\w+|met\w+|(?:have|got|tengo)\b\D{{0,25}}) "
+         rf"\b(?:for|with|con|por|para|compr\w+|buy|put|invest\w*|invert\w+|met\w+|p[ou][ns]\w*|(?:have|got|"
+         rf"tengo)\b\D{{0,25}}) "
          rf"{BUDGET}",
          r"^(?!.*\b(?:per|each|cada)\b)",
          unless=r"\bstop\b|\brisk|\briesgo|\bentr(?:y|ada)\b|[%]", about=True, way="affordable"),
@@ -132,7 +130,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          way="cancel"),
     _row("cancel_paper_order", _DELETE, r"\b(?:the|my|that|el|mi|ese) (?:\w+ )?stop\b(?! loss)",
          unless=r"\d|\bhow\b|\bcomo\b", way="cancel"),
-    _row("get_pending_orders", _ORDER, r"\b(pending|open|my|waiting|list|show|pendientes?|abiertas?|mis|tengo|en "
+    _row("get_pending_orders", _ORDER, r"\b(pending|open|my|waiting|list|show|any|hanging|pendientes?|abiertas?|mis|"
+                                       r"tengo|en "
                                        r"espera|lista)\b",
          unless=r"\b(?:will|last|expire\w*|caduc\w*|duran?|what (?:happens|would happen)|"
          r"que (?:pasa|pasaria|ocurre))\b|\bhow\b|\bcomo\b|\btypes?\b|\btipos?\b"),
@@ -155,7 +154,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"\bque (?:paso|ha pasado) con (?:la|mi) (?:orden|compra|venta|operacion)\b|"
          r"\b(?:se ha|esta|ha sido) (?:ejecutad|hech|realizad|completad)\w* (?:la|mi) "
          r"(?:orden|compra|venta|operacion)\b"),
-    _row("get_portfolio", r"\b(?:which|cual\w*|what)\b.{0,14}\b(?:my|mis|mine|(?:i|do i) (?:own|have|hold)|tengo)\b",
+    _row("get_portfolio", r"\b(?:which|cual\w*|what\w*)\b.{0,14}\b(?:my|mis|mine|(?:i|do i) (?:own|have|hold)|tengo)\b",
          r"\b(?:most|least|best|worst|biggest|mas|menos|mejor|peor|mayor|up|down|losing|winning|ganando|perdiendo)\b",
          unless=r"\b(?:alert\w*|orders?|orden\w*|plan)\b"),
     _row("get_portfolio", r"\b(?:if|si|were to|supposing|imagina)\b.{0,20}\b(?:sell|sold|vend\w+)\b.{0,12}"
@@ -173,7 +172,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"(?=\w)(?!(?:it|that|this|them|those|one)\b))",
          unless=rf"{_ADVICE}|{_ALERT}|{_ORDER}|list", about=True, way="sell"),
     _row("create_paper_order",
-         r"\b(?:put|set|place|add|protect|pon(?:me|le|l[oa])?|poner|coloca|anade|protege\w*)\b.{0,25}\bstop\b", r"\d",
+         r"\b(?:put|set|place|add|protect|pon(?:me|le|l[oa])?|poner|coloca|anade|mete\w*|"
+         r"protege\w*)\b.{0,25}\bstop\b", r"\d",
          unless=_ALERT, way="stop"),
     _row("create_paper_order", TAKES_PROFIT.pattern, r"\d", unless=rf"{_ALERT}|\?", way="stop"),
     _row("create_paper_order", rf"^(?:[^\d?]{{0,40}}){_BUY_SELL}", unless=f"{_ADVICE}|{_ALERT}|{_HABIT}",
@@ -208,7 +208,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          unless=r"\b(?:forget|olvid\w+)\b"),
     _row("get_news", r"\b(?:why|por que)\b.*\b(?:up|down|falling|rising|dropp?\w*|fell|rose|jump\w*|crash\w*|"
          r"sub(?:e|io|ido|iendo)|baj(?:a|o|ado|ando)|ca(?:e|yo|ido|yendo))\b", about=True),
-    _row("get_sentiment", r"\b(sentiment|mood|sentimiento|animo|opinion|good or bad|bad or good|positive or negative|"
+    _row("get_sentiment", r"\b(sentiment|mood|bullish|bearish|alcista|bajista|sentimiento|animo|opinion|good or bad|"
+                          r"bad or good|positive or negative|"
          r"buen[oa]s? o mal[oa]s?|positiv[oa]s? o negativ[oa]s?)\b", about=True),
     _row("get_news", r"\b(news|headlines?|noticias?|titulares?|novedades|prensa|(?:in|by) the (?:press|media)|"
          r"que se (?:dice|comenta|publica)|being (?:said|written) (?:about|of))\b", about=True),
@@ -268,7 +269,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"(?:has|have|had) been (?:\w+ )?(?:falling|rising|dropping|climbing|sliding|going (?:up|down))|"
          r"(?:est[ae]n?|viene|ha estado) (?:\w+ ){0,2}(?:cayendo|subiendo|bajando)|risky|arriesgad[oa]|"
          r"high and low|highs?|lows?|maximo|minimo|"
-         r"como (?:le )?(?:fue|va|ha ido)|volatile?|volatil(?:es)?|volatilidad|rose|fell|climbed|"
+         r"(?<!\ba )como (?:le )?(?:fue|va|ha ido)|volatile?|volatil(?:es)?|volatilidad|rose|fell|climbed|"
          r"(?:went|gone) (?:up|down)|did .{1,25}\b(?:go|rise|fall|drop|climb|gain|lose)\b|"
          r"(?:which|who\W?s?|cual|quien)\b.{0,30}\b(?:up|down|sub\w+|baj\w+|cai\w+|cay\w+|gan\w+|perd\w+|ris\w+|rose|f[ae]ll\w*|"
          r"drop\w*|gain\w*|lost) (?:the )?(?:more|less|most|least|mas|menos)|"
@@ -288,6 +289,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"accion|acciones|cuestan?|(?:a|por) (?:cuanto|como)|(?:cuanto|como) (?:estan?|andan?|van?)|"
          r"how(?: much)? (?:is|are|s)|how\W?s|(?:going? on|happening|up) with|"
          r"(?:what|where)(?: is| was|\W?s)\b.{1,20}\bat\b|que tal|valor|going for|up or down|sube o baja|clos\w+|"
+         r"finish(?:ed)?|"
          r"cerro|cierre)\b", about=True),
     _row("get_portfolio",
          r"\b(portfolio|positions?|holdings?|cash|equity|what do i (?:own|hold|have(?! to))|"
@@ -313,7 +315,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"buying power|p ?[&/] ?l|pnl)\W*$"),
 )  # fmt: skip
 TAKES_BACK = re.compile(
-    r"^\W*+(?:(?:please|ok|and|no|y|mejor|pues|bueno|vale|por favor)\W++)*(?:"
+    r"^\W*+(?:(?:please|ok|and|no|nah|nope|y|mejor|pues|bueno|vale|por favor)\W++)*(?:"
     r"(?:delete|remove|cancel|erase|kill|drop|clear|bin|ditch|scrap|trash|get rid of) "
     r"(?:it|that|this|both(?: of them)?|"
     r"(?:all of )?them(?: all)?|the \w+(?: one)?|that one)|"
@@ -340,61 +342,3 @@ LISTED_BY = {
     **dict.fromkeys(("add_to_watchlist", "remove_from_watchlist"), "get_watchlist"),
 }
 """What shows how it stands, by the tool that was spoken of last."""
-_KEYS = word_set(
-    "price prices quote quotes portfolio position positions watchlist alert alerts order orders pending history "
-    "news headlines sentiment fundamentals earnings revenue dividend indicator indicators signal signals "
-    "prediction forecast chart candles risk reward compare performance cancel delete remove market trading stock "
-    "shares target precio precios cotiza cotizacion cartera portafolio posicion posiciones alerta alertas avisame "
-    "orden ordenes pendientes historial noticias titulares sentimiento fundamentales resultados ingresos "
-    "dividendo indicador indicadores senal senales prediccion grafico grafica velas riesgo beneficio compara "
-    "rendimiento cancela borra elimina mercado accion acciones compra comprar vende vender objetivo entrada "
-    "bollinger tamano explain explica explicame significa hablar persona person human agent gracias thanks hello "
-    "buenas"
-)
-_WORD = re.compile(r"[a-z]{3,}")
-_CUT = word_set(
-    "price portfolio position watchlist alert order pending history news dividend chart cancel change delete remove "
-    "market stock share shares limit stop with from what month today volume average precio cartera alerta alertas "
-    "orden ordenes pendientes noticias dividendo grafica cancela cambia borra mercado acciones compra vende cuanto "
-    "cuantas cuantos tengo quedan mes hoy limite mejor compara comprar"
-)
-"""Words that people write without their vowels: alrt, chng, frm."""
-_SAME_SOUND = str.maketrans({"k": "c", "z": "s", "v": "b"})
-
-
-def put_right(text: str) -> str:
-    """The text, plain, with each key word that has one letter wrong as it should be."""
-    return _WORD.sub(lambda match: _nearest(match[0]), large_in_figures(plain(text)))
-
-
-@lru_cache(maxsize=8_192)
-def _nearest(word: str) -> str:
-    if word in _KEYS or word in _CUT or word in _SOUND or word.removesuffix("s") in _KEYS:
-        return word
-    whole = [key for key in _CUT if _is_cut(word, key)]
-    if len(whole) == 1:
-        return whole[0]
-    if len(word) < 5:
-        return word
-    near = sorted(key for key in _KEYS if len(key) >= 5 and one_apart(word, key))
-    return near[0] if near else word
-
-
-def _is_cut(word: str, whole: str) -> bool:
-    """Whether a word is another one that lacks vowels, and no more of it."""
-    said, key = word.translate(_SAME_SOUND), whole.translate(_SAME_SOUND)
-    letters = iter(key)
-    return (
-        said[0] == key[0]
-        and re.sub("[aeiou]", "", said) == re.sub("[aeiou]", "", key)
-        and all(one in letters for one in said)
-        and (said != key or word != whole)
-        and sum(one in "aeiou" for one in said) <= max(1, len(key) - len(said))
-    ) or (said == key and word != whole)
-
-
-_SOUND = word_set(
-    "share stick chard quite verde vence compro compre vendo vendi prize marcado personal humana humano agente borrar "
-    "cancelo cancelar removed candle marked ordena ordeno alerte alertar perdon thank noticia "
-)
-"""Words that are one letter away from a key word, and right."""

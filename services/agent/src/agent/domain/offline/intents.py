@@ -12,7 +12,8 @@ from agent.domain.offline import talk_words
 from agent.domain.offline.amendments import FIGURES
 from agent.domain.offline.calls import PERSONAL, OfferedTools
 from agent.domain.offline.common_words import telling
-from agent.domain.offline.grammar import ORDERS, put_right
+from agent.domain.offline.grammar import ORDERS
+from agent.domain.offline.key_words import put_right
 from agent.domain.offline.person_words import asks_for_person
 from agent.domain.offline.questions import terms
 from agent.domain.offline.relative_days import date_in

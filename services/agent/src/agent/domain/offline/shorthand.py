@@ -43,10 +43,15 @@ _SPELLED: dict[Language, dict[str, str]] = {
         "wanna": "want to",
         "ya": "you",
         "hv": "have",
+        "mk": "make",
+        "abt": "about",
+        "yday": "yesterday",
+        "tmr": "tomorrow",
     },
 }
 _OF_TRADES: dict[str, str] = {
     "px": "price",
+    "perf": "performance",
     "lmt": "limit",
     "lim": "limit",
     "mv": "moving",

@@ -97,6 +97,7 @@ AMENDS = re.compile(
     rf"{_CHANGES_IT}|(?:change|changed|cambia|pasa)(?:l[oa])? (?:to|a) [$€]?\d\S*|"
     r"(?:\d\S*|a (?:bit|little)|un poco) (?:\w+ )?(?:higher|lower|more|less|fewer|mas|menos))\b|"
     r"^\W*(?:no|nah|nope|wait|espera)\b.{0,12}\d|^\W*(?:a )?limit (?:at|to|a|de|en) [$€]?\d|"
+    r"\b(?:swap|switch) (?:it|that|them|those) (?:for|to|with)\b|\bcambi[ae]l[oa]s? por\b|"
     r"^\W*(?:(?:no|ya no|ok|and|y|pues|better|mejor)\W+)*(?!(?:sell|buy|vend|compr|alert|avis|notif))"
     r"(?:\w+ (?:it|that|them|those|(?:the )?(?:order|limit|stop|price))(?: \w+)? (?:to|at)|"
     r"\w+(?:l[aoe]s?|(?<=cambia) (?:el )?(?:limite?|stop|precio)) (?:a|en)) [$€]?\d[\d.,]*\W*$|^\W*(?:sube|baja|"
@@ -106,6 +107,8 @@ AMENDS = re.compile(
 NOT_YET = re.compile(
     r"^\W*(?:(?:no|ok|hey|please|but|and|wait|hold (?:up|on)|whoa|oh|uy|ay|oye|pero|espera|espere|mejor|por favor|"
     r"porfa)\b\W*)*(?:(?:not(?: just)? yet|(?:todavia|aun) no)\W*$|"
+    r"(?:let\W?s|let us) (?:leave|forget|drop|skip) (?:it|that)\b[^\d?]*$|(?:mejor )?(?:dej[ae]|dejemos|"
+    r"olvid[ae])lo\b[^\d?]*$|"
     r"(?:do not|don\W?t|never|not|no|nunca) +(?:(?:me|la|lo|las|los|want (?:you )?to|quiero|que) )*"
     r"(?:buy|sell|order|place|confirm|send|execute|submit|compr|vend|confirm|envi|mand|ejecut|orden)\w*\b[^\d?]*$)"
 )
@@ -229,6 +232,11 @@ ANOTHER_DAY = re.compile(
     rf"(?:{'|'.join(MONTHS)}) \d+|\d+(?:st|nd|rd|th)? (?:of |de )?(?:{'|'.join(MONTHS)}))\b|{A_DAY.pattern}"
 )
 """A day that may be another than today."""
+EVERYTHING = re.compile(
+    r"\b(?:everything|all (?:of )?(?:my |the )?(?:shares|stocks|positions|holdings)|todo(?! l[oa]s? que)|tod[oa]s "
+    r"(?:mis|las) "
+    r"(?:acciones|posiciones))\b(?!.*\b(?:of|de) (?:it|that|them|es[oa]s?|ell[oa]s?)\b)"
+)
 COUNTED = re.compile(r"\d (?:shares?|units?|acciones|titulos?)\b")
 LATER = re.compile(
     rf"{ANOTHER_DAY.pattern}|\b(?:at|on|before|after) (?:the )?(?:next )?(?:open(?:ing)?|close)\b|"
@@ -249,7 +257,8 @@ ADVICE = re.compile(
     r"aconsejas|recommend|consejos?|advice|good (?:time|idea|moment|day)|buen (?:momento|dia)|worth(?! of))\b"
 )
 TRADING = re.compile(
-    r"\b(?:long or short|buy\w*|sell\w*|invest\w*|compr\w+|vend\w+|invert\w+|inviert\w+|inversion\w*)\b"
+    r"\b(?:long or short|yolo|(?:go|going) all in|(?:put|stick|throw|move) .{1,20} into|buy\w*|sell\w*|invest\w*|"
+    r"compr\w+|vend\w+|invert\w+|inviert\w+|inversion\w*)\b"
 )
 IS_ABOUT = re.compile(
     r"\b(?:whats?|who|que|quien(?:es)?)\b.*\b(?:this|these|you|here|company|site|website|business|esto|ustedes|"

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from agent.domain.analysis.stretches import when_in
+from agent.domain.analysis.wanted_calls import PERFORMANCE
 from agent.domain.number_words import in_figures
 from agent.domain.offline import talk_words
 from agent.domain.offline.amendments import FEW, FIGURES, GOES_ON, WHEN, amended, changes_listed
@@ -15,7 +16,8 @@ from agent.domain.offline.changes import change_in, percent_in, share_in
 from agent.domain.offline.common_words import telling
 from agent.domain.offline.concepts import CONCEPT, concepts_in
 from agent.domain.offline.conditions import order_and_condition, waiting
-from agent.domain.offline.grammar import LISTED_BY, TABLE, TAKES_BACK, UNDOES, ToolPhrase, put_right
+from agent.domain.offline.grammar import LISTED_BY, TABLE, TAKES_BACK, UNDOES, ToolPhrase
+from agent.domain.offline.key_words import put_right
 from agent.domain.offline.kinds import place_in
 from agent.domain.offline.position_size import as_many, cost_of
 from agent.domain.offline.relative_days import date_in
@@ -155,6 +157,8 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
         row = _meant(put_right(before[-1])) or _row_of(earlier)
         row = row if row is not None and row.about and row.tool in _LOOKED_UP else None
         again = row
+        if again is not None and earlier is not None and earlier.calls[0][0] == PERFORMANCE and not earlier.way:
+            return replace(earlier, calls=((PERFORMANCE, {**earlier.calls[0][1], "tickers": own}),))
     if row is not None and not own and talk_words.ASKS_HOW.search(said) and not re.search(r"\d", said):
         row = None  # how something is done is told by the pages
     if earlier is not None and not own and talk_words.THE_OTHER.search(said) and len(said.split()) <= FEW:
@@ -214,6 +218,8 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
     about = own or (
         both_before(before) if both else one_before(said, before) if leans and (row.about or row.way) else ()
     )
+    if row.way == "sell" and not own and talk_words.EVERYTHING.search(said):
+        about = ()  # all that is held, and not the share that was spoken of
     several = own or (both_before(before) if about else ())
     beside = talk_words.ONE_OF_THEM.search(said) or (
         before and len(symbols_in(before[-1])) > 1 and place_in(said) is None

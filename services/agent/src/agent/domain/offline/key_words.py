@@ -1,0 +1,66 @@
+"""Puts the key words of customers' messages right: a letter that is wrong, vowels that are left out."""
+
+import re
+from functools import lru_cache
+
+from agent.domain.number_words import large_in_figures
+from agent.domain.text_features import one_apart, plain, word_set
+
+_KEYS = word_set(
+    "price prices quote quotes portfolio position positions watchlist alert alerts order orders pending history "
+    "news headlines sentiment fundamentals earnings revenue dividend indicator indicators signal signals "
+    "prediction forecast chart candles risk reward compare performance cancel delete remove market trading stock "
+    "shares target precio precios cotiza cotizacion cartera portafolio posicion posiciones alerta alertas avisame "
+    "orden ordenes pendientes historial noticias titulares sentimiento fundamentales resultados ingresos "
+    "dividendo indicador indicadores senal senales prediccion grafico grafica velas riesgo beneficio compara "
+    "rendimiento cancela borra elimina mercado accion acciones compra comprar vende vender objetivo entrada "
+    "bollinger tamano explain explica explicame significa hablar persona person human agent gracias thanks hello "
+    "buenas"
+)
+_WORD = re.compile(r"[a-z]{3,}")
+_CUT = word_set(
+    "price portfolio position watchlist alert order pending history news dividend chart cancel change delete remove "
+    "market stock share shares limit stop with from what month today volume average precio cartera alerta alertas "
+    "orden ordenes pendientes noticias dividendo grafica cancela cambia borra mercado acciones compra vende cuanto "
+    "cuantas cuantos tengo quedan mes hoy limite mejor compara comprar"
+)
+"""Words that people write without their vowels: alrt, chng, frm."""
+_SAME_SOUND = str.maketrans({"k": "c", "z": "s", "v": "b"})
+
+
+def put_right(text: str) -> str:
+    """The text, plain, with each key word that has one letter wrong as it should be."""
+    return _WORD.sub(lambda match: _nearest(match[0]), large_in_figures(plain(text)))
+
+
+@lru_cache(maxsize=8_192)
+def _nearest(word: str) -> str:
+    if word in _KEYS or word in _CUT or word in _SOUND or word.removesuffix("s") in _KEYS:
+        return word
+    whole = [key for key in _CUT if _is_cut(word, key)]
+    if whole and all(one.startswith(least := min(whole, key=len)) for one in whole):
+        return least  # alert and alerta are one; compra and compara are two
+    if len(word) < 5:
+        return word
+    near = sorted(key for key in _KEYS if len(key) >= 5 and one_apart(word, key))
+    return near[0] if near else word
+
+
+def _is_cut(word: str, whole: str) -> bool:
+    """Whether a word is another one that lacks vowels, and no more of it."""
+    said, key = word.translate(_SAME_SOUND), whole.translate(_SAME_SOUND)
+    letters = iter(key)
+    return (
+        said[0] == key[0]
+        and re.sub("[aeiou]", "", said) == re.sub("[aeiou]", "", key)
+        and all(one in letters for one in said)
+        and (said != key or word != whole)
+        and sum(one in "aeiou" for one in said) <= max(1, len(key) - len(said))
+    ) or (said == key and word != whole)
+
+
+_SOUND = word_set(
+    "share stick chard quite verde vence compro compre vendo vendi prize marcado personal humana humano agente borrar "
+    "cancelo cancelar removed candle marked ordena ordeno alerte alertar perdon thank noticia "
+)
+"""Words that are one letter away from a key word, and right."""
