@@ -129,7 +129,12 @@ _SAID: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"\g<lead>buy \g<n>",
         ),
         (rf"\b(?P<it>make it|que sean) (?:just|only|solo) (?:the )?(?={_COUNT})", r"\g<it> "),
+        (
+            rf"{_CLAUSE}(?:p[aá]sa|m[aá]nda|t[ií]ra|[eé]cha|su[eé]lta|reg[aá]la)me (?=(?:el|la|los|las) )",
+            r"\g<lead>dime ",
+        ),
         # Alerts and levels.
+        (r"(?<=\w )should (?=(?:\w+ ){1,3}(?:drop|fall|rise|go|get|hit|reach|climb|dip|come|cross)\b)", "if "),
         (
             r"\b(?:si|cuando|if|when|once) (?P<what>(?:\w+ ){1,3})(?:revienta|truena|perfora al alza|se dispara a|"
             r"smashes|"
