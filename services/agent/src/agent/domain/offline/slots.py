@@ -111,7 +111,7 @@ _AN_ORDER = re.compile(r"\b(?:an?|una?) (?=(?:\w+ )?(?:order|orden|venta|compra|
 """It counts no shares."""
 _COUNT = rf"(?:\d+|{'|'.join(NUMBERS)}|(?:half )?an? dozen|(?:una|media) docena)"
 TAKES = (
-    rf"(?:(?:pick up|grab|get me|put me|ponme|lemme get|let me (?:get|have)|i\W?ll (?:get|have))(?: me)?(?= {_COUNT})|"
+    rf"(?:(?:pick up|grab|get me|put me|ponme|lemme get|let me (?:get|have)|i ll (?:get|have))(?: me)?(?= {_COUNT})|"
     r"(?:i(?:\W?ll take| want| will take)|give me|quiero|dame|pilla(?:me)?|coge(?:me)?)"
     rf"(?= {_COUNT}(?:\W*$|(?: (?!percent|por|per)\w+)? (?:shares?|stocks?|acciones|titulos)(?:\W*$| (?:of|de)\b)|"
     r" (?:of|de|more|mas)\b(?! (?:those|these|es[oa]s) \w)))"
