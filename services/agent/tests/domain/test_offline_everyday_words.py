@@ -174,6 +174,8 @@ def test_words_are_spelled_out_and_what_joins_two_years_stays() -> None:
     assert spelled_out("ibm 10y chart", "en") == "ibm 10 years chart"
     assert spelled_out("IBM entre 2005 y 2010", "es") == "IBM entre 2005 y 2010"
     assert spelled_out("De acuerdo, adelante", "es") == "De acuerdo, adelante"
+    assert spelled_out("What did we talk about last time?", "en") == "What did we talk about last time?"
+    assert spelled_out("mi hijo tiene IBM, joven, y usted", "es") == "mi hijo tiene IBM , y"
     assert spelled_out("cop me 5 cakes", "en", trades=False) == "cop me 5 cakes"
 
 
