@@ -117,6 +117,7 @@ def test_a_change_is_read_whatever_its_verb(said: tuple[str, ...], changed: dict
         ("alrta ibm <= 175", "<=", 175),
         ("mándeme un aviso si IBM baja de ciento ochenta", "<=", 180),
         ("set an alarm if IBM goes above 205", ">=", 205),
+        ("give me a tap should IBM fall below 170", "<=", 170),
     ],
 )
 def test_an_alert_is_read_in_everyday_words(text: str, condition: str, price: float) -> None:
@@ -150,6 +151,15 @@ def test_a_look_up_is_read_in_everyday_words(text: str, tool: str) -> None:
     assert [name for name, _ in read(text).calls] == [tool]
 
 
+def test_sell_everything_is_all_that_is_held_and_not_the_share_that_was_spoken_of() -> None:
+    assert "symbol" not in read("price of IBM", "please sell everything").calls[0][1]
+
+
+def test_the_figures_of_a_year_are_asked_of_another_share() -> None:
+    wish = read("how was IBM in 2011", "and MSFT?")
+    assert wish.calls[0][1] == {"tickers": ["MSFT"], "start": "2011-01-01", "end": "2011-12-31"}
+
+
 def test_the_movers_of_the_day_are_of_no_share_that_was_spoken_of() -> None:
     assert read("price of IBM", "what's up the most today?").intent is Intent.UNLISTED
 
@@ -164,6 +174,8 @@ def test_words_are_spelled_out_and_what_joins_two_years_stays() -> None:
     assert spelled_out("ibm 10y chart", "en") == "ibm 10 years chart"
     assert spelled_out("IBM entre 2005 y 2010", "es") == "IBM entre 2005 y 2010"
     assert spelled_out("De acuerdo, adelante", "es") == "De acuerdo, adelante"
+    assert spelled_out("What did we talk about last time?", "en") == "What did we talk about last time?"
+    assert spelled_out("mi hijo tiene IBM, joven, y usted", "es") == "mi hijo tiene IBM , y"
     assert spelled_out("cop me 5 cakes", "en", trades=False) == "cop me 5 cakes"
 
 

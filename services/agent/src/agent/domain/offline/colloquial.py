@@ -62,7 +62,7 @@ _ASIDES: dict[Language, re.Pattern[str]] = {
         r"\b(?:me puede|podr[íi]a(?:s)?|puedes?|me podr[íi]as?|me har[íi]a el favor de)(?: usted)?(?: me)? "
         r"(?:(?:explicar|decir)(?:me)? (?=(?:qu[eé]|cu[aá]l|cu[aá]nto|c[oó]mo)\b)|"
         r"(?=(?:explicar|decir|mostrar|ense[ñn]ar|avisar|comprar|vender|poner|quitar|borrar)\w*\b))|"
-        r"(?<=\w)[, ]+(?:hij[oa]|joven|se[ñn]orita|se[ñn]or|guap[oa]|maj[oa]|wey|we|g[üu]ey|bro|crack|t[íi][oa]|"
+        r"(?:,\s*|\s+(?=\w+\W*$))(?<=[\w,]\s)(?:hij[oa]|joven|se[ñn]orita|se[ñn]or|guap[oa]|maj[oa]|wey|we|g[üu]ey|bro|crack|t[íi][oa]|"
         r"compa|carnal|parce|maestro|m[áa]quina)(?=\W|$)|\busted\b ?|"
         r"[, ]*\b(?:haga(?:me)? el favor\b(?! de)|si (?:es tan amable|no es (?:mucha )?molestia|no le importa|me "
         r"hace el favor))\b|"
@@ -129,7 +129,12 @@ _SAID: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"\g<lead>buy \g<n>",
         ),
         (rf"\b(?P<it>make it|que sean) (?:just|only|solo) (?:the )?(?={_COUNT})", r"\g<it> "),
+        (
+            rf"{_CLAUSE}(?:p[aá]sa|m[aá]nda|t[ií]ra|[eé]cha|su[eé]lta|reg[aá]la)me (?=(?:el|la|los|las) )",
+            r"\g<lead>dime ",
+        ),
         # Alerts and levels.
+        (r"(?<=\w )should (?=(?:\w+ ){1,3}(?:drop|fall|rise|go|get|hit|reach|climb|dip|come|cross)\b)", "if "),
         (
             r"\b(?:si|cuando|if|when|once) (?P<what>(?:\w+ ){1,3})(?:revienta|truena|perfora al alza|se dispara a|"
             r"smashes|"
@@ -200,9 +205,10 @@ def in_known_words(text: str, language: Language) -> str:
     if len(text) > _LONGEST:
         return text
     said = text
-    for one in ("es", "en"):
-        bare, asides = _ASIDES[one].subn(" ", said)
+    if aside := _ASIDES.get(language):
+        bare, asides = aside.subn(" ", said)
         said = re.sub(r"\s{2,}", " ", bare.strip()) if asides and len(bare.strip(" ?!.,¿¡")) > 1 else said
+    for one in ("es", "en"):
         said = _SENDS[one].sub(lambda match, one=one: f"{match['lead']}{_ALERT[one]}", said)
     said = with_large_figures(_TOO_MANY.sub("", said))
     if language == "es":

@@ -47,7 +47,7 @@ _AWAY = re.compile(
 """So much money below or above the price of now."""
 YES = re.compile(r"\bsí\b|^\W*si(?=\W*,|\s+(?:pero|compra|vende|pon)\w*\b)", re.IGNORECASE)
 """It would be a condition without its accent."""
-POLITE = re.compile(r"\b(?:you|possible|puedes|puede|podeis|posible|quieres|no te importa)\b")
+POLITE = re.compile(r"\b(?:you|possible|allowed|convenient|puedes|puede|podeis|posible|quieres|no te importa)\b")
 
 
 @dataclass(frozen=True, slots=True)

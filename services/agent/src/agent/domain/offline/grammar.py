@@ -145,7 +145,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"(?:ultim|recient)\w* (?:operacion|compra|venta)(?:es|s)?|"
          r"operaciones (?:que )?(?:hice|he hecho|realice|tuve)|que (?:compre|vendi)\b|he (?:\w+ )?(?:comprado|"
          r"vendido|gastado|metido|invertido|puesto)|"
-         r"have i spent|fills)\b",
+         r"have i spent|did i spend|(?:me )?gaste|fills)\b",
          unless=r"\b(?:dic\w+|dij\w+|quier\w+|recom\w+|acons\w+|sugi\w+|pid\w+|espera\w*) que\b"),
     _row("get_portfolio", r"\bhow (?:did|is|has) (?:that|the|my|this)(?: \w+)? (?:trade|order|purchase|sale|buy)\b|"
          r"\bcomo (?:fue|salio|quedo|va|ha ido) (?:esa|la|mi)(?: \w+)? (?:orden|compra|venta|operacion)\b|"
@@ -178,7 +178,8 @@ TABLE: tuple[ToolPhrase, ...] = (
     _row("create_paper_order", TAKES_PROFIT.pattern, r"\d", unless=rf"{_ALERT}|\?", way="stop"),
     _row("create_paper_order", rf"^(?:[^\d?]{{0,40}}){_BUY_SELL}", unless=f"{_ADVICE}|{_ALERT}|{_HABIT}",
          about=True),
-    _row("create_paper_order", r"\b(?:place|put in|enter|submit|make|pon|poner|coloca\w*|mete|haz)\b.{0,25}\b"
+    _row("create_paper_order", r"\b(?:place|put in|enter|submit|make|draft|prepare|pon|poner|coloca\w*|mete|haz|"
+                               r"(?:arm|prepar|lanz|mand|cre)a(?:me)?)\b.{0,25}\b"
          r"(?:order|orden)\b", r"\d", unless=_ALERT, about=True),
     _row("create_paper_order", r"\b(?:put|invest|invertir|invierte|mete|meter|pon)\b.{0,12}"
          r"(?:\d|\b(?:half|all|mitad|todo)\b).{0,20}\b(?:in|into|en)\b(?! (?:the|a|my|la|una?|mi)\b)",
@@ -297,7 +298,8 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"do i own|my (?:stocks|shares|investments)|"
          r"cartera|portafolio|posicion(?:es)?|que tengo|efectivo|mis (?:acciones|inversiones|valores)|mi saldo)\b",
          _MINE, unless=r"\b(should|deberia)\b"),
-    _row("get_portfolio", r"\bhow much (?:do|have) i (?:\w+ )?(?:have|got)\b(?: (?:in|on|left|here|now|available|"
+    _row("get_portfolio", r"\b(?:how much|what) (?:do|have) i (?:\w+ )?(?:have|got)\b(?: (?:to (?:spend|play with|"
+                          r"invest)|in|on|left|here|now|available|"
          r"total))*\W*$|"
          r"\bcuanto (?:tengo|me queda)\b(?: (?:aqui|ahora|dentro|disponible|en total|todavia))*\W*$"),
     _row("get_portfolio", r"\b(?:how much|cuant[oa])\b.{0,12}\b(?:money|cash|dinero|efectivo|plata)\b.*\b(?:left|"
@@ -315,7 +317,7 @@ TABLE: tuple[ToolPhrase, ...] = (
          r"buying power|p ?[&/] ?l|pnl)\W*$"),
 )  # fmt: skip
 TAKES_BACK = re.compile(
-    r"^\W*+(?:(?:please|ok|and|no|nah|nope|y|mejor|pues|bueno|vale|por favor)\W++)*(?:"
+    r"^\W*+(?:(?:please|ok|and|no|ya no|nah|nope|y|mejor|pues|bueno|vale|por favor)\W++)*(?:"
     r"(?:delete|remove|cancel|erase|kill|drop|clear|bin|ditch|scrap|trash|get rid of) "
     r"(?:it|that|this|both(?: of them)?|"
     r"(?:all of )?them(?: all)?|the \w+(?: one)?|that one)|"

@@ -112,11 +112,11 @@ _AN_ORDER = re.compile(r"\b(?:an?|una?) (?=(?:\w+ )?(?:order|orden|venta|compra|
 _COUNT = rf"(?:\d+|{'|'.join(NUMBERS)}|(?:half )?an? dozen|(?:una|media) docena)"
 TAKES = (
     rf"(?:(?:pick up|grab|get me|put me|ponme|lemme get|let me (?:get|have)|i ll (?:get|have))(?: me)?(?= {_COUNT})|"
-    r"(?:i (?:want|ll take|will take)|give me|quiero|dame|pilla(?:me)?|coge(?:me)?)"
+    r"(?:i(?:\W?ll take| want| will take)|give me|quiero|dame|pilla(?:me)?|coge(?:me)?)"
     rf"(?= {_COUNT}(?:\W*$|(?: (?!percent|por|per)\w+)? (?:shares?|stocks?|acciones|titulos)(?:\W*$| (?:of|de)\b)|"
     r" (?:of|de|more|mas)\b(?! (?:those|these|es[oa]s) \w)))"
-    r"|(?:i (?:want|ll take|d like)|give me|get me|quiero|dame|pilla(?:me)?|coge(?:me)?|pon(?:me)?|mete)"
-    r"(?= [$€]? ?\d[\d.,]*k? ?(?:[$€]|dollars?|bucks|usd|dolares|euros?|eur|pavos)?(?: worth)? (?:of|de|in|en)\b"
+    r"|(?:i(?: want|\W?ll take|\W?d like)|give me|get me|quiero|dame|pilla(?:me)?|coge(?:me)?|pon(?:me)?|mete)"
+    r"(?= [$€]? ?\d[\d.,]*k? ?(?:[$€]|dollars?['’]?|bucks|usd|dolares|euros?|eur|pavos)?(?: worth)? (?:of|de|in|en)\b"
     r"(?! (?:those|these|es[oa]s) \w)))"
 )
 """Orders so many without the word buy."""

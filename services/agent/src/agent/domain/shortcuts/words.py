@@ -20,7 +20,7 @@ _YES = (
     r"(?:envi|mand|confirm|acept)[ae]l[oa]|envia|manda|👍|✅"
 )
 _FINE = r"fine|alright|all right|ok|okay|okey|vale|perfect|perfecto|sounds good"
-_WEAK_YES = r"y|s|k|bueno|va|venga|great|genial|listo"
+_WEAK_YES = r"y|s|k|go|va que va|bueno|va|venga|great|genial|listo"
 _NO = (
     r"no|n|nope|nah|no way|cancel(?:led)?|cancel it|reject(?:ed)?|decline|dont|don t|do not|do not do it|don t do it|"
     r"stop|never ?mind|forget it|forget the (?:order|whole thing)|not now|(?:drop|scrap|leave|bin|skip) (?:it|that)|"
