@@ -108,3 +108,20 @@ def test_a_courses_plural_is_the_same_word() -> None:
 
 def test_a_greeting_before_a_question_is_no_part_of_it() -> None:
     assert said("Good morning, what does a child seat cost?") == said("what does a child seat cost?")
+
+
+def test_a_certain_sentence_is_quoted_with_its_paragraph_and_an_item_with_its_list_of_cases() -> None:
+    booking = "Lessons have to be booked a day ahead. In summer it is a week.\n\nWe have ponies."
+    cases = (
+        "If you cancel:\n\n- More than ten days before: all is refunded.\n- Later: half is refunded.\n- On the day: no refund."
+    )
+    found = [passage("Lessons", booking, heading=["Lessons"]), passage("Cancelling", cases, heading=["Cancelling"])]
+    told = answered("how far ahead do I have to book lessons?", found, "en")
+    assert told == "Lessons have to be booked a day ahead. In summer it is a week. [1]"
+    told = answered("I cancel in eight days, do I get my money back?", found, "en")
+    assert all(one in told for one in ("More than ten", "Later", "On the day"))
+
+
+def test_who_asks_for_whatsapp_is_not_given_the_telephone_number_alone() -> None:
+    found = [passage("Contact", "Telephone 555 014 322.\n\nWe do not answer on WhatsApp.", heading=["Contact"])]
+    assert "do not answer on WhatsApp" in answered("do you have whatsapp?", found, "en")

@@ -140,10 +140,10 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
         # What a question is about stands behind what is said of it in English, before it in Spanish.
         missing = [word for word in nowhere(asked.question, everything) if len(word) >= TELLING] or [""]
         return asked.unknown((), near, missing[-1 if asked.language == "en" else 0])
-    shown = doubts(asked.question, asked.before, asked.earlier, chosen, everything, asked.told)
-    if shown is not None:
+    shown, certain = doubts(asked.question, asked.before, asked.earlier, chosen, everything, asked.told)
+    if not certain:
         return asked.unknown(shown)
-    shown = [_named(one, asked.question) for one in chosen[:1]] + chosen[1:]
+    shown = [_named(one, asked.question) for one in shown[:1]] + shown[1:]
     if len(shown) == 1:
         shown = [_of_what(shown[0])]
     return SayText(quoted(shown, asked.language))
