@@ -116,7 +116,9 @@ def _with_neighbours(
 
     def stands_alone(at: int) -> bool:
         said = keys_in(among.passages[at].text)
-        return all(among.index.says(keys, at) for keys in figures) if figures else all(asked[one] & said for one in words)
+        return (
+            all(among.index.says(keys, at) for keys in figures) if figures else all(asked[one] & said for one in words)
+        )
 
     if any(one in chosen and one.item and stands_alone(at) for at, one in enumerate(among.passages)):
         return list(chosen)
@@ -277,12 +279,16 @@ def _untold(asked: Mapping[str, frozenset[str]], at_places: Sequence[int], among
     return [word for word in specific_words(asked) if all(index.has(asked[word], at) < _TITLED for at in at_places)]
 
 
+def _is_of_table(one: Excerpt) -> bool:
+    return one.row and not one.item
+
+
 def _extract(chosen: Sequence[Excerpt], section: Section, among: Candidates) -> list[Excerpt]:
     """What was chosen of a section, with as much of the rest as is short, the likeliest first; in the page's order."""
     rest = [among.passages[at] for at in section.sentences if not among.index.scrap(at)]
     shown = list(chosen) or rest[:1]
     for one in rest:
         short = sum(len(each.text) for each in [*shown, one]) <= TELLS
-        if one not in shown and one.row == shown[0].row and short:
+        if one not in shown and _is_of_table(one) == _is_of_table(shown[0]) and short:
             shown.append(one)
     return sorted(shown, key=lambda one: ((one.url, one.heading) != section.place, one.place))
