@@ -200,7 +200,8 @@ def _same_section(asked: SiteQuestion, passages: Sequence[Excerpt]) -> list[Exce
     told = [one for one in passages if one.text in asked.answered]
     places = {(one.url, one.heading) for one in told}
     if 1 < len(places) <= _QUOTED and leans(asked.question):
-        return rank(asked.question, "", Candidates([one for one in passages if (one.url, one.heading) in places]))
+        of_them = Candidates([one for one in passages if (one.url, one.heading) in places])
+        return rank(asked.question, asked.before, of_them) or rank(asked.question, "", of_them)
     if len(places) != 1:
         return []
     beside = [one for one in passages if (one.url, one.heading) == (told[0].url, told[0].heading) and not one.row]
