@@ -154,3 +154,18 @@ def test_papers_that_are_needed_are_no_list_of_all_papers() -> None:
         passage("Herencias", "Para una herencia hacen falta el DNI y el testamento.", "es", heading=["Herencias"]),
     ]
     assert "el DNI" in answered("que documentos hacen falta para la herencia", found, "es")
+
+
+def test_how_much_it_is_after_two_quoted_sections_is_of_what_was_asked_before() -> None:
+    rows = "".join(
+        f"\n| {name} | {price} € |" for price, name in enumerate(("Will", "Deed", "Loan", "Lease", "Sale"), 60)
+    )
+    prices = f"| Paper | Price |\n| --- | --- |{rows}\n| Signature | 12 € |"
+    asking = "Yes, unless only a signature is to be certified."
+    found = [passage("Fees", prices, heading=["Fees"]), passage("FAQ", asking, heading=["Is a visit booked?"])]
+    said = (
+        "I am not sure this answers your question. The site says:\n"
+        f"- Is a visit booked?: {asking} [2]\n- Fees: Will: Price 60 €; Signature: Price 12 € [1]"
+    )
+    before = [{"role": "user", "content": "to certify a signature?"}, {"role": "assistant", "content": said}]
+    assert answered("how much is it", found, "en", *before) == "Signature: Price 12 €. [1]"
