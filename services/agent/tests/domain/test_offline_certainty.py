@@ -108,3 +108,65 @@ def test_a_courses_plural_is_the_same_word() -> None:
 
 def test_a_greeting_before_a_question_is_no_part_of_it() -> None:
     assert said("Good morning, what does a child seat cost?") == said("what does a child seat cost?")
+
+
+def test_a_certain_sentence_is_quoted_with_its_paragraph_and_an_item_with_its_list_of_cases() -> None:
+    booking = "Lessons have to be booked a day ahead. In summer it is a week.\n\nWe have ponies."
+    cases = "- More than ten days before: all is refunded.\n- Later: half is refunded.\n- On the day: no refund."
+    found = [passage("Lessons", booking, heading=["Lessons"]), passage("Cancelling", cases, heading=["Cancelling"])]
+    told = answered("how far ahead do I have to book lessons?", found, "en")
+    assert told == "Lessons have to be booked a day ahead. In summer it is a week. [1]"
+    told = answered("I cancel in eight days, do I get my money back?", found, "en")
+    assert not is_unknown(told)
+    assert all(one in told for one in ("More than ten", "Later", "On the day"))
+
+
+def test_a_list_below_an_uncertain_sentence_is_quoted_with_it() -> None:
+    papers = "The tax is due in six months. The papers that are needed:\n\n- Death certificate\n- Bank statement"
+    told = answered(
+        "which papers for the probate?", [passage("Estates", papers, heading=["Estates"], near=[0.3])], "en"
+    )
+    assert is_unknown(told)
+    assert "Bank statement" in told
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("do you have whatsapp?", "We do not answer on WhatsApp. [1]"),
+        ("where are you?", "The school, 14 Place de l'Église, 73480 Saint-Aubin. [2]"),
+        ("who pays the costs of the loan?", "The costs of the loan are paid by the bank. [3]"),
+    ],
+)
+def test_another_shape_than_the_one_asked_for_is_no_certain_answer(question: str, answer: str) -> None:
+    found = [
+        passage("Contact", "Telephone 555 014 322.\n\nWe do not answer on WhatsApp.", heading=["Contact"]),
+        passage("Find us", "The school, 14 Place de l'Église, 73480 Saint-Aubin.", heading=["Find us"]),
+        passage("Costs", "The buyer pays the costs of Registry.\n\nThe costs of the loan are paid by the bank."),
+    ]
+    assert answered(question, found, "en") == answer
+
+
+def test_papers_that_are_needed_are_no_list_of_all_papers() -> None:
+    prices = "| Documento | Precio |\n| --- | --- |\n| Poder | 65 € |\n| Acta | 55 € |"
+    found = [
+        passage("Tarifas", prices, "es", heading=["Tarifas"]),
+        passage("Herencias", "Para una herencia hacen falta el DNI y el testamento.", "es", heading=["Herencias"]),
+    ]
+    assert "el DNI" in answered("que documentos hacen falta para la herencia", found, "es")
+
+
+def test_how_much_it_is_after_two_quoted_sections_is_of_what_was_asked_before() -> None:
+    rows = "".join(
+        f"\n| {name} | {price} € |" for price, name in enumerate(("Will", "Deed", "Loan", "Lease", "Sale"), 60)
+    )
+    prices = f"| Paper | Price |\n| --- | --- |{rows}\n| Signature | 12 € |"
+    asking = "Yes, unless only a signature is to be certified."
+    found = [passage("Fees", prices, heading=["Fees"]), passage("FAQ", asking, heading=["Is a visit booked?"])]
+    said = (
+        "I am not sure this answers your question. The site says:\n"
+        f"- Is a visit booked?: {asking} [2]\n"
+        "- Fees: Will: Price 60 €; Deed: Price 61 €; Loan: Price 62 €; Signature: Price 12 € [1]"
+    )
+    before = [{"role": "user", "content": "for a signature?"}, {"role": "assistant", "content": said}]
+    assert answered("how much is it", found, "en", *before) == "Signature: Price 12 €. [1]"

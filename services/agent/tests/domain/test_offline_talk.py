@@ -36,6 +36,8 @@ TALK: dict[Intent, list[str]] = {
         "ok, gracias",
         "perfecto, mil gracias",
         "great, thanks a lot",
+        "gracias, muy amable",
+        "thank you, very kind",
     ],
     Intent.FAREWELL: ["bye", "hasta luego", "adiós, gracias", "goodbye and thanks", "see you later"],
     Intent.FINE: ["ok", "perfecto", "great", "no", "vale", "go ahead", "confirmo", "no, mejor no", "never mind"],

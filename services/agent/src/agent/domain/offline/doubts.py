@@ -63,11 +63,12 @@ _NAMING = 4
 
 def doubts(
     question: str, before: str, earlier: str, chosen: Sequence[Excerpt], among: Candidates, told: str = ""
-) -> list[Excerpt] | None:
-    """What else may be meant by the question than what was chosen, with that; None: what was chosen answers it.
-    `earlier`: what was asked last, `before`: where the question leans on it; `told`: what was quoted last."""
+) -> tuple[list[Excerpt], bool]:
+    """What to quote, and whether that answers the question for certain: what was chosen with its paragraph, or with
+    what else may be meant. `earlier`: what was asked last, `before`: where the question leans on it; `told`: what was
+    quoted last."""
     if as_a_whole(question, before, among.passages):
-        return None
+        return list(chosen), True
     index, must, places = among.index, needed(question), {(one.url, one.heading) for one in chosen}
     whole = likely(question, earlier, told, among)
     sections = [
@@ -89,7 +90,7 @@ def doubts(
     other_row = called is not None and any(among.passages[at].row for at in spots)
     nearer = _nearer(mine, sections, among)
     if not (untold or other_row or nearer) and any(_tells_all(asked, must, at, among) for at in spots):
-        return None
+        return _with_neighbours(chosen, asked, must, among), True
     untold += [word for word in asked if _is_name(word) and all(not index.has(asked[word], at) for at in spots)]
     another = is_another_case(question, earlier, told, spots, among)
     share = sum(one.likelihood for one in mine) / sum(one.likelihood for one in sections)
@@ -97,13 +98,37 @@ def doubts(
     if not (untold or another or nearer) and called is None and sections[0] in mine and not far_behind:
         alike = any(_is_headed_alike(asked, among.passages[at].heading) for at in spots)
         if alike or share >= CERTAIN:
-            return None
+            return _with_neighbours(chosen, asked, must, among), True
     meant = whole[0] if far_behind else called or nearer
     ranked = [*([meant] if meant else sections), *whole]
     others = [one for one in dict.fromkeys(ranked) if one is meant or _stands_beside(one, mine, must, among)]
     others = others[: _SHOWN - 1]
     shown, other = _extract(chosen, mine[0], among), [each for one in others for each in _extract((), one, among)]
-    return [*other, *shown] if far_behind or other_row else [*shown, *other]
+    return ([*other, *shown] if far_behind or other_row else [*shown, *other]), False
+
+
+def _with_neighbours(
+    chosen: Sequence[Excerpt], asked: Mapping[str, frozenset[str]], must: Sequence[frozenset[str]], among: Candidates
+) -> list[Excerpt]:
+    """What was chosen with the rest of its paragraphs, if they are short: conditions and exceptions stand there. An
+    item of a list stands by itself if it has the figure asked for, or every word that the question is about."""
+    figures, words = [keys for keys in must if keys & shapes.SHOWN], specific_words(asked)
+
+    def stands_alone(at: int) -> bool:
+        said = keys_in(among.passages[at].text)
+        return (
+            all(among.index.says(keys, at) for keys in figures) if figures else all(asked[one] & said for one in words)
+        )
+
+    if any(one in chosen and one.item and stands_alone(at) for at, one in enumerate(among.passages)):
+        return list(chosen)
+    paragraphs = {_paragraph(one) for one in chosen}
+    whole = [one for one in among.passages if _paragraph(one) in paragraphs]
+    return whole if sum(len(one.text) for one in whole) <= TELLS else list(chosen)
+
+
+def _paragraph(one: Excerpt) -> tuple[str, str, int, int]:
+    return one.url, one.heading, one.number, one.paragraph
 
 
 def _stands_beside(other: Section, shown: Sequence[Section], must: Sequence[frozenset[str]], among: Candidates) -> bool:
@@ -254,12 +279,16 @@ def _untold(asked: Mapping[str, frozenset[str]], at_places: Sequence[int], among
     return [word for word in specific_words(asked) if all(index.has(asked[word], at) < _TITLED for at in at_places)]
 
 
+def _is_of_table(one: Excerpt) -> bool:
+    return one.row and not one.item
+
+
 def _extract(chosen: Sequence[Excerpt], section: Section, among: Candidates) -> list[Excerpt]:
     """What was chosen of a section, with as much of the rest as is short, the likeliest first; in the page's order."""
     rest = [among.passages[at] for at in section.sentences if not among.index.scrap(at)]
     shown = list(chosen) or rest[:1]
     for one in rest:
         short = sum(len(each.text) for each in [*shown, one]) <= TELLS
-        if one not in shown and one.row == shown[0].row and short:
+        if one not in shown and _is_of_table(one) == _is_of_table(shown[0]) and short:
             shown.append(one)
     return sorted(shown, key=lambda one: ((one.url, one.heading) != section.place, one.place))

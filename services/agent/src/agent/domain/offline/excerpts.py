@@ -26,7 +26,8 @@ class SitePage:
 @dataclass(frozen=True, slots=True)
 class Excerpt:
     """A sentence, list item or table row, with the heading that it stands under and the page's address and title.
-    `number`: of the passage that it is from, where it is from one that was found for the question; `row`: it stands by
+    `paragraph`: the one that it stands in, counted in its passage; a list is one; `number`: of the passage that it is
+    from, where it is from one that was found for the question; `row`: it stands by
     itself, as a row or an item of a list (`item`) does; `above`: the headings above its own; `column`: what a
     table calls its rows; `columns`: what it calls the rest of each, whose texts are `cells`; `near`: how near in
     meaning to the question its section is, 0 where that is not known."""
@@ -37,6 +38,7 @@ class Excerpt:
     title: str
     place: int
     number: int = 0
+    paragraph: int = 0
     row: bool = False
     item: bool = False
     column: str = ""
@@ -56,7 +58,7 @@ def sentences_of(
 ) -> list[Excerpt]:
     """The sentences, list items and rows of a text that begins under a heading; `above`: those above that one."""
     found: list[Excerpt] = []
-    columns, cells = list[str](), list[str]()
+    columns, cells, paragraph = list[str](), list[str](), 0
     path = {at: one for at, one in enumerate([*above, heading], start=2) if one}
     lines = [line for one in text.splitlines() if (line := one.strip())]
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
@@ -84,6 +86,7 @@ def sentences_of(
         else:
             row = item = line.startswith("- ")
             columns, cells, pieces = [], [], _ENDED.split(line.lstrip("- "))
+        paragraph += not (item and found and found[-1].item and found[-1].heading == heading)
         found += [
             Excerpt(
                 said,
@@ -92,6 +95,7 @@ def sentences_of(
                 title,
                 len(found) + at,
                 number,
+                paragraph,
                 row,
                 item,
                 columns[0] if row and columns else "",

@@ -20,7 +20,7 @@ _LISTED = re.compile(
     r"\b(?:what|which|que|q|cual(?:es)?) (?P<types>(?:kinds?|types?|sorts?|tipos?|clases?) (?:of|de) )?(?:son )?"
     r"(?:l[oa]s |the |your |vuestr[oa]s )?"
     r"(?P<kind>\w{3,}) (?:do (?:you|they)|are there|is there|have you|you have|you offer|hay|teneis|tienen|tienes|"
-    r"ofreceis|ofrecen|haceis|hacen|existen|disponibles|available|dais|dan)\b|"
+    r"ofreceis|ofrecen|haceis|hacen(?! falta)|existen|disponibles|available|dais|dan)\b|"
     r"\b(?:what are|list|tell me|show me|cuales son|dime|ensename|lista de) (?:all )?"
     r"(?:your|the|of the|los|las|vuestr[oa]s|sus) (?P<named>\w{3,})\W*$"
 )

@@ -26,7 +26,7 @@ register: regist* sign signup enrol* join inscrib* inscripcion alta apunt*
 begin: start* begin begins beginning first step* guide* tutorial empez* empiez* comenzar* comienz* primer* paso* guia*
 hours: hour hours open opens opened opening close closes closed closing shut shuts schedul* time times
 hours: horari* hora horas atiend* atend* abre abren abres abri abrir* abris abrimos abro abiert* cierr* cerr*
-contact: whatsapp escrib*
+contact: escrib*
 contact: contact* phone* telephone* call email* mail reach telefono* llamar* llamo correo*
 where: where address* locat* direction* donde direccion* ubica*
 deliver: deliver* ship* home domicilio envi* entrega* reparto* repart*

@@ -265,16 +265,6 @@ class PassageIndex:
         more = len(self._texts[at]) != 1 or self._said[at].endswith(".")
         return more or not any(keys & keys_of(self._texts[at][0]) for keys in asked.values())
 
-    def needs_section(self, asked: Mapping[str, frozenset[str]], needed: Sequence[frozenset[str]], at: int) -> bool:
-        """Whether a sentence answers only together with those around it: they have words of the question that it has
-        not, or it is asked for no figure that stands in it."""
-        if not self._beside[at]:
-            return False
-        missing = [keys for keys in (*asked.values(), *needed) if not keys & (self._own[at] | self._around[at])]
-        if any(keys & self._beside[at] for keys in missing) or not any(map(str.isdigit, self._said[at])):
-            return True
-        return not any(keys <= shapes.SHOWN and keys & self._own[at] for keys in (*asked.values(), *needed))
-
     def only_heading(self, asked: dict[str, frozenset[str]], at: int) -> bool:
         """Whether a passage is found by its heading alone."""
         return not any(keys & self._own[at] for keys in asked.values())

@@ -128,8 +128,6 @@ def rank(
     titled = keys_in(f"{chosen.title} {chosen.heading}")
     if chosen.item and HOW_TO.search(plain(question)) and any(keys & titled for keys in asked.values()):
         return [passages[other] for other in section if passages[other].item][:MOST_SHOWN]
-    if index.needs_section(asked, must, at) and sum(len(passages[other].text) for other in section) <= TELLS:
-        return [passages[other] for other in section if not (index.scrap(other) or passages[other].row)]
     # What ties with the best in its section belongs to the answer; elsewhere it is another question's.
     also = [passages[other] for other in section if other != at and scores[other] >= best - 0.02]
     # Of the rows of a table each that ties is the answer to another question: all of them, or none, are this one's.

@@ -129,7 +129,7 @@ SHAPES = _shapes(
     ("=where", re.compile(r"\b[A-Z]\w+ (?:Street|Avenue|Road|Lane|Square|Wharf|Place|St\.)|\b"
                  r"(?:[Cc]alle|[Aa]venida|[Pp]laza|[Pp]aseo|"
                  r"Av\.|C/|Gran V[ií]a) ?(?:de |del |la |las |el |los )*[A-ZÁÉÍÓÚ\d]|"
-                 r"\b[A-Z]{1,2}\d{1,2} \d[A-Z]{2}\b")),
+                 r"\b[A-Z]{1,2}\d{1,2} \d[A-Z]{2}\b|\b\d{5} [A-ZÁÉÍÓÚ][\w-]+(?:[.,]|$)")),
 )  # fmt: skip
 """What a passage is about by the look of it: nobody writes "our opening hours are" beside a table of hours."""
 HOW_LONG = re.compile(
@@ -157,7 +157,9 @@ _NUMBERS = (r"(?:(?<!\d[.,])\d[\d.,]*+(?! ?%)|two|three|four|five|six|seven|eigh
             r"cuatro|cinco|seis|siete|ocho|nueve|diez|doce|veinte|una?|one)")  # fmt: skip
 COUNTED = re.compile(rf"\b{_NUMBERS} (?:\w+ )?(?:\w+ )?(?P<what>\w{{3,}})")
 FULL_NAME = re.compile(r"[A-ZÁÉÍÓÚÑ][a-záéíóúñ]+ [A-ZÁÉÍÓÚÑ][a-záéíóúñ]+")
-WHO = re.compile(r"\b(?:who|quien(?:es)?)\b(?! (?:can|may|is it for|are you|eres|sois|puede))")
+WHO = re.compile(
+    r"\b(?:who|quien(?:es)?)\b(?! (?:can|may|is it for|are you|eres|sois|puede|pays?|has to|must|tiene que|paga|debe))"
+)
 THE_WORD_WHERE = re.compile(r"\b(?:where|d[oó]nde)\b", re.IGNORECASE)
 """In a sentence it tells no place: "it says where a figure comes from"."""
 THE_PLACE = re.compile(r"\b(?:the|your|el|la|vuestr[oa]|su) (?:hotel|guesthouse|clinica?|school|escuela|academ\w+|"

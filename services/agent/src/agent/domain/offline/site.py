@@ -140,10 +140,10 @@ def from_knowledge(asked: SiteQuestion, found: KnowledgeFound) -> SayText:
         # What a question is about stands behind what is said of it in English, before it in Spanish.
         missing = [word for word in nowhere(asked.question, everything) if len(word) >= TELLING] or [""]
         return asked.unknown((), near, missing[-1 if asked.language == "en" else 0])
-    shown = doubts(asked.question, asked.before, asked.earlier, chosen, everything, asked.told)
-    if shown is not None:
+    shown, certain = doubts(asked.question, asked.before, asked.earlier, chosen, everything, asked.told)
+    if not certain:
         return asked.unknown(shown)
-    shown = [_named(one, asked.question) for one in chosen[:1]] + chosen[1:]
+    shown = [_named(one, asked.question) for one in shown[:1]] + shown[1:]
     if len(shown) == 1:
         shown = [_of_what(shown[0])]
     return SayText(quoted(shown, asked.language))
@@ -200,7 +200,8 @@ def _same_section(asked: SiteQuestion, passages: Sequence[Excerpt]) -> list[Exce
     told = [one for one in passages if one.text in asked.answered]
     places = {(one.url, one.heading) for one in told}
     if 1 < len(places) <= _QUOTED and leans(asked.question):
-        return rank(asked.question, "", Candidates([one for one in passages if (one.url, one.heading) in places]))
+        of_them = Candidates([one for one in passages if (one.url, one.heading) in places])
+        return rank(asked.question, asked.before, of_them) or rank(asked.question, "", of_them)
     if len(places) != 1:
         return []
     beside = [one for one in passages if (one.url, one.heading) == (told[0].url, told[0].heading) and not one.row]

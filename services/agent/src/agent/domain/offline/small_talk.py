@@ -89,7 +89,7 @@ def past_greeting(text: str) -> str:
     begins, _, rest = re.sub(r"[,.!;:]+\s+", "\n", text, count=1).partition("\n")
     said, greets = plain(begins), (Intent.THANKS, Intent.GREETING)
     polite = len(begins.split()) <= _POLITE_WORDS and (small(said) or mood(said, begins)) in greets
-    return rest if polite and len(rest.split()) > 1 and small(plain(text)) is None else text
+    return rest if polite and len(rest.split()) > 1 and not talk_only(text) else text
 
 
 def talk_only(text: str) -> bool:
