@@ -165,7 +165,8 @@ def test_how_much_it_is_after_two_quoted_sections_is_of_what_was_asked_before() 
     found = [passage("Fees", prices, heading=["Fees"]), passage("FAQ", asking, heading=["Is a visit booked?"])]
     said = (
         "I am not sure this answers your question. The site says:\n"
-        f"- Is a visit booked?: {asking} [2]\n- Fees: Will: Price 60 €; Signature: Price 12 € [1]"
+        f"- Is a visit booked?: {asking} [2]\n"
+        "- Fees: Will: Price 60 €; Deed: Price 61 €; Loan: Price 62 €; Signature: Price 12 € [1]"
     )
-    before = [{"role": "user", "content": "to certify a signature?"}, {"role": "assistant", "content": said}]
+    before = [{"role": "user", "content": "for a signature?"}, {"role": "assistant", "content": said}]
     assert answered("how much is it", found, "en", *before) == "Signature: Price 12 €. [1]"
