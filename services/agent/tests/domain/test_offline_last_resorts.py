@@ -209,3 +209,19 @@ def test_the_plan_that_is_told_is_the_customers_whatever_tools_their_company_has
     told = respond(said("¿en qué plan estoy?"), OFFERED, "es", introduced=True, plan=plan)
     assert isinstance(told, SayText)
     assert told.text.startswith(answer)
+
+
+def test_below_the_customers_plan_stands_only_what_else_was_asked() -> None:
+    pages = [
+        passage("Changes", "You can change the plan you are on whenever you like.", heading=["Changing plan"]),
+        passage("Prices", "The Pro plan costs 29 USD per month.", heading=["Pro"]),
+    ]
+    found = KnowledgeFound(passages=pages, documents=len(pages))
+
+    def told(question: str) -> SayText | UseTools:
+        return respond(said(question), OFFERED, "en", introduced=True, plan="pro", knowledge=found)
+
+    assert told("which plan am I on?") == SayText("You are on the Pro plan.")
+    assert told("which plan am I on, and what does Pro cost?") == SayText(
+        "You are on the Pro plan.\nThe Pro plan costs 29 USD per month. [2]"
+    )

@@ -150,7 +150,8 @@ def respond(
     if isinstance(response, SayText) and (is_unknown(response.text) or response.text == not_searched(language)):
         response = _otherwise(question, wish, before, said, offered, facts, results, language) or response
     if isinstance(response, SayText) and plan and not wish.calls and MY_PLAN.search(plain(question)):
-        rest = "" if tells_nothing(response.text) else f"\n{response.text}"
+        more = terms(MY_PLAN.sub(" ", plain(question))) and not is_unknown(response.text)
+        rest = f"\n{response.text}" if more else ""
         response = SayText(own_plan(plan, language) + rest)
     if isinstance(response, UseTools):
         return response if not last else SayText(plain_answer(Wish(Intent.UNKNOWN), language, missed=missed))
