@@ -230,3 +230,28 @@ def test_a_correction_that_names_nothing_is_kept_as_it_was_said() -> None:
 def test_a_correction_of_something_else_ends_nothing() -> None:
     state = after(["I have two dogs", "I live in Soria", "That's wrong, the price was 600. I have a cat named Tom."])
     assert {"I have two dogs", "I live in Soria"} <= set(kept(state.memory))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "throw me 10 ibm",
+        "hook me up with 3 IBM",
+        "ping me at 200",
+        "snag 5 FB for me",
+        "slap 3 IBM on my account",
+        "3 IBM for me",
+        "me llevo 3 de IBM",
+        "call me at 5",
+    ],
+)
+def test_a_wish_in_any_verb_is_no_fact(asked: str) -> None:
+    assert kept(after([asked]).memory) == []
+
+
+@pytest.mark.parametrize(
+    "told",
+    ["Costs me 300 a month", "took me 3 years to save 20k", "gives me 900 a month", "me llevo 3 años con mi hermana"],
+)
+def test_what_something_costs_or_gives_its_writer_is_one(told: str) -> None:
+    assert kept(after([told]).memory) == [told]

@@ -19,7 +19,7 @@ _VERB = re.compile(
 _VERB_FIRST = re.compile(
     r"^(?:(?:y|pero|ya|no|ahora|solo|tambien|ademas|nunca|siempre|hoy|desde \w+|lo|la|los|las|se|le|que|aunque|porque|"
     r"ultimamente|actualmente|antes|hace \w+ \w+|en \w+) )*"
-    r"(?!(?:hello|so|to|go|also|too|who|into|no|yo|como|solo|pero|todo|otro|poco|mismo|eso|esto|luego|cuando|gracias|bueno|claro|perfecto|correcto|acuerdo|"
+    r"(?!(?:hello|yolo|so|to|go|also|too|who|into|no|yo|como|solo|pero|todo|otro|poco|mismo|eso|esto|luego|cuando|gracias|bueno|claro|perfecto|correcto|acuerdo|"
     r"entiendo|veo|creo|pienso|supongo|espero|digo|pregunto|agradezco|confirmo|acepto|comprendo|dudo|imagino)\b)\w{2,}o\b"
 )
 _ASKS = re.compile(
@@ -32,6 +32,12 @@ _ASKS = re.compile(
     r"avisa|avisame|recuerdame|pregunta|prueba|gracias|perdon|puedes|podrias|quieres|te importa|me puedes|me podrias|"
     r"me das|me dices|me explicas|me ayudas|me muestras)\b"
 )
+_WANTS = re.compile(
+    r"(?!(?:suits|fits|made|cost|took|gave|left|paid|owed|got)\b|\w{3,}s (?:me|us)\b|"
+    r"call me (?!at\b|when\b|if\b|back\b))\w+ (?:me|us) (?!from\b|since\b)|"
+    r"(?!(?:i|we)\b)(?:\w+ ){0,2}\d[\d.,]* (?:of )?\w+ (?:for (?:me|us)|(?:on|to|in|for) my (?:account|portfolio))$"
+)
+"""A wish in any verb, of whom only "me" is told: "throw me 10 IBM", "snag 5 FB for me"."""
 _EXCLAIMS = re.compile(r"(?:que|vaya|menud[oa]) \w+$")
 """How nice."""
 _FILLED = r"(?:(?:also|really|just|still|actually|only|already|now|ya|no|solo|tambien|te|lo|la|le|me|se) ){0,8}"
@@ -65,7 +71,7 @@ _ABOUT_NOW = re.compile(
 def speaks_of_oneself(statement: str) -> bool:
     """Whether a statement (no question) may say something lasting of its writer."""
     said = plain(statement).strip(" .,;:!¡")
-    if len(words(said)) < FEWEST or _ASKS.match(said) or is_order(said):
+    if len(words(said)) < FEWEST or _ASKS.match(said) or _WANTS.match(said) or is_order(said):
         return False
     if (
         _EXCLAIMS.match(said)

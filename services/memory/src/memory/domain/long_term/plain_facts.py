@@ -96,7 +96,10 @@ _ATTITUDE = re.compile(
 )
 """What somebody does not want to do with, or how much of it they want."""
 _RISK = re.compile(r"\b(?:risks?|riesgos?|arriesg\w+)\b")
-_ORDER = re.compile(r"\b(?:buy|sell|comprar|vender|compro|vendo) (?:\d|some \w+ shares|[a-z]{1,5}$)")
+_ORDER = re.compile(
+    r"\b(?:buy|sell|comprar|vender|compro|vendo) (?:\d|some \w+ shares|[a-z]{1,5}$)|"
+    r"^me (?:llevo|quedo con|pido) \d[\d.,]* (?:de )?[a-z]{1,5}$"
+)
 _CAN = re.compile(
     r"\b(?:can not|can|could not|puedo|podemos) (?:only |solo |ever )?(?:eat|drink|invest|trade|afford|lose|risk|work|"
     r"spend|drive|travel|save|pay|hear|walk|read charts|comer|beber|invertir|operar|perder|arriesgar|trabajar|gastar|"
