@@ -225,3 +225,15 @@ def test_below_the_customers_plan_stands_only_what_else_was_asked() -> None:
     assert told("which plan am I on, and what does Pro cost?") == SayText(
         "You are on the Pro plan.\nThe Pro plan costs 29 USD per month. [2]"
     )
+
+
+@pytest.mark.parametrize("question", ["are my orders real money?", "Do my orders move real money?"])
+def test_a_visitors_question_about_what_needs_an_account_is_answered_by_the_site(question: str) -> None:
+    rule = "No. Orders are paper orders: they follow market data, but no real money moves."
+    told = answered(question, [passage("Help", rule, heading=["Is this real trading?"])], "en")
+    assert rule in told
+
+
+def test_a_visitors_command_that_needs_an_account_needs_one() -> None:
+    told = answered("show my orders", [passage("Help", "Orders are paper orders.", heading=["Orders"])], "en")
+    assert told == "You need to be signed in for that, with a plan that includes it."

@@ -42,7 +42,7 @@ from agent.domain.offline.site import SiteQuestion, from_knowledge, from_site
 from agent.domain.offline.small_talk import asks_how, tells_of_oneself
 from agent.domain.offline.spoken import goes_on
 from agent.domain.offline.steps import SayText, UseTools, step_of
-from agent.domain.offline.talk_words import BEST, GREETED, MY_PLAN, OF_WHAT_WAS_TOLD, TAKEN, UNLISTED
+from agent.domain.offline.talk_words import BEST, GREETED, MY_PLAN, OF_WHAT_WAS_TOLD, TAKEN, UNLISTED, WHETHER
 from agent.domain.offline.told_facts import asked_of
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.steps import FORGET
@@ -100,6 +100,7 @@ def respond(
     if accepts:
         wish = Wish(Intent.HANDOFF)
     response: SayText | UseTools
+    asks_whether = "search_memory" not in offered and WHETHER.match(plain(question))
     known = knowledge is not None and bool(knowledge.documents)
     away = knowledge is None or not knowledge.complete
     # The site's examples name shares, and tell nothing of them.
@@ -117,13 +118,13 @@ def respond(
         (wish.intent is Intent.SITE and not of_a_share)
         or wish.intent is Intent.ABOUT
         or (wish.intent is Intent.UNKNOWN and known)
-        or (wish.withheld and known and asks_how(question))
+        or (wish.withheld and known and (asks_how(question) or asks_whether))
     ):
         about = wish.intent is Intent.ABOUT
         asked = _site_question(question, before, said, language, page_url, about=about, missed=missed, away=away)
         if knowledge is not None and known and not asked.about:
             response = from_knowledge(asked, knowledge)
-            if wish.withheld and not _CITED.search(response.text):
+            if wish.withheld and (not _CITED.search(response.text) or (asks_whether and tells_nothing(response.text))):
                 response = SayText(plain_answer(wish, language, offered, demo=demo))
         else:
             response = from_site(asked, results, last=last)

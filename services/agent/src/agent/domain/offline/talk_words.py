@@ -27,6 +27,10 @@ ABILITIES = re.compile(
     r"\b(?:who are you|quien eres)(?: (?:guys|people|all|exactly|then|tu|exactamente|entonces))*\W*$|"
     r"^\W*(help|ayuda)( me)?\W*$"
 )
+WHETHER = re.compile(
+    r"\W*(?:are|is|do|does|can|could|will|would|es|son|hay|se|puedo|tengo que)\b|\W*(?:mis?|las?|los?|el) .*\?"
+)
+"""A question to be answered by yes or no."""
 MY_PLAN = re.compile(
     r"\b(?:what|which|que|cual)\b.{0,12}\bplan\b.{0,8}\b"
     r"(?:am i|do i have|have i|i am|i m|i have|tengo|estoy|es el mio)\b|"
