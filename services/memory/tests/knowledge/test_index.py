@@ -120,6 +120,8 @@ def test_the_heading_of_a_passage_is_that_of_the_section_that_tells_most_of_the_
         ("¿cómo me apunto?", "en/visit#4"),
         ("¿y si no puedo ir?", "en/visit#5"),
         ("what if I cannot come?", "es/visita#5"),
+        ("how much is it?", "es/visita#6"),
+        ("¿cuánto vale?", "en/visit#6"),
     ],
 )
 def test_what_asks_for_a_place_or_a_time_finds_it_on_pages_in_the_other_language(question: str, place: str) -> None:
@@ -131,7 +133,8 @@ def test_what_asks_for_a_place_or_a_time_finds_it_on_pages_in_the_other_language
             "Cuándo": "De 9 a 14.",
             "Quiénes": "Ana.",
             "Apuntarse": "Rellena el formulario.",
-            "Cancelar": "Sin coste.",
+            "Cancelar": "Sin gastos.",
+            "Tarifas": "20 euros.",
         },
         "en": {
             "Where we are": "3 Main Square.",
@@ -140,6 +143,7 @@ def test_what_asks_for_a_place_or_a_time_finds_it_on_pages_in_the_other_language
             "Who": "Ann.",
             "How to join": "Fill in the form.",
             "Cancelling": "Free of charge.",
+            "Fees": "20 euros.",
         },
     }
     language = place[:2]

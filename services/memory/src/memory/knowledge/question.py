@@ -37,6 +37,11 @@ _ASKING = tuple(
             "cancel cancelling cancellation cancelar cancelacion anular",
         ),
         (
+            "how+much how+expensive cuanto+vale cuanto+valen cuanto+cuesta cuanto+cuestan cuanto+sale cuanto+es "
+            "cuanto+cobran cuanto+cobrais",
+            "price prices pricing cost costs fee fees precio precios cuesta cuestan tarifa tarifas",
+        ),
+        (
             "sign+up register join enrol apunto apuntarme inscribo inscribirme registro registrarme",
             "register registration join enrol apuntarse inscripcion registro registrarse alta",
         ),
