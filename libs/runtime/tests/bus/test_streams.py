@@ -231,7 +231,7 @@ async def test_all_streams_are_looked_for_in_one_round_trip(
         await nats_streams.flush()
         proxy.hold_replies()
         looking = asyncio.create_task(look(client))
-        await eventually(lambda: len(asked) == len(STREAMS))
+        await eventually(lambda: len(set(asked)) == len(STREAMS))  # on a busy machine one may be asked for twice
         proxy.release_replies()
         async with asyncio.timeout(20):
             await looking

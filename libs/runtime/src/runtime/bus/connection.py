@@ -31,6 +31,8 @@ log = structlog.get_logger(__name__)
 Hook = Callable[[], Awaitable[None]]
 ErrorHook = Callable[[Exception], Awaitable[None]]
 
+CLOSE_SECONDS = 2.0
+"""Seconds to close a connection that was never made."""
 AFRESH = 0.8
 """Deadline of a new connection that tests whether the bus is there."""
 RECONNECT_WAIT = 0.25
@@ -136,7 +138,8 @@ async def connect(settings: NatsSettings, *, name: str, hooks: ConnectionHooks |
             )
     except TimeoutError:
         with suppress(Exception):
-            await client.close()
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await client.close()
         raise _not_connected(settings, list(met)) from None
     return client
 
