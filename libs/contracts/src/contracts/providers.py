@@ -40,7 +40,8 @@ class ProviderInfo:
     """One provider; the first of its models is its default. `name` is used in settings, `label` is for people.
 
     `client`: the module beside `agent.adapters.model_router` that speaks its API; `address`: of that API; `key`: the
-    environment variable that holds its key and so configures it; None: it needs none.
+    environment variable that holds its key and so configures it; None: it needs none. `successor`: one of its models
+    that is asked in the place of one that it no longer serves.
     """
 
     name: str
@@ -50,6 +51,7 @@ class ProviderInfo:
     key: str | None = None
     models: tuple[ModelInfo, ...] = ()
     prices: PriceList | None = None
+    successor: str | None = None
 
     @property
     def default(self) -> str:
@@ -68,15 +70,17 @@ OFFLINE_MODEL = "offline-rules"
 OFFLINE = ProviderInfo("offline", "Offline", models=(ModelInfo(OFFLINE_MODEL, "machines without a key"),))
 """Answers if no other provider is configured."""
 
-# None of the prices has been checked against an invoice: providers change them without notice, and prompts that they
-# cached, batches and priority tiers cost something else. To correct one, change it and the day of its list.
+# None of the prices has been checked against an invoice: providers change them without notice, and very long prompts,
+# those that they cached, batches and priority tiers cost something else. To correct one, change it and the day of its
+# list.
 PROVIDERS: tuple[ProviderInfo, ...] = (
     ProviderInfo(
         "groq",
         "Groq",
         address="https://api.groq.com/openai/v1",
         key="GROQ_API_KEY",
-        prices=PriceList(date(2025, 9, 1), "https://groq.com/pricing"),
+        prices=PriceList(date(2026, 11, 1), "https://groq.com/pricing"),
+        successor="openai/gpt-oss-120b",
         models=(
             ModelInfo("llama-3.3-70b-versatile", "general", 128_000, "70B", (0.59, 0.79)),
             ModelInfo("llama-3.1-8b-instant", "fast", 128_000, "8B", (0.05, 0.08)),
@@ -100,6 +104,8 @@ PROVIDERS: tuple[ProviderInfo, ...] = (
             ),
             ModelInfo("qwen/qwen3-32b", "reasoning", 128_000, "32B", (0.29, 0.59)),
             ModelInfo("moonshotai/kimi-k2-instruct", "instructions", 128_000, None, (1.00, 3.00)),
+            ModelInfo("openai/gpt-oss-120b", "general", 131_072, "120B", (0.15, 0.60)),
+            ModelInfo("openai/gpt-oss-20b", "fast", 131_072, "20B", (0.075, 0.30)),
         ),
     ),
     ProviderInfo(
@@ -107,13 +113,16 @@ PROVIDERS: tuple[ProviderInfo, ...] = (
         "OpenAI",
         address="https://api.openai.com/v1",
         key="OPENAI_API_KEY",
-        prices=PriceList(date(2025, 9, 1), "https://platform.openai.com/docs/pricing"),
+        prices=PriceList(date(2026, 11, 5), "https://developers.openai.com/api/docs/pricing"),
+        successor="gpt-6-luna",
         models=(
             ModelInfo("gpt-4.1-mini", "balanced", 1_047_576, None, (0.40, 1.60), sees=True),
             ModelInfo("gpt-4.1", "complex tasks", 1_047_576, None, (2.00, 8.00), sees=True),
             ModelInfo("gpt-4.1-nano", "fast", 1_047_576, None, (0.10, 0.40), sees=True),
             ModelInfo("gpt-4o", "complex tasks", 128_000, None, (2.50, 10.00), sees=True),
             ModelInfo("gpt-4o-mini", "general", 128_000, None, (0.15, 0.60), sees=True),
+            ModelInfo("gpt-6-luna", "fast", 1_050_000, None, (0.10, 0.50), sees=True),
+            ModelInfo("gpt-6-sol", "complex tasks", 1_050_000, None, (2.00, 10.00), sees=True),
         ),
     ),
     ProviderInfo(
@@ -122,11 +131,15 @@ PROVIDERS: tuple[ProviderInfo, ...] = (
         client="anthropic",
         address="https://api.anthropic.com/v1",
         key="ANTHROPIC_API_KEY",
-        prices=PriceList(date(2025, 11, 24), "https://www.anthropic.com/pricing"),
+        prices=PriceList(date(2026, 10, 21), "https://www.anthropic.com/pricing"),
+        successor="claude-haiku-5-5",
         models=(
             ModelInfo("claude-haiku-4-5", "fast", 200_000, None, (1.00, 5.00), sees=True),
             ModelInfo("claude-sonnet-4-5", "complex tasks", 200_000, None, (3.00, 15.00), sees=True),
             ModelInfo("claude-opus-4-5", "reasoning", 200_000, None, (5.00, 25.00), sees=True),
+            ModelInfo("claude-haiku-5-5", "fast", 1_000_000, None, (0.10, 0.50), sees=True),
+            ModelInfo("claude-sonnet-5-5", "complex tasks", 1_000_000, None, (2.00, 10.00), sees=True),
+            ModelInfo("claude-opus-5-5", "reasoning", 1_000_000, None, (4.00, 20.00), sees=True),
         ),
     ),
     COMPATIBLE,

@@ -75,7 +75,8 @@ class PromptHistory:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """One call of a model, in the shapes of the OpenAI chat API. `time_limit` in seconds, for the whole reply."""
+    """One call of a model, in the shapes of the OpenAI chat API. `time_limit`: seconds for the whole reply, or, where
+    `longest` is given, for its first words; `longest`: seconds for the whole of one that has begun."""
 
     messages: Sequence[Mapping[str, Any]]
     tools: Sequence[OfferedTool]
@@ -84,6 +85,7 @@ class ModelRequest:
     temperature: float
     max_tokens: int
     time_limit: float
+    longest: float | None = None
     language: Language = "es"
     page_url: str | None = None
     company: CompanyConfig | None = None

@@ -353,3 +353,19 @@ def test_which_models_see_is_their_rows_or_their_companys_to_say() -> None:
     assert not PictureSupport(unlisted=True).of("groq", "llama-3.3-70b-versatile")
     assert PictureSupport().of("groq", "meta-llama/llama-4-scout-17b")
     assert not PictureSupport().of("compatible", "nobody-knows")
+
+
+async def test_a_reply_that_has_begun_may_last_until_the_turn_must_end(session: aiohttp.ClientSession) -> None:
+    slow = ScriptedReply(text="one two three four", token_ms=250)
+    async with scripted_model(default=slow) as server:
+        choice = chain(session, {"openai": server}).chosen("openai", "gpt-4.1")
+        prompt, heard = replace(PROMPT, time_limit=0.4, longest=5.0), RecordingSink()
+        assert (await ask(choice, prompt, heard)).text == "one two three four" == heard.said
+        assert len(server.asked) == 1
+        with pytest.raises(ModelError):
+            await ask(choice, replace(prompt, longest=0.6), RecordingSink())
+    mute = ScriptedReply(text="one", first_token_ms=2_000)
+    async with scripted_model(default=mute) as server:
+        choice = chain(session, {"openai": server}).chosen("openai", "gpt-4.1")
+        with pytest.raises(ModelError):
+            await ask(choice, prompt, RecordingSink())

@@ -15,7 +15,6 @@ from openai import AsyncOpenAI, OpenAIError
 
 from agent.adapters.openai_compatible import OpenAICompatible
 from agent.adapters.provider_client import ProviderEndpoint
-from agent.domain.turn.journal import ModelAnswer
 from agent.errors import ModelError
 from agent.testing.heard import RecordingSink
 
@@ -83,7 +82,7 @@ async def ours(*pieces: bytes) -> Read | None:
     response = SimpleNamespace(content_type="text/event-stream", content=content)
     client = OpenAICompatible(ProviderEndpoint("test", "http://test", None), cast("aiohttp.ClientSession", None))
     try:
-        answer: ModelAnswer = await client.read(cast("aiohttp.ClientResponse", response), "m", RecordingSink())
+        answer, _ = await client.read(cast("aiohttp.ClientResponse", response), "m", RecordingSink())
     except ModelError:
         return None
     calls = [(one.model_id, one.tool, one.arguments) for one in answer.calls]

@@ -11,6 +11,7 @@ import aiohttp
 import orjson
 
 from agent.adapters.anthropic_request import request_body
+from agent.adapters.known_models import without
 from agent.adapters.provider_client import (
     MAX_CALLS,
     MAX_LINE,
@@ -41,6 +42,19 @@ _BUSY = frozenset({"rate_limit_error"})
 _DOWN = frozenset({"overloaded_error", "api_error", "timeout_error"})
 
 
+def _unforced(request: dict[str, Any]) -> None:
+    if request.get("tool_choice", {}).get("type") in ("any", "tool"):
+        request["tool_choice"] = {"type": "auto"}
+
+
+_REMEDIES = {
+    # "`temperature` is deprecated for this model."
+    **{name: without(name) for name in ("temperature", "top_p", "stop_sequences")},
+    # Models that always think cannot be forced to call a tool.
+    "tool_choice": _unforced,
+}
+
+
 @dataclass(slots=True)
 class _AnthropicStream(StreamedReply):
     """The content that the stream has returned so far."""
@@ -54,16 +68,16 @@ class _AnthropicStream(StreamedReply):
 class Anthropic(ProviderClient):
     def __init__(self, endpoint: ProviderEndpoint, session: aiohttp.ClientSession) -> None:
         key = {"x-api-key": endpoint.api_key} if endpoint.api_key else {}
-        super().__init__(endpoint, session, "messages", {"anthropic-version": VERSION, **key})
+        super().__init__(endpoint, session, "messages", {"anthropic-version": VERSION, **key}, _REMEDIES)
 
     def request(self, prompt: ModelRequest) -> dict[str, Any]:
         return request_body(prompt)
 
-    async def read(self, response: aiohttp.ClientResponse, model: str, sink: TextSink) -> ModelAnswer:
+    async def read(self, response: aiohttp.ClientResponse, model: str, sink: TextSink) -> tuple[ModelAnswer, bool]:
         reading = _AnthropicStream()
         with whole_once_finished(reading):
             await _read(reading, response.content, sink, self.provider)
-        return ModelAnswer(
+        answer = ModelAnswer(
             text="".join(reading.text),
             calls=tuple(block.requested() for _, block in sorted(reading.blocks.items())),
             usage=TokenCount(reading.prompt_tokens, reading.completion_tokens),
@@ -71,6 +85,7 @@ class Anthropic(ProviderClient):
             provider=self.provider,
             cut=reading.cut,
         )
+        return answer, reading.thought
 
     def refusal(self, status: int, retry_after: str | None, error: dict[str, Any]) -> ModelError:
         kind = str(error.get("type", "no type"))
@@ -119,6 +134,8 @@ def _read_event(reading: _AnthropicStream, event: dict[str, Any], sink: TextSink
                     raise BadToolCallError(f"{provider} asked for more than {MAX_CALLS} tools at once")
             elif block.get("type") == "text" and block.get("text"):
                 _read_text(reading, block, sink, provider)
+            elif block.get("type") in ("thinking", "redacted_thinking"):
+                reading.thought = True
         case "message_start":
             message: dict[str, Any] = event["message"]
             reading.model = str(message.get("model") or "")

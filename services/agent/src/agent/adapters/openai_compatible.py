@@ -13,6 +13,7 @@ from typing import Any
 import aiohttp
 import orjson
 
+from agent.adapters.known_models import Remedy, renamed, without
 from agent.adapters.provider_client import (
     MAX_CALLS,
     MAX_LINE,
@@ -44,6 +45,32 @@ LINGER = 0.05
 """Seconds to wait for the end of a response whose last event has come."""
 _TOOL_FAILURES = frozenset({"tool_use_failed", "invalid_tool_call"})
 _DECLINED = "content_filter"
+_DISPENSABLE = (
+    "temperature",
+    "top_p",
+    "frequency_penalty",
+    "presence_penalty",
+    "seed",
+    "stop",
+    "parallel_tool_calls",
+    "stream_options",
+)
+"""Parameters without which a request is answered all the same."""
+
+
+def _unforced(request: dict[str, Any]) -> None:
+    if request.get("tool_choice", "none") != "none":
+        request["tool_choice"] = "auto"
+
+
+_REMEDIES: dict[str, Remedy] = {
+    # The newer name at OpenAI, whose reasoning models do not take the old one.
+    "max_tokens": renamed("max_tokens", "max_completion_tokens"),
+    **{name: without(name) for name in _DISPENSABLE},
+    # "To use function tools, use /v1/responses or set reasoning_effort to 'none'."
+    "reasoning_effort": lambda request: request.update(reasoning_effort="none"),
+    "tool_choice": _unforced,
+}
 
 
 @dataclass(slots=True)
@@ -56,16 +83,16 @@ class _CompatibleStream(StreamedReply):
 class OpenAICompatible(ProviderClient):
     def __init__(self, endpoint: ProviderEndpoint, session: aiohttp.ClientSession) -> None:
         key = {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
-        super().__init__(endpoint, session, "chat/completions", key)
+        super().__init__(endpoint, session, "chat/completions", key, _REMEDIES)
 
-    async def read(self, response: aiohttp.ClientResponse, model: str, sink: TextSink) -> ModelAnswer:
+    async def read(self, response: aiohttp.ClientResponse, model: str, sink: TextSink) -> tuple[ModelAnswer, bool]:
         reading = _CompatibleStream()
         if response.content_type == "application/json":
             _read_whole(reading, await _body(response.content, self.provider), sink)
         else:
             with whole_once_finished(reading):
                 await _read_stream(reading, response.content, sink, self.provider)
-        return ModelAnswer(
+        answer = ModelAnswer(
             text="".join(reading.text) + reading.thoughts.rest(),
             calls=tuple(call.requested() for _, call in sorted(reading.calls.items())),
             usage=reading.usage,
@@ -73,6 +100,7 @@ class OpenAICompatible(ProviderClient):
             provider=self.provider,
             cut=reading.cut,
         )
+        return answer, reading.thought or reading.thoughts.found
 
     def refusal(self, status: int, retry_after: str | None, error: dict[str, Any]) -> ModelError:
         if status == 400 and error.get("code") in _TOOL_FAILURES:
@@ -188,6 +216,8 @@ def _read_event(reading: _CompatibleStream, event: dict[str, Any], provider: str
     if usage:
         counts: dict[str, Any] = object_of(usage)
         counts = object_of(counts.get("usage", counts))
+        if object_of(counts.get("completion_tokens_details")).get("reasoning_tokens"):
+            reading.thought = True
         reading.usage = TokenCount(tokens_in(counts.get("prompt_tokens")), tokens_in(counts.get("completion_tokens")))
 
 
@@ -204,6 +234,8 @@ def _read_choice(reading: _CompatibleStream, choice: dict[str, Any], provider: s
             piece = reading.thoughts.heard(piece)
         if piece:
             reading.text.append(piece)
+    elif delta.get("reasoning_content") or delta.get("reasoning"):
+        reading.thought = True
     reason = choice.get("finish_reason")
     if reason:
         if reason == _DECLINED:

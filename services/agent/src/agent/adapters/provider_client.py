@@ -5,17 +5,22 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import aiohttp
 import orjson
+import structlog
 from yarl import URL
 
+from agent.adapters.known_models import KnownModels, Remedy
 from agent.domain.turn.journal import ModelAnswer, RequestedCall
-from agent.errors import BadToolCallError, ModelDownError, ModelError, ModelSilentError
+from agent.errors import BadToolCallError, ModelDownError, ModelError, ModelRefusedError, ModelSilentError
 from agent.ports import ModelRequest, TextSink
 from contracts.events.tool import MAX_TOOL_NAME
 from contracts.json_values import JsonObject, object_of
+from contracts.providers import KEYED
+
+log = structlog.get_logger(__name__)
 
 CONNECT_LIMIT = 5.0
 """Seconds to connect."""
@@ -29,6 +34,8 @@ MAX_TOKENS = 10_000_000
 """Tokens of one call's prompt or reply that are believed."""
 MAX_REFUSAL = 16_384
 """Bytes that are read of an answer that is not 200."""
+MOST_CHANGES = 6
+"""Requests that are changed and sent again, for one reply."""
 
 
 @dataclass(frozen=True)
@@ -67,27 +74,37 @@ class StreamedCall:
 
 
 class ProviderClient(ABC):
-    """The client of one endpoint. It raises the errors of agent.errors and makes no second attempt."""
+    """The client of one endpoint. It raises the errors of agent.errors. It makes a second attempt only with another
+    request: one that the model takes, or for the model that took its place (known_models.py)."""
 
     def __init__(
-        self, endpoint: ProviderEndpoint, session: aiohttp.ClientSession, path: str, headers: Mapping[str, str]
+        self,
+        endpoint: ProviderEndpoint,
+        session: aiohttp.ClientSession,
+        path: str,
+        headers: Mapping[str, str],
+        remedies: Mapping[str, Remedy],
     ) -> None:
+        """`remedies`: the parameters of the API that a request can do without, and how."""
         self.provider = endpoint.provider
         self._session = session
         self._url = URL(f"{endpoint.base_url.rstrip('/')}/{path}")
         # The whole reply's limit is the caller's; a second one here would be one more timer for each call.
         self._timeout = aiohttp.ClientTimeout(total=None, connect=CONNECT_LIMIT, sock_read=endpoint.silence)
         self._headers = {"Content-Type": "application/json", "Accept": "text/event-stream", **headers}
+        row = KEYED.get(endpoint.provider)
+        self._models = KnownModels(remedies, "max_tokens", row and row.successor)
 
     async def reply(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
-        """Streams one reply within the prompt's time limit.
+        """Streams one reply within the prompt's time limits.
 
         Raises:
             ModelBusyError, ModelDownError, ModelRefusedError, BadToolCallError.
         """
         try:
-            async with asyncio.timeout(prompt.time_limit):
-                return await self._ask(prompt, sink)
+            async with asyncio.timeout(prompt.time_limit) as limit:
+                longer = sink if prompt.longest is None else _LongerOnceBegun(sink, limit, prompt.longest)
+                return await self._ask(prompt, longer)
         except (TimeoutError, aiohttp.ServerTimeoutError) as error:
             raise ModelSilentError(f"{self.provider} said nothing in time") from error
         except (aiohttp.ClientError, ConnectionError) as error:
@@ -95,18 +112,44 @@ class ProviderClient(ABC):
             raise ModelDownError(f"{self.provider} cannot be reached ({type(error).__name__})") from error
 
     async def _ask(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
+        for _ in range(MOST_CHANGES):
+            answer = await self._attempt(prompt, sink)
+            if answer is not None:
+                return answer
+        raise ModelRefusedError(f"{self.provider} refused every form of the request")
+
+    async def _attempt(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer | None:
+        """The reply; None: the endpoint refused the request, and taught how it can be changed."""
+        known = self._models.of(prompt.model)
+        body = self._models.request(known, self.request(prompt))
         async with self._session.post(
             self._url,
-            data=orjson.dumps(self.request(prompt)),
+            data=orjson.dumps(body),
             headers=self._headers,
             timeout=PATIENT if prompt.patient else self._timeout,
             allow_redirects=False,
         ) as response:
             if response.status != 200:
-                body = await response.content.read(MAX_REFUSAL)
-                raise self.refusal(response.status, response.headers.get("Retry-After"), error_in(body))
-            answer = await self.read(response, prompt.model, sink)
-        if not answer.text.strip() and not answer.calls:
+                error = error_in(await response.content.read(MAX_REFUSAL))
+                taught = self._models.taught(known, body, response.status, error)
+                if taught is None:
+                    raise self.refusal(response.status, response.headers.get("Retry-After"), error)
+                log.warning(
+                    "model.request_changed",
+                    provider=self.provider,
+                    model=prompt.model,
+                    asked=taught.name,
+                    without=taught.refused,
+                )
+                self._models.learn(prompt.model, taught)
+                return None
+            answer, thought = await self.read(response, known.name, sink)
+        empty = not answer.text.strip() and not answer.calls
+        if (thought or (empty and answer.cut)) and not known.thinks:
+            self._models.learn(prompt.model, replace(known, thinks=True))
+            if empty and answer.cut:
+                return None
+        if empty:
             raise ModelDownError(f"{self.provider} gave an empty reply")
         return answer
 
@@ -115,13 +158,35 @@ class ProviderClient(ABC):
         """The request's body."""
 
     @abstractmethod
-    async def read(self, response: aiohttp.ClientResponse, model: str, sink: TextSink) -> ModelAnswer:
-        """Reads the response; its text goes into the sink as it arrives."""
+    async def read(self, response: aiohttp.ClientResponse, model: str, sink: TextSink) -> tuple[ModelAnswer, bool]:
+        """Reads the response, and whether the model thought before it answered; the text goes into the sink as it
+        arrives."""
 
     @abstractmethod
     def refusal(self, status: int, retry_after: str | None, error: JsonObject) -> ModelError:
         """The error of an answer that is not 200; the texts of `error`, the body's, stay out of it: they may quote the
         request."""
+
+
+class _LongerOnceBegun:
+    """A reply's text, with which its time limit becomes `longest` seconds: what people are reading already is not begun
+    anew because a model is slow."""
+
+    __slots__ = ("_end", "_limit", "_sink")
+
+    def __init__(self, sink: TextSink, limit: asyncio.Timeout, longest: float) -> None:
+        self._sink = sink
+        self._limit: asyncio.Timeout | None = limit
+        self._end = asyncio.get_running_loop().time() + longest
+
+    def text(self, piece: str) -> None:
+        if self._limit is not None:
+            self._limit.reschedule(self._end)
+            self._limit = None
+        self._sink.text(piece)
+
+    def restart(self) -> None:
+        self._sink.restart()
 
 
 @dataclass(slots=True)
@@ -133,6 +198,7 @@ class StreamedReply:
     model: str = ""
     finished: bool = False
     cut: bool = False
+    thought: bool = False
 
 
 @contextmanager
@@ -146,11 +212,12 @@ def whole_once_finished(stream: StreamedReply) -> Generator[None]:
 
 
 def error_in(body: bytes) -> JsonObject:
-    """The object `error` of a response; empty if there is none."""
+    """The object `error` of a response, or else the whole response: some servers have no such object."""
     try:
-        return object_of(object_of(orjson.loads(body)).get("error"))
+        whole = object_of(orjson.loads(body))
     except orjson.JSONDecodeError:
         return {}
+    return object_of(whole.get("error")) or whole
 
 
 def text_in(value: object) -> str:

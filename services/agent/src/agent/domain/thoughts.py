@@ -16,6 +16,11 @@ class OpeningThoughts:
         self._inside = self._thought = False
         self.over = False
 
+    @property
+    def found(self) -> bool:
+        """Whether the text begins with thoughts."""
+        return self._thought or self._inside
+
     def heard(self, piece: str) -> str:
         """The new part of the text that people may read."""
         if self.over:

@@ -48,7 +48,8 @@ async def ask(choice: ModelChoice, prompt: ModelRequest, sink: TextSink) -> Mode
     Raises:
         ModelError: no provider gave one within the prompt's time limit; the last error that may pass, else the last.
     """
-    end = time.monotonic() + prompt.time_limit
+    started = time.monotonic()
+    end = started + prompt.time_limit
     failed: ModelError | None = None
     for position, (model, name) in enumerate(choice.candidates, start=1):
         if position > 1:
@@ -56,7 +57,7 @@ async def ask(choice: ModelChoice, prompt: ModelRequest, sink: TextSink) -> Mode
             sink.restart()
         try:
             alone = position == len(choice.candidates)
-            return await _ask_one(model, _shown_to(model.provider, name, prompt), sink, end, alone=alone)
+            return await _ask_one(model, _shown_to(model.provider, name, prompt), sink, started, alone=alone)
         except ModelError as error:
             log.warning("model.failed", provider=model.provider, model=name, error=str(error))
             if isinstance(error, ModelDeclinedError):
@@ -74,16 +75,20 @@ def _shown_to(provider: str, model: str, prompt: ModelRequest) -> ModelRequest:
     return replace(prompt, model=model, messages=without_pictures(prompt.messages, prompt.language))
 
 
-async def _ask_one(model: Model, prompt: ModelRequest, sink: TextSink, end: float, *, alone: bool) -> ModelAnswer:
-    """Two attempts; a third one without tools when the model cannot call them. `alone`: nobody else is left to ask."""
+async def _ask_one(model: Model, prompt: ModelRequest, sink: TextSink, started: float, *, alone: bool) -> ModelAnswer:
+    """Two attempts; a third one without tools when the model cannot call them. `started`: when the prompt's time began,
+    monotonic; `alone`: nobody else is left to ask."""
+    limit, longest = prompt.time_limit, prompt.longest
     for attempt in range(3):
-        left = end - time.monotonic()
+        passed = time.monotonic() - started
+        left = limit - passed
         if left <= 0:
             raise ModelDownError(f"{model.provider} used up its time")
         if attempt:
             sink.restart()
         try:
-            reply = _with_calls(await _measured(model, replace(prompt, time_limit=left), sink), prompt, sink)
+            timed = replace(prompt, time_limit=left, longest=None if longest is None else longest - passed)
+            reply = _with_calls(await _measured(model, timed, sink), prompt, sink)
         except ModelBusyError as error:
             pause = error.retry_after or 0.25
             if attempt or pause > min(LONGEST_PAUSE_ALONE if alone else LONGEST_PAUSE, left):

@@ -5,7 +5,7 @@ hears of it before it is asked: that waits for the journal, in which attempts ar
 """
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.domain.cost import Reservation, SpendingAccount
 from agent.domain.knowledge import TOKENS
@@ -106,7 +106,7 @@ class Prefetch:
         seconds = min(left, self._limits.model)
         prompt = await self._knowing.prompt(ask, config, seen, seconds, choice, pay if paid else None)
         pay(prompt)
-        return PreparedCall(prompt, choice, account, self._advance)
+        return PreparedCall(replace(prompt, longest=left), choice, account, self._advance)
 
 
 def wished(config: CompanyConfig, wishes: Wishes | None, models: Models) -> tuple[CompanyConfig, ModelChoice]:

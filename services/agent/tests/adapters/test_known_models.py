@@ -1,0 +1,286 @@
+"""Providers' newer models over real HTTP: each endpoint here refuses what the real one refuses, in its own words."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import aiohttp
+import orjson
+import pytest
+from aiohttp import web
+
+from agent.adapters.anthropic import Anthropic
+from agent.adapters.known_models import KEPT_SECONDS, THOUGHT_TOKENS, KnownModel, KnownModels, without
+from agent.adapters.openai_compatible import OpenAICompatible
+from agent.adapters.provider_client import ProviderClient, ProviderEndpoint
+from agent.domain.offered_tool import OfferedTool
+from agent.errors import ModelDownError, ModelRefusedError
+from agent.ports import ModelRequest
+from agent.testing.heard import RecordingSink
+from contracts.providers import KEYED
+
+LOOK = OfferedTool("look", "Looks.", "market", {"type": "object"}, "Looking")
+PROMPT = ModelRequest(
+    messages=[{"role": "user", "content": "hi"}],
+    tools=[LOOK],
+    tool_choice="auto",
+    model="gpt-6-luna",
+    temperature=0.7,
+    max_tokens=50,
+    time_limit=5.0,
+)
+
+Refusal = tuple[int, dict[str, Any]]
+Answer = Refusal | bytes
+
+
+def openai_error(message: str, param: str | None = None, code: str | None = None, status: int = 400) -> Refusal:
+    return status, {"error": {"message": message, "type": "invalid_request_error", "param": param, "code": code}}
+
+
+def streamed(*events: Mapping[str, Any]) -> bytes:
+    return b"".join(b"data: " + orjson.dumps(event) + b"\n\n" for event in events)
+
+
+def openai_text(text: str, reason: str = "stop", *, thought: bool = False) -> bytes:
+    usage = {"prompt_tokens": 5, "completion_tokens": 50}
+    return streamed(
+        *([{"choices": [{"delta": {"reasoning": "Hm."}}]}] if thought else []),
+        {"model": "it", "choices": [{"delta": {"content": text}, "finish_reason": reason}], "usage": usage},
+    )
+
+
+def anthropic_text(text: str, *, thought: bool = False) -> bytes:
+    thinking = {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": ""}}
+    delta = {"type": "text_delta", "text": text}
+    return streamed(
+        {"type": "message_start", "message": {"model": "it", "usage": {"input_tokens": 5, "output_tokens": 1}}},
+        *([thinking] if thought else []),
+        {"type": "content_block_start", "index": 1, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 1, "delta": delta},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 9}},
+        {"type": "message_stop"},
+    )
+
+
+class Endpoint:
+    """An API that answers as `answer` says. `asked`: the requests that came."""
+
+    def __init__(self, answer: Callable[[dict[str, Any]], Answer]) -> None:
+        self._answer = answer
+        self.asked: list[dict[str, Any]] = []
+        self.url = ""
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        body = orjson.loads(await request.read())
+        self.asked.append(body)
+        answer = self._answer(body)
+        if isinstance(answer, tuple):
+            status, refusal = answer
+            return web.json_response(refusal, status=status)
+        return web.Response(body=answer, content_type="text/event-stream")
+
+
+@asynccontextmanager
+async def serving(answer: Callable[[dict[str, Any]], Answer]) -> AsyncGenerator[Endpoint]:
+    endpoint, app = Endpoint(answer), web.Application()
+    app.router.add_post("/{path:.*}", endpoint.handle)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    endpoint.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    try:
+        yield endpoint
+    finally:
+        await runner.cleanup()
+
+
+@pytest.fixture
+async def session() -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession() as session:
+        yield session
+
+
+def client(endpoint: Endpoint, session: aiohttp.ClientSession, provider: str = "openai") -> ProviderClient:
+    made = Anthropic if provider == "anthropic" else OpenAICompatible
+    return made(ProviderEndpoint(provider, endpoint.url, "key"), session)
+
+
+def gpt_6(body: dict[str, Any]) -> Answer:
+    """OpenAI's chat completions for GPT-6 Luna."""
+    if "max_tokens" in body:
+        text = (
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+        )
+        return openai_error(text, "max_tokens", "unsupported_parameter")
+    if body.get("reasoning_effort") != "none" and "temperature" in body:
+        text = "Unsupported value: 'temperature' does not support 0.7 with this model. Only the default (1) ..."
+        return openai_error(text, "temperature", "unsupported_value")
+    if body.get("reasoning_effort") != "none" and body.get("tools"):
+        text = (
+            "Function tools with reasoning_effort are not supported for gpt-6-luna in /v1/chat/completions. "
+            "To use function tools, use /v1/responses or set reasoning_effort to 'none'."
+        )
+        return openai_error(text, "reasoning_effort")
+    return openai_text("hello")
+
+
+async def test_a_reasoning_model_of_openai_answers_and_is_asked_its_way_from_then_on(
+    session: aiohttp.ClientSession,
+) -> None:
+    async with serving(gpt_6) as endpoint:
+        model = client(endpoint, session)
+        assert (await model.reply(PROMPT, RecordingSink())).text == "hello"
+        assert len(endpoint.asked) == 4
+        assert (await model.reply(replace(PROMPT, model="gpt-6-luna"), RecordingSink())).text == "hello"
+    assert len(endpoint.asked) == 5
+    last = endpoint.asked[-1]
+    assert (last["max_completion_tokens"], last["reasoning_effort"]) == (50, "none")
+    assert last["tools"]
+    assert not {"temperature", "max_tokens"} & last.keys()
+
+
+async def test_another_model_of_the_same_endpoint_is_asked_as_always(session: aiohttp.ClientSession) -> None:
+    async with serving(lambda body: gpt_6(body) if body["model"] == "gpt-6-luna" else openai_text("old")) as endpoint:
+        model = client(endpoint, session)
+        await model.reply(PROMPT, RecordingSink())
+        assert (await model.reply(replace(PROMPT, model="gpt-4.1"), RecordingSink())).text == "old"
+    assert (endpoint.asked[-1]["temperature"], endpoint.asked[-1]["max_tokens"]) == (0.7, 50)
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        (422, {"detail": [{"type": "extra_forbidden", "loc": ["body", "stream_options"], "msg": "not permitted"}]}),
+        openai_error("Unrecognized request argument supplied: 'stream_options'"),
+        openai_error("stream_options: Extra inputs are not permitted"),
+    ],
+)
+async def test_servers_name_the_parameter_in_many_ways(session: aiohttp.ClientSession, refusal: Refusal) -> None:
+    async with serving(lambda body: refusal if "stream_options" in body else openai_text("hello")) as endpoint:
+        assert (await client(endpoint, session, "compatible").reply(PROMPT, RecordingSink())).text == "hello"
+    assert len(endpoint.asked) == 2
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        openai_error("This model's maximum context length is 8192 tokens.", "messages", "context_length_exceeded"),
+        openai_error("Please stop sending the temperature of Madrid.", "messages"),
+        openai_error("Incorrect API key provided", None, "invalid_api_key", 401),
+        openai_error("'temperature' is wrong, and will be", "temperature"),
+    ],
+)
+async def test_a_refusal_that_no_change_helps_is_one(session: aiohttp.ClientSession, refusal: Refusal) -> None:
+    async with serving(lambda body: refusal) as endpoint:
+        with pytest.raises(ModelRefusedError):
+            await client(endpoint, session).reply(PROMPT, RecordingSink())
+    assert len(endpoint.asked) <= 2
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "refusal"),
+    [
+        (
+            "groq",
+            "llama-3.3-70b-versatile",
+            openai_error(
+                "The model `llama-3.3-70b-versatile` has been decommissioned and is no longer supported.",
+                code="model_decommissioned",
+            ),
+        ),
+        (
+            "openai",
+            "gpt-4.1-mini",
+            openai_error("The model `gpt-4.1-mini` does not exist", None, "model_not_found", 404),
+        ),
+        (
+            "anthropic",
+            "claude-haiku-4-5",
+            (404, {"type": "error", "error": {"type": "not_found_error", "message": "model: claude-haiku-4-5"}}),
+        ),
+    ],
+)
+async def test_a_model_that_is_no_longer_served_is_answered_for_by_its_successor(
+    session: aiohttp.ClientSession, provider: str, model: str, refusal: Refusal
+) -> None:
+    text = anthropic_text if provider == "anthropic" else openai_text
+    async with serving(lambda body: refusal if body["model"] == model else text("hello")) as endpoint:
+        asked = client(endpoint, session, provider)
+        for _ in range(2):
+            assert (await asked.reply(replace(PROMPT, model=model), RecordingSink())).text == "hello"
+    successor = KEYED[provider].successor
+    assert [body["model"] for body in endpoint.asked] == [model, successor, successor]
+
+
+async def test_where_nobody_takes_its_place_the_refusal_is_told(session: aiohttp.ClientSession) -> None:
+    gone = openai_error("The model does not exist", None, "model_not_found", 404)
+    async with serving(lambda body: gone) as endpoint:
+        with pytest.raises(ModelRefusedError, match="model_not_found"):
+            await client(endpoint, session, "compatible").reply(PROMPT, RecordingSink())
+        with pytest.raises(ModelRefusedError, match="model_not_found"):
+            await client(endpoint, session, "groq").reply(PROMPT, RecordingSink())
+    assert [body["model"] for body in endpoint.asked] == ["gpt-6-luna", "gpt-6-luna", KEYED["groq"].successor]
+
+
+def test_each_successor_is_a_model_of_its_provider_with_a_price() -> None:
+    for provider in KEYED.values():
+        listed = {model.name: model for model in provider.models}
+        assert provider.successor is not None
+        assert listed[provider.successor].price is not None
+
+
+def claude_5(body: dict[str, Any]) -> Answer:
+    """Anthropic's newer models: no sampling, no forced tool, and thoughts before the answer."""
+    for name in ("temperature", "top_p"):
+        if name in body:
+            message = f"`{name}` is deprecated for this model."
+            return 400, {"type": "error", "error": {"type": "invalid_request_error", "message": message}}
+    if body.get("tool_choice", {}).get("type") in ("any", "tool"):
+        message = "tool_choice: forced tool use is not supported with this model."
+        return 400, {"type": "error", "error": {"type": "invalid_request_error", "message": message}}
+    return anthropic_text("hello", thought=True)
+
+
+async def test_a_newer_model_of_anthropic_answers_also_where_a_tool_is_demanded(
+    session: aiohttp.ClientSession,
+) -> None:
+    prompt = replace(PROMPT, model="claude-sonnet-5-5")
+    async with serving(claude_5) as endpoint:
+        model = client(endpoint, session, "anthropic")
+        assert (await model.reply(prompt, RecordingSink())).text == "hello"
+        assert len(endpoint.asked) == 2
+        await model.reply(replace(prompt, tool_choice="required"), RecordingSink())
+        assert endpoint.asked[-1]["tool_choice"] == {"type": "auto"}
+        await model.reply(replace(prompt, tool_choice="none"), RecordingSink())
+    assert endpoint.asked[-1]["tool_choice"] == {"type": "none"}
+    assert endpoint.asked[0]["max_tokens"] == 50
+    assert endpoint.asked[-1]["max_tokens"] == 50 + THOUGHT_TOKENS
+
+
+async def test_thoughts_have_room_beside_the_answer_once_they_are_known(session: aiohttp.ClientSession) -> None:
+    def answer(body: dict[str, Any]) -> bytes:
+        return openai_text("hello" if body["max_tokens"] > 50 else "", "length", thought=True)
+
+    async with serving(answer) as endpoint:
+        heard = RecordingSink()
+        assert (await client(endpoint, session, "groq").reply(PROMPT, heard)).text == "hello" == heard.said
+    assert [body["max_tokens"] for body in endpoint.asked] == [50, 50 + THOUGHT_TOKENS]
+
+
+async def test_who_only_thinks_has_failed(session: aiohttp.ClientSession) -> None:
+    async with serving(lambda body: openai_text("", "length", thought=True)) as endpoint:
+        with pytest.raises(ModelDownError, match="empty"):
+            await client(endpoint, session).reply(PROMPT, RecordingSink())
+    assert len(endpoint.asked) == 2
+
+
+def test_what_is_known_is_forgotten_after_an_hour() -> None:
+    now = [0.0]
+    models = KnownModels({"stop": without("stop")}, "max_tokens", None, clock=lambda: now[0])
+    models.learn("m", KnownModel("m", ("stop",)))
+    assert models.of("m").refused == ("stop",)
+    now[0] = KEPT_SECONDS + 1
+    assert models.of("m") == KnownModel("m")
