@@ -31,7 +31,9 @@ class AgentSettings(EnvSettings):
         validation_alias=AliasChoices("turn_deadline_seconds", "NEXUS_TURN_DEADLINE_SECONDS"),
         description="after which a turn ends in a visible message",
     )
-    model_seconds: float = Field(default=60.0, gt=0, description="for the first words of a model's reply, fail-over included")
+    model_seconds: float = Field(
+        default=60.0, gt=0, description="for the first words of a model's reply, fail-over included"
+    )
     tool_seconds: float = Field(default=45.0, gt=0, description="to wait for one tool call's outcome")
     ack_wait_seconds: float = Field(default=LEASE, gt=0, description="after which a dead agent's turns go to others")
     window_tokens: int = Field(default=8_000, ge=1_000, description="of system prompt and messages, at most")

@@ -277,6 +277,41 @@ async def test_who_only_thinks_has_failed(session: aiohttp.ClientSession) -> Non
     assert len(endpoint.asked) == 2
 
 
+def deepseek(body: dict[str, Any]) -> Answer:
+    """DeepSeek V4, which thinks before it calls a tool, and wants to hear its thoughts again."""
+    calls = [one for one in body["messages"] if one.get("tool_calls")]
+    if any("reasoning_content" not in one for one in calls):
+        return openai_error("The reasoning_content in the thinking mode must be passed back to the API.")
+    if calls:
+        return openai_text(f"I had thought: {calls[0]['reasoning_content']}")
+    thought = {"delta": {"reasoning_content": f"They said {body['messages'][-1]['content']}."}}
+    call = {"index": 0, "id": "look:0", "function": {"name": "look", "arguments": "{}"}}
+    asked = {"delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"}
+    return streamed({"model": "it", "choices": [thought]}, {"choices": [asked]})
+
+
+async def test_thoughts_before_a_call_go_back_with_its_result_in_their_own_conversation(
+    session: aiohttp.ClientSession,
+) -> None:
+    def asked(text: str, *, done: bool = False) -> ModelRequest:
+        call = {"id": "look:0", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+        step = [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "look:0", "content": "{}"},
+        ]
+        system = {"role": "system", "content": f"It is {len(step)} o'clock." if done else "Be brief."}
+        return replace(PROMPT, messages=[system, {"role": "user", "content": text}, *(step if done else [])])
+
+    async with serving(deepseek) as endpoint:
+        model, other = client(endpoint, session, "compatible"), client(endpoint, session, "compatible")
+        for text in ("one", "two"):
+            assert (await model.reply(asked(text), RecordingSink())).calls
+        for text in ("one", "two"):
+            reply = await model.reply(asked(text, done=True), RecordingSink())
+            assert reply.text == f"I had thought: They said {text}."
+        assert (await other.reply(asked("one", done=True), RecordingSink())).text == "I had thought: "
+
+
 def test_what_is_known_is_forgotten_after_an_hour() -> None:
     now = [0.0]
     models = KnownModels({"stop": without("stop")}, "max_tokens", None, clock=lambda: now[0])

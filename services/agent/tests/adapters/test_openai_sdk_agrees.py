@@ -16,12 +16,13 @@ from openai import AsyncOpenAI, OpenAIError
 from agent.adapters.openai_compatible import OpenAICompatible
 from agent.adapters.provider_client import ProviderEndpoint
 from agent.errors import ModelError
+from agent.ports import ModelRequest
 from agent.testing.heard import RecordingSink
 
 Read = tuple[str, list[tuple[str, str, str]], tuple[int, int], bool]
 """Text, calls (id, name, arguments), tokens of prompt and reply, and whether the reply was cut at its limit."""
 
-
+PROMPT = ModelRequest((), (), "none", model="m", temperature=0.0, max_tokens=1, time_limit=1.0)
 HEAD = '"id":"c1","model":"m"'
 TOKENS = '"usage":{"prompt_tokens":7,"completion_tokens":3,"total_tokens":10}'
 
@@ -82,7 +83,7 @@ async def ours(*pieces: bytes) -> Read | None:
     response = SimpleNamespace(content_type="text/event-stream", content=content)
     client = OpenAICompatible(ProviderEndpoint("test", "http://test", None), cast("aiohttp.ClientSession", None))
     try:
-        answer, _ = await client.read(cast("aiohttp.ClientResponse", response), "m", RecordingSink())
+        answer, _ = await client.read(cast("aiohttp.ClientResponse", response), PROMPT, RecordingSink())
     except ModelError:
         return None
     calls = [(one.model_id, one.tool, one.arguments) for one in answer.calls]

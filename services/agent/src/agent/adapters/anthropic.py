@@ -73,7 +73,9 @@ class Anthropic(ProviderClient):
     def request(self, prompt: ModelRequest) -> dict[str, Any]:
         return request_body(prompt)
 
-    async def read(self, response: aiohttp.ClientResponse, model: str, sink: TextSink) -> tuple[ModelAnswer, bool]:
+    async def read(
+        self, response: aiohttp.ClientResponse, prompt: ModelRequest, sink: TextSink
+    ) -> tuple[ModelAnswer, bool]:
         reading = _AnthropicStream()
         with whole_once_finished(reading):
             await _read(reading, response.content, sink, self.provider)
@@ -81,7 +83,7 @@ class Anthropic(ProviderClient):
             text="".join(reading.text),
             calls=tuple(block.requested() for _, block in sorted(reading.blocks.items())),
             usage=TokenCount(reading.prompt_tokens, reading.completion_tokens),
-            model=reading.model or model,
+            model=reading.model or prompt.model,
             provider=self.provider,
             cut=reading.cut,
         )

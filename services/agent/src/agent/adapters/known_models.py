@@ -96,7 +96,9 @@ class KnownModels:
             return None if self._successor in (None, known.name) else KnownModel(self._successor)
         text = str(error.get("message") or error)[:_MOST_TEXT]
         for name, remedy in self._remedies.items():
-            if error.get("param") == name or re.search(rf"[`'\"]{name}[`'\"]|\b{name}:|^{name}\b", text):
+            # A name with an underscore is no word of a sentence.
+            mentioned = rf"\b{name}\b" if "_" in name else rf"[`'\"]{name}[`'\"]|\b{name}:|^{name}\b"
+            if error.get("param") == name or re.search(mentioned, text):
                 changed = dict(request)
                 remedy(changed)
                 if changed != request:

@@ -6,8 +6,9 @@ turn. Wire format: https://platform.openai.com/docs/api-reference/chat-streaming
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any
 
 import aiohttp
@@ -40,9 +41,14 @@ from agent.errors import (
 from agent.ports import ModelRequest, TextSink
 from contracts.json_values import object_of, objects_of
 from runtime.http.retry_after import seconds_in
+from runtime.recent import Recent
 
 LINGER = 0.05
 """Seconds to wait for the end of a response whose last event has come."""
+MAX_REASONING = 4_096
+"""Pieces of one reply's thoughts that are kept for its calls."""
+KEPT_REASONING = 16 * 1024 * 1024
+"""Characters of thoughts that are kept for calls of turns under way."""
 _TOOL_FAILURES = frozenset({"tool_use_failed", "invalid_tool_call"})
 _DECLINED = "content_filter"
 _DISPENSABLE = (
@@ -63,6 +69,13 @@ def _unforced(request: dict[str, Any]) -> None:
         request["tool_choice"] = "auto"
 
 
+def _with_reasoning(request: dict[str, Any]) -> None:
+    """Another agent may have had the thoughts: then there are none."""
+    request["messages"] = [
+        {"reasoning_content": "", **one} if one.get("tool_calls") else one for one in request["messages"]
+    ]
+
+
 _REMEDIES: dict[str, Remedy] = {
     # The newer name at OpenAI, whose reasoning models do not take the old one.
     "max_tokens": renamed("max_tokens", "max_completion_tokens"),
@@ -70,6 +83,8 @@ _REMEDIES: dict[str, Remedy] = {
     # "To use function tools, use /v1/responses or set reasoning_effort to 'none'."
     "reasoning_effort": lambda request: request.update(reasoning_effort="none"),
     "tool_choice": _unforced,
+    # "The `reasoning_content` in the thinking mode must be passed back to the API."
+    "reasoning_content": _with_reasoning,
 }
 
 
@@ -78,14 +93,19 @@ class _CompatibleStream(StreamedReply):
     thoughts: OpeningThoughts = field(default_factory=OpeningThoughts)
     calls: dict[int, StreamedCall] = field(default_factory=dict[int, StreamedCall])
     usage: TokenCount = field(default_factory=TokenCount)
+    reasoning: list[str] = field(default_factory=list[str])
+    """Thoughts that the server demands back with the results of the calls."""
 
 
 class OpenAICompatible(ProviderClient):
     def __init__(self, endpoint: ProviderEndpoint, session: aiohttp.ClientSession) -> None:
         key = {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
         super().__init__(endpoint, session, "chat/completions", key, _REMEDIES)
+        self._reasoning = Recent[bytes, str](KEPT_REASONING, largest=KEPT_REASONING, size=len)
 
-    async def read(self, response: aiohttp.ClientResponse, model: str, sink: TextSink) -> tuple[ModelAnswer, bool]:
+    async def read(
+        self, response: aiohttp.ClientResponse, prompt: ModelRequest, sink: TextSink
+    ) -> tuple[ModelAnswer, bool]:
         reading = _CompatibleStream()
         if response.content_type == "application/json":
             _read_whole(reading, await _body(response.content, self.provider), sink)
@@ -96,10 +116,12 @@ class OpenAICompatible(ProviderClient):
             text="".join(reading.text) + reading.thoughts.rest(),
             calls=tuple(call.requested() for _, call in sorted(reading.calls.items())),
             usage=reading.usage,
-            model=reading.model or model,
+            model=reading.model or prompt.model,
             provider=self.provider,
             cut=reading.cut,
         )
+        if answer.calls and reading.reasoning:
+            self._reasoning.keep(_place(prompt.messages, answer.calls[0].model_id), "".join(reading.reasoning))
         return answer, reading.thought or reading.thoughts.found
 
     def refusal(self, status: int, retry_after: str | None, error: dict[str, Any]) -> ModelError:
@@ -117,7 +139,7 @@ class OpenAICompatible(ProviderClient):
     def request(self, prompt: ModelRequest) -> dict[str, Any]:
         request: dict[str, Any] = {
             "model": prompt.model,
-            "messages": [_shaped(one) if PICTURES in one else one for one in prompt.messages],
+            "messages": self._shaped(prompt.messages),
             "temperature": prompt.temperature,
             "max_tokens": prompt.max_tokens,
             "stream": True,
@@ -135,12 +157,28 @@ class OpenAICompatible(ProviderClient):
             request["stop"] = list(prompt.stop)
         return request
 
+    def _shaped(self, messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        shaped = [_with_pictures(one) if PICTURES in one else one for one in messages]
+        if len(self._reasoning):
+            for at, one in enumerate(messages):
+                calls = one.get("tool_calls")
+                reasoning = self._reasoning.get(_place(messages[:at], calls[0]["id"])) if calls else None
+                if reasoning is not None:
+                    shaped[at] = {**one, "reasoning_content": reasoning}
+        return shaped
+
 
 CLIENT = OpenAICompatible
 """The client class for providers whose row names this module."""
 
 
-def _shaped(message: Mapping[str, Any]) -> Mapping[str, Any]:
+def _place(messages: Sequence[Mapping[str, Any]], call: str) -> bytes:
+    """Where in which conversation a call stands: its id alone may be another's too, and system prompts change."""
+    said = [(one["role"], one.get("content")) for one in messages if one["role"] != "system"]
+    return blake2b(orjson.dumps([said, call])).digest()
+
+
+def _with_pictures(message: Mapping[str, Any]) -> Mapping[str, Any]:
     """A message in the provider's format; one with pictures has parts
     (https://platform.openai.com/docs/guides/images-vision)."""
     pictures = pictures_of(message)
@@ -236,6 +274,8 @@ def _read_choice(reading: _CompatibleStream, choice: dict[str, Any], provider: s
             reading.text.append(piece)
     elif delta.get("reasoning_content") or delta.get("reasoning"):
         reading.thought = True
+        if len(reading.reasoning) < MAX_REASONING:
+            reading.reasoning.append(text_in(delta.get("reasoning_content")))
     reason = choice.get("finish_reason")
     if reason:
         if reason == _DECLINED:

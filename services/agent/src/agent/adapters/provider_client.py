@@ -12,7 +12,7 @@ import orjson
 import structlog
 from yarl import URL
 
-from agent.adapters.known_models import KnownModels, Remedy
+from agent.adapters.known_models import KnownModel, KnownModels, Remedy
 from agent.domain.turn.journal import ModelAnswer, RequestedCall
 from agent.errors import BadToolCallError, ModelDownError, ModelError, ModelRefusedError, ModelSilentError
 from agent.ports import ModelRequest, TextSink
@@ -112,15 +112,21 @@ class ProviderClient(ABC):
             raise ModelDownError(f"{self.provider} cannot be reached ({type(error).__name__})") from error
 
     async def _ask(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer:
+        before = known = self._models.of(prompt.model)
         for _ in range(MOST_CHANGES):
-            answer = await self._attempt(prompt, sink)
+            answer, known = await self._attempt(prompt, known, sink)
             if answer is not None:
+                if known != before:
+                    self._models.learn(prompt.model, known)
                 return answer
+            log.warning("model.request_changed", provider=self.provider, model=prompt.model, known=known)
         raise ModelRefusedError(f"{self.provider} refused every form of the request")
 
-    async def _attempt(self, prompt: ModelRequest, sink: TextSink) -> ModelAnswer | None:
-        """The reply; None: the endpoint refused the request, and taught how it can be changed."""
-        known = self._models.of(prompt.model)
+    async def _attempt(
+        self, prompt: ModelRequest, known: KnownModel, sink: TextSink
+    ) -> tuple[ModelAnswer | None, KnownModel]:
+        """The reply, and what is known of the model after it; no reply if that was not known and changes the
+        request."""
         body = self._models.request(known, self.request(prompt))
         async with self._session.post(
             self._url,
@@ -134,33 +140,26 @@ class ProviderClient(ABC):
                 taught = self._models.taught(known, body, response.status, error)
                 if taught is None:
                     raise self.refusal(response.status, response.headers.get("Retry-After"), error)
-                log.warning(
-                    "model.request_changed",
-                    provider=self.provider,
-                    model=prompt.model,
-                    asked=taught.name,
-                    without=taught.refused,
-                )
-                self._models.learn(prompt.model, taught)
-                return None
-            answer, thought = await self.read(response, known.name, sink)
-        empty = not answer.text.strip() and not answer.calls
-        if (thought or (empty and answer.cut)) and not known.thinks:
-            self._models.learn(prompt.model, replace(known, thinks=True))
-            if empty and answer.cut:
-                return None
-        if empty:
+                return None, taught
+            answer, thought = await self.read(response, replace(prompt, model=known.name), sink)
+        all_thought = answer.cut and not answer.text.strip() and not answer.calls
+        thinking = replace(known, thinks=known.thinks or thought or all_thought)
+        if all_thought and not known.thinks:
+            return None, thinking
+        if not answer.text.strip() and not answer.calls:
             raise ModelDownError(f"{self.provider} gave an empty reply")
-        return answer
+        return answer, thinking
 
     @abstractmethod
     def request(self, prompt: ModelRequest) -> JsonObject:
         """The request's body."""
 
     @abstractmethod
-    async def read(self, response: aiohttp.ClientResponse, model: str, sink: TextSink) -> tuple[ModelAnswer, bool]:
-        """Reads the response, and whether the model thought before it answered; the text goes into the sink as it
-        arrives."""
+    async def read(
+        self, response: aiohttp.ClientResponse, prompt: ModelRequest, sink: TextSink
+    ) -> tuple[ModelAnswer, bool]:
+        """Reads the response to a prompt, and whether the model thought before it answered. The text goes into the sink
+        as it arrives."""
 
     @abstractmethod
     def refusal(self, status: int, retry_after: str | None, error: JsonObject) -> ModelError:
