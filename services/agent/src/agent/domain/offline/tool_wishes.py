@@ -78,7 +78,9 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
     if _meant(said) is None:
         said = next((one for one in (plain(text), in_figures(said)) if _meant(one)), said)
     row = _meant(said)
-    row = by_words(text, plain(text)) or row or by_share_words(text)
+    row = by_words(text, plain(text)) or row
+    if row is None or (row.tool == "get_price" and not row.way):
+        row = by_share_words(text) or row  # a price is what is meant where nothing else is named
     if row is not None and row.tool in LEANS_ON_ONE and telling(own_words := _QUOTED.sub(" ", text)):
         row = _meant(put_right(own_words))  # what somebody else said orders nothing
     looks_up = row is not None and row.tool in (*_LOOKED_UP, "get_ohlcv", "get_portfolio")
