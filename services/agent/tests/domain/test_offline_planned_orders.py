@@ -215,7 +215,7 @@ def test_what_the_cash_buys_is_told() -> None:
         ("compra 10 ibm solo si baja", "si"), ("buy 3 msft. no, forget it", "no"),
         ("buy 5 ibm and sell at 210", "sell"),
         ("compra 5 ibm un 10% mas barato", "10"), ("buy 5 ibm with a stop at 190 and target 220", "220"),
-        ("buy 5 calls on ibm", "calls"), ("my friend told me to buy 5 ibm", "told"), ("buy 1.000 AAPL", "1.000"),
+        ("buy 5 calls on ibm", "calls"), ("my friend told me to buy 5 ibm", "friend"), ("buy 1.000 AAPL", "1.000"),
     ],
 )  # fmt: skip
 def test_an_order_of_which_something_was_not_read_is_not_prepared(said: str, word: str) -> None:

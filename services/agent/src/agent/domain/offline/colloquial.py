@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from agent.domain.number_words import WORDED, with_large_figures
 from agent.domain.text_features import plain, symbols_in, word_set
+from agent.texts import TEXTS
 from contracts.languages import Language
 
 _COUNT = rf"(?:\d[\d.,]*|{WORDED}|(?:half )?a dozen|(?:una|media) docena)\b"
@@ -21,8 +22,17 @@ _CLAUSE = (
     r"bueno|venga|ahora|también|tambien|sí)\W+)"
 )
 """Where a command begins."""
-_MONEY = r"bucks|quid|smackers|dollars?|usd|varos|pavos|lucas|mangos|pesos|d[oó]lares"
 
+_ACCENTED = str.maketrans({"a": "[aá]", "e": "[eé]", "i": "[ií]", "o": "[oó]", "u": "[uú]", "é": "[eé]", "'": r"\W?"})
+
+
+def _words(kind: str) -> str:
+    """A pattern of the words of a row of `[everyday]`, with and without accents, the longest first."""
+    said = {one.strip() for row in TEXTS[f"everyday.{kind}"].by_language.values() for one in row.split(",")}
+    return "|".join(one.translate(_ACCENTED) for one in sorted(said, key=len, reverse=True))
+
+
+_MONEY, _SELLS = _words("money"), _words("sells")
 _LISTED = r"\b(?:alert|alarm|avis|order|orden|órden|watch|list)\w*"
 """What is ended, and never sold."""
 
@@ -35,7 +45,6 @@ _FORMAL: dict[str, str] = {
     "cuente": "cuenta",
 }  # fmt: skip
 """Commands to somebody who is addressed as usted, and the same to a friend."""
-_ACCENTED = str.maketrans({"a": "[aá]", "e": "[eé]", "i": "[ií]", "o": "[oó]", "u": "[uú]", "é": "[eé]"})
 _FORMAL_COMMAND = re.compile(
     rf"{_CLAUSE}(?P<verb>{'|'.join(one.translate(_ACCENTED) for one in _FORMAL)})"
     r"(?P<rest>me|nos|le|l[oa]s?|mel[oa]s?|sel[oa]s?)?\b(?!\W+(?:que|o)\b)",
@@ -115,12 +124,9 @@ _SAID: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"\g<lead>compra \g<n> dólares",
         ),
         (
-            rf"{_CLAUSE}(?:dump|ditch|unload|flog|bin)(?= (?:half|all|my|a (?:third|quarter))\b)(?!.*{_LISTED})",
+            rf"{_CLAUSE}(?:{_SELLS}|deshazte de)(?= (?:half|all|my|a (?:third|quarter)|la mitad|tod[oa]s?|mis)\b)"
+            rf"(?!.*{_LISTED})",
             r"\g<lead>sell",
-        ),
-        (
-            rf"{_CLAUSE}(?:suelta|larga|remata|bota|deshazte de)(?= (?:la mitad|tod[oa]s?|mis)\b)(?!.*{_LISTED})",
-            r"\g<lead>vende",
         ),
         (rf"{_CLAUSE}(?:h[aá]ga|haz)(?:me)? una (?:compra|adquisici[oó]n) de (?={_COUNT})", r"\g<lead>compra "),
         (rf"{_CLAUSE}(?:h[aá]ga|haz)(?:me)? una venta de (?={_COUNT})", r"\g<lead>vende "),
@@ -149,9 +155,7 @@ _SAID: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             "how are my shares",
         ),
         (r"\b(?:what\W?s|whats) (?:poppin\w*|good|up|the (?:deal|word|story|vibe)) with\b", "how is"),
-        (r"\bhow\W?s the (?:vibe|mood|feeling|buzz) (?:around|on|about|with|for)\b", "sentiment of"),
-        (r"\b(?:any|the|spill the) (?:tea|goss|gossip|dirt|scoop|buzz)(?= (?:on|about)\b)", "news"),
-        (r"\bqu[eé] (?:se cuenta|chisme hay|onda|rollo|pasa)(?= (?:con|de) (?!mi|el mercado))", "noticias"),
+        (r"\bqu[eé] (?:se cuenta|onda|rollo|pasa)(?= (?:con|de) (?!mi|el mercado))", "noticias"),
         (r"\bqu[eé] (?:onda|pex|tranza|pedo)\b[,! ]*", ""),
         (r"\b(?:set me back|ask(?:ing)? price|bid)\b", "cost"),
         (r"\b(?:deets|lowdown|skinny)\b", "details"),
@@ -172,14 +176,7 @@ _SENDS: dict[Language, re.Pattern[str]] = {
 }  # fmt: skip
 """Somebody wants to be told when a price is reached."""
 _TAKES_SOME = re.compile(
-    rf"{_CLAUSE}(?:(?P<dump>dump|ditch|unload|flog|bin)|(?P<suelta>suelta|larga|remata|bota)|(?P<en>(?:cop|snag|bag|"
-    rf"scoop(?: up)?|nab|ape into|load up on|slap on|throw me|sort me out with|"
-    r"hook me up with|put me down for|put me in|let (?:us|me) have|let\W?s (?:get|have|do)|(?:i|we)\W?ll (?:have|take)|"
-    r"order|(?:gonna )?need|i\W?(?:m gonna|ll) need|"
-    r"i\W?d be grateful for|i could do with|i fancy|send me|give me|get|i want|i\W?d like)(?: me)?(?: the)?)|"
-    r"p[oó]n(?:ga|gan)?me|d[eé]jeme|s[ií]rvame|[eé]chame|m[eé]teme|ag[aá]rrame|p[aá]same|c[aá]rgame|l[aá]nzame|m[eé]rcame|"
-    r"cons[ií]gueme|j[aá]lame|[eé]ntrale (?:con|a)|m[eé]tele|me vendr[ií]an bien|necesito|quiero|quisiera|dame|"
-    r"d[eé]me|me llevo) "
+    rf"{_CLAUSE}(?:(?P<sells>{_SELLS})|(?:{_words('buys')})(?: me)?(?: the)?) "
     rf"(?P<count>{_COUNT})(?P<rest>\W*$|[,.;]|\W+(?:of|de)\s+|\W+)(?P<next>\$?[\w&]*)(?P<after>\W*\w*)",
     re.IGNORECASE,
 )
@@ -192,10 +189,11 @@ _OF_AN_ORDER = word_set(
 _POINTS = word_set("those these that esas esos esa ese")
 """Before a noun they point at what it names: ten of those headlines."""
 _INVESTS = re.compile(
-    rf"{_CLAUSE}(?:throw|chuck|stick|drop|dump|pop|sling|toss|shove|whack|yolo|put) (?P<sum>[$€£]? ?{_COUNT}) ?"
-    rf"(?:{_MONEY})? ?(?:at|into|in|on) (?P<share>\$?[\w&]+)",
+    rf"{_CLAUSE}(?:{_words('invests')}) (?P<sum>[$€£]? ?{_COUNT}) ?(?:{_MONEY})? ?(?:at|into|in|on|a|en) "
+    r"(?P<share>\$?[\w&]+)",
     re.IGNORECASE,
 )
+_SIDES = {"en": ("buy", "sell"), "es": ("compra", "vende")}
 _ALERT = {"en": "alert me ", "es": "avísame "}
 
 
@@ -215,7 +213,7 @@ def in_known_words(text: str, language: Language) -> str:
         said = _FORMAL_COMMAND.sub(_familiar, said)
     for pattern, instead in _SAID:
         said = pattern.sub(instead, said)
-    return _INVESTS.sub(_invested, _TAKES_SOME.sub(_bought, said))
+    return _INVESTS.sub(_invested, _TAKES_SOME.sub(lambda match: _bought(match, language), said))
 
 
 def _familiar(match: re.Match[str]) -> str:
@@ -224,14 +222,13 @@ def _familiar(match: re.Match[str]) -> str:
     return f"{match['lead']}{verb}{match['rest'] or ''}"
 
 
-def _bought(match: re.Match[str]) -> str:
+def _bought(match: re.Match[str], language: Language) -> str:
     """The order that a wish for so many shares is; the wish as it was, if it may be for anything else."""
     follows, after = match["next"].lower(), match["after"].strip().lower()
     names = [follows, *([after] if follows in _POINTS and after[:1].isalpha() else [])]
     if any(one and one not in _OF_AN_ORDER and not symbols_in(one) for one in names):
         return match[0]
-    verbs = {"dump": "sell", "suelta": "vende", "en": "buy"}
-    verb = next((verb for kind, verb in verbs.items() if match[kind]), "compra")
+    verb = _SIDES[language][match["sells"] is not None]
     return f"{match['lead']}{verb} {match['count']}{match['rest']}{match['next']}{match['after']}"
 
 

@@ -13,7 +13,7 @@ from agent.domain.offline.kinds import PLACES
 from agent.domain.offline.slots import order_named
 from agent.domain.offline.spoken import FAR
 from agent.domain.offline.wishes import Intent, Wish
-from agent.domain.text_features import plain
+from agent.domain.text_features import plain, symbols_in
 
 _ENDS = r"delete|remove|cancel|erase|drop|scrap|borra|elimina|quita|cancela|anula"
 _ONE = re.compile(
@@ -27,10 +27,12 @@ _LINE = re.compile(r"^(- .+)$", re.MULTILINE)
 _NAMES = re.compile(r"\(([A-Z][\w./]*(?:, [A-Z][\w./]*)+)\)")
 
 
-def _fits(said: str, line: str) -> bool:
-    """Whether a line may be the order that a text names by its side or kind: "cancel the stop"."""
-    shown = order_named(line)
-    return all(shown.get(name) == one for name, one in order_named(said).items())
+def _fits(text: str, line: str) -> bool:
+    """Whether a line may be the one that a text names by its share, side or kind: "cancel the stop"."""
+    shown, named = order_named(plain(line)), symbols_in(text)
+    if named and not set(named) & set(symbols_in(line)):
+        return False
+    return all(shown.get(name) == one for name, one in order_named(plain(text)).items())
 
 
 def chosen_in(text: str, shown: str, offered: Collection[str], before: Sequence[str]) -> Wish | None:
@@ -42,7 +44,7 @@ def chosen_in(text: str, shown: str, offered: Collection[str], before: Sequence[
     listed: list[str] = _LINE.findall(shown) or (names[1].split(", ") if names else [])
     # "Delete it" is of the one line that is left of a list.
     ends = bool(match and match["ends"]) or (len(listed) == 1 and TAKES_BACK.search(said) is not None)
-    if ends and listed and not _fits(said, plain(listed[0])):
+    if ends and listed and not _fits(text, listed[0]):
         return None
     if not before or not listed or (match is None and not ends) or (match and len(listed) == 1 and not ends):
         return None

@@ -31,7 +31,7 @@ from agent.domain.offline.slots import (
 from agent.domain.offline.small_talk import LONGEST_TALK, small
 from agent.domain.offline.spoken import FAR, both_before, one_before
 from agent.domain.offline.tool_words import by_share_words, by_words, without_symbols
-from agent.domain.offline.unread import unread_change, whole
+from agent.domain.offline.unread import EFFECTS, asked_for, unread_change, whole
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.words import decision_in
 from agent.domain.text_features import numbers_in, plain, symbols_in, word_set
@@ -39,9 +39,6 @@ from agent.domain.text_features import numbers_in, plain, symbols_in, word_set
 _REPLACING = {"replace": "", "replace_listed": "", "resell": "sell"}
 """What the way is to an order or alert in place of one that does not exist yet."""
 _AND = re.compile(r"(?:,\s*|\s+)(?:and|y|e|then|luego)\s+(?:(?:then|also|luego|tambien|también)\s+)?", re.IGNORECASE)
-_EFFECTS = word_set(
-    "create_paper_order cancel_paper_order create_alert delete_alert add_to_watchlist remove_from_watchlist"
-)
 _MOST_READ = 100
 """Parts of a message, and of those before it, that are read for one answer."""
 _MOST_WISHES = 3
@@ -72,7 +69,7 @@ def tool_wish(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish |
     key = text, tuple(before)
     if key not in schemas.read and len(schemas.read) < _MOST_READ:
         schemas.read[key] = None
-        schemas.read[key] = _tool_read(text, schemas, before)
+        schemas.read[key] = asked_for(text, _tool_read(text, schemas, before))
     return schemas.read.get(key)
 
 
@@ -81,7 +78,9 @@ def _tool_read(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish 
     if _meant(said) is None:
         said = next((one for one in (plain(text), in_figures(said)) if _meant(one)), said)
     row = _meant(said)
-    row = by_words(text, plain(text)) or row or by_share_words(text)
+    row = by_words(text, plain(text)) or row
+    if row is None or (row.tool == "get_price" and not row.way):
+        row = by_share_words(text) or row  # a price is what is meant where nothing else is named
     if row is not None and row.tool in LEANS_ON_ONE and telling(own_words := _QUOTED.sub(" ", text)):
         row = _meant(put_right(own_words))  # what somebody else said orders nothing
     looks_up = row is not None and row.tool in (*_LOOKED_UP, "get_ohlcv", "get_portfolio")
@@ -286,7 +285,7 @@ def both_wishes(text: str, schemas: OfferedTools, before: Sequence[str]) -> Wish
             continue
         tools = first.calls[0][0], then.calls[0][0]
         alike = tools[0] == tools[1] and first.way == then.way
-        if alike or _EFFECTS.isdisjoint(tools) or (waits and tools[1] != "create_alert"):
+        if alike or EFFECTS.isdisjoint(tools) or (waits and tools[1] != "create_alert"):
             continue
         if first.way or then.way or first.missing or then.missing:
             return replace(first, later=parts[1].strip())

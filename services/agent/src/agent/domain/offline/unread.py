@@ -1,4 +1,4 @@
-"""Finds what an order's text says and the order that was read from it does not: a figure, a side, a condition.
+"""Finds what an order's text says and the order that was read from it does not: a word, a figure, a side, a condition.
 
 "buy 10 ibm unless msft falls" was read as an order for 10 IBM. Its "unless" went into nothing, so the order is not
 prepared, and the assistant names the word and asks for the order in one short sentence.
@@ -10,24 +10,32 @@ from collections.abc import Iterable
 from agent.domain.number_words import in_figures
 from agent.domain.offline.changes import ALL_BUT, SHARE
 from agent.domain.offline.conditions import POLITE, YES
+from agent.domain.offline.key_words import put_right
 from agent.domain.offline.slots import AT_MARKET, NEGATED, NUMBER, PAID, TAKES_PROFIT, sides_said
 from agent.domain.offline.wishes import Intent, Wish
-from agent.domain.text_features import language_of, number_of, plain
+from agent.domain.text_features import language_of, number_of, plain, symbols_in, word_set
+from agent.domain.tickers import NAMES
+from agent.texts import TEXTS
 
 _CONDITION = re.compile(r"\b(?:if|when|once|si|cuando|en cuanto)\b")
-_TURNS_IT = re.compile(
-    r"\b(?:not|no|don\W?t|never|nor|nunca|jamas|ni|tampoco|"
-    r"or|o|either|maybe|perhaps|quizas?|tal vez|"
-    r"unless|except\w*|salvo|excepto|a no ser|a menos|siempre que|mientras|until|till|while|provided|"
-    r"before|after|antes|despues|hasta|"
-    r"told|said|says|advised|recommend\w*|suggest\w*|dijo|dice[ns]?|recomend\w+|recomiend\w+|aconsej\w+|"
-    r"kidding|joking|broma|options?|opciones|calls|puts|futures|futuros|cfds?)\b"
+_SAID = frozenset(
+    word for said in TEXTS["offline.commands"].by_language.values() for word in re.findall(r"[a-z]+", plain(said))
 )
-"""Words that make another order of what stands beside them: a negation, an alternative, a condition, the words of
-somebody else, and what is no share."""
+"""The words that ask for an effect, and those that are said beside them: whoever says another one may mean another
+thing, or tell what others want, what was, or what might be."""
+EFFECTS = word_set(
+    "create_paper_order cancel_paper_order create_alert delete_alert add_to_watchlist remove_from_watchlist"
+)
+"""Tools that change something."""
+_NAMED = re.compile(
+    rf"(?<!\w)(?:(?i:{'|'.join(map(re.escape, NAMES))})(?:['’]?s)?|"
+    r"\$?[A-Z]{1,5}(?:[./][A-Z]{1,4})?(?:['’]s)?)(?!\w)"
+)
+_TURNS_IT = re.compile(r"\b(?:not|no|ni|or|o|hasta|except|salvo|excepto)\b")
+"""Words that make another order of what stands beside them: a negation, an alternative, an exception."""
 _BESIDE = re.compile(
     r"\b(?:or (?:better|best|less)|o (?:mejor|menos)|(?:cada|por) un[ao]|each)(?=\W*$)|"
-    r"\b(?:why not|no (?:rush|hurry)|sin prisa)\b"
+    r"\b(?:why not|no (?:rush|hurry)|sin prisa|(?:i )?(?:don\W?t|do not) know how many|no se cuant[oa]s)\b"
 )
 _NO = re.compile(r"\b(?:no|not)\b")
 _LEVEL = re.compile(r"\b(?:above|below|over|under|encima|debajo)\b")
@@ -35,6 +43,19 @@ _LEVEL = re.compile(r"\b(?:above|below|over|under|encima|debajo)\b")
 _PERCENT = re.compile(r"\s?(?:%|per ?cent\b|por ?ciento\b)")
 _WORKED_OUT = frozenset(("from_now", "at_level"))
 """Ways that turn a figure of the text into another, which the wish shows."""
+
+
+def asked_for(text: str, wish: Wish | None) -> Wish | None:
+    """The wish, if each of its text's words is one that asks for an effect, or it has none: else the word that is not.
+    What it waits for is asked about."""
+    effects = wish is not None and not EFFECTS.isdisjoint(tool for tool, _ in wish.calls)
+    if wish is None or not effects or any(name == "when" or name.endswith("price") for name in wish.missing):
+        return wish
+    words = re.findall(r"[^\W\d_]+", in_figures(_BESIDE.sub(" ", put_right(_NAMED.sub(" ", text)))))
+    unread = next((word for word in words if word not in _SAID and not symbols_in(word)), "")
+    if not unread:
+        return wish
+    return Wish(Intent.UNREAD, shown=unread) if "?" not in text else None  # it asks about such an effect
 
 
 def whole(text: str, wish: Wish, *, conditional: bool = False) -> Wish:

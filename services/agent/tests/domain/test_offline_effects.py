@@ -1,0 +1,58 @@
+"""Prepares, creates, deletes or cancels only what the words of a message ask for."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from agent.domain.offline.assistant import respond
+from agent.domain.offline.intents import wish_in
+from agent.domain.offline.listed import chosen_in
+from agent.domain.offline.steps import SayText
+from agent.domain.offline.unread import EFFECTS
+from agent.testing.offered import SCHEMAS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my brother wants to buy 20 msft",
+        "i was going to buy 4 goog but changed my mind",
+        "i bought 12 aapl at 400, how am i doing",
+        "if i set an alert at 500 on goog will i get an email?",
+        "why would anyone short 50 fb",
+        "imagine i'd put 10 ibm stop 170",
+        "i would never delete my alerts",
+        "my wife deleted her alerts by accident",
+        "if ibm hits 200 i might sell",
+        "mi primo compro 30 microsoft ayer",
+        "estaba pensando en vender 4 ibm",
+        "mi jefe quiere vender 9 goog hoy",
+        "que pasaria si vendo todo",
+        "borré mis alertas sin querer",
+    ],
+)
+def test_what_others_want_what_was_and_what_might_be_has_no_effect(text: str) -> None:
+    for before in ([], ["IBM price"], ["my alerts"]):
+        wish = wish_in(text, SCHEMAS, before)
+        assert EFFECTS.isdisjoint(tool for tool, _ in wish.calls)
+
+
+@pytest.mark.parametrize(
+    "text", ["get me 2 coffees", "order 2 pizzas for the team", "buy me some time", "compra 3 cafés"]
+)
+def test_an_object_that_is_no_share_is_not_the_share_that_was_spoken_of(text: str) -> None:
+    assert EFFECTS.isdisjoint(tool for tool, _ in wish_in(text, SCHEMAS, ["IBM price"]).calls)
+    assert EFFECTS.isdisjoint(tool for tool, _ in wish_in("make it 3", SCHEMAS, ["IBM price", text]).calls)
+
+
+def test_the_word_that_stands_in_the_way_is_named() -> None:
+    said = respond([{"role": "user", "content": "my brother wants to buy 20 msft"}], SCHEMAS, "en")
+    assert isinstance(said, SayText)
+    assert "“brother”" in said.text
+
+
+@pytest.mark.parametrize("text", ["get rid of the google one", "borra la de google"])
+def test_the_only_one_of_a_list_is_not_ended_for_another_share(text: str) -> None:
+    before: Sequence[str] = ["which alerts are on"]
+    chosen = chosen_in(text, "Your alerts:\n- MSFT <= 25.00", SCHEMAS, before)
+    assert chosen is None or not chosen.shown
