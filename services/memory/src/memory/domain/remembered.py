@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from contracts.enumerations import AT_THE_DOOR
-from contracts.memory_rpc import LongTermMemory, Superseded
+from contracts.memory_rpc import LongTermMemory, Superseded, fact_id
 from contracts.symbols import InvalidSymbolError, parse_symbol
 from contracts.wrong_fields import message_of
 from contracts.zones import is_zone
@@ -39,6 +39,7 @@ _CAPS = {
     "preferences": PREFERENCES,
     "olderNotes": OLDER,
 }
+_TEXTS = ("frequent_questions", "user_notes", "preferences", "older_notes")
 _OWN = ("superseded", "since", "updatedAt")
 _SINGLE = ("tradingStyle", "name", "riskProfile", "experience", "language", "timezone")
 _NAMES = frozenset((*_CAPS, *_SINGLE))
@@ -191,6 +192,8 @@ def _checked(wire: Mapping[str, Any], patch: Mapping[str, Any]) -> LongTermMemor
         raise BadMemoryError(wrong)
     if "favoriteSymbols" in patch:
         new = new.model_copy(update={"favorite_symbols": _symbols(new.favorite_symbols)})
+    once = {name: list({fact_id(one): one for one in reversed(getattr(new, name))}.values())[::-1] for name in _TEXTS}
+    new = new.model_copy(update=once)
     if new.timezone is not None and not is_zone(new.timezone):
         raise BadMemoryError([BadField("timezone", "no IANA time zone: write it as America/Mexico_City")])
     return new
