@@ -192,11 +192,16 @@ def _checked(wire: Mapping[str, Any], patch: Mapping[str, Any]) -> LongTermMemor
         raise BadMemoryError(wrong)
     if "favoriteSymbols" in patch:
         new = new.model_copy(update={"favorite_symbols": _symbols(new.favorite_symbols)})
-    once = {name: list({fact_id(one): one for one in reversed(getattr(new, name))}.values())[::-1] for name in _TEXTS}
-    new = new.model_copy(update=once)
+    new = new.model_copy(update={name: _once(getattr(new, name)) for name in _TEXTS})
     if new.timezone is not None and not is_zone(new.timezone):
         raise BadMemoryError([BadField("timezone", "no IANA time zone: write it as America/Mexico_City")])
     return new
+
+
+def _once(texts: Sequence[str]) -> list[str]:
+    """Without those that say the same as one before."""
+    ids = [fact_id(one) for one in texts]
+    return [one for number, one in enumerate(texts) if ids[number] not in ids[:number]]
 
 
 def _symbols(given: Sequence[str]) -> list[str]:
