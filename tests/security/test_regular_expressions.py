@@ -20,7 +20,7 @@ from agent.domain.offline import conditions, relative_days, shapes
 from agent.domain.offline.coming_events import coming_events
 from agent.domain.offline.grammar import TAKES_BACK
 from agent.domain.offline.talk_words import OF_ONESELF, TELLS
-from agent.domain.promise import promises
+from agent.domain.promise import promised
 from contracts.person_rules import Asking, PersonRule, ruling
 from memory.domain import corrections, questions
 from memory.domain.lesson import about_memory
@@ -48,7 +48,7 @@ HOSTILE: tuple[tuple[Callable[[str], object], str], ...] = (
     ),
     (without_frame, "no, usually an rsi above from -1 to march the 5 " * 800),
     (MARK.search, " " * 40_000),
-    (promises, "ok--" * 10_000),
+    (promised, "ok--" * 10_000),
     (TAKES_BACK.search, "borra el de " + "." * 40_000 + " x"),
     (about_memory, "-" * 40_000),
     (about_memory, "eso de " + "borralo-" * 5_000),
@@ -88,8 +88,8 @@ def test_what_such_expressions_find_they_still_find() -> None:
     assert questions.template("Is 1,500.50 usd enough?") == "Is [AMOUNT] enough?"
     assert speech.unquoted("I said «no» and “yes”.\n  > quoted\nend") == "I said      and      .\n          \nend"
     assert asked.period_in("how did it do over the last three months?").period == "3m"
-    assert promises("OK, sure: noted.")
-    assert promises("Perfecto. Vale, genial, anotado")
+    assert promised("OK, sure: noted.")
+    assert promised("Perfecto. Vale, genial, anotado")
     assert TAKES_BACK.search("please borra el de aapl. por favor!")
     assert TAKES_BACK.search("no, cancel that one.")
     assert read_improved("<think>hm</think>Hello <think>there") == "Hello <think>there"

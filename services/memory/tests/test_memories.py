@@ -43,6 +43,12 @@ async def patch(on: Replica, **changes: Any) -> LongTermMemory:
     return (await on.rpc.call(MEMORY_PATCH, request)).memory
 
 
+async def test_a_fact_is_kept_once_however_often_it_is_set(servers: Servers) -> None:
+    async with replica(servers) as one:
+        twice = ["I have a boat", "I smoke", "I have a  boat"]
+        assert (await patch(one, userNotes=twice)).user_notes == ["I have a boat", "I smoke"]
+
+
 async def test_a_memory_is_empty_then_corrected_then_forgotten(servers: Servers) -> None:
     clock = FakeClock()
     async with replica(servers, clock=clock) as one:

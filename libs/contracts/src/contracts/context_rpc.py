@@ -148,6 +148,9 @@ class ContextMemory(Wire):
     frequent_questions: list[str] = Field(default_factory=list[str])
     recent_strategies: list[Strategy] = Field(default_factory=list[Strategy])
     user_notes: list[str] = Field(default_factory=list[str])
+    answering: list[str] = Field(
+        default_factory=list[str], description="what answers the message, if it asks for something that the user told"
+    )
 
 
 class ShortTermMemory(Wire):

@@ -97,7 +97,7 @@ class ModelRequest:
     market: Mapping[str, Any] | None = None
     """The state of the market now, if it is known, for the prompt."""
     facts: Sequence[str] = ()
-    """The remembered facts about the user, for the prompt."""
+    """What the user has told that answers the question, for the assistant by rules."""
     plan: str | None = None
     """The plan of a trading platform's customer, for the prompt; None: nobody's."""
     task: Literal["answer", "suggest", "improve"] = "answer"

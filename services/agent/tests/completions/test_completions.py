@@ -372,3 +372,11 @@ async def test_pictures_of_a_caller_go_to_models_that_see_alone(nats_server: Nat
             "no_pictures",
             True,
         )
+
+
+async def test_a_promise_without_a_call_is_denied_behind_it(nats_server: NatsServer) -> None:
+    script = Rule(match="vegan", replies=[ScriptedReply(text="I'll remember that you are vegan.")])
+    async with stage(nats_server.url) as scene, scripted_model(script) as model, agent(nats_server.url, model.base_url):
+        scene.executor.offer("remember", {"facts": []})
+        got = await complete(scene.nats, asking("I am vegan"))
+    assert got.text == "I'll remember that you are vegan.\n\nI have not changed anything in what I remember about you."

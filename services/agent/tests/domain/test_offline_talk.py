@@ -222,24 +222,16 @@ def test_who_only_tells_of_themselves_is_thanked_and_not_told_that_nothing_was_f
         assert found.text.startswith(answer) or (knowledge is None and answer not in THANKED)
 
 
-@pytest.mark.parametrize(
-    ("asked", "answer"),
-    [
-        ("¿cuál es mi notaría?", "Me contaste «mi notaría es la 12»."),
-        ("¿dónde trabajo?", "Me contaste «trabajo en un vivero»."),
-        ("Where do I work?", "You told me “I work for the post”."),
-        ("when is my boat inspected", "You told me “my boat is inspected in May”."),
-        ("¿cuándo es mi boda?", "No lo sé"),
-    ],
-)
-def test_a_question_about_oneself_is_answered_with_what_one_has_told(asked: str, answer: str) -> None:
-    facts = ["mi notaría es la 12", "trabajo en un vivero", "I work for the post", "my boat is inspected in May"]
+@pytest.mark.parametrize("knowledge", [KnowledgeFound(documents=5), None])
+@pytest.mark.parametrize("asked", ["¿dónde trabajo?", "¿qué no como?"])
+def test_a_question_about_oneself_is_answered_with_what_one_has_told(
+    asked: str, knowledge: KnowledgeFound | None
+) -> None:
     messages = [{"role": "user", "content": asked}]
     shop = CompanyConfig(company_id="sol", profile="support")
-    knowledge = KnowledgeFound(documents=5)
+    facts = ["trabajo en un vivero"]
     found = respond(messages, SCHEMAS, "es", introduced=True, company=shop, knowledge=knowledge, facts=facts)
-    assert isinstance(found, SayText)
-    assert found.text.startswith(answer)
+    assert found == SayText("Me contaste «trabajo en un vivero».")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.domain.promise import promises
+from agent.domain.promise import promised
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ from agent.domain.promise import promises
     ],
 )
 def test_a_promise(text: str) -> None:
-    assert promises(text)
+    assert promised(text) == {"remember", "update_memory"}
 
 
 @pytest.mark.parametrize(
@@ -71,4 +71,58 @@ def test_a_promise(text: str) -> None:
     ],
 )
 def test_no_promise(text: str) -> None:
-    assert not promises(text)
+    assert not promised(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I've forgotten that.",
+        "I have now forgotten everything about your car.",
+        "I'll forget that you are vegan.",
+        "I removed your diet from my notes.",
+        "It has been deleted from my memory.",
+        "Sure, forgotten.",
+        "Lo he olvidado.",
+        "He borrado tu coche de mi memoria.",
+        "Olvidado: ya no eres vegano.",
+        "Queda olvidado.",
+    ],
+)
+def test_something_is_said_to_be_forgotten(text: str) -> None:
+    assert promised(text) == {"forget", "update_memory"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Done.",
+        "All done, your car is a Lada now.",
+        "I have updated your car.",
+        "Your note has been removed.",
+        "Hecho, tu coche es un Lada.",
+        "Listo.",
+        "He actualizado tu coche.",
+    ],
+)
+def test_done_speaks_of_the_memory_only_where_nothing_else_was_tried(text: str) -> None:
+    assert promised(text, only_failed=True)
+    assert not promised(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I have not forgotten that.",
+        "I couldn't forget it: it was not deleted from my notes.",
+        "Nothing has been changed.",
+        "I removed AAPL from your watchlist.",
+        "Should I forget that?",
+        "No he podido olvidarlo.",
+        "No se ha borrado nada de mi memoria.",
+        "Your memory could not be updated.",
+    ],
+)
+def test_what_is_not_done_is_no_promise(text: str) -> None:
+    assert not promised(text)
+    assert not promised(text, only_failed="watchlist" not in text)

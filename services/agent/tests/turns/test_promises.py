@@ -8,12 +8,16 @@ from agent.scripted_model.script import Rule, ScriptedCall, ScriptedReply
 from agent.scripted_model.server import scripted_model
 from agent.testing.offered import SCHEMAS
 from agent.testing.stage import Stage, agent, stage
+from agent.texts import TEXTS
+from contracts.errors import ToolCode
+from contracts.events.tool import ToolCallRequested, ToolError, ToolMetadata, ToolResult
 from runtime.testing.servers import NatsServer
 
 ANA = "user/pro/ana"
 PROMISE = ScriptedReply(text="I'll remember that you are vegan.")
 CALL = ScriptedReply(tool_calls=[ScriptedCall(name="remember", arguments={"fact": "I am vegan"})])
 DONE = ScriptedReply(text="Noted: you are vegan.")
+UNCHANGED = TEXTS["step.unchanged"].said_in("en")
 
 
 async def told(scene: Stage, *, locale: str = "en") -> dict[str, Any]:
@@ -33,8 +37,8 @@ async def test_a_promise_without_a_call_is_told_to_the_model_which_keeps_it(nats
         first, second, third = model.asked
         assert second["messages"][: len(first["messages"])] == first["messages"]
         assert second["messages"][-2]["content"] == PROMISE.text
-        assert "not called remember" in second["messages"][-1]["content"]
-        assert all("not called remember" not in str(message["content"]) for message in third["messages"])
+        assert "no call of remember" in second["messages"][-1]["content"]
+        assert all("no call of remember" not in str(message["content"]) for message in third["messages"])
         # What was shown of the empty promise does not count: whoever heard it is told that the run starts again.
         assert len(scene.told("run.started")) == 2
         assert "".join(one["delta"] for one in scene.told("message.delta")).endswith("Noted: you are vegan.")
@@ -49,7 +53,8 @@ async def test_a_model_is_told_once_and_only_where_it_could_have_remembered(
         for name in tools:
             scene.executor.offer(name, {})
         answer = await told(scene)
-        assert answer["text"] == PROMISE.text
+        # Who says it a second time is not believed: the user reads that it is not so.
+        assert answer["text"] == (UNCHANGED if "remember" in tools else PROMISE.text)
         assert len(model.asked) == (2 if "remember" in tools else 1)
 
 
@@ -63,15 +68,46 @@ async def test_a_promise_is_caught_where_remember_was_not_among_the_tools_shown(
         await scene.idle()
         first, second, _ = [{tool["function"]["name"] for tool in asked["tools"]} for asked in model.asked]
         assert "remember" not in first
-        assert second == first | {"remember", "update_memory"}
+        assert second == first | {"remember", "update_memory", "forget"}
         assert answer["text"] == DONE.text
         assert [effect for _, effect in scene.executor.effects] == ['{"fact": "I am vegan"}']
 
 
-async def test_where_the_model_fails_at_the_second_word_its_first_one_stands(nats_server: NatsServer) -> None:
+async def test_where_the_model_fails_when_it_is_told_its_promise_is_not_shown(nats_server: NatsServer) -> None:
     script = Rule(match="vegan", replies=[PROMISE, ScriptedReply(status=400)], again=True)
     async with stage(nats_server.url) as scene, scripted_model(script) as model, agent(nats_server.url, model.base_url):
         scene.executor.offer("remember", {})
         answer = await told(scene)
-        assert answer["text"] == PROMISE.text
+        assert answer["text"] == UNCHANGED
         assert len(model.asked) >= 2
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "claimed", "left"),
+    [
+        ("forget", {"what": "I am vegan"}, "Done. Anything else?", "Anything else?"),
+        ("forget", {"what": "I am vegan"}, "I have forgotten that you are vegan.", ""),
+        ("update_memory", {"id": "f1", "fact": "I am vegan"}, "IBM rose. I've updated your diet.", "IBM rose."),
+        ("remember", {"fact": "I am vegan"}, "I'll remember that.", ""),
+    ],
+)
+async def test_what_failed_is_not_shown_as_done(
+    nats_server: NatsServer, tool: str, arguments: dict[str, str], claimed: str, left: str
+) -> None:
+    calls = ScriptedReply(tool_calls=[ScriptedCall(name=tool, arguments=arguments)])
+    script = Rule(match="vegan", replies=[calls, ScriptedReply(text=claimed), ScriptedReply(text=claimed)])
+
+    async def refuse(request: ToolCallRequested) -> ToolResult:
+        del request
+        error = ToolError(code=ToolCode.UNAVAILABLE, message="memory does not answer")
+        return ToolResult(success=False, error=error, metadata=ToolMetadata(execution_time=1.0))
+
+    async with stage(nats_server.url) as scene, scripted_model(script) as model, agent(nats_server.url, model.base_url):
+        scene.executor.tools[tool] = refuse
+        await scene.visitor("c1", "forget that I am vegan. Then tell me of IBM", principal=ANA, locale="en")
+        (answer,) = await scene.answered("c1")
+        await scene.idle()
+        assert answer["text"] == f"{left}\n\n{UNCHANGED}".strip()
+        assert len(model.asked) == 3
+        shown = "".join(one["delta"] for one in scene.told("message.delta"))
+        assert shown.endswith(answer["text"])

@@ -17,6 +17,7 @@ from agent.domain.cost import SpendingAccount
 from agent.domain.offered_tool import OfferedTool
 from agent.domain.own_words import OwnWords, words_of
 from agent.domain.pictures import PictureSupport, picture_tokens
+from agent.domain.promise import is_broken
 from agent.domain.providers import window_of
 from agent.domain.text_features import language_last_shown
 from agent.domain.tool_choice import chosen_tools
@@ -24,6 +25,7 @@ from agent.domain.turn.journal import Journal, ModelAnswer, RequestedCall, with_
 from agent.errors import HelpRefusedError, ModelDownError
 from agent.llm.paid_calls import ask_paid
 from agent.ports import ConversationKey, ModelChoice, Requester
+from agent.texts import TEXTS
 from agent.turns.deps import Limits
 from agent.turns.tool_runs import CallRound, outcomes
 from contracts.company import CompanyConfig
@@ -82,6 +84,13 @@ class Completions:
             journal = with_reply(journal, replace(reply, calls=mine), last=False)
             journal = with_results(journal, await self._results(request, journal, requester, ours))
         journal = with_reply(journal, reply, last=True)
+        if (
+            reply.provider != "offline"
+            and not reply.calls
+            and is_broken(reply.text, journal, [tool.name for tool in ours])
+        ):
+            speech.text(TEXTS["step.unchanged"].said_in(language))  # what was streamed cannot be taken back
+            speech.finish_reply()
         actions = pending_actions(journal)
         if actions:
             speech.text(waiting_text(actions, language))

@@ -1,15 +1,17 @@
-"""Recognises promises to remember something, by their form: the first person or the thing itself, in the future,
-present or perfect tense, with a verb of keeping. In Spanish and English. Offers, questions, conditions and orders
-("keep in mind that …") are not promises, and neither is what is kept only for this answer."""
+"""Finds what an answer says of the user's memory that no call has done: that something is, or will be, remembered,
+changed or forgotten. Known by its form, in es and en: the first person or the thing itself, in the future, present or
+perfect tense. Offers, questions, conditions and orders ("keep in mind that …") promise nothing, and neither does what
+is kept only for this answer."""
 
+import json
 import re
+from collections.abc import Collection
 
 from agent.domain.text_features import plain
-from agent.domain.turn.journal import Journal, ModelAnswer
+from agent.domain.turn.journal import Journal, TurnCall
 
-REMEMBER = "remember"
-KEEPING = frozenset((REMEMBER, "update_memory"))
-"""The tools that keep such a promise."""
+REMEMBER, FORGET, UPDATE = "remember", "forget", "update_memory"
+MEMORY_TOOLS = frozenset((REMEMBER, FORGET, UPDATE))
 _SENTENCE = re.compile(r"(?<=[.!?\n;])\s+")
 _FULL = tuple(
     (re.compile(rf"\b{short}\b"), full)
@@ -24,7 +26,7 @@ _ADVERBS = (
     r"and))*"
 )
 _STORE = r"(?:memory|notes?|profile|preferences|records?|file)"
-_PROMISES = tuple(
+_KEPT = tuple(
     re.compile(pattern)
     for pattern in (
         rf"\b(?:i (?:will|shall|am going to|am gonna)|let me){_ADVERBS} (?:remember|memori[sz]e|not(?: ever)? forget|"
@@ -55,6 +57,34 @@ _PROMISES = tuple(
         r"(?:anotado|apuntado|tomo nota)\b",
     )
 )
+_FORGOTTEN = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"\bi (?:will|have|am|am going to){_ADVERBS} (?:forget|forgotten|forgot|forgetting) "
+        r"(?:that|this|it|them|all|everything|about|your?|the (?:fact|note))\b",
+        rf"\bi (?:will|have|am|am going to)?{_ADVERBS} ?(?:delet|eras|remov|clear|wip|drop)\w* "
+        rf"(?:[\w'’]+ ){{1,8}}?from (?:my |your |the )?(?:\w+ )?{_STORE}\b",
+        rf"\b(?:it|that|this)(?: \w+)? (?:is|has been)(?: now)? (?:forgotten|(?:deleted|erased|removed|gone) from "
+        rf"(?:my |your |the )?{_STORE})\b",
+        r"^\W*+(?:(?:ok|okay|sure|done|understood|consider it)\W++)*forgotten\b",
+        r"\b(?:l[oa]s? )?(?:he|hemos) olvidado\b|\b(?:l[oa]s?|eso|esto) (?:olvido|olvidare)\b",
+        r"\b(?:he|hemos) (?:borrado|eliminado|quitado) (?:\w+ ){0,8}?(?:de|en) (?:mi|tu|la) "
+        r"(?:memoria|perfil|notas?)\b",
+        r"\bqueda(?:ra|do)? olvidad[oa]s?\b|^\W*+(?:(?:ok|vale|entendido|listo|hecho)\W++)*olvidad[oa]s?\b",
+    )
+)
+_DONE = re.compile(
+    r"^\W*+(?:(?:ok|okay|sure|great|vale|perfecto|claro)\W++)*(?:all )?(?:done|hecho|listo|updated|changed|deleted|"
+    r"removed|saved|actualizad[oa]|cambiad[oa]|borrad[oa]|eliminad[oa]|guardad[oa])\b|"
+    r"\b(?:i|it|that|this|is|are|has been|have been)(?: (?:have|now))* (?:updated|changed|corrected|deleted|erased|"
+    r"removed|saved|stored|cleared|forgotten|forgot|remembered)\b|"
+    r"\b(?:he|ha|han|queda|quedan|esta|estan)(?: sido)? (?:actualizad|cambiad|corregid|borrad|eliminad|guardad|quitad|"
+    r"olvidad)"
+)
+_NOT_DONE = re.compile(
+    r"n['’]t\b|\b(?:not|cannot|unable|nothing|fail(?:ed|s)?|errors?|unchanged|nada|tampoco|fallo|"
+    r"no (?:(?:l[oa]s?|me|te|se) )?(?:he|ha|han|pude|pudo|puedo|puede|hay|queda|esta|fue|consegui))\b"
+)
 _NO_PROMISE = re.compile(
     r"\b(?:if you|should you|once you|when you tell|unless|would you like|do you want|i can|i could|shall i|"
     r"si (?:quieres|prefieres|lo deseas|me (?:dices|lo pides|confirmas)|te parece)|cuando me digas|quieres que|"
@@ -65,22 +95,46 @@ _NO_PROMISE = re.compile(
 )
 
 
-def promises(text: str) -> bool:
-    """Whether an answer says that something will be, or has been, remembered."""
-    return any(_is_promise(sentence) for sentence in _SENTENCE.split(text))
+def is_broken(text: str, journal: Journal, offered: Collection[str]) -> bool:
+    """Whether an answer says what the tools that were `offered`, or called in this turn, have not done."""
+    return any(_is_broken(sentence, journal, offered) for sentence in _SENTENCE.split(text))
 
 
-def is_broken(reply: ModelAnswer, journal: Journal, offered: frozenset[str]) -> bool:
-    """Whether an answer promises to remember, could have seen to it, and nothing of the turn did."""
-    if reply.calls or REMEMBER not in offered or any(call.tool in KEEPING for call in journal.calls):
-        return False
-    return promises(reply.text)
+def without_promises(text: str, journal: Journal, offered: Collection[str]) -> str:
+    """What is left of an answer without the sentences that say so."""
+    lines = (
+        " ".join(one for one in _SENTENCE.split(line) if not _is_broken(one, journal, offered))
+        for line in text.split("\n")
+    )
+    return "\n".join(lines).strip()
 
 
-def _is_promise(sentence: str) -> bool:
-    if "?" in sentence:
-        return False
+def _is_broken(sentence: str, journal: Journal, offered: Collection[str]) -> bool:
+    rounds = [[call for call in step.calls if call.tool in MEMORY_TOOLS] for step in journal.steps]
+    only_failed = bool(journal.calls) and all(one.tool in MEMORY_TOOLS and not _succeeded(one) for one in journal.calls)
+    kept_by = promised(sentence, only_failed=only_failed)
+    last = next((calls for one in reversed(rounds) if (calls := [call for call in one if call.tool in kept_by])), None)
+    if last is None:
+        return any(tool in offered for tool in kept_by - {UPDATE})
+    return not any(map(_succeeded, last))
+
+
+def _succeeded(call: TurnCall) -> bool:
+    return call.result is not None and bool(json.loads(call.result).get("success"))
+
+
+def promised(sentence: str, *, only_failed: bool = False) -> frozenset[str]:
+    """The tools of which one would have done what a sentence says; none: it promises nothing. `only_failed`: all that
+    the turn did were calls of these that failed, so that "done" speaks of them."""
     said = plain(sentence)
     for pattern, full in _FULL:
         said = pattern.sub(full, said)
-    return not _NO_PROMISE.search(said) and any(pattern.search(said) for pattern in _PROMISES)
+    if "?" in said or _NO_PROMISE.search(said):
+        return frozenset()
+    if any(pattern.search(said) for pattern in _KEPT):
+        return frozenset((REMEMBER, UPDATE))
+    if _NOT_DONE.search(said):
+        return frozenset()
+    if any(pattern.search(said) for pattern in _FORGOTTEN):
+        return frozenset((FORGET, UPDATE))
+    return MEMORY_TOOLS if only_failed and _DONE.search(said) else frozenset()

@@ -1,6 +1,7 @@
 """Builds the prompt of one model call from what is known of the conversation: the five layers and the turn's calls,
 within the model's window."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,6 +16,7 @@ from agent.domain.prompt.copilot import Customer, copilot_sections
 from agent.domain.prompt.layers import VisitorInfo, base, system_prompt
 from agent.domain.prompt.messages import PAGE_TOOL, conversation
 from agent.domain.sent_files import ReadFile, files_section
+from agent.domain.text_features import plain
 from agent.domain.turn.journal import Journal
 from agent.measures import COMPRESSED_TOKENS, COMPRESSION, ORIGINAL_TOKENS, STRATEGIES
 from agent.ports import ModelRequest, PromptHistory, Requester
@@ -33,6 +35,7 @@ UNBOUNDED = 10**9
 MANY = 30_000
 """Characters that were never counted, from which counting moves to a thread."""
 NO_WISHES = Wishes()
+_MY_NAME = re.compile(r"\b(?:what|how|who|cual|como|quien)\b.{0,20}\b(?:my name|i called|am i$|me llamo|soy$)")
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,7 @@ class Composer:
             page_url=of.requester.page_url or of.history.page_url,
             knowledge=of.knowledge,
             market=of.context.market.model_dump(mode="json") if of.context and of.context.market else None,
-            facts=_told(of.context, of.requester.language),
+            facts=_answering(of.context, said[-1].text if (said := of.history.messages) else "", of.requester.language),
             plan=of.requester.plan if of.requester.role == "user" and of.config.trades else None,
             company=of.config,
             begun_before=len(of.history.messages) >= MESSAGES,
@@ -225,13 +228,12 @@ def _most_tool_tokens(tools: tuple[OfferedTool, ...]) -> int:
     return 1_500 * len(tools)
 
 
-def _told(context: FullContext | None, language: Language) -> list[str]:
-    """Returns what users have told about themselves, in their own words."""
-    if context is None:
-        return []
-    name = context.user.name if context.user else None
-    called = TEXTS["told_memory.my_name"].said_in(language).format(name=name)
-    return [*([called] if name else []), *(context.memory.user_notes if context.memory else ())]
+def _answering(context: FullContext | None, question: str, language: Language) -> list[str]:
+    """Returns what users have told about themselves that answers a question, in their own words."""
+    name = context.user.name if context and context.user else None
+    if name and _MY_NAME.search(plain(question).strip(" ?!.")):
+        return [TEXTS["told_memory.my_name"].said_in(language).format(name=name)]
+    return list(context.memory.answering) if context and context.memory else []
 
 
 def _page(url: str | None, title: str | None) -> str | None:

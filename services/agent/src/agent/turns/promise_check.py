@@ -1,11 +1,11 @@
-"""Tells a model that promised to remember something, but did not call the tool, that it has not done so, and asks it
-once more, in one paid call."""
+"""Tells a model that says of the user's memory what no call has done that it is not done, and asks it once more, in one
+paid call. Says it again, and the user reads that it is not done instead."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.domain.offered_tool import OfferedTool
-from agent.domain.promise import KEEPING, is_broken
+from agent.domain.promise import MEMORY_TOOLS, is_broken, without_promises
 from agent.domain.turn.journal import Journal, ModelAnswer
 from agent.errors import BudgetSpentError, ModelError
 from agent.llm.paid_calls import ask_paid
@@ -26,24 +26,30 @@ async def ask_honest(
     tools: Sequence[OfferedTool],
 ) -> ModelAnswer:
     """The reply; raises as `ask_paid` does. What was said before the promise was found empty does not count. `tools`:
-    all that the requester has, more than the model is shown: what keeps the promise is shown when it is told."""
+    all that the requester has, more than the model is shown: what keeps the promise is shown when it is told. Rules
+    promise only what is learned after the turn."""
     prompt = call.prompt
     reply = await ask_paid(ports.spending, ports.models, call.account, config, prompt, sink, call.choice, call.advance)
     offered = frozenset(tool.name for tool in tools)
-    if prompt.tool_choice == "none" or not is_broken(reply, journal, offered):
+    if reply.calls or reply.provider == "offline" or not is_broken(reply.text, journal, offered):
         return reply
     told = {"role": "system", "content": TEXTS["prompt.broken_promise"].said_in(prompt.language)}
     messages = [*prompt.messages, {"role": "assistant", "content": reply.text}, told]
     shown = {tool.name for tool in prompt.tools}
-    keeping = (tool for tool in tools if tool.name in KEEPING and tool.name not in shown)
+    keeping = (tool for tool in tools if tool.name in MEMORY_TOOLS - shown and prompt.tool_choice != "none")
     second = replace(prompt, messages=messages, tools=(*prompt.tools, *keeping))
     sink.restart()
+    outcome = "mended"
     try:
         again = await ask_paid(ports.spending, ports.models, call.account, config, second, sink, call.choice)
+        again = replace(again, usage=reply.usage + again.usage)
     except (ModelError, BudgetSpentError):
-        PROMISES.labels("asked_in_vain").inc()
+        again, outcome = reply, "asked_in_vain"
+    if not again.calls and is_broken(again.text, journal, offered):
+        outcome = "broken" if again is not reply else outcome
+        left = without_promises(again.text, journal, offered)
+        again = replace(again, text=f"{left}\n\n{TEXTS['step.unchanged'].said_in(prompt.language)}".strip())
         sink.restart()
-        sink.text(reply.text)
-        return reply
-    PROMISES.labels("broken" if is_broken(again, journal, offered) else "mended").inc()
-    return replace(again, usage=reply.usage + again.usage)
+        sink.text(again.text)
+    PROMISES.labels(outcome).inc()
+    return again

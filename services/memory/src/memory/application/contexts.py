@@ -29,6 +29,7 @@ from memory.adapters.tool_catalogue import ToolCatalogue
 from memory.application.conversation_context import PastConversations
 from memory.application.memories import Memories
 from memory.application.parts import Parts
+from memory.domain.answering import answering
 from memory.domain.forgotten import without_forgotten
 from memory.domain.mentions import mentioned
 from memory.domain.relevance import candidates, relevant
@@ -113,7 +114,7 @@ class ContextBuilder:
             portfolio=held.portfolio if held else None,
             alerts=held.alerts if held else None,
             conversation=_without_forgotten(conversation.result(), state),
-            memory=_memory(known),
+            memory=_memory(state, known, asked.text),
             short_term=short_term.result(),
             system=_system(asked, person, self._clock.now(), tools.result()),
             knowledge=said.result() if said else None,
@@ -137,7 +138,7 @@ class ContextBuilder:
         return FullContext(
             user=person,
             conversation=_without_forgotten(conversation.result(), state),
-            memory=_memory(known),
+            memory=_memory(state, known, asked.text),
             system=_system(asked, person, self._clock.now(), tools.result()),
             knowledge=said.result() if said else None,
             missing=parts.missing,
@@ -209,8 +210,12 @@ def _user(asked: ContextRequest, known: LongTermMemory | None) -> ContextUser:
     )
 
 
-def _memory(known: LongTermMemory | None) -> ContextMemory | None:
-    return None if known is None else ContextMemory.model_validate(known, from_attributes=True)
+def _memory(state: Remembered | None, known: LongTermMemory | None, question: str) -> ContextMemory | None:
+    if state is None or known is None:
+        return None
+    facts = [*state.memory.user_notes, *state.memory.preferences, *state.memory.older_notes]
+    told = ContextMemory.model_validate(known, from_attributes=True)
+    return told.model_copy(update={"answering": answering(facts, question)})
 
 
 def _market(

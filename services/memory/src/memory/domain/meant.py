@@ -21,7 +21,7 @@ SAME = 5
 """Letters with which two forms of a word begin alike."""
 _MADE_OF = re.compile(r"^(?:ar|en|des|a)(?=\w{4})")
 """Before a noun that a Spanish verb is made of: "riesgo" is in "arriesgar"."""
-_LIVING = re.compile(r"\b(?:what i do )?for a living\b")
+LIVING = re.compile(r"\b(?:what i do )?for a living\b")
 _ASKS = re.compile(r"\b(?:where|who|what|how|when|which|donde|quien|que|como|cuando|cual|cuant[oa]s?)\b")
 _EVERY = re.compile(r"\b(?:everything|all|todo|toda|todos|todas)\b")
 _SAYS_NOTHING = content(
@@ -102,7 +102,7 @@ def _past_meant(memory: LongTermMemory, about: str) -> list[str]:
     now = [*memory.user_notes, *memory.preferences, *memory.older_notes]
     if by_id := [one for one in past if fact_id(one) == about.strip()]:
         return [one for one in by_id if one not in now]
-    said, telling = plain(about), _telling(_LIVING.sub("job", plain(about)))
+    said, telling = plain(about), telling_of(LIVING.sub("job", plain(about)))
     held = [getattr(memory, name) for name in ("trading_style", "risk_profile", "experience", "name")]
     if any(_names(said, str(one)) for one in held if one):
         return []
@@ -123,8 +123,8 @@ def facts_meant(facts: Sequence[str], about: str) -> tuple[tuple[str, ...], tupl
     """The facts that the words (or an id) are about; else those that they may be about, if there are several."""
     if by_id := tuple(one for one in facts if fact_id(one) == about.strip()):
         return by_id, ()
-    bare = _LIVING.sub("job", plain(about))
-    telling = _telling(bare)
+    bare = LIVING.sub("job", plain(about))
+    telling = telling_of(bare)
     named = [one for one in facts if telling and _share(telling, one) >= ENOUGH]
     if named and len(telling) == 1 and _ASKS.search(bare):
         # "Where I work": what speaks of working, and not of the way to work.
@@ -140,12 +140,12 @@ def facts_meant(facts: Sequence[str], about: str) -> tuple[tuple[str, ...], tupl
 
 def part_meant(fact: str, about: str) -> tuple[str, str]:
     """What of a fact the words are about, and what is left of it: nothing, if they are about all of it."""
-    return without_part(fact, _telling(plain(about))) or (fact, "")
+    return without_part(fact, telling_of(plain(about))) or (fact, "")
 
 
 def _only_says_what_kind(bare: str, fact: str) -> bool:
     """Whether the words say nothing that a fact of their kind does not: Paris is none of who lives in Cusco."""
-    return all(facets(one) or not (telling := _telling(one)) or _share(telling, fact) for one in words(bare))
+    return all(facets(one) or not (telling := telling_of(one)) or _share(telling, fact) for one in words(bare))
 
 
 def _is_torn(named: Sequence[str], bare: str) -> bool:
@@ -158,7 +158,7 @@ def _of_kind(facts: Sequence[str], bare: str) -> list[str]:
     return [one for one in facts if asked & kinds(one)]
 
 
-def _telling(bare: str) -> frozenset[str]:
+def telling_of(bare: str) -> frozenset[str]:
     return content(bare) - _SAYS_NOTHING
 
 
@@ -188,7 +188,7 @@ def _without(found: _Removal, wire: dict[str, Any], facts: Mapping[str, tuple[st
 
 def _without_words(found: _Removal, wire: dict[str, Any], about: str) -> None:
     """Questions and strategies that the words are about."""
-    telling = _telling(plain(about))
+    telling = telling_of(plain(about))
     for name in ("frequentQuestions", "recentStrategies"):
         held: list[Any] = wire.get(name) or []
         gone = [one for one in held if telling and _share(telling, _told([one])[0]) >= ENOUGH]

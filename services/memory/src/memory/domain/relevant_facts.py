@@ -31,8 +31,8 @@ _KINDS = {
         "employer office profesion oficio laboral boss teach clases dedicas autonomo",
         "pension": "retire retired retirement pension stop-working jubilo jubilar jubilacion jubile retiro pensionar "
         "trabajar",
-        "home": "live city home town address country vivo casa ciudad pais direccion domicilio donde resido mudo where "
-        "rent landlord property",
+        "home": "live city home town address country vivo casa ciudad pais direccion domicilio donde resido mudo moved "
+        "where rent landlord property",
         "origin": "born from childhood grew origin raised native naci nacido crecio creci origen infancia pais",
         "spouse": "marry married divorce divorced divorcio divorciado divorciar single soltero wedding husband wife "
         "spouse partner half boda caso casado casada marido mujer esposa esposo parienta",

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from contracts.enumerations import AT_THE_DOOR
-from contracts.memory_rpc import LongTermMemory, Superseded
+from contracts.memory_rpc import LongTermMemory, Superseded, fact_id
 from contracts.symbols import InvalidSymbolError, parse_symbol
 from contracts.wrong_fields import message_of
 from contracts.zones import is_zone
@@ -39,6 +39,7 @@ _CAPS = {
     "preferences": PREFERENCES,
     "olderNotes": OLDER,
 }
+_TEXTS = ("frequent_questions", "user_notes", "preferences", "older_notes")
 _OWN = ("superseded", "since", "updatedAt")
 _SINGLE = ("tradingStyle", "name", "riskProfile", "experience", "language", "timezone")
 _NAMES = frozenset((*_CAPS, *_SINGLE))
@@ -191,9 +192,16 @@ def _checked(wire: Mapping[str, Any], patch: Mapping[str, Any]) -> LongTermMemor
         raise BadMemoryError(wrong)
     if "favoriteSymbols" in patch:
         new = new.model_copy(update={"favorite_symbols": _symbols(new.favorite_symbols)})
+    new = new.model_copy(update={name: _once(getattr(new, name)) for name in _TEXTS})
     if new.timezone is not None and not is_zone(new.timezone):
         raise BadMemoryError([BadField("timezone", "no IANA time zone: write it as America/Mexico_City")])
     return new
+
+
+def _once(texts: Sequence[str]) -> list[str]:
+    """Without those that say the same as one before."""
+    ids = [fact_id(one) for one in texts]
+    return [one for number, one in enumerate(texts) if ids[number] not in ids[:number]]
 
 
 def _symbols(given: Sequence[str]) -> list[str]:

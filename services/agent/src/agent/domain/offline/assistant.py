@@ -43,7 +43,6 @@ from agent.domain.offline.small_talk import asks_how, tells_of_oneself
 from agent.domain.offline.spoken import goes_on
 from agent.domain.offline.steps import SayText, UseTools, step_of
 from agent.domain.offline.talk_words import BEST, GREETED, MY_PLAN, OF_WHAT_WAS_TOLD, TAKEN, UNLISTED, WHETHER
-from agent.domain.offline.told_facts import asked_of
 from agent.domain.offline.wishes import Intent, Wish
 from agent.domain.shortcuts.steps import FORGET
 from agent.domain.text_features import decision_words, language_of, plain, symbols_in
@@ -82,7 +81,7 @@ def respond(
     """What a model would do with this prompt. `offered`: the tools there are, with their schemas; `introduced`: that it
     is offline was said before these messages; `last`: nothing more may be called; `market`: its state now; `knowledge`:
     what was found for the question in what the company says, None: it could not be searched; `company`: None is a
-    trading platform; `facts`: what the user has told of themselves; `plan`: theirs, if they have one.
+    trading platform; `facts`: what the user has told that answers the question; `plan`: theirs, if they have one.
     """
     demo = company is None or company.company_id == DEMO
     question, after, before, said = _question(messages)
@@ -110,8 +109,8 @@ def respond(
         response = SayText(nobody_yet(language))
     elif not wish.calls and (events := coming_events(question, market, language)):
         response = SayText(events)
-    elif wish.intent in (Intent.SITE, Intent.UNKNOWN) and (own := asked_of(question, facts, whole=True)):
-        response = SayText(told_before(own, language))
+    elif facts and not wish.way and all(tool == "get_price" for tool, _ in wish.calls):
+        response = SayText(told_before(facts, language))
     elif wish.intent is Intent.UNKNOWN and away and not known:
         response = SayText(not_searched(language))
     elif (
@@ -149,7 +148,7 @@ def respond(
     else:
         response = SayText(plain_answer(wish, language, offered, missed=missed, demo=demo))
     if isinstance(response, SayText) and (is_unknown(response.text) or response.text == not_searched(language)):
-        response = _otherwise(question, wish, before, said, offered, facts, results, language) or response
+        response = _otherwise(question, wish, before, said, offered, results, language) or response
     if isinstance(response, SayText) and plan and not wish.calls and MY_PLAN.search(plain(question)):
         more = terms(MY_PLAN.sub(" ", plain(question))) and not is_unknown(response.text)
         rest = f"\n{response.text}" if more else ""
@@ -168,7 +167,6 @@ def _otherwise(
     before: Sequence[str],
     said: Sequence[str],
     offered: Collection[str],
-    facts: Sequence[str],
     results: Sequence[_Result],
     language: Language,
 ) -> SayText | UseTools | None:
@@ -185,8 +183,6 @@ def _otherwise(
         return SayText(plain_answer(Wish(Intent.NOT_YET), language))
     if tells_of_oneself(question, offered) and not named:
         return SayText(plain_answer(Wish(Intent.TOLD), language))
-    if own := asked_of(question, facts):
-        return SayText(told_before(own, language))
     if "get_price" in offered and UNLISTED.search(plain(question)):
         return SayText(plain_answer(Wish(Intent.UNLISTED), language))
     if wish.missing == ("symbol",) and wish.intent is Intent.SITE and "search_memory" in offered:

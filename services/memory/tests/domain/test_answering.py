@@ -1,0 +1,72 @@
+"""A question about oneself is answered by the facts that tell what it asks for, and by no others."""
+
+import pytest
+
+from memory.domain.answering import answering
+
+ENGLISH = [
+    "I just moved to Austin", "I work as a nurse", "I have two kids", "I bought 10 AAPL at 150",
+    "My wife is called Laura", "My sister Eva has a bakery", "My rent is 1200 a month", "I retire in 2040",
+]  # fmt: skip
+SPANISH = [
+    "Vivo en Cádiz", "Trabajo de noche en un hospital", "Mi perro se llama Rex", "Compré 5 de IBM a 190",
+    "Debo 15000 del coche", "Mi hija estudia medicina", "Ahorro para una casa", "mi notaría es la 12",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "fact"),
+    [
+        ("Where do I live?", 0), ("what's my job", 1), ("What do I do for a living?", 1),
+        ("How many kids do I have?", 2), ("What did I pay for my AAPL?", 3),
+        ("What's my wife's name?", 4), ("How much rent do I pay?", 6),
+        ("When will I retire?", 7),
+    ],
+)  # fmt: skip
+def test_a_fact_answers_in_other_words_too(question: str, fact: int) -> None:
+    assert answering(ENGLISH, question) == [ENGLISH[fact]]
+
+
+@pytest.mark.parametrize(
+    ("question", "fact"),
+    [
+        ("¿Dónde vivo?", 0), ("¿dónde trabajo?", 1), ("¿Cómo se llama mi perro?", 2), ("¿A cuánto compré IBM?", 3),
+        ("¿Cuánto debo del coche?", 4), ("¿Qué estudia mi hija?", 5), ("¿Para qué ahorro?", 6),
+        ("¿cuál es mi notaría?", 7),
+    ],
+)  # fmt: skip
+def test_so_it_does_in_spanish(question: str, fact: int) -> None:
+    assert answering(SPANISH, question) == [SPANISH[fact]]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        # These share a ticker with a fact, and ask for something else.
+        "Should I sell my AAPL?", "How is my AAPL doing?", "What is AAPL trading at?", "Is AAPL a good buy for me?",
+        "Do I have alerts on AAPL?", "How much did I make on AAPL?",
+        # These share a word or a kind with one.
+        "What's my brother's name?", "What's my dog called?", "How do I sell options?", "What do I eat for breakfast?",
+        "Where was I born?", "How old am I?", "I live in Denver", "Is there work for me?",
+    ],
+)  # fmt: skip
+def test_what_only_shares_a_word_or_a_ticker_answers_nothing(question: str) -> None:
+    assert answering(ENGLISH, question) == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "¿Vendo mis IBM?", "¿Cómo van mis IBM?", "¿Cuánto vale IBM?", "¿Me conviene comprar IBM?",
+        "¿Cómo se llama mi hijo?", "¿Qué estudia mi hijo?", "¿Dónde nací?", "¿Qué coche me compro?",
+        "¿Cómo cambio mi plan?", "¿Cuánto tengo ahorrado?", "¿Dónde veo mis órdenes?",
+    ],
+)  # fmt: skip
+def test_nor_does_it_in_spanish(question: str) -> None:
+    assert answering(SPANISH, question) == []
+
+
+def test_both_of_two_that_are_true_are_told() -> None:
+    both = ["vivo en Madrid en invierno", "vivo en Cádiz en verano"]
+    assert answering(both, "¿Dónde vivo?") == both
+    assert answering(both, "¿Dónde vivo en verano?") == both[1:]
