@@ -8,6 +8,7 @@ import argparse
 import json
 import re
 import sys
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast
@@ -28,14 +29,12 @@ from memory import documents as memory_documents
 DOCUMENTS: dict[str, Any] = {**memory_documents.DOCUMENTS, **market_documents.DOCUMENTS}
 """The models of what services store, by the name of the document."""
 KEYS_BEGIN = "# The providers' keys: written by `make contracts` from contracts/providers.py."
-_FROM = "valueFrom: {secretKeyRef: {name: nexus, key: KEY, optional: true}}"
 KEY_LINES = {
-    "docker-compose.yml": "      KEY: ${KEY:-}",
-    "deploy/compose.env.example": "KEY=",
-    "deploy/kubernetes/secret.env.example": "KEY=",
-    "deploy/kubernetes/base/agent.yaml": f"            - {{name: KEY, {_FROM}}}",
+    "docker-compose.yml": ("      - KEY", '  KEY: {file: "${SECRETS:-./secrets}/KEY"}'),
+    "deploy/make-secrets": ("yours KEY",),
+    "deploy/kubernetes/base/agent.yaml": ("                    - {key: KEY, path: KEY}",),
 }
-"""Files with one line for each provider's key, and the form of the line."""
+"""Files with one line for each provider's key, and the forms that the line has there."""
 
 
 def published() -> dict[str, Schema]:
@@ -66,7 +65,7 @@ def generated(root: Path) -> dict[Path, str]:
     texts[root / "docs/asyncapi/asyncapi.json"] = _text(document(version("nexus-contracts")))
     texts[root / "docs/openapi/openapi.json"] = _text(openapi(), indent=2)
     texts |= {root / "docs/guide" / name: page(language) for language, name in PAGES.items()}
-    return texts | {root / name: with_keys((root / name).read_text(), line) for name, line in KEY_LINES.items()}
+    return texts | {root / name: with_keys((root / name).read_text(), forms) for name, forms in KEY_LINES.items()}
 
 
 def openapi() -> dict[str, Any]:
@@ -74,14 +73,16 @@ def openapi() -> dict[str, Any]:
     return build_http(cast(Api, None), []).openapi()
 
 
-def with_keys(text: str, line: str) -> str:
-    """The file's text with one line for each provider's key in place of the lines of that form after KEYS_BEGIN."""
-    form = re.escape(line).replace("KEY", r"[A-Z0-9_]+")
-    written = "".join(line.replace("KEY", key) + "\n" for key in KEYS.values())
-    made, times = re.subn(rf"(?m)^( *{re.escape(KEYS_BEGIN)}\n)(?:{form}\n)+", lambda found: found[1] + written, text)
-    if times != 1:
-        raise SystemExit(f"{KEYS_BEGIN!r} with the lines of keys below it stands {times} times instead of once")
-    return made
+def with_keys(text: str, forms: Sequence[str]) -> str:
+    """The file's text with one line for each provider's key in place of the lines of each form after KEYS_BEGIN."""
+    for line in forms:
+        form = re.escape(line).replace("KEY", r"[A-Z0-9_]+")
+        written = "".join(line.replace("KEY", key) + "\n" for key in KEYS.values())
+        begin = rf"(?m)^( *{re.escape(KEYS_BEGIN)}\n)(?:{form}\n)+"
+        text, times = re.subn(begin, lambda found, written=written: found[1] + written, text)
+        if times != 1:
+            raise SystemExit(f"{KEYS_BEGIN!r} with lines like {line!r} below it stands {times} times instead of once")
+    return text
 
 
 def main() -> int:

@@ -5,19 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import secrets
 import signal
+import subprocess
 import time
 from collections.abc import Callable
 from typing import Any
 
 import aiohttp
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from pydantic import SecretStr
 
 from deploy.verify.engine import Engine, VerifyError
-from nexus_cli.stack.bus_users import USERS, variable
 from nexus_cli.stack.services import SERVICES
 from runtime.auth.tokens import TokenMinter
 from runtime.settings import TokenSettings
@@ -40,10 +37,12 @@ class Story:
 
     def __init__(self, engine: Engine, say: Callable[[str], None]) -> None:
         self._engine, self._say = engine, say
-        self._secret = secrets.token_hex(32)
+        # As a newcomer does it: every secret that docker-compose.yml asks for, and settings as they are.
+        folder = engine.directory / "secrets"
+        subprocess.run(["deploy/make-secrets", str(folder)], check=True)
+        self._secret = (folder / "NEXUS_JWT_SECRET").read_text().strip()
         self._environment = engine.directory / "stack.env"
-        self._environment.write_text(environment(self._secret))
-        self._environment.chmod(0o600)
+        self._environment.write_text(f"SECRETS={folder}\n")
 
     async def tell(self) -> None:
         """From up to down. Raises VerifyError at the first thing that is not as it has to be."""
@@ -179,20 +178,3 @@ class Story:
                 raise VerifyError(f"{service} ended with {code} after SIGTERM and {waits[service]:.0f} s")
         told = ", ".join(f"{service} {wait:.1f} s" for service, wait in waits.items())
         self._say(f"SIGTERM: each drained and ended with 0 ({told})")
-
-
-def environment(jwt_secret: str) -> str:
-    """The file that a newcomer fills in: every secret that docker-compose.yml asks for."""
-    pair = Ed25519PrivateKey.generate()
-    private = pair.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    public = pair.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
-    # A letter first, as compose.env.example says.
-    values = {variable(user): f"n{secrets.token_hex(24)}" for user in USERS}
-    values |= {name: secrets.token_hex(24) for name in ("REDIS_PASSWORD", "MONGODB_PASSWORD")}
-    values |= {name: secrets.token_hex(32) for name in ("NEXUS_MARK_KEY", "NEXUS_SECRETS_KEY")}
-    values |= {"NEXUS_JWT_SECRET": jwt_secret}
-    for name, key in (("NEXUS_PRINCIPAL_KEY", private), ("NEXUS_PRINCIPAL_PUBLIC_KEY", public)):
-        values[name] = key.decode().strip().replace("\n", "\\n")
-    return "".join(f"{name}={value}\n" for name, value in values.items())

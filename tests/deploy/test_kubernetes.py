@@ -48,6 +48,20 @@ def pod(one: Object) -> Object:
     return cast("Object", one["spec"]["template"]["spec"])
 
 
+def mounted(one: Object) -> list[tuple[str, str]]:
+    """Of each file of a Secret in the containers of a workload: its key there, and its name in /run/secrets."""
+    if "template" not in one.get("spec", {}):
+        return []
+    volumes = {volume["name"]: volume for volume in pod(one).get("volumes", [])}
+    if "secrets" not in volumes:
+        return []
+    for container in containers(one):
+        assert {"name": "secrets", "mountPath": "/run/secrets", "readOnly": True} in container["volumeMounts"]
+    held = volumes["secrets"]
+    sources = [source["secret"] for source in held["projected"]["sources"]] if "projected" in held else [held["secret"]]
+    return [(item["key"], item["path"]) for source in sources for item in source["items"]]
+
+
 @pytest.mark.parametrize("folder", [*OVERLAYS.values(), *OTHERS.values()], ids=[*OVERLAYS, *OTHERS])
 def test_every_object_is_valid(folder: Path) -> None:
     objects = build(folder)
@@ -129,24 +143,19 @@ def test_services_get_what_compose_gives_them() -> None:
     shared = set(named(objects, "ConfigMap")["nexus"]["data"])
     for name, deployment in named(objects, "Deployment").items():
         (container,) = containers(deployment)
-        given = {one["name"] for one in container["env"]} | shared
+        given = {one["name"] for one in container["env"]} | {name for _, name in mounted(deployment)} | shared
         tuned = {"NEXUS_DRAIN_NOTICE", "NEXUS_LLM_CHAIN", "NEXUS_TURN_DEADLINE_SECONDS", "NEXUS_MARKET_PROVIDER"}
         # What compose only hands on, where somebody has set it, is put into the ConfigMap.
         set_there = {variable for variable, value in compose[name]["environment"].items() if value is not None}
+        set_there |= {one if isinstance(one, str) else one["target"] for one in compose[name]["secrets"]}
         assert set_there - tuned <= given, name
 
 
-def test_the_secrets_example_names_every_key() -> None:
-    example = set(re.findall(r"^([A-Z_]+)=", (KUBERNETES / "secret.env.example").read_text(), re.MULTILINE))
-    asked = {
-        one["valueFrom"]["secretKeyRef"]["key"]
-        for folder in (*OVERLAYS.values(), OTHERS["migrate"])
-        for found in build(folder)
-        for container in containers(found)
-        for one in container.get("env", [])
-        if "secretKeyRef" in one.get("valueFrom", {})
-    }
-    assert asked == example
+def test_every_secret_is_a_file_that_the_same_command_makes_as_for_compose() -> None:
+    objects = [one for folder in (*OVERLAYS.values(), OTHERS["migrate"]) for one in build(folder)]
+    assert "secretKeyRef" not in str(objects)
+    made = set(yaml.safe_load((ROOT / "docker-compose.yml").read_text())["secrets"])
+    assert {key for one in objects for key, _ in mounted(one)} == made
 
 
 def test_every_service_may_reach_what_it_needs_and_nothing_takes_visitors_but_the_gateway() -> None:
@@ -164,8 +173,7 @@ def test_every_service_may_reach_what_it_needs_and_nothing_takes_visitors_but_th
     }
     needs: dict[str, set[str]] = {"to-redis": set(), "to-mongodb": set(), "gateway": {"gateway"}}
     for name, deployment in named(build(OVERLAYS["one-machine"]), "Deployment").items():
-        (container,) = containers(deployment)
-        given = {one["name"] for one in container["env"]}
+        given = {path for _, path in mounted(deployment)}
         needs["to-redis"] |= {name} if "NEXUS_REDIS_URL" in given else set()
         needs["to-mongodb"] |= {name} if "NEXUS_MONGODB_URL" in given else set()
     assert users == needs

@@ -1,22 +1,38 @@
 """`nexus drill` as an operator runs it: it says what it broke and what it found, and its exit code says whether."""
 
 import json
+import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+
+import pytest
 
 from nexus_cli.drill.drill import DrillReport
 from nexus_cli.drill.faults import Fault, FaultWindow, Kind
 from nexus_cli.drill.ledger import Mismatch, Wrong
 from nexus_cli.drill.people import Wait
+from runtime.testing.servers import until
+from tests.support.running_stack import NEXUS, RunningStack
+
+HOLDS_PAUSED = """import sys
+from nexus_cli.drill.faults import paused
+with paused(int(sys.argv[1])):
+    print("paused", flush=True)
+    sys.stdin.read()"""
 
 
 def test_a_drill_breaks_a_stack_of_its_own_and_finds_nothing_lost(tmp_path: Path) -> None:
-    nexus = [str(Path(sys.executable).with_name("nexus")), "drill"]
-    asked = [*nexus, "--minutes", "3", "--faults", "3", "--seed", "5", "--visitors", "2", "--json"]
-    done = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, timeout=400, check=False)
-    assert done.returncode == 0, done.stderr + done.stdout
-    said = json.loads(done.stdout)
+    asked = [NEXUS, "drill", "--minutes", "10", "--seed", "5", "--visitors", "2", "--json"]
+    with subprocess.Popen(asked, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as drill:
+        assert drill.stderr is not None
+        assert drill.stdout is not None
+        assert any(line.startswith("step 3: ") for line in drill.stderr)
+        # Ctrl-C ends the faults; what was found until then is told.
+        drill.send_signal(signal.SIGINT)
+        said = json.loads(drill.stdout.read())
+    assert drill.returncode == 0
     assert [said[name] for name in ("lost", "doubled", "overAHuman", "other")] == [0, 0, 0, 0]
     assert len(said["faults"]) == 3
     assert {"kind", "process", "seconds", "readyAgain", "longestWait"} <= said["faults"][0].keys()
@@ -35,3 +51,37 @@ def test_what_was_lost_is_counted_and_named() -> None:
     assert report.figures == {"lost": 2, "doubled": 1, "overAHuman": 1, "other": 1}
     assert "kill      agent                1        4.0 s          4.5 s" in report.as_text()
     assert "found: lost: 'hello' at 7 in c-1" in report.as_text()
+
+
+def test_a_paused_process_goes_on_when_the_drill_is_killed() -> None:
+    with subprocess.Popen(["sleep", "60"]) as sleeper:
+        holder = [sys.executable, "-c", HOLDS_PAUSED, str(sleeper.pid)]
+        with subprocess.Popen(holder, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as drill:
+            assert drill.stdout is not None
+            assert drill.stdout.readline() == b"paused\n"
+            until(lambda: _state(sleeper.pid) == "T", 10, "it was not paused")
+            drill.kill()
+        until(lambda: _state(sleeper.pid) == "S", 10, "it is still paused")
+        sleeper.kill()
+
+
+@pytest.mark.asyncio(loop_scope="session")
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--company", "nosuch"], "nobody can chat with nosuch, so nothing was broken: there is no such company"),
+        (["--kind", "cut"], "nothing here can be broken in this way; it has kill of agent, gateway"),
+    ],
+)
+async def test_where_nothing_can_be_found_out_nothing_is_broken(
+    stack: RunningStack, options: Sequence[str], told: str
+) -> None:
+    before = stack.facts()
+    done = stack.nexus("drill", "--running", "--data", str(stack.data), *options, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith(f"nexus: {told}"), done.stderr
+    assert stack.facts() == before
+
+
+def _state(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]

@@ -71,6 +71,18 @@ async def test_on_a_full_disk_no_command_tells_of_documents_that_are_not_stored(
         while (stored := await store(60)) == 60:
             told += stored
         told += stored
+
+        async def made(name: str) -> bool:
+            try:
+                await client["one"][name].update_one({"_id": 1}, {"$set": {"text": "x" * 100_000}}, upsert=True)
+            except PyMongoError:
+                return False
+            return True
+
+        number = 0
+        while await made(f"new{number}"):
+            number += 1
         small_disk.enlarge()
         assert await rows.count_documents({}) == told > 0
         assert await store(1) == 1
+        assert await made(f"new{number}")

@@ -117,10 +117,12 @@ def test_a_secret_may_be_a_file_that_is_named_like_its_variable(
     monkeypatch.setitem(NatsSettings.model_config, "secrets_dir", tmp_path)
     for name in ("NEXUS_NATS_PASSWORD", "NEXUS_NATS_USER"):
         (tmp_path / name).write_text("from-a-file\n")
+    (tmp_path / "NEXUS_NATS_CREDENTIALS").write_text("\n")
     monkeypatch.setenv("NEXUS_NATS_USER", "from-the-environment")
     found = NatsSettings()
     assert found.password is not None
     assert (found.password.get_secret_value(), found.user) == ("from-a-file", "from-the-environment")
+    assert found.credentials is None
     (tmp_path / "NEXUS_NATS_PASWORD").touch()
     with pytest.raises(NotReadyError, match="did you mean NEXUS_NATS_PASSWORD"):
         check_names()

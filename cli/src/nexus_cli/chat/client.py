@@ -14,6 +14,8 @@ from typing import Any, cast
 
 import aiohttp
 
+from contracts.errors import ErrorCode
+
 Frame = dict[str, Any]
 Tell = Callable[[str], None]
 """Told what happens to the connection: `reconnecting`, `reconnected`."""
@@ -194,7 +196,11 @@ class ChatConnection:
 
 
 class SessionRefusedError(ChatFailedError):
-    """The gateway answered hello with an error, or closed the socket for good; trying again would not help."""
+    """The gateway answered with an error, or closed the socket for good; trying again would not help."""
+
+
+class LimitedError(ChatFailedError):
+    """A limit of the gateway's refuses it for the moment."""
 
 
 async def _welcome(socket: aiohttp.ClientWebSocketResponse) -> Frame:
@@ -205,7 +211,8 @@ async def _welcome(socket: aiohttp.ClientWebSocketResponse) -> Frame:
         if frame["type"] == "welcome":
             return frame
         if frame["type"] == "error":
-            failed = ChatFailedError if frame.get("retryable") else SessionRefusedError
+            limited = frame["code"] == ErrorCode.RATE_LIMITED
+            failed = LimitedError if limited else ChatFailedError if frame.get("retryable") else SessionRefusedError
             raise failed(f"{frame['code']}: {frame['message']}")
     failed = SessionRefusedError if socket.close_code in _FINAL_CODES else ChatFailedError
     raise failed(f"the gateway closed the conversation (code {socket.close_code})")
@@ -215,7 +222,8 @@ async def visitor_token(gateway: str, company: str, locale: str) -> str:
     """A new visitor's token (POST /v2/visitors).
 
     Raises:
-        ChatFailedError: no answer, or a refusal.
+        LimitedError, SessionRefusedError: a refusal.
+        ChatFailedError: no answer.
     """
     try:
         async with (
@@ -224,7 +232,10 @@ async def visitor_token(gateway: str, company: str, locale: str) -> str:
         ):
             body = cast(Frame, await answer.json(content_type=None))
             if answer.status != 201:
-                raise ChatFailedError(str(body.get("detail") or body.get("title") or f"refused with {answer.status}"))
+                failed = LimitedError if answer.status == 429 else SessionRefusedError
+                raise (failed if answer.status < 500 else ChatFailedError)(
+                    str(body.get("detail") or body.get("title") or f"refused with {answer.status}")
+                )
             return str(body["token"])
     except (aiohttp.ClientError, TimeoutError, ValueError) as error:
         raise ChatFailedError(f"{gateway} does not answer like a gateway: {error}") from error

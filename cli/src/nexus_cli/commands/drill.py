@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import sys
 import tempfile
 import time
@@ -41,7 +42,7 @@ def drill(
 
     With --running of the stack that runs on --data, and a cluster's leaders hand over as well.
 
-    Exit code 1 with anything lost, doubled or said over a human.
+    Ctrl-C ends it early, with its report. Exit code 1 with anything lost, doubled or said over a human.
     """
     from nexus_cli.drill.drill import MANY, DrillPlan
     from nexus_cli.drill.faults import Kind
@@ -56,7 +57,7 @@ def drill(
         misuse(f"--process: one of {', '.join(PROCESSES)}")
     seed = seed if seed is not None else int(time.time())
     plan = DrillPlan(minutes, seed, visitors, faults or MANY, company, kinds, frozenset(process or ()))
-    _say(f"seed {plan.seed}; {f'the stack on {data} is broken' if running else 'a stack of its own is started'}")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         report = asyncio.run(_there(plan, data) if running else _drill_new_stack(plan))
     except StackError as error:
@@ -71,6 +72,7 @@ async def _drill_new_stack(plan: DrillPlan) -> DrillReport:
     from nexus_cli.drill.stack import drilled_stack
 
     with tempfile.TemporaryDirectory(prefix="nexus-drill-") as directory:
+        _say(f"seed {plan.seed}: starting a stack of its own")
         async with drilled_stack(Path(directory)) as stack:
             return await drill(plan, stack, _say)
 
@@ -79,7 +81,9 @@ async def _there(plan: DrillPlan, data: Path) -> DrillReport:
     from nexus_cli.drill.drill import drill
     from nexus_cli.drill.stack import running_stack
 
-    return await drill(plan, await running_stack(data), _say)
+    stack = await running_stack(data)
+    _say(f"seed {plan.seed}: breaking the stack on {data}")
+    return await drill(plan, stack, _say)
 
 
 def _say(line: str) -> None:

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from nexus_cli.chat.client import ChatFailedError
+from nexus_cli.chat.client import ChatFailedError, LimitedError
 from nexus_cli.drill.faults import READY_WITHIN, Fault, FaultWindow, Kind, Pair, faults
 from nexus_cli.drill.ledger import Mismatch, Wrong
-from nexus_cli.drill.people import COMPANY, GaveUpError, Scene, Wait, take_over, visit
+from nexus_cli.drill.people import AFTER_A_REFUSAL, COMPANY, GaveUpError, Scene, Wait, a_visitor, take_over, visit
 from nexus_cli.drill.stack import RunningStack
 from nexus_cli.stack.errors import StackError
 
@@ -44,8 +44,11 @@ class DrillPlan:
             if kind in (self.kinds or {kind}) and process in (self.processes or {process})
         ]
         if not found:
-            there = ", ".join(sorted({f"{kind} {process}" for kind, process in stack.matrix}))
-            raise StackError(f"nothing here can be broken in this way; these can: {there}")
+            there = "; ".join(
+                f"{kind} of {', '.join(of for one, of in stack.matrix if one is kind)}"
+                for kind in dict.fromkeys(kind for kind, _ in stack.matrix)
+            )
+            raise StackError(f"nothing here can be broken in this way; it has {there}")
         return found
 
 
@@ -58,6 +61,8 @@ class DrillReport:
     waits: list[Wait] = field(default_factory=list[Wait])
     found: list[Mismatch] = field(default_factory=list[Mismatch])
     gave_up: list[str] = field(default_factory=list[str])
+    limited: str = ""
+    """What kept people from chatting for a while, as the gateway said it."""
     conversations: int = 0
     messages: int = 0
     takeovers: int = 0
@@ -87,6 +92,7 @@ class DrillReport:
             "answers": len(self.waits),
             "takeovers": self.takeovers,
             "faults": [{**one.as_json(), "longestWait": self.longest(one)} for one in self.windows],
+            "limited": self.limited,
             "findings": [str(one) for one in self.found] + self.gave_up,
         }
 
@@ -109,6 +115,8 @@ class DrillReport:
             f"lost {figures['lost']}, doubled {figures['doubled']}, over a human {figures['overAHuman']}, "
             f"other {figures['other']}"
         )
+        if self.limited:
+            lines.append(f"fewer people chatted than asked for, because of the gateway's limits: {self.limited}")
         return "\n".join([*lines, *(f"found: {one}" for one in (*self.found, *self.gave_up))])
 
 
@@ -135,9 +143,15 @@ async def break_once(stack: RunningStack, fault: Fault, report: DrillReport, say
 
 
 async def drill(plan: DrillPlan, stack: RunningStack, say: Say, break_it: Break = break_by_lot) -> DrillReport:
-    """The whole drill on a running stack: people chat, faults happen, and the ledgers are compared with the log."""
+    """The whole drill on a running stack: people chat, faults happen, and the ledgers are compared with the log. A
+    first Ctrl-C ends the faults. Raises StackError if there is nothing to break, or nobody may chat."""
+    plan.matrix(stack)
     report = DrillReport(plan.seed)
     scene = Scene(stack, plan.company, waits=report.waits)
+    try:
+        await a_visitor(scene)
+    except (GaveUpError, ChatFailedError) as error:
+        raise StackError(f"nobody can chat with {plan.company}, so nothing was broken: {error}") from error
     people: list[Callable[[Scene, Random], Awaitable[None]]] = [*[visit] * plan.visitors, take_over]
     there = [
         asyncio.create_task(repeat_until_over(scene, one, f"{plan.seed}/{number}")) for number, one in enumerate(people)
@@ -146,12 +160,15 @@ async def drill(plan: DrillPlan, stack: RunningStack, say: Say, break_it: Break 
         await break_it(plan, stack, report, say)
     except TimeoutError:
         report.gave_up.append(f"not all was ready again within {READY_WITHIN:g} s")
+    except asyncio.CancelledError:
+        say("interrupted: no more faults")
     finally:
         scene.over.set()
         say("waiting until everything is at rest")
         await asyncio.gather(*there)
     report.takeovers = scene.takeovers
     report.gave_up += scene.gave_up
+    report.limited = scene.limited
     await _close(scene, report)
     return report
 
@@ -162,8 +179,12 @@ async def repeat_until_over(scene: Scene, one: Callable[[Scene, Random], Awaitab
             return
         try:
             await one(scene, Random(f"{seed}/{number}"))
+            continue
+        except LimitedError as error:
+            scene.limited = str(error)
         except (GaveUpError, ChatFailedError) as error:
             scene.gave_up.append(f"{one.__name__}: {error}")
+        await scene.rest(AFTER_A_REFUSAL)
 
 
 async def _close(scene: Scene, report: DrillReport) -> None:

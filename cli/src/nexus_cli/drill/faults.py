@@ -1,10 +1,12 @@
 """The faults of a drill: chosen by a seed, done to a process, and undone."""
 
 import asyncio
+import contextlib
 import os
 import signal
+import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from itertools import product
@@ -99,6 +101,16 @@ def faults(random: Random, number: int, matrix: Sequence[Pair] = MATRIX) -> Iter
         yield Fault(step, kind, process, seconds, random.uniform(0.2, 2.0), slow)
 
 
+@contextlib.contextmanager
+def paused(pid: int) -> Generator[None]:
+    """Stops the process for the length of the block. It goes on even if this process is killed meanwhile: a shell,
+    which waits for the end of a pipe from here, sends the signal."""
+    shell = ["sh", "-c", f"read -r _; kill -CONT {pid}"]
+    with subprocess.Popen(shell, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True):
+        os.kill(pid, signal.SIGSTOP)
+        yield
+
+
 async def inject(stack: Breakable, fault: Fault, everybody: Sequence[str] = PROCESSES) -> FaultWindow:
     """Does it, undoes it, and waits until everything is ready again."""
     process = stack.process(fault.process)
@@ -108,11 +120,8 @@ async def inject(stack: Breakable, fault: Fault, everybody: Sequence[str] = PROC
         case Kind.KILL:
             os.kill(process.pid, signal.SIGKILL)
         case Kind.PAUSE:
-            os.kill(process.pid, signal.SIGSTOP)
-            try:
+            with paused(process.pid):
                 await asyncio.sleep(fault.seconds)
-            finally:
-                os.kill(process.pid, signal.SIGCONT)
         case Kind.STALL:
             for proxy in network:
                 proxy.delay = fault.slow

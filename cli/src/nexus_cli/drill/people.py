@@ -17,7 +17,15 @@ from typing import Any, TypeVar
 import aiohttp
 from nats.errors import Error as NatsError
 
-from nexus_cli.chat.client import ChatConnection, ChatFailedError, Frame, conversation, visitor_token
+from nexus_cli.chat.client import (
+    ChatConnection,
+    ChatFailedError,
+    Frame,
+    LimitedError,
+    SessionRefusedError,
+    conversation,
+    visitor_token,
+)
 from nexus_cli.drill.ledger import ConversationLedger, DrillMessage, settled_at
 from nexus_cli.drill.log_reader import LoggedFact, read_log
 from nexus_cli.drill.stack import RunningStack
@@ -29,6 +37,7 @@ ACKNOWLEDGED_WITHIN = 150.0
 ANSWERED_WITHIN = 150.0
 """Longer than a turn's own deadline of 120 s: what is not answered then is looked at at the end, by the ledgers."""
 AFTER_PEOPLE = 5.0
+AFTER_A_REFUSAL = 5.0
 AT_REST_WITHIN = 150.0
 ASKED_WITHIN = 10.0
 PAUSE = 0.25
@@ -73,6 +82,8 @@ class Scene:
     waits: list[Wait] = field(default_factory=list[Wait])
     takeovers: int = 0
     gave_up: list[str] = field(default_factory=list[str])
+    limited: str = ""
+    """What a limit of the gateway's said, when it let nobody in for a while."""
 
     async def rest(self, seconds: float) -> None:
         """A person's pause; it ends with the drill."""
@@ -180,9 +191,14 @@ class Visitor:
         return done()
 
 
+async def a_visitor(scene: Scene) -> str:
+    """The token of a new visitor. Raises as `retry_until_done` does."""
+    return await retry_until_done(lambda: visitor_token(scene.stack.url, scene.company, LOCALE))
+
+
 async def visit(scene: Scene, random: Random) -> None:
     """One visitor from the first word to the last."""
-    token = await retry_until_done(lambda: visitor_token(scene.stack.url, scene.company, LOCALE))
+    token = await a_visitor(scene)
     async with contextlib.AsyncExitStack() as stack:
 
         async def open_one() -> tuple[ChatConnection, Frame]:
@@ -239,11 +255,18 @@ async def _speak_in(scene: Scene, random: Random, ledger: ConversationLedger) ->
 
 
 async def retry_until_done(ask: Callable[[], Awaitable[T]]) -> T:
-    """Repeats the request until it succeeds; every request here may be repeated. Raises GaveUpError."""
+    """Repeats the request until it succeeds; every request here may be repeated.
+
+    Raises:
+        LimitedError, SessionRefusedError: an answer that trying again does not change soon, or at all.
+        GaveUpError: no other answer for too long.
+    """
     end = time.monotonic() + ACKNOWLEDGED_WITHIN
     while True:
         try:
             return await asyncio.wait_for(ask(), ASKED_WITHIN)
+        except (LimitedError, SessionRefusedError):
+            raise
         except (ChatFailedError, aiohttp.ClientError, OSError, TimeoutError) as error:
             if time.monotonic() > end:
                 raise GaveUpError(f"nobody answered within {ACKNOWLEDGED_WITHIN:g} s: {error}") from error

@@ -1,19 +1,17 @@
-"""The settings that the local stack reads from the environment and from `.env`."""
+"""The settings that the local stack reads."""
 
 from __future__ import annotations
 
 from pydantic import Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from nexus_cli.stack.errors import BadSettingError
 from runtime.errors import NotReadyError
 from runtime.setting_names import dotenv
+from runtime.settings import EnvSettings
 
 
-class StackSettings(BaseSettings):
+class StackSettings(EnvSettings):
     """Addresses that replace embedded servers, and secrets that replace the ones made for development."""
-
-    model_config = SettingsConfigDict(env_prefix="NEXUS_", env_file=".env", extra="ignore", env_ignore_empty=True)
 
     gateway_port: int = Field(default=8080, ge=0, le=65535, description="Port of the page; 0 takes a free one.")
     nats_url: str | None = Field(default=None, description="NATS servers to use instead of the embedded one.")

@@ -30,12 +30,19 @@ def in_one_transaction(handle: Handle) -> Handle:
         name = body["$db"]  # the handler takes it out
         with server._lock_for(name):
             connection = server.get_database(name)
-            with connection.transaction():
-                answer = handle(server, message)
-                if not connection.db.in_transaction:
-                    # SQLite has taken all of it back, as it does on a full disk; the answer knows of one document.
-                    raise OSError("the command was taken back as a whole")
-                return answer
+            collections = set(connection._collections)
+            try:
+                with connection.transaction():
+                    answer = handle(server, message)
+                    if not connection.db.in_transaction:
+                        # SQLite has taken all of it back, as it does on a full disk; the answer knows of one document.
+                        raise OSError("the command was taken back as a whole")
+                    return answer
+            except BaseException:
+                # The tables of new collections went with it; remembered, they would never be made again.
+                for new in connection._collections.keys() - collections:
+                    del connection._collections[new]
+                raise
 
     return wrapper
 

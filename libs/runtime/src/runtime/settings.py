@@ -14,7 +14,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ByteSize, Field, SecretStr, TypeAdapter, ValidationError, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic.fields import FieldInfo
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SecretsSettingsSource,
+    SettingsConfigDict,
+)
 
 from contracts.streams import STREAMS, Stream
 
@@ -36,6 +42,25 @@ class EnvSettings(BaseSettings):
         frozen=True,
         allow_inf_nan=False,
     )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        del file_secret_settings
+        return init_settings, env_settings, dotenv_settings, _SecretFiles(settings_cls)
+
+
+class _SecretFiles(SecretsSettingsSource):
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        """An empty file sets nothing, as an empty variable does."""
+        value, key, is_complex = super().get_field_value(field, field_name)
+        return value or None, key, is_complex
 
 
 _HOST = r"(\[[^\]]+\]|[^@/,:\[]+)"

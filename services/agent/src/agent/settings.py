@@ -137,7 +137,8 @@ class ModelSettings(EnvSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """The variables of the providers in the registry beside the others."""
         named = _ProviderVariables(settings_cls, init_settings, env_settings, dotenv_settings)
-        return init_settings, env_settings, dotenv_settings, file_secret_settings, named
+        read = (init_settings, env_settings, dotenv_settings, file_secret_settings)
+        return *super().settings_customise_sources(settings_cls, *read), named
 
     @field_validator("chain")
     @classmethod
