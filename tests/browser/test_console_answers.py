@@ -4,7 +4,7 @@ import re
 import uuid
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import FilePayload, expect
 
 from agent.scripted_model.script import Rule, ScriptedReply
 from agent.scripted_model.server import ScriptedModel
@@ -104,6 +104,10 @@ async def test_what_was_written_offline_goes_back_to_its_writer_where_a_colleagu
         one, two = await opened(visits, visitor), await opened(visits, visitor, "Admin")
         await one.keyboard.press("t")
         await expect(two.locator(".banner")).to_contain_text("has this conversation")
+        await one.locator(".composer input[type=file]").set_input_files(
+            FilePayload(name="map.txt", mimeType="text/plain", buffer=b"left, then right")
+        )
+        await expect(one.locator(".chosen")).to_contain_text("1 KB")
         await one.context.set_offline(True)
         await expect(one.get_by_text("Connection lost. Trying again…")).to_be_visible()
         await one.get_by_label("Your message").fill("Written in a tunnel")
@@ -114,6 +118,7 @@ async def test_what_was_written_offline_goes_back_to_its_writer_where_a_colleagu
         await expect(two.locator(".banner")).to_contain_text("You are answering")
         await one.context.set_offline(False)
         await expect(one.get_by_label("Your message")).to_have_value("Written in a tunnel")
+        await expect(one.locator(".chosen")).to_contain_text("map.txt")
         await expect(one.locator(".composer .fault")).to_contain_text("took the conversation a moment ago")
         await expect(one.locator(".said.waiting")).to_have_count(0)
         await expect(two.locator(".banner")).to_contain_text("You are answering")
@@ -125,7 +130,8 @@ async def test_what_was_written_offline_goes_back_to_its_writer_where_a_colleagu
         await expect(one.get_by_label("Your message")).to_have_value("Written in a tunnel")
         await one.get_by_label("Your message").press("Control+Enter")
         await dialog.get_by_role("button", name="Take over").click()
-        await visitor.wait_for("message.created", lambda f: f["message"]["text"] == "Written in a tunnel")
+        sent = await visitor.wait_for("message.created", lambda f: f["message"]["text"] == "Written in a tunnel")
+        assert [file["name"] for file in sent["message"]["files"]] == ["map.txt"]
 
 
 async def test_a_failed_answer_is_listed_and_asked_again_when_the_model_is_back(

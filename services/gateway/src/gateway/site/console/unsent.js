@@ -1,5 +1,7 @@
-/* Words that one has written to visitors and that the log does not have: what is being written, and what is on its way. Kept
+/* Words and files that are for visitors and that the log does not have: what is being written, and what is on its way. Kept
    for this tab, so that neither another page nor a new sign-in costs them, and sent, in whatever conversation, until they are stored. */
+import { named } from "./files.js";
+
 const AGAIN = 2_000, PATIENCE = 8_000, LATE = 10_000;
 const read = (key, none) => { try { return JSON.parse(sessionStorage.getItem(key)) || none; } catch { return none; } };
 /* What cannot be kept (storage is full or forbidden) is there for as long as the page is. */
@@ -7,7 +9,7 @@ const keep = (key, value) => { try { sessionStorage.setItem(key, JSON.stringify(
 export const joined = (...texts) => texts.filter(Boolean).join("\n");
 
 export class Unsent {
-  #send; #late; #mine; #asked = new Set(); #draftsKey; #sentKey; #drafts; #sent; #open = null; #timer = 0; #waiting = [];
+  #send; #late; #mine; #asked = new Set(); #draftsKey; #sentKey; #drafts; #sent; #open = null; #timer = 0; #waiting = []; #pickers = new Map();
 
   /* send(type, fields); late(): the server has not said for LATE ms what became of something. */
   constructor({ company, subject }, send, late) {
@@ -23,12 +25,18 @@ export class Unsent {
   /* {id, stored(message), refused(message, why)} of the conversation that is looked at, or null. */
   watch(open) { this.#open = open; }
 
-  /* {text, isNote} */
-  draft(id) { return this.#drafts[id] || { text: "", isNote: false }; }
-  keepDraft(id, draft) {
-    if (draft.text) this.#drafts[id] = draft;
+  /* {text, isNote, files} */
+  draft(id) { return { text: "", isNote: false, files: [], ...this.#drafts[id] }; }
+  keepDraft(id, part) {
+    const draft = { ...this.draft(id), ...part };
+    if (draft.text || draft.files.length) this.#drafts[id] = draft;
     else delete this.#drafts[id];
     keep(this.#draftsKey, this.#drafts);
+  }
+  /* Where a conversation's files are chosen: what is on its way there goes on while another one is open. */
+  picker(id, make) {
+    if (!this.#pickers.has(id)) this.#pickers.set(id, make({ read: () => this.draft(id).files, write: (files) => this.keepDraft(id, { files }) }));
+    return this.#pickers.get(id);
   }
 
   of(conversationId) { return this.#sent.filter((one) => one.conversationId === conversationId); }
@@ -49,9 +57,10 @@ export class Unsent {
   add(message, seenSeq) {
     this.#sent.push({ ...message, seenSeq });
     keep(this.#sentKey, this.#sent);
-    this.#send("message.send", message);
+    this.#write(message);
     setTimeout(() => { if (this.#sent.some((one) => one.clientMessageId === message.clientMessageId)) this.#late(); }, LATE);
   }
+  #write(message) { this.#send("message.send", { ...message, seenSeq: undefined, files: message.files.map((file) => file.id) }); }
   /* The line is up: whoever wrote has taken the conversation over, also where the line was cut between the two. A colleague who
      has taken it meanwhile keeps it: the words go back to where they were written. */
   again() {
@@ -61,7 +70,7 @@ export class Unsent {
   }
   #owned({ conversationId, owner }) {
     if (owner.operatorId !== this.#mine || !this.#asked.delete(conversationId)) return;
-    for (const message of this.of(conversationId)) this.#send("message.send", { ...message, seenSeq: undefined, retry: true });
+    for (const message of this.of(conversationId)) this.#write({ ...message, retry: true });
   }
   frame({ type, clientMessageId, message, messages, ...error }) {
     if (type === "snapshot") for (const one of messages) this.#stored(one.clientMessageId);
@@ -83,12 +92,12 @@ export class Unsent {
       this.#timer = setTimeout(() => this.again(), retryAfterMs || AGAIN);
       return;
     }
-    this.#settle(message.conversationId, false);
-    if (this.#open?.id === message.conversationId) this.#open.refused(message, why);
-    else {
-      const { text, isNote } = this.draft(message.conversationId);
-      this.keepDraft(message.conversationId, { text: joined(message.text, text), isNote });
-    }
+    const { conversationId, files } = message, said = message.text === named(files) ? "" : message.text;
+    this.#settle(conversationId, false);
+    if (this.#open?.id === conversationId) { this.#open.refused({ ...message, text: said }, why); return; }
+    const draft = this.draft(conversationId);
+    this.keepDraft(conversationId, { text: joined(said, draft.text), files: [...draft.files, ...files] });
+    this.#pickers.get(conversationId)?.put(files);
   }
   #stored(id) {
     const message = this.#taken(id);
