@@ -9,13 +9,12 @@ const keep = (key, value) => { try { sessionStorage.setItem(key, JSON.stringify(
 export const joined = (...texts) => texts.filter(Boolean).join("\n");
 
 export class Unsent {
-  #send; #late; #mine; #asked = new Set(); #draftsKey; #sentKey; #drafts; #sent; #open = null; #timer = 0; #waiting = []; #pickers = new Map();
+  #send; #late; #draftsKey; #sentKey; #drafts; #sent; #open = null; #timer = 0; #waiting = []; #pickers = new Map();
 
   /* send(type, fields); late(): the server has not said for LATE ms what became of something. */
   constructor({ company, subject }, send, late) {
     this.#send = send;
     this.#late = late;
-    this.#mine = subject;
     this.#draftsKey = `nexus.console.drafts.${company}.${subject}`;
     this.#sentKey = `nexus.console.unsent.${company}.${subject}`;
     this.#drafts = read(this.#draftsKey, {});
@@ -57,31 +56,23 @@ export class Unsent {
   add(message, seenSeq) {
     this.#sent.push({ ...message, seenSeq });
     keep(this.#sentKey, this.#sent);
-    this.#write(message);
+    this.#write(this.#sent.at(-1));
     setTimeout(() => { if (this.#sent.some((one) => one.clientMessageId === message.clientMessageId)) this.#late(); }, LATE);
   }
-  #write(message) { this.#send("message.send", { ...message, seenSeq: undefined, files: message.files.map((file) => file.id) }); }
-  /* The line is up: whoever wrote has taken the conversation over, also where the line was cut between the two. A colleague who
-     has taken it meanwhile keeps it: the words go back to where they were written. */
+  /* A colleague who has taken the conversation meanwhile keeps it: the words go back to where they were written. */
+  #write(message) { this.#send("message.send", { ...message, files: message.files.map((file) => file.id) }); }
+  /* The line is up: whoever wrote has taken the conversation over, also where the line was cut between the two. */
   again() {
     clearTimeout(this.#timer);
-    this.#asked = new Set(this.#sent.map((one) => one.conversationId));
-    for (const conversationId of this.#asked) this.#send("owner.take", { conversationId, seenSeq: this.of(conversationId).at(-1).seenSeq });
-  }
-  #owned({ conversationId, owner }) {
-    if (owner.operatorId !== this.#mine || !this.#asked.delete(conversationId)) return;
-    for (const message of this.of(conversationId)) this.#write({ ...message, retry: true });
+    const taken = new Map(this.#sent.map(({ conversationId, seenSeq }) => [conversationId, seenSeq]));
+    for (const [conversationId, seenSeq] of taken) this.#send("owner.take", { conversationId, seenSeq });
+    for (const message of this.#sent) this.#write({ ...message, retry: true });
   }
   frame({ type, clientMessageId, message, messages, ...error }) {
     if (type === "snapshot") for (const one of messages) this.#stored(one.clientMessageId);
     else if (type === "message.ack") this.#stored(clientMessageId);
     else if (type === "message.created") this.#stored(message.clientMessageId);
-    else if (type === "owner.changed") this.#owned(error);
     else if (type === "error" && error.ref) this.#refused(error, message);
-    else if (type === "error" && this.#asked.has(error.conversationId)) {
-      if (!error.retryable) this.#asked.delete(error.conversationId);
-      for (const { clientMessageId: ref } of this.of(error.conversationId)) this.#refused({ ...error, ref }, message);
-    }
   }
   /* What cannot be sent now is tried again soon; what never can goes back to where it was written. */
   #refused({ ref, retryable, retryAfterMs }, why) {
