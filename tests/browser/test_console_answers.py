@@ -1,10 +1,12 @@
 """Answers as the console sees them come: stopped, taken over while they are written, failed and asked again."""
 
+import asyncio
+import json
 import re
 import uuid
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import FilePayload, WebSocketRoute, expect
 
 from agent.scripted_model.script import Rule, ScriptedReply
 from agent.scripted_model.server import ScriptedModel
@@ -95,6 +97,41 @@ async def test_two_agents_agree_who_answers_also_when_one_closes_the_laptop_in_m
             await expect(page.locator(".banner")).to_contain_text("The AI is answering")
 
 
+async def test_of_two_who_write_at_once_the_second_is_told_and_keeps_the_words(
+    visits: Visits, stack: RunningStack
+) -> None:
+    async with await a_visitor(stack) as visitor:
+        await visitor.hello()
+        await visitor.ask("Hello")
+        one, two = await opened(visits, visitor), await opened(visits, visitor, "Admin")
+        held = asyncio.Event()
+
+        def late(route: WebSocketRoute) -> None:
+            """What the server says of owners and messages is a moment on its way."""
+            server = route.connect_to_server()
+
+            async def pass_on(text: str | bytes) -> None:
+                if json.loads(text)["type"] in {"owner.changed", "message.created"}:
+                    await held.wait()
+                route.send(text)
+
+            server.on_message(pass_on)
+
+        await two.route_web_socket("**/v2/chat/ws", late)
+        await two.reload()
+        await expect(two.locator(".banner")).to_contain_text("The AI is answering")
+        for page, text in ((one, "Elena here"), (two, "The admin here")):
+            await page.get_by_label("Your message").fill(text)
+            await page.keyboard.press("Control+Enter")
+            if page is one:
+                await visitor.wait_for("message.created", lambda f: f["message"]["text"] == "Elena here")
+        await expect(two.locator(".composer .fault")).to_contain_text("Elena took the conversation a moment ago")
+        await expect(two.get_by_label("Your message")).to_have_value("The admin here")
+        held.set()
+        await expect(two.locator(".banner")).to_contain_text("Elena has this conversation")
+        assert [message["text"] for message in visitor.messages("operator")] == ["Elena here"]
+
+
 async def test_what_was_written_offline_goes_back_to_its_writer_where_a_colleague_has_taken_over(
     visits: Visits, stack: RunningStack
 ) -> None:
@@ -104,6 +141,10 @@ async def test_what_was_written_offline_goes_back_to_its_writer_where_a_colleagu
         one, two = await opened(visits, visitor), await opened(visits, visitor, "Admin")
         await one.keyboard.press("t")
         await expect(two.locator(".banner")).to_contain_text("has this conversation")
+        await one.locator(".composer input[type=file]").set_input_files(
+            FilePayload(name="map.txt", mimeType="text/plain", buffer=b"left, then right")
+        )
+        await expect(one.locator(".chosen")).to_contain_text("1 KB")
         await one.context.set_offline(True)
         await expect(one.get_by_text("Connection lost. Trying again…")).to_be_visible()
         await one.get_by_label("Your message").fill("Written in a tunnel")
@@ -114,6 +155,7 @@ async def test_what_was_written_offline_goes_back_to_its_writer_where_a_colleagu
         await expect(two.locator(".banner")).to_contain_text("You are answering")
         await one.context.set_offline(False)
         await expect(one.get_by_label("Your message")).to_have_value("Written in a tunnel")
+        await expect(one.locator(".chosen")).to_contain_text("map.txt")
         await expect(one.locator(".composer .fault")).to_contain_text("took the conversation a moment ago")
         await expect(one.locator(".said.waiting")).to_have_count(0)
         await expect(two.locator(".banner")).to_contain_text("You are answering")
@@ -125,7 +167,8 @@ async def test_what_was_written_offline_goes_back_to_its_writer_where_a_colleagu
         await expect(one.get_by_label("Your message")).to_have_value("Written in a tunnel")
         await one.get_by_label("Your message").press("Control+Enter")
         await dialog.get_by_role("button", name="Take over").click()
-        await visitor.wait_for("message.created", lambda f: f["message"]["text"] == "Written in a tunnel")
+        sent = await visitor.wait_for("message.created", lambda f: f["message"]["text"] == "Written in a tunnel")
+        assert [file["name"] for file in sent["message"]["files"]] == ["map.txt"]
 
 
 async def test_a_failed_answer_is_listed_and_asked_again_when_the_model_is_back(

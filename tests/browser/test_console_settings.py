@@ -180,6 +180,7 @@ async def test_what_a_newer_version_has_stored_is_kept_by_an_older_console(visit
     newer = {"newer": {"kept": 1}}
     hours = {"days": ["mon"], "opens": "09:00", "closes": "18:00"} | newer
     stored: dict[str, Any] = {
+        "customSystemPrompt": "",
         "officeHours": {"timezone": "Europe/Madrid", "hours": [hours], "holidays": [], "askAddress": False} | newer,
         "personRules": [{"to": "person", "words": ["refund"], "topics": [], "plans": ["team"], "pages": []} | newer],
         "proactive": [{"text": "Any questions?", "pages": [], "afterSeconds": 5, "language": "pt"} | newer],

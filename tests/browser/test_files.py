@@ -1,17 +1,19 @@
 """Files and pictures between a visitor in the widget and a human agent in the console."""
 
+import asyncio
 import base64
 import re
 import struct
 import zlib
 
 import pytest
-from playwright.async_api import FilePayload, Locator, expect
+from playwright.async_api import FilePayload, Locator, Route, expect
 
 from tests.browser.axe import violations
 from tests.browser.chat_page import conversation_of
-from tests.browser.console import signed_in
+from tests.browser.console import a_visitor, opened, signed_in
 from tests.browser.visits import Visits
+from tests.support.running_stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -30,6 +32,56 @@ DROP = """(field) => {
   data.items.add(new File(["ours"], "internal.txt", { type: "text/plain" }));
   field.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
 }"""
+
+
+TERMS = FilePayload(name="terms.txt", mimeType="text/plain", buffer=b"thirty days")
+
+
+async def test_what_is_chosen_waits_for_its_message_like_the_words(visits: Visits, stack: RunningStack) -> None:
+    """In another conversation, while it is on its way, and in a page that is loaded again."""
+    async with await a_visitor(stack) as visitor, await a_visitor(stack) as other:
+        for one in (visitor, other):
+            await one.hello()
+            await one.ask("hello")
+        page, held = await opened(visits, visitor), asyncio.Event()
+
+        async def hold(route: Route) -> None:
+            await held.wait()
+            await route.continue_()
+
+        await page.route("**/files?name=*", hold)
+        await page.locator(".composer input[type=file]").set_input_files(TERMS)
+        await expect(page.locator(".chosen")).to_contain_text("Sending")
+        rows, chosen = page.locator(".talks"), page.locator(".composer .chosen li")
+        await rows.locator(f'a[data-id="{other.conversation}"]').click()
+        await expect(page.get_by_role("button", name="Attach files")).to_have_count(1)
+        await expect(chosen).to_have_count(0)
+        held.set()
+        await rows.locator(f'a[data-id="{visitor.conversation}"]').click()
+        await expect(chosen).to_contain_text(["1 KB"])
+        await page.reload()
+        await expect(chosen).to_contain_text(["terms.txt"])
+        await page.get_by_role("button", name="Take over and send").click()
+        sent = await visitor.wait_for("message.created", lambda frame: frame["message"]["role"] == "operator")
+        assert [file["name"] for file in sent["message"]["files"]] == ["terms.txt"]
+        await expect(chosen).to_have_count(0)
+        await page.reload()
+        await expect(page.locator(".thread .said.operator .files")).to_contain_text("terms.txt")
+        await expect(chosen).to_have_count(0)
+
+
+async def test_a_visitors_files_wait_in_a_page_that_is_loaded_again(visits: Visits) -> None:
+    chat = await visits.chat()
+    chosen = chat.panel.locator(".chosen li")
+    await chat.panel.locator("input[type=file]").set_input_files(TERMS)
+    await expect(chosen).to_contain_text(["1 KB"])
+    await chat.page.reload()
+    await expect(chosen).to_contain_text(["terms.txt"])
+    await chat.panel.get_by_role("button", name="Send", exact=True).click()
+    await expect(chat.own.last.locator(".files")).to_contain_text("terms.txt")
+    await chat.page.reload()
+    await expect(chat.own.last.locator(".files")).to_contain_text("terms.txt")
+    await expect(chosen).to_have_count(0)
 
 
 async def is_drawn(shown: Locator) -> None:
@@ -55,7 +107,7 @@ async def test_a_picture_and_a_document_go_both_ways_and_what_is_not_taken_says_
     await choose.set_input_files(
         [
             FilePayload(name="offer.html", mimeType="text/html", buffer=b"<script>alert(1)</script>"),
-            FilePayload(name="terms.txt", mimeType="text/plain", buffer=b"thirty days"),
+            TERMS,
         ]
     )
     await expect(page.locator(".chosen .failed")).to_contain_text("web pages and SVG")

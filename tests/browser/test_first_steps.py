@@ -205,7 +205,8 @@ async def test_a_team_comes_in_by_its_own_accounts_and_whoever_leaves_is_out_at_
         await boss.get_by_role("button", name="Remove").click()
         await boss.get_by_role("button", name="Remove Bea?").click()
         for page in (hers, other):
-            await expect(page.get_by_text("Your session has ended").first).to_be_visible()
+            await expect(page.get_by_text("Your session has ended")).to_be_visible()
+            await expect(page.get_by_role("heading", name="Inbox")).to_have_count(0)
 
 
 async def test_a_key_for_customers_is_made_shown_once_used_and_revoked(visits: Visits, stack: RunningStack) -> None:

@@ -70,13 +70,15 @@ class Hello(ClientFrame):
 
 class MessageSend(ClientFrame):
     """A person's message; `retry` from the second try on, with the same id. `page`: their current page, if not the
-    one of hello. `files`: of the conversation, uploaded before (POST …/files)."""
+    one of hello. `files`: of the conversation, uploaded before (POST …/files). A human agent's is refused (CONFLICT) if
+    a colleague has taken the conversation after `seenSeq`."""
 
     client_message_id: Uuid
     text: str = Field(min_length=1, max_length=MAX_TEXT)
     retry: StrictBool = False
     page: VisitedPage | None = None
     files: list[Id] | None = Field(default=None, max_length=MOST_FILES)
+    seen_seq: int | None = Field(default=None, ge=0)
 
 
 class Typing(ClientFrame):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import structlog
 
 from contracts import ws
@@ -62,7 +64,7 @@ async def _store(session: ClientSession, place: ConversationPlace, frame: ws.Mes
     files = await session.chat.files.named(place, frame.files)
     draft = MessageDraft(frame.client_message_id, frame.text, session.locale, session.page, door="chat", files=files)
     if caller.is_operator:
-        return await commands.send_as_operator(place, draft)
+        return await commands.send_as_operator(place, replace(draft, seen_seq=frame.seen_seq))
     session.chat.door.message(
         f"{caller.company}/{caller.subject}",
         session.address,

@@ -4,14 +4,15 @@ import time
 
 from agent.completions.deps import CompletionPorts
 from agent.domain.cost import SpendingAccount
-from agent.errors import ModelError
+from agent.errors import ModelBusyError, ModelError, ModelRefusedError
 from agent.llm.paid_calls import ask_paid
 from agent.ports import ModelChoice, ModelRequest
+from agent.texts import TEXTS
+from contracts.languages import Language
 from contracts.preview_rpc import ModelCheckReply, ModelCheckRequest
 
 SECONDS = 20.0
 """Seconds for the whole answer."""
-_ASKED = "Answer with the single word: ready"
 
 
 async def check_model(ports: CompletionPorts, request: ModelCheckRequest) -> ModelCheckReply:
@@ -20,7 +21,7 @@ async def check_model(ports: CompletionPorts, request: ModelCheckRequest) -> Mod
     choice = ports.models.for_company(config).chosen(config.preferred_provider, config.preferred_model)
     model, name = choice.candidates[0]
     prompt = ModelRequest(
-        messages=[{"role": "user", "content": _ASKED}],
+        messages=[{"role": "user", "content": TEXTS["model.check.asked"].said_in(request.language)}],
         tools=(),
         tool_choice="none",
         model=name,
@@ -38,7 +39,19 @@ async def check_model(ports: CompletionPorts, request: ModelCheckRequest) -> Mod
         )
         text = reply.text
     except ModelError as failure:
-        error = str(failure)
+        error = why_not(failure, request.language)
     return ModelCheckReply(
         provider=model.provider, model=name, ms=round((time.monotonic() - began) * 1000), text=text, error=error
     )
+
+
+def why_not(failure: ModelError, language: Language) -> str:
+    """What to do about a model that gave no answer, and what it said itself."""
+    match failure:
+        case ModelRefusedError():
+            words = TEXTS["model.check.refused"]
+        case ModelBusyError():
+            words = TEXTS["model.check.busy"]
+        case _:
+            words = TEXTS["model.check.down"]
+    return f"{words.said_in(language)} ({failure})"

@@ -63,7 +63,8 @@ class ConversationPlace:
 
 @dataclass(frozen=True, slots=True)
 class MessageDraft:
-    """A message to send. `client_message_id` identifies a repeat."""
+    """A message to send. `client_message_id` identifies a repeat; `seen_seq` is the newest change of owner that its
+    human agent has seen."""
 
     client_message_id: str
     text: str
@@ -72,6 +73,7 @@ class MessageDraft:
     wishes: Wishes | None = None
     door: str | None = None
     files: list[FileRef] | None = None
+    seen_seq: int | None = None
 
 
 class Commands:
@@ -161,7 +163,7 @@ class Commands:
         )
 
     async def send_as_operator(self, place: ConversationPlace, draft: MessageDraft) -> Appended:
-        """A human agent's message, which settles the visitor messages before it."""
+        """A human agent's message, which settles the visitor messages before it. CONFLICT: `_refuse_if_taken`."""
         data = OperatorMessage(
             message_id=message_id(place, draft.client_message_id),
             client_message_id=draft.client_message_id,
@@ -171,10 +173,11 @@ class Commands:
             files=draft.files,
         )
 
-        async def always(_: Snapshot) -> Wire:
+        async def decide(now: Snapshot) -> Wire:
+            _refuse_if_taken(now, place, draft.seen_seq)
             return data
 
-        stored = await self._append_if(place, ChatKind.OPERATOR, draft.client_message_id, always)
+        stored = await self._append_if(place, ChatKind.OPERATOR, draft.client_message_id, decide)
         if stored is None:
             raise RefusedError(ErrorCode.CONFLICT, "the message was not sent: try again")
         return stored
@@ -212,21 +215,13 @@ class Commands:
             raise RefusedError(ErrorCode.FORBIDDEN, "the company's rules say that this goes to the assistant alone")
 
     async def take(self, place: ConversationPlace, seen_seq: int | None = None) -> Snapshot | None:
-        """Makes the human agent the owner; returns the snapshot if they already are. `seen_seq`: the newest change
-        of owner that they have seen; a colleague who has taken it since then keeps it (CONFLICT)."""
+        """Makes the human agent the owner; returns the snapshot if they already are. CONFLICT: `_refuse_if_taken`."""
         me = place.caller.subject
         owner = Owner(kind=OwnerKind.HUMAN, operator_id=me, name=place.caller.name)
 
         def differs(now: Snapshot) -> bool:
-            theirs = now.owner_data
-            if now.owner is not OwnerKind.HUMAN:
-                return True
-            if theirs.get("operatorId") == me:
-                return False
-            if seen_seq is not None and now.owner_seq > seen_seq:
-                name = theirs.get("name") or theirs.get("operatorId")
-                raise RefusedError(ErrorCode.CONFLICT, f"{name} took the conversation a moment ago")
-            return True
+            _refuse_if_taken(now, place, seen_seq)
+            return now.owner is not OwnerKind.HUMAN or now.owner_data.get("operatorId") != me
 
         return await self._change_owner(place, owner, differs)
 
@@ -370,6 +365,17 @@ class Commands:
         self, place: ConversationPlace, kind: ChatKind, identity: str, decide: Decide
     ) -> Appended | None:
         return await self._log.append_if(place.company, place.conversation, kind, identity=identity, decide=decide)
+
+
+def _refuse_if_taken(now: Snapshot, place: ConversationPlace, seen_seq: int | None) -> None:
+    """Raises CONFLICT if a colleague has taken the conversation after `seen_seq`, the newest change of owner that the
+    human agent has seen."""
+    theirs = now.owner_data
+    if now.owner is not OwnerKind.HUMAN or theirs.get("operatorId") == place.caller.subject:
+        return
+    if seen_seq is not None and now.owner_seq > seen_seq:
+        name = theirs.get("name") or theirs.get("operatorId")
+        raise RefusedError(ErrorCode.CONFLICT, f"{name} took the conversation a moment ago")
 
 
 def _believed(stamp: str, heard: float) -> float:

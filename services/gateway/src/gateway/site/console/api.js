@@ -34,10 +34,7 @@ export async function call(method, path, { body, headers = {}, deadline = DEADLI
   } catch {
     throw new Problem(0, { detail: say("noAnswer") });
   }
-  if (answer.status === 401 && session.token) {
-    session.end();
-    dispatchEvent(new Event("signedout"));
-  }
+  if (answer.status === 401 && session.token) session.end(true);
   if (!answer.ok) throw new Problem(answer.status, typeof said === "string" ? {} : said);
   return { status: answer.status, headers: answer.headers, body: said };
 }

@@ -14,8 +14,8 @@ export class Composer {
   node; field;
   #may; #send; #typing; #note; #isNote = false; #noteSwitch; #picker; #says = "send"; #kept; #noted = {}; #conversation; #files; #offers; #fault; #label; #lastTyped = 0; #improve;
 
-  /* may() says whether one may answer here, asking where needed; send(text, files) sees to it, files being ids of what `files` has taken in; typing() tells the visitor that somebody writes; note(text, id) keeps a private one and may raise;
-     places() gives what fills in a ready reply; mine: one's own id; kept: {read(), write(draft)} of what one has begun. */
+  /* may() says whether one may answer here, asking where needed; send(text, files) sees to it, files being what `files`, a picker, has taken in; typing() tells the visitor that somebody writes; note(text, id) keeps a private one and may raise;
+     places() gives what fills in a ready reply; mine: one's own id; kept: {read(), write(part)} of what one has begun. */
   constructor(conversation, { files, may, send, typing, note, places, mine, kept }) {
     this.#conversation = conversation;
     this.#may = may;
@@ -36,7 +36,8 @@ export class Composer {
     const tone = make("select", { "aria-label": say("tone") }, make("option", { value: "" }, say("tone")),
       ...TONES.map((one) => make("option", { value: one }, say(`tone_${one}`))));
     this.#improve = button(say("improve"), () => this.#better(tone.value), {});
-    this.#files = files.picker(() => { if (!this.#files.busy) this.untell(say("filesComing")); });
+    this.#files = files;
+    files.changed = () => { if (!files.busy) this.untell(say("filesComing")); };
     const suggest = button("", () => this.#suggest(suggest), {}, glyph("spark"), say("suggest"));
     this.node = make("form", { class: "composer", onsubmit: (event) => { event.preventDefault(); this.submit(); } },
       this.#offers, this.#picker.node, this.field, this.#files.list, this.#fault,
@@ -76,7 +77,8 @@ export class Composer {
     this.#keep();
   }
   /* What could not be sent stands again before what has been written since; whoever is elsewhere by now stays there. */
-  giveBack(text) {
+  giveBack(text, files = []) {
+    this.#files.put(files);
     const all = joined(text, this.field.value);
     if (document.activeElement === this.field) this.put(all);
     else { this.field.value = all.slice(0, LONGEST); this.#keep(); }
@@ -103,7 +105,7 @@ export class Composer {
     this.#picker.close();
     if (this.#isNote) { this.#keepNote(text); return; }
     this.#keep();
-    this.#send(text, this.#files.refs.map((file) => file.id));
+    this.#send(text, this.#files.refs);
     this.#files.clear();
     this.#offers.replaceChildren();
   }

@@ -31,11 +31,11 @@ export class ConversationView {
     const files = new Files({ make, button, draw }, { locale: language, server: "", token: () => session.token, conversation: () => id, root: document });
     this.#thread.files = files;
     this.#composer = new Composer(id, {
-      files, may: () => this.#mayTake(), send: (text, sent) => this.#say(text, sent),
+      files: this.#unsent.picker(id, (kept) => files.picker(kept)), may: () => this.#mayTake(), send: (text, sent) => this.#say(text, sent),
       typing: () => context.live.send("typing", { conversationId: id }),
       note: async (text, noteId) => { await post(this.#at("notes"), { text, noteId }); this.#reading.now(); },
       mine: context.session.who.subject,
-      kept: { read: () => this.#unsent.draft(id), write: (draft) => this.#unsent.keepDraft(id, draft) },
+      kept: { read: () => this.#unsent.draft(id), write: (part) => this.#unsent.keepDraft(id, part) },
       places: () => ({
         name: this.#view?.visitor?.name, agent: context.session.who.name || context.session.who.subject, page: this.#view?.visitor?.page?.title || this.#view?.visitor?.page?.url,
       }),
@@ -306,7 +306,7 @@ export class ConversationView {
   }
   #refused(message, why) {
     this.#thread.arrived(message.clientMessageId);
-    this.#composer.giveBack(message.text);
+    this.#composer.giveBack(message.text, message.files);
     this.#composer.tell(why);
   }
 

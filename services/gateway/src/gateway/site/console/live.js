@@ -3,13 +3,13 @@ import { pauseBefore } from "./returning.js";
 import { session } from "./session.js";
 import { language } from "./i18n.js";
 
-const EXPIRED = 4005, FINAL = 4500, NO_COMPANY = 4510, MOST_FOLLOWED = 50, OPENING = 30_000;
+const EXPIRED = 4005, BAD_TOKEN = 4500, NO_COMPANY = 4510, MOST_FOLLOWED = 50, OPENING = 30_000;
 
 export class Live {
   #socket = null; #ready = false; #tries = 0; #missed = 0; #beat = 0; #timer = 0; #ended = false;
   #open = null; #followed = new Set(); #onFrame; #onState;
 
-  /* onFrame(frame); onState("connecting" | "none" | "ready" | "ended"); none: the company has no settings yet. */
+  /* onFrame(frame); onState("connecting" | "none" | "ready"); none: the company has no settings yet. */
   constructor(onFrame, onState) {
     this.#onFrame = onFrame;
     this.#onState = onState;
@@ -91,8 +91,8 @@ export class Live {
     clearInterval(this.#beat);
     clearTimeout(this.#timer);
     if (this.#ended) return;
-    // A token is good for its time: another one comes with signing in.
-    if ((code >= FINAL && code !== NO_COMPANY) || code === EXPIRED) { this.#onState("ended"); return; }
+    // A token is good for its time, and for as long as one is in the team: another one comes with signing in.
+    if (code === EXPIRED || code === BAD_TOKEN) { session.end(true); return; }
     this.#onState(code === NO_COMPANY ? "none" : "connecting");
     this.#timer = setTimeout(() => this.#connect(), pauseBefore(this.#tries++));
   }

@@ -23,7 +23,7 @@ function start(why = "") {
   const old = who && who.expires < Date.now();
   if (!who || !["commercial", "admin"].includes(who.role) || old || invited()) return signIn(root, start, isDevelopment, why || (old ? say("lineEnded") : ""));
   const stage = make("main", { class: "stage", id: "stage", tabindex: "-1" });
-  const line = make("p", { class: "line", role: "status", hidden: true });
+  const line = make("p", { class: "line", role: "status", hidden: true }, say("lineLost"));
   const fault = make("p", { class: "line", role: "alert", hidden: true });
   const inbox = new Conversations();
   const notices = new Notices(who);
@@ -31,7 +31,7 @@ function start(why = "") {
   const unsent = new Unsent(who, (type, fields) => live.send(type, fields), () => live?.doubt());
   live = new Live(
     (frame) => { presence.frame(frame); inbox.frame(frame); unsent.frame(frame); view?.frame?.(frame); },
-    (state) => { tellLine(line, state); if (state === "ready") unsent.again(); },
+    (state) => { line.hidden = state !== "connecting"; if (state === "ready") unsent.again(); },
   );
   const close = () => { fault.hidden = true; };
   /* Something was not done that one has left behind. */
@@ -119,12 +119,6 @@ function rail(who, notices) {
       make("p", { class: "who", title: `${who.subject}, ${who.company}` },
         make("span", { class: "face", "aria-hidden": "true" }, (who.name || who.subject).slice(0, 1).toUpperCase()),
         make("span", {}, make("b", {}, who.name || who.subject), make("small", {}, `${say(`role_${who.role}`)} · ${who.company}`)))));
-}
-
-function tellLine(line, state) {
-  line.hidden = state === "ready" || state === "none";
-  if (state !== "ended") { line.textContent = say("lineLost"); return; }
-  line.replaceChildren(say("lineEnded"), " ", button(say("signIn"), () => { session.end(); start(); }, { class: "small" }));
 }
 
 const THEME = "nexus.console.theme";

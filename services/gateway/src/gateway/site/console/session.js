@@ -15,7 +15,12 @@ export const session = {
   get who() { return this.token ? claims(this.token) : null; },
   get isAdmin() { return this.who?.role === "admin"; },
   begin(token) { this.token = token; sessionStorage.setItem(KEY, token); },
-  end() { this.token = null; sessionStorage.removeItem(KEY); },
+  /* `refused`: by the server, of which whoever is at the page is told. */
+  end(refused = false) {
+    this.token = null;
+    sessionStorage.removeItem(KEY);
+    if (refused) dispatchEvent(new Event("signedout"));
+  },
 };
 /* A sign-in link brings its token behind #, where no server and no log sees it; it does not stay in the address. */
 export function linked() {

@@ -18,8 +18,8 @@ export const settingsView = {
 const MOST_TRIES = 4;
 /* What one has changed and not saved, by the address of its settings: it is there again when one comes back to it. */
 const unsaved = new Map();
-/* Null inside a value is what is not said there. */
-const bare = (value) => JSON.stringify(value, (_, one) => one ?? undefined);
+/* Null inside a value is what is not said there; no text is none. */
+const bare = (value) => JSON.stringify(value === "" ? null : value, (_, one) => one ?? undefined);
 const same = (one, other) => bare(one) === bare(other);
 
 class SettingsView {

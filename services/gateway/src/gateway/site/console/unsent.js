@@ -1,5 +1,7 @@
-/* Words that one has written to visitors and that the log does not have: what is being written, and what is on its way. Kept
+/* Words and files that are for visitors and that the log does not have: what is being written, and what is on its way. Kept
    for this tab, so that neither another page nor a new sign-in costs them, and sent, in whatever conversation, until they are stored. */
+import { named } from "./files.js";
+
 const AGAIN = 2_000, PATIENCE = 8_000, LATE = 10_000;
 const read = (key, none) => { try { return JSON.parse(sessionStorage.getItem(key)) || none; } catch { return none; } };
 /* What cannot be kept (storage is full or forbidden) is there for as long as the page is. */
@@ -7,13 +9,12 @@ const keep = (key, value) => { try { sessionStorage.setItem(key, JSON.stringify(
 export const joined = (...texts) => texts.filter(Boolean).join("\n");
 
 export class Unsent {
-  #send; #late; #mine; #asked = new Set(); #draftsKey; #sentKey; #drafts; #sent; #open = null; #timer = 0; #waiting = [];
+  #send; #late; #draftsKey; #sentKey; #drafts; #sent; #open = null; #timer = 0; #waiting = []; #pickers = new Map();
 
   /* send(type, fields); late(): the server has not said for LATE ms what became of something. */
   constructor({ company, subject }, send, late) {
     this.#send = send;
     this.#late = late;
-    this.#mine = subject;
     this.#draftsKey = `nexus.console.drafts.${company}.${subject}`;
     this.#sentKey = `nexus.console.unsent.${company}.${subject}`;
     this.#drafts = read(this.#draftsKey, {});
@@ -23,12 +24,18 @@ export class Unsent {
   /* {id, stored(message), refused(message, why)} of the conversation that is looked at, or null. */
   watch(open) { this.#open = open; }
 
-  /* {text, isNote} */
-  draft(id) { return this.#drafts[id] || { text: "", isNote: false }; }
-  keepDraft(id, draft) {
-    if (draft.text) this.#drafts[id] = draft;
+  /* {text, isNote, files} */
+  draft(id) { return { text: "", isNote: false, files: [], ...this.#drafts[id] }; }
+  keepDraft(id, part) {
+    const draft = { ...this.draft(id), ...part };
+    if (draft.text || draft.files.length) this.#drafts[id] = draft;
     else delete this.#drafts[id];
     keep(this.#draftsKey, this.#drafts);
+  }
+  /* Where a conversation's files are chosen: what is on its way there goes on while another one is open. */
+  picker(id, make) {
+    if (!this.#pickers.has(id)) this.#pickers.set(id, make({ read: () => this.draft(id).files, write: (files) => this.keepDraft(id, { files }) }));
+    return this.#pickers.get(id);
   }
 
   of(conversationId) { return this.#sent.filter((one) => one.conversationId === conversationId); }
@@ -49,30 +56,23 @@ export class Unsent {
   add(message, seenSeq) {
     this.#sent.push({ ...message, seenSeq });
     keep(this.#sentKey, this.#sent);
-    this.#send("message.send", message);
+    this.#write(this.#sent.at(-1));
     setTimeout(() => { if (this.#sent.some((one) => one.clientMessageId === message.clientMessageId)) this.#late(); }, LATE);
   }
-  /* The line is up: whoever wrote has taken the conversation over, also where the line was cut between the two. A colleague who
-     has taken it meanwhile keeps it: the words go back to where they were written. */
+  /* A colleague who has taken the conversation meanwhile keeps it: the words go back to where they were written. */
+  #write(message) { this.#send("message.send", { ...message, files: message.files.map((file) => file.id) }); }
+  /* The line is up: whoever wrote has taken the conversation over, also where the line was cut between the two. */
   again() {
     clearTimeout(this.#timer);
-    this.#asked = new Set(this.#sent.map((one) => one.conversationId));
-    for (const conversationId of this.#asked) this.#send("owner.take", { conversationId, seenSeq: this.of(conversationId).at(-1).seenSeq });
-  }
-  #owned({ conversationId, owner }) {
-    if (owner.operatorId !== this.#mine || !this.#asked.delete(conversationId)) return;
-    for (const message of this.of(conversationId)) this.#send("message.send", { ...message, seenSeq: undefined, retry: true });
+    const taken = new Map(this.#sent.map(({ conversationId, seenSeq }) => [conversationId, seenSeq]));
+    for (const [conversationId, seenSeq] of taken) this.#send("owner.take", { conversationId, seenSeq });
+    for (const message of this.#sent) this.#write({ ...message, retry: true });
   }
   frame({ type, clientMessageId, message, messages, ...error }) {
     if (type === "snapshot") for (const one of messages) this.#stored(one.clientMessageId);
     else if (type === "message.ack") this.#stored(clientMessageId);
     else if (type === "message.created") this.#stored(message.clientMessageId);
-    else if (type === "owner.changed") this.#owned(error);
     else if (type === "error" && error.ref) this.#refused(error, message);
-    else if (type === "error" && this.#asked.has(error.conversationId)) {
-      if (!error.retryable) this.#asked.delete(error.conversationId);
-      for (const { clientMessageId: ref } of this.of(error.conversationId)) this.#refused({ ...error, ref }, message);
-    }
   }
   /* What cannot be sent now is tried again soon; what never can goes back to where it was written. */
   #refused({ ref, retryable, retryAfterMs }, why) {
@@ -83,12 +83,12 @@ export class Unsent {
       this.#timer = setTimeout(() => this.again(), retryAfterMs || AGAIN);
       return;
     }
-    this.#settle(message.conversationId, false);
-    if (this.#open?.id === message.conversationId) this.#open.refused(message, why);
-    else {
-      const { text, isNote } = this.draft(message.conversationId);
-      this.keepDraft(message.conversationId, { text: joined(message.text, text), isNote });
-    }
+    const { conversationId, files } = message, said = message.text === named(files) ? "" : message.text;
+    this.#settle(conversationId, false);
+    if (this.#open?.id === conversationId) { this.#open.refused({ ...message, text: said }, why); return; }
+    const draft = this.draft(conversationId);
+    this.keepDraft(conversationId, { text: joined(said, draft.text), files: [...draft.files, ...files] });
+    this.#pickers.get(conversationId)?.put(files);
   }
   #stored(id) {
     const message = this.#taken(id);

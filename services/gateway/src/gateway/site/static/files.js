@@ -42,7 +42,7 @@ sheet.replaceSync(STYLE);
 const size = (bytes) => (bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} KB` : `${(bytes / 1e6).toFixed(1)} MB`);
 const fill = (text, values) => text.replace(/{(\w+)}/g, (_, name) => values[name]);
 /* What a message says that is nothing but files. */
-const named = (files) => files.map((file) => file.name).join(", ");
+export const named = (files) => files.map((file) => file.name).join(", ");
 
 /* The same picture in fewer bytes, upright as the camera held it; null: it cannot be made smaller here. */
 async function smaller(file, make) {
@@ -144,22 +144,29 @@ export class Files {
     told(tooLarge && !made ? fill(this.words.asIs, { size: size(said.size) }) : size(said.size));
     return said;
   }
-  /* Where files for the next message are chosen; changed() is called when there are others. */
-  picker(changed) { return new Picker(this, this.#kit, changed); }
+  /* Where files for the next message are chosen; kept: {read(), write(files)} of those that the server has. Its `changed` is called when there are others. */
+  picker(kept) { return new Picker(this, this.#kit, kept); }
+  /* The same, where `kept` is the widget's storage. */
+  pickerOfTab(kept) {
+    const key = `files:${this.#conversation()}`;
+    return this.picker({ read: () => JSON.parse(kept.here(key) || "[]"), write: (files) => kept.setHere(key, files.length ? JSON.stringify(files) : "") });
+  }
   icon(name) { return this.#kit.draw("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, this.#kit.draw("path", { d: SHAPES[name] })); }
 }
 
 class Picker {
-  #files; #kit; #changed; #chosen = []; #last = null;
+  changed = () => {};
+  #files; #kit; #kept; #chosen = []; #last = null;
 
-  constructor(files, kit, changed) {
+  constructor(files, kit, kept) {
     this.#files = files;
     this.#kit = kit;
-    this.#changed = changed;
+    this.#kept = kept;
     const { make, button } = kit, { attach } = files.words;
     const input = make("input", { type: "file", multiple: true, hidden: true, "aria-label": attach, onchange: () => { this.take(input.files); input.value = ""; } });
     this.node = make("span", {}, button("", () => input.click(), { class: "clip", "aria-label": attach, title: attach }, files.icon("clip")), input);
     this.list = make("ul", { class: "files chosen", hidden: true, "aria-live": "polite" });
+    this.put(kept.read());
   }
   get refs() { return this.#chosen.map((one) => one.ref).filter(Boolean); }
   get text() { return named(this.refs); }
@@ -177,27 +184,43 @@ class Picker {
     for (const file of [...files]) this.#add(file);
     this.#draw();
   }
+  /* What the server has: chosen before, or back from a message that was refused. */
+  put(files) {
+    for (const ref of files) {
+      const one = this.#row(ref, size(ref.size));
+      if (!one.failed) one.ref = ref;
+    }
+    this.#draw();
+  }
   clear() {
     this.#chosen = [];
     this.list.replaceChildren();
     this.#draw();
   }
   #add(file) {
-    const { make, button } = this.#kit, { words } = this.#files, full = this.#chosen.filter((other) => !other.failed).length >= MOST;
-    const told = make("small", {}, words.sending), remove = fill(words.remove, file);
+    const one = this.#row(file, this.#files.words.sending);
+    if (one.failed) return;
+    // One after the other: the server takes two at once of a person.
+    const send = () => this.#chosen.includes(one) && this.#files.send(file, one.tell);
+    this.#last = Promise.resolve(this.#last).then(send).then((ref) => { one.ref = ref; }, (error) => one.fail(error.message)).finally(() => this.#draw());
+  }
+  #row(file, text) {
+    const { make, button } = this.#kit, { words } = this.#files, remove = fill(words.remove, file), told = make("small", {}, text);
     const row = make("span", { class: "file" }, this.#files.icon("file"), make("span", { dir: "auto" }, file.name), told,
       button("", () => { this.#chosen = this.#chosen.filter((other) => other !== one); one.node.remove(); this.#draw(); }, { "aria-label": remove, title: remove }, this.#files.icon("close")));
-    const one = { node: make("li", {}, row) };
-    const failed = (text) => { one.failed = true; told.textContent = text; row.classList.add("failed"); };
+    const one = {
+      node: make("li", {}, row),
+      tell: (words) => { told.textContent = words; },
+      fail: (why) => { one.failed = true; one.tell(why); row.classList.add("failed"); },
+    };
+    if (this.#chosen.filter((other) => !other.failed).length >= MOST) one.fail(words.most);
     this.#chosen.push(one);
     this.list.append(one.node);
-    if (full) { failed(words.most); return; }
-    // One after the other: the server takes two at once of a person.
-    const send = () => this.#chosen.includes(one) && this.#files.send(file, (text) => { told.textContent = text; });
-    this.#last = Promise.resolve(this.#last).then(send).then((ref) => { one.ref = ref; }, (error) => failed(error.message)).finally(() => this.#draw());
+    return one;
   }
   #draw() {
     this.list.hidden = !this.#chosen.length;
-    this.#changed();
+    this.#kept.write(this.refs);
+    this.changed();
   }
 }

@@ -116,7 +116,7 @@ export class Chat {
   async #withFiles() {
     const { Files } = await import(`${server}/static/files.js`), { composer, identity } = this;
     const files = new Files({ make, button, draw }, { locale, server, token: () => identity.token(), conversation: () => this.#at, root: composer.node.getRootNode() });
-    composer.attach(files.picker(() => composer.changed()));
+    composer.attach(files.pickerOfTab(identity.kept));
     return files;
   }
   #waitingActions = []; #activeTurn = null; #files; #at;

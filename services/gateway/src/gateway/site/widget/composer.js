@@ -36,6 +36,8 @@ export class Composer {
     this.#files = files.listen(this.node);
     this.node.prepend(files.list);
     this.input.before(files.node);
+    files.changed = () => this.changed();
+    this.changed();
   }
   fit() {
     this.input.style.height = "auto";
