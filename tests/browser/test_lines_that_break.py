@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.async_api import BrowserContext, WebSocketRoute, expect
+from playwright.async_api import Page, WebSocketRoute, expect
 
 from tests.browser.chat_page import ChatPage
 from tests.browser.console import a_visitor
@@ -42,11 +42,8 @@ async def test_what_is_written_offline_waits_in_sight_and_is_sent_online_in_orde
 
 
 async def test_what_waits_survives_a_reload_with_its_id(visits: Visits) -> None:
-    context = await visits.context()
-    page = await context.new_page()
     line = Line()
-    await line.watch(context)
-    await page.goto(f"{visits.url}/pricing")
+    page = await line.page(visits)
     chat = await ChatPage(page).open()
     line.down = True
     await line.cut()
@@ -64,12 +61,8 @@ async def test_what_waits_survives_a_reload_with_its_id(visits: Visits) -> None:
 
 
 async def test_a_message_whose_acknowledgement_was_lost_is_stored_once(visits: Visits) -> None:
-    context = await visits.context()
-    page = await context.new_page()
     line = Line()
-    await line.watch(context)
-    await page.goto(f"{visits.url}/pricing")
-    chat = await ChatPage(page).open()
+    chat = await ChatPage(await line.page(visits)).open()
     line.swallow = lambda frame: frame["type"] in {"message.ack", "message.created"}
     await chat.say("What does the Pro plan cost?")
     await expect(chat.own).to_contain_text("Sending…")
@@ -88,12 +81,8 @@ async def test_a_message_whose_acknowledgement_was_lost_is_stored_once(visits: V
 async def test_whoever_waits_for_an_answer_of_which_nothing_comes_is_told_that_it_takes_longer(
     visits: Visits, *, begun: bool
 ) -> None:
-    context = await visits.context()
-    page = await context.new_page()
     line = Line()
-    await line.watch(context)
-    await page.clock.install()
-    await page.goto(f"{visits.url}/pricing")
+    page = await line.page(visits, stopped_clock=True)
     chat = await ChatPage(page).open()
 
     def of_the_answer(frame: dict[str, Any]) -> bool:
@@ -115,12 +104,8 @@ async def test_whoever_waits_for_an_answer_of_which_nothing_comes_is_told_that_i
 
 
 async def test_a_line_that_has_fallen_silent_is_noticed_by_what_is_sent_over_it(visits: Visits) -> None:
-    context = await visits.context()
-    page = await context.new_page()
     line = Line()
-    await line.watch(context)
-    await page.clock.install()
-    await page.goto(f"{visits.url}/pricing")
+    page = await line.page(visits, stopped_clock=True)
     chat = await ChatPage(page).open()
     line.swallow = but_the_beginning
     await chat.say("What does the Pro plan cost?")
@@ -138,12 +123,8 @@ async def test_a_line_that_has_fallen_silent_is_noticed_by_what_is_sent_over_it(
 
 
 async def test_a_new_line_that_says_nothing_is_given_up_for_another(visits: Visits) -> None:
-    context = await visits.context()
-    page = await context.new_page()
     line = Line()
-    await line.watch(context)
-    await page.clock.install()
-    await page.goto(f"{visits.url}/pricing")
+    page = await line.page(visits, stopped_clock=True)
     line.swallow = lambda _: True
     await page.get_by_role("button", name="Open the chat").click()
     await asyncio.wait_for(line.swallowed.wait(), 40)
@@ -158,12 +139,8 @@ async def test_an_agents_line_that_has_fallen_silent_is_noticed_by_what_is_sent_
     async with await a_visitor(stack) as visitor:
         await visitor.hello()
         await visitor.ask("hello")
-        context = await visits.context()
-        page = await context.new_page()
         line = Line()
-        await line.watch(context)
-        await page.clock.install()
-        await page.goto(f"{visits.url}/console#/inbox/{visitor.conversation}")
+        page = await line.page(visits, f"/console#/inbox/{visitor.conversation}", stopped_clock=True)
         await page.get_by_role("button", name="Agent").click()
         await expect(page.locator(".banner button")).to_be_visible()
         line.swallow = but_the_beginning
@@ -180,11 +157,8 @@ async def test_an_agents_line_that_has_fallen_silent_is_noticed_by_what_is_sent_
 
 
 async def test_what_cannot_be_stored_yet_is_said_to_wait_and_what_is_refused_says_why(visits: Visits) -> None:
-    context = await visits.context()
-    page = await context.new_page()
     line = Line()
-    await line.watch(context)
-    await page.goto(f"{visits.url}/pricing")
+    page = await line.page(visits)
     chat = await ChatPage(page).open()
     line.refusal = {"code": "UNAVAILABLE", "message": "not now", "retryable": True}
     await chat.say("What does the Pro plan cost?")
@@ -213,9 +187,15 @@ class Line:
         self.swallowed = asyncio.Event()
         self._open: list[WebSocketRoute] = []
 
-    async def watch(self, context: BrowserContext) -> None:
-        """Stands between from now on."""
+    async def page(self, visits: Visits, path: str = "/pricing", *, stopped_clock: bool = False) -> Page:
+        """A page whose websocket is this line. `stopped_clock`: its time passes only as the test says."""
+        context = await visits.context()
         await context.route_web_socket("**/v2/chat/ws", self._connect)
+        page = await context.new_page()
+        if stopped_clock:
+            await page.clock.install()
+        await page.goto(visits.url + path)
+        return page
 
     async def cut(self) -> None:
         """Breaks what is open."""

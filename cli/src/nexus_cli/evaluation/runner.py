@@ -61,7 +61,7 @@ async def run_cases(
     it ends. What is repeated is measured, so that the first case of each kind is tried once before, and not counted.
 
     Raises:
-        Unreachable: the stage's bus does not answer.
+        ServerUnreachableError: the stage's bus does not answer.
     """
     slots = asyncio.Semaphore(AT_ONCE)
     async with bus(stage.target.nats) as client, aiohttp.ClientSession() as http:

@@ -167,9 +167,8 @@ def snapshot_of(facts: Iterable[Fact], seq: int = 0) -> Snapshot:
 
     Args:
         facts: the newest fact of each kind, or any facts in order that include those.
-        seq: the highest sequence in the conversation, if it is not that of one of the facts: of a kind of a newer
-            release,
-            or of a misfit.
+        seq: the highest sequence in the conversation, if it is not that of one of the facts but of a misfit, or of a
+            kind of a newer release.
     """
     last = {fact.kind: fact for fact in facts}
     visitor, owner = last.get(ChatKind.VISITOR), last.get(ChatKind.OWNER)

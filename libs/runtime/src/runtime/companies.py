@@ -23,8 +23,8 @@ from contracts.company import CompanyConfig, CompanySettings
 from contracts.company_rpc import COMPANY_GET, CompanyRequest
 from contracts.streams import FACTS
 from runtime.bus.direct import DirectReader
-from runtime.calls.deadlines import detached_context
 from runtime.calls.rpc import RpcClient
+from runtime.calls.single_flight import SingleFlight
 from runtime.errors import ReadFailedError, RpcError
 from runtime.observability.metrics import SETTINGS_AGE
 from runtime.recent import Bounded
@@ -70,7 +70,7 @@ class CompanyCache:
         self._clock = clock
         self._held = Bounded[str, _HeldCompany](KEPT)
         self._nobody = Bounded[str, float](KEPT)
-        self._asking: dict[str, asyncio.Task[CompanySettings | None]] = {}
+        self._asking = SingleFlight[CompanySettings | None]()
         self._listeners: list[Listener] = []
         self._missed = float("-inf")
         SETTINGS_AGE.set_function(self.age)
@@ -173,15 +173,7 @@ class CompanyCache:
         return f"{self.known} known, " + (f"not confirmed for {age:.0f} s" if age else "confirmed")
 
     def _asked(self, company: str) -> asyncio.Task[CompanySettings | None]:
-        task = self._asking.get(company)
-        if task is None:
-            task = self._asking[company] = asyncio.create_task(self._ask(company), context=detached_context())
-            task.add_done_callback(lambda done: self._answered(company, done))
-        return task
-
-    def _answered(self, company: str, task: asyncio.Task[CompanySettings | None]) -> None:
-        self._asking.pop(company, None)
-        _look_at(task)
+        return self._asking.begin(company, lambda: self._ask(company))
 
     async def _ask(self, company: str) -> CompanySettings | None:
         asked = asyncio.create_task(self.newest(company))

@@ -1,6 +1,5 @@
 """Anthropic's messages API over real HTTP: what is asked, what is read, and every way to fail."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
@@ -29,12 +28,6 @@ PROMPT = ModelRequest(
     max_tokens=50,
     time_limit=5.0,
 )
-
-
-@pytest.fixture
-async def session() -> AsyncIterator[aiohttp.ClientSession]:
-    async with aiohttp.ClientSession() as session:
-        yield session
 
 
 def provider(server: ScriptedModel, session: aiohttp.ClientSession, **changes: Any) -> Anthropic:

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -35,12 +35,6 @@ PROMPT = ModelRequest(
     time_limit=5.0,
 )
 GOOD = ScriptedReply(text="a whole answer")
-
-
-@pytest.fixture
-async def session() -> AsyncIterator[aiohttp.ClientSession]:
-    async with aiohttp.ClientSession() as session:
-        yield session
 
 
 def chain(session: aiohttp.ClientSession, servers: Mapping[str, ScriptedModel], **more: Any) -> ModelRouter:

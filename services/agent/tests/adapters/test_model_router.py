@@ -1,7 +1,6 @@
 """Providers over real HTTP: streams, failures of every kind, retries, fail-over, and who is chosen."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,12 +33,6 @@ PROMPT = ModelRequest(
     max_tokens=50,
     time_limit=5.0,
 )
-
-
-@pytest.fixture
-async def session() -> AsyncIterator[aiohttp.ClientSession]:
-    async with aiohttp.ClientSession() as session:
-        yield session
 
 
 def provider(server: ScriptedModel, session: aiohttp.ClientSession, **changes: Any) -> OpenAICompatible:

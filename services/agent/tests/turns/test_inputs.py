@@ -46,16 +46,16 @@ async def test_a_call_that_is_given_up_leaves_what_was_asked_for_to_the_next(nat
 
     async with stage(nats_server.url), agent(nats_server.url, wrap=keep):
         slow = Slow()
-        knowing = TurnInputs(replace(kept[0], histories=slow), Limits(), ConversationKey(COMPANY, "c1"))
+        inputs = TurnInputs(replace(kept[0], histories=slow), Limits(), ConversationKey(COMPANY, "c1"))
         view = Snapshot(7, 7, 0.0, 0, OwnerKind.AI)
         ask, seen = CallModel(Journal("t1", 7, 0.0, 60.0), view, last=False), AskedSnapshot(view, ASKER, "")
-        first = asyncio.create_task(knowing.own_reply(ask, seen, demo_config()))
+        first = asyncio.create_task(inputs.own_reply(ask, seen, demo_config()))
         await asyncio.sleep(0)
         first.cancel()
         with pytest.raises(asyncio.CancelledError):
             await first
-        second = asyncio.create_task(knowing.own_reply(ask, seen, demo_config()))
+        second = asyncio.create_task(inputs.own_reply(ask, seen, demo_config()))
         slow.let_go.set()
         assert await asyncio.wait_for(second, 20) is None
         assert slow.asked == 1
-        knowing.close()
+        inputs.close()

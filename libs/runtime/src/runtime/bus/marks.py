@@ -52,21 +52,17 @@ class Marks(PerClient):
         self._client = client
         self._keys: tuple[bytes, ...] = ()
         self._begun: tuple[hmac.HMAC, ...] = ()
-        self._taking_part = True
+        self.taking_part = True
+        """Whether this process writes or reads anything marked."""
         self._since: dict[str, int] = {}
         self._told = False
 
     def use(self, keys: tuple[bytes, ...] | None) -> None:
         """The first key marks; marks of any of them count. None: this process neither writes nor reads anything
         marked."""
-        self._keys, self._taking_part = keys or (), keys is not None
+        self._keys, self.taking_part = keys or (), keys is not None
         # A copy of what was begun with the key takes a fifth of the time that a mark from the beginning does.
         self._begun = tuple(hmac.new(key, digestmod="sha256") for key in self._keys)
-
-    @property
-    def taking_part(self) -> bool:
-        """Whether this process writes or reads anything marked."""
-        return self._taking_part
 
     @property
     def of_new_streams(self) -> dict[str, dict[str, str]]:
@@ -78,10 +74,9 @@ class Marks(PerClient):
 
         Raises:
             NotReadyError: no answer in time; or they are made with a key that this service does not have, so that
-                nothing it
-                wrote would count.
+                nothing that it writes would count.
         """
-        for name in MARKED if self._taking_part else ():
+        for name in MARKED if self.taking_part else ():
             metadata = metadata_of(await _info(self._client, name))
             if SINCE not in metadata:
                 self._since.pop(name, None)

@@ -18,14 +18,22 @@ class SingleFlight(Generic[ResultT]):
     def __init__(self) -> None:
         self._flying: dict[Hashable, asyncio.Task[ResultT]] = {}
 
+    def __contains__(self, key: Hashable) -> bool:
+        """Whether the key's work is running."""
+        return key in self._flying
+
     async def result(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, ResultT]]) -> ResultT:
         """The result of the key's work, started now unless it is running; raises what it raises."""
+        return await asyncio.shield(self.begin(key, work))
+
+    def begin(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, ResultT]]) -> asyncio.Task[ResultT]:
+        """The key's work, started now unless it is running. Whoever awaits the task must shield it."""
         task = self._flying.get(key)
         if task is None:
             task = asyncio.create_task(work(), context=detached_context())
             self._flying[key] = task
             task.add_done_callback(lambda done: self._landed(key, done))
-        return await asyncio.shield(task)
+        return task
 
     def forget(self) -> None:
         """Later callers start the work again; present ones get the running one's result."""

@@ -293,8 +293,7 @@ class StreamClient:
 
         Raises:
             RpcError: the error in the reply, among the parts; UNAVAILABLE if nobody serves the method, the server
-                falls
-                silent, or a part was lost.
+                falls silent, or a part was lost.
         """
         reading = _CallReader(self._client)
         with await self._inbox.follow(reading.accept) as pending:
@@ -353,6 +352,3 @@ async def _parts(method: Rpc[Any, PartT], reading: _CallReader) -> AsyncGenerato
     finally:
         if not finished:
             await reading.tell(gone=True)
-
-
-__all__ = ["ReplyStream", "StreamClient", "StreamServer"]

@@ -7,7 +7,7 @@ Orders that a model prepares wait for the user's confirmation in the chat or ove
 import time
 from dataclasses import replace
 
-from agent.completions.deps import CompletionPorts
+from agent.completions.deps import CompletionPorts, SilentEvents
 from agent.completions.prompt import prompt_for
 from agent.completions.speech import Speech
 from agent.completions.window_check import check_fits
@@ -198,7 +198,7 @@ class Completions:
             seconds=max(min(self._limits.tool, journal.deadline - time.time()), LEAST_TOOL_SECONDS),
             own_words=own_words_of(request),
         )
-        return await outcomes(self._ports.tools, self._ports.live, asked)
+        return await outcomes(self._ports.tools, SilentEvents(), asked)
 
 
 def _language(request: CompleteRequest, default: Language) -> Language:

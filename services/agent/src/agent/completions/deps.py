@@ -1,11 +1,11 @@
 """The dependencies of completions."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from agent.adapters.encodings import Encodings
 from agent.llm.paid_calls import Spending
-from agent.ports import Catalogue, Companies, Live, Models, Requester, ToolCalls
+from agent.ports import Catalogue, Companies, Models, Requester, ToolCalls
 
 Prove = Callable[[str, str], Requester | None]
 """(principal, company) → who asks; None when it proves nothing."""
@@ -13,7 +13,7 @@ Prove = Callable[[str, str], Requester | None]
 
 @dataclass(frozen=True)
 class CompletionPorts:
-    """The outside services that a completion uses; `live` goes nowhere, since no conversation is open."""
+    """The outside services that a completion uses."""
 
     companies: Companies
     catalogue: Catalogue
@@ -22,11 +22,10 @@ class CompletionPorts:
     spending: Spending
     encoders: Encodings
     prove: Prove
-    live: Live = field(default_factory=lambda: SilentEvents())
 
 
 class SilentEvents:
-    """Live events that are sent to nobody."""
+    """Live events that are sent to nobody, since no conversation is open."""
 
     def emit(self, key: object, kind: str, data: object) -> None:
         """Nothing."""

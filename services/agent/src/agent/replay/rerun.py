@@ -45,7 +45,6 @@ class ReplayWorld:
     models: Models
     others: Mapping[tuple[str, str], str]
     prices: Prices
-    model_seconds: float = 60.0
     spending: Spending | None = None
 
 
@@ -93,7 +92,7 @@ async def again(turn: RecordedTurn, world: ReplayWorld) -> ReplayOutcome:
         summaries=fixed,
         proposals=fixed,
     )
-    limits = Limits(turn=turn.journal.deadline - turn.journal.started_at, model=world.model_seconds)
+    limits = Limits(turn=turn.journal.deadline - turn.journal.started_at)
     drive = TurnDriver(ports, limits, turn.key, Watches().watch(turn.key), stored_at=0.0)
     started = time.perf_counter()
     error: str | None = None

@@ -15,32 +15,7 @@ Rules that are left out on purpose (class Rules) show that the checker sees what
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from agent.domain.turn.effects import (
-    Ack,
-    Append,
-    AppendRefused,
-    AppendUnknown,
-    AskFailed,
-    CallModel,
-    ConversationRead,
-    DriverProbed,
-    Effect,
-    Event,
-    Interrupted,
-    ModelReplied,
-    Probe,
-    ReadConversation,
-    Reported,
-    ReportFailure,
-    Retry,
-    RunCalls,
-    Save,
-    Saved,
-    SaveRefused,
-    Stored,
-    ToolsFinished,
-    Trigger,
-)
+from agent.domain.turn import effects
 from agent.domain.turn.journal import Journal, ModelAnswer, RequestedCall
 from agent.domain.turn.machine import DeliveryState, Phase, advance, begin
 from agent.domain.turn.policy import AnswerPolicy, StopReason, stop_reason
@@ -69,12 +44,14 @@ class Rules:
     nakked = "waiting"
     """What becomes of a delivery that is handed back."""
 
-    def event(self, event: Event, handling: DeliveryState, world: World) -> Event:
+    def event(self, event: effects.Event, handling: DeliveryState, world: World) -> effects.Event:
         """The event that the machine gets; a subclass may change it."""
         del handling, world
         return event
 
-    def effect(self, effect: Effect, cause: Event | None, handling: DeliveryState, world: World) -> Effect:
+    def effect(
+        self, effect: effects.Effect, cause: effects.Event | None, handling: DeliveryState, world: World
+    ) -> effects.Effect:
         """The effect that is performed; a subclass may change it."""
         del cause, handling, world
         return effect
@@ -197,7 +174,7 @@ def _moves(world: World, scenario: Scenario, rules: Rules) -> Iterator[tuple[str
         again = state == "out" and world.faults.redelivery > 0
         if idle is None or (state != "waiting" and not again):
             continue
-        handling, effect = begin(Trigger(seq, visitor), COMPANY, CONVERSATION, time_limit=TIME_LIMIT)
+        handling, effect = begin(effects.Trigger(seq, visitor), COMPANY, CONVERSATION, time_limit=TIME_LIMIT)
         started = _deliver(world, index, rules.taken)
         if again:
             started = started._replace(faults=world.faults._replace(redelivery=world.faults.redelivery - 1))
@@ -264,12 +241,12 @@ def _spent(world: World, fault: str) -> World:
 def _perform(world: World, agent: int, job: Job, scenario: Scenario, rules: Rules) -> Iterator[tuple[str, World]]:
     effect = job.effect
     match effect:
-        case Ack():
+        case effects.Ack():
             yield f"agent {agent} acks ({effect.why})", _work(_deliver(world, job.delivery, "gone"), agent, None)
             if world.faults.lost_ack > 0:
                 lost = _work(_deliver(world, job.delivery, "waiting"), agent, None)
                 yield f"agent {agent}'s ack is lost", _spent(lost, "lost_ack")
-        case Retry():
+        case effects.Retry():
             yield f"agent {agent} naks ({effect.why})", _work(_deliver(world, job.delivery, rules.nakked), agent, None)
         case _:
             for name, event, after in _outcomes(world, agent, job, scenario, rules):
@@ -282,56 +259,56 @@ def _perform(world: World, agent: int, job: Job, scenario: Scenario, rules: Rule
 
 def _outcomes(
     world: World, agent: int, job: Job, scenario: Scenario, rules: Rules
-) -> Iterator[tuple[str, Event, World]]:
+) -> Iterator[tuple[str, effects.Event, World]]:
     effect = job.effect
     match effect:
-        case ReadConversation():
-            yield "looks", ConversationRead(rules.view(world.held), *world.cell), world
+        case effects.ReadConversation():
+            yield "looks", effects.ConversationRead(rules.view(world.held), *world.cell), world
             if world.faults.stale > 0:
                 for n in range(len(world.log)):
                     yield (
                         f"sees a stale log ({n})",
-                        ConversationRead(rules.view(world.log[:n]), *world.cell),
+                        effects.ConversationRead(rules.view(world.log[:n]), *world.cell),
                         _spent(world, "stale"),
                     )
                 if world.older_cell != world.cell:
-                    stale = ConversationRead(rules.view(world.held), *world.older_cell)
+                    stale = effects.ConversationRead(rules.view(world.held), *world.older_cell)
                     yield "sees a stale journal", stale, _spent(world, "stale")
-        case Probe():
+        case effects.Probe():
             others = (other for at, other in enumerate(world.jobs) if at != agent and other is not None)
             driven = any(other.handling.phase is Phase.DRIVING for other in others)
-            yield "probes", DriverProbed(driven), world
+            yield "probes", effects.DriverProbed(driven), world
             if world.faults.probe > 0:
                 # A driver that stood still says nothing; a dead one may have said so a moment before.
-                yield "is told the contrary by its probe", DriverProbed(not driven), _spent(world, "probe")
-        case Save():
+                yield "is told the contrary by its probe", effects.DriverProbed(not driven), _spent(world, "probe")
+        case effects.Save():
             if effect.revision in (world.cell[1], -1):
                 revision = world.cell[1] + 1
                 after = world._replace(cell=(effect.journal, revision), older_cell=world.cell)
-                yield "saves", Saved(revision), after
+                yield "saves", effects.Saved(revision), after
                 if world.faults.lost_puback > 0:
-                    yield "saves, unacknowledged", SaveRefused(), _spent(after, "lost_puback")
+                    yield "saves, unacknowledged", effects.SaveRefused(), _spent(after, "lost_puback")
             else:
-                yield "is refused the journal", SaveRefused(), world
-        case CallModel():
+                yield "is refused the journal", effects.SaveRefused(), world
+        case effects.CallModel():
             yield from _replies(world, agent, effect, scenario)
-        case RunCalls():
+        case effects.RunCalls():
             yield "runs the tools", *_run(world, effect.journal)
-        case Append():
+        case effects.Append():
             late = Late(_fact_of(effect.journal, len(world.log) + 1, world.now), effect.fence)
             after, stored = _stored(world, late, scenario)
             yield (
                 "appends" if stored else "is refused",
-                Stored(len(after.log)) if stored else AppendRefused(len(after.log)),
+                effects.Stored(len(after.log)) if stored else effects.AppendRefused(len(after.log)),
                 after,
             )
             if world.faults.lost_puback > 0:
-                yield "appends, unacknowledged", AppendUnknown(), _spent(after, "lost_puback")
+                yield "appends, unacknowledged", effects.AppendUnknown(), _spent(after, "lost_puback")
                 under_way = world._replace(late=(*world.late, late))
-                yield "appends, late", AppendUnknown(), _spent(under_way, "lost_puback")
-        case ReportFailure():
-            yield "reports", Reported(), world
-        case Ack() | Retry():
+                yield "appends, late", effects.AppendUnknown(), _spent(under_way, "lost_puback")
+        case effects.ReportFailure():
+            yield "reports", effects.Reported(), world
+        case effects.Ack() | effects.Retry():
             return
 
 
@@ -340,28 +317,34 @@ def _fact_of(journal: Journal, seq: int, now: float) -> Fact:
     return Fact(kind, seq, now, basis=journal.basis)
 
 
-def _replies(world: World, agent: int, effect: CallModel, scenario: Scenario) -> Iterator[tuple[str, Event, World]]:
+def _replies(
+    world: World, agent: int, effect: effects.CallModel, scenario: Scenario
+) -> Iterator[tuple[str, effects.Event, World]]:
     signature = f"agent {agent} attempt {effect.journal.attempts}"
     # A model that sees the order in its turn's calls, or a turn that ended before (memory tells, whatever the log still
     # holds), does not ask for it again.
     ended_before = snapshot_of(world.log[: effect.view.seq]).basis > 0
     if scenario.tools and not effect.journal.calls and not ended_before:
-        yield "model asks for a tool", ModelReplied(ModelAnswer(calls=(RequestedCall("order", signature),))), world
+        yield (
+            "model asks for a tool",
+            effects.ModelReplied(ModelAnswer(calls=(RequestedCall("order", signature),))),
+            world,
+        )
     else:
-        yield "model answers", ModelReplied(ModelAnswer(text="answer")), world
+        yield "model answers", effects.ModelReplied(ModelAnswer(text="answer")), world
     if world.faults.model > 0:
-        yield "model fails", AskFailed("LLM_UNAVAILABLE", "down"), _spent(world, "model")
+        yield "model fails", effects.AskFailed("LLM_UNAVAILABLE", "down"), _spent(world, "model")
     policy = _policy(world, scenario)
     if not policy.enabled:
-        yield "is switched off", Interrupted(StopReason.DISABLED), world
+        yield "is switched off", effects.Interrupted(StopReason.DISABLED), world
     for fact in world.log[max(effect.view.seq, world.trimmed) :]:
         reason = stop_reason(fact, basis=effect.journal.basis, forced=effect.journal.forced, policy=policy)
         if reason is not None:
-            yield f"is cancelled by {fact.seq}", Interrupted(reason, fact.seq), world
+            yield f"is cancelled by {fact.seq}", effects.Interrupted(reason, fact.seq), world
             return
 
 
-def _run(world: World, journal: Journal) -> tuple[Event, World]:
+def _run(world: World, journal: Journal) -> tuple[effects.Event, World]:
     known = dict(world.effects)
     for call in journal.unsettled:
         if known.setdefault(call.call_id, call.arguments) != call.arguments:
@@ -369,7 +352,7 @@ def _run(world: World, journal: Journal) -> tuple[Event, World]:
     if len(known) > 1:
         raise Violation("effect twice: the same order made again")
     results: Mapping[str, str] = {call.call_id: "done" for call in journal.unsettled}
-    return ToolsFinished(results), world._replace(effects=tuple(sorted(known.items())))
+    return effects.ToolsFinished(results), world._replace(effects=tuple(sorted(known.items())))
 
 
 def _stored(world: World, late: Late, scenario: Scenario) -> tuple[World, bool]:

@@ -68,7 +68,7 @@ class Composer:
         self._layers_of: tuple[PromptDraft, str] | None = None
 
     def learn(self, knowledge: KnowledgeFound | None) -> None:
-        """Asks what the company's knowledge says about the question."""
+        """Adds what was found in the company's knowledge."""
         self.of = replace(self.of, knowledge=knowledge)
 
     @cached_property

@@ -12,32 +12,7 @@ from agent.analysis.in_chat import with_analysis
 from agent.domain.client_tools import with_client_tools
 from agent.domain.cost import degrading
 from agent.domain.hand_over import changed_owner
-from agent.domain.turn.effects import (
-    Ack,
-    Append,
-    AppendRefused,
-    AppendUnknown,
-    AskFailed,
-    CallModel,
-    ConversationRead,
-    DriverProbed,
-    Effect,
-    Event,
-    Interrupted,
-    ModelReplied,
-    Probe,
-    ReadConversation,
-    Reported,
-    ReportFailure,
-    Retry,
-    RunCalls,
-    Save,
-    Saved,
-    SaveRefused,
-    Stored,
-    ToolsFinished,
-    Trigger,
-)
+from agent.domain.turn import effects
 from agent.domain.turn.journal import Journal, ModelAnswer, usage_on_the_wire
 from agent.domain.turn.machine import EARLY, advance, begin
 from agent.domain.turn.policy import AnswerPolicy, StopReason, stop_reason
@@ -67,16 +42,17 @@ from runtime.observability.telemetry import span
 log = structlog.get_logger(__name__)
 
 BEGUN = 2
-"""Rounds of the event loop in which the next call's tokens are asked for, where all is known that it takes: that leaves
-in one write with the journal, instead of behind the journal's acknowledgement."""
+"""Rounds of the event loop in which the next call's tokens are requested, if its prompt can be built at once: the
+request then leaves in one write with the journal, instead of after the journal's acknowledgement."""
 COMPANY_WITHIN, COMPANY_AGAIN = 60.0, 2.0
-"""Seconds after its message for which a company that nobody knows is asked for again: who wrote to it did know it, and
-a store that was put back has it again within seconds."""
+"""Seconds after a message for which the settings of an unknown company are read again, and between two reads: a
+restored store has the settings again within seconds."""
 
 
 class TurnDriver:
-    """One delivery. `opened`: the turn that it has opened; `driving`: while it is its own, from the moment at which
-    others may find its journal, with its `basis`; `others`: this agent's drives in the conversation."""
+    """Drives the turn of one delivery. `opened`: the id of the turn that it has opened. `driving`: the same while the
+    turn is this driver's own, from before its journal is saved, with the turn's `basis`. `others`: this agent's other
+    drivers in the conversation."""
 
     def __init__(
         self,
@@ -96,14 +72,14 @@ class TurnDriver:
         self._others = others
         self._handled = 0
         self._task: asyncio.Task[object] | None = None
-        self._stopped: Interrupted | None = None
+        self._stopped: effects.Interrupted | None = None
         self._stoppable = False
         self._due = False
         self._seen: AskedSnapshot | None = None
         self._policy_of: tuple[CompanySettings | None, AnswerPolicy] = (None, policy_of(None))
         self._found: Journal | None = None
-        self._knowing = TurnInputs(ports, limits, key)
-        self._preparing = Prefetch(ports, limits, self._knowing)
+        self._inputs = TurnInputs(ports, limits, key)
+        self._prefetch = Prefetch(ports, limits, self._inputs)
         self._deltas: Deltas | None = None
         self._lease = Lease(ports.journals, key, stood_still, self._lost)
         self._appending: Journal | None = None
@@ -113,8 +89,8 @@ class TurnDriver:
         self.basis = 0
         self.opened: str | None = None
 
-    async def run(self, trigger: Trigger) -> Ack | Retry:
-        """Everything, until the delivery is to be acknowledged or handed back; raises UnreachableError."""
+    async def run(self, trigger: effects.Trigger) -> effects.Ack | effects.Retry:
+        """Handles the delivery until it is to be acknowledged or handed back; raises UnreachableError."""
         self._task, self._handled = asyncio.current_task(), trigger.seq
         handling, effect = begin(trigger, self._key.company, self._key.conversation, time_limit=self._limits.turn)
         settings = await self._settings()
@@ -122,22 +98,23 @@ class TurnDriver:
         if clock.now() + EARLY >= self._stored_at + delay:
             self._due = True
             if not self._ports.histories.may_begin_with(self._key, trigger.seq):
-                self._knowing.begin(trigger.seq)
-        while not isinstance(effect, Ack | Retry):
+                self._inputs.begin(trigger.seq)
+        while not isinstance(effect, effects.Ack | effects.Retry):
             event = await self._perform(effect, settings)
             settings = await self._settings()
             handling, effect = advance(handling, event, self._policy(settings), clock.now())
         if settings is None and clock.now() < self._stored_at + COMPANY_WITHIN:
-            return Retry(COMPANY_AGAIN, "no such company")
-        if isinstance(effect, Ack):
-            await ask_without_ai(self._ports, self._knowing, self._seen, settings)
+            return effects.Retry(COMPANY_AGAIN, "no such company")
+        if isinstance(effect, effects.Ack):
+            await ask_without_ai(self._ports, self._inputs, self._seen, settings)
             self._close_run(settings)
         return effect
 
     def stop(self, reason: StopReason, seq: int = 0) -> None:
-        """Gives up the running model call or the wait for tools; elsewhere the decisions see for themselves."""
+        """Cancels the running model call or the wait for tools; at any other step the next decision sees the reason in
+        the log."""
         if self._stoppable and self._stopped is None and self._task is not None:
-            self._stopped = Interrupted(reason, seq)
+            self._stopped = effects.Interrupted(reason, seq)
             self._task.cancel()
 
     def progress(self) -> tuple[str, int]:
@@ -159,16 +136,16 @@ class TurnDriver:
         if self._deltas is not None:
             self._deltas.stop()
             self._deltas = None
-        self._preparing.close()
-        self._knowing.close()
+        self._prefetch.close()
+        self._inputs.close()
 
-    async def _perform(self, effect: Effect, settings: CompanySettings | None) -> Event:
+    async def _perform(self, effect: effects.Effect, settings: CompanySettings | None) -> effects.Event:
         match effect:
-            case ReadConversation(at_least=at_least):
-                return await self._look(at_least, settings)
-            case Probe(turn_id=turn_id):
-                return DriverProbed(await self._ports.drivers.drives(self._key, turn_id))
-            case Save(journal=journal, revision=revision, then=then):
+            case effects.ReadConversation(at_least=at_least):
+                return await self._read_conversation(at_least, settings)
+            case effects.Probe(turn_id=turn_id):
+                return effects.DriverProbed(await self._ports.drivers.drives(self._key, turn_id))
+            case effects.Save(journal=journal, revision=revision, then=then):
                 if not journal.released:
                     # Before it is known to be saved: who finds it in the stream meanwhile asks whether it is driven.
                     self.driving, self.basis = journal.turn_id, journal.basis
@@ -176,32 +153,32 @@ class TurnDriver:
                 saved = await self._ports.journals.save(self._key, journal, revision)
                 if saved is None:
                     self.driving = None
-                    return SaveRefused()
+                    return effects.SaveRefused()
                 self._lease.saved(saved)
-                self._drives(journal)
-                return Saved(saved)
-            case CallModel():
-                return await self._ask(effect, existing(settings, self._key))
-            case RunCalls():
+                self._drive_on(journal)
+                return effects.Saved(saved)
+            case effects.CallModel():
+                return await self._call_model(effect, existing(settings, self._key))
+            case effects.RunCalls():
                 return await self._run_calls(effect, existing(settings, self._key))
-            case Append(journal=journal, fence=fence):
+            case effects.Append(journal=journal, fence=fence):
                 return await self._append(journal, fence, existing(settings, self._key))
-            case ReportFailure(journal=journal):
+            case effects.ReportFailure(journal=journal):
                 await self._ports.failures.report(self._key, journal)
-                return Reported()
-            case Ack() | Retry():
+                return effects.Reported()
+            case effects.Ack() | effects.Retry():
                 raise RuntimeError("an end is not performed")
 
-    async def _look(self, at_least: int, settings: CompanySettings | None) -> ConversationRead:
+    async def _read_conversation(self, at_least: int, settings: CompanySettings | None) -> effects.ConversationRead:
         seen, self._found, revision = await log_and_journal(self._ports, self._key, at_least)
         if settings is not None:
             seen = in_company(seen, settings.config)
             if self._due and seen.view.unanswered:
-                self._knowing.begin_context(seen, settings.config)
+                self._inputs.begin_context(seen, settings.config)
         self._seen = seen
-        return ConversationRead(seen.view, self._found, revision)
+        return effects.ConversationRead(seen.view, self._found, revision)
 
-    def _drives(self, journal: Journal) -> None:
+    def _drive_on(self, journal: Journal) -> None:
         learn(turn=journal.turn_id)
         if self._shown != journal.turn_id:
             self._end_predecessor(journal.turn_id)
@@ -217,13 +194,14 @@ class TurnDriver:
             self.driving = self._shown = None
 
     def _lost(self) -> None:
-        """Another agent has taken the turn over: its run is the one that is shown. The next save would be refused."""
+        """Called when another agent has taken the turn over: that agent's run is shown from now on, and the next save
+        here would be refused."""
         if self._deltas is not None:
             self._deltas.mute()
         self.stop(StopReason.SUPERSEDED)
 
     def _end_predecessor(self, turn_id: str) -> None:
-        """A turn that was never answered and has lost its place: its driver may still wait for tools, or be dead."""
+        """Ends the run of the turn before, if it was not answered: its driver may still wait for tools, or be dead."""
         found, settled = self._found, self._snapshot().view.basis
         if found is not None and found.turn_id != turn_id and (found.basis > settled or not found.ended):
             self._end_run_of(found, StopReason.SUPERSEDED)
@@ -241,53 +219,55 @@ class TurnDriver:
         if self._stored_at:
             FIRST_TOKEN_SECONDS.observe(max(self._ports.clock.now() - self._stored_at, 0.0))
 
-    async def _ask(self, effect: CallModel, settings: CompanySettings) -> Event:
+    async def _call_model(self, effect: effects.CallModel, settings: CompanySettings) -> effects.Event:
         seen, deltas = self._snapshot(), self._running_deltas()
         journal = effect.journal
         if journal.deadline <= self._ports.clock.now():
-            return AskFailed("DEADLINE", "no time is left for the model", final=True)
-        call = await self._preparing.ready(effect, settings, seen)
+            return effects.AskFailed("DEADLINE", "no time is left for the model", final=True)
+        call = await self._prefetch.ready(effect, settings, seen)
         deltas.restart()
         if isinstance(call, ModelAnswer):
             deltas.text(call.text)
             deltas.flush()
-            return ModelReplied(call)
+            return effects.ModelReplied(call)
         seen_before = self._watch.first_stop(effect, self._policy(settings))
         if seen_before is not None:
-            return self._told(seen_before)
-        heard = self._knowing.heard(deltas, journal)
-        sink = checked_answer(journal, self._knowing.tools, call.prompt, call.choice, heard)
+            return self._stopped_by(seen_before)
+        heard = self._inputs.heard(deltas, journal)
+        sink = checked_answer(journal, self._inputs.tools, call.prompt, call.choice, heard)
         try:
             with self._until_stopped(effect, settings):
-                reply = await ask_honest(self._ports, settings.config, journal, call, sink, self._knowing.tools)
+                reply = await ask_honest(self._ports, settings.config, journal, call, sink, self._inputs.tools)
         except asyncio.CancelledError:
-            return self._told(self._stop_or_raise())
+            return self._stopped_by(self._stop_or_raise())
         except BudgetSpentError:
             deltas.stop()
-            return AskFailed("BUDGET_SPENT", degrading(settings.config.budget), final=True)
+            return effects.AskFailed("BUDGET_SPENT", degrading(settings.config.budget), final=True)
         except ModelError as error:
             deltas.stop()
             if self._ports.clock.now() >= journal.deadline:
-                return AskFailed("DEADLINE", str(error), final=True)
-            return AskFailed("LLM_UNAVAILABLE", str(error), final=not error.retryable)
+                return effects.AskFailed("DEADLINE", str(error), final=True)
+            return effects.AskFailed("LLM_UNAVAILABLE", str(error), final=not error.retryable)
         reply = sink.finish(reply)
         heard.flush()
         deltas.flush()
-        return ModelReplied(self._knowing.grounded(reply, effect))
+        return effects.ModelReplied(self._inputs.grounded(reply, effect))
 
-    async def _prepare(self, ask: CallModel | None, settings: CompanySettings | None) -> None:
+    async def _prepare(self, ask: effects.CallModel | None, settings: CompanySettings | None) -> None:
         if ask is not None and settings is not None:
-            self._preparing.begin(ask, settings, self._snapshot())
+            self._prefetch.begin(ask, settings, self._snapshot())
             for _ in range(BEGUN):
                 await asyncio.sleep(0)
         else:
-            self._preparing.leave()
+            self._prefetch.leave()
 
     @contextmanager
-    def _until_stopped(self, effect: CallModel | RunCalls, settings: CompanySettings) -> Generator[None]:
-        """While it is open, facts on the live feed may cancel this drive's task; a newer message leaves tools alone."""
+    def _until_stopped(
+        self, effect: effects.CallModel | effects.RunCalls, settings: CompanySettings
+    ) -> Generator[None]:
+        """While it is open, facts on the live feed may cancel this driver's task; a newer message cancels no tools."""
         journal, policy = effect.journal, self._policy(settings)
-        runs = isinstance(effect, RunCalls)  # of these only what a client runs is given up for a newer message
+        runs = isinstance(effect, effects.RunCalls)  # of these only what a client runs is given up for a newer message
 
         def heed(fact: Fact) -> None:
             if fact.seq > effect.view.seq:
@@ -305,20 +285,20 @@ class TurnDriver:
             self._stoppable = False
             self._watch.listener = None
 
-    def _stop_or_raise(self) -> Interrupted:
-        """The stop that this cancellation is; anything else (a drain) goes on."""
+    def _stop_or_raise(self) -> effects.Interrupted:
+        """The stop that caused this cancellation; raises CancelledError if something else did (a drain)."""
         stopped, self._stopped = self._stopped, None
         task = self._task
         if stopped is None or task is None or task.uncancel() > 0:
             raise asyncio.CancelledError
         return stopped
 
-    def _told(self, stopped: Interrupted) -> Interrupted:
+    def _stopped_by(self, stopped: effects.Interrupted) -> effects.Interrupted:
         self.end_run(stopped.reason)
         return stopped
 
     def _close_run(self, settings: CompanySettings | None) -> None:
-        """A run that was shown and whose answer the fence refused, for good: nobody is left waiting for it."""
+        """Ends a run that is still shown although its answer was refused for good, so that no reader waits for it."""
         deltas, seen, journal, found = self._deltas, self._seen, self._appending, self._found
         if seen is None:
             return
@@ -341,9 +321,9 @@ class TurnDriver:
 
     # ------------------------------------------------------------ tools
 
-    async def _run_calls(self, effect: RunCalls, settings: CompanySettings) -> Event:
+    async def _run_calls(self, effect: effects.RunCalls, settings: CompanySettings) -> effects.Event:
         seen, journal = self._snapshot(), effect.journal
-        handing = await self._knowing.handing(effect, seen)
+        handing = await self._inputs.handing(effect, seen)
         tools = await self._ports.catalogue.offered(self._key.company, seen.requester)
         seconds = max(min(self._limits.tool, journal.deadline - self._ports.clock.now() - 5.0), 1.0)
         self.handed.pointless = bool(handing)
@@ -351,35 +331,35 @@ class TurnDriver:
             # Its own change of owner must not cancel the wait for it.
             with nullcontext() if handing else self._until_stopped(effect, settings):
                 known = with_client_tools(with_analysis(tools, seen.requester.language, settings.config), seen.wishes)
-                words = await self._knowing.own_words(effect, seen, settings.config)
+                words = await self._inputs.own_words(effect, seen, settings.config)
                 begun = {call.call_id for call in self._found.unsettled} if self._found is not None else ()
-                requester = self._knowing.requester(seen)
+                requester = self._inputs.requester(seen)
                 asked = CallRound(self._key, journal, requester, known, seconds, words, handing, begun)
                 results = await outcomes(self._ports.tools, self._ports.live, asked, self._ports.own, self.handed)
-                return ToolsFinished(results, changed_owner(results[call_id] for call_id in handing))
+                return effects.ToolsFinished(results, changed_owner(results[call_id] for call_id in handing))
         except asyncio.CancelledError:
-            return self._told(self._stop_or_raise())
+            return self._stopped_by(self._stop_or_raise())
 
     # ------------------------------------------------------------ the end
 
-    async def _append(self, journal: Journal, fence: int, settings: CompanySettings) -> Event:
+    async def _append(self, journal: Journal, fence: int, settings: CompanySettings) -> effects.Event:
         seen = self._snapshot()
-        self._drives(replace(journal, released=False) if journal.released else journal)
+        self._drive_on(replace(journal, released=False) if journal.released else journal)
         self._appending = journal
         code, ending = journal.failure, ending_of(journal, settings, seen.requester, seen.text)
         with span(SPAN_COMMIT) as work:
             appending = await self._ports.chat.append(self._key, ending, fence)
             work.set_attributes({"nexus.outcome": appending.outcome})
         if appending.outcome != "stored":
-            return AppendRefused(appending.seq) if appending.outcome == "refused" else AppendUnknown()
-        record_turn(self._ports, self._key, self._knowing, journal, settings)
+            return effects.AppendRefused(appending.seq) if appending.outcome == "refused" else effects.AppendUnknown()
+        record_turn(self._ports, self._key, self._inputs, journal, settings)
         if code:
             self._running_deltas().end("run.error", {"code": code, "message": ending.text})
         else:
             self._running_deltas().end("run.finished", {"usage": usage_on_the_wire(journal)})
-            follow_up(self._ports, self._key, self._knowing, seen.requester, settings, journal, appending.seq)
-            await self._knowing.tell_estimate()
-        return Stored(appending.seq)
+            follow_up(self._ports, self._key, self._inputs, seen.requester, settings, journal, appending.seq)
+            await self._inputs.tell_estimate()
+        return effects.Stored(appending.seq)
 
     async def _settings(self) -> CompanySettings | None:
         return await self._ports.companies.get(self._key.company)
@@ -391,7 +371,7 @@ class TurnDriver:
 
     def _snapshot(self) -> AskedSnapshot:
         if self._seen is None:
-            raise RuntimeError("nothing is done before a look")
+            raise RuntimeError("no snapshot yet: the conversation is read first")
         return self._seen
 
     def _running_deltas(self) -> Deltas:

@@ -35,10 +35,10 @@ class PreparedCall:
 class Prefetch:
     """Prepares the next model call of one delivery."""
 
-    def __init__(self, ports: Ports, limits: Limits, knowing: TurnInputs) -> None:
+    def __init__(self, ports: Ports, limits: Limits, inputs: TurnInputs) -> None:
         self._ports = ports
         self._limits = limits
-        self._knowing = knowing
+        self._inputs = inputs
         self._begun: tuple[CallModel, CompanySettings, asyncio.Task[ModelAnswer | PreparedCall]] | None = None
         self._advance: Advance | None = None
         self._further: Reservation | None = None
@@ -78,13 +78,13 @@ class Prefetch:
             self._ports.spending.budgets.settle(further, 0)
 
     async def _make(self, ask: CallModel, settings: CompanySettings, seen: AskedSnapshot) -> ModelAnswer | PreparedCall:
-        own = await self._knowing.own_reply(ask, seen, settings.config)
+        own = await self._inputs.own_reply(ask, seen, settings.config)
         if own is not None:
             return own
-        ports, key = self._ports, self._knowing.key
+        ports, key = self._ports, self._inputs.key
         config, choice = wished(settings.config, seen.wishes, ports.models)
         if choice.candidates[0][0].provider == "offline":
-            unread = await self._knowing.unread_files(ask, seen.requester.language)
+            unread = await self._inputs.unread_files(ask, seen.requester.language)
             if unread is not None:
                 return unread
         left = ask.journal.deadline - ports.clock.now()
@@ -104,7 +104,7 @@ class Prefetch:
                 self._advance = Advance.asked(ports.spending, account, config, prompt, tokens, search)
 
         seconds = min(left, self._limits.model)
-        prompt = await self._knowing.prompt(ask, config, seen, seconds, choice, pay if paid else None)
+        prompt = await self._inputs.prompt(ask, config, seen, seconds, choice, pay if paid else None)
         pay(prompt)
         return PreparedCall(replace(prompt, longest=left), choice, account, self._advance)
 

@@ -1,8 +1,8 @@
 """The safety net for messages without an answer: looks again at a visitor's message that has waited too long.
 
 The turn consumer delivers every message until it is acknowledged, so this finds something only when the consumer was
-lost. It follows the live subscription, and begins by reading the log. It looks twice in the time that
-it allows a message, so that what is left is settled within a minute.
+lost. It follows the live subscription, and begins by reading the log. It looks twice within PATIENCE, so that what is
+left is settled within a minute.
 """
 
 import asyncio

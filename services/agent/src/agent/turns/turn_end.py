@@ -38,19 +38,19 @@ def _failure(journal: Journal, settings: CompanySettings, requester: Requester) 
 
 
 def record_turn(
-    ports: Ports, key: ConversationKey, knowing: TurnInputs, journal: Journal, settings: CompanySettings
+    ports: Ports, key: ConversationKey, inputs: TurnInputs, journal: Journal, settings: CompanySettings
 ) -> None:
     """Records the turn. An agent that only appended another's prepared answer does not know the inputs of that
     answer."""
-    if knowing.inputs is not None:
-        ended = EndedTurn(knowing.inputs, journal, knowing.tools, settings.version, ports.clock.now())
+    if inputs.inputs is not None:
+        ended = EndedTurn(inputs.inputs, journal, inputs.tools, settings.version, ports.clock.now())
         ports.record(key, ended)
 
 
 def follow_up(
     ports: Ports,
     key: ConversationKey,
-    knowing: TurnInputs,
+    inputs: TurnInputs,
     requester: Requester,
     settings: CompanySettings,
     journal: Journal,
@@ -67,6 +67,6 @@ def follow_up(
             answered=answered,
         )
         ports.proposals.propose(key, requester, settings.config, turn)
-    done, context = knowing.compressed, knowing.context
+    done, context = inputs.compressed, inputs.context
     if done is not None and context is not None and "summarize_conversation" in done.strategies and done.dropped:
         ports.summaries.want(key, requester, settings.config, done.dropped[-1].seq)

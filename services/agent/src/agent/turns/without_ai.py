@@ -8,12 +8,12 @@ from contracts.events.chat import OwnerKind
 
 
 async def ask_without_ai(
-    ports: Ports, knowing: TurnInputs, seen: AskedSnapshot | None, settings: CompanySettings | None
+    ports: Ports, inputs: TurnInputs, seen: AskedSnapshot | None, settings: CompanySettings | None
 ) -> None:
-    """A person is asked for, once for what is unanswered; raises UnreachableError."""
+    """Asks for a person, once for the unanswered messages; raises UnreachableError."""
     if seen is None or settings is None or policy_of(settings).enabled:
         return
     if seen.view.owner is OwnerKind.AI and seen.view.unanswered:
-        call = await knowing.without_ai(seen, settings.config)
+        call = await inputs.without_ai(seen, settings.config)
         if call is not None:
-            await ports.own.outcome(knowing.key, call, seen.requester)
+            await ports.own.outcome(inputs.key, call, seen.requester)

@@ -5,29 +5,7 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from agent.domain.turn.effects import (
-    Ack,
-    Append,
-    AskFailed,
-    CallModel,
-    ConversationRead,
-    DriverProbed,
-    Effect,
-    Interrupted,
-    ModelReplied,
-    Probe,
-    ReadConversation,
-    Reported,
-    ReportFailure,
-    Retry,
-    RunCalls,
-    Save,
-    Saved,
-    SaveRefused,
-    Stored,
-    ToolsFinished,
-    Trigger,
-)
+from agent.domain.turn import effects
 from agent.domain.turn.journal import Journal, ModelAnswer, RequestedCall, TokenCount, TurnCall, TurnStep, open_journal
 from agent.domain.turn.journal_wire import journal_from_wire, journal_to_wire
 from agent.domain.turn.machine import MAX_ATTEMPTS, DeliveryState, advance, begin
@@ -45,12 +23,16 @@ JOURNAL = Journal(turn_id("c", "c1", 1), basis=1, started_at=NOW - 2, deadline=N
 
 
 def looked(
-    view: Snapshot = WRITTEN, journal: Journal | None = None, *, trigger: Trigger | None = None, now: float = NOW
-) -> tuple[DeliveryState, Effect]:
+    view: Snapshot = WRITTEN,
+    journal: Journal | None = None,
+    *,
+    trigger: effects.Trigger | None = None,
+    now: float = NOW,
+) -> tuple[DeliveryState, effects.Effect]:
     """What is decided from a first look."""
-    handling, effect = begin(trigger or Trigger(1, visitor=True), "c", "c1", time_limit=120.0)
-    assert effect == ReadConversation(handling.trigger.seq)
-    return advance(handling, ConversationRead(view, journal, 5 if journal else 0), POLICY, now)
+    handling, effect = begin(trigger or effects.Trigger(1, visitor=True), "c", "c1", time_limit=120.0)
+    assert effect == effects.ReadConversation(handling.trigger.seq)
+    return advance(handling, effects.ConversationRead(view, journal, 5 if journal else 0), POLICY, now)
 
 
 @pytest.mark.parametrize(
@@ -72,19 +54,19 @@ def test_a_message_is_due_after_the_delay_but_a_burst_does_not_wait_for_ever(
 
 def test_what_is_not_due_comes_again_after_the_rest() -> None:
     _, effect = looked(replace(WRITTEN, newest_visitor_at=NOW - 0.25, first_unanswered_at=NOW - 0.25))
-    assert effect == Retry(0.75, "not due")
+    assert effect == effects.Retry(0.75, "not due")
 
 
 @pytest.mark.parametrize(("early", "handed_back"), [(0.01, False), (0.03, True)])
 def test_what_is_due_in_a_moment_is_handled_now(early: float, handed_back: bool) -> None:
     at = NOW - POLICY.delay + early
     _, effect = looked(replace(WRITTEN, newest_visitor_at=at, first_unanswered_at=at))
-    assert isinstance(effect, Retry) is handed_back
+    assert isinstance(effect, effects.Retry) is handed_back
 
 
 def test_a_clock_that_is_an_hour_behind_makes_nobody_wait_an_hour() -> None:
     _, effect = looked(replace(WRITTEN, newest_visitor_at=NOW + 3600, first_unanswered_at=NOW + 3600))
-    assert isinstance(effect, Retry)
+    assert isinstance(effect, effects.Retry)
     assert effect.seconds <= 60
 
 
@@ -104,60 +86,60 @@ def test_when_it_answers(enabled: bool, owner: OwnerKind, beside: bool, answers:
 
 def test_an_older_message_leaves_the_turn_to_the_newest_ones_handler() -> None:
     _, effect = looked(replace(WRITTEN, seq=2, newest_visitor=2))
-    assert isinstance(effect, Ack)
+    assert isinstance(effect, effects.Ack)
 
 
 def test_the_turn_is_journalled_before_the_model_is_called() -> None:
     handling, effect = looked()
-    assert isinstance(effect, Save)
+    assert isinstance(effect, effects.Save)
     assert (effect.journal.basis, effect.journal.attempts, effect.revision) == (1, 1, 0)
-    handling, effect = advance(handling, Saved(6), POLICY, NOW)
-    assert isinstance(effect, CallModel)
+    handling, effect = advance(handling, effects.Saved(6), POLICY, NOW)
+    assert isinstance(effect, effects.CallModel)
     assert not effect.last
     assert handling.revision == 6
 
 
 def test_a_tool_call_is_journalled_with_its_derived_id_before_it_goes_out() -> None:
     handling, _ = looked()
-    handling, _ = advance(handling, Saved(6), POLICY, NOW)
+    handling, _ = advance(handling, effects.Saved(6), POLICY, NOW)
     reply = ModelAnswer(calls=(RequestedCall("look", "{}"), RequestedCall("look", '{"a":1}')), usage=TokenCount(5, 2))
-    handling, effect = advance(handling, ModelReplied(reply), POLICY, NOW)
-    assert isinstance(effect, Save)
+    handling, effect = advance(handling, effects.ModelReplied(reply), POLICY, NOW)
+    assert isinstance(effect, effects.Save)
     turn = turn_id("c", "c1", 1)
     assert [call.call_id for call in effect.journal.calls] == [f"{turn}-0-0", f"{turn}-0-1"]
-    handling, effect = advance(handling, Saved(7), POLICY, NOW)
-    assert isinstance(effect, RunCalls)
-    handling, effect = advance(handling, ToolsFinished({f"{turn}-0-0": "1", f"{turn}-0-1": "2"}), POLICY, NOW)
-    assert isinstance(effect, Save)
+    handling, effect = advance(handling, effects.Saved(7), POLICY, NOW)
+    assert isinstance(effect, effects.RunCalls)
+    handling, effect = advance(handling, effects.ToolsFinished({f"{turn}-0-0": "1", f"{turn}-0-1": "2"}), POLICY, NOW)
+    assert isinstance(effect, effects.Save)
     assert effect.journal.unsettled == ()
     assert effect.journal.usage == TokenCount(5, 2)
 
 
 def test_an_answer_that_is_journalled_needs_no_model() -> None:
     _, effect = looked(journal=replace(JOURNAL, answer="Hello."))
-    assert effect == Append(replace(JOURNAL, answer="Hello.", attempts=2), fence=1)
+    assert effect == effects.Append(replace(JOURNAL, answer="Hello.", attempts=2), fence=1)
 
 
 def test_a_living_driver_keeps_its_turn_and_a_dead_one_loses_it() -> None:
     handling, effect = looked(journal=JOURNAL)
-    assert effect == Probe(JOURNAL.turn_id)
-    assert isinstance(advance(handling, DriverProbed(True), POLICY, NOW)[1], Retry)
-    assert isinstance(advance(handling, DriverProbed(False), POLICY, NOW)[1], Save)
+    assert effect == effects.Probe(JOURNAL.turn_id)
+    assert isinstance(advance(handling, effects.DriverProbed(True), POLICY, NOW)[1], effects.Retry)
+    assert isinstance(advance(handling, effects.DriverProbed(False), POLICY, NOW)[1], effects.Save)
 
 
 def test_a_newer_message_waits_for_a_forced_turn_that_is_driven() -> None:
     view = replace(WRITTEN, seq=3, newest_visitor=3)
-    _, effect = looked(view, replace(JOURNAL, forced=True), trigger=Trigger(3, visitor=True))
-    assert isinstance(effect, Probe)
-    _, effect = looked(view, JOURNAL, trigger=Trigger(3, visitor=True))
-    assert isinstance(effect, Save)
+    _, effect = looked(view, replace(JOURNAL, forced=True), trigger=effects.Trigger(3, visitor=True))
+    assert isinstance(effect, effects.Probe)
+    _, effect = looked(view, JOURNAL, trigger=effects.Trigger(3, visitor=True))
+    assert isinstance(effect, effects.Save)
 
 
 def test_a_successor_counts_the_cancellation_once() -> None:
     view = replace(WRITTEN, seq=3, newest_visitor=3)
     for journal in (replace(JOURNAL, cancels=1, released=True), JOURNAL):
-        _, effect = looked(view, journal, trigger=Trigger(3, visitor=True))
-        assert isinstance(effect, Save)
+        _, effect = looked(view, journal, trigger=effects.Trigger(3, visitor=True))
+        assert isinstance(effect, effects.Save)
         assert effect.journal.cancels == 1
         assert not effect.journal.forced
 
@@ -167,7 +149,7 @@ def test_a_turn_is_forced_after_two_cancellations_or_eight_seconds(why: str) -> 
     view = replace(WRITTEN, first_unanswered_at=NOW - (9 if why == "waited long" else 2))
     journal = replace(JOURNAL, cancels=2, released=True) if why == "cancelled twice" else None
     _, effect = looked(view, journal)
-    assert isinstance(effect, Save)
+    assert isinstance(effect, effects.Save)
     assert effect.journal.forced
 
 
@@ -186,60 +168,60 @@ def test_a_forced_turn_yields_to_vetoes_alone() -> None:
 
 def test_what_interrupts_must_be_in_the_next_view() -> None:
     handling, _ = looked()
-    handling, _ = advance(handling, Saved(6), POLICY, NOW)
-    handling, effect = advance(handling, Interrupted(StopReason.TAKEN_OVER, 9), POLICY, NOW)
-    assert isinstance(effect, Save)
+    handling, _ = advance(handling, effects.Saved(6), POLICY, NOW)
+    handling, effect = advance(handling, effects.Interrupted(StopReason.TAKEN_OVER, 9), POLICY, NOW)
+    assert isinstance(effect, effects.Save)
     assert effect.journal.released
     assert effect.journal.cancels == 0
-    _, effect = advance(handling, Saved(7), POLICY, NOW)
-    assert effect == ReadConversation(9)
+    _, effect = advance(handling, effects.Saved(7), POLICY, NOW)
+    assert effect == effects.ReadConversation(9)
 
 
 def test_a_refused_journal_means_that_another_agent_drives() -> None:
     handling, _ = looked()
-    assert isinstance(advance(handling, SaveRefused(), POLICY, NOW)[1], Retry)
+    assert isinstance(advance(handling, effects.SaveRefused(), POLICY, NOW)[1], effects.Retry)
 
 
 def test_at_its_deadline_a_turn_ends_in_a_system_message_that_is_reported() -> None:
     handling, effect = looked(journal=replace(JOURNAL, deadline=NOW - 1, released=True))
-    assert isinstance(effect, Save)
-    handling, effect = advance(handling, Saved(6), POLICY, NOW)
-    assert isinstance(effect, Save)
+    assert isinstance(effect, effects.Save)
+    handling, effect = advance(handling, effects.Saved(6), POLICY, NOW)
+    assert isinstance(effect, effects.Save)
     assert effect.journal.failure == "DEADLINE"
-    handling, effect = advance(handling, Saved(7), POLICY, NOW)
-    assert isinstance(effect, Append)
-    handling, effect = advance(handling, Stored(2), POLICY, NOW)
-    assert isinstance(effect, ReportFailure)
-    assert advance(handling, Reported(), POLICY, NOW)[1] == Ack("failed")
+    handling, effect = advance(handling, effects.Saved(7), POLICY, NOW)
+    assert isinstance(effect, effects.Append)
+    handling, effect = advance(handling, effects.Stored(2), POLICY, NOW)
+    assert isinstance(effect, effects.ReportFailure)
+    assert advance(handling, effects.Reported(), POLICY, NOW)[1] == effects.Ack("failed")
 
 
 def test_a_conversation_given_back_has_its_whole_time_again() -> None:
     old = replace(JOURNAL, deadline=NOW - 500, released=True, attempts=5)
-    _, effect = looked(replace(WRITTEN, seq=4, owner_seq=4), old, trigger=Trigger(4, visitor=False))
-    assert isinstance(effect, Save)
+    _, effect = looked(replace(WRITTEN, seq=4, owner_seq=4), old, trigger=effects.Trigger(4, visitor=False))
+    assert isinstance(effect, effects.Save)
     assert effect.journal.deadline == NOW + 120
     assert effect.journal.attempts == 1
 
 
 def test_a_turn_that_kills_its_agents_is_given_up() -> None:
     _, effect = looked(journal=replace(JOURNAL, attempts=MAX_ATTEMPTS, released=True))
-    assert isinstance(effect, Save)
+    assert isinstance(effect, effects.Save)
     assert effect.journal.failure == "INTERNAL"
 
 
 def test_without_a_model_it_waits_longer_each_time_and_then_says_so() -> None:
     journal: Journal | None = None
-    waits: list[Effect] = []
+    waits: list[effects.Effect] = []
     for _ in range(3):
         handling, effect = looked(journal=journal)
-        handling, effect = advance(handling, Saved(6), POLICY, NOW)
-        handling, effect = advance(handling, AskFailed("LLM_UNAVAILABLE", "down"), POLICY, NOW)
-        assert isinstance(effect, Save)
+        handling, effect = advance(handling, effects.Saved(6), POLICY, NOW)
+        handling, effect = advance(handling, effects.AskFailed("LLM_UNAVAILABLE", "down"), POLICY, NOW)
+        assert isinstance(effect, effects.Save)
         journal = effect.journal
-        handling, effect = advance(handling, Saved(7), POLICY, NOW)
+        handling, effect = advance(handling, effects.Saved(7), POLICY, NOW)
         waits.append(effect)
-    assert waits[:2] == [Retry(1.0, "no provider answers"), Retry(2.0, "no provider answers")]
-    assert isinstance(waits[2], Append)
+    assert waits[:2] == [effects.Retry(1.0, "no provider answers"), effects.Retry(2.0, "no provider answers")]
+    assert isinstance(waits[2], effects.Append)
 
 
 def test_the_basis_is_the_greatest_of_all_that_settles() -> None:

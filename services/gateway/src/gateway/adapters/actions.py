@@ -43,7 +43,7 @@ class BusActions:
     ) -> Action:
         """Decides an action of the caller's and returns it as it is now; the first decision counts. `edits`, with a
         yes: new values of editable fields. Raises Refused (NOT_FOUND; BAD_FIELD for the edits, and nothing is decided;
-        in `language`), Unavailable."""
+        in `language`), UnavailableError."""
         own = action.startswith(ACTION_PREFIX)
         if not own and not await self._trades(caller.company):
             raise not_found("action waiting for a decision")
@@ -60,7 +60,7 @@ class BusActions:
         return (await ask(self._client, market_rpc.ACTION_DECIDE, request, deadline=DECIDE_SECONDS)).action
 
     async def pending(self, company: str, user: str) -> list[Action]:
-        """This user's waiting actions, oldest first; raises Unavailable soon."""
+        """This user's waiting actions, oldest first; raises UnavailableError soon."""
         settings = await self._companies.get(company)
         who = UserRef(company_id=company, user_id=user)
         asked = [market_rpc.ACTIONS_PENDING] if settings is None or settings.config.trades else []
@@ -73,7 +73,7 @@ class BusActions:
         return settings is None or settings.config.trades
 
     async def known(self, company: str, user: str, actions: list[str]) -> list[Action]:
-        """The current state of those of these actions (at most 100) that are the user's; raises Unavailable soon."""
+        """The current state of the user's own among these actions (at most 100); raises UnavailableError soon."""
         own = [one for one in actions if one.startswith(ACTION_PREFIX)]
         orders = [one for one in actions if one not in own]
         return await self._of_both(
@@ -91,7 +91,7 @@ class BusActions:
 
     @staticmethod
     async def _of_both(*replies: Awaitable[market_rpc.ActionsReply | market_rpc.PendingActionsReply]) -> list[Action]:
-        """The answers of market and executor; if one is away, the other's. Raises Unavailable if both are."""
+        """The answers of market and executor; if one is away, the other's. Raises UnavailableError if both are."""
         said = await asyncio.gather(*replies, return_exceptions=True)
         faults = [one for one in said if isinstance(one, BaseException)]
         if faults and len(faults) == len(said):
@@ -100,12 +100,12 @@ class BusActions:
 
     async def untold(self, company: str, user: str) -> market_rpc.UntoldAlertsReply:
         """Fired alerts and filled or ended orders that the user has not been told of, oldest first. Raises
-        Unavailable."""
+        UnavailableError."""
         who = UserRef(company_id=company, user_id=user)
         return await ask(self._client, market_rpc.ALERTS_UNTOLD, who)
 
     async def told(self, company: str, user: str, alerts: list[str], actions: list[str]) -> None:
-        """Marks these as told; raises Unavailable."""
+        """Marks these as told; raises UnavailableError."""
         for start in range(0, max(len(alerts), len(actions)), MOST_TOLD):
             part = slice(start, start + MOST_TOLD)
             request = market_rpc.AlertsToldRequest(

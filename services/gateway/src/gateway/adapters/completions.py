@@ -42,7 +42,12 @@ class BusCompletions:
         self._running = ConcurrencyLimit(AT_ONCE, _BUSY)
 
     async def models(self, company: str) -> list[ModelName]:
-        """The model names that a completion may use; raises RefusedError (NOT_FOUND: no such company), Unavailable."""
+        """The model names that a completion may use.
+
+        Raises:
+            RefusedError: NOT_FOUND, no such company.
+            UnavailableError: the agents do not answer.
+        """
         return (await ask(self._client, MODELS, ModelsRequest(company_id=company))).models
 
     @asynccontextmanager
@@ -53,7 +58,7 @@ class BusCompletions:
 
         Raises:
             RefusedError: NOT_FOUND with the field model, BAD_FIELD.
-            Limited, TookTooLongError, Unavailable: among the parts too.
+            RateLimitedError, TookTooLongError, UnavailableError: among the parts too.
         """
         with self._running.one_more((caller.company, caller.subject)):
             try:

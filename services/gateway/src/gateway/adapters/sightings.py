@@ -37,5 +37,5 @@ class BusSightings:
             log.info("sighting.not_noted", company=company, error=error.message)
 
     async def of(self, company: str) -> list[Sighting]:
-        """Newest first; raises Unavailable."""
+        """Newest first; raises UnavailableError."""
         return (await ask(self._rpc, SIGHTINGS, CompanyRequest(company_id=company))).items

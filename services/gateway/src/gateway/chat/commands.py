@@ -138,7 +138,7 @@ class Commands:
 
         Raises:
             UnavailableError: no acknowledgement within 15 s; send again with the same id.
-            Limited: the company has filled its share of the log.
+            RateLimitedError: the company has filled its share of the log.
         """
         caller = place.caller
         await self._shares.admit(caller.company)

@@ -67,7 +67,9 @@ class Files:
 
         Raises:
             RefusedError: the kind is not accepted, the conversation has too many files, or the company no room.
-            HTTPException: 413, it is too large. Limited: too many at once. TookTooLongError: it came too slowly.
+            HTTPException: 413, it is too large.
+            RateLimitedError: too many at once.
+            TookTooLongError: it came too slowly.
             UnavailableError: it cannot be stored now.
         """
         store, person = self._there(), f"{place.company}/{place.caller.subject}"
@@ -85,14 +87,14 @@ class Files:
                 raise UnavailableError(TEXTS["file.away"].said_in(language)) from error
 
     async def named(self, place: ConversationPlace, files: Sequence[str] | None) -> list[FileRef] | None:
-        """Returns what a message stores about the files that it names; raises RefusedError (NOT_FOUND), Unavailable."""
+        """What a message stores about the files that it names; raises RefusedError (NOT_FOUND), UnavailableError."""
         if not files:
             return None
         found = await asyncio.gather(*(self._ref(place, file) for file in dict.fromkeys(files[:MOST_FILES])))
         return list(found)
 
     async def open(self, company: str, conversation: str, file: str) -> StoredFile:
-        """A file's content; raises RefusedError (NOT_FOUND), Unavailable."""
+        """A file's content; raises RefusedError (NOT_FOUND), UnavailableError."""
         try:
             found = await self._store.open(file_key(company, conversation, file)) if self._store is not None else None
         except FilesUnavailableError as error:
@@ -108,7 +110,7 @@ class Files:
         return f"/files/{where}?until={ends}&proof={self._proof(where, ends)}", until
 
     async def linked(self, company: str, conversation: str, file: str, until: str, proof: str) -> StoredFile:
-        """The file behind a link; raises RefusedError (NOT_FOUND) if it is forged or has expired, Unavailable."""
+        """The file behind a link; raises RefusedError (NOT_FOUND) if it is forged or has expired, UnavailableError."""
         known = is_company(company) and is_id(conversation) and is_id(file) and until.isdecimal() and len(until) < 12
         proven = self._proof(f"{company}/{conversation}/{file}", until)
         right = known and hmac.compare_digest(proven.encode(), proof.encode())

@@ -45,7 +45,7 @@ class Inboxes:
         """Tells the socket of changes from now on; earlier ones are in its list.
 
         Raises:
-            Unavailable: presence signals cannot be subscribed to now.
+            UnavailableError: presence signals cannot be subscribed to now.
         """
         company = caller.company
         self._watching.setdefault(company, set()).add(socket)

@@ -28,7 +28,7 @@ class Replays:
 
         Raises:
             RefusedError: CONFLICT, with the reason why nobody would answer it, or nobody needs to.
-            Unavailable: it may or may not be stored; repeating the call is safe.
+            UnavailableError: it may or may not be stored; repeating the call is safe.
         """
         now = await self._log.snapshot(company, conversation)
         message = _to_ask_again(now, company, conversation, turn)

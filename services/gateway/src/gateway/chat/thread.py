@@ -145,7 +145,7 @@ class Thread:
         wants it answered.
 
         Raises:
-            Limited, Unavailable: as for a websocket; for its files, what Files.take_in raises.
+            RateLimitedError, UnavailableError: as for a websocket; for its files, what Files.take_in raises.
         """
         place, chat, client_message_id = self.place, self._chat, message.identity
         self._said = message.text

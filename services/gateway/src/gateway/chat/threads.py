@@ -49,7 +49,7 @@ class Threads:
         another user or company is another conversation. A name that we gave out must be the caller's.
 
         Raises:
-            Refused: NOT_FOUND, it is somebody else's.
+            RefusedError: NOT_FOUND, it is somebody else's.
         """
         if looks_issued(name):
             return await self.own(caller, name)

@@ -107,7 +107,7 @@ async def get_analysis(
 async def begin(
     api: Api, caller: TokenCaller, body: AnalysisBody, analysis_id: str, language: Language | None
 ) -> AnalysisRecord:
-    """The analysis of this id, begun if it is new; raises RefusedError, Unavailable."""
+    """The analysis of this id, begun if it is new; raises RefusedError, UnavailableError."""
     if not body.query.strip():
         raise RefusedError(ErrorCode.EMPTY_TEXT, "query: ask something")
     if not analyses_markets(await api.companies.get(caller.company)):

@@ -13,32 +13,7 @@ whose outcome is unknown, the log is read again and decided anew.
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
-from agent.domain.turn.effects import (
-    Ack,
-    Append,
-    AppendRefused,
-    AppendUnknown,
-    AskFailed,
-    CallModel,
-    ConversationRead,
-    DriverProbed,
-    Effect,
-    Event,
-    Interrupted,
-    ModelReplied,
-    Probe,
-    ReadConversation,
-    Reported,
-    ReportFailure,
-    Retry,
-    RunCalls,
-    Save,
-    Saved,
-    SaveRefused,
-    Stored,
-    ToolsFinished,
-    Trigger,
-)
+from agent.domain.turn import effects
 from agent.domain.turn.journal import (
     Journal,
     open_journal,
@@ -85,7 +60,7 @@ class DeliveryState:
     """One delivery that is being handled. `seen` is the newest sequence known to exist, which every further view must
     reach."""
 
-    trigger: Trigger
+    trigger: effects.Trigger
     company: str
     conversation: str
     time_limit: float
@@ -97,155 +72,169 @@ class DeliveryState:
     revision: int = 0
 
 
-def begin(trigger: Trigger, company: str, conversation: str, *, time_limit: float) -> tuple[DeliveryState, Effect]:
+def begin(
+    trigger: effects.Trigger, company: str, conversation: str, *, time_limit: float
+) -> tuple[DeliveryState, effects.Effect]:
     """The start of every delivery. `time_limit`: seconds that a turn may take."""
-    return DeliveryState(trigger, company, conversation, time_limit, seen=trigger.seq), ReadConversation(trigger.seq)
+    state = DeliveryState(trigger, company, conversation, time_limit, seen=trigger.seq)
+    return state, effects.ReadConversation(trigger.seq)
 
 
-def advance(h: DeliveryState, event: Event, policy: AnswerPolicy, now: float) -> tuple[DeliveryState, Effect]:
+def advance(
+    state: DeliveryState, event: effects.Event, policy: AnswerPolicy, now: float
+) -> tuple[DeliveryState, effects.Effect]:
     """The next effect. `policy` and `now` (the bus's clock) are those of this moment, not of the turn's start."""
     match event:
-        case ConversationRead():
-            return _looked(h, event, policy, now)
-        case DriverProbed(driven=True):
-            return _later(h, SOON, "driven elsewhere")
-        case DriverProbed():
-            return _open(h, policy, now)
-        case Saved(revision=revision):
-            return _saved(h, revision, policy, now)
-        case SaveRefused():
-            return _later(h, SOON, "another agent drives")
-        case ModelReplied(reply=reply):
-            journal = _driven(h)[0]
+        case effects.ConversationRead():
+            return _decide(state, event, policy, now)
+        case effects.DriverProbed(driven=True):
+            return _retry(state, SOON, "driven elsewhere")
+        case effects.DriverProbed():
+            return _open_turn(state, policy, now)
+        case effects.Saved(revision=revision):
+            return _after_save(state, revision, policy, now)
+        case effects.SaveRefused():
+            return _retry(state, SOON, "another agent drives")
+        case effects.ModelReplied(reply=reply):
+            journal = _journal(state)
             last = journal.iterations >= policy.max_iterations
-            return _save(h, with_reply(journal, reply, last=last), Phase.DRIVING, policy)
-        case ToolsFinished(results=results, seq=seq) if seq:
+            return _save(state, with_reply(journal, reply, last=last), Phase.DRIVING, policy)
+        case effects.ToolsFinished(results=results, seq=seq) if seq:
             # A person was asked for: whether the turn goes on is for the log as it is now to say.
-            handed = with_stop(with_results(_driven(h)[0], results), StopReason.TAKEN_OVER)
-            return _save(replace(h, seen=max(h.seen, seq)), handed, Phase.STOPPING, policy)
-        case ToolsFinished(results=results):
-            return _save(h, with_results(_driven(h)[0], results), Phase.DRIVING, policy)
-        case Interrupted(reason=reason, seq=seq):
-            stopped = with_stop(_driven(h)[0], reason)
-            return _save(replace(h, seen=max(h.seen, seq)), stopped, Phase.STOPPING, policy)
-        case AskFailed(code=code, detail=detail, final=final):
-            journal = _driven(h)[0]
+            handed = with_stop(with_results(_journal(state), results), StopReason.TAKEN_OVER)
+            return _save(replace(state, seen=max(state.seen, seq)), handed, Phase.STOPPING, policy)
+        case effects.ToolsFinished(results=results):
+            return _save(state, with_results(_journal(state), results), Phase.DRIVING, policy)
+        case effects.Interrupted(reason=reason, seq=seq):
+            stopped = with_stop(_journal(state), reason)
+            return _save(replace(state, seen=max(state.seen, seq)), stopped, Phase.STOPPING, policy)
+        case effects.AskFailed(code=code, detail=detail, final=final):
+            journal = _journal(state)
             if final or journal.failures + 1 >= MAX_FAILURES:
-                return _save(h, with_failure(journal, code, detail), Phase.DRIVING, policy)
-            return _save(h, with_pause(journal), Phase.PAUSING, policy)
-        case Stored():
-            journal = _driven(h)[0]
+                return _save(state, with_failure(journal, code, detail), Phase.DRIVING, policy)
+            return _save(state, with_pause(journal), Phase.PAUSING, policy)
+        case effects.Stored():
+            journal = _journal(state)
             if journal.failure is not None:
-                return replace(h, phase=Phase.REPORTING), ReportFailure(journal)
-            return h, Ack("answered")
-        case AppendRefused() | AppendUnknown():
+                return replace(state, phase=Phase.REPORTING), effects.ReportFailure(journal)
+            return state, effects.Ack("answered")
+        case effects.AppendRefused() | effects.AppendUnknown():
             # It may be somebody else's fact or one's own answer whose acknowledgement was lost: only the log can tell.
-            told = event.seq if isinstance(event, AppendRefused) else 0
-            seen = max(h.seen, _driven(h)[1].seq, told)
-            return replace(h, phase=Phase.CHECKING, seen=seen), ReadConversation(seen)
-        case Reported():
-            return h, Ack("failed")
+            told = event.seq if isinstance(event, effects.AppendRefused) else 0
+            seen = max(state.seen, _snapshot(state).seq, told)
+            return replace(state, phase=Phase.CHECKING, seen=seen), effects.ReadConversation(seen)
+        case effects.Reported():
+            return state, effects.Ack("failed")
 
 
-def _looked(
-    h: DeliveryState, event: ConversationRead, policy: AnswerPolicy, now: float
-) -> tuple[DeliveryState, Effect]:
+def _decide(
+    state: DeliveryState, event: effects.ConversationRead, policy: AnswerPolicy, now: float
+) -> tuple[DeliveryState, effects.Effect]:
     view, found = event.view, event.journal
-    if view.seq < h.seen:
-        return h, ReadConversation(h.seen)
-    if h.rounds >= MAX_ROUNDS:
-        return _later(h, SOON, "busy conversation")
-    mine = h.journal if h.phase is Phase.CHECKING else None
+    if view.seq < state.seen:
+        return state, effects.ReadConversation(state.seen)
+    if state.rounds >= MAX_ROUNDS:
+        return _retry(state, SOON, "busy conversation")
+    mine = state.journal if state.phase is Phase.CHECKING else None
     if mine is not None and mine.forced and policy.answers(view.owner) and view.basis < mine.basis:
-        h = replace(h, phase=Phase.APPENDING, rounds=h.rounds + 1, seen=view.seq, view=view)
-        return h, Append(mine, view.seq)
-    h = replace(
-        h,
+        state = replace(state, phase=Phase.APPENDING, rounds=state.rounds + 1, seen=view.seq, view=view)
+        return state, effects.Append(mine, view.seq)
+    state = replace(
+        state,
         phase=Phase.DECIDING,
-        rounds=h.rounds + 1,
+        rounds=state.rounds + 1,
         seen=view.seq,
         view=view,
         journal=found,
         revision=event.revision,
     )
-    settled = view.basis >= (h.trigger.seq if h.trigger.visitor else view.newest_visitor)
+    settled = view.basis >= (state.trigger.seq if state.trigger.visitor else view.newest_visitor)
     if settled:
         if found is not None and found.failure is not None and found.basis == view.basis:
-            # Its teller may have died between the visible message and the report.
-            return replace(h, phase=Phase.REPORTING), ReportFailure(found)
-        return h, Ack("settled")
-    if h.trigger.visitor and view.newest_visitor > h.trigger.seq:
-        return h, Ack("the newest message's handler owns the turn")
+            # The agent may have died between the visible message and the report.
+            return replace(state, phase=Phase.REPORTING), effects.ReportFailure(found)
+        return state, effects.Ack("settled")
+    if state.trigger.visitor and view.newest_visitor > state.trigger.seq:
+        return state, effects.Ack("the newest message's handler owns the turn")
     if not policy.answers(view.owner):
-        return h, Ack("not ours to answer")
+        return state, effects.Ack("not ours to answer")
     rest = due_at(view, policy) - now
     if rest > EARLY:
-        return _later(h, min(rest, LONGEST_WAIT), "not due")
-    if found is not None and not found.released and found.basis >= view.unanswered_from and _hands_off(found, view):
+        return _retry(state, min(rest, LONGEST_WAIT), "not due")
+    if (
+        found is not None
+        and not found.released
+        and found.basis >= view.unanswered_from
+        and _is_left_to_driver(found, view)
+    ):
         # Taking a turn from a living driver would pay the model twice, or let a typist starve a forced answer.
-        return replace(h, phase=Phase.PROBING), Probe(found.turn_id)
-    return _open(h, policy, now)
+        return replace(state, phase=Phase.PROBING), effects.Probe(found.turn_id)
+    return _open_turn(state, policy, now)
 
 
-def _hands_off(found: Journal, view: Snapshot) -> bool:
-    """Whether an open turn is its driver's, if that lives: a prepared answer to the newest message may be appended by
-    anybody, that of an earlier, forced turn is appended by its driver whatever was written since."""
+def _is_left_to_driver(found: Journal, view: Snapshot) -> bool:
+    """Whether an open turn is left to its driver, if that lives. Anybody may append a prepared answer to the newest
+    message; a forced answer to an earlier one is appended by its driver, whatever was written since."""
     return found.forced if found.basis != view.newest_visitor else not found.ended
 
 
-def _open(h: DeliveryState, policy: AnswerPolicy, now: float) -> tuple[DeliveryState, Effect]:
-    view = _seen(h)
-    turn = turn_id(h.company, h.conversation, view.newest_visitor)
-    journal = open_journal(h.journal, view, turn_id=turn, now=now, time_limit=h.time_limit)
+def _open_turn(state: DeliveryState, policy: AnswerPolicy, now: float) -> tuple[DeliveryState, effects.Effect]:
+    view = _snapshot(state)
+    turn = turn_id(state.company, state.conversation, view.newest_visitor)
+    journal = open_journal(state.journal, view, turn_id=turn, now=now, time_limit=state.time_limit)
     if journal.ended:
-        return replace(h, journal=journal, phase=Phase.APPENDING), Append(journal, view.seq)
+        return replace(state, journal=journal, phase=Phase.APPENDING), effects.Append(journal, view.seq)
     if journal.attempts > MAX_ATTEMPTS:
         journal = with_failure(journal, "INTERNAL", f"given up after {MAX_ATTEMPTS} attempts")
-    return _save(h, journal, Phase.DRIVING, policy)
+    return _save(state, journal, Phase.DRIVING, policy)
 
 
-def _saved(h: DeliveryState, revision: int, policy: AnswerPolicy, now: float) -> tuple[DeliveryState, Effect]:
-    journal, view = _driven(h)
-    if journal.ended and h.phase is Phase.DRIVING and policy.answers(view.owner):
-        return replace(h, revision=revision, phase=Phase.APPENDING), Append(journal, view.seq)
-    h = replace(h, revision=revision)
-    match h.phase:
+def _after_save(
+    state: DeliveryState, revision: int, policy: AnswerPolicy, now: float
+) -> tuple[DeliveryState, effects.Effect]:
+    journal, view = _journal(state), _snapshot(state)
+    if journal.ended and state.phase is Phase.DRIVING and policy.answers(view.owner):
+        return replace(state, revision=revision, phase=Phase.APPENDING), effects.Append(journal, view.seq)
+    state = replace(state, revision=revision)
+    match state.phase:
         case Phase.STOPPING:
-            return replace(h, phase=Phase.DECIDING), ReadConversation(h.seen)
+            return replace(state, phase=Phase.DECIDING), effects.ReadConversation(state.seen)
         case Phase.PAUSING:
-            return _later(h, float(2 ** (journal.failures - 1)), "no provider answers")
+            return _retry(state, float(2 ** (journal.failures - 1)), "no provider answers")
         case _:
             pass
     if not policy.answers(view.owner):
-        return replace(h, phase=Phase.DECIDING), ReadConversation(h.seen)
+        return replace(state, phase=Phase.DECIDING), effects.ReadConversation(state.seen)
     if now >= journal.deadline:
-        return _save(h, with_failure(journal, "DEADLINE", "the turn's time is over"), Phase.DRIVING, policy)
+        return _save(state, with_failure(journal, "DEADLINE", "the turn's time is over"), Phase.DRIVING, policy)
     if journal.unsettled:
-        return h, RunCalls(journal, view)
-    return h, _ask(journal, view, policy)
+        return state, effects.RunCalls(journal, view)
+    return state, _call_model(journal, view, policy)
 
 
-def _save(h: DeliveryState, journal: Journal, phase: Phase, policy: AnswerPolicy) -> tuple[DeliveryState, Effect]:
+def _save(
+    state: DeliveryState, journal: Journal, phase: Phase, policy: AnswerPolicy
+) -> tuple[DeliveryState, effects.Effect]:
     asks = phase is Phase.DRIVING and not journal.ended and not journal.unsettled
-    then = _ask(journal, _seen(h), policy) if asks else None
-    return replace(h, journal=journal, phase=phase), Save(journal, h.revision, then)
+    then = _call_model(journal, _snapshot(state), policy) if asks else None
+    return replace(state, journal=journal, phase=phase), effects.Save(journal, state.revision, then)
 
 
-def _ask(journal: Journal, view: Snapshot, policy: AnswerPolicy) -> CallModel:
-    return CallModel(journal, view, last=journal.iterations >= policy.max_iterations)
+def _call_model(journal: Journal, view: Snapshot, policy: AnswerPolicy) -> effects.CallModel:
+    return effects.CallModel(journal, view, last=journal.iterations >= policy.max_iterations)
 
 
-def _later(h: DeliveryState, seconds: float, why: str) -> tuple[DeliveryState, Effect]:
-    return h, Retry(seconds, why)
+def _retry(state: DeliveryState, seconds: float, why: str) -> tuple[DeliveryState, effects.Effect]:
+    return state, effects.Retry(seconds, why)
 
 
-def _seen(h: DeliveryState) -> Snapshot:
-    if h.view is None:
-        raise RuntimeError("a decision needs a view: Look comes first")
-    return h.view
+def _snapshot(state: DeliveryState) -> Snapshot:
+    if state.view is None:
+        raise RuntimeError("no snapshot yet: ReadConversation comes first")
+    return state.view
 
 
-def _driven(h: DeliveryState) -> tuple[Journal, Snapshot]:
-    if h.journal is None:
-        raise RuntimeError("no journal is open: Save comes first")
-    return h.journal, _seen(h)
+def _journal(state: DeliveryState) -> Journal:
+    if state.journal is None:
+        raise RuntimeError("no journal is open yet: Save comes first")
+    return state.journal

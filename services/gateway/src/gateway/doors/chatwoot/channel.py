@@ -25,7 +25,7 @@ class ChannelEvents:
         self._prefix = f"cw_{channel.partition('_')[2]}_"
 
     async def take(self, event: Said | StatusChanged) -> None:
-        """Applies the event; raises Unavailable or Limited: try later."""
+        """Applies the event; raises UnavailableError or RateLimitedError: try later."""
         standing = event.at
         if self._inbox is not None and standing.inbox not in {None, self._inbox}:
             return

@@ -130,7 +130,7 @@ async def _decided(
 
     Raises:
         RefusedError: NOT_FOUND, no such approval was requested in this chat.
-        Unavailable: this cannot be determined now.
+        UnavailableError: this cannot be determined now.
     """
     caller = place.caller
     if not answers:
